@@ -1,5 +1,4 @@
-//! Finds the libraries of the stores, and hands what the engines can't be asked for to the code: versions, and how they were
-//! built.
+//! Finds the stores' libraries, and passes to the code what engines can't report: versions, and how they were built.
 
 #[path = "build/authors.rs"]
 mod authors;
@@ -13,7 +12,7 @@ mod native;
 use std::error::Error;
 use std::{env, fs};
 
-/// The engines that are Rust crates without a version of their own to ask for.
+/// Rust crates that report no version.
 const CRATES: [&str; 3] = ["fjall", "redb", "sled"];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -24,15 +23,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     native::provide()
 }
 
-/// Tells the profile of the engines that are crates. Build scripts are compiled alike: where this one has assertions, that of
-/// LMDB leaves them in the engine.
+/// Passes on the profile of engines that are crates. Build scripts are compiled alike: if this one has assertions, LMDB's leaves
+/// them in the engine.
 fn tell_profile() {
     let optimisation = env::var("OPT_LEVEL").unwrap_or_default();
     println!("cargo:rustc-env=STOREBENCH_OPT_LEVEL={optimisation}");
     println!("cargo:rustc-env=STOREBENCH_BUILD_ASSERTIONS={}", cfg!(debug_assertions));
 }
 
-/// The versions that Cargo resolved.
 fn tell_crate_versions() {
     for name in CRATES {
         let version = locked(name, "version").unwrap_or_else(|_| "unknown".into());
@@ -40,7 +38,7 @@ fn tell_crate_versions() {
     }
 }
 
-/// What Cargo.lock says of a package: its version, or the checksum of all of its files.
+/// A package's version or checksum in Cargo.lock.
 fn locked(name: &str, field: &str) -> Result<String, Box<dyn Error>> {
     let path = libraries::root()
         .ok_or("there is no Cargo.lock, which pins the engines' sources")?

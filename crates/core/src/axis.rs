@@ -1,8 +1,7 @@
-//! Axes: the lists of values that a study combines. One table ([`table`]) holds all that is said of each; plans, options,
-//! cells, schedules, claims and reports read it.
+//! Axes: the lists of values that a study combines. Plans, options, cells, schedules, claims and reports read one table ([`table`]).
 
 mod def;
-pub mod device;
+pub(crate) mod device;
 pub mod file_system;
 pub mod life;
 pub mod own;
@@ -23,22 +22,22 @@ use crate::units::as_text;
 pub use def::{Axis, AxisDef, Form, Presence, Role};
 pub use value::Value;
 
-/// The axes that there are; all else of an axis is in its entry.
+/// The axes in the table; an entry holds all else about an axis.
 impl Axis {
-    /// Every axis of the table, and those that the program adds, in their order.
+    /// Every axis of the table, then those that the program adds.
     pub fn all() -> Vec<Axis> {
         let mut all: Vec<Axis> = table::ALL.iter().chain(own::axes()).map(|def| Axis(def)).collect();
         all.sort();
         all
     }
 
-    /// The axis of a name; a name like `sqlite.page_size` is that of a store's setting.
+    /// The axis with a name; `sqlite.page_size` names a store's setting.
     pub fn named(name: &str) -> Option<Axis> {
         let table = table::ALL.iter().chain(own::axes()).find(|def| def.name == name);
         table.map(|def| Axis(def)).or_else(|| setting::named(name))
     }
 
-    /// The store and the name of the setting, where it is one.
+    /// The store and the setting that the axis is for, if it is for one.
     pub fn setting(self) -> Option<(&'static str, &'static str)> {
         setting::parts(self.0.name)
     }
@@ -50,7 +49,7 @@ impl Axis {
         axes
     }
 
-    /// A value of it, which plans write as `text`, with as much of its name as it takes to be understood.
+    /// A value as plans write it (`text`), with as much of the axis' name as it takes to be understood.
     pub fn words(self, text: &str) -> String {
         match (self.setting(), self.read(text)) {
             (Some((_, name)), _) => format!("{name}={text}"),

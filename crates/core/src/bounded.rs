@@ -1,4 +1,4 @@
-//! Files that others wrote, read within bounds: the length is known before memory is taken for it.
+//! Reads files that others wrote within bounds: the length is known before memory is taken for it.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
@@ -7,10 +7,7 @@ use std::path::Path;
 
 use crate::units::exact_bytes;
 
-/// Opens a plain file. What is none, such as a pipe, might never end, and is not waited for.
-///
-/// # Errors
-/// The system's; of the kind [`ErrorKind::Other`] that it is no file.
+/// Opens a plain file. Others, such as a pipe, might never end: the error is [`ErrorKind::Other`].
 pub fn plain_file(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     match file.metadata()?.is_file() {
@@ -19,18 +16,12 @@ pub fn plain_file(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The bytes of a plain file that holds no more than `most`.
-///
-/// # Errors
-/// As [`plain_file`]; of the kind [`ErrorKind::FileTooLarge`] that it is longer.
+/// Reads a plain file of at most `most` bytes; the error for longer ones is [`ErrorKind::FileTooLarge`].
 pub fn bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     all_of(plain_file(path)?, most)
 }
 
-/// The same of a file that is open.
-///
-/// # Errors
-/// The system's; of the kind [`ErrorKind::FileTooLarge`] that it is longer.
+/// Reads an open file of at most `most` bytes; the error for longer ones is [`ErrorKind::FileTooLarge`].
 pub fn all_of(file: File, most: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     if length > most {
@@ -42,10 +33,7 @@ pub fn all_of(file: File, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The text of a file or a pipe that holds no more than `most` bytes.
-///
-/// # Errors
-/// The system's; of the kind [`ErrorKind::FileTooLarge`] that it is longer; that it is no text.
+/// Reads text of at most `most` bytes from a file or a pipe; the error for longer ones is [`ErrorKind::FileTooLarge`].
 pub fn text(path: &Path, most: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     read_on(File::open(path)?, most, &mut bytes)?;
@@ -61,17 +49,14 @@ pub(crate) fn too_long(most: u64) -> io::Error {
     io::Error::new(ErrorKind::FileTooLarge, format!("it is longer than {}", exact_bytes(most)))
 }
 
-/// The first bytes of a plain file, up to so many.
-///
-/// # Errors
-/// As [`plain_file`].
+/// The first bytes of a plain file, up to `most`.
 pub fn start(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     plain_file(path)?.take(most as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The last bytes of a plain file, up to so many; none where it can't be read.
+/// The last bytes of a plain file, up to `most`; none if it can't be read.
 pub fn end(path: &Path, most: u64) -> Vec<u8> {
     plain_file(path).and_then(|file| end_of(file, most)).unwrap_or_default()
 }
@@ -85,7 +70,7 @@ pub fn end_of(mut file: File, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A source that gives so many bytes until it is given leave to give more: what stands in one piece is bounded.
+/// A source that gives so many bytes until it is allowed more, so that each piece is bounded.
 pub struct Rationed<R> {
     source: R,
     left: u64,
@@ -98,7 +83,7 @@ impl<R: Read> Rationed<R> {
         Rationed { source, left: most, most }
     }
 
-    /// Another piece begins.
+    /// Allows another piece.
     pub fn begin(&mut self) {
         self.left = self.most;
     }
@@ -140,7 +125,6 @@ mod tests {
             assert_eq!(read.kind(), ErrorKind::FileTooLarge);
             assert_eq!(read.to_string(), "it is longer than 4B");
         }
-        // As large as no memory is.
         File::options().write(true).open(&path).unwrap().set_len(1 << 42).unwrap();
         assert_eq!(bytes(&path, 1 << 30).unwrap_err().kind(), ErrorKind::FileTooLarge);
         assert!(bytes(&path, 1 << 43).is_err(), "no memory is so large");

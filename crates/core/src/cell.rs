@@ -14,7 +14,7 @@ pub use crate::axis::table::{DEFAULT_PLACE, HERE};
 pub use crate::axis::values::{Background, Cache, Compression, Data, GuaranteeChoice, Rate, Tuning};
 use crate::units::{CountRange, SizeRange, Sizes};
 
-/// The name of a place on a disk.
+/// The name of a location on a disk.
 pub fn site<'a>(place: &'a str, disk: &str) -> Cow<'a, str> {
     match disk {
         HERE => place.into(),
@@ -22,7 +22,7 @@ pub fn site<'a>(place: &'a str, disk: &str) -> Cow<'a, str> {
     }
 }
 
-/// The place of a name that [`site`] gives.
+/// The location in a name that [`site`] gives.
 pub fn place_of<'a>(site: &'a str, disk: &str) -> &'a str {
     site.strip_suffix(on(disk).as_str()).unwrap_or(site)
 }
@@ -31,10 +31,10 @@ fn on(disk: &str) -> String {
     format!(" on simulated {disk}")
 }
 
-/// One combination of axis values. An axis that it does not name is at its default.
+/// One combination of axis values. An axis that is not set is at its default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cell {
-    /// Sorted by axis; none is at its default.
+    /// Sorted by axis, without defaults.
     values: Vec<(Axis, Value)>,
 }
 
@@ -44,7 +44,7 @@ impl Cell {
         Cell::default().with(Axis::STORE, Value::word(store))
     }
 
-    /// The same with another value on an axis.
+    /// The cell with another value on an axis.
     pub fn with(mut self, axis: Axis, value: Value) -> Cell {
         self.set(axis, value);
         self
@@ -66,13 +66,13 @@ impl Cell {
         self.values.retain(|(own, _)| *own != axis);
     }
 
-    /// Its value on an axis, if it is not the default.
+    /// The value on an axis, unless it is the default.
     pub fn value(&self, axis: Axis) -> Option<&Value> {
         let found = self.values.binary_search_by(|(own, _)| own.cmp(&axis)).ok()?;
         Some(&self.values[found].1)
     }
 
-    /// Its value on an axis, as plans write it; empty where it has none.
+    /// The value on an axis as plans write it; empty if there is none.
     pub fn text(&self, axis: Axis) -> &str {
         self.value(axis).map_or(axis.default_value().unwrap_or_default(), Value::text)
     }
@@ -82,8 +82,7 @@ impl Cell {
         self.values.iter().map(|(axis, value)| (*axis, value))
     }
 
-    /// A stable, readable name: the same cell has the same id in every run and every version. Axes that a cell leaves at
-    /// their default are not part of it, so that new axes leave old ids as they are.
+    /// A stable, readable name, the same in every run and version: axes at their default are left out.
     pub fn id(&self) -> String {
         let mut parts: Vec<_> =
             self.values().map(|(axis, value)| (axis.place_in_id(), axis, value)).collect();
@@ -95,12 +94,12 @@ impl Cell {
         parts.iter().map(part).collect::<Vec<_>>().join("/")
     }
 
-    /// The store's name; empty where it has none.
+    /// The store's name; empty if there is none.
     pub fn store(&self) -> &str {
         self.text(Axis::STORE)
     }
 
-    /// The settings of its store that its axes give, by the engine's names.
+    /// The store's settings that axes give, by the engine's names.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.values().filter_map(|(axis, value)| {
             let (store, name) = axis.setting()?;
@@ -138,7 +137,7 @@ impl Cell {
         self.text(Axis::DISK)
     }
 
-    /// The name of its place with its disk, where that is simulated: what has a folder, costs and facts of its own.
+    /// The location's name, with the disk if that is simulated: each has its own folder, costs and facts.
     pub fn site(&self) -> Cow<'_, str> {
         site(self.place(), self.disk())
     }
@@ -178,18 +177,17 @@ impl Cell {
         self.parsed(Axis::CACHE).unwrap_or_default()
     }
 
-    /// The load that runs beside it.
+    /// The load that runs meanwhile.
     pub fn background(&self) -> Background {
         self.parsed(Axis::BACKGROUND).unwrap_or_default()
     }
 
-    /// Its value on an axis as code obeys it; `None` at the default. Values were read by the axis' own type when they were
-    /// put in.
+    /// The value on an axis as code obeys it; `None` at the default. The axis' own type has read the value.
     pub fn parsed<T: FromStr>(&self, axis: Axis) -> Option<T> {
         self.value(axis)?.text().parse().ok()
     }
 
-    /// The value bytes that the cell's records come to at most during `inserts` inserts: mean size times the largest count.
+    /// The value bytes that the records come to at most with `inserts` inserts: mean size times the largest count.
     pub fn expected_bytes(&self, inserts: u64) -> f64 {
         let records = self.records();
         self.record_size().mean() * records.from.saturating_add(inserts).min(records.to) as f64
@@ -210,7 +208,6 @@ impl Serialize for Cell {
 
 crate::from_map!(Cell, "a cell: values by axis", read);
 
-/// Reads a cell's fields, each by its axis.
 fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Cell, A::Error> {
     let mut cell = Cell::default();
     while let Some(axis) = map.next_key::<Axis>()? {

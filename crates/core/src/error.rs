@@ -1,4 +1,4 @@
-//! Errors that reach a user: one clear line, what to do, and an exit code of its own for each kind.
+//! Errors that reach a user: one clear line, what to do, and an exit code for each kind.
 
 use std::fmt;
 use std::io;
@@ -114,7 +114,7 @@ impl Error {
         Error { exit, message: message.into() }
     }
 
-    /// A value that can't be.
+    /// A value that is not allowed.
     pub fn bad_value(message: impl Into<String>) -> Error {
         Error::new(Exit::BadValue, message)
     }
@@ -147,10 +147,9 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The longest word, in bytes, for which another is guessed.
 const LONGEST_NAME: usize = 100;
 
-/// The candidate that `word` was probably meant to be: the one most alike, if any is.
+/// The candidate that is most like `word`, if any is.
 pub fn meant<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Names are short, and comparing long text with long text takes minutes.
     candidates
@@ -162,7 +161,7 @@ pub fn meant<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> O
         .map(|(_, candidate)| candidate)
 }
 
-/// The sentence about a `name` of which there is none: what was probably meant, and all that there are.
+/// The sentence about an unknown `name`: what was probably meant, and what is known.
 pub fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let hint = meant(name, known.iter().copied());

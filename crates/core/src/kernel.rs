@@ -1,4 +1,4 @@
-//! The kernel's lists of what surrounds this process, each read in one place, and the calls that Linux alone has.
+//! What the kernel says about this process's surroundings, each list read in one place, and calls that only Linux has.
 
 pub mod cgroups;
 pub mod memory;

@@ -1,9 +1,7 @@
-//! This crate measures stores: it defines what a store is ([`store`]), does the work ([`workload`]), times each call
-//! ([`measure`]), and defines what is written down ([`result`]).
-//!
-//! It has no native code and prints nothing. `storebench-host` runs its trials in processes, `storebench-report` reads the results,
-//! `storebench-stores` has the engines, and `storebench` the command line. Another binary crate can pass its own table of
-//! [`store::StoreDef`]s to the command line.
+//! This crate measures stores: it defines a store ([`store`]), does the work ([`workload`]), times each call ([`measure`]), and
+//! defines results ([`result`]). It has no native code and prints nothing. `storebench-host` runs trials in processes,
+//! `storebench-report` reads results, `storebench-stores` has the engines, and `storebench` the command line, to which another
+//! binary can pass its own table of [`store::StoreDef`]s.
 
 #[cfg(not(unix))]
 compile_error!("storebench is made of a Unix's calls: on Windows, build it in WSL (docs/building.md)");

@@ -1,7 +1,6 @@
-//! Stores of libraries that are not built in: `include/storebench_store.h` in Rust, and entries of the table for what they export.
-//!
-//! A library is loaded only by the processes of trials, and by one that asks it for its table (`probe.rs`): one that crashes or hangs
-//! as it is loaded costs that process.
+//! Stores in libraries that users name: `include/storebench_store.h` in Rust, and table entries for what they export. A library
+//! is loaded only by the processes of trials, and by one that asks for its table (`probe.rs`), so that one that crashes or hangs
+//! costs only that process.
 
 mod described;
 mod entry;
@@ -21,7 +20,7 @@ use crate::store::{Library, StoreDef};
 pub use self::found::{find, short};
 pub use self::probe::{WORD, answer};
 
-/// The entries for the stores of the library in a file, which is loaded in a process of its own.
+/// The entries for the stores of a library, which another process loads.
 pub fn stores(path: &Path) -> Result<Vec<StoreDef>, String> {
     let library = find(path)?;
     let described = probe::ask(&library.path)?;
@@ -29,17 +28,14 @@ pub fn stores(path: &Path) -> Result<Vec<StoreDef>, String> {
     Ok(described.iter().map(|described| entry::of(described, loaded)).collect())
 }
 
-/// The same of a library that a run has found before, in this process.
-///
-/// # Errors
-/// Why it can't be used; another build in its file is none of the run's.
+/// Loads a library that a run has found before into this process. Fails when its file is another build.
 pub fn load(library: &Library) -> Result<Vec<StoreDef>, String> {
     let found = again(library)?;
     let loaded: &'static Loaded = Box::leak(Box::new(Loaded::new(found)));
     Ok(loaded.described()?.iter().map(|described| entry::of(described, loaded)).collect())
 }
 
-/// The library of a run, if it is as it was.
+/// The library of a run, if its file is unchanged.
 pub fn again(library: &Library) -> Result<Library, String> {
     let found = find(&library.path)?;
     if found.sha256 == library.sha256 {

@@ -1,5 +1,5 @@
-//! Processes that end with the one that started them, however that ends, and together with all that they started. This is the
-//! processes' own half of it; those that a run's ledger names are ended by whoever replays it, too.
+//! Processes that end with their parent, however it ends, and with all that they started. This is the process's half; those that
+//! a run's ledger names are ended by whoever replays it, too.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,36 +10,27 @@ use rustix::process::{Pid, Signal, kill_process_group};
 /// The name by which people look for this program's processes.
 pub const NAME: &str = "storebench";
 
-/// Where to start this program from again: the file that this process runs, also where a new build has taken its name since.
-/// So all trials of a run are of one program.
-///
-/// # Errors
-/// When the system can't tell where it is.
+/// The file that this process runs, also if a new build has taken its name since, so that all trials of a run are of one program.
 pub fn this_program() -> io::Result<PathBuf> {
     let running = Path::new("/proc/self/exe");
     if running.exists() { Ok(running.into()) } else { std::env::current_exe() }
 }
 
-/// Has the system keep the ends of this process's children for it, also if whoever started this process ignores theirs: an ignored
-/// signal stays ignored.
+/// Has the system keep the ends of child processes for this one, even if its parent ignores them: an ignored signal stays ignored.
 pub fn hear_of_children() {
     // SAFETY: it makes a system call, and sets no handler.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
-/// Gives a process that was started from [`this_program`] its name; it is called `exe` otherwise.
+/// Names a process that was started from [`this_program`], which would be called `exe`.
 pub fn take_name() {
     #[cfg(target_os = "linux")]
     if let Ok(name) = std::ffi::CString::new(NAME) {
-        // Nothing depends on it.
         let _ = rustix::thread::set_name(&name);
     }
 }
 
-/// Asks the kernel to end this process when its parent ends, and makes sure that the parent had not ended before.
-///
-/// # Errors
-/// When the kernel refuses, or the parent has gone.
+/// Asks the kernel to end this process when its parent ends, and checks that the parent is still there.
 pub fn die_with_parent(parent: u32) -> Result<(), String> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
@@ -50,7 +41,7 @@ pub fn die_with_parent(parent: u32) -> Result<(), String> {
     }
 }
 
-/// Makes a program that is not ours end when the thread that starts it ends.
+/// Makes another program end when the thread that starts it ends.
 pub fn tie(command: &mut Command) -> &mut Command {
     #[cfg(target_os = "linux")]
     {
@@ -69,8 +60,7 @@ pub fn tie(command: &mut Command) -> &mut Command {
     command
 }
 
-/// Makes a program that is not ours live on when Ctrl-C is pressed on a terminal that it shares with this one, which ends it
-/// in its own time.
+/// Makes another program ignore Ctrl-C on a shared terminal: this one ends it in time.
 pub fn deafen(command: &mut Command) -> &mut Command {
     use std::os::unix::process::CommandExt;
     let ignore = || {
@@ -85,11 +75,7 @@ pub fn deafen(command: &mut Command) -> &mut Command {
     command
 }
 
-/// Kills a process that leads a group of its own, and all that it started. It must not have been waited for, so that its
-/// number is still its own.
-///
-/// # Errors
-/// When it may not be killed.
+/// Kills a process that leads a group, and all that it started. It must not have been waited for, so that its number is still its own.
 pub fn end_group(child: &Child) -> io::Result<()> {
     match kill_process_group(pid(child)?, Signal::KILL) {
         Err(error) if error != rustix::io::Errno::SRCH => Err(error.into()),
@@ -98,9 +84,6 @@ pub fn end_group(child: &Child) -> io::Result<()> {
 }
 
 /// A process's number.
-///
-/// # Errors
-/// Never on a system whose processes have positive numbers.
 pub fn pid(child: &Child) -> io::Result<Pid> {
     Pid::from_raw(child.id() as i32).ok_or_else(|| io::Error::other("a process without a number"))
 }

@@ -1,7 +1,5 @@
-//! The results as they are written down: the header of a run (`run.json`) and one [`TrialResult`] per line of
-//! `results.jsonl`.
-//!
-//! The format is described in docs/results.md. A change that an older reader would misread raises [`FORMAT_VERSION`].
+//! Results as they are written: the header of a run (`run.json`) and one [`TrialResult`] per line of `results.jsonl`
+//! (docs/results.md). A change that an older reader would misread raises [`FORMAT_VERSION`].
 
 mod clients;
 mod cut;
@@ -27,16 +25,17 @@ pub use self::cut::{
 };
 pub use self::fault::{Aftermath, FaultCheck, FaultKind, Faults, SilentFault};
 pub use self::machine::{LimitReport, Limited, MachineReport};
+pub(crate) use self::measured::LIBRARY_SYNCS;
 pub use self::measured::{
     Alongside, Audit, Burst, COUNTED_BY_LIBRARY, Calls, Compacted, Course, Cpu, DISK, DISK_GROWTH, Disk,
-    Doubt, Epoch, Fragmentation, GivingBack, KillCheck, LIBRARY_SYNCS, Latency, Meanwhile, Memory, Pieces,
-    Recovery, RecoveryCheck, Reopened, Rest, Round, SPACE, Second, Stored, Unknown, Written,
+    Doubt, Epoch, Fragmentation, GivingBack, KillCheck, Latency, Meanwhile, Memory, Pieces, Recovery,
+    RecoveryCheck, Reopened, Rest, Round, SPACE, Second, Stored, Unknown, Written,
 };
 pub use self::parts::Parts;
 pub use self::pauses::{Looks, Pauses, UpkeepSeen};
 pub use self::place::{Bottom, PlaceInfo};
 pub use self::reason::Reason;
-pub use self::simulated::{DiskReport, MOST_LATE, PhaseDisk};
+pub use self::simulated::{DiskReport, PhaseDisk};
 use crate::cell::Cell;
 use crate::store::{Guarantee, Library, Loss, Setting, StoreBuild};
 use crate::words::words;
@@ -87,12 +86,12 @@ pub struct RunHeader {
     pub stores: Vec<StoreInfo>,
     /// Combinations that were left out, each with its reason.
     pub left_out: Vec<LeftOut>,
-    /// The numbers of blocks after which interim analyses were planned, with the blocks of earlier runs of the same answer.
-    /// Intervals must allow for so many analyses. Empty where nothing was to stop the run early.
+    /// The blocks after which interim analyses were planned, with the blocks of earlier runs of the same answer; intervals must
+    /// allow for them. Empty if nothing was to stop the run early.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub looks: Vec<u32>,
-    /// Whether the analyses before the last are strict. Together they take little of the error that is allowed, and the last takes
-    /// the rest. Otherwise each takes as much.
+    /// Whether the analyses before the last are strict: together they take little of the allowed error, and the last takes the
+    /// rest. Otherwise each takes as much.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strict_early: bool,
     /// Blocks of these cells that earlier runs of the same answer measured; this run's seeds follow theirs.
@@ -120,10 +119,10 @@ pub struct StoreInfo {
     pub name: String,
     /// The engine's version.
     pub version: String,
-    /// Whether it is a server, a process of its own that is reached by a socket.
+    /// Whether it is a server, a separate process behind a socket.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub server: bool,
-    /// The library of one's own that it comes from, if it does.
+    /// The user's library that it comes from, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<Library>,
 }
@@ -151,8 +150,8 @@ pub struct Environment {
     pub clock_ns: f64,
     /// The clock: `tsc`, or the system's.
     pub clock: String,
-    /// A digest of the system's machine-id, which tells machines of one name apart. The machine-id can't be read out of it. Absent
-    /// where there is none, and in older results.
+    /// A digest of the system's machine-id, which tells machines of one name apart without revealing it. Absent if there is none,
+    /// and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_id: Option<String>,
 }
@@ -172,14 +171,13 @@ pub struct TrialResult {
     pub started: String,
     /// How long its process lived, in seconds.
     pub wall_s: f64,
-    /// The time before and after it, in seconds: finding a folder and deleting what the store left. Absent in results of older
-    /// versions.
+    /// Seconds before and after it: finding a folder and deleting what the store left. Absent in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage_s: Option<f64>,
     /// Load average over one minute when it was started.
     pub load_1min: Option<f64>,
-    /// The processors that other programs kept busy during it, on average. Not the trial, its server and its load, nor storebench.
-    /// Absent where that is not known, and in older results.
+    /// The processors that other programs kept busy during it, on average, without the trial, its server and load, and
+    /// storebench. Absent if unknown, and in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others_processors: Option<f64>,
     /// The load that ran during it, and the share of the time in which the load made progress.
@@ -191,8 +189,7 @@ pub struct TrialResult {
     /// The simulated disk under its file system, what it counted, and how late it answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<DiskReport>,
-    /// The time of making an empty file in the location just before, in nanoseconds. Some file systems are slow for minutes after
-    /// mass deletions.
+    /// Nanoseconds to make an empty file in the location just before. Some file systems are slow for minutes after mass deletions.
     pub file_creation_ns: Option<u64>,
     /// What the machine did during the trial, second by second; absent of short trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -212,7 +209,7 @@ pub struct BackgroundReport {
     pub unit: String,
     /// Its progress during the trial.
     pub progress: f64,
-    /// The share of the trial's time during which it made progress: 1 where it was at work throughout.
+    /// The share of the trial's time during which it made progress: 1 if it was at work throughout.
     pub at_work_share: f64,
 }
 
@@ -239,7 +236,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Puts the cause before what a trial said of its end, where it did not end well.
+    /// Puts the cause before what a trial reported about a bad end.
     pub fn blame(&mut self, reason: Failure, why: &str) {
         let (said, log) = match self {
             Outcome::Ok => return,
@@ -414,9 +411,9 @@ pub struct Device {
     pub name: String,
     /// Whether others may write to it too: true unless it is an image of storebench's own.
     pub shared: bool,
-    /// From before the store was opened until the last operation had returned.
+    /// The traffic from before the store was opened until the last operation had returned.
     pub burst: Traffic,
-    /// From before the store was opened until the store had settled and all was synced.
+    /// The traffic from before the store was opened until it had settled and all was synced.
     pub settled: Traffic,
     /// Bytes written to it per second, in an idle second before the run's first trial.
     pub idle_written_bytes_per_s: Option<f64>,
@@ -428,7 +425,7 @@ pub struct Device {
 pub struct Traffic {
     pub read_bytes: u64,
     pub written_bytes: u64,
-    /// Commands to empty the device's cache; kernels before Linux 5.5 don't tell.
+    /// Commands to empty the device's cache; `None` before Linux 5.5.
     pub flushes: Option<u64>,
 }
 
@@ -453,7 +450,7 @@ pub struct Load {
     /// Counters of the process over the loading.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
-    /// The writes after it that made the set old, where there were any.
+    /// The writes that aged the set afterwards, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aged: Option<Aged>,
     /// The rest after it; absent if operations began at once.
@@ -487,10 +484,10 @@ pub struct OperationResult {
     pub wall_ns: u64,
     /// Sum of the latencies, in nanoseconds.
     pub sum_ns: u64,
-    /// The time that `count` is a rate over, in nanoseconds: see [`OperationResult::per_second`]. Absent where it is `sum_ns`.
+    /// The time that `count` is a rate over, in nanoseconds: see [`OperationResult::per_second`]. Absent if it is `sum_ns`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_over_ns: Option<u64>,
-    /// In a closed loop: the share of the threads' wall time that the harness spent between their calls, 0 to 1.
+    /// The share of the threads' wall time that the harness spent between calls of a closed loop, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harness_share: Option<f64>,
     /// Value bytes written or read.

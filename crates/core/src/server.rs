@@ -1,7 +1,6 @@
-//! Servers that trials start: as whom they run where storebench runs as root, and how what is left of one is ended.
-//!
-//! A server belongs to the folder in which its data lie: while it is at work, that is its working folder, or it holds files open in it.
-//! So whoever gives the folder back finds it, whatever has become of the process that started it.
+//! Servers that trials start: the user that they run as under root, and how to end what is left of one. A server belongs to the
+//! folder of its data, which is its working folder or holds its open files. So whoever cleans up the folder finds it, whatever
+//! happened to the process that started it.
 
 mod known;
 pub mod relay;
@@ -34,7 +33,7 @@ pub fn says_which(setting: &str) -> bool {
     [running::URL, PROGRAMS].contains(&setting)
 }
 
-/// The longest time that processes that were killed may take to end.
+/// How long killed processes may take to end.
 const LONGEST_END: Duration = Duration::from_secs(10);
 
 /// A user as whom servers run.
@@ -48,8 +47,8 @@ pub struct User {
     pub gid: u32,
 }
 
-/// As whom servers run, as they refuse to run as root: the users of the known servers that this system has, then `nobody`. None where
-/// this process is not root's, so that servers run as its own user. On a file system that knows no owners all belongs to the first.
+/// The users that servers run as, since they refuse root: existing users of known servers, then `nobody`. None if this process is
+/// not root. On a file system without owners all belongs to the first.
 pub fn users() -> &'static [User] {
     // The users from before servers were made known, and from after.
     static USERS: [OnceLock<Vec<User>>; 2] = [OnceLock::new(), OnceLock::new()];
@@ -77,7 +76,6 @@ pub fn owner_of(data: &Path) -> Option<&'static User> {
     users().iter().find(|user| user.uid == owner)
 }
 
-/// The user of a name.
 fn named(name: &'static str) -> Option<User> {
     let text = CString::new(name).ok()?;
     let mut entry = std::mem::MaybeUninit::<libc::passwd>::zeroed();
@@ -96,8 +94,8 @@ fn named(name: &'static str) -> Option<User> {
     Some(User { name, uid: entry.pw_uid, gid: entry.pw_gid })
 }
 
-/// Ends the servers that are at work in a folder and have lost whoever started them, and what they left outside it. Where
-/// nothing says that there is one, nothing is looked for.
+/// Ends servers at work in a folder whose starter has gone, and what they left outside it. Looks for nothing if nothing says that
+/// there is one.
 pub fn end_in(folder: &Path) -> io::Result<()> {
     if fs::symlink_metadata(folder.join(MARK)).is_err() {
         return Ok(());
@@ -130,7 +128,7 @@ pub fn end_in(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The processes of servers whose working folder, or a file that they hold open, lies in this one.
+/// Processes of servers whose working folder, or an open file, lies in this folder.
 fn at_work_in(folder: &Path) -> Vec<Pid> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let of_ours = |proc: &PathBuf| {
@@ -162,7 +160,7 @@ mod tests {
         assert!(users().iter().all(|user| user.uid != 0));
     }
 
-    /// A process in the folder that is no server stays.
+    /// Another process in the folder stays.
     #[test]
     fn only_servers_are_ended() {
         let folder = tempfile::tempdir().unwrap();
@@ -175,7 +173,7 @@ mod tests {
         other.wait().unwrap();
     }
 
-    /// A copy of `sleep` by a server's name stands for one.
+    /// A copy of `sleep` with a server's name stands for one.
     #[test]
     #[cfg(target_os = "linux")]
     fn a_server_in_the_folder_is_ended_and_one_elsewhere_is_not() {

@@ -1,5 +1,5 @@
-//! Text of others (a run's folder, a plan, an engine, the command line), as it may be shown: no escape code of theirs
-//! reaches the terminal, and none of it is so long that the rest can't be found.
+//! Makes foreign text (a run's folder, a plan, an engine, the command line) safe to show: no escape code reaches the terminal,
+//! and none is so long that the rest can't be found.
 
 mod serde;
 
@@ -7,22 +7,20 @@ use std::borrow::Cow;
 
 pub use self::serde::in_plain_words;
 
-/// The longest piece of wrong input that a message repeats, in characters.
+/// The longest piece of wrong input in a message, in characters.
 const PIECE: usize = 60;
-/// The longest message, in characters: a little more than two paths of the system's longest kind.
+/// The longest message, in characters: a little more than two of the longest paths.
 const MESSAGE: usize = 9_000;
-/// The text in place of what was left out.
 const GAP: &str = "...";
-/// The same between words.
 const SPACED_GAP: &str = " ... ";
 
-/// Text without control characters, those of the writing direction among them: each is a space; ends of lines and tabs stay.
+/// Replaces control and bidirectional characters by spaces, except ends of lines and tabs.
 pub fn plain(text: &str) -> Cow<'_, str> {
     if text.contains(is_code) { Cow::Owned(text.replace(is_code, " ")) } else { Cow::Borrowed(text) }
 }
 
-/// Whether a terminal may take a character for a command, or it changes the direction of the text around it, so that a name reads
-/// as another (Unicode's bidirectional formatting characters, UAX #9).
+/// Whether a character is a terminal's control character, or changes the direction of text, so that a name reads as another
+/// (Unicode's bidirectional formatting characters, UAX #9).
 pub fn is_code(letter: char) -> bool {
     (letter.is_control() && letter != '\n' && letter != '\t') || is_direction(letter)
 }
@@ -56,14 +54,14 @@ pub fn coloured(text: &str) -> String {
     out
 }
 
-/// The length of the colour that a text begins with, in bytes.
+/// The length in bytes of the colour code that a text begins with.
 fn colour(text: &str) -> Option<usize> {
     let numbers = text.strip_prefix("\u{1b}[")?;
     let end = numbers.find(|letter: char| !letter.is_ascii_digit() && letter != ';')?;
     numbers[end..].starts_with('m').then_some("\u{1b}[".len() + end + 1)
 }
 
-/// A piece of wrong input in quotes, for a message: cut where it is long.
+/// A piece of wrong input in quotes, for a message, shortened if it is long.
 pub fn quoted(text: &str) -> String {
     let text = &*without_user(text);
     if text.chars().nth(PIECE).is_none() {
@@ -73,7 +71,7 @@ pub fn quoted(text: &str) -> String {
     format!("{start:?}{GAP}")
 }
 
-/// A piece of wrong input as it is: cut where it is long.
+/// A piece of wrong input, shortened if it is long.
 pub fn piece(text: &str) -> Cow<'_, str> {
     let text = without_user(text);
     match text.char_indices().nth(PIECE) {
@@ -82,8 +80,8 @@ pub fn piece(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Text whose first URL, which reaches to its end, has no user data: what stands before the last `@` may be a password, or a part
-/// of one, and so may each parameter but those that say where the server is.
+/// Removes user data from the first URL in a text, which reaches to its end: what is before the last `@` may be a password or a
+/// part of one, and so may parameters other than the server's address.
 pub fn without_user(text: &str) -> Cow<'_, str> {
     let Some((scheme, rest)) = text.split_once("://") else {
         return match text.rsplit_once('@') {
@@ -113,7 +111,7 @@ pub fn without_user(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{scheme}://{place}{question}"))
 }
 
-/// The names of mount options whose values are names and addresses.
+/// Mount options whose values are names and addresses.
 const NAMING: [&str; 7] = ["addr", "clientaddr", "domain", "mountaddr", "name", "user", "username"];
 
 /// Mount options as anyone may read them: of those that name files, people and machines the names alone.
@@ -163,7 +161,7 @@ pub fn within(line: &str, most: usize) -> String {
     format!("{start}{GAP}")
 }
 
-/// Text that is cut in its middle where it has more than `most` characters; `gap` stands for what is left out.
+/// Cuts text over `most` characters in its middle; `gap` marks the cut.
 fn cut(text: &str, most: usize, gap: &str) -> String {
     let length = text.chars().count();
     if length <= most {
@@ -180,8 +178,8 @@ pub fn message(text: &str) -> String {
     cut(&without_users(&one_line(text)), MESSAGE, SPACED_GAP)
 }
 
-/// JSON whose strings hold no control character but ends of lines and tabs; the rest is as it was. Works on the text, so that
-/// the thousands of lines that hold none cost a look at each byte.
+/// Replaces control characters in JSON strings, except ends of lines and tabs. Works on the text, so that the thousands of lines
+/// without any cost a look at each byte.
 pub fn plain_json(json: &[u8]) -> Cow<'_, [u8]> {
     let suspect = |at: usize| code_at(&json[at..]);
     let mut out = Vec::new();
@@ -206,7 +204,7 @@ pub fn plain_json(json: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// The bytes of JSON that stand for a control character that is to go, at the beginning of these.
+/// The length of an escaped control character that these bytes of JSON begin with.
 fn code_at(json: &[u8]) -> Option<usize> {
     match json {
         [b'\\', b'b' | b'f' | b'r', ..] => Some(2),

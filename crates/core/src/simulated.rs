@@ -1,5 +1,5 @@
-//! A simulated disk under a trial's file system: a process that serves one file by FUSE and answers each request when the model of
-//! a device says so. It is a child of the parent of all trials, outside of the trial's limits.
+//! A simulated disk under a trial's file system: a process that serves one file by FUSE and answers each request when a device's
+//! model says so. It is a child of the parent of all trials, outside of the trial's limits.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -21,7 +21,7 @@ use crate::lifeline;
 
 /// The word that makes this program the server of a disk.
 pub const WORD: &str = "__disk";
-/// Said by a server whose disk is there.
+/// A server prints this when its disk is mounted.
 const MOUNTED: &str = "mounted";
 
 /// A simulated disk by its name, with its parameters.
@@ -31,7 +31,7 @@ pub struct OnDisk {
     pub name: String,
     /// Its parameters.
     pub disk: Box<Disk>,
-    /// The disks on which times are estimated beside it, by name.
+    /// The disks on which times are also estimated, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub estimates: BTreeMap<String, Disk>,
 }
@@ -92,10 +92,7 @@ impl<'a> Traced<'a> {
 }
 
 impl Served {
-    /// Starts the server of a disk, and waits until the disk is mounted in the empty folder `at`.
-    ///
-    /// # Errors
-    /// When it can't be started, or says why it can't serve.
+    /// Starts a disk's server, and waits until the disk is mounted in the empty folder `at`.
     pub fn start(serving: Serving<'_>, at: &Path) -> io::Result<Served> {
         let Serving { disk: OnDisk { name, disk, estimates }, seed, journal, image, in_memory, traced } =
             serving;
@@ -142,10 +139,7 @@ impl Drop for Served {
     }
 }
 
-/// Serves a disk whose image is the standard input, until it is unmounted or its parent ends.
-///
-/// # Errors
-/// When it can't; its parent is told as well.
+/// Serves a disk whose image is the standard input, until it is unmounted or its parent ends. The parent also receives an error.
 pub fn main(at: &Path, parent: u32, order: &str) -> Result<(), String> {
     lifeline::die_with_parent(parent)?;
     let tell = |line: &str| {

@@ -1,5 +1,5 @@
-//! The definition of a store: the traits that every engine, folder layout and server implements, and the table
-//! entry ([`StoreDef`]) that says what it can do and which guarantees it gives.
+//! The definition of a store: the traits that every engine, folder layout and server implements, and the table entry
+//! ([`StoreDef`]) with its capabilities and guarantees.
 
 mod build;
 mod capabilities;
@@ -51,8 +51,7 @@ pub struct OpenOptions<'a> {
     pub judged: bool,
     /// Whether values are compressed, for stores with [`Capabilities::compression`]; the rest ignore it.
     pub compression: bool,
-    /// The total cache in bytes (every cache and write buffer of the engine together, as far as it can be
-    /// set); `None` leaves the engine's default.
+    /// The total cache in bytes (every cache and write buffer of the engine, as far as it can be set); `None` leaves the engine's default.
     pub cache_bytes: Option<u64>,
     /// Settings by the store's own names ([`StoreDef::settings`]).
     pub settings: &'a BTreeMap<String, String>,
@@ -60,8 +59,8 @@ pub struct OpenOptions<'a> {
     pub sessions: usize,
     /// Whether these will have transactions over records ([`Session::transact`]): some engines must be opened otherwise for them.
     pub transactions: bool,
-    /// A folder of the run's own, outside `directory`, for what is no data: what a server makes once for all trials, and its
-    /// socket. `None`: a store that needs one makes it in `directory`.
+    /// A folder of the run, outside `directory`, for what is no data: a server's template and socket. `None`: a store that needs
+    /// one makes it in `directory`.
     pub beside: Option<&'a Path>,
 }
 
@@ -91,16 +90,11 @@ impl<T> Held for T {}
 
 /// An open store. Dropping it closes it, as far as possible; [`Store::close`] says whether that worked.
 pub trait Store: Send + Sync {
-    /// A handle for one thread. Called in that thread.
-    ///
-    /// # Errors
-    /// [`StoreError::Unsupported`] when [`Capabilities::threads`] is [`Threads::One`] and a session is open.
+    /// A handle for the calling thread. Fails with [`StoreError::Unsupported`] when [`Capabilities::threads`] is [`Threads::One`]
+    /// and a session is open.
     fn session(&self) -> Result<Box<dyn Session + '_>>;
 
-    /// A connection for one thread, for stores with [`Capabilities::sql`].
-    ///
-    /// # Errors
-    /// [`StoreError::Unsupported`] for all others.
+    /// A connection for one thread, for stores with [`Capabilities::sql`]. Fails with [`StoreError::Unsupported`] for all others.
     fn sql(&self) -> Result<Box<dyn SqlSession + '_>> {
         Err(StoreError::Unsupported("this store does not speak SQL".into()))
     }
@@ -111,15 +105,15 @@ pub trait Store: Send + Sync {
     /// The number of records that it holds.
     fn count(&self) -> Result<u64>;
 
-    /// Hands all that is buffered to the disk and settles what the engine owes: memory tables, checkpoints,
-    /// pending compaction. Afterwards the files on disk are what a user would find after a while of rest.
+    /// Flushes all buffers and does the engine's pending work: memory tables, checkpoints, compaction. Afterwards the files on
+    /// disk are what a user would find after a while of rest.
     fn settle(&self) -> Result<()>;
 
     /// The settings that matter, as the engine reads them back now.
     fn settings(&self) -> Result<Vec<Setting>>;
 
-    /// The number of syncs since the store was opened, as its own server tells it, or an engine whose calls are not seen
-    /// ([`Capabilities::calls_are_seen`]): this process can't count those. `None` where it does not tell.
+    /// Syncs since the store was opened, as counted by its server or by an engine whose calls are not seen
+    /// ([`Capabilities::calls_are_seen`]). `None` if nothing counts them.
     fn syncs(&self) -> Result<Option<u64>> {
         Ok(None)
     }
@@ -129,7 +123,7 @@ pub trait Store: Send + Sync {
         None
     }
 
-    /// The version of that server, or the one that the engine wrote into its files; else the table's entry tells it.
+    /// The version of the server, or in the engine's files; else the table's entry has it.
     fn version(&self) -> Option<String> {
         None
     }
@@ -139,50 +133,47 @@ pub trait Store: Send + Sync {
         self.close()
     }
 
-    /// The build of the engine, as far as it can be told. Looked at when the operations are over.
+    /// The build of the engine, as far as it is known. Called when the operations are over.
     fn build(&self) -> Option<StoreBuild> {
         None
     }
 
-    /// Has the engine check its own files; `false` where it has no such check. Nobody works on the store meanwhile.
-    ///
-    /// # Errors
+    /// Has the engine check its files while nobody uses the store; `false` if it has no such check. Fails with
     /// [`StoreError::Engine`] with the fault that it finds.
     fn verify(&mut self) -> Result<bool> {
         Ok(false)
     }
 
-    /// Gives the space of removed records back to the file system, in the engine's own way, and says which that is; `None` where it
-    /// has none. Nobody works on the store meanwhile, and it is closed right afterwards.
+    /// Returns the space of removed records to the file system, in the engine's own way, and names it; `None` if it has none.
+    /// Nobody uses the store meanwhile, and it is closed right afterwards.
     fn compact(&mut self) -> Result<Option<&'static str>> {
         self.compact_beside()
     }
 
-    /// The same while sessions work; `None` where the engine must have its files to itself
-    /// ([`Capabilities::compacts_beside`]).
+    /// Compacts while sessions work; `None` if the engine needs its files alone ([`Capabilities::compacts_beside`]).
     fn compact_beside(&self) -> Result<Option<&'static str>> {
         Ok(None)
     }
 
-    /// Begins to read as a long report or a backup does: the records are kept for it as they are now, whatever is written, until what
-    /// is given back is dropped. `None` where the engine has no such reader, or where it would keep writers from their work.
+    /// Begins to read like a long report or a backup: until the result is dropped, it sees the records as they are now, whatever
+    /// is written. `None` if the engine has no such reader, or would block writers.
     fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
         Ok(None)
     }
 
-    /// Makes a backup in the engine's own way while sessions work: a new folder `to` in which a store can be opened, with all records as
-    /// they were at one moment of the call. Says which way that is; `None` where the engine has none.
+    /// Makes a backup in the engine's own way while sessions work, and names it: a new folder `to` in which a store can be
+    /// opened, with all records as they were at one moment of the call. `None` if the engine can't.
     fn back_up(&self, _to: &Path) -> Result<Option<&'static str>> {
         Ok(None)
     }
 
-    /// The work that the engine does for itself, such as flushes and compactions, as far as it tells. Asked some hundred times a second
-    /// at most, and after calls that took long, while sessions work.
+    /// The engine's background work, such as flushes and compactions, as far as it is reported. Called at most some hundred times
+    /// a second, and after calls that took long, while sessions work.
     fn upkeep(&self) -> Result<Vec<Upkeep>> {
         Ok(Vec::new())
     }
 
-    /// The engine's own statistics, where it offers them.
+    /// The engine's own statistics, if it has any.
     fn statistics(&self) -> Result<Vec<Setting>> {
         Ok(Vec::new())
     }
@@ -191,11 +182,9 @@ pub trait Store: Send + Sync {
     fn close(self: Box<Self>) -> Result<()>;
 }
 
-/// One thread's handle on an open store, for as long as that is open. Between two calls it holds nothing that another
-/// session would have to wait for, and no old state of the store.
-///
-/// A write has, when it returns, the store's [`Guarantee`]. Implementations do nothing here that an application
-/// using the engine well would not do: no copies that the engine does not need, statements prepared, handles kept.
+/// One thread's handle on an open store. Between two calls it holds nothing that another session would wait for, and no old state
+/// of the store. A write has, when it returns, the store's [`Guarantee`]. Implementations do only what an application that uses
+/// the engine well would do: no needless copies, statements prepared, handles kept.
 pub trait Session {
     /// Adds a record under a new key. What happens when the key exists: [`Capabilities::notices_existing`].
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
@@ -214,9 +203,9 @@ pub trait Session {
     /// Shows the value of a key to `visit`, once, in the cheapest way that the engine has, and says whether it was there.
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool>;
 
-    /// For sessions whose engine copies every value into the application's memory, whatever one does: the value that
-    /// [`Session::get`] has just shown, where it lies until the next call (before the first: anything). An application has it
-    /// there and copies it no further, so neither does the harness. `None`: values are shown where the engine keeps them.
+    /// The value that [`Session::get`] has just shown, where it lies until the next call (before the first: anything), for
+    /// engines that copy every value into the application's memory anyhow. An application copies it no further, so neither does
+    /// the harness. `None`: values are shown where the engine keeps them.
     fn copied(&self) -> Option<&[u8]> {
         None
     }
@@ -224,26 +213,22 @@ pub trait Session {
     /// Removes a record. What happens when it is missing: [`Capabilities::notices_missing`].
     fn remove(&mut self, key: &[u8]) -> Result<()>;
 
-    /// Shows up to `limit` records from `from` on (inclusive) to `visit`, in ascending order of the keys' bytes,
-    /// and says how many.
-    ///
-    /// # Errors
-    /// [`StoreError::Unsupported`] where the store has no order ([`Capabilities::order`]).
+    /// Shows up to `limit` records from `from` on (inclusive) to `visit`, in ascending order of keys, and gives their number.
+    /// Fails with [`StoreError::Unsupported`] when the store has no order ([`Capabilities::order`]).
     fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize>;
 
     /// Adds many new records in the engine's best way, with the store's guarantee for all of them when it returns.
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()>;
 
-    /// Removes many records that are there in the engine's best way, with the store's guarantee for all of them when it returns.
-    /// One that is missing is noticed as by [`Session::remove`]; then it is not said which of the others are gone. Where an
-    /// engine has no batches, they go one by one.
+    /// Removes many existing records in the engine's best way, all with the store's guarantee when it returns. A missing one is
+    /// noticed as by [`Session::remove`]; which of the others are gone is then unknown. Without batches they go one by one.
     fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
         keys.iter().try_for_each(|key| self.remove(key))
     }
 
-    /// Adds many new records in the order of their keys, the first of which is behind every key that the store has, in the engine's
-    /// best way for such, and says whether all that were added so have the store's guarantee when it returns. Where they have not,
-    /// the engine keeps them where nobody reads them yet, until [`Session::end_appending`]; other records can be added meanwhile.
+    /// Adds many new records in key order, after every key of the store, in the engine's best way, and gives whether all records
+    /// added so far by this have the store's guarantee. Otherwise the engine keeps them unread until [`Session::end_appending`];
+    /// other records can be added meanwhile.
     fn append_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<bool> {
         self.insert_batch(records).map(|()| true)
     }
@@ -253,11 +238,9 @@ pub trait Session {
         Ok(())
     }
 
-    /// Does `work`, once, in a transaction, for stores with [`Capabilities::transactions`]: when it returns, all that `work` has put
-    /// is kept with the store's guarantee; where `work` fails, nothing is, and its error is given.
-    ///
-    /// # Errors
-    /// [`StoreError::Conflict`] where it can be tried again; [`StoreError::Unsupported`] for stores without transactions.
+    /// Does `work`, once, in a transaction, for stores with [`Capabilities::transactions`]: afterwards all that `work` has put is
+    /// kept with the store's guarantee; if `work` fails, nothing is, and its error is returned. Fails with
+    /// [`StoreError::Conflict`] when it can be tried again, and [`StoreError::Unsupported`] without transactions.
     fn transact(&mut self, _work: &mut TransactionBody<'_>) -> Result<()> {
         Err(StoreError::Unsupported("this store has no transactions that read and write".into()))
     }
@@ -271,8 +254,7 @@ pub trait Transaction {
     /// Shows the value of a key to `visit`, once, and says whether it was there.
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool>;
 
-    /// The same with a record that this transaction will put: no other one changes it from here until this one has ended, or one
-    /// of the two is told of a conflict.
+    /// Gets a record that this transaction will put: no other one changes it until this one has ended, or one of the two gets a conflict.
     fn get_to_change(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool>;
 
     /// Writes the value of a key, whether it is there or not.
@@ -288,7 +270,7 @@ pub enum Kind {
     Engine,
     /// Plain files in folders.
     Folder,
-    /// A process of its own, reached by a socket.
+    /// A separate process behind a socket.
     Server,
     /// Part of the harness: a floor, a ceiling, or a test's helper. Runs only when named.
     Harness,
@@ -303,8 +285,8 @@ pub struct Offer {
     pub guarantee: Guarantee,
     /// The engine's settings that give it, in the engine's own words.
     pub settings: &'static str,
-    /// A crash of this tier's kind leaves the old value or the new one of a record being replaced, never a mixture or
-    /// a part. (For `none` and `process`: a crash of the process; for `power`: a power cut.)
+    /// A crash of this tier's kind leaves the old value or the new one of a replaced record, never a mixture or a part. (For
+    /// `none` and `process`: a crash of the process; for `power`: a power cut.)
     pub atomic_replace: bool,
     /// The damage that a kill and a power cut can do: the first that holds with the settings as read back. The last holds with any.
     pub dangers: &'static [Danger],
@@ -335,25 +317,24 @@ pub type OpenFn = &'static (dyn Fn(&OpenOptions<'_>) -> Result<Box<dyn Store>> +
 /// The part of a definition that only stores that are servers have.
 #[derive(Debug)]
 pub struct ServerDef {
-    /// By what its processes, and what they leave, are known to whoever gives back their folder.
+    /// How the one who cleans up recognises its processes, and what they leave.
     pub known: server::Known,
-    /// A sentence that says what this machine lacks to run it, and what to install; `None` where it has all.
+    /// What this machine lacks to run it, and what to install; `None` if it has all.
     pub lacks: fn() -> Option<String>,
-    /// Makes the files of a new server in the store's folder, as an administrator would do once: not a part of what is measured.
-    /// Files that are there are left alone, and opening makes them where this has not been done.
+    /// Makes the files of a new server in the store's folder, as an administrator would do once, unmeasured. Existing files stay,
+    /// and opening makes missing ones.
     pub prepare: fn(&OpenOptions<'_>) -> Result<()>,
     /// The time that one takes to start and to end, in seconds: a guess, for predictions of how long a trial takes.
     pub start_s: f64,
     /// The beginnings of URLs of running servers that can take its place.
     pub schemes: &'static [&'static str],
-    /// The user where such a URL names none; `None` where it must.
+    /// The user that a URL without one means; `None` if the URL must name one.
     pub user: Option<&'static str>,
     /// Says within seconds whether the running server of a URL lets a session in.
     pub reach: fn(&str) -> Result<()>,
     /// Drops what was made on a running server: by its URL, and the name of what was made. It may have gone.
     pub drop: fn(&str, &str) -> Result<()>,
-    /// Loses a machine for good, with all that it has in the store's folder, of those that keep the records there; `None` where the
-    /// store has one alone.
+    /// Loses one of the machines that keep the records for good, with its data in the store's folder; `None` if there is only one.
     pub lose: Option<fn(&Path) -> io::Result<()>>,
 }
 
@@ -368,8 +349,7 @@ pub struct StoreDef {
     pub summary: &'static str,
     /// Facts that no benchmark sees, in half a line: its files, how it is backed up, whether processes can share it. May be empty.
     pub practice: &'static str,
-    /// The warnings of its authors to who uses it for long; `storebench advise` tells those of the store that it recommends, where
-    /// it has no figure.
+    /// Its authors' warnings about long use; `storebench advise` shows those of the store that it recommends, without a figure of its own.
     pub cautions: &'static [Caution],
     /// The engine's version, asked of the engine itself.
     pub version: &'static (dyn Fn() -> String + Sync),
@@ -381,16 +361,15 @@ pub struct StoreDef {
     pub shipped: Guarantee,
     /// The settings that a user may give.
     pub settings: &'static [SettingDef],
-    /// The lines of code that open it in an application, shown by `storebench advise`: a template for its settings, as
-    /// docs/adding-a-store.md describes it.
+    /// Code that opens it in an application, for `storebench advise`: a template for its settings (docs/adding-a-store.md).
     pub snippet: Option<&'static str>,
-    /// The same in Python.
+    /// The code in Python.
     pub python: Option<&'static str>,
     /// The function that finds the findings of power cuts, by guarantee, from the store's name.
     pub evidence: fn(&str) -> &'static [Evidence],
-    /// For one of [`Kind::Server`]: what its server needs.
+    /// What a [`Kind::Server`] needs.
     pub server: Option<&'static ServerDef>,
-    /// The library of one's own that it comes from (docs/store-library.md); `None` where it is built in.
+    /// The user's library that it comes from (docs/store-library.md); `None` if it is built in.
     pub library: Option<&'static Library>,
     /// The function that opens it, or the reason why this build does not have it.
     pub open: std::result::Result<OpenFn, &'static str>,
@@ -417,7 +396,7 @@ impl StoreDef {
         open: Err("it has no code"),
     };
 
-    /// The same with findings of power cuts.
+    /// Adds findings of power cuts.
     #[must_use]
     pub const fn seen(self, evidence: fn(&str) -> &'static [Evidence]) -> StoreDef {
         StoreDef { evidence, ..self }
@@ -470,7 +449,7 @@ impl StoreDef {
         self.settings.iter().find(|setting| setting.name == name)
     }
 
-    /// Whether studies run it unless told otherwise. Servers do other work than libraries do, and are asked for by name.
+    /// Whether studies run it by default. Servers do other work than libraries, and are asked for by name.
     pub fn runs_by_default(&self) -> bool {
         matches!(self.kind, Kind::Engine | Kind::Folder) && self.open.is_ok()
     }
@@ -480,10 +459,7 @@ impl StoreDef {
         self.server.and_then(|server| (server.lacks)())
     }
 
-    /// The fault of a URL of a running server that is to take the place of this store's own.
-    ///
-    /// # Errors
-    /// That; nothing of the URL is repeated.
+    /// The fault of a URL of a running server that is to take the place of this store's own. It repeats nothing of the URL.
     pub fn check_url(&self, url: &str) -> std::result::Result<(), String> {
         self.server.map_or(Ok(()), |server| Address::read(url, server.schemes, server.user).map(drop))
     }

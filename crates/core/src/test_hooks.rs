@@ -2,14 +2,13 @@
 
 /// The variable that takes them away: words, separated by commas.
 pub const VARIABLE: &str = "STOREBENCH_TEST_HOOKS";
-/// The word for [`probes_in_a_moment`].
-pub const QUICK_PROBES: &str = "quick-probes";
+pub(crate) const QUICK_PROBES: &str = "quick-probes";
 
 /// The word for [`memory_keeps`].
 pub const MEMORY_KEEPS: &str = "memory-keeps";
 
-/// Whether a place is probed with a few bytes, and its device is not watched while nothing runs: what others write to the device is then
-/// unknown in the results.
+/// Whether a location is probed with a few bytes, and its device not watched while idle: what others write to the device is then
+/// unknown in results.
 pub fn probes_in_a_moment() -> bool {
     is_set(QUICK_PROBES)
 }

@@ -18,11 +18,8 @@ const SIZES: &str = "write it like 512B, 4KiB (1024 bytes each), 4KB (1000) or 1
 const COUNTS: &str = "write it like 50000, 50,000, 50k, 1M or 1e6";
 const DURATIONS: &str = "write it like 500ms, 30s, 10m, 1h30m or 2h";
 
-/// Reads a size in bytes: `512`, `512B`, `4KiB`, `1.5 GiB` (units of 1024), `4KB`, `10GB` (units of 1000); also `4k`, `10G`,
-/// which are binary.
-///
-/// # Errors
-/// A sentence that says what a size looks like.
+/// Reads a size in bytes: `512`, `512B`, `4KiB`, `1.5 GiB`, `4k`, `10G` (units of 1024), `4KB`, `10GB` (units of 1000). The error
+/// says what a size looks like.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let (number, unit) = number::with_unit(text);
     let factor = match unit.to_ascii_lowercase().as_str() {
@@ -41,10 +38,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| format!("{} is not a size: {SIZES}{}", quoted(text), number::comma_hint(text)))
 }
 
-/// Reads a count: `1000`, `1,000`, `1_000`, `100k`, `1.5M`, `1e6` (decimal).
-///
-/// # Errors
-/// A sentence that says what a count looks like.
+/// Reads a count: `1000`, `1,000`, `1_000`, `100k`, `1.5M`, `1e6` (decimal). The error says what a count looks like.
 pub fn parse_count(text: &str) -> Result<u64, String> {
     let (number, unit) = number::with_unit(text);
     let factor = match unit {
@@ -60,10 +54,8 @@ pub fn parse_count(text: &str) -> Result<u64, String> {
     count.ok_or_else(|| format!("{} is not a count: {COUNTS}{}", quoted(text), number::comma_hint(text)))
 }
 
-/// Reads a duration: `30s`, `10m`, `2h`, `500ms`; also several units, the larger first: `1h30m`, `3 min 20 s`.
-///
-/// # Errors
-/// A sentence that says what a duration looks like.
+/// Reads a duration: `30s`, `10m`, `2h`, `500ms`; also several units, the larger first: `1h30m`, `3 min 20 s`. The error says
+/// what a duration looks like.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{} is not a duration: {DURATIONS}{}", quoted(text), number::comma_hint(text));
     let mut rest = text.trim();
@@ -80,7 +72,6 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
 }
 
-/// The seconds in a unit of time.
 fn seconds_of(unit: &str) -> Option<f64> {
     Some(match unit {
         "ns" => 1e-9,
@@ -223,7 +214,7 @@ impl FromStr for SizeRange {
     }
 }
 
-/// A range with a dash, as in `0.2-6KB`: who writes so means one unit, if only one stands there.
+/// A range with a dash, as in `0.2-6KB`, where one unit means both bounds.
 fn dashed(text: &str) -> Option<(u64, u64)> {
     let (from, to) = text.split_once('-')?;
     let to_bytes = parse_bytes(to).ok()?;
@@ -356,7 +347,7 @@ impl FromStr for Period {
     }
 }
 
-/// Serialises a type as the text that people write: by its `Display`, and back by its `FromStr`.
+/// Serialises a type by its `Display`, and back by its `FromStr`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! as_text {
@@ -385,7 +376,7 @@ pub fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     T::try_from(number).map_err(|_| format!("{} is too large", grouped(number)))
 }
 
-/// Reads a type from a map by a function that takes its entries one after the other.
+/// Reads a type from a map by a function that takes its entries in turn.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! from_map {

@@ -1,8 +1,8 @@
 //! Enumerations whose values are words: `strum` derives the texts from the variants' names.
 
-/// Gives an enumeration that derives `strum::VariantNames` its `name`, or, with `every`, one that derives `strum::VariantArray` the list
-/// of its values; with `all` both; with `shown`, also its `Display`; with a sentence about a text that is none of the words, also its
-/// `FromStr`. No variant may be given a number: names are found by the variants' order.
+/// Gives an enumeration that derives `strum::VariantNames` its `name`, or, with `every`, one that derives `strum::VariantArray`
+/// the list of its values; `all` does both; `shown` adds `Display`, and a sentence for unknown words `FromStr`. No variant may
+/// have a number: names are found by the variants' order.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! words {

@@ -11,7 +11,7 @@ use crate::device::Tally;
 use crate::names::COUNTS;
 use crate::request::{Kind, Nanos, Request, SECOND};
 
-/// The longest lateness that is told from a longer one.
+/// Longer lateness counts as this.
 const LONGEST: Nanos = 60 * SECOND;
 
 /// The counts of one kind of request.
@@ -33,7 +33,7 @@ pub struct Requests {
     pub reads: OfKind,
     /// Writes.
     pub writes: OfKind,
-    /// Those of the writes that went into the file system's journal; absent where its place is not known.
+    /// Writes to the file system's journal; absent if its place is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journal: Option<OfKind>,
     /// Discards.
@@ -86,10 +86,10 @@ pub struct Counts {
     pub late_ns_p99: Nanos,
     /// Processor time of the server, in nanoseconds.
     pub processor_ns: Nanos,
-    /// Entries of its log, where it keeps one.
+    /// Entries of its log, if it keeps one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logged: Option<u64>,
-    /// Requests that its fault has struck, where it has one.
+    /// Requests that its fault has struck, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub struck: Option<u64>,
 }
@@ -133,7 +133,7 @@ impl Requests {
         self.each(other, u64::saturating_add, self.tally.plus(other.tally))
     }
 
-    /// Those since an earlier count of the same disk.
+    /// The requests since an earlier count of the same disk.
     pub fn since(&self, before: &Requests) -> Requests {
         self.each(before, u64::saturating_sub, self.tally.since(before.tally))
     }
@@ -155,7 +155,7 @@ impl Counts {
         self.requests.late_ns as f64 / self.requests.all().max(1) as f64
     }
 
-    /// The counts since earlier ones of the same disk. A percentile is that of the whole time.
+    /// The counts since earlier ones of the same disk; percentiles are over the whole time.
     pub fn since(&self, before: &Counts) -> Counts {
         Counts {
             requests: self.requests.since(&before.requests),
@@ -167,30 +167,22 @@ impl Counts {
     }
 }
 
-/// The counts of a disk that is mounted in a folder, so far.
-///
-/// # Errors
-/// When its server is gone.
+/// The counts of a disk that is mounted in a folder, so far. Fails when its server is gone.
 pub fn read(folder: &Path) -> io::Result<Counts> {
     Ok(serde_json::from_slice(&fs::read(folder.join(COUNTS))?)?)
 }
 
-/// The counts.
 #[derive(Debug)]
-pub struct Counter {
+pub(crate) struct Counter {
     counts: Counts,
-    /// Where the file system has its journal: each part from one byte to before another.
+    /// The file system's journal: parts from one byte to before another.
     journal: Vec<(u64, u64)>,
     late: Histogram<u64>,
-    /// When the last request was due.
     last: Nanos,
 }
 
 impl Counter {
-    /// From nothing, on a disk with a journal there; none where that is not known.
-    ///
-    /// # Errors
-    /// Never: its bounds are constants.
+    /// No counts, for a disk with a journal there; empty if not known.
     pub fn new(journal: Vec<(u64, u64)>) -> Result<Counter, String> {
         let late = Histogram::new_with_bounds(1, LONGEST, 2).map_err(|error| error.to_string())?;
         let of_journal = (!journal.is_empty()).then(OfKind::default);
@@ -198,8 +190,8 @@ impl Counter {
         Ok(Counter { counts: Counts { requests, ..Counts::default() }, journal, late, last: 0 })
     }
 
-    /// A request is due at a time; of those that waited for that, it among them, the first arrived at another. It is counted before its
-    /// reply is sent, so that whoever has that finds it counted.
+    /// Counts a request that is due; `first` is the arrival of the first that waited for that moment. It is counted before its
+    /// reply is sent, so that whoever has the reply finds it counted.
     pub fn due(&mut self, request: &Request, first: Nanos, due: Nanos) {
         let counts = &mut self.counts.requests;
         let modelled = due.saturating_sub(first.max(self.last));
@@ -223,13 +215,12 @@ impl Counter {
         }
     }
 
-    /// A reply has been sent, so long after it was due.
+    /// Counts a reply that was sent so long after it was due.
     pub fn sent(&mut self, late: Nanos) {
         self.counts.requests.late_ns += late;
         self.late.saturating_record(late.max(1));
     }
 
-    /// The counts so far, with what the device and the system tell.
     pub fn counts(&self, tally: Tally, processor_ns: Nanos) -> Counts {
         let late_ns_p99 = self.late.value_at_quantile(0.99);
         let requests = Requests { tally, ..self.counts.requests.clone() };

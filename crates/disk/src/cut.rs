@@ -1,5 +1,5 @@
-//! States in which a power cut can leave a disk, by its log: all that was written before the last flush, and of what came after it
-//! some. What a disk has not flushed it may have written in any order.
+//! States in which a power cut can leave a disk, by its log: all that was written before the last flush, and some of what came
+//! after. A disk may write in any order what it has not flushed.
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
@@ -50,9 +50,6 @@ impl Log {
     }
 
     /// All of some entries.
-    ///
-    /// # Errors
-    /// The first of theirs.
     pub fn of(entries: impl IntoIterator<Item = io::Result<Entry>>) -> io::Result<Log> {
         Ok(Log { entries: entries.into_iter().collect::<io::Result<_>>()? })
     }
@@ -134,13 +131,13 @@ impl Log {
         self.entries[piece.entry].request.at + piece.from
     }
 
-    /// The same state, however it was reached: the flush before it, and the pieces after that which were written.
+    /// What makes states the same, however they were reached: the flush before, and the written pieces after it.
     pub fn identity(&self, cut: &Cut, whole: u64) -> (usize, Vec<Piece>) {
         let kept = self.open(cut.at, whole).into_iter().filter(|piece| !cut.lost.contains(piece));
         (self.since_flush(cut.at).start, kept.collect())
     }
 
-    /// All that a state has of what was written, as a log of its own that ends with a flush: nothing of it can be lost any more.
+    /// A state's writes as a log that ends with a flush, so that none can be lost.
     pub fn settled(&self, cut: &Cut) -> Log {
         let mut entries = Vec::new();
         let take = |at: u64, bytes: u64, data: Option<&[u8]>| {
@@ -149,7 +146,6 @@ impl Log {
             entries.push(Entry { request, arrived: 0, data: data.map(Vec::from).unwrap_or_default() });
             Ok(())
         };
-        // Whoever is told takes all.
         let _ = self.replay(cut, take);
         entries.push(Entry { request: Request::flush(), arrived: 0, data: Vec::new() });
         Log { entries }
@@ -171,8 +167,7 @@ impl Log {
         writer.flush()
     }
 
-    /// Tells, in order, what a state has of all that was written: the place on the disk and the bytes; `None` for those that were
-    /// given up.
+    /// Reports a state's writes in order: place on the disk and bytes; `None` for discards.
     pub fn replay(
         &self,
         cut: &Cut,
@@ -181,10 +176,7 @@ impl Log {
         Log::replay_each(self.entries.iter().map(Ok), cut, write)
     }
 
-    /// The same of entries that are read one after the other.
-    ///
-    /// # Errors
-    /// Theirs, and those of the one who is told.
+    /// Replays entries that are read one after the other.
     pub fn replay_each<E: Borrow<Entry>>(
         entries: impl Iterator<Item = io::Result<E>>,
         cut: &Cut,
@@ -225,7 +217,6 @@ mod tests {
         Entry { request, arrived: 0, data: Vec::new() }
     }
 
-    /// Two blocks, a flush, a write that begins within a block, a discard, and a block.
     fn log() -> Log {
         let entries = [
             write(0, 8192, 1),

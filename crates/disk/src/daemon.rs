@@ -1,5 +1,4 @@
-//! The process that serves one disk: told in one order what to serve and where, it says when the disk is there, and ends when it is
-//! unmounted.
+//! The process that serves one disk: it receives one order, reports when the disk is mounted, and ends when it is unmounted.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,7 +19,7 @@ pub struct Order {
     pub seed: u64,
     /// Whether it is a copy of the image, in memory; else it is the image itself.
     pub in_memory: bool,
-    /// Where the file system on it has its journal, each part from one byte to before another: writes there are told apart.
+    /// The file system's journal, in parts from one byte to before another: writes there are counted separately.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal: Vec<(u64, u64)>,
     /// The disks on which times are estimated, by name.
@@ -29,8 +28,7 @@ pub struct Order {
     /// The file in which its requests are logged, with what they write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,
-    /// The log of another disk with the same image, and a file with the state in which a power cut left that: it begins so. In memory
-    /// alone.
+    /// Another disk's log with the same image, and a file with its state after a power cut, to begin from. In memory only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<(PathBuf, PathBuf)>,
     /// A fault that it has.
@@ -77,7 +75,7 @@ pub fn serve(
     server.wait().map_err(|error| error.to_string())
 }
 
-/// Writes to an image what a state has of all that a log says.
+/// Applies a state of a log to an image.
 #[cfg(target_os = "linux")]
 fn replay(log: &Path, cut: &Path, image: &crate::image::Image) -> std::io::Result<()> {
     use crate::cut::{Cut, Log};
@@ -90,10 +88,7 @@ fn replay(log: &Path, cut: &Path, image: &crate::image::Image) -> std::io::Resul
     })
 }
 
-/// Serves nothing: other systems have no loop devices over a file by FUSE.
-///
-/// # Errors
-/// Always.
+/// Serves nothing: other systems have no loop devices over a file by FUSE. Always fails.
 #[cfg(not(target_os = "linux"))]
 pub fn serve(
     _order: &Order,

@@ -10,13 +10,13 @@ use crate::request::{Nanos, Request};
 /// The number by which a reply names its request.
 pub type Id = u64;
 
-/// A device. Its time only goes forward: no call may name a moment before that of an earlier one.
+/// A device in virtual time, which only goes forward: no call may name a moment before that of an earlier one.
 pub trait Device: Send {
     /// Takes a request that arrives now.
     fn arrive(&mut self, id: Id, request: &Request, now: Nanos);
 
-    /// The next moment at which it may have a reply; `None` where nothing waits. A device that chooses among what waits may name
-    /// the moment of its choice, at which no reply is due yet.
+    /// The next moment at which it may have a reply; `None` if nothing waits. A device that chooses among waiting requests may
+    /// name the moment of its choice, at which no reply is due yet.
     fn wakes(&self) -> Option<Nanos>;
 
     /// The earliest reply that is due by now, with the moment at which it was.
@@ -77,7 +77,6 @@ pub trait Model: Send {
     }
 }
 
-/// Replies that wait for their time.
 #[derive(Debug, Default)]
 pub(crate) struct Replies(BinaryHeap<Reverse<(Nanos, Id)>>);
 
@@ -98,15 +97,14 @@ impl Replies {
     }
 }
 
-/// The device of a model that takes requests in their order.
+/// A model that serves requests in order.
 #[derive(Debug)]
-pub struct InOrder<M> {
+pub(crate) struct InOrder<M> {
     model: M,
     replies: Replies,
 }
 
 impl<M: Model> InOrder<M> {
-    /// The device of a model, at rest.
     pub fn of(model: M) -> InOrder<M> {
         InOrder { model, replies: Replies::default() }
     }

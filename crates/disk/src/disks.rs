@@ -1,4 +1,4 @@
-//! Disks by name: those that come with storebench, each parameter with its source, and those of a plan.
+//! Disks by name: those that come with storebench, each parameter with its source, and a plan's own.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -56,7 +56,7 @@ pub struct Disk {
     /// A disk behind a network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
-    /// The same time for every request of a kind.
+    /// A disk that takes the same time for every request of a kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixed: Option<Fixed>,
     /// Where its parameters come from, by name.
@@ -113,10 +113,8 @@ impl Disk {
         }
     }
 
-    /// A device at rest, with an image of so many bytes on it; what is random in it follows from a seed.
-    ///
-    /// # Errors
-    /// A sentence, when it can't be modelled or is smaller than the image.
+    /// A device at rest, with an image of so many bytes; its randomness follows from a seed. Fails when it can't be modelled or
+    /// is smaller than the image.
     pub fn device(&self, image_bytes: u64, seed: u64) -> Result<Box<dyn Device>, String> {
         self.check()?;
         if let Some(rotating) = &self.rotating {
@@ -144,7 +142,6 @@ impl Disk {
         table.iter().map(shown).collect()
     }
 
-    /// The table of its kind.
     fn table(&self) -> toml::Table {
         let tables = [
             self.rotating.as_ref().map(toml::Table::try_from),
@@ -165,10 +162,9 @@ impl Disk {
     }
 }
 
-/// The largest parameter that makes sense, whatever its unit.
+/// The largest sensible parameter, whatever its unit.
 const MOST: f64 = 1e9;
 
-/// Parameters that may be 0.
 const MAY_BE_ZERO: [&str; 9] = [
     "read_us",
     "write_us",

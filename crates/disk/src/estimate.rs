@@ -1,6 +1,6 @@
-//! Estimates in virtual time: what a disk is asked for is repeated on the models of others, without waiting for them. A request is
-//! taken to be made because of replies that were sent just before it: on the other disk it arrives as long after they are due. Where
-//! as many requests follow as there were replies, each follows one of them; where there are fewer, whoever made them waited for all.
+//! Estimates in virtual time: a disk's requests are repeated on models of others, without waiting. A request counts as caused by
+//! the replies sent just before it: on the other disk it arrives as long after they are due. If as many requests follow as there
+//! were replies, each follows one of them; if fewer, they waited for all.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
@@ -8,14 +8,13 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use crate::device::{Device, Id};
 use crate::request::{Nanos, Request};
 
-/// The replies that something waited for, and how long after the last of them that came; since the start where there are none.
+/// The replies that something waited for, and the time since the last of them; since the start if there are none.
 #[derive(Debug, Clone, Default)]
 struct After {
     replies: Vec<Id>,
     pause: Nanos,
 }
 
-/// A request as it was made.
 #[derive(Debug, Clone)]
 struct Made {
     id: Id,
@@ -23,31 +22,28 @@ struct Made {
     after: After,
 }
 
-/// The disks for which times are estimated, and what was asked since their clocks were last read.
+/// The disks with estimated times, and the requests since their clocks were last read.
 #[derive(Default)]
 pub struct Estimates {
     shadows: BTreeMap<String, Shadow>,
     made: Vec<Made>,
-    /// Requests without a reply: something may come after theirs.
+    /// Requests without a reply.
     open: HashSet<Id>,
-    /// Replies one after the other with nothing made between, when each was sent, and what was made after them and before the next.
+    /// Replies in a row with no request between, when each was sent, and the requests before the next reply.
     replies: Vec<(Id, Nanos)>,
     since: Vec<(Id, Request, Nanos)>,
 }
 
 impl Estimates {
-    /// Of devices at rest, by name.
     pub fn of(devices: impl IntoIterator<Item = (String, Box<dyn Device>)>) -> Estimates {
         let shadows = devices.into_iter().map(|(name, device)| (name, Shadow::of(device))).collect();
         Estimates { shadows, ..Estimates::default() }
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.shadows.is_empty()
     }
 
-    /// A request was made at a moment of the disk that waits.
     pub fn made(&mut self, id: Id, request: Request, now: Nanos) {
         if !self.is_empty() {
             self.since.push((id, request, now));
@@ -55,8 +51,7 @@ impl Estimates {
         }
     }
 
-    /// A reply was sent.
-    pub fn replied(&mut self, id: Id, now: Nanos) {
+    pub(crate) fn replied(&mut self, id: Id, now: Nanos) {
         if self.is_empty() {
             return;
         }
@@ -68,7 +63,7 @@ impl Estimates {
         self.replies.push((id, now));
     }
 
-    /// Finds the replies that each request followed which was made since they were sent.
+    /// Finds the replies that each request followed.
     fn follow(&mut self) {
         let Estimates { made, replies, since, .. } = self;
         let each = since.len() >= replies.len();
@@ -79,7 +74,7 @@ impl Estimates {
         }
     }
 
-    /// The time on each of the other disks at a moment of the disk that waits, by name.
+    /// The time on each other disk, by name, at a moment of the disk that waits.
     pub fn clocks(&mut self, now: Nanos) -> BTreeMap<String, Nanos> {
         self.follow();
         let until = After::of(&self.replies, now);
@@ -99,24 +94,21 @@ impl Estimates {
 }
 
 impl After {
-    /// At a moment, which is after all of some replies.
+    /// For a moment after all of some replies.
     fn of(replies: &[(Id, Nanos)], now: Nanos) -> After {
         let last = replies.iter().map(|(_, sent)| *sent).max().unwrap_or_default();
         After { replies: replies.iter().map(|(id, _)| *id).collect(), pause: now.saturating_sub(last) }
     }
 }
 
-/// Another disk.
 struct Shadow {
     device: Box<dyn Device>,
-    /// The latest moment that it knows of.
     now: Nanos,
-    /// When each reply was due that something may still come after.
+    /// When each reply was due that a request may still follow.
     due: HashMap<Id, Nanos>,
-    /// Requests that come after replies which are not all due yet, and who waits for each of these.
+    /// Requests after replies that are not all due yet, and the requests that wait for each of these.
     waiting: HashMap<Id, Made>,
     waited_for: HashMap<Id, Vec<Id>>,
-    /// Requests by the moment at which they arrive.
     arriving: BinaryHeap<Reverse<(Nanos, Id)>>,
     requests: HashMap<Id, Request>,
 }
@@ -134,7 +126,7 @@ impl Shadow {
         }
     }
 
-    /// Takes what was made, and goes on to a moment after some replies; which moment that is here.
+    /// Takes requests, and runs to a moment after some replies; gives that moment here.
     fn run(&mut self, made: &[Made], until: &After) -> Nanos {
         made.iter().for_each(|one| self.take(one.clone()));
         let moment = loop {
@@ -154,7 +146,7 @@ impl Shadow {
         Some(due.collect::<Option<Vec<Nanos>>>()?.into_iter().max().unwrap_or_default() + after.pause)
     }
 
-    /// Takes a request, which arrives once what it comes after is due.
+    /// Takes a request, which arrives once what it follows is due.
     fn take(&mut self, one: Made) {
         if let Some(moment) = self.moment(&one.after) {
             self.requests.insert(one.id, one.request);
@@ -167,13 +159,13 @@ impl Shadow {
         }
     }
 
-    /// The moment of what comes next.
+    /// The moment of the next event.
     fn next(&self) -> Option<Nanos> {
         let arrival = self.arriving.peek().map(|Reverse((moment, _))| *moment);
         self.device.wakes().into_iter().chain(arrival).min()
     }
 
-    /// One reply or arrival; whether there was any.
+    /// Handles one reply or arrival; gives whether there was any.
     fn step(&mut self) -> bool {
         let arrival = self.arriving.peek().map(|Reverse((moment, _))| *moment);
         match self.device.wakes() {
@@ -220,7 +212,7 @@ mod tests {
         shipped(name).unwrap().device(IMAGE, 7).unwrap()
     }
 
-    /// A host that has `depth` requests under way at a disk, and pauses before each; when the last reply was due, there and by the
+    /// A host with `depth` requests under way, which pauses before each; gives when the last reply was due, there and by the
     /// estimates for others.
     fn host(
         on: &str,

@@ -18,8 +18,8 @@ pub enum Fault {
         after: u64,
         /// Whether all fail from then on, or one.
         lasts: bool,
-        /// Whether a write that fails has written the first half of its sectors, and a flush that fails has lost what was written since
-        /// the one before it.
+        /// Whether a failing write has written the first half of its sectors, and a failing flush has lost what was written since
+        /// the one before.
         harms: bool,
     },
     /// A bit of what lies on the disk is another.
@@ -44,7 +44,7 @@ pub struct Faulty {
     fault: Fault,
     seen: u64,
     struck: u64,
-    /// The bytes that were where something was written since the last flush, where the fault can bring them back.
+    /// Earlier bytes of what was written since the last flush, if the fault can bring them back.
     before: Vec<(u64, Vec<u8>)>,
 }
 
@@ -78,10 +78,7 @@ impl Faulty {
         self.struck
     }
 
-    /// Whether a request fails, told before it has any effect; how far it came.
-    ///
-    /// # Errors
-    /// The system's, from bringing back what a cache has lost.
+    /// Whether a request fails, decided before it has any effect, and how far it came.
     pub fn fails(
         &mut self,
         kind: Kind,
@@ -145,7 +142,7 @@ mod tests {
         Memory(RefCell::new(vec![0; 8192]))
     }
 
-    /// Writes of which each writes its number from 1 on, with a flush after every second; which requests failed.
+    /// Writes its number from 1 on, with a flush after every second; gives which requests failed.
     fn work(fault: Fault, disk: &Memory) -> Vec<(Kind, u8)> {
         let mut faulty = Faulty::begin(fault, disk).unwrap();
         let mut failed = Vec::new();

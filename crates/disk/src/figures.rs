@@ -1,17 +1,16 @@
-//! The figures of a disk, as its makers' sheets tell them: some common loads, in virtual time.
+//! A disk's figures as on makers' sheets: some common loads, in virtual time.
 
 use crate::disks::Disk;
 use crate::pace::{closed, per_second};
 use crate::random::Random;
 use crate::request::{Nanos, Request};
 
-/// The image of which a file is used, and the file, in bytes.
+/// The image and the file in it, in bytes.
 const IMAGE: u64 = 1 << 30;
 const FILE: u64 = 128 << 20;
-/// Bytes of a small request, and of one in sequence.
+/// Bytes of a small request, and of a sequential one.
 const BLOCK: u64 = 4 << 10;
 const LARGE: u64 = 512 << 10;
-/// Requests of a load with small ones.
 const COUNT: u64 = 2_000;
 
 /// A load that devices are judged by.
@@ -40,7 +39,7 @@ pub const LOADS: [Load; 6] = [
 ];
 
 impl Load {
-    /// In words.
+    /// For tables.
     pub fn words(self) -> String {
         match self {
             Load::RandomReads(1) => "random reads of 4 KiB, one at a time".into(),
@@ -52,15 +51,12 @@ impl Load {
         }
     }
 
-    /// Whether it is told in megabytes, else in requests.
+    /// Whether the rate is in megabytes, else in requests.
     pub fn is_in_bytes(self) -> bool {
         matches!(self, Load::SequentialReads | Load::SequentialWrites)
     }
 
-    /// Its rate on a disk at rest: megabytes or requests per second.
-    ///
-    /// # Errors
-    /// A sentence, when the disk can't be modelled.
+    /// Its rate on a disk at rest: megabytes or requests per second. Fails when the disk can't be modelled.
     pub fn on(self, disk: &Disk) -> Result<f64, String> {
         let mut device = disk.device(IMAGE, 1)?;
         let mut random = Random::seeded(1);
@@ -93,7 +89,7 @@ mod tests {
     use super::*;
     use crate::disks::{NAMES, shipped};
 
-    /// The bounds of each load on a disk, in the order of [`LOADS`], and where they come from.
+    /// Each load's known bounds on a disk, in the order of [`LOADS`], with their source.
     const KNOWN: [(&str, [(f64, f64); 6]); 13] = [
         // Amazon: 3,000 requests and 125 MiB a second; one at a time its latency is the limit.
         (

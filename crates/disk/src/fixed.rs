@@ -1,5 +1,5 @@
-//! A disk that takes the same time for every request of a kind, one after the other or all at once. No device is like that; but nothing in it is
-//! random, and its times are none of the host's.
+//! A disk that takes the same time for every request of a kind, one after the other or all at once. No real device does; but
+//! nothing in it is random, and its times don't depend on the host.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,15 +21,13 @@ pub struct Fixed {
     pub at_once: Option<bool>,
 }
 
-/// The disk at work.
 #[derive(Debug)]
-pub struct Steady {
+pub(crate) struct Steady {
     fixed: Fixed,
     busy_until: Nanos,
 }
 
 impl Steady {
-    /// The disk at rest.
     pub fn new(fixed: Fixed) -> Steady {
         Steady { fixed, busy_until: 0 }
     }

@@ -1,7 +1,7 @@
 //! Flash: SD cards, eMMC, UFS, solid-state drives. Reads have a latency and run on several channels; writes go into a cache, if
 //! there is one, or wait until they are programmed. Simple cards keep few allocation units open for writing: a write into another
-//! one closes the one that was used longest ago, by copying all of it that was not just written in sequence (Bergmann, Optimizing
-//! Linux with cheap flash drives, LWN 2011).
+//! one closes the least recently used by copying all of it that was not just written in sequence (Bergmann, Optimizing Linux with
+//! cheap flash drives, LWN 2011).
 
 use std::collections::VecDeque;
 
@@ -10,58 +10,55 @@ use serde::{Deserialize, Serialize};
 use crate::device::{Model, Tally};
 use crate::request::{Kind, MICROSECOND, Nanos, Request, SECOND};
 
-/// Its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flash {
-    /// The latency of a read, before its bytes are transferred, in microseconds.
+    /// Before the transfer, in microseconds.
     pub read_us: f64,
-    /// Reads that are looked up at once.
+    /// Reads looked up at once.
     pub read_channels: u32,
-    /// Megabytes per second that are read in sequence.
+    /// Sequential, in megabytes per second.
     pub read_mb_per_s: f64,
-    /// The latency of a write: into the cache where there is one, else before its bytes are programmed, in microseconds.
+    /// Into the cache if there is one, else before programming, in microseconds.
     pub write_us: f64,
-    /// Megabytes per second that are programmed in sequence.
+    /// Sequential, in megabytes per second.
     pub write_mb_per_s: f64,
     /// The least that is programmed at once, in KiB: a smaller write takes as long.
     pub page_kib: f64,
-    /// The cache for writes, in MiB; without it, a write that is acknowledged is durable.
+    /// Without a cache, an acknowledged write is durable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_mib: Option<f64>,
-    /// The cache survives a power cut, by a capacitor: a flush does not empty it.
+    /// Whether a capacitor keeps the cache through a power cut: a flush does not empty it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacitor: Option<bool>,
-    /// A flush, beside the time that the cache takes to be programmed, in microseconds.
+    /// Without the time to program the cache, in microseconds.
     pub flush_us: f64,
-    /// The size of an allocation unit, in MiB; without it, every write costs the same wherever it goes.
+    /// The size of an allocation unit; without it, a write costs the same wherever it goes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit_mib: Option<f64>,
-    /// Allocation units that are open for writing at once.
+    /// Allocation units open for writing at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub units_open: Option<u32>,
 }
 
-/// An allocation unit that is open.
 #[derive(Debug)]
 struct Unit {
     number: u64,
-    /// Where the next write continues what was written in sequence, in bytes from its start.
+    /// Where the next sequential write continues, in bytes from its start.
     next: u64,
     /// Bytes written in sequence; `None` once a write went elsewhere in it.
     in_sequence: Option<u64>,
 }
 
-/// The device at work.
 #[derive(Debug)]
-pub struct Card {
+pub(crate) struct Card {
     flash: Flash,
     /// When each channel is free.
     channels: Vec<Nanos>,
-    /// When the wire, and what programs, are free.
+    /// When the wire and the programming are free.
     wire: Nanos,
     programmed: Nanos,
-    /// The one used longest ago first.
+    /// The least recently used first.
     open: VecDeque<Unit>,
     tally: Tally,
 }
@@ -75,14 +72,13 @@ fn transfer(bytes: u64, mb_per_s: f64) -> Nanos {
 }
 
 impl Card {
-    /// The device at rest, with no unit open.
     pub fn new(flash: Flash) -> Card {
         let channels = vec![0; flash.read_channels.max(1) as usize];
         Card { flash, channels, wire: 0, programmed: 0, open: VecDeque::new(), tally: Tally::default() }
     }
 
     fn read(&mut self, bytes: u64, now: Nanos) -> Nanos {
-        // Without a cache one thing is done at a time: a card reads when it has written.
+        // Without a cache a card does one thing at a time: it reads after writing.
         let ready = if self.flash.cache_mib.is_none() { self.programmed } else { 0 };
         let first = self.channels.iter().enumerate().min_by_key(|(_, free)| **free);
         let Some(channel) = first.map(|(index, _)| index) else { return now };
@@ -92,7 +88,7 @@ impl Card {
         self.tally.transfer_ns += passes;
         self.wire = self.wire.max(found) + passes;
         if self.channels.len() == 1 {
-            // Without a queue the next is looked up when this one has been sent.
+            // Without a queue the next lookup begins after this transfer.
             self.channels[channel] = self.wire;
         }
         self.wire
@@ -120,7 +116,7 @@ impl Card {
         accepted.max(self.programmed.saturating_sub(room))
     }
 
-    /// The time that it takes to have the units of a write open.
+    /// The time to open a write's units.
     fn open_units(&mut self, request: &Request) -> Nanos {
         let (Some(mib), Some(most)) = (self.flash.unit_mib, self.flash.units_open) else { return 0 };
         let size = ((mib * 1_048_576.0) as u64).max(1);

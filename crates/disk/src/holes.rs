@@ -6,13 +6,9 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{SeekFrom, seek};
 
-/// The bytes that are read at once.
 const READ_AT_ONCE: u64 = 1 << 20;
 
-/// Tells all of a file that is no hole: where it is, and the bytes.
-///
-/// # Errors
-/// The system's; those of the one who is told.
+/// Reports each part of a file that is no hole: its position, and the bytes.
 pub fn data(file: &File, mut tell: impl FnMut(u64, &[u8]) -> io::Result<()>) -> io::Result<()> {
     let whole = file.metadata()?.len();
     let mut buffer = vec![0; READ_AT_ONCE as usize];

@@ -30,8 +30,8 @@ impl Image {
         Ok(Image { file, bytes })
     }
 
-    /// A copy in memory of a file; where it has holes, the copy takes no memory.
-    pub fn copy_of(file: &File) -> io::Result<Image> {
+    /// Copies a file into memory; its holes take none.
+    pub(crate) fn copy_of(file: &File) -> io::Result<Image> {
         let copy = Image::in_memory(file.metadata()?.len())?;
         data(file, |at, bytes| copy.file.write_all_at(bytes, at))?;
         Ok(copy)
@@ -42,17 +42,14 @@ impl Image {
         self.bytes
     }
 
-    /// Reads as many bytes as there are, at most those of the buffer; how many.
+    /// Fills the buffer up to the image's end; gives the number of bytes.
     pub fn read(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
         let there = usize::try_from(self.bytes.saturating_sub(at)).unwrap_or(usize::MAX).min(buffer.len());
         self.file.read_exact_at(&mut buffer[..there], at)?;
         Ok(there)
     }
 
-    /// Writes bytes, all of them before its end.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::StorageFull`] beyond it; the system's.
+    /// Writes bytes, all of them before its end. Fails with [`io::ErrorKind::StorageFull`] beyond it; the system's.
     pub fn write(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         if at.checked_add(bytes.len() as u64).is_none_or(|end| end > self.bytes) {
             return Err(io::ErrorKind::StorageFull.into());

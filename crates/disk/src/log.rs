@@ -1,15 +1,13 @@
-//! The log of a disk: every request in the order in which it arrived, as a stream of bytes. What was written can be kept in it,
-//! so that the disk can be had as it was at any moment.
+//! The log of a disk: every request in order of arrival, as a stream of bytes, with or without the data, from which the disk's
+//! state at any moment can be made.
 
 use std::io::{self, ErrorKind, Read, Write};
 
 use crate::request::{Kind, Nanos, Request};
 
-/// The beginning of a log: a name and a version.
+/// A name and a version.
 const HEADER: [u8; 8] = *b"sbdisk\x00\x01";
-/// Bytes of an entry, without its data.
 const ENTRY_BYTES: usize = 32;
-/// The most bytes that one request writes.
 const MOST_DATA: u64 = 64 << 20;
 
 /// A request and when it was made.
@@ -35,11 +33,6 @@ impl Writer {
     pub fn begin(mut out: Box<dyn Write + Send>, keeps_data: bool) -> io::Result<Writer> {
         out.write_all(&HEADER)?;
         Ok(Writer { out, keeps_data, entries: 0 })
-    }
-
-    /// Whether it keeps what is written.
-    pub fn keeps_data(&self) -> bool {
-        self.keeps_data
     }
 
     /// The number of entries so far.
@@ -84,10 +77,7 @@ pub struct Reader<R> {
 }
 
 impl<R: Read> Reader<R> {
-    /// Begins to read.
-    ///
-    /// # Errors
-    /// When it is no log of this version, or can't be read.
+    /// Begins to read. Fails when it is no log of this version, or can't be read.
     pub fn begin(mut from: R) -> io::Result<Reader<R>> {
         let mut header = [0; HEADER.len()];
         from.read_exact(&mut header)?;

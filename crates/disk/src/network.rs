@@ -1,5 +1,5 @@
-//! A disk behind a network: each request has a latency of its own, drawn from a distribution with a long tail, and what a second
-//! may hold of requests and bytes is limited.
+//! A disk behind a network: each request's latency is drawn from a distribution with a long tail, and requests and bytes per
+//! second are limited.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,34 +7,32 @@ use crate::device::Model;
 use crate::random::Random;
 use crate::request::{Kind, MICROSECOND, MILLISECOND, Nanos, Request, SECOND};
 
-/// The 99th percentile of the normal distribution with deviation 1.
 const NORMAL_P99: f64 = 2.326_347_874;
 
-/// Its latency and its limits.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Network {
-    /// The median latency of a read, in microseconds.
+    /// The median of a read, in microseconds.
     pub read_us: f64,
-    /// The median latency of a write.
+    /// The median of a write, in microseconds.
     pub write_us: f64,
-    /// The median latency of a flush; 0 where writes are durable when they are acknowledged.
+    /// The median of a flush, in microseconds; 0 if acknowledged writes are durable.
     pub flush_us: f64,
-    /// The 99th percentile of latencies over their median: they follow a log-normal distribution.
+    /// The 99th percentile of latencies over their median: they are log-normal.
     pub p99_ratio: f64,
-    /// Megabytes per second, reads and writes together.
+    /// Reads and writes together.
     pub mb_per_s: f64,
-    /// Requests per second; without it, as many as are asked for.
+    /// Without it, unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operations_per_s: Option<f64>,
-    /// The largest request that counts as one of these, in KiB.
+    /// The largest request that counts as one operation, in KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation_kib: Option<f64>,
-    /// The milliseconds' worth of requests and bytes that can be saved up.
+    /// How much of both limits can be saved up, in milliseconds.
     pub burst_ms: f64,
 }
 
-/// An allowance by the second, of which some can be saved up.
+/// A limit per second, some of which can be saved up.
 #[derive(Debug)]
 struct Allowance {
     per_s: f64,
@@ -44,7 +42,7 @@ struct Allowance {
 }
 
 impl Allowance {
-    /// Takes some at a moment: when that is allowed.
+    /// Takes an amount; gives when that is allowed.
     fn take(&mut self, amount: f64, now: Nanos) -> Nanos {
         let time = (amount / self.per_s * SECOND as f64) as Nanos;
         self.used_until = self.used_until.max(now.saturating_sub(self.burst)) + time;
@@ -52,9 +50,8 @@ impl Allowance {
     }
 }
 
-/// The disk at work.
 #[derive(Debug)]
-pub struct Remote {
+pub(crate) struct Remote {
     network: Network,
     random: Random,
     operations: Option<Allowance>,
@@ -62,7 +59,7 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// The disk with nothing saved up, whose latencies follow from a seed.
+    /// With nothing saved up; latencies follow from a seed.
     pub fn new(network: Network, seed: u64) -> Remote {
         let burst = (network.burst_ms * MILLISECOND as f64) as Nanos;
         let allowance = |per_s: f64| Allowance { per_s, burst, used_until: 0 };
@@ -135,7 +132,7 @@ mod tests {
     #[test]
     fn what_was_saved_up_is_spent_and_then_no_more_is_allowed() {
         let mut remote = Remote::new(Network { p99_ratio: 1.0, ..network() }, 1);
-        // At second 10, a tenth of a second's worth has been saved up: 100 operations.
+        // After 10 s, a tenth of a second's worth has been saved up: 100 operations.
         let start = 10 * SECOND;
         let dues: Vec<Nanos> = (0..300).map(|_| remote.due(&Request::read(0, 4096), start) - start).collect();
         assert_eq!((dues[0], dues[99]), (500_000, 500_000));

@@ -3,7 +3,7 @@
 use crate::device::Device;
 use crate::request::{Nanos, Request, SECOND};
 
-/// Gives a device requests, always `depth` at once, until there are no more. The time that passes until the last reply is due.
+/// Gives a device requests, always `depth` at once; gives the time until the last reply is due.
 pub fn closed(device: &mut dyn Device, depth: u32, mut requests: impl Iterator<Item = Request>) -> Nanos {
     let (mut now, mut id, mut under_way) = (0, 0, 0);
     loop {
@@ -21,7 +21,6 @@ pub fn closed(device: &mut dyn Device, depth: u32, mut requests: impl Iterator<I
     }
 }
 
-/// So many events in a time, by the second.
 pub fn per_second(events: u64, time: Nanos) -> f64 {
     events as f64 * SECOND as f64 / (time as f64).max(1.0)
 }

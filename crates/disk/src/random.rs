@@ -25,7 +25,7 @@ impl Random {
         ((u128::from(self.number()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number above 0, and at most 1.
+    /// A number in (0, 1].
     fn share(&mut self) -> f64 {
         ((self.number() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }

@@ -2,15 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A moment, or a time, in nanoseconds of a disk's own clock.
-pub type Nanos = u64;
+/// A moment or a time of a disk's clock, in nanoseconds.
+pub(crate) type Nanos = u64;
 
-/// A microsecond.
-pub const MICROSECOND: Nanos = 1_000;
-/// A millisecond.
-pub const MILLISECOND: Nanos = 1_000_000;
-/// A second.
-pub const SECOND: Nanos = 1_000_000_000;
+pub(crate) const MICROSECOND: Nanos = 1_000;
+pub(crate) const MILLISECOND: Nanos = 1_000_000;
+pub(crate) const SECOND: Nanos = 1_000_000_000;
 
 /// A kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -1,5 +1,5 @@
-//! The server: mounts one file by FUSE, and answers each request to it when the model says that it is due. Its replies go out from a
-//! thread of their own, which sleeps until shortly before one is due.
+//! The server: mounts one file by FUSE, and answers each request when the model says that it is due. A separate thread sends
+//! replies; it sleeps until shortly before one is due.
 
 mod files;
 
@@ -23,46 +23,43 @@ use crate::log::Writer;
 use crate::names::SOURCE;
 use crate::request::{MICROSECOND, Nanos, Request};
 
-/// The time before a reply is due at which its thread stops sleeping: longer than the kernel oversleeps.
+/// How long before a reply the thread wakes: longer than the kernel oversleeps.
 const AWAKE: Nanos = 100 * MICROSECOND;
 
-/// The time that a file of the disk may stay open after it is no longer needed. A child process that another thread has just begun holds
-/// copies of all open files until it runs its own program.
+/// How long a file of the disk may stay open: a child process that another thread has just forked holds all open files until it
+/// runs its program.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The way in which a reply is sent.
 enum Answer {
     Read(ReplyData),
     Write(ReplyWrite),
     Empty(ReplyEmpty),
 }
 
-/// A request that waits for its reply.
 struct Open {
     request: Request,
     arrived: Nanos,
     answer: Answer,
 }
 
-/// All that the threads share.
 struct State {
     device: Box<dyn Device>,
     open: HashMap<Id, Open>,
     next: Id,
-    /// The latest moment that the device knows of: its time only goes forward, whichever thread comes first.
+    /// The latest moment that the device knows: its time only goes forward, whichever thread comes first.
     latest: Nanos,
     counter: Counter,
     estimates: Estimates,
-    /// The time that estimating took: it is no time of the disk's.
+    /// Time spent on estimates, which is not the disk's.
     estimating: Nanos,
     log: Option<Writer>,
-    /// The last error of the log: what was logged after it is missing.
+    /// The log's last error: later entries are missing.
     log_failed: Option<io::Error>,
     fault: Option<Faulty>,
     ends: bool,
 }
 
-/// The things that a disk does beside answering.
+/// What a disk does besides answering.
 #[derive(Default)]
 pub struct Extras {
     /// Where the file system on it has its journal, as far as that is known: writes there are counted apart.
@@ -75,12 +72,11 @@ pub struct Extras {
     pub fault: Option<Faulty>,
 }
 
-/// The disk, as its threads share it.
 struct Shared {
     image: Image,
     start: Instant,
     state: Mutex<State>,
-    /// Told when there is something new to wait for.
+    /// Signals something new to wait for.
     changed: Condvar,
 }
 
@@ -93,10 +89,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Mounts a disk in an empty folder.
-    ///
-    /// # Errors
-    /// When FUSE can't be used, with the system's reason.
+    /// Mounts a disk in an empty folder. Fails when FUSE can't be used, with the system's reason.
     pub fn mount(
         image: Image,
         device: Box<dyn Device>,
@@ -140,10 +133,7 @@ impl Server {
         self.shared.counts()
     }
 
-    /// Waits until somebody unmounts it.
-    ///
-    /// # Errors
-    /// When it could not be served, or its log not be written.
+    /// Waits until somebody unmounts it. Fails when it could not be served, or its log not be written.
     pub fn wait(mut self) -> io::Result<Counts> {
         let served = self.session.take().map_or(Ok(()), BackgroundSession::join);
         self.stop();
@@ -186,7 +176,7 @@ impl Drop for Server {
     }
 }
 
-/// Unmounts a disk, and waits until nobody has a file of it open. One that stays open loses its name: no mount is left behind.
+/// Unmounts a disk, and waits until nobody has its file open. One that stays open loses its name: no mount is left behind.
 fn unmounted(at: &Path) -> bool {
     let patient_until = Instant::now() + PATIENCE;
     loop {
@@ -225,7 +215,7 @@ impl Shared {
         Counts { requests: Requests { clocks, ..counts.requests }, logged, struck, ..counts }
     }
 
-    /// The time here and on the disks for which it is estimated, if there are any.
+    /// The time here, and on estimated disks.
     fn clocks(&self, state: &mut State) -> Option<Clocks> {
         if state.estimates.is_empty() {
             return None;
@@ -237,8 +227,7 @@ impl Shared {
         Some(Clocks { here_ns, on_ns })
     }
 
-    /// Whether a request, which is about to write some bytes, fails by the disk's fault. What is on the disk after it is logged as
-    /// if it had been written.
+    /// Whether a write fails by the disk's fault. What is on the disk afterwards is logged as if it had been written.
     fn fails(&self, request: &Request, data: &[u8]) -> bool {
         let mut state = self.state();
         let Some(fault) = &mut state.fault else { return false };
@@ -257,7 +246,7 @@ impl Shared {
         true
     }
 
-    /// Takes a request. What it writes is in the image from then on: the kernel does not ask for it before it has a reply.
+    /// Takes a request. Its bytes are in the image at once: the kernel does not ask for them before it has a reply.
     fn take(&self, request: Request, data: &[u8], answer: Answer, arrived: Nanos) {
         let mut state = self.state();
         let id = state.next;
@@ -279,7 +268,7 @@ impl Shared {
         }
     }
 
-    /// Sends replies as they come due, until the disk is gone.
+    /// Sends replies when they are due, until the disk is gone.
     fn reply_in_time(&self) {
         let mut due_now: Vec<(Open, Nanos)> = Vec::new();
         let mut state = self.state();
@@ -324,7 +313,7 @@ impl Shared {
         self.state()
     }
 
-    /// Sends a reply; how late that was.
+    /// Sends a reply; gives how late that was.
     fn send(&self, (open, due): (Open, Nanos)) -> Nanos {
         let Open { request, answer, .. } = open;
         match answer {
@@ -343,7 +332,7 @@ impl Shared {
 }
 
 impl State {
-    /// The entries of the log, which whoever is told can read from then on.
+    /// Flushes the log; gives the number of its entries.
     fn logged(&mut self) -> Option<u64> {
         let log = self.log.as_mut()?;
         if let Err(error) = log.flush() {

@@ -5,17 +5,13 @@ use std::process::Command;
 
 use crate::libraries::{ROCKSDB, Result, root};
 
-/// Whether the user asks for it.
 pub fn are_wanted() -> bool {
     println!("cargo:rerun-if-env-changed=ROCKSDB");
     env::var_os("ROCKSDB").is_some_and(|choice| choice == "authors")
         && env::var_os(ROCKSDB.variable).is_none()
 }
 
-/// Tells the code where scripts/rocksdb-authors.sh has put the library.
-///
-/// # Errors
-/// A sentence that says why there is none for this program, and what to do.
+/// Passes on where scripts/rocksdb-authors.sh has put the library. The error says why there is none for this program, and what to do.
 pub fn find() -> Result<()> {
     let features = env::var("CARGO_CFG_TARGET_FEATURE").unwrap_or_default();
     if features.split(',').any(|feature| feature == "crt-static") {

@@ -1,6 +1,6 @@
-//! Compiles engines from their authors' sources, as their authors ship them: optimised and without assertions. Distributions leave
-//! the assertions of RocksDB and LevelDB in, which makes RocksDB's reads up to twice as slow (docs/fairness.md), and Debian has
-//! neither of the other two. What is compiled is kept in a cache outside the checkout, so that it is made once a machine.
+//! Compiles engines from their authors' sources, as their authors ship them: optimised and without assertions. Distributions
+//! leave assertions in RocksDB and LevelDB, which makes RocksDB's reads up to twice as slow (docs/fairness.md), and Debian lacks
+//! the other two. Builds are kept in a cache outside the checkout, one per machine.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,23 +9,22 @@ use std::{env, fs, io, process};
 use crate::libraries::Result;
 use crate::locked;
 
-/// The sources of RocksDB that [`SHIM`] needs, as scripts/rocksdb-sources.sh finds them.
+/// RocksDB's sources that [`SHIM`] needs, by scripts/rocksdb-sources.sh.
 const ROCKSDB_SOURCES: &str = include_str!("rocksdb-sources.txt");
 const SHIM: &str = include_str!("../native/rocksdb.cc");
 
-/// How many of them one compiler call takes: they share their headers, so that four calls take a quarter less time than eleven, and 2.1 GB
-/// at most where those take 1.8.
+/// Sources per compiler call: they share headers, so that four calls take a quarter less time than eleven, and 2.1 GB at most
+/// where those take 1.8.
 const UNIT: usize = 71;
 
 const LEVELDB_VERSION: &str = "1.23";
 
-/// To be raised when what this file does with sources and flags changes.
+/// Raise it when what this file does with sources and flags changes.
 const RECIPE: u32 = 3;
 
-/// An engine: the feature, and the parts that its library is made of, the engine itself first.
+/// A feature, and the parts of its library, the engine first.
 type Engine = (&'static str, &'static [Part]);
 
-/// Sources that are compiled alike.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     RocksDb,
@@ -62,12 +61,12 @@ impl Part {
         if self == Part::LevelDb { Ok(LEVELDB_VERSION.into()) } else { locked(self.package(), "version") }
     }
 
-    /// The folder of its sources, where scripts/sources.sh puts them.
+    /// Where scripts/sources.sh puts its sources.
     fn folder(self) -> Result<PathBuf> {
         Ok(sources()?.join(format!("{}-{}", self.package(), self.version()?)))
     }
 
-    /// The flags, as its authors build a release of it.
+    /// The flags of its authors' release build.
     fn flags(self) -> String {
         match self {
             // RocksDB's Makefile with DEBUG_LEVEL=0.
@@ -97,7 +96,7 @@ impl Part {
                 )
             }
             Part::Lz4 | Part::Zstd => "-O3 -DNDEBUG -fPIC".into(),
-            // As its CMakeLists.txt with CMAKE_BUILD_TYPE=Release; without locks of its own.
+            // As CMakeLists.txt with CMAKE_BUILD_TYPE=Release, without its locks.
             Part::UnQLite => format!("-O3 -DNDEBUG -fPIC{}", long_files()),
             // As its GNUmakefile.
             Part::Libmdbx => format!(
@@ -107,12 +106,12 @@ impl Part {
         }
     }
 
-    /// The compiler with the flags, which the results of runs tell.
+    /// The compiler with the flags that results show.
     fn compiler(self) -> cc::Build {
         let mut build = cc::Build::new();
         let is_cpp = matches!(self, Part::RocksDb | Part::LevelDb | Part::Snappy);
         build.cpp(is_cpp).no_default_flags(true).cargo_metadata(false).warnings(false).extra_warnings(false);
-        // Those of scripts/target.sh, also where cargo-zigbuild has others.
+        // By scripts/target.sh, even if cargo-zigbuild has others.
         for (name, is_archiver) in
             [(if is_cpp { "TARGET_CXX" } else { "TARGET_CC" }, false), ("TARGET_AR", true)]
         {
@@ -127,7 +126,7 @@ impl Part {
         build
     }
 
-    /// Adds what flags and results don't tell: sources and where their headers are.
+    /// Adds what results don't show: sources and header paths.
     fn take_sources(self, build: &mut cc::Build, work: &Path) -> Result<()> {
         let folder = self.folder()?;
         // No path of this machine gets into the library.
@@ -183,7 +182,7 @@ impl Part {
         Ok(())
     }
 
-    /// The headers of an engine's interface, a file or a folder.
+    /// A file or a folder.
     fn headers(self) -> Result<PathBuf> {
         let folder = self.folder()?;
         Ok(folder.join(match self {
@@ -196,7 +195,7 @@ impl Part {
     }
 }
 
-/// Adds RocksDB's sources, as units of several each, with the code that stands in for its `c.cc`.
+/// Adds RocksDB's sources in units, with the code that replaces its `c.cc`.
 fn take_rocksdb(build: &mut cc::Build, folder: &Path, work: &Path) -> Result<()> {
     let rocksdb = folder.join("rocksdb");
     build.include(rocksdb.join("include")).include(rocksdb).include(work.join("snappy"));
@@ -223,7 +222,7 @@ fn system() -> String {
     env::var("CARGO_CFG_TARGET_OS").unwrap_or_default()
 }
 
-/// Files of 32-bit systems may be long only where it is asked for.
+/// 32-bit systems need a flag for long files.
 fn long_files() -> &'static str {
     if machine() == "arm" { " -D_FILE_OFFSET_BITS=64" } else { "" }
 }
@@ -269,7 +268,7 @@ fn ends_with(file: &Path, end: &str) -> bool {
     file.as_os_str().as_encoded_bytes().ends_with(end.as_bytes())
 }
 
-/// The files of a folder with an extension, in order of name.
+/// In order of name.
 fn files_of(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -282,7 +281,7 @@ fn files_of(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
 
 // ---- The cache
 
-/// What is compiled is kept here, and the sources are in `sources` in it.
+/// The cache of builds, with the sources in `sources`.
 fn cache() -> Result<PathBuf> {
     for name in ["XDG_CACHE_HOME", "HOME"] {
         println!("cargo:rerun-if-env-changed={name}");
@@ -308,14 +307,14 @@ pub fn has_sources(feature: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// All that decides what a build is, in words.
+/// All that decides a build.
 fn recipe(parts: &[Part]) -> Result<String> {
     let [engine, others @ ..] = parts else { return Err("an engine has parts".into()) };
     // It says which variables of the environment decide.
     let tool = engine.compiler().cargo_metadata(true).try_get_compiler()?;
     let version = tool.to_command().arg("--version").output()?.stdout;
     let version = String::from_utf8_lossy(&version);
-    // With what variables of the environment add.
+    // With what environment variables add.
     let flags: Vec<_> =
         tool.args().iter().map(|flag| flag.to_string_lossy()).filter(|flag| flag != "-w").collect();
     let zig =
@@ -336,18 +335,15 @@ fn recipe(parts: &[Part]) -> Result<String> {
     Ok(text)
 }
 
-/// Tells texts apart (FNV-1a). Rust's own hash may be another one in another version.
+/// FNV-1a: Rust's own hash may change with its version.
 fn digest(texts: &[&str]) -> u64 {
     texts.iter().flat_map(|text| text.bytes()).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 
-/// The folder with an engine's headers and library, and `BUILD`, which says what went into it. Compiles it unless that was done
-/// before; `None` where its sources are missing.
-///
-/// # Errors
-/// What the compiler said, or where the cache can't be written.
+/// Gives the folder with an engine's headers, library, and `BUILD`, which says what went into it, and compiles it if needed;
+/// `None` without its sources. The error holds what the compiler said.
 pub fn build(feature: &str) -> Result<Option<PathBuf>> {
     let Some((_, parts)) = ENGINES.iter().find(|engine| engine.0 == feature) else { return Ok(None) };
     let recipe = recipe(parts)?;
@@ -365,7 +361,7 @@ pub fn build(feature: &str) -> Result<Option<PathBuf>> {
         return Ok(None);
     }
     fs::create_dir_all(&cache).map_err(|error| format!("{}: {error}", cache.display()))?;
-    // One build at a time. Where a file system knows no locks, two do the same in folders of their own.
+    // One build at a time. On file systems without locks, two do the same work in separate folders.
     let lock = File::create(cache.join(format!(".{feature}.lock")))?;
     let is_alone = lock.lock().is_ok();
     let begun = format!(".building-{feature}-");
@@ -393,7 +389,7 @@ pub fn build(feature: &str) -> Result<Option<PathBuf>> {
     Ok(Some(folder))
 }
 
-/// Compiles an engine, sharing cargo's processors with all else that it compiles.
+/// Shares cargo's processors with all else that it compiles.
 fn compile(feature: &str, parts: &[Part], work: &Path) -> Result<()> {
     let result = work.join("result");
     for folder in ["snappy", "result/include", "result/lib"] {
@@ -413,7 +409,6 @@ fn compile(feature: &str, parts: &[Part], work: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Copies a file, or a folder with all in it.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     if !from.is_dir() {
         return fs::copy(from, to).map(|_| ());

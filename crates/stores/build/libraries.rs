@@ -1,5 +1,5 @@
-//! Finds the libraries of the stores that are linked as such: builds of their authors' sources, the system's, or those that the
-//! user names. Says what to do when one is missing.
+//! Finds the stores' linked libraries: builds of their authors' sources, the system's, or those that the user names. Says what to
+//! do when one is missing.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -7,28 +7,25 @@ use std::{env, fs};
 
 use crate::engines;
 
-/// A library: how to see that it is there, and what to install when it is not.
+/// How to find a library, and what to install if it is missing.
 pub struct Library {
-    /// The Cargo feature, which is the store's name too.
+    /// The Cargo feature and store name.
     pub feature: &'static str,
-    /// The engine's name.
     engine: &'static str,
-    /// The linker's name for it.
     pub link: &'static str,
-    /// A function of it.
     symbol: &'static str,
     header: &'static str,
-    /// Debian's and Homebrew's packages, where there are any.
+    /// Debian's and Homebrew's packages.
     packages: Option<[&'static str; 2]>,
     /// The variable that names a folder with `include` and `lib` in it.
     pub variable: &'static str,
-    /// Where it is compiled, and a package has it too: the variable that is `system` where the system's is wanted.
+    /// The variable that is `system` to use the system's package in place of a build.
     choice: Option<&'static str>,
-    /// Marks that only stand in a library that checks its assertions: a piece of a symbol's name, or of what it then says.
+    /// Only a library with assertions holds these: a piece of a symbol's name, or of a message.
     pub assertions: &'static [&'static str],
 }
 
-/// Upstream's build of LevelDB has no assertion left, so it does not need what a failed one calls.
+/// Upstream's build of LevelDB has no assertion left, so it lacks what a failed one calls.
 pub const LEVELDB: Library = Library {
     feature: "leveldb",
     engine: "LevelDB",
@@ -41,7 +38,7 @@ pub const LEVELDB: Library = Library {
     assertions: &["__assert_fail", "__assert_rtn"],
 };
 
-/// A release of RocksDB has no sync points, which its tests wait at.
+/// A release of RocksDB has no sync points, which its tests use.
 pub const ROCKSDB: Library = Library {
     feature: "rocksdb",
     engine: "RocksDB",
@@ -54,7 +51,7 @@ pub const ROCKSDB: Library = Library {
     assertions: &["_ZN7rocksdb9SyncPoint"],
 };
 
-/// Berkeley DB checks its assertions where it was configured with --enable-diagnostic, and then says this.
+/// Berkeley DB has assertions if configured with --enable-diagnostic, and then has this message.
 pub const BERKELEY_DB: Library = Library {
     feature: "berkeleydb",
     engine: "Berkeley DB 5.3",
@@ -67,7 +64,7 @@ pub const BERKELEY_DB: Library = Library {
     assertions: &["assert failure: %s"],
 };
 
-/// libmdbx tells its options; as shipped, `CHECKING` is 0.
+/// libmdbx reports its options; as shipped, `CHECKING` is 0.
 pub const LIBMDBX: Library = Library {
     feature: "libmdbx",
     engine: "libmdbx",
@@ -93,7 +90,7 @@ pub const UNQLITE: Library = Library {
     assertions: &[],
 };
 
-/// The folder with Cargo.lock and scripts: the repository, or this package by itself, as a registry hands it on.
+/// The folder with Cargo.lock and scripts: the repository, or this package as a registry has it.
 pub fn root() -> Option<PathBuf> {
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR")?);
     package.ancestors().find(|folder| folder.join("Cargo.lock").exists()).map(Path::to_path_buf)
@@ -101,30 +98,24 @@ pub fn root() -> Option<PathBuf> {
 
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// A library that was found.
 pub struct Found {
-    /// Its folder, with `include` and `lib`; `None` where the compiler finds it by itself.
+    /// With `include` and `lib`; `None` if the compiler finds it by itself.
     pub prefix: Option<PathBuf>,
-    /// Where it comes from, in words.
     pub source: String,
-    /// The flags that its compiler was given, where they are known.
+    /// The compiler's flags, if known.
     pub flags: Option<String>,
-    /// Whether it is linked into the program.
     pub is_static: bool,
 }
 
 impl Found {
-    /// The folder of its headers.
     pub fn include(&self) -> PathBuf {
         self.prefix.as_ref().map_or("/usr/include".into(), |prefix| prefix.join("include"))
     }
 }
 
 impl Library {
-    /// Finds it: where the user says, else as compiled from its authors' sources, else in the system.
-    ///
-    /// # Errors
-    /// A sentence that says what is missing, and what to do.
+    /// Finds the library: where the user says, else as compiled from its authors' sources, else in the system. The error says
+    /// what is missing, and what to do.
     pub fn find(&self) -> Result<Found> {
         println!("cargo:rerun-if-env-changed={}", self.variable);
         if let Some(folder) = env::var_os(self.variable) {
@@ -160,14 +151,14 @@ impl Library {
         Err(self.missing()?.into())
     }
 
-    /// Whether it is to be compiled from its authors' sources.
+    /// Whether to compile it from its authors' sources.
     fn is_compiled(&self) -> bool {
         let Some(choice) = self.choice else { return self.packages.is_none() };
         println!("cargo:rerun-if-env-changed={choice}");
         env::var_os(choice).is_none_or(|choice| choice != "system")
     }
 
-    /// The build of its authors' sources; `None` where these are missing.
+    /// `None` if the sources are missing.
     fn compiled(&self) -> Result<Option<Found>> {
         let Some(prefix) = engines::build(self.feature)? else { return Ok(None) };
         let recipe = prefix.join("BUILD");
@@ -204,7 +195,7 @@ impl Library {
         ))
     }
 
-    /// The stores that are asked for, but for this one and others whose sources are missing.
+    /// The requested stores, except this one and others without sources.
     fn features_without(&self) -> Result<String> {
         let mut names = Vec::new();
         for (variable, _) in env::vars() {
@@ -218,7 +209,7 @@ impl Library {
         Ok(names.join(","))
     }
 
-    /// Where the system's may be: where the compiler looks, else where Homebrew puts it.
+    /// Where the system's may be: where the compiler looks, else Homebrew's folder.
     fn prefixes(&self) -> Vec<Option<PathBuf>> {
         let mut found = vec![None];
         for homebrew in ["/opt/homebrew", "/usr/local"] {
@@ -229,7 +220,6 @@ impl Library {
         found
     }
 
-    /// Whether a program that uses the library compiles and links.
     fn links(&self, prefix: Option<&Path>) -> Result<bool> {
         let out = PathBuf::from(env::var("OUT_DIR")?);
         let source = out.join(format!("probe_{}.c", self.feature));
@@ -248,7 +238,6 @@ impl Library {
     }
 }
 
-/// The command that fetches the sources of all engines.
 fn fetching() -> Result<String> {
     let root = root().ok_or("there is no Cargo.lock, which pins the engines' sources")?;
     Ok(format!("sh {}/scripts/sources.sh", root.display()))

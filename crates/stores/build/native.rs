@@ -1,4 +1,4 @@
-//! Compiles what stands between the stores and their libraries, links both, and tells the code how the libraries were built.
+//! Compiles the code between the stores and their libraries, links both, and passes on how the libraries were built.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -6,10 +6,7 @@ use std::{env, fs};
 use crate::authors;
 use crate::libraries::{BERKELEY_DB, Found, LEVELDB, LIBMDBX, Library, ROCKSDB, Result, UNQLITE};
 
-/// Provides what the features that are on need.
-///
-/// # Errors
-/// A sentence that says what is missing, and what to install.
+/// Provides what the enabled features need. The error says what is missing, and what to install.
 pub fn provide() -> Result<()> {
     if has_feature("LEVELDB") {
         // As its authors compile LevelDB itself.
@@ -55,8 +52,7 @@ fn has_feature(name: &str) -> bool {
     env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
 }
 
-/// Compiles a file of the folder `native` with the library's header. The file of the same name of the benchmark `fidelity` is
-/// linked with the benchmark alone.
+/// Compiles a file of the folder `native` with the library's header. The benchmark `fidelity` alone links its file of the same name.
 fn glue(library: &Library, found: &Found, build: &mut cc::Build, source: &str) -> Result<()> {
     build.warnings(true).extra_warnings(true);
     if let Some(prefix) = &found.prefix {
@@ -75,7 +71,7 @@ fn glue(library: &Library, found: &Found, build: &mut cc::Build, source: &str) -
     Ok(())
 }
 
-/// Links a library, and tells the code where it comes from and how it was built.
+/// Links a library, and passes on its source and build.
 fn link(library: &Library, found: &Found) -> Result<()> {
     if let Some(prefix) = &found.prefix {
         println!("cargo:rustc-link-search=native={}", prefix.join("lib").display());
@@ -104,7 +100,7 @@ fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// RocksDB's C interface can't be asked for the version: it is in a header beside the one that is built with.
+/// RocksDB's C interface reports no version: a header of the build has it.
 fn rocksdb_version(found: &Found) -> Result<String> {
     let header = found.include().join("rocksdb/version.h");
     println!("cargo:rerun-if-changed={}", header.display());

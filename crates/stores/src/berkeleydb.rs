@@ -1,13 +1,12 @@
 //! `berkeleydb`: Oracle's Berkeley DB 5.3, a B-tree or a hash table, through the functions of `native/berkeleydb.c`.
-//!
-//! The layout of the database depends on the guarantee and on how many sessions there will be:
+//! The layout depends on the guarantee and the number of sessions:
 //!
 //! | guarantee | one session | several sessions |
 //! | --- | --- | --- |
 //! | `none` | a database without an environment | an environment for concurrent access (`DB_INIT_CDB`) |
 //! | `process`, `power` | transactions and a log, no locks | transactions, a log and locks |
 //!
-//! Where transactions over records are asked for, `none` has them and a log, too, which a commit leaves in the process.
+//! With transactions over records, `none` has both and a log, too, which a commit leaves in the process.
 
 mod config;
 mod ffi;
@@ -33,7 +32,6 @@ use super::linked::linked;
 use super::one_session::{OneSession, Turn};
 use super::support::{Given, sync_path};
 
-/// Berkeley DB's entry in the table.
 pub const BERKELEYDB: StoreDef = StoreDef {
     name: "berkeleydb",
     kind: Kind::Engine,
@@ -85,7 +83,7 @@ const TORN: Danger =
 /// With the file system's block as a page.
 const UNSYNCED: &[Danger] = &[Danger { with: &[("pagesize", "512")], ..Danger::NEWEST[0] }, TORN];
 
-/// With the pages that `power` has none; with larger ones as at `process`.
+/// None with `power`'s pages; with larger ones as at `process`.
 const SYNCED: &[Danger] = &[
     Danger { with: &[("pagesize", "1024")], ..TORN },
     Danger { with: &[("pagesize", "2048")], ..TORN },
@@ -104,21 +102,20 @@ fn version() -> String {
     text.trim_start_matches("Berkeley DB ").split(':').next().unwrap_or_default().to_owned()
 }
 
-/// A page that a disk writes as a whole.
+/// A disk writes such a page as a whole.
 const UNTORN: u32 = 512;
 
-/// The database's file, in the store's folder.
 const FILE: &str = "records.db";
 
 struct BerkeleyDb {
     db: NonNull<ffi::Db>,
     guarantee: Guarantee,
-    /// Present when the engine's handles are for one thread at a time.
+    /// Set if the engine's handles are for one thread at a time.
     alone: Option<OneSession>,
-    /// KiB of log after which a writer makes a checkpoint; 0 where there is no log.
+    /// KiB of log after which a writer makes a checkpoint; 0 without a log.
     checkpoint_kbyte: u32,
     is_logged: bool,
-    /// A hash table, which has no order.
+    /// Which has no order.
     hash: bool,
     sessions: u32,
 }
@@ -169,7 +166,7 @@ fn open_db(folder: &Path, config: &Config, mode: c_int, several: bool) -> Result
     if mode < ffi::LOG_KEPT {
         refuse_leftover(folder)?;
     }
-    // Without an environment there is no home that the name could be relative to.
+    // Without an environment there is no home for a relative name.
     let file = if mode == ffi::PLAIN { path(&folder.join(FILE))? } else { path(Path::new(FILE))? };
     let config = config.for_engine(&home, &file, mode, several);
     let mut db = ptr::null_mut();
@@ -178,7 +175,7 @@ fn open_db(folder: &Path, config: &Config, mode: c_int, several: bool) -> Result
     NonNull::new(db).ok_or_else(message)
 }
 
-/// Without a log, the engine waits for ever where this file is left.
+/// Without a log, the engine waits for ever if this file is left.
 fn refuse_leftover(folder: &Path) -> Result<()> {
     let left = folder.join(format!("__db.{FILE}"));
     if !left.exists() {
@@ -191,7 +188,7 @@ fn refuse_leftover(folder: &Path) -> Result<()> {
     Err(StoreError::Engine(message))
 }
 
-/// The engine's own words for what went wrong last in this thread.
+/// The engine's message for this thread's last error.
 fn message() -> StoreError {
     // SAFETY: the string is this thread's, and stays until its next call.
     StoreError::Engine(unsafe { CStr::from_ptr(ffi::sb_bdb_message()) }.to_string_lossy().into_owned())
@@ -257,7 +254,7 @@ impl Store for BerkeleyDb {
         check(unsafe { ffi::sb_bdb_compact(self.db.as_ptr()) }).map(|()| Some("DB->compact"))
     }
 
-    /// A log makes pages that were copied at different moments one state. Handles for one thread would keep others waiting for it all.
+    /// A log makes one state of pages copied at different moments. Handles for one thread would block others throughout.
     fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
         if !self.is_logged || self.alone.is_some() {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! `etcd`: a server of its own for each trial, or a cluster of them, or one that a URL names; a record is a key of its own.
+//! `etcd`: a private server or cluster for each trial, or a running one that a URL names; each record is a key.
 
 mod client;
 mod config;
@@ -14,7 +14,6 @@ use self::kind::EtcdServer;
 use self::session::MAX_KEY_BYTES;
 use super::support::server::{Server, open};
 
-/// etcd, as it is installed.
 pub const ETCD: StoreDef = StoreDef {
     name: "etcd",
     kind: Kind::Server,

@@ -1,4 +1,4 @@
-//! The findings of power cuts that come with the program: what its authors' own runs of the study `crash` found, by version.
+//! The findings of power cuts that come with the program: what its authors' runs of the study `crash` found, by version.
 //! `scripts/evidence.py` makes evidence.csv from these runs.
 
 use std::collections::BTreeMap;
@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 
 use storebench_core::store::Evidence;
 
-/// The findings of a store, by its name.
 pub fn of(store: &str) -> &'static [Evidence] {
     static ALL: LazyLock<BTreeMap<String, Vec<Evidence>>> = LazyLock::new(|| {
         let mut all = BTreeMap::<_, Vec<_>>::new();
@@ -19,10 +18,9 @@ pub fn of(store: &str) -> &'static [Evidence] {
     ALL.get(store).map_or(&[], Vec::as_slice)
 }
 
-/// The rows of the file, each with its store.
 fn rows() -> impl Iterator<Item = csv::Result<(String, Evidence)>> {
     let records = csv::Reader::from_reader(include_bytes!("evidence.csv").as_slice()).into_records();
-    // By position: a struct within a row does not find its own columns by their names.
+    // By position: a nested struct does not find its columns by name.
     records.map(|record| record?.deserialize(None))
 }
 

@@ -15,7 +15,6 @@ use self::plan::{Fixed, Plan};
 use super::compiled;
 use super::support::hold_to_tier;
 
-/// fjall.
 pub const FJALL: StoreDef = StoreDef {
     name: "fjall",
     kind: Kind::Engine,
@@ -54,12 +53,11 @@ pub const FJALL: StoreDef = StoreDef {
     ..StoreDef::DEFAULT
 };
 
-/// A power cut can leave an entry of the journal whose end is there and whose middle is not, of a value of several pages
-/// (docs/guarantees.md).
+/// A power cut can leave a journal entry with its end and without its middle, for a value of several pages (docs/guarantees.md).
 const JOURNAL: &[Danger] =
     &[Danger::of(Loss::Nothing, Loss::ByHand, "its journal must be cut; the newest writes are lost, too")];
 
-/// The same where each write is synced.
+/// As above, if each write is synced.
 const SYNCED_JOURNAL: &[Danger] = &[Danger::of(
     Loss::Nothing,
     Loss::ByHand,
@@ -68,7 +66,7 @@ const SYNCED_JOURNAL: &[Danger] = &[Danger::of(
 
 const MAX_KEY_BYTES: usize = u16::MAX as usize;
 
-/// The levels of a tree, which fjall fixes.
+/// fjall fixes the levels of a tree.
 const LEVELS: usize = 7;
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
@@ -84,17 +82,17 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
 struct Fjall {
     keyspace: Keyspace,
     database: Database,
-    /// The same, with transactions, where these were asked for.
+    /// The database with transactions, if asked for.
     optimistic: Option<OptimisticTxDatabase>,
     plan: Plan,
     fixed: Fixed,
-    /// The mode in which a session persists the journal after each write.
+    /// How a session persists the journal after each write.
     after_write: Option<PersistMode>,
     guarantee: Guarantee,
 }
 
 impl Fjall {
-    /// Waits until the memory tables that are full are written out and no compaction runs.
+    /// Waits until full memory tables are flushed and no compaction runs.
     fn wait_for_workers(&self) -> Result<()> {
         while self.database.outstanding_flushes() > 0
             || self.keyspace.sealed_memtable_count() > 0
@@ -107,7 +105,6 @@ impl Fjall {
         Ok(())
     }
 
-    /// The figures that a compaction changes.
     fn shape(&self) -> (Vec<Option<usize>>, u64) {
         let tables = (0..LEVELS).map(|level| self.keyspace.tree.level_table_count(level)).collect();
         (tables, self.keyspace.disk_space())
@@ -130,7 +127,7 @@ impl Store for Fjall {
         self.guarantee
     }
 
-    /// Reads all keys: the tree has no count of those that are not superseded.
+    /// Reads all keys: the tree has no count of live ones.
     fn count(&self) -> Result<u64> {
         Ok(self.keyspace.len().map_err(StoreError::engine)? as u64)
     }
@@ -141,8 +138,8 @@ impl Store for Fjall {
 
     fn settle(&self) -> Result<()> {
         self.keyspace.rotate_memtable().map_err(StoreError::engine)?;
-        // fjall says whether its workers compact, but not whether they still have to: so this thread runs the
-        // keyspace's own strategy too, until neither finds anything to do.
+        // fjall reports whether its workers compact, but not whether they have to: so this thread runs the keyspace's strategy,
+        // too, until neither finds anything to do.
         loop {
             self.wait_for_workers()?;
             let before = self.shape();
@@ -202,12 +199,11 @@ impl Store for Fjall {
 
 struct FjallSession<'a> {
     store: &'a Fjall,
-    /// The sorted tables that records are being written to.
+    /// The sorted tables that records go to.
     appending: Option<Appending<'a>>,
 }
 
-/// Writes records to sorted tables, past the journal and the memory table; `None` hands the tables over. fjall has no name for the
-/// type that does it.
+/// Writes records to sorted tables, past the journal and the memory table; `None` hands the tables over. fjall does not export the type.
 type Appending<'a> = Box<dyn FnMut(Option<&[(&[u8], &[u8])]>) -> Result<()> + 'a>;
 
 impl<'a> FjallSession<'a> {
@@ -232,7 +228,7 @@ impl<'a> FjallSession<'a> {
         self.store.after_write()
     }
 
-    /// A write by itself beside transactions, which are told of one another only if it is one, too.
+    /// A single write next to transactions, which must be one itself to be seen by them.
     fn alone(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
         match self.transact(work) {
             // It has read nothing that could have changed.
@@ -283,8 +279,8 @@ impl Session for FjallSession<'_> {
         }
     }
 
-    /// Past the transactions, which would keep the keys of thousands of batches in memory to compare theirs: a batch's records
-    /// are new, so that none can have read them.
+    /// Past the transactions, which would keep the keys of thousands of batches in memory to compare: a batch's records are new,
+    /// so that nobody can have read them.
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         let mut batch = self.store.database.batch().durability(self.store.plan.persist);
         for (key, value) in records {
@@ -318,7 +314,7 @@ impl Session for FjallSession<'_> {
     }
 }
 
-/// Keeps from fjall what it would panic on.
+/// Refuses what fjall would panic on.
 fn check(key: &[u8], value: &[u8]) -> Result<()> {
     if key.is_empty() || key.len() > MAX_KEY_BYTES || u32::try_from(value.len()).is_err() {
         return Err(too_long());
@@ -351,7 +347,7 @@ mod tests {
         assert!(lock.contains(&format!("name = \"fjall\"\nversion = \"{}\"\n", (FJALL.version)())));
     }
 
-    /// The bytes of the tables that 200 records of 4,000 repetitive bytes take.
+    /// Bytes of tables with 200 records of 4,000 repetitive bytes.
     fn table_bytes(folder: &TempDir, compression: bool) -> u64 {
         let store = open(&FJALL, folder.path(), None, compression, &[]).unwrap();
         let codec = if compression { "lz4" } else { "none" };
@@ -461,7 +457,7 @@ mod tests {
         assert_eq!(store.count().unwrap(), 1);
     }
 
-    /// A power cut can leave a page of the last value unwritten. fjall then refuses to open, and shows no mixture.
+    /// After a power cut that loses a page of the last value, fjall refuses to open, and shows no mixture.
     #[test]
     fn a_hole_in_the_journal_is_an_error() {
         let folder = new_folder();

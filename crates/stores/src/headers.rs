@@ -1,16 +1,14 @@
-//! The declarations of C libraries that stores call are those of their headers: a C compiler takes both together.
+//! Checks our declarations of C libraries against their headers: a C compiler takes both together.
 
 use std::fmt::Write;
 use std::fs;
 use std::process::Command;
 
-/// A library's header, the folder that it was found in, and our declarations of it.
 struct Library {
     header: &'static str,
-    /// Empty where the compiler finds it by itself; `None` where the store is not built in.
     prefix: Option<&'static str>,
     declarations: &'static str,
-    /// The name of a constant in the header; `None` for one of our own code in C++.
+    /// The name of a constant in the header; `None` for our own C++ code.
     constant: fn(&str) -> Option<String>,
 }
 
@@ -43,7 +41,7 @@ const LIBRARIES: [Library; 4] = [
 ];
 
 impl Library {
-    /// Our declarations in C, behind the header: a compiler refuses what is declared twice and not alike.
+    /// Our declarations in C, after the header: a compiler refuses two that differ.
     fn in_c(&self, declarations: &str) -> String {
         let mut c = format!("#include <stddef.h>\n#include <stdint.h>\n#include <{}>\n", self.header);
         let code: String = declarations.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
@@ -53,7 +51,7 @@ impl Library {
         for statement in statements {
             if let Some(function) = statement.strip_prefix("fn ") {
                 let (name, signature) = function.split_at(function.find('(').unwrap());
-                // Those of our own code in C++ are in no header.
+                // Our own C++ functions are in no header.
                 if !name.starts_with("sb_") {
                     writeln!(c, "extern {};", declared(name, signature, &opaque)).unwrap();
                 }
@@ -73,7 +71,6 @@ impl Library {
         c
     }
 
-    /// Whether a compiler takes this, and what it says.
     fn compiles(&self, c: &str) -> (bool, String) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("declared.c");
@@ -88,7 +85,6 @@ impl Library {
     }
 }
 
-/// The types that `opaque!` makes, with their names in C.
 fn opaque_types(code: &str) -> Vec<(&str, &str)> {
     let Some((_, rest)) = code.split_once("opaque! {") else { return Vec::new() };
     let list = rest.split_once('}').unwrap().0;
@@ -96,7 +92,7 @@ fn opaque_types(code: &str) -> Vec<(&str, &str)> {
     entries.map(|(name, in_c)| (name.trim(), in_c.trim().trim_matches('"'))).collect()
 }
 
-/// A function's declaration in C, from `(name: type, ...) -> type`.
+/// C's declaration for `(name: type, ...) -> type`.
 fn declared(name: &str, signature: &str, opaque: &[(&str, &str)]) -> String {
     let end = signature.rfind(')').unwrap();
     let (parameters, result) = (&signature[1..end], signature[end + 1..].trim());
@@ -109,7 +105,6 @@ fn declared(name: &str, signature: &str, opaque: &[(&str, &str)]) -> String {
     format!("{result} {name}({parameters})")
 }
 
-/// A type in C.
 fn in_c(rust: &str, opaque: &[(&str, &str)]) -> String {
     let rust = rust.trim();
     if let Some(pointed) = rust.strip_prefix("*mut ") {

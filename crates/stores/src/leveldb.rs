@@ -20,7 +20,6 @@ use self::config::{Config, Helpers, SETTINGS};
 use super::linked::linked;
 use super::owned::Owned;
 
-/// LevelDB's entry in the table.
 pub const LEVELDB: StoreDef = StoreDef {
     name: "leveldb",
     kind: Kind::Engine,
@@ -115,7 +114,6 @@ impl LevelDb {
         }
     }
 
-    /// The number of tables at a level.
     fn tables_at(&self, level: u32) -> Option<String> {
         self.property(&CString::new(format!("leveldb.num-files-at-level{level}")).ok()?)
     }
@@ -190,7 +188,7 @@ impl Store for LevelDb {
         settle::wait_for_compactions(|| self.property(c"leveldb.sstables"))
     }
 
-    /// An iterator, which keeps all that it may still show, and its files.
+    /// An iterator keeps all that it may still show, and its files.
     fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
         // SAFETY: both are ours to free; the iterator, which goes first, has the options from here on.
         unsafe {
@@ -242,12 +240,11 @@ impl Store for LevelDb {
     }
 
     fn close(self: Box<Self>) -> Result<()> {
-        // LevelDB's own closing tells nothing of how it went: dropping does it.
+        // LevelDB's own close reports no failure; dropping calls it.
         Ok(())
     }
 }
 
-/// Levels of tables.
 const LEVELS: u32 = 7;
 
 struct LevelDbSession<'a> {
@@ -257,7 +254,7 @@ struct LevelDbSession<'a> {
     batch: Owned<ffi::WriteBatch>,
     /// Where the engine copies values to, reused.
     value: Owned<ffi::CxxString>,
-    /// Where in it the value lies that was found last, and how long it is.
+    /// The place in it of the value found last, and its length.
     shown: (*const u8, usize),
 }
 

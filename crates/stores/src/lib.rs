@@ -1,13 +1,11 @@
-//! This crate has the engines and servers that storebench measures, one file per store, and the table of stores ([`STORES`]).
-//!
-//! A native store is compiled with its feature. Without it, the table holds an entry of the same name that says which
-//! feature to build with; [`store!`] makes one or the other.
+//! This crate has the engines and servers that storebench measures, one file per store, and the table of stores ([`STORES`]). A
+//! native store is compiled with its feature; without it, [`store!`] makes a table entry that names the feature.
 
 use storebench_core::store::StoreDef;
 use storebench_core::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL, ONE_FILE};
 
-/// Brings a native store's table entry into this module, or stands in for it: the feature (which is the store's name),
-/// the module's constant, what the store is, in half a line, and its kind, if it is no engine.
+/// Imports a native store's table entry or makes a stand-in: feature (the store's name), the module's constant, what the store
+/// is, in half a line, and its kind, if not an engine.
 macro_rules! store {
     ($feature:literal, $module:ident::$name:ident, $summary:literal) => {
         store!($feature, $module::$name, $summary, Engine);
@@ -121,7 +119,7 @@ store!(
 store!("redis", redis::REDIS, "Redis, a private server for each trial", Server);
 store!("etcd", etcd::ETCD, "etcd, a private server for each trial, or a cluster of three", Server);
 
-/// The folders of the libraries that this build is linked with, by feature: for programs that are compiled with the same ones. Empty where
+/// The folders of the libraries that this build is linked with, by feature, for programs to compile with the same ones. Empty if
 /// the compiler finds a library by itself.
 pub const PREFIXES: [(&str, Option<&str>); 5] = [
     ("berkeleydb", option_env!("STOREBENCH_BERKELEYDB_PREFIX")),
@@ -131,7 +129,7 @@ pub const PREFIXES: [(&str, Option<&str>); 5] = [
     ("unqlite", option_env!("STOREBENCH_UNQLITE_PREFIX")),
 ];
 
-/// Every store that storebench knows, in the order of its tables; those that this build lacks say so.
+/// Every store that storebench knows, in the order of its tables.
 pub const STORES: &[StoreDef] = &[
     SQLITE.seen(evidence::of),
     LEVELDB.seen(evidence::of),
@@ -154,7 +152,7 @@ pub const STORES: &[StoreDef] = &[
     MEMORY,
 ];
 
-/// [`STORES`], without an engine that this program loads where its library has gone.
+/// [`STORES`], with an error in place of an engine whose shared library has gone.
 pub fn present() -> Vec<StoreDef> {
     #[cfg(all(feature = "rocksdb", not(rocksdb_linked)))]
     if let Some(why) = rocksdb::lacks() {

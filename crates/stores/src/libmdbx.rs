@@ -21,7 +21,6 @@ use super::linked::linked;
 use super::mapped::{self, Environment};
 use super::support::{Given, expect_taken, hold_to_tier, sync_path};
 
-/// libmdbx, of its authors' sources.
 pub const LIBMDBX: StoreDef = StoreDef {
     name: "libmdbx",
     kind: Kind::Engine,
@@ -59,8 +58,8 @@ pub const LIBMDBX: StoreDef = StoreDef {
     ..StoreDef::DEFAULT
 };
 
-/// After a power cut it goes back to the last commit that was synced, whose pages it keeps until then; there is none in a database that was
-/// made and not synced since. With `utterly_nosync` it does not go back.
+/// After a power cut it goes back to the last synced commit, whose pages it keeps until then; a database that was never synced
+/// has none. With `utterly_nosync` it does not go back.
 const UNSYNCED: &[Danger] = &[
     Danger {
         with: &[("sync_mode", "nometasync")],
@@ -171,7 +170,6 @@ const SETTINGS: &[SettingDef] = &[
     .tune(&["true"]),
 ];
 
-/// The ways to sync a commit.
 const SYNC_MODES: &[(&str, c_uint)] = &[
     ("durable", 0),
     ("nometasync", ffi::MDBX_NOMETASYNC),
@@ -182,7 +180,6 @@ const SYNC_MODES: &[(&str, c_uint)] = &[
 /// The flags of these.
 const SYNC_FLAGS: c_uint = ffi::MDBX_NOMETASYNC | ffi::MDBX_UTTERLY_NOSYNC;
 
-/// The settings that are flags.
 const FLAGS: &[(&str, c_uint)] = &[
     ("writemap", ffi::MDBX_WRITEMAP),
     ("nordahead", ffi::MDBX_NORDAHEAD),
@@ -190,15 +187,15 @@ const FLAGS: &[(&str, c_uint)] = &[
     ("liforeclaim", ffi::MDBX_LIFORECLAIM),
 ];
 
-/// As LMDB's map: addresses only.
+/// Addresses only, as LMDB's map.
 const SIZE_UPPER: isize = (if usize::BITS >= 64 { 1_i64 << 40 } else { 1 << 30 }) as isize;
 
-/// The default with pages of so many bytes: a file has no more than 2 to the 31st of them.
+/// The default with this page size: a file has at most 2^31 pages.
 fn largest(page: isize) -> isize {
     (SIZE_UPPER as i64).min((page as i64).saturating_mul(1 << 31)) as isize
 }
 
-/// The library's own default, raised when more sessions are to be open.
+/// The library's default, raised for more sessions.
 const MAX_READERS: u64 = 61;
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
@@ -258,7 +255,6 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     Ok(Box::new(Libmdbx { environment, guarantee }))
 }
 
-/// The flags of the way to sync that is asked for.
 fn sync_mode(options: &OpenOptions<'_>, given: &Given<'_>) -> Result<c_uint> {
     let Some(text) = given.text("sync_mode") else {
         return Ok(if options.guarantee == Some(Guarantee::Process) { ffi::MDBX_SAFE_NOSYNC } else { 0 });
@@ -268,8 +264,7 @@ fn sync_mode(options: &OpenOptions<'_>, given: &Given<'_>) -> Result<c_uint> {
         .ok_or_else(|| given.refuse("sync_mode", "durable, nometasync, safe_nosync or utterly_nosync"))
 }
 
-/// The word for the way to sync that flags give: the last whose flags are all there, as the library adds those of the safer
-/// ones to them.
+/// The word for the way to sync in these flags: the last whose flags are all set, as the library adds those of the safer ones.
 fn name_of(flags: c_uint) -> &'static str {
     SYNC_MODES.iter().rfind(|(_, mode)| flags & mode == *mode).map_or("durable", |(name, _)| name)
 }
@@ -335,7 +330,7 @@ impl Store for Libmdbx {
         Ok(Some("mdbx_env_copy"))
     }
 
-    /// The last page that was ever used moves where free ones do not suffice.
+    /// The last page ever used moves when free pages do not suffice.
     fn upkeep(&self) -> Result<Vec<Upkeep>> {
         Ok(vec![Upkeep::done("file growth", self.environment.info()?.mi_last_pgno)])
     }

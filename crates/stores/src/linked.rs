@@ -1,5 +1,5 @@
-//! The builds of the libraries that stores are linked with: by what the build script found, and, where a library is shared
-//! and may be another one by now, by a look at the very file that the system loaded.
+//! The builds of the libraries that stores are linked with: what the build script found, and for a shared library, which may have
+//! changed since, what the file that the system loaded holds.
 
 use std::ffi::{CStr, OsStr, c_void};
 use std::fs::File;
@@ -9,19 +9,17 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::store::StoreBuild;
 
-/// The facts that the build script found about a library.
 pub struct Linked {
-    /// Where it comes from, in words.
     pub source: &'static str,
-    /// The flags that its compiler was given; empty where they are not known.
+    /// The compiler's flags; empty if unknown.
     pub flags: &'static str,
-    /// `yes` or `no`, whether it checks its assertions; empty for a shared library, which is looked at when it runs.
+    /// `yes` or `no`; empty for a shared library, which is read when it runs.
     pub assertions: &'static str,
-    /// Marks that only stand in a library that checks its assertions; alternatives are parted by ` or `.
+    /// Marks that only a library with assertions holds; alternatives are separated by ` or `.
     pub marks: &'static str,
 }
 
-/// The facts that the build script found about a library, by the upper-case name of its feature.
+/// The build script's facts about a library, by the upper-case name of its feature.
 macro_rules! linked {
     ($name:literal) => {
         crate::linked::Linked {
@@ -35,7 +33,6 @@ macro_rules! linked {
 pub(crate) use linked;
 
 impl Linked {
-    /// The build of the library that `function` is of.
     pub fn build(&self, function: *const c_void) -> StoreBuild {
         let flags = (!self.flags.is_empty()).then(|| self.flags.to_owned());
         let assertions = match self.assertions {
@@ -46,14 +43,13 @@ impl Linked {
         StoreBuild::new(self.source, flags, assertions)
     }
 
-    /// Whether a file holds one of the marks; `None` if it can't be read.
+    /// `None` if the file can't be read.
     fn marked(&self, file: &Path) -> Option<bool> {
         let marks: Vec<&[u8]> = self.marks.split(" or ").map(str::as_bytes).collect();
         holds_one(&mut File::open(file).ok()?, &marks).ok()
     }
 }
 
-/// The file that the system loaded a function from.
 fn file_of(function: *const c_void) -> Option<PathBuf> {
     // SAFETY: all zeroes are a valid value of this structure of pointers.
     let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
@@ -67,7 +63,7 @@ fn file_of(function: *const c_void) -> Option<PathBuf> {
     Some(OsStr::from_bytes(name.to_bytes()).into())
 }
 
-/// Whether what is read holds one of the texts. Reads piece by piece, so that a large library takes no memory.
+/// Reads piece by piece, so that a large library takes no memory.
 fn holds_one(from: &mut impl Read, texts: &[&[u8]]) -> std::io::Result<bool> {
     const PIECE: usize = 64 << 10;
     let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);

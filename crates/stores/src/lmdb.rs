@@ -16,7 +16,6 @@ use super::compiled;
 use super::mapped::{self, Environment};
 use super::support::{Given, expect_taken, hold_to_tier, sync_path};
 
-/// LMDB, bundled.
 pub const LMDB: StoreDef = StoreDef {
     name: "lmdb",
     kind: Kind::Engine,
@@ -61,8 +60,8 @@ pub const LMDB: StoreDef = StoreDef {
     ..StoreDef::DEFAULT
 };
 
-/// Without a sync of the data, a power cut can keep a meta page whose pages are not there. Where only the meta page is not
-/// synced, it leaves the commit before.
+/// Without a sync of the data, a power cut can keep a meta page whose pages are missing. If only the meta page is not synced, the
+/// commit before remains.
 const UNSYNCED: &[Danger] = &[
     Danger {
         with: &[("nosync", "false"), ("mapasync", "false")],
@@ -134,7 +133,6 @@ const SETTINGS: &[SettingDef] = &[
     .costing("what the memory held before can come into the file"),
 ];
 
-/// The settings that are flags.
 const FLAGS: &[(&str, c_uint)] = &[
     ("nosync", ffi::MDB_NOSYNC),
     ("nometasync", ffi::MDB_NOMETASYNC),
@@ -144,11 +142,11 @@ const FLAGS: &[(&str, c_uint)] = &[
     ("nomeminit", ffi::MDB_NOMEMINIT),
 ];
 
-/// Addresses only: the file grows as it is written, and a mapped page counts as memory once it is touched. A 32-bit
-/// process has few addresses, so there the limit on the data is real.
+/// Addresses only: the file grows as it is written, and a mapped page counts as memory once it is touched. A 32-bit process has
+/// few addresses, so there the limit is real.
 const MAP_SIZE: usize = (if usize::BITS >= 64 { 1_u64 << 40 } else { 1 << 30 }) as usize;
 
-/// LMDB's own default, raised when more sessions are to be open.
+/// LMDB's default, raised for more sessions.
 const MAX_READERS: c_uint = 126;
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
@@ -186,8 +184,8 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     Ok(Box::new(Lmdb { environment, guarantee }))
 }
 
-/// The tier that flags give. Without a sync of both the data and the meta page before a commit returns, a power cut can
-/// undo it; a killed process leaves all of it in the system's page cache.
+/// Without a sync of both the data and the meta page before a commit returns, a power cut can undo it; after a kill all of it is
+/// in the page cache.
 fn tier_of(flags: c_uint) -> Guarantee {
     let later = ffi::MDB_WRITEMAP | ffi::MDB_MAPASYNC;
     let synced = flags & (ffi::MDB_NOSYNC | ffi::MDB_NOMETASYNC) == 0 && flags & later != later;
@@ -249,7 +247,7 @@ impl Store for Lmdb {
         Ok(Some("mdb_env_copy2"))
     }
 
-    /// The last page that was ever used moves where free ones do not suffice.
+    /// The last page ever used moves when free pages do not suffice.
     fn upkeep(&self) -> Result<Vec<Upkeep>> {
         Ok(vec![Upkeep::done("file growth", self.environment.info()?.me_last_pgno as u64)])
     }

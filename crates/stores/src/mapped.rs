@@ -1,5 +1,5 @@
-//! Sessions over LMDB's interface, which libmdbx, a descendant of its code, has too: a memory-mapped B+tree, read transactions
-//! that are kept, one writer at a time.
+//! Sessions over the interface of LMDB and its descendant libmdbx: a memory-mapped B+tree, read transactions that are kept, one
+//! writer at a time.
 
 mod environment;
 
@@ -10,7 +10,7 @@ use storebench_core::store::{Result, Session, StoreError, Transaction, Transacti
 pub use self::environment::{Environment, Library, check};
 use self::environment::{Reader, Writer};
 
-/// Functions of [`Library`] that do no more than call one of the library's.
+/// Functions of [`Library`] that only call the library's.
 macro_rules! calls {
     ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? = $call:expr;)*) => {
         $(unsafe fn $name($($argument: $type),*) $(-> $result)? {
@@ -21,7 +21,6 @@ macro_rules! calls {
 }
 pub(crate) use calls;
 
-/// A session over an environment that is open.
 pub fn session<L: Library>(environment: &Environment<L>) -> Result<Box<dyn Session + '_>> {
     Ok(Box::new(MappedSession { environment, reader: environment.reader()? }))
 }
@@ -32,7 +31,6 @@ struct MappedSession<'a, L: Library> {
 }
 
 impl<L: Library> MappedSession<'_, L> {
-    /// Puts records in one transaction.
     fn put_all(&self, records: &[(&[u8], &[u8])], flags: c_uint) -> Result<()> {
         self.environment
             .write(|writer| records.iter().try_for_each(|(key, value)| writer.put(key, value, flags)))

@@ -1,4 +1,4 @@
-//! `mariadb`: a server of its own for each trial, or one that a URL names; one table, the records found by their key.
+//! `mariadb`: a private server for each trial, or a running one that a URL names; one table with the key as its primary key.
 
 mod client;
 mod config;
@@ -13,7 +13,6 @@ use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, Kind, Loss,
 use self::dialect::Mysql;
 use super::support::server::{Server, open};
 
-/// MariaDB, as it is installed.
 pub const MARIADB: StoreDef = StoreDef {
     name: "mariadb",
     kind: Kind::Server,
@@ -57,16 +56,16 @@ pub const MARIADB: StoreDef = StoreDef {
     ..StoreDef::DEFAULT
 };
 
-/// Where a server listens unless it is told otherwise.
+/// The server's default.
 const PORT: u16 = 3306;
-/// An entry of InnoDB's index with pages of 4 KiB.
+/// InnoDB's limit for index entries with 4 KiB pages.
 const MAX_KEY_BYTES: usize = 767;
 
 const TORN_PAGES: &str = "a page that was half written can't be repaired";
 const CUT_OFF: &str =
     "a log that was cut off keeps the server from starting until rocksdb_wal_recovery_mode=2 is set";
 
-/// The dangers that the settings of `process` leave open, by the documentation of InnoDB's and RocksDB's logs.
+/// By the documentation of InnoDB's and RocksDB's logs.
 const UNSYNCED: &[Danger] = &[
     Danger {
         with: &[("engine", "innodb"), ("innodb_doublewrite", "OFF")],
@@ -79,7 +78,7 @@ const UNSYNCED: &[Danger] = &[
     Danger::of(Loss::Nothing, Loss::Newest, "the log is synced once a second"),
 ];
 
-/// The same where a commit does not wait for its log.
+/// As above, for commits that do not wait for their log.
 const LATE: &[Danger] = &[
     Danger {
         with: &[("engine", "innodb"), ("innodb_doublewrite", "OFF")],

@@ -1,24 +1,21 @@
-//! Keeps an engine that must not be called by two threads at once to one thread, at no cost to the timed calls.
-//!
-//! A session stays in the thread that made it, so only that thread needs to be remembered: while a session is open, the
-//! store's own calls are for its thread alone; otherwise they take turns.
+//! Keeps an engine that two threads must not call at once to one thread, at no cost to the timed calls: a session stays in the
+//! thread that made it, so while one is open, the store's own calls are for its thread alone; otherwise they take turns.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use storebench_core::store::{Result, StoreError};
 
-/// Who may call the engine.
 #[derive(Default)]
 pub struct OneSession {
-    /// The thread that has the session.
+    /// The thread with the session.
     holder: Mutex<Option<ThreadId>>,
 }
 
-/// Held by the session while it is open. Must not leave its thread: whoever holds it must not be `Send`.
+/// Held by the open session. Whoever holds it must not be `Send`.
 pub struct Pass<'a>(&'a OneSession);
 
-/// Held by a call on the store while it lasts.
+/// Held during a call on the store.
 pub struct Turn<'a>(#[allow(dead_code, reason = "held, not read")] MutexGuard<'a, Option<ThreadId>>);
 
 impl OneSession {
@@ -26,10 +23,7 @@ impl OneSession {
         self.holder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens the session.
-    ///
-    /// # Errors
-    /// [`StoreError::Unsupported`] while another one is open.
+    /// Fails with [`StoreError::Unsupported`] while another session is open.
     pub fn session(&self) -> Result<Pass<'_>> {
         let mut holder = self.holder();
         if holder.is_some() {
@@ -41,10 +35,7 @@ impl OneSession {
         Ok(Pass(self))
     }
 
-    /// Waits for the turn of a call on the store.
-    ///
-    /// # Errors
-    /// [`StoreError::Unsupported`] while another thread has a session.
+    /// Waits for its turn. Fails with [`StoreError::Unsupported`] while another thread has a session.
     pub fn turn(&self) -> Result<Turn<'_>> {
         let holder = self.holder();
         match *holder {

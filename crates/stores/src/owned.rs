@@ -4,18 +4,17 @@ use std::ptr::NonNull;
 
 use storebench_core::store::{Result, StoreError};
 
-/// Frees its pointer when it goes.
+/// A pointer that is freed on drop.
 pub struct Owned<T> {
     pointer: NonNull<T>,
     free: unsafe extern "C" fn(*mut T),
 }
 
 impl<T> Owned<T> {
-    /// # Safety
-    /// `pointer` is null or this value's alone, and `free` is the library's way to free it.
+    /// Fails for a null pointer.
     ///
-    /// # Errors
-    /// [`StoreError::Engine`] for a null pointer.
+    /// # Safety
+    /// `pointer` is null or this value's alone, and `free` is the library's function for it.
     pub unsafe fn new(pointer: *mut T, free: unsafe extern "C" fn(*mut T)) -> Result<Owned<T>> {
         match NonNull::new(pointer) {
             Some(pointer) => Ok(Owned { pointer, free }),
@@ -23,7 +22,6 @@ impl<T> Owned<T> {
         }
     }
 
-    /// The pointer, for the library's calls.
     pub fn as_ptr(&self) -> *mut T {
         self.pointer.as_ptr()
     }

@@ -1,4 +1,4 @@
-//! `postgres`: a server of its own for each trial, or one that a URL names; one table, the records found by their key.
+//! `postgres`: a private server for each trial, or a running one that a URL names; one table with the key as its primary key.
 
 mod client;
 mod config;
@@ -13,7 +13,6 @@ use storebench_core::store::{
 use self::dialect::Postgresql;
 use super::support::server::{Server, open};
 
-/// PostgreSQL, as it is installed.
 pub const POSTGRES: StoreDef = StoreDef {
     name: "postgres",
     kind: Kind::Server,
@@ -63,16 +62,16 @@ pub const POSTGRES: StoreDef = StoreDef {
     ..StoreDef::DEFAULT
 };
 
-/// Where a server listens unless it is told otherwise.
+/// The server's default.
 const PORT: u16 = 5432;
 
-/// The index takes entries of up to a third of its page, less what goes with them.
+/// An index entry takes up to a third of a page, less its overhead.
 const MAX_KEY_BYTES: usize = 2600;
 
 const NOT_SYNCED: &str = "nothing is synced, so log and pages can reach the disk in any order";
 const TORN_PAGES: &str = "a page that was half written can't be repaired";
 
-/// The dangers that the settings of `process` leave open, by PostgreSQL's documentation of fsync and full_page_writes.
+/// By PostgreSQL's documentation of fsync and full_page_writes.
 const UNSYNCED: &[Danger] = &[
     // Synced, but on macOS only into the drive's cache.
     Danger {
@@ -83,7 +82,7 @@ const UNSYNCED: &[Danger] = &[
     Danger::of(Loss::Nothing, Loss::Whole, NOT_SYNCED),
 ];
 
-/// The same where a commit does not wait for its log.
+/// As above, for commits that do not wait for their log.
 const LATE: &[Danger] = &[
     Danger {
         with: &[("fsync", "on"), ("full_page_writes", "on")],

@@ -12,7 +12,6 @@ use storebench_core::store::{
 use super::compiled;
 use super::support::{Given, hold_to_tier, sync_path};
 
-/// redb.
 pub const REDB: StoreDef = StoreDef {
     name: "redb",
     kind: Kind::Engine,
@@ -64,7 +63,7 @@ const SETTINGS: &[SettingDef] = &[
         .tune(&["16777216", "67108864"]),
 ];
 
-/// The default cache by redb's documentation. It has no call that says it.
+/// The default by redb's documentation; no call reports it.
 const CACHE_BYTES: usize = 1 << 30;
 
 const FILE: &str = "records.redb";
@@ -124,7 +123,7 @@ struct Redb {
 type Records<'a> = Table<'a, &'static [u8], &'static [u8]>;
 
 impl Redb {
-    /// Runs `work` on the table in a write transaction, and commits it unless `work` fails.
+    /// Runs `work` in a write transaction, which commits unless `work` fails.
     fn write(&self, commit: Commit, work: impl FnOnce(&mut Records<'_>) -> Result<()>) -> Result<()> {
         let mut transaction = self.database.begin_write().map_err(StoreError::engine)?;
         let durability = if commit.durable { Durability::Immediate } else { Durability::None };
@@ -200,7 +199,7 @@ struct RedbSession<'a> {
     store: &'a Redb,
 }
 
-/// A read transaction is one state of the database: to see the newest, every call takes its own.
+/// A read transaction is one state of the database: to see the newest, every call begins one.
 impl Session for RedbSession<'_> {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.store.write(self.store.commit, |table| insert_new(table, key, value))
@@ -249,7 +248,7 @@ impl Session for RedbSession<'_> {
     }
 }
 
-/// A write transaction, of which there is one at a time, so that nobody else changes what it reads.
+/// A write transaction: there is one at a time, so nobody else changes what it reads.
 struct Within<'w, 't> {
     table: &'w mut Records<'t>,
 }
@@ -269,12 +268,12 @@ impl Transaction for Within<'_, '_> {
     }
 }
 
-/// Removes a record; that the key was not there undoes the transaction.
+/// A missing key rolls back.
 fn remove_known(table: &mut Records<'_>, key: &[u8]) -> Result<()> {
     table.remove(key).map_err(StoreError::engine)?.map(drop).ok_or(StoreError::Missing)
 }
 
-/// Inserts a record; that the key was there already undoes the transaction.
+/// An existing key rolls back.
 fn insert_new(table: &mut Records<'_>, key: &[u8], value: &[u8]) -> Result<()> {
     match table.insert(key, value).map_err(refusal)? {
         None => Ok(()),
@@ -282,7 +281,6 @@ fn insert_new(table: &mut Records<'_>, key: &[u8], value: &[u8]) -> Result<()> {
     }
 }
 
-/// Why redb did not take a record.
 fn refusal(error: StorageError) -> StoreError {
     match error {
         StorageError::ValueTooLarge(_) => StoreError::Unsupported(error.to_string()),

@@ -1,4 +1,4 @@
-//! `redis`: a server of its own for each trial, or one that a URL names; a record is a key of its own.
+//! `redis`: a private server for each trial, or a running one that a URL names; each record is a key.
 
 mod client;
 mod config;
@@ -11,7 +11,6 @@ use self::client::MAX_KEY_BYTES;
 use self::kind::RedisServer;
 use super::support::server::{Server, open};
 
-/// Redis, as it is installed.
 pub const REDIS: StoreDef = StoreDef {
     name: "redis",
     kind: Kind::Server,
@@ -40,14 +39,14 @@ pub const REDIS: StoreDef = StoreDef {
     ..StoreDef::DEFAULT
 };
 
-/// The danger of the settings of `process`: a log with a gap is refused.
+/// A log with a gap is refused.
 const UNSYNCED: &[Danger] = &[Danger::of(
     Loss::Nothing,
     Loss::Whole,
     "the log is synced when the system likes; with a gap in it the server does not start until redis-check-aof has cut it there",
 )];
 
-/// The same where what was acknowledged may still be in the server's memory.
+/// As above, if acknowledged writes may still be in the server's memory.
 const LATE: &[Danger] = &[
     Danger {
         with: &[("appendonly", "no"), ("save", "off")],

@@ -1,5 +1,5 @@
 //! `rocksdb`: Meta's RocksDB, a log-structured merge tree, through its C interface (what versions 7.8 and 11.8 share), which
-//! `native/rocksdb.cc` has for the build from sources.
+//! `native/rocksdb.cc` provides for the build from sources.
 
 mod append;
 mod backup;
@@ -33,7 +33,6 @@ use self::transaction::Transactions;
 use super::owned::Owned;
 use super::support::Given;
 
-/// RocksDB's entry in the table.
 pub const ROCKSDB: StoreDef = StoreDef {
     name: "rocksdb",
     kind: Kind::Engine,
@@ -44,7 +43,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
         says: "writes are slowed down, or stopped, while flushes or compactions can't keep up with them",
         source: "github.com/facebook/rocksdb/wiki/Write-Stalls",
     }],
-    // Of what this was built with: the C interface can't be asked. The version that ran is read back.
+    // The version at build time: the C interface reports none. The version that ran is read back.
     version: &|| env!("STOREBENCH_ROCKSDB_VERSION").into(),
     capabilities: Capabilities {
         compacts_beside: true,
@@ -90,7 +89,7 @@ const MAX_KEY_BYTES: usize = u32::MAX as usize;
 
 struct RocksDb {
     library: Library,
-    /// Before `optimistic`: where that is there, this is a part of it, and goes first.
+    /// Before `optimistic`, which owns it, and so dropped first.
     db: Owned<ffi::Db>,
     optimistic: Option<Owned<ffi::OptimisticDb>>,
     guarantee: Guarantee,
@@ -146,7 +145,6 @@ fn read_options(c: &Functions) -> Result<Owned<ffi::ReadOptions>> {
 }
 
 impl RocksDb {
-    /// A property of the engine that is a number; `None` if it does not know it.
     fn property(&self, name: &str) -> Option<u64> {
         let name = CString::new(format!("rocksdb.{name}")).ok()?;
         let (c, mut value) = (&self.library.c, 0);
@@ -155,7 +153,6 @@ impl RocksDb {
         (status == 0).then_some(value)
     }
 
-    /// A property of the engine in words; `None` if it does not know it.
     fn text(&self, name: &str) -> Option<String> {
         let name = CString::new(format!("rocksdb.{name}")).ok()?;
         let c = &self.library.c;
@@ -182,7 +179,6 @@ impl RocksDb {
         }
     }
 
-    /// Writes the memory tables to files.
     fn flush(&self) -> Result<()> {
         let (c, mut error) = (&self.library.c, ptr::null_mut());
         // SAFETY: the options are ours to free; the database is open.
@@ -254,8 +250,8 @@ impl Store for RocksDb {
             "num-running-compactions",
         ];
         self.flush()?;
-        // There is a call that waits for compactions, but only in newer versions. Between two jobs nothing may run for a
-        // moment, so two looks in a row must find nothing.
+        // Only newer versions have a call that waits for compactions. Between two jobs nothing may run for a moment, so two looks
+        // in a row must find nothing.
         let mut quiet = 0;
         while quiet < 2 {
             if self.property("background-errors").is_some_and(|errors| errors > 0) {
@@ -270,7 +266,7 @@ impl Store for RocksDb {
         Ok(())
     }
 
-    /// An iterator, which keeps all that it may still show, and its files.
+    /// An iterator keeps all that it may still show, and its files.
     fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
         let c = &self.library.c;
         // SAFETY: both are ours to free; the iterator, which goes first, has the options from here on.
@@ -346,14 +342,14 @@ impl Store for RocksDb {
     }
 
     fn close(self: Box<Self>) -> Result<()> {
-        // Without a log the engine flushes when it closes, but can't say whether that worked.
+        // Without a log the engine flushes when it closes, but can't report a failure.
         if self.guarantee == Guarantee::None { self.flush() } else { Ok(()) }
     }
 }
 
 struct RocksDbSession<'a> {
     transactions: Option<Transactions<'a>>,
-    /// The file that sorted records are being written to.
+    /// The file that sorted records go to.
     appending: Option<Appending<'a>>,
     store: &'a RocksDb,
     read: Owned<ffi::ReadOptions>,

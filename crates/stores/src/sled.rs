@@ -16,7 +16,6 @@ use storebench_core::store::{
 use super::compiled;
 use super::support::{Given, expect_taken, hold_to_tier, sync_path};
 
-/// sled.
 pub const SLED: StoreDef = StoreDef {
     name: "sled",
     kind: Kind::Engine,
@@ -34,8 +33,8 @@ pub const SLED: StoreDef = StoreDef {
         max_key_bytes: u32::MAX as usize,
         ..Capabilities::DEFAULT
     },
-    // No `power`: on Linux flush() leaves the disk's cache and the file's length alone, and large values are in files that sled
-    // never syncs.
+    // No `power`: on Linux flush() does not flush the disk's cache or sync the file's length, and large values are in files that
+    // sled never syncs.
     offers: &[
         Offer::whole(
             Guarantee::None,
@@ -79,9 +78,8 @@ const SETTINGS: &[SettingDef] = &[
         .tune(&["16777216", "67108864"]),
 ];
 
-/// As shipped.
 const FLUSH_EVERY_MS: u64 = 500;
-/// Looks, two in a round of sled's thread, after which files count as settled though it still moves pages: half a minute.
+/// Looks, two in a round of sled's thread, before files count as settled though pages still move: half a minute.
 const MOST_LOOKS: u32 = 120;
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
@@ -114,8 +112,8 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     Ok(Box::new(Sled { db, flush, directory: options.directory.into(), guarantee, unlocked }))
 }
 
-/// Opens a database whose file may be locked a moment longer: by sled's threads, or by a process that was being started while it was
-/// open and has its files until it runs another program.
+/// Opens a database whose file may be locked a moment longer: by sled's threads, or by a process started while it was open, until
+/// that runs its program.
 fn when_unlocked(open: impl Fn() -> sled::Result<Db>) -> Result<Db> {
     let latest = Instant::now() + Duration::from_secs(2);
     loop {
@@ -132,25 +130,22 @@ fn is_lock(error: &io::Error) -> bool {
     error.to_string().contains("could not acquire lock")
 }
 
-/// The log, which sled also locks.
 const FILE: &str = "db";
 
-/// The files of values that are too large for the log.
+/// The files of values too large for the log.
 const BLOBS: &str = "blobs";
 
 struct Sled {
     db: Db,
-    /// Whether each write is flushed.
     flush: bool,
     directory: PathBuf,
     guarantee: Guarantee,
-    /// Behind `db`, so that it goes after that.
+    /// After `db`, so that it is dropped later.
     #[allow(dead_code, reason = "its drop is what it is for")]
     unlocked: Unlocked,
 }
 
-/// Waits, when it goes, until the database can be opened again: threads of sled hold its file for a moment longer than the
-/// database.
+/// Waits, on drop, until the database can be opened again: sled's threads hold its file for a moment longer.
 struct Unlocked {
     file: PathBuf,
 }
@@ -178,8 +173,7 @@ impl Sled {
         self.db.size_on_disk().map_err(StoreError::engine)
     }
 
-    /// Waits until sled's thread has no page to move any more: then nothing is to be flushed in a whole of its rounds. Now and then it
-    /// moves pages for ever.
+    /// Waits until sled's thread has no page to move: then a whole round flushes nothing. Now and then it moves pages for ever.
     fn wait_for_cleaning(&self) -> Result<()> {
         let Some(every) = self.db.context.flush_every_ms.map(Duration::from_millis) else { return Ok(()) };
         // A log of one segment, which is written to, has none to be cleaned.
@@ -316,7 +310,6 @@ impl Session for SledSession<'_> {
     }
 }
 
-/// A transaction that has begun.
 struct Within<'a> {
     tree: &'a TransactionalTree,
 }

@@ -23,7 +23,6 @@ use self::statement::{Statement, Value};
 use super::compiled;
 use super::support::{hold_to_tier, sync_path};
 
-/// SQLite, bundled.
 pub const SQLITE: StoreDef = StoreDef {
     name: "sqlite",
     kind: Kind::Engine,
@@ -65,8 +64,7 @@ pub const SQLITE: StoreDef = StoreDef {
         Offer::whole(Guarantee::Process, "journal_mode=WAL, synchronous=NORMAL", UNSYNCED_OR_NOT_AT_ONCE),
         Offer::whole(Guarantee::Power, "journal_mode=WAL, synchronous=FULL", Danger::NOTHING),
     ],
-    // journal_mode=DELETE, synchronous=FULL. It stays whole through a power cut, but the cut can undo the last commit:
-    // see `pragma::tier`.
+    // journal_mode=DELETE, synchronous=FULL: a power cut leaves it whole, but can undo the last commit: see `pragma::tier`.
     shipped: Guarantee::Process,
     settings: pragma::SETTINGS,
     snippet: Some(include_str!("../snippets/sqlite.sql")),
@@ -75,8 +73,7 @@ pub const SQLITE: StoreDef = StoreDef {
     ..StoreDef::DEFAULT
 };
 
-/// The dangers that the settings of `process` leave open, by SQLite's documentation of PRAGMA synchronous; `process`
-/// itself sets WAL and NORMAL.
+/// By SQLite's documentation of PRAGMA synchronous; `process` itself sets WAL and NORMAL.
 const UNSYNCED_OR_NOT_AT_ONCE: &[Danger] = &[
     Danger {
         with: &[("synchronous", "0")],
@@ -96,16 +93,14 @@ const UNSYNCED_OR_NOT_AT_ONCE: &[Danger] = &[
     Danger::NEWEST[0],
 ];
 
-/// NORMAL hands over the journal's header and its pages in one sync: where the file system writes the header first, the journal
-/// seems whole and is not.
+/// NORMAL syncs the journal's header and pages at once: if the file system writes the header first, the journal seems whole and is not.
 const HEADER_FIRST: Danger =
     Danger::of(Loss::Nothing, Loss::RarelyWhole, "where the file system writes the journal's header first");
 
 const FILE: &str = "records.sqlite";
 
-/// The paper's table, with keys of any bytes and so BLOB in place of TEXT. It stays a rowid table: WITHOUT ROWID
-/// would keep whole values in the inner pages of the key's B-tree, and SQLite's documentation advises against it for
-/// rows beyond a twentieth of a page.
+/// The paper's table, with BLOB keys in place of TEXT. It stays a rowid table: WITHOUT ROWID would keep whole values in inner
+/// pages of the key's B-tree, and SQLite's documentation advises against it for rows beyond a twentieth of a page.
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS records (key BLOB PRIMARY KEY NOT NULL, value BLOB NOT NULL)";
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
@@ -137,13 +132,13 @@ fn connect(path: &Path, plan: &Plan) -> Result<Connection> {
 }
 
 struct Sqlite {
-    /// For counting, settling and reading settings; under EXCLUSIVE, which lets one connection in, also the session's.
+    /// For counting, settling and reading settings; under EXCLUSIVE, which allows one connection, also the session's.
     own: Mutex<Connection>,
     path: PathBuf,
     plan: Plan,
     guarantee: Guarantee,
     exclusive: bool,
-    /// Under EXCLUSIVE: the one session is open.
+    /// Whether the one session under EXCLUSIVE is open.
     taken: AtomicBool,
 }
 
@@ -152,7 +147,6 @@ impl Sqlite {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The connection of a new session.
     fn access(&self) -> Result<Access<'_>> {
         if !self.exclusive {
             return Ok(Access::Own(connect(&self.path, &self.plan)?));
@@ -165,7 +159,7 @@ impl Sqlite {
         Ok(Access::Shared(self))
     }
 
-    /// The files that SQLite may have left beside one another.
+    /// The files that SQLite may have left.
     fn files(&self) -> impl Iterator<Item = PathBuf> + '_ {
         ["", "-wal", "-journal"].into_iter().map(|suffix| {
             let mut name = self.path.as_os_str().to_owned();
@@ -193,7 +187,7 @@ impl Store for Sqlite {
         let count: i64 = own
             .query_row("SELECT count(*) FROM records", [], |row| row.get(0))
             .map_err(StoreError::engine)?;
-        // Counting reads all keys; those pages should not stay in memory beside the sessions' caches.
+        // Counting reads all keys; those pages should not stay in memory next to the sessions' caches.
         own.release_memory().map_err(StoreError::engine)?;
         u64::try_from(count).map_err(StoreError::engine)
     }
@@ -225,7 +219,7 @@ impl Store for Sqlite {
         Ok(Some("incremental_vacuum"))
     }
 
-    /// Without a WAL a reader keeps writers from committing.
+    /// Without a WAL a reader blocks commits.
     fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
         if self.exclusive || pragma::read(&self.own(), "journal_mode")? != "wal" {
             return Ok(None);
@@ -235,7 +229,7 @@ impl Store for Sqlite {
         Ok(Some(Box::new(reader)))
     }
 
-    /// Reads as a held reader does, and so not without a WAL.
+    /// Reads as a held reader does, and so needs a WAL.
     fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
         if self.exclusive || pragma::read(&self.own(), "journal_mode")? != "wal" {
             return Ok(None);
@@ -251,7 +245,7 @@ impl Store for Sqlite {
         Ok(Some("VACUUM INTO"))
     }
 
-    /// Beside a WAL only checkpoints write to the database's file. It is not opened here: closing it would give up SQLite's locks.
+    /// With a WAL only checkpoints write to the database's file. It is not opened here: closing it would drop SQLite's locks.
     fn upkeep(&self) -> Result<Vec<Upkeep>> {
         let modified = |file: PathBuf| std::fs::metadata(file)?.modified();
         let [database, wal] = [0, 1].map(|number| self.files().nth(number).map(modified));
@@ -272,7 +266,7 @@ impl Store for Sqlite {
                 ));
             }
         }
-        // With synchronous=OFF nobody has done this yet.
+        // With synchronous=OFF nothing has synced yet.
         self.files().filter(|file| file.exists()).try_for_each(|file| sync_path(&file))
     }
 
@@ -282,7 +276,7 @@ impl Store for Sqlite {
 
     fn build(&self) -> Option<StoreBuild> {
         let options = pragma::compile_options(&self.own()).ok()?;
-        // Without it, SQLite defines NDEBUG by itself.
+        // Without it, SQLite defines NDEBUG.
         let assertions = options.iter().any(|option| option == "DEBUG");
         Some(compiled::c(&options.join(" "), Some(assertions)))
     }
@@ -301,10 +295,9 @@ impl Store for Sqlite {
     }
 }
 
-/// The connection of a session.
 enum Access<'a> {
     Own(Connection),
-    /// The store's, under EXCLUSIVE. Each call locks it, so that the store can count and settle in between.
+    /// The store's own, under EXCLUSIVE. Each call locks it, so that the store can count and settle in between.
     Shared(&'a Sqlite),
 }
 
@@ -316,7 +309,6 @@ impl Access<'_> {
         }
     }
 
-    /// Does `work` with the connection.
     fn with<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         match self {
             Access::Own(connection) => work(connection),
@@ -325,7 +317,6 @@ impl Access<'_> {
     }
 }
 
-/// The next session may come.
 impl Drop for Access<'_> {
     fn drop(&mut self) {
         if let Access::Shared(store) = self {
@@ -369,7 +360,7 @@ impl Statements {
         found(&self.remove)
     }
 
-    /// Does `work` in one transaction.
+    /// Runs `work` in one transaction.
     fn together(&mut self, work: impl FnOnce(&mut Statements) -> Result<()>) -> Result<()> {
         self.begin.run(&[])?;
         let done = work(self).and_then(|()| self.commit.run(&[]));
@@ -382,7 +373,7 @@ impl Statements {
 }
 
 struct SqliteSession<'a> {
-    /// `None` only while the session is being dropped. Before `access`: statements go before their connection.
+    /// `None` only during drop. Before `access`: statements are dropped before their connection.
     statements: Option<Statements>,
     access: Access<'a>,
 }
@@ -451,7 +442,6 @@ impl Session for SqliteSession<'_> {
     }
 }
 
-/// Whether the statement that just ran changed a row.
 fn found(statement: &Statement) -> Result<()> {
     if statement.changes() > 0 { Ok(()) } else { Err(StoreError::Missing) }
 }

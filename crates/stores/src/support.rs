@@ -1,5 +1,4 @@
-//! Parts that several stores of this crate share: the sync of a file or folder, the check of settings, and for servers their
-//! processes, sockets, passwords, and those that a URL names.
+//! Parts that stores share: syncing a path, checking settings, and for servers their processes, sockets, passwords, and URLs.
 
 #[cfg(any(feature = "etcd", feature = "mariadb", feature = "postgres", feature = "redis"))]
 pub mod server;
@@ -14,14 +13,14 @@ use std::path::Path;
 pub use storebench_core::store::{Given, expect_taken, hold_to_tier};
 use storebench_core::store::{Result, StoreError};
 
-/// Hands a file to the disk, or a folder: its list of names, which a file that was just created needs as well.
+/// Syncs a file, or a folder: its list of names, which a new file needs as well.
 pub fn sync_path(path: &Path) -> Result<()> {
     let sync = |path| File::open(path)?.sync_all();
     sync(path).map_err(StoreError::io(format!("synchronising {}", path.display())))
 }
 
-/// Puts a copy of an environment's file in the place of that, which is of no use any more but to be closed. `copy` makes a file of the same
-/// name in a folder.
+/// Replaces an environment's file by a copy; afterwards the environment can only be closed. `copy` makes a file of the same name
+/// in a folder.
 #[cfg(any(feature = "libmdbx", feature = "lmdb"))]
 pub fn replace_by_copy(folder: &Path, file: &str, copy: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let beside = folder.join("compact");

@@ -1,6 +1,5 @@
-//! `unqlite`: Symisc's UnQLite, a linear hash table in one file, through its C interface.
-//!
-//! Built without its own locks, as its makers ship it, a handle is for one thread at a time.
+//! `unqlite`: Symisc's UnQLite, a linear hash table in one file, through its C interface. Built without locks, as shipped, a
+//! handle is for one thread at a time.
 
 mod ffi;
 #[cfg(test)]
@@ -28,7 +27,6 @@ use super::linked::linked;
 use super::one_session::{OneSession, Pass};
 use super::support::{Given, expect_taken};
 
-/// UnQLite's entry in the table.
 pub const UNQLITE: StoreDef = StoreDef {
     name: "unqlite",
     kind: Kind::Engine,
@@ -84,45 +82,39 @@ const SETTINGS: &[SettingDef] = &[
     ),
 ];
 
-/// The longest key. The engine takes longer ones, but does not find them again after a commit when they fill more than a page.
+/// The engine takes longer keys, but does not find them after a commit when they fill more than a page.
 const fn max_key_bytes(page_bytes: u32) -> usize {
     page_bytes.saturating_sub(PAGE_OVERHEAD) as usize
 }
 
-/// More than what a page holds beside a key.
+/// More than a page's overhead for a key.
 const PAGE_OVERHEAD: u32 = 96;
 
 const MAX_KEY_BYTES: usize = max_key_bytes(PAGE_BYTES);
 
 const FILE: &str = "records.unqlite";
 
-/// As shipped.
+/// The engine's default.
 const PAGE_BYTES: u32 = 4096;
 
-/// Below so many pages the engine refuses the hint.
+/// The engine refuses a smaller hint.
 const FEWEST_PAGES: u64 = 256;
 
-/// The library keeps lists of its open files and memory for the whole process, without a lock of its own. Calls that
-/// open or close a file (the journal's, with the first write of a transaction) go one at a time, which matters only to
-/// programs that have several stores open: otherwise nobody waits.
+/// The library has process-wide lists of open files and memory without a lock. So calls that open or close a file (the journal's,
+/// with a transaction's first write) take this one, which matters only with several open stores.
 fn library() -> MutexGuard<'static, Library> {
     static LIBRARY: Mutex<Library> = Mutex::new(Library { open: 0, page_bytes: PAGE_BYTES });
     LIBRARY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The state that all stores of a process share.
 struct Library {
-    /// Stores that are open.
     open: usize,
-    /// The size of the pages of files that are made.
     page_bytes: u32,
 }
 
 impl Library {
-    /// Has files that are made from now on have pages of this size. The engine takes the size only while no store is open.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] while one of another size is open.
+    /// Sets the page size of new files, which the engine takes only while no store is open. Fails with [`StoreError::BadSetting`]
+    /// while one of another size is open.
     fn set_page_bytes(&mut self, page_bytes: u32) -> Result<()> {
         if self.page_bytes == page_bytes {
             return Ok(());
@@ -161,9 +153,9 @@ struct UnQLite {
     alone: OneSession,
     file: PathBuf,
     page_bytes: u32,
-    /// The hint of how many pages to keep, if one was given.
+    /// How many pages to keep, if given.
     max_page_cache: Option<c_int>,
-    /// A transaction goes on that many writes share: its journal is open.
+    /// Whether a transaction that many writes share is open, and its journal.
     writing: AtomicBool,
 }
 
@@ -206,13 +198,12 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         // SAFETY: the handle is open; this option takes one int.
         check(db, unsafe { ffi::unqlite_config(db.as_ptr(), UNQLITE_CONFIG_MAX_PAGE_CACHE, pages) })?;
     }
-    // The engine opens its file with the first call that needs it: that should be here, where it may fail.
+    // The engine opens its file with the first call that needs it: make that call here, where it may fail.
     store.fetch(b"-", &mut Vec::new())?;
     store.check_page_size()?;
     Ok(Box::new(store))
 }
 
-/// The engine's words for a code other than success.
 fn check(db: NonNull<ffi::UnQLite>, code: c_int) -> Result<()> {
     if code == UNQLITE_OK {
         return Ok(());
@@ -229,7 +220,7 @@ fn check(db: NonNull<ffi::UnQLite>, code: c_int) -> Result<()> {
     Err(StoreError::Engine(format!("UnQLite's error {code}: {line}")))
 }
 
-/// Called by the engine with a value, piece by piece: as it lies on the pages.
+/// Receives a value piece by piece, as it lies on the pages.
 unsafe extern "C" fn gather(piece: *const c_void, len: c_uint, value: *mut c_void) -> c_int {
     // SAFETY: the engine shows `len` bytes, and hands on the pointer to the buffer that it was given.
     unsafe {
@@ -240,7 +231,7 @@ unsafe extern "C" fn gather(piece: *const c_void, len: c_uint, value: *mut c_voi
 }
 
 impl UnQLite {
-    /// Copies a value into `value`, and says whether it was there.
+    /// Copies a value; gives whether it was there.
     fn fetch(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
         value.clear();
         let key_len = self.key_len(key)?;
@@ -268,13 +259,12 @@ impl UnQLite {
         }
     }
 
-    /// Whether the file has pages of the size that was asked for, as soon as it has any.
+    /// Checks the file's page size, once it has pages.
     fn check_page_size(&self) -> Result<()> {
         self.page_size()?.map_or(Ok(()), |size| expect_taken("page_size", &self.page_bytes, &size))
     }
 
-    /// Waits until no other store opens or closes a file, if the next write does: the first of a transaction. The lock would
-    /// cost the others some percent.
+    /// Takes the library's lock only if the next write opens a file: a transaction's first. Otherwise the lock would cost some percent.
     fn turn_to_write(&self) -> Option<MutexGuard<'static, Library>> {
         (!self.writing.load(Ordering::Relaxed)).then(library)
     }
@@ -285,7 +275,7 @@ impl UnQLite {
         check(self.db, unsafe { ffi::unqlite_commit(self.db.as_ptr()) })
     }
 
-    /// Commits after a write where the guarantee is that of the disk; takes a write that failed back.
+    /// Commits after a write if the guarantee needs the disk; undoes a failed write.
     fn end_write(&self, written: Result<()>) -> Result<()> {
         if self.guarantee == Guarantee::None {
             self.writing.store(written.is_ok(), Ordering::Relaxed);
@@ -308,7 +298,7 @@ impl UnQLite {
         check(self.db, code)
     }
 
-    /// Whether there was such a record.
+    /// Gives whether there was such a record.
     fn delete(&self, key: &[u8]) -> Result<bool> {
         let key_len = self.key_len(key)?;
         // SAFETY: the handle is open and this thread's.
@@ -334,8 +324,8 @@ impl UnQLite {
         Ok(count)
     }
 
-    /// The page size in the file's header: the name `unqlite`, then numbers of 4 bytes, of which it is the fourth.
-    /// Nothing before the first commit.
+    /// The page size from the file's header: the name `unqlite`, then numbers of 4 bytes, of which it is the fourth. `None`
+    /// before the first commit.
     fn page_size(&self) -> Result<Option<u32>> {
         let at_file = || StoreError::io(format!("reading {}", self.file.display()));
         let file = File::open(&self.file).map_err(at_file())?;
@@ -420,7 +410,7 @@ impl Drop for UnQLite {
 struct UnQLiteSession<'a> {
     store: &'a UnQLite,
     _pass: Pass<'a>,
-    /// Where the pieces of a value are put together, reused.
+    /// Reused for the pieces of a value.
     value: Vec<u8>,
 }
 

@@ -7,25 +7,24 @@ use std::hash::{Hash, Hasher};
 use super::value::Value;
 use crate::error::meant;
 
-/// All that is said of an axis.
+/// An entry of the table of axes.
 #[derive(Debug)]
 pub struct AxisDef {
     /// The word used in plans, options and results.
     pub name: &'static str,
-    /// Where it stands among axes: smaller is further out in a schedule's loops and earlier in titles.
+    /// The order among axes: smaller is further out in a schedule's loops and earlier in titles.
     pub order: u16,
     /// The form of its values on the command line: `RANGE,...`.
     pub value_name: &'static str,
     /// A line of help.
     pub help: &'static str,
-    /// Its values, in words: `record sizes`.
+    /// The plural for text: `record sizes`.
     pub many: &'static str,
-    /// Its name in a cell's id, and its value where none is written.
+    /// How the axis appears in a cell's id.
     pub presence: Presence,
     /// The role of its values in a report's matrix.
     pub role: Role,
-    /// Whether it says how the data came there, not what is done to them: a claim that doesn't name it is about each of its
-    /// values.
+    /// Whether it says how the data came there, not what is done to them: a claim that doesn't name it is about each value.
     pub prepares: bool,
     /// The form of its values in TOML and SQL.
     pub form: Form,
@@ -35,23 +34,22 @@ pub struct AxisDef {
     pub known: &'static [&'static str],
     /// Reads a value.
     pub read: fn(&str) -> Result<Value, String>,
-    /// The check of a value that can be read: an error where it is out of bounds.
+    /// Checks the bounds of a value that was read.
     pub check: fn(&Value) -> Result<(), String>,
-    /// A value with as much of the axis' name as it takes to be understood: `1,000 records`.
+    /// Gives a value with as much of the axis' name as it takes to be understood: `1,000 records`.
     pub words: fn(&Value) -> String,
-    /// The completion of a value given without an upper bound, where the plan has such a value.
+    /// Completes a value without an upper bound from the plan's values.
     pub completed: fn(Value, &[Value]) -> Value,
-    /// The values in a list with commas between them, where a value can have some in itself; the others' are those of
-    /// numbers alone.
+    /// Splits a list at commas, for values that can have commas; `None` for those that have them only in numbers.
     pub split: Option<fn(&str) -> Vec<String>>,
 }
 
 /// The presence of an axis in a cell's id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
-    /// By its value alone, at this position; each cell of a workload that has the axis has a value.
+    /// By its value alone, at this position; each cell of a workload with the axis has a value.
     Always(u8),
-    /// By `name=value`, and only off this value: so new axes leave old ids as they are.
+    /// By `name=value`, and only off this value, so that new axes leave old ids as they are.
     Off(&'static str),
 }
 
@@ -71,7 +69,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Whether its values lie within a matrix.
+    /// Whether values lie within a matrix.
     pub fn is_within(self) -> bool {
         matches!(self, Role::Row | Role::Column | Role::Half)
     }
@@ -95,12 +93,12 @@ pub enum Form {
 pub struct Axis(pub(super) &'static AxisDef);
 
 impl Axis {
-    /// The axis of an entry of the table, or of one's own.
+    /// The axis of an entry.
     pub const fn of(def: &'static AxisDef) -> Axis {
         Axis(def)
     }
 
-    /// All that is said of it.
+    /// The entry.
     pub fn def(self) -> &'static AxisDef {
         self.0
     }
@@ -115,7 +113,7 @@ impl Axis {
         self.0.role
     }
 
-    /// The value of an axis that most studies leave alone, and ids leave out; `None` for the axes that every id names.
+    /// The value that most studies leave alone and ids leave out; `None` for axes that every id names.
     pub fn default_value(self) -> Option<&'static str> {
         match self.0.presence {
             Presence::Always(_) => None,
@@ -123,20 +121,14 @@ impl Axis {
         }
     }
 
-    /// Reads a value of it, within its bounds.
-    ///
-    /// # Errors
-    /// A sentence that says what a value looks like.
+    /// Reads a value within the axis' bounds. The error says what a value looks like.
     pub fn read(self, text: &str) -> Result<Value, String> {
         let value = self.parse(text)?;
         (self.0.check)(&value)?;
         Ok(value)
     }
 
-    /// Reads a value of it, whatever its bounds.
-    ///
-    /// # Errors
-    /// A sentence that says what a value looks like, and what was probably meant.
+    /// Reads a value, whatever the bounds. The error says what a value looks like, and what was probably meant.
     pub fn parse(self, text: &str) -> Result<Value, String> {
         (self.0.read)(text).map_err(|wrong| match meant(text, self.0.known.iter().copied()) {
             Some(meant) => format!("{wrong} (did you mean {meant}?)"),

@@ -3,7 +3,7 @@
 pub mod values;
 
 use self::values::{BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Sync};
-use super::def::{Axis, AxisDef, Form, Presence, Role};
+use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
 use super::words::WORDS;
 use crate::shown::quoted;
@@ -90,15 +90,6 @@ pub(super) static SYNC: AxisDef = AxisDef {
     ..WORDS
 };
 
-#[allow(missing_docs, reason = "the table says what each is")]
-impl Axis {
-    pub const PATTERN: Axis = Axis(&PATTERN);
-    pub const BLOCK_SIZE: Axis = Axis(&BLOCK_SIZE);
-    pub const FILE_SIZE: Axis = Axis(&FILE_SIZE);
-    pub const IO: Axis = Axis(&IO);
-    pub const SYNC: Axis = Axis(&SYNC);
-}
-
 fn word(what: &str, text: &str, known: &[&str]) -> Result<Value, String> {
     match known.iter().position(|word| *word == text) {
         Some(place) => Ok(Value::new(text, place as u64, 0)),
@@ -121,7 +112,7 @@ fn sync(text: &str) -> Result<Value, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::axis::Axis;
 
     #[test]
     fn values_are_read_as_they_are_written_and_within_bounds() {

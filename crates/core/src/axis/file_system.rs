@@ -1,4 +1,4 @@
-//! A file system as plans write it: `ext4:4096,data=journal,noatime`, or `ext4:4096@hdd,noatime` in a place that `--at` names.
+//! A file system as plans write it: `ext4:4096,data=journal,noatime`, or `ext4:4096@hdd,noatime` in a directory that `--at` names.
 
 pub mod kind;
 
@@ -16,7 +16,7 @@ pub struct FileSystem {
     cluster: u32,
     /// Whether the cluster size was named, so that it is written again as it was.
     named: bool,
-    /// The name of the directory that its image lies in, where it is said.
+    /// The name of the directory that its image lies in, if given.
     within: Option<String>,
     options: Vec<String>,
 }
@@ -50,13 +50,12 @@ impl FileSystem {
         self.kind
     }
 
-    /// The size of its clusters (blocks, sectors of btrfs), in bytes; 0 where it has none.
+    /// The size of its clusters (blocks, sectors of btrfs), in bytes; 0 if it has none.
     pub fn cluster(&self) -> u32 {
         self.cluster
     }
 
-    /// The least that a file takes in a place of this name, in bytes: a cluster, or a usual one where that is smaller
-    /// or not known.
+    /// The least that a file takes at a location of this name, in bytes: a cluster, or 4 KiB when it has smaller ones or is not known.
     pub fn file_bytes(place: &str) -> f64 {
         let cluster = place.parse::<FileSystem>().map_or(0, |file_system| file_system.cluster);
         f64::from(cluster.max(4096))
@@ -67,17 +66,17 @@ impl FileSystem {
         self.options.join(",")
     }
 
-    /// The name of the directory that its image lies in, where it is said.
+    /// The name of the directory that its image lies in, if given.
     pub fn within(&self) -> Option<&str> {
         self.within.as_deref()
     }
 
-    /// The same in an image in a directory of this name.
+    /// The same file system, in an image in a directory of this name.
     pub fn in_directory(&self, name: &str) -> FileSystem {
         FileSystem { within: Some(name.to_owned()), ..self.clone() }
     }
 
-    /// Its kind, options and directory, as a heading beside sizes of clusters.
+    /// The kind, options and directory, as a heading next to cluster sizes.
     pub fn without_cluster(&self) -> String {
         let within = self.within.as_ref().map(|name| format!("on {name}"));
         let parts = [Some(self.kind.name.to_owned()), Some(self.options()), within];
@@ -85,7 +84,7 @@ impl FileSystem {
         parts.join(", ")
     }
 
-    /// The names of a place: its own, and for an image in a named directory also the file system's and the directory's alone.
+    /// The names of a location: its own, and for an image in a named directory also those of the file system and the directory.
     pub fn names_of(place: &str) -> Vec<String> {
         let file_system = place.parse::<FileSystem>().ok();
         let parts = file_system.and_then(|file_system| {
@@ -95,15 +94,15 @@ impl FileSystem {
         std::iter::once(place.to_owned()).chain(parts.into_iter().flatten()).collect()
     }
 
-    /// Whether a text means a file system rather than a place's name.
-    pub fn is_meant(text: &str) -> bool {
+    /// Whether a text means a file system rather than a location's name.
+    pub(crate) fn is_meant(text: &str) -> bool {
         let kind = text.split([':', ',', '@']).next().unwrap_or_default();
         Kind::named(kind).is_some()
     }
 
-    /// Places in a list with commas between them, in which options follow their file system: after one, a word with an equals
-    /// sign is an option, and so is one that a file system knows.
-    pub fn split_places(list: &str) -> Vec<String> {
+    /// Splits a list of locations at commas. Options follow their file system: after one, a word with an equals sign is an
+    /// option, and so is a word that a file system knows.
+    pub(crate) fn split_places(list: &str) -> Vec<String> {
         let mut places: Vec<String> = Vec::new();
         for word in list.split(',').map(str::trim) {
             match places.last_mut() {

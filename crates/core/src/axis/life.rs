@@ -1,12 +1,12 @@
 //! The axes of the workload `life`.
 
-use super::def::{Axis, AxisDef, Presence, Role};
+use super::def::{AxisDef, Presence, Role};
 use super::value::Value;
 use super::words::{WORDS, one_of};
 use crate::units::parse_count;
 
-/// The ways in which a set of constant size is written again and again.
-pub const CHURNS: &[&str] = &["uniform", "zipfian", "waves", "replace", "queue", "log"];
+/// How a set of constant size is written again and again.
+pub(crate) const CHURNS: &[&str] = &["uniform", "zipfian", "waves", "replace", "queue", "log"];
 
 pub(super) static CHURN: AxisDef = AxisDef {
     name: "churn",
@@ -21,8 +21,8 @@ pub(super) static CHURN: AxisDef = AxisDef {
     ..WORDS
 };
 
-/// Those who read while the set is written.
-pub const READERS: &[&str] = &["none", "held", "backup"];
+/// What reads while the set is written.
+pub(crate) const READERS: &[&str] = &["none", "held", "backup"];
 
 pub(super) static READER: AxisDef = AxisDef {
     name: "reader",
@@ -41,8 +41,8 @@ pub(super) static READER: AxisDef = AxisDef {
     ..WORDS
 };
 
-/// Those who write besides.
-pub const WRITERS: &[&str] = &["none", "batch"];
+/// What else writes.
+pub(crate) const WRITERS: &[&str] = &["none", "batch"];
 
 pub(super) static WRITER: AxisDef = AxisDef {
     name: "writer",
@@ -57,8 +57,8 @@ pub(super) static WRITER: AxisDef = AxisDef {
     ..WORDS
 };
 
-/// Those who are beside a store while it gives space back.
-pub const GIVING_BACK_BESIDE: &[&str] = &["alone", "beside"];
+/// What runs while a store reclaims space.
+pub(crate) const GIVING_BACK_BESIDE: &[&str] = &["alone", "beside"];
 
 pub(super) static GIVING_BACK: AxisDef = AxisDef {
     name: "giving_back",
@@ -79,7 +79,7 @@ pub(super) static GIVING_BACK: AxisDef = AxisDef {
 /// The word for a set that was only loaded.
 pub const FRESH: &str = "fresh";
 
-/// Once would write what is there: the last write of each record writes what was loaded.
+/// Once would write what is there: the last write of each record writes the loaded value.
 const MOST_TIMES: u64 = 100;
 
 pub(super) static AGE: AxisDef = AxisDef {
@@ -105,12 +105,3 @@ pub(super) static AGE: AxisDef = AxisDef {
     },
     ..WORDS
 };
-
-#[allow(missing_docs, reason = "the table says what it is")]
-impl Axis {
-    pub const CHURN: Axis = Axis(&CHURN);
-    pub const READER: Axis = Axis(&READER);
-    pub const WRITER: Axis = Axis(&WRITER);
-    pub const GIVING_BACK: Axis = Axis(&GIVING_BACK);
-    pub const AGE: Axis = Axis(&AGE);
-}

@@ -87,7 +87,7 @@ impl<'de> Visitor<'de> for ReadList {
     }
 }
 
-/// Reads a key. One that the function refuses is an error at the place of the key, not of the table that it stands in.
+/// Reads a key. The function's refusal is an error at the key's place in the text, not the table's.
 pub struct Key<F>(pub F);
 
 impl<'de, F: Fn(&str) -> Result<(), String>> DeserializeSeed<'de> for Key<F> {

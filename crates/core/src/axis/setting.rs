@@ -1,4 +1,4 @@
-//! Settings of stores as axes: `sqlite.page_size`. They are made as they are named, as each store has its own.
+//! Settings of stores as axes: `sqlite.page_size`. An axis is made when it is first named.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,16 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use super::def::{Axis, AxisDef, Presence, Role};
 use super::words;
 
-/// The longest name: what is longer names no setting.
 const LONGEST: usize = 100;
 
-/// Where settings stand among axes: behind the store that they belong to.
+/// Settings stand behind the store among axes.
 const ORDER: u16 = 2000;
 
-/// Those that were named so far. They are kept until the program ends, as cells refer to them.
+/// The settings named so far, kept until the program ends, as cells refer to them.
 static KNOWN: Mutex<BTreeMap<&'static str, &'static AxisDef>> = Mutex::new(BTreeMap::new());
 
-/// The axis of a setting; `None` where this is no name of one.
 pub(super) fn named(name: &str) -> Option<Axis> {
     parts(name)?;
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -37,7 +35,6 @@ pub(super) fn named(name: &str) -> Option<Axis> {
     Some(Axis(def))
 }
 
-/// The store's name and its setting's; `None` where this is no name of a setting.
 pub(super) fn parts(name: &str) -> Option<(&str, &str)> {
     let good = |part: &str| {
         let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');

@@ -2,17 +2,16 @@
 
 use std::str::FromStr;
 
-use super::def::{Axis, AxisDef, Form, Presence, Role};
+use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
 use super::words::{WORDS, one_of};
 use crate::shown::quoted;
 use crate::units::{Bytes, exact_bytes};
 
-/// The least and the most data.
 const LEAST_BYTES: u64 = 1 << 10;
 const MOST_BYTES: u64 = 1 << 40;
 
-/// The unit of a size relative to memory: thousandths of it.
+/// A size relative to memory is written in thousandths.
 const PARTS: f64 = 1000.0;
 const LEAST_PARTS: u64 = 10;
 const MOST_PARTS: u64 = 100_000;
@@ -47,7 +46,7 @@ impl FromStr for DataSize {
 }
 
 impl DataSize {
-    /// In bytes, where the machine has so much memory; `None` where it takes a limit to know, and there is none.
+    /// The bytes on a machine with so much memory; `None` if that takes a limit which is not there.
     pub fn bytes(self, memory: Option<u64>) -> Option<u64> {
         match self {
             DataSize::Bytes(bytes) => Some(bytes),
@@ -67,7 +66,7 @@ fn data_size(text: &str) -> Result<Value, String> {
     })
 }
 
-/// Checks that a size is within the bounds. One that is relative has no upper bound as a value.
+/// Checks the bounds. A relative size has no upper bound as a value.
 fn check_data_size(size: &Value) -> Result<(), String> {
     match size.text().ends_with('x') {
         true if (LEAST_PARTS..=MOST_PARTS).contains(&size.lower()) => Ok(()),
@@ -127,16 +126,10 @@ pub(super) static LOAD_ORDER: AxisDef = AxisDef {
     ..WORDS
 };
 
-#[allow(missing_docs, reason = "the table says what each is")]
-impl Axis {
-    pub const DATA_SIZE: Axis = Axis(&DATA_SIZE);
-    pub const INDEX: Axis = Axis(&INDEX);
-    pub const LOAD_ORDER: Axis = Axis(&LOAD_ORDER);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::axis::Axis;
 
     #[test]
     fn data_sizes_are_absolute_or_relative_to_memory() {

@@ -6,13 +6,10 @@ use super::words::WORDS;
 use crate::shown::quoted;
 use crate::units::{counted, grouped, parse_count};
 
-/// The most rows that a table begins with.
 const MOST_ROWS: u64 = 100_000_000;
 
-/// The most statements in a transaction.
 const MOST_STATEMENTS: u64 = 100_000;
 
-/// The most transactions of a kind.
 const MOST_TRANSACTIONS: u64 = 10_000_000;
 
 pub(super) static ROWS: AxisDef = AxisDef {

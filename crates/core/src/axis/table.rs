@@ -8,23 +8,22 @@ use super::file_system::kind::KINDS;
 use super::value::Value;
 use super::values::{Background, Cache, Compression, Data, GuaranteeChoice, Rate, Tuning};
 use super::words::{WORDS, read};
-use super::{device, life, shop, sql, ycsb};
+use super::{device, life, shop, sql, table, ycsb};
 use crate::shown::quoted;
 use crate::units::{CountRange, Sizes, counted, exact_bytes, grouped, parse_count};
 
-/// The most threads that a cell can have: beyond it, it is the machine that is tried, not a store.
+/// More threads would try the machine, not a store.
 pub const MOST_THREADS: u64 = 1024;
 
 /// The largest record size, in bytes.
 pub const MOST_BYTES: u64 = 1 << 30;
 
-/// The machine and the disk of cells where nothing else is said: this one, without limits, and its own.
+/// The value for this machine without limits, and for its own disk.
 pub const HERE: &str = "here";
 
 /// The name of the place where nothing else is said.
 pub const DEFAULT_PLACE: &str = "here";
 
-/// The default place and all file systems.
 static PLACES: [&str; KINDS.len() + 1] = {
     let (mut names, mut at) = ([DEFAULT_PLACE; KINDS.len() + 1], 0);
     while at < KINDS.len() {
@@ -48,7 +47,7 @@ static PLACE: AxisDef = AxisDef {
     ..WORDS
 };
 
-/// A place's name is any word; a file system must be one that there is.
+/// A location's name is any word; a file system must be known.
 fn read_place(text: &str) -> Result<Value, String> {
     let text = text.trim();
     if FileSystem::is_meant(text) { read::<FileSystem>(text) } else { (WORDS.read)(text) }
@@ -68,7 +67,6 @@ static DISK: AxisDef = AxisDef {
     ..WORDS
 };
 
-/// The disk under the place itself, and all simulated ones.
 static DISKS: [&str; disks::NAMES.len() + 1] = {
     let (mut names, mut at) = ([HERE; disks::NAMES.len() + 1], 0);
     while at < disks::NAMES.len() {
@@ -254,74 +252,37 @@ static STORE: AxisDef = AxisDef {
     ..WORDS
 };
 
-/// The axes that come with storebench.
-pub static ALL: [&AxisDef; 32] = [
-    &PLACE,
-    &DISK,
-    &MACHINE,
-    &BACKGROUND,
-    &THREADS,
-    &RATE,
-    &TUNING,
-    &COMPRESSION,
-    &CACHE,
-    &GUARANTEE,
-    &DATA,
-    &RECORD_SIZE,
-    &RECORDS,
-    &STORE,
-    &device::PATTERN,
-    &device::BLOCK_SIZE,
-    &device::FILE_SIZE,
-    &device::IO,
-    &device::SYNC,
-    &sql::ROWS,
-    &sql::STATEMENTS,
-    &sql::TRANSACTIONS,
-    &ycsb::WORKLOAD,
-    &ycsb::DISTRIBUTION,
-    &life::CHURN,
-    &life::READER,
-    &life::WRITER,
-    &life::GIVING_BACK,
-    &life::AGE,
-    &shop::DATA_SIZE,
-    &shop::INDEX,
-    &shop::LOAD_ORDER,
-];
+/// Makes the table from the entries in these modules, and a constant for code from each.
+macro_rules! axes {
+    ($($module:ident: $($name:ident)+;)+) => {
+        /// The axes that come with storebench.
+        pub(super) static ALL: &[&AxisDef] = &[$($(&$module::$name),+),+];
 
-/// Names of those that code obeys.
-#[allow(missing_docs, reason = "the table says what each is")]
-impl Axis {
-    pub const PLACE: Axis = Axis(&PLACE);
-    pub const DISK: Axis = Axis(&DISK);
-    pub const MACHINE: Axis = Axis(&MACHINE);
-    pub const BACKGROUND: Axis = Axis(&BACKGROUND);
-    pub const THREADS: Axis = Axis(&THREADS);
-    pub const RATE: Axis = Axis(&RATE);
-    pub const TUNING: Axis = Axis(&TUNING);
-    pub const COMPRESSION: Axis = Axis(&COMPRESSION);
-    pub const CACHE: Axis = Axis(&CACHE);
-    pub const GUARANTEE: Axis = Axis(&GUARANTEE);
-    pub const DATA: Axis = Axis(&DATA);
-    pub const RECORD_SIZE: Axis = Axis(&RECORD_SIZE);
-    pub const RECORDS: Axis = Axis(&RECORDS);
-    pub const STORE: Axis = Axis(&STORE);
-    pub const ROWS: Axis = Axis(&sql::ROWS);
-    pub const STATEMENTS: Axis = Axis(&sql::STATEMENTS);
-    pub const TRANSACTIONS: Axis = Axis(&sql::TRANSACTIONS);
+        #[allow(missing_docs, reason = "the entries say what each is")]
+        impl Axis {
+            $($(pub const $name: Axis = Axis(&$module::$name);)+)+
+        }
+    };
+}
+
+axes! {
+    table: PLACE DISK MACHINE BACKGROUND THREADS RATE TUNING COMPRESSION CACHE GUARANTEE DATA RECORD_SIZE RECORDS STORE;
+    device: PATTERN BLOCK_SIZE FILE_SIZE IO SYNC;
+    sql: ROWS STATEMENTS TRANSACTIONS;
+    ycsb: WORKLOAD DISTRIBUTION;
+    life: CHURN READER WRITER GIVING_BACK AGE;
+    shop: DATA_SIZE INDEX LOAD_ORDER;
 }
 
 fn read_machine(text: &str) -> Result<Value, String> {
     read_name(text, b"-", "the name of a machine: use lower-case letters, digits and hyphens")
 }
 
-/// A version in a disk's name has a point.
 fn read_disk(text: &str) -> Result<Value, String> {
     read_name(text, b"-.", "the name of a disk: use lower-case letters, digits, hyphens and points")
 }
 
-/// A name as plans write it, of letters, digits and these marks: that of a table, and part of an id.
+/// A name in a plan's table and in ids: letters, digits and `marks`.
 fn read_name(text: &str, marks: &[u8], meant: &str) -> Result<Value, String> {
     let is_good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || marks.contains(&byte);
     match text.trim() {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// A value on an axis, as its table reads it. Values are sorted by their bounds, then by their text.
+/// A value on an axis as the table reads it. Values are sorted by their bounds, then by their text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Value {
     from: u64,
@@ -12,7 +12,7 @@ pub struct Value {
 }
 
 impl Value {
-    /// A value that plans write as `text`; `from` and `to` are the bounds of a range, and sort other values.
+    /// A value that plans write as `text`; `from` and `to` are a range's bounds, and sort other values.
     pub fn new(text: &str, from: u64, to: u64) -> Value {
         Value { from, to, text: text.into() }
     }
@@ -27,12 +27,12 @@ impl Value {
         &self.text
     }
 
-    /// The lower bound of a range, and what sorts other values.
+    /// The lower bound of a range, and the first key that sorts other values.
     pub fn lower(&self) -> u64 {
         self.from
     }
 
-    /// The upper bound of a range, and what sorts other values that are alike in the lower.
+    /// The upper bound of a range, and the second key that sorts other values.
     pub fn upper(&self) -> u64 {
         self.to
     }

@@ -1,4 +1,4 @@
-//! The types of the values on axes that code obeys: what is done differs by them.
+//! The types of axis values that change what code does.
 
 use std::fmt;
 use std::str::FromStr;
@@ -72,8 +72,8 @@ pub enum Rate {
     /// Closed loop: each begins when the one before it has ended.
     #[default]
     Closed,
-    /// Open loop: so many begin in each second, over all threads, whether or not those before have ended; latency counts from
-    /// the moment at which an operation was to begin.
+    /// Open loop: so many begin each second, over all threads, whether or not those before have ended; latency counts from the
+    /// moment when an operation was due.
     PerSecond(u32),
 }
 
@@ -141,7 +141,6 @@ pub enum Cache {
 
 words!(Cache, "{} is not a state of the cache: use warm or cold");
 
-/// When stores that can compress values do so.
 #[derive(
     Debug,
     Clone,
@@ -156,6 +155,7 @@ words!(Cache, "{} is not a state of the cache: use warm or cold");
     strum::VariantArray,
 )]
 #[strum(serialize_all = "lowercase")]
+/// When stores that can compress values do so.
 pub enum Compression {
     /// For compressible data.
     #[default]
@@ -169,8 +169,7 @@ pub enum Compression {
 words!(Compression, "{} is no way to compress: use auto, on or off");
 
 impl Compression {
-    /// Whether it is on for `data`.
-    pub fn is_on(self, data: Data) -> bool {
+    pub(crate) fn is_on(self, data: Data) -> bool {
         match self {
             Compression::Auto => data == Data::Compressible,
             Compression::On => true,
@@ -181,7 +180,7 @@ impl Compression {
 
 as_text!(Compression);
 
-/// The load that runs beside a cell.
+/// The load that runs during a cell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Background {
     /// Nothing.
@@ -189,7 +188,7 @@ pub enum Background {
     None,
     /// Spins with this many threads, as many processors' worth.
     Cpu(u32),
-    /// Reads and writes beside the store's place, this many bytes per second of each.
+    /// Reads and writes next to the store's files, this many bytes per second each.
     Disk(u64),
     /// Holds and touches this share of free memory, in percent.
     Memory(u32),
@@ -198,7 +197,7 @@ pub enum Background {
 }
 
 impl Background {
-    /// The lowest rate of a load on the disk, in bytes per second: with less, it would often be idle.
+    /// The lowest rate of a disk load, in bytes per second: a slower one would often be idle.
     const LEAST_DISK_RATE: u64 = 128 << 10;
 
     /// The kinds, each with its default amount: one processor, 20 MiB/s, half of free memory.
@@ -259,7 +258,6 @@ impl FromStr for Background {
 
 as_text!(Background);
 
-/// Values as the table of axes holds them: as plans write them, with what sorts them.
 macro_rules! to_value {
     ($type:ty, $value:ident => $bounds:expr) => {
         impl From<$type> for Value {

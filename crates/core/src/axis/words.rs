@@ -6,7 +6,7 @@ use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
 use crate::shown::quoted;
 
-/// The fields that most axes have in common: words, which make groups and are left out of ids where they are `default`.
+/// The fields that most axes share: words, which make groups, and which ids leave out at `default`.
 pub const WORDS: AxisDef = AxisDef {
     name: "",
     order: 0,

@@ -1,24 +1,22 @@
 //! The axes of the workload `ycsb`.
 
-use super::def::{Axis, AxisDef, Presence, Role};
+use super::def::{AxisDef, Presence, Role};
 use super::value::Value;
 use super::words::WORDS;
 use crate::shown::quoted;
 
-/// YCSB's own workloads by their letters, the paper's one of updates alone, and the phase that loads.
+/// YCSB's workloads by their letters, the paper's workload of updates alone, and the loading phase.
 pub const BUILT_IN: &[&str] = &["A", "B", "C", "D", "E", "F", "U", "load"];
 
 /// The prefix of the name of a workload from a user's own property file.
 pub const OWN: &str = "own:";
 
-/// The longest name of a user's own, in bytes.
 const LONGEST: usize = 60;
 
-/// YCSB's own zipfian law, which its files call `zipfian`: the exact law has that name here.
-pub const ZIPFIAN_YCSB: &str = "zipfian-ycsb";
+/// YCSB's own zipfian law; its files call it `zipfian`, which here is the exact law.
+pub(crate) const ZIPFIAN_YCSB: &str = "zipfian-ycsb";
 
-/// The laws by which requests choose records.
-pub const DISTRIBUTIONS: &[&str] =
+pub(crate) const DISTRIBUTIONS: &[&str] =
     &["default", "uniform", "zipfian", ZIPFIAN_YCSB, "latest", "hotspot", "exponential", "sequential"];
 
 pub(super) static WORKLOAD: AxisDef = AxisDef {
@@ -48,13 +46,6 @@ pub(super) static DISTRIBUTION: AxisDef = AxisDef {
     ..WORDS
 };
 
-#[allow(missing_docs, reason = "the table says what each is")]
-impl Axis {
-    pub const WORKLOAD: Axis = Axis(&WORKLOAD);
-    pub const DISTRIBUTION: Axis = Axis(&DISTRIBUTION);
-}
-
-/// Reads the name of a workload: `A`, `a`, `workloada`, `load`, `own:NAME`.
 fn workload(text: &str) -> Result<Value, String> {
     let short = text.strip_prefix("workload").unwrap_or(text);
     if let Some(place) = BUILT_IN.iter().position(|known| known.eq_ignore_ascii_case(short)) {
@@ -75,7 +66,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= LONGEST && name.bytes().all(letter)
 }
 
-/// The name on the axis of a workload that a file of this name holds.
+/// The axis value for a workload in a file of this name.
 pub fn own_name(file: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
     let name: String = file.chars().map(letter).take(LONGEST).collect();
@@ -85,6 +76,7 @@ pub fn own_name(file: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::axis::Axis;
 
     #[test]
     fn workloads_are_known_by_letter_and_by_file() {

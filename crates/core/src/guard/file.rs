@@ -1,4 +1,4 @@
-//! The files of a run's own folder, under names that others may have given to something else.
+//! Files in a run's folder, under names that others may have given to something else.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,12 +13,9 @@ use super::Folder;
 use crate::bounded;
 use crate::error::{Error, Exit, Result};
 
-/// Opens a file for reading and writing, which is made if it is missing. `name` is relative to `folder`, and no link in it
-/// is followed; a pipe is not waited for.
-///
-/// # Errors
-/// [`Exit::NotStorebench`] when something is there that is no file, has another name besides, or belongs to another user
-/// than its folder; when the system refuses.
+/// Opens a file for reading and writing, and makes it if it is missing. `name` is relative to `folder`; no link in it is
+/// followed, and a pipe is not waited for. Fails with [`Exit::NotStorebench`] when there is no plain file, it has another name,
+/// or its owner is not the folder's.
 pub fn open(folder: &Path, name: &str) -> Result<File> {
     let path = folder.join(name);
     let foreign = |what: &str| {
@@ -48,12 +45,9 @@ pub fn open(folder: &Path, name: &str) -> Result<File> {
     Ok(file)
 }
 
-/// Opens a plain file of at most `most` bytes for reading. `name` is relative to `folder`, and no link in it is followed; a pipe is
-/// not waited for. Whoever made the folder may be anyone.
-///
-/// # Errors
-/// The system's, such as [`ErrorKind::NotFound`]; of the kind [`ErrorKind::InvalidInput`] that it is a link, no file, or outside of
-/// the folder; of the kind [`ErrorKind::FileTooLarge`] that it is longer.
+/// Opens a plain file of at most `most` bytes for reading. `name` is relative to `folder`, and no link in it is followed; a pipe
+/// is not waited for. Fails with [`ErrorKind::InvalidInput`] when it is a link, no file, or outside of the folder, and with
+/// [`ErrorKind::FileTooLarge`] when it is longer.
 pub fn plain_file(folder: &Path, name: &str, most: u64) -> io::Result<File> {
     let refused = |what: &str| io::Error::new(ErrorKind::InvalidInput, what);
     if name.split('/').any(|part| [".", ".."].contains(&part)) {
@@ -74,20 +68,14 @@ pub fn plain_file(folder: &Path, name: &str, most: u64) -> io::Result<File> {
     }
 }
 
-/// The same, and empties it.
-///
-/// # Errors
-/// As [`open`]; then what is there is as it was.
+/// Opens as [`open`] does, and empties the file if it is ours.
 pub fn rewrite(folder: &Path, name: &str) -> Result<File> {
     let file = open(folder, name)?;
     file.set_len(0).map_err(Error::io("emptying", &folder.join(name)))?;
     Ok(file)
 }
 
-/// Deletes a file, or a link in its place, if it is there. `name` is relative to `folder`, and no link in it is followed.
-///
-/// # Errors
-/// When it can't be deleted, or is a folder.
+/// Deletes a file or a link, if it is there, but no folder. `name` is relative to `folder`, and no link in it is followed.
 pub fn remove(folder: &Path, name: &str) -> Result<()> {
     match reach(folder, name).and_then(|(within, last)| within.remove_file(last)) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -97,7 +85,6 @@ pub fn remove(folder: &Path, name: &str) -> Result<()> {
     }
 }
 
-/// The folder in which a name lies, and the last part of the name.
 fn reach<'a>(folder: &Path, name: &'a str) -> io::Result<(Folder, &'a OsStr)> {
     let mut parts = name.split('/').map(OsStr::new);
     let last = parts.next_back().unwrap_or_default();

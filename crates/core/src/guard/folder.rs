@@ -1,4 +1,4 @@
-//! A folder that is held open, and what is made and deleted through it.
+//! A folder that is held open: what is done in it is done there, whatever its name leads to later.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,20 +13,18 @@ use rustix::io::Errno;
 
 use crate::server;
 
-/// Rounds of emptying a folder in which something appears meanwhile: a process that was just killed may end its last
-/// call.
+/// Rounds of emptying a folder in which something appears meanwhile: a killed process may end its last call.
 const ROUNDS: u32 = 16;
-/// The wait between these rounds.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A folder that is held open: what is done in it is done there, whatever its name leads to meanwhile.
+/// A folder that is held open.
 #[derive(Debug)]
 pub struct Folder {
     handle: File,
     path: PathBuf,
     /// Whose folders may be deleted in it.
     owner: u32,
-    /// Whether folders of the users as whom servers run may be deleted in it, too.
+    /// Whether folders of the users that servers run as may be deleted, too.
     is_served: bool,
 }
 
@@ -40,7 +38,7 @@ impl Folder {
         Ok(Folder { handle: handle.into(), path: path.into(), owner, is_served: false })
     }
 
-    /// A folder in it. No link is followed, and none on which another file system is mounted is opened.
+    /// A folder in it. No link is followed, and no mounted file system entered.
     pub fn within(&self, name: &OsStr) -> io::Result<Folder> {
         let path = self.path.join(name);
         let mounted = || {
@@ -55,10 +53,7 @@ impl Folder {
         Ok(Folder { handle, path, owner: self.owner, is_served: self.is_served })
     }
 
-    /// Makes a folder in it, with these permissions less those that the process never gives.
-    ///
-    /// # Errors
-    /// When it can't be made, there is something of this name, or another user's has taken its place.
+    /// Makes a folder in it, with these permissions less the umask. Fails when another user's takes its place.
     pub fn make(&self, name: &OsStr, permissions: u32) -> io::Result<Folder> {
         mkdirat(&self.handle, name, Mode::from_raw_mode(permissions as _))?;
         self.within(name).and_then(Folder::made_here).inspect_err(|_| {
@@ -67,21 +62,18 @@ impl Folder {
         })
     }
 
-    /// Makes a file in it that only this user may read and write.
-    ///
-    /// # Errors
-    /// When it can't be made, or there is something of this name.
+    /// Makes a file that only this user may read and write. Fails when there is something of this name.
     pub fn make_file(&self, name: &OsStr) -> io::Result<File> {
         self.open_file(name, OFlags::CREATE | OFlags::EXCL, 0o600)
     }
 
-    /// A file in it, for reading and writing, or whatever else has this name but links and folders: it is never waited for.
+    /// Opens a file for reading and writing, or whatever has this name except links and folders; never waits for a pipe.
     pub fn file(&self, name: &OsStr) -> io::Result<File> {
         self.open_file(name, OFlags::empty(), 0)
     }
 
-    /// The same, opened with these flags besides: past the page cache, say.
-    pub fn file_with(&self, name: &OsStr, flags: OFlags) -> io::Result<File> {
+    /// Opens as [`Folder::file`] does, with more flags.
+    pub(crate) fn file_with(&self, name: &OsStr, flags: OFlags) -> io::Result<File> {
         self.open_file(name, flags, 0)
     }
 
@@ -90,16 +82,13 @@ impl Folder {
         Ok(openat(&self.handle, name, flags | how, Mode::from_raw_mode(permissions as _))?.into())
     }
 
-    /// A file in it, for reading, under the same terms.
     pub(super) fn file_to_read(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         Ok(openat(&self.handle, name, flags, Mode::empty())?.into())
     }
 
-    /// Deletes what has this name in it, if anything has: a folder with all that it holds.
-    ///
-    /// # Errors
-    /// When something can't be deleted, or a folder belongs to another user; what could be deleted before it has gone.
+    /// Deletes whatever has this name, a folder with all in it. Fails when a folder belongs to another user; what was deleted
+    /// before has gone.
     pub fn remove(&self, name: &OsStr) -> io::Result<()> {
         match unlinkat(&self.handle, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -113,8 +102,7 @@ impl Folder {
         }
     }
 
-    /// The same for a folder of one's own in which a server may have run as another user: folders in it that belong to a user as
-    /// whom servers run are deleted, too.
+    /// Deletes as [`Folder::remove`] does, and also folders of users that servers run as.
     pub fn remove_served(&self, name: &OsStr) -> io::Result<()> {
         let own = match self.within(name) {
             Ok(own) if own.of_another()?.is_none() => own,
@@ -124,27 +112,18 @@ impl Folder {
         self.remove_empty(name)
     }
 
-    /// Deletes a file in it, or a link, a pipe, whatever is no folder.
-    ///
-    /// # Errors
-    /// When it can't be deleted, or there is none.
+    /// Deletes a file, a link or a pipe, but no folder.
     pub fn remove_file(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(&self.handle, name, AtFlags::empty())?)
     }
 
-    /// Deletes a folder in it that holds nothing.
-    ///
-    /// # Errors
-    /// When there is none of this name, or it holds something.
+    /// Deletes an empty folder.
     pub fn remove_empty(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(&self.handle, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Deletes all that is in it but `kept`, again and again until nothing is there: a process that was just killed may still
-    /// end its last call.
-    ///
-    /// # Errors
-    /// When something can't be deleted, or a folder belongs to another user.
+    /// Deletes all but `kept`, again until nothing is there: a killed process may still end its last call. Fails when a folder
+    /// belongs to another user.
     pub fn empty(&self, kept: Option<&OsStr>) -> io::Result<()> {
         for round in 0..ROUNDS {
             if round > 1 {
@@ -171,13 +150,13 @@ impl Folder {
         Ok(true)
     }
 
-    /// Whether it and `other` are one, under whatever names.
+    /// Whether both are the same folder, under whatever names.
     pub fn is(&self, other: &Folder) -> io::Result<bool> {
         let (ours, other) = (self.handle.metadata()?, other.handle.metadata()?);
         Ok((ours.dev(), ours.ino()) == (other.dev(), other.ino()))
     }
 
-    /// The number of the user to whom it belongs, if that is another than whose folders may be deleted in it.
+    /// The folder's owner, if that is not the one whose folders may be deleted in it.
     pub fn of_another(&self) -> io::Result<Option<u32>> {
         Ok(Some(self.handle.metadata()?.uid()).filter(|user| *user != self.owner))
     }
@@ -206,7 +185,7 @@ impl Folder {
         self.remove_empty(name)
     }
 
-    /// Deletes entries but `kept`; whether there were any.
+    /// Deletes entries but `kept`; gives whether there were any.
     fn delete_entries(&self, kept: Option<&OsStr>) -> io::Result<bool> {
         let mut found = false;
         let mut entries = Dir::read_from(&self.handle)?;
@@ -225,8 +204,7 @@ impl Folder {
         Ok(found)
     }
 
-    /// Takes note of whose a folder is that this process has just made: its own, or on a file system that knows no owners
-    /// the one whom that names instead.
+    /// Notes the owner of a folder that this process has just made: this user, or the one that a file system without owners names.
     fn made_here(mut self) -> io::Result<Folder> {
         if let Some(user) = self.of_another()? {
             if self.owner_of_files()? != user {
@@ -237,7 +215,7 @@ impl Folder {
         Ok(self)
     }
 
-    /// To whom a file belongs that this process makes in it.
+    /// The owner of files that this process makes in it.
     fn owner_of_files(&self) -> io::Result<u32> {
         let name = format!(".storebench-owner-{}", std::process::id());
         let owner = self.make_file(OsStr::new(&name))?.metadata()?.uid();
@@ -251,10 +229,7 @@ impl Folder {
     }
 }
 
-/// Deletes a folder that this process made, with all that it holds: what a server left there as another user, too.
-///
-/// # Errors
-/// As [`Folder::remove`]; when there is none.
+/// Deletes a folder that this process made, with what a server left there as another user. Fails also when there is none.
 pub fn remove_made(path: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(ErrorKind::InvalidInput.into());
@@ -264,7 +239,6 @@ pub fn remove_made(path: &Path) -> io::Result<()> {
     parent.remove_served(name)
 }
 
-/// The flags with which folders are opened.
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 fn open_folder(at: &File, name: &OsStr) -> io::Result<File> {

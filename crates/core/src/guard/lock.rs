@@ -1,4 +1,4 @@
-//! Locks that end with the process that holds them, however that ends.
+//! Locks that the system releases when the process that holds them ends.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -9,10 +9,9 @@ use rustix::io::Errno;
 /// The outcome of an attempt to lock a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lock {
-    /// It is locked now, as long as it is open here. A process that is started meanwhile does not get it, as files are closed
-    /// in it.
+    /// It is locked as long as it is open here. A process started meanwhile does not get the lock: files are closed in it.
     Taken,
-    /// Another process holds it, on whatever side of a border between process numbers.
+    /// Another process holds it, in whatever container.
     Held,
     /// The file system has no locks.
     Unsupported,
@@ -25,7 +24,7 @@ pub fn try_lock(file: impl AsFd) -> io::Result<Lock> {
             Ok(()) => Ok(Lock::Taken),
             Err(Errno::WOULDBLOCK) => Ok(Lock::Held),
             Err(Errno::INTR) => continue,
-            // Each is said by some file system, the third by NFS without a server for locks.
+            // Each is given by some file system, the third by NFS without a lock server.
             Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK | Errno::INVAL) => Ok(Lock::Unsupported),
             Err(error) => Err(error.into()),
         };

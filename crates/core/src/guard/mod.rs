@@ -1,5 +1,5 @@
-//! Files and folders that others may tamper with: reached without following links, deleted only where they are ours. All that
-//! the program deletes goes through here, but for single files that a user named.
+//! Files and folders that others may tamper with: reached without following links, deleted only if they are ours. The program
+//! deletes everything through this module, except single files that a user named.
 
 mod file;
 mod folder;

@@ -1,4 +1,4 @@
-//! The cgroups that this process is in, from `/proc/self/cgroup`, and the folders in which they are found.
+//! The cgroups of this process, from `/proc/self/cgroup`, and their folders.
 
 use std::path::{Path, PathBuf};
 
@@ -33,19 +33,19 @@ pub struct Membership {
 }
 
 impl Membership {
-    /// Whether its hierarchy is of version 2, or has the controller that version 1 calls so.
+    /// Whether its hierarchy is of version 2, or has this controller of version 1.
     pub fn is_for(&self, controller: &str) -> bool {
         self.version == Version::V2 || self.controllers.iter().any(|own| own == controller)
     }
 }
 
-/// The cgroups that this process is in and that are mounted, in the kernel's order; none on a system without them.
+/// The mounted cgroups of this process, in the kernel's order; none on a system without them.
 pub fn own() -> Vec<Membership> {
     let list = std::fs::read("/proc/self/cgroup").unwrap_or_default();
     found(&list, &mounts::all().unwrap_or_default())
 }
 
-/// The cgroups of a list in the kernel's format, by what is mounted.
+/// The mounted cgroups in a list in the kernel's format.
 pub fn found(list: &[u8], mounts: &[Mount]) -> Vec<Membership> {
     let Ok(groups) = ProcessCGroups::from_buf_read(list) else { return Vec::new() };
     let found = groups.into_iter().filter_map(|group| {

@@ -2,7 +2,7 @@
 
 use procfs_core::{FromRead, Meminfo};
 
-/// The figures that the kernel tells; `None` on a system that does not tell.
+/// The kernel's figures; `None` on a system without them.
 pub fn told() -> Option<Meminfo> {
     Meminfo::from_file("/proc/meminfo").ok()
 }

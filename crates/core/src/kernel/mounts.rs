@@ -11,29 +11,29 @@ use procfs_core::process::MountInfo;
 /// Something that is mounted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
-    /// The folder of its file system that is seen there.
+    /// The folder of the file system that is mounted.
     pub root: PathBuf,
-    /// The folder that it is mounted at.
+    /// Where it is mounted.
     pub at: PathBuf,
     /// The kind of file system, such as `ext4`, `fuseblk`.
     pub kind: String,
-    /// Its device, file or word; empty where it has none.
+    /// The device, file or word; empty if there is none.
     pub source: PathBuf,
     /// Options of the mount and of its file system, in order and each once.
     pub options: Vec<String>,
 }
 
-/// All mounts that this process sees. Of several at one folder, the last is what is seen there.
+/// All mounts that this process sees. Of several at one folder, the last is seen there.
 pub fn all() -> io::Result<Vec<Mount>> {
     fs::read("/proc/self/mountinfo").map(|list| parse(&list))
 }
 
-/// The mount at a folder: the last, where there are several.
+/// The last mount at a folder.
 pub fn at(folder: &Path) -> io::Result<Option<Mount>> {
     Ok(all()?.into_iter().rfind(|mount| mount.at == folder))
 }
 
-/// The mount that holds a path without links: the one with the longest folder, the last where several are alike.
+/// The mount that holds a path without links: the one with the longest folder, the last of several alike.
 pub fn holding(path: &Path) -> io::Result<Option<Mount>> {
     Ok(longest(all()?, path))
 }
@@ -43,13 +43,13 @@ fn longest(mounts: Vec<Mount>, path: &Path) -> Option<Mount> {
     holds.max_by_key(|mount| mount.at.components().count())
 }
 
-/// The mounts of a list in the kernel's format; lines that are not in it are left out.
+/// Parses the kernel's list; lines in another format are left out.
 pub fn parse(list: &[u8]) -> Vec<Mount> {
     list.split(|byte| *byte == b'\n').filter_map(parse_line).collect()
 }
 
-/// `procfs_core` takes text alone and leaves the kernel's escapes as they are: bytes beyond ASCII are escaped like blanks before it
-/// reads the line, and all escapes are undone after it.
+/// `procfs_core` takes only text and leaves the kernel's escapes: bytes beyond ASCII are escaped before it reads the line, and
+/// all escapes are undone afterwards.
 fn parse_line(line: &[u8]) -> Option<Mount> {
     let mut text = String::with_capacity(line.len());
     for byte in line {
@@ -78,7 +78,6 @@ fn parse_line(line: &[u8]) -> Option<Mount> {
     })
 }
 
-/// A word without its escapes: a blank is `\040`.
 fn plain(word: &str) -> OsString {
     let mut bytes = Vec::with_capacity(word.len());
     let mut rest = word.as_bytes();

@@ -1,4 +1,4 @@
-//! Calls that Linux has and other systems lack. There each is refused, and whoever makes it says that what it is for can't be had.
+//! Calls that Linux has and other systems lack, where each fails; the caller says what can't be had.
 
 #[cfg(target_os = "linux")]
 mod linux;

@@ -1,13 +1,12 @@
-//! A library's table as owned values, which the process that has loaded it hands on, and the check of what it says.
+//! A library's table as owned values, which the process that loads it passes on, and its check.
 
 use serde::{Deserialize, Serialize};
 
 use super::ffi;
 use crate::store::Guarantee;
 
-/// A store of a library.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Described {
+pub(crate) struct Described {
     pub name: String,
     pub summary: String,
     pub practice: String,
@@ -23,7 +22,7 @@ pub struct Described {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct DescribedOffer {
+pub(crate) struct DescribedOffer {
     pub tier: i32,
     pub atomic_replace: bool,
     pub kill_costs: i32,
@@ -33,7 +32,7 @@ pub struct DescribedOffer {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct DescribedSetting {
+pub(crate) struct DescribedSetting {
     pub name: String,
     pub values: String,
     pub default: String,
@@ -49,10 +48,7 @@ impl Described {
         self.flags & flag != 0
     }
 
-    /// Checks what can be checked before the store is opened.
-    ///
-    /// # Errors
-    /// The fault, in a sentence that names the field.
+    /// Checks what can be checked before the store is opened. The error names the field.
     pub fn check(&self) -> Result<(), String> {
         let named_well = |name: &str, others: &[u8]| {
             let fits =
@@ -127,7 +123,7 @@ impl Described {
     }
 }
 
-/// A tier by its number in the header, which has none for several machines; the weakest for any that was not checked.
+/// A tier by its number in the header, which has none for several machines; the weakest for an unchecked number.
 pub fn tier(number: i32) -> Guarantee {
     let found = usize::try_from(number).ok().and_then(|at| Guarantee::ALL.get(at)).copied();
     found.filter(|tier| *tier != Guarantee::Node).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The entry in the table of stores for one of a library. Its texts live as long as the process, as the library does.
+//! The table entry for a library's store. Its texts live as long as the process, as the library does.
 
 use super::described::{Described, DescribedOffer, DescribedSetting, tier};
 use super::found::short;
@@ -8,7 +8,6 @@ use crate::store::{
     Batch, Capabilities, Danger, Kind, Loss, Offer, OpenOptions, SettingDef, StoreDef, Threads,
 };
 
-/// A store of a library.
 pub fn of(described: &Described, loaded: &'static Loaded) -> StoreDef {
     let name = kept(&described.name);
     // Tables show the last word.

@@ -6,21 +6,21 @@ pub const VERSION: u32 = 1;
 
 pub const OK: i32 = 0;
 pub const MISSING: i32 = 1;
-pub const UNSUPPORTED: i32 = 2;
-pub const BAD_SETTING: i32 = 3;
-pub const FAILED: i32 = 4;
+pub(crate) const UNSUPPORTED: i32 = 2;
+pub(crate) const BAD_SETTING: i32 = 3;
+pub(crate) const FAILED: i32 = 4;
 
 pub const AS_SHIPPED: i32 = -1;
 
-pub const ORDERED: u64 = 1 << 0;
-pub const ATOMIC_BATCH: u64 = 1 << 1;
-pub const REPLACES_WHOLE: u64 = 1 << 2;
-pub const COPIES: u64 = 1 << 3;
-pub const OWN_CALLS: u64 = 1 << 4;
-pub const NO_EMPTY_VALUES: u64 = 1 << 5;
-pub const IN_MEMORY: u64 = 1 << 6;
-pub const KEEPS_NOTHING: u64 = 1 << 7;
-pub const ALL_FLAGS: u64 = (1 << 8) - 1;
+pub(crate) const ORDERED: u64 = 1 << 0;
+pub(crate) const ATOMIC_BATCH: u64 = 1 << 1;
+pub(crate) const REPLACES_WHOLE: u64 = 1 << 2;
+pub(crate) const COPIES: u64 = 1 << 3;
+pub(crate) const OWN_CALLS: u64 = 1 << 4;
+pub(crate) const NO_EMPTY_VALUES: u64 = 1 << 5;
+pub(crate) const IN_MEMORY: u64 = 1 << 6;
+pub(crate) const KEEPS_NOTHING: u64 = 1 << 7;
+pub(crate) const ALL_FLAGS: u64 = (1 << 8) - 1;
 
 #[repr(C)]
 pub struct Error {
@@ -140,8 +140,6 @@ pub struct Library {
     pub stores: *const *const Store,
 }
 
-/// The function that a library exports.
 pub type Stores = unsafe extern "C" fn(u32) -> *const Library;
 
-/// Its name, with the zero at its end.
 pub const STORES: &[u8] = b"storebench_stores\0";

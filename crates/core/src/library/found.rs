@@ -1,4 +1,4 @@
-//! A library's file: where it is, and what its bytes are.
+//! A library's file and its digest.
 
 use std::io;
 use std::path::Path;
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::bounded;
 use crate::store::Library;
 
-/// More than a library has.
+/// Libraries are smaller.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// The library in a file.
@@ -24,7 +24,7 @@ pub fn find(path: &Path) -> Result<Library, String> {
     Ok(Library { path, sha256 })
 }
 
-/// The beginning of a digest, by which people tell one build from another.
+/// The start of a digest, which tells builds apart.
 pub fn short(sha256: &str) -> &str {
     sha256.get(..12).unwrap_or(sha256)
 }

@@ -1,4 +1,4 @@
-//! A library in this process: loaded once, and never given back, as its stores may have threads.
+//! A library in this process: loaded once, and never unloaded, as its stores may have threads.
 
 use std::ffi::{CStr, c_char};
 use std::sync::OnceLock;
@@ -9,20 +9,17 @@ use super::described::{Described, DescribedOffer, DescribedSetting};
 use super::ffi;
 use crate::store::Library;
 
-/// More stores than a library has.
+/// A table with more is garbage, as are the longer lists and texts below.
 const MOST_STORES: u32 = 100;
-/// More of anything than a table has.
 const MOST_VALUES: usize = 10_000;
-/// A text that is longer is none for people.
 const MOST_TEXT: usize = 4096;
 
-/// A library, which is loaded when it is first asked for.
 pub struct Loaded {
     pub library: Library,
     tables: OnceLock<Result<Vec<Table>, String>>,
 }
 
-/// The table of a store: the library's, for as long as the process lives.
+/// A store's table, which stays for as long as the process lives.
 #[derive(Clone, Copy)]
 pub struct Table(pub &'static ffi::Store);
 
@@ -36,7 +33,6 @@ impl Loaded {
         Loaded { library, tables: OnceLock::new() }
     }
 
-    /// The tables of its stores.
     fn tables(&self) -> Result<&[Table], String> {
         let tables = self.tables.get_or_init(|| {
             load(&self.library).map_err(|why| format!("the library {}: {why}", self.library.path.display()))
@@ -44,7 +40,6 @@ impl Loaded {
         tables.as_deref().map_err(Clone::clone)
     }
 
-    /// The table of one of them.
     pub fn table(&self, name: &str) -> Result<Table, String> {
         let is_named = |table: &&Table| described(table.0).is_ok_and(|described| described.name == name);
         let table = self.tables()?.iter().find(is_named);
@@ -53,7 +48,6 @@ impl Loaded {
             .ok_or_else(|| format!("the library {} has no store {name}", self.library.path.display()))
     }
 
-    /// Its stores, checked.
     pub fn described(&self) -> Result<Vec<Described>, String> {
         let wrong = |why: String| format!("the library {}: {why}", self.library.path.display());
         let check = |table: &Table| {
@@ -66,10 +60,9 @@ impl Loaded {
     }
 }
 
-/// Loads a library and takes its tables.
 fn load(library: &Library) -> Result<Vec<Table>, String> {
-    // All of its symbols are bound at once: one that is missing is told here, and not by a crash later.
-    // SAFETY: what its constructors do is the user's to answer for, who named it.
+    // All symbols are bound at once, so that a missing one is an error here, and not a crash later. SAFETY: the user who named
+    // the library answers for what its constructors do.
     let shared = unsafe { Shared::open(Some(&library.path), RTLD_NOW | RTLD_LOCAL) };
     let shared = shared.map_err(|error| format!("it can't be loaded: {error}"))?;
     // SAFETY: the header gives the symbol this type.
@@ -115,7 +108,6 @@ fn checked(entry: *const ffi::Store) -> Result<Table, String> {
     }
 }
 
-/// A text of the library's.
 pub fn text(field: &str, text: *const c_char) -> Result<String, String> {
     if text.is_null() {
         return Err(format!("{field} is NULL"));
@@ -129,12 +121,10 @@ pub fn text(field: &str, text: *const c_char) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// The same, or an empty one where there is none.
 fn text_or_none(field: &str, pointer: *const c_char) -> Result<String, String> {
     if pointer.is_null() { Ok(String::new()) } else { text(field, pointer) }
 }
 
-/// A list of the library's.
 pub fn list<'a, T>(field: &str, first: *const T, count: usize) -> Result<&'a [T], String> {
     if count == 0 {
         return Ok(&[]);
@@ -146,7 +136,6 @@ pub fn list<'a, T>(field: &str, first: *const T, count: usize) -> Result<&'a [T]
     Ok(unsafe { std::slice::from_raw_parts(first, count) })
 }
 
-/// An entry in owned values.
 fn described(store: &ffi::Store) -> Result<Described, String> {
     let name = text("name", store.name)?;
     let of = |why: String| format!("{name}: {why}");
@@ -196,7 +185,7 @@ fn described(store: &ffi::Store) -> Result<Described, String> {
     whole().map_err(of)
 }
 
-/// That no function is missing that the entry needs.
+/// Checks that the entry has every function that it needs.
 fn complete(store: &ffi::Store, described: &Described) -> Result<(), String> {
     let needed = [
         ("open", store.open.is_some()),

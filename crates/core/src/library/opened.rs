@@ -15,14 +15,13 @@ use crate::store::{
     hold_to_tier,
 };
 
-/// The part of a store's entry that opening it takes.
+/// What opening a store takes from its entry.
 pub struct Entry {
     pub name: &'static str,
     pub settings: &'static [SettingDef],
     pub max_key_bytes: usize,
 }
 
-/// Opens a store of a library.
 pub fn open(loaded: &'static Loaded, entry: &Entry, options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     Given::new(options, entry.settings)?;
     let calls = Calls::new(loaded.table(entry.name).map_err(StoreError::Engine)?)?;
@@ -75,7 +74,7 @@ pub fn open(loaded: &'static Loaded, entry: &Entry, options: &OpenOptions<'_>) -
     Ok(opened)
 }
 
-/// The functions of a store, none of which is missing.
+/// The functions of a store, all present.
 #[derive(Clone, Copy)]
 struct Calls {
     table: Table,
@@ -117,7 +116,6 @@ impl Calls {
     }
 }
 
-/// The room for the text of an error.
 struct Room(ffi::Error);
 
 impl Room {
@@ -125,7 +123,6 @@ impl Room {
         Room(ffi::Error { text: [0; 1024] })
     }
 
-    /// Calls a function of the library, `of` by its name in the header.
     #[inline(always)]
     fn call(&mut self, of: &'static str, function: impl FnOnce(*mut ffi::Error) -> i32) -> Result<()> {
         match function(&raw mut self.0) {
@@ -134,7 +131,7 @@ impl Room {
         }
     }
 
-    /// The error of a code that is not OK. The room is empty afterwards.
+    /// The error of a code that is not OK. Empties the room.
     #[cold]
     fn told(&mut self, of: &'static str, code: i32) -> StoreError {
         let text = &mut self.0.text;
@@ -155,7 +152,7 @@ impl Room {
 
 struct LibraryStore {
     calls: Calls,
-    /// The library's own handle, which may be NULL; `None` once it is closed.
+    /// The library's handle, which may be NULL; `None` once closed.
     store: Option<*mut c_void>,
     guarantee: Guarantee,
     source: String,
@@ -174,7 +171,6 @@ impl LibraryStore {
         Room::new().call("close", |error| unsafe { (self.calls.close)(store, error) })
     }
 
-    /// The handle of the open store.
     fn handle(&self) -> *mut c_void {
         self.store.unwrap_or(ptr::null_mut())
     }
@@ -203,7 +199,6 @@ impl LibraryStore {
 
 impl Drop for LibraryStore {
     fn drop(&mut self) {
-        // Whoever wants to know closes it.
         let _ = self.close_once();
     }
 }
@@ -272,7 +267,7 @@ struct LibrarySession<'a> {
     calls: Calls,
     session: *mut c_void,
     error: Room,
-    /// The value that was shown last, where it lies until the next call.
+    /// The value shown last, where it lies until the next call.
     shown: (*const u8, usize),
     copies: bool,
     /// Kept, so that a batch takes no memory.
@@ -297,7 +292,6 @@ impl LibrarySession<'_> {
         self.error.call("put", |error| unsafe { put(session, k, key.len(), v, value.len(), error) })
     }
 
-    /// Makes changes in one batch.
     fn batch(&mut self) -> Result<()> {
         let (batch, session, changes) = (self.calls.batch, self.session, &self.changes);
         // SAFETY: as for put.
@@ -310,7 +304,6 @@ fn too_long(length: usize, most: usize) -> StoreError {
     StoreError::Unsupported(format!("a key of {length} bytes; the longest has {most}"))
 }
 
-/// A value that a library shows.
 #[inline(always)]
 fn bytes<'a>(of: &str, first: *const c_void, length: usize) -> Result<&'a [u8]> {
     if length == 0 {
@@ -330,7 +323,6 @@ impl Drop for LibrarySession<'_> {
     }
 }
 
-/// A scan under way.
 struct Scanning<'a> {
     visit: &'a mut dyn FnMut(&[u8], &[u8]),
     shown: usize,
@@ -340,7 +332,6 @@ struct Scanning<'a> {
     panic: Option<Box<dyn Any + Send>>,
 }
 
-/// Shows a record to the visitor.
 unsafe extern "C" fn show(
     context: *mut c_void,
     key: *const c_void,

@@ -1,5 +1,5 @@
-//! A library is asked for its table by a process of its own, so that one that crashes or hangs is told, and nothing of it is in the
-//! process that runs the trials.
+//! Asks a library for its table in a separate process, so that a crash or hang there is an error here, and nothing of the library
+//! is in the process that runs the trials.
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -20,19 +20,15 @@ use crate::shown::message;
 /// The command that such a process is given.
 pub const WORD: &str = "__library";
 
-/// The time in which a library must have told its stores.
+/// A library must list its stores within this time.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// How often it is looked whether the process has ended.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
-/// More than any library tells.
+/// No table is longer.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Asks a library for its stores.
-///
-/// # Errors
-/// Why it can't be used, in a sentence that names it.
+/// Asks a library for its stores. The error names it.
 pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
     let failed = |error: io::Error| format!("asking the library {} for its stores: {error}", path.display());
     let (mut child, answer) = start(path).map_err(failed)?;
@@ -40,7 +36,7 @@ pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = answer.take(MOST_BYTES).read_to_end(&mut bytes).map(|_| bytes);
-        // Nobody listens any more when it took too long.
+        // Nobody listens any more if it took too long.
         let _ = sender.send(read);
     });
     let (until, mut is_over) = (Instant::now() + LIMIT, false);
@@ -50,13 +46,13 @@ pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
             std::thread::sleep(BETWEEN_LOOKS);
         }
     }
-    // With what it has forked, which could still answer.
+    // Also ends what it has forked, which could still answer.
     let status = lifeline::end_group(&child).and_then(|()| child.wait()).map_err(failed)?;
     let (Ok(told), true) = (receiver.recv_timeout(LIMIT), is_over) else {
         return Err(format!("the library {} did not describe its stores within {LIMIT:?}", path.display()));
     };
     match serde_json::from_slice::<Result<Vec<Described>, String>>(&told.map_err(failed)?) {
-        // It was checked where the library is, which may have answered itself.
+        // It was checked where the library is loaded, which may have answered itself.
         Ok(answer) => checked(path, answer.map_err(|why| message(&why))?),
         Err(_) => {
             let how = match (status.signal(), status.code()) {
@@ -69,7 +65,6 @@ pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
     }
 }
 
-/// The stores of an answer, if there are any and they are what stores can be.
 fn checked(path: &Path, stores: Vec<Described>) -> Result<Vec<Described>, String> {
     let none = if stores.is_empty() { Err("it describes 0 stores".into()) } else { Ok(()) };
     let wrong = none.and_then(|()| stores.iter().try_for_each(Described::check));
@@ -77,7 +72,7 @@ fn checked(path: &Path, stores: Vec<Described>) -> Result<Vec<Described>, String
     Ok(stores)
 }
 
-/// Whether a process has ended; its number stays its own.
+/// Whether a process has ended, without reaping it.
 fn has_ended(child: &Child) -> io::Result<bool> {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     Ok(waitid(WaitId::Pid(lifeline::pid(child)?), look)?.is_some())
@@ -94,10 +89,7 @@ fn start(path: &Path) -> io::Result<(Child, io::PipeReader)> {
     Ok((lifeline::tie(&mut command).spawn()?, reader))
 }
 
-/// Answers as such a process.
-///
-/// # Errors
-/// When nobody hears it.
+/// Answers as that process.
 pub fn answer(path: &Path) -> io::Result<()> {
     let told = find(path).and_then(|library| Loaded::new(library).described());
     let text = serde_json::to_vec(&told)?;

@@ -1,6 +1,6 @@
-//! Cgroups that a trial has to itself: what the kernel charges to one tells memory with the page cache included, and others hold
-//! the trial to limits ([`crate::measure::limit`]). The parent makes them on the trial's stage and removes them; the trial joins
-//! them just before its store is opened, so that what is charged is the store's.
+//! Cgroups for one trial: what the kernel charges to one is memory with the page cache included, and others hold the trial to
+//! limits ([`crate::measure::limit`]). The parent makes and removes them; the trial joins just before its store is opened, so
+//! that what is charged is the store's.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -16,14 +16,13 @@ use crate::guard::{Folder, Lock, try_lock};
 use crate::kernel::cgroups::{self, Membership, Version};
 use crate::measure::limit::Controller;
 
-/// The prefix of the names of storebench's cgroups; the number of the process that made one follows, and a number of
-/// its own.
+/// The prefix of cgroup names; the process number of the maker and a counter follow.
 const PREFIX: &str = "storebench-";
 /// Names tried for a cgroup: containers can count their processes alike.
 const MOST: u32 = 1000;
 
 impl Version {
-    /// The file that tells what is charged now; and the line of `memory.stat` that tells how much of it is page cache.
+    /// The file with what is charged now, and the line of `memory.stat` with the page cache in it.
     fn now(self) -> (&'static str, &'static str) {
         match self {
             Version::V1 => ("memory.usage_in_bytes", "cache"),
@@ -31,7 +30,6 @@ impl Version {
         }
     }
 
-    /// The file that tells the most that was charged.
     fn peak(self) -> &'static str {
         match self {
             Version::V1 => "memory.max_usage_in_bytes",
@@ -49,15 +47,14 @@ pub struct Home {
     own: PathBuf,
 }
 
-/// A trial's cgroup, as the trial is told of it.
+/// A trial's cgroup, as the trial knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
     folder: PathBuf,
     version: Version,
 }
 
-/// A trial's cgroup, for the one who made it. Its folder is locked as long as this is kept, so that nobody removes it before
-/// the trial has joined it.
+/// A trial's cgroup, as its maker holds it: the folder stays locked, so that nobody removes it before the trial has joined.
 #[derive(Debug)]
 pub struct OwnGroup {
     group: Group,
@@ -65,14 +62,14 @@ pub struct OwnGroup {
 }
 
 impl Drop for OwnGroup {
-    /// Unlocks by name: a process that another thread starts holds the same lock until it runs its program.
+    /// Unlocks explicitly: a process that another thread starts holds the same lock until it runs its program.
     fn drop(&mut self) {
         let _ = self.lock.unlock();
     }
 }
 
 impl Home {
-    /// Finds where this process may make cgroups that count memory: where one can be `made`, who removes it again.
+    /// Finds where this process may make cgroups that count memory; `made` tries one and removes it.
     pub fn find(mut made: impl FnMut(&Home) -> Result<(), String>) -> Result<Home, String> {
         let mut reason = "this system has no cgroups that count memory".to_owned();
         for home in Home::candidates(Controller::Memory) {
@@ -88,11 +85,9 @@ impl Home {
         candidates(controller, &cgroups::own())
     }
 
-    /// Where cgroups with this controller can be made, as far as files and permissions tell without making one.
-    ///
-    /// # Errors
-    /// A sentence: why there is no such place, and what would help.
-    pub fn with(controller: Controller) -> Result<Home, String> {
+    /// Where cgroups with this controller can be made, as far as files and permissions show. The error says why there is no such
+    /// place, and what would help.
+    pub(crate) fn with(controller: Controller) -> Result<Home, String> {
         let mut reason = format!("this system has no cgroups for {}", controller.name());
         for home in Home::candidates(controller) {
             match home.may_be_left().and_then(|()| home.hosts(controller)) {
@@ -103,7 +98,6 @@ impl Home {
         Err(reason)
     }
 
-    /// Whether a cgroup that is made here has a controller.
     fn hosts(&self, controller: Controller) -> Result<(), String> {
         if self.version == Version::V2 {
             let path = self.folder.join("cgroup.subtree_control");
@@ -126,13 +120,13 @@ impl Home {
         self.version
     }
 
-    /// Whether cgroups made here and there can be one: they lie in one folder.
+    /// Whether one cgroup can serve both: they lie in one folder.
     pub fn is_beside(&self, other: &Home) -> bool {
         self.folder == other.folder
     }
 
-    /// Whether a limit of memory made here holds swap, too, as far as can be told before one is made.
-    pub fn limits_swap(&self) -> bool {
+    /// Whether a memory limit made here holds swap, too, as far as is known before one is made.
+    pub(crate) fn limits_swap(&self) -> bool {
         match self.version {
             Version::V1 => self.folder.join("memory.memsw.limit_in_bytes").exists(),
             // The top has no such file, and what is made there has.
@@ -140,13 +134,13 @@ impl Home {
         }
     }
 
-    /// A home that is not used.
+    /// A home for tests.
     #[cfg(test)]
     pub fn sample(version: Version) -> Home {
         Home { folder: "/nowhere".into(), version, own: "/nowhere".into() }
     }
 
-    /// Where nothing is yet and a cgroup can be made for a trial.
+    /// An unused path for a trial's cgroup.
     pub fn unused(&self) -> Result<PathBuf, String> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("{PREFIX}{}", std::process::id());
@@ -158,7 +152,7 @@ impl Home {
         })
     }
 
-    /// Makes a cgroup for a trial at a path that was [`Home::unused`]. Where this fails it may be there.
+    /// Makes a cgroup at a path that was [`Home::unused`]. After a failure it may be there.
     pub fn make(&self, folder: &Path) -> Result<OwnGroup, String> {
         let failed =
             |what: &str, path: &Path, error: io::Error| format!("{what} {}: {error}", path.display());
@@ -175,10 +169,9 @@ impl Home {
         Ok(OwnGroup { group, lock })
     }
 
-    /// Whether a trial may leave this process's cgroup for one made here: not where it would escape a limit.
+    /// Refuses to let a trial leave this process's cgroup for one made here if it would escape a limit.
     fn may_be_left(&self) -> Result<(), String> {
         if self.version == Version::V1 {
-            // Made below this process's own.
             return Ok(());
         }
         let within = self.own.ancestors().take_while(|folder| *folder != self.folder);
@@ -192,7 +185,7 @@ impl Home {
         Ok(())
     }
 
-    /// Whether a cgroup made here tells the most that it was charged for.
+    /// Checks that a cgroup made here reports its peak.
     pub fn tells_peak(&self, made: &OwnGroup) -> Result<(), String> {
         let peak = made.group.folder.join(self.version.peak());
         match peak.exists() {
@@ -201,7 +194,6 @@ impl Home {
         }
     }
 
-    /// Removes cgroups whose process is gone; gives those removed.
     fn sweep(&self) -> Vec<PathBuf> {
         let Ok(home) = Folder::open(&self.folder) else { return Vec::new() };
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
@@ -218,25 +210,25 @@ impl Home {
 const LIMITS: [&str; 6] =
     ["memory.max", "memory.high", "memory.swap.max", "cpu.max", "io.max", "cpuset.cpus"];
 
-/// Removes the cgroups of storebench whose process is gone, wherever [`Home::find`] would look; gives those removed. What a
-/// killed run left is noted in its ledger; this is for those whose ledger is lost, and for those of versions without one.
+/// Removes the cgroups of storebench whose process is gone, wherever [`Home::find`] would look; gives those removed. A killed
+/// run's ledger names them; this is for lost ledgers, and for versions without one.
 pub fn clean() -> Vec<PathBuf> {
     let homes = Controller::ALL.into_iter().flat_map(Home::candidates);
     let removed: BTreeSet<PathBuf> = homes.flat_map(|home| home.sweep()).collect();
     removed.into_iter().collect()
 }
 
-/// Removes a cgroup that storebench made, once its processes have ended; whether it did. Not removed is what is no cgroup, has
-/// another's name, belongs to another user, is at work, or is locked by another process.
+/// Removes a cgroup that storebench made, once its processes have ended; gives whether it did. What is no cgroup, has another's
+/// name or owner, is at work, or is locked by another process stays.
 pub fn remove(folder: &Path) -> bool {
     let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else { return false };
     Folder::open(above).is_ok_and(|above| is_cgroup(&above) && remove_from(&above, name))
 }
 
-/// Removes what a name leads to in a folder of cgroups, under the same conditions.
+/// Removes an entry of a folder of cgroups, under the same conditions.
 fn remove_from(above: &Folder, name: &OsStr) -> bool {
     let Ok(group) = above.within(name) else { return false };
-    // In another container processes have other numbers, but locks are seen there.
+    // In another container processes have other numbers, but locks work there.
     let is_ours = maker(name).is_some() && matches!(group.of_another(), Ok(None));
     if !is_ours || !try_lock(group.handle()).is_ok_and(|lock| lock != Lock::Held) {
         return false;
@@ -253,14 +245,12 @@ fn remove_from(above: &Folder, name: &OsStr) -> bool {
     false
 }
 
-/// The number of the process that made the cgroup of this name, if storebench gives such names.
 fn maker(name: &OsStr) -> Option<u32> {
     let mut numbers = name.to_str()?.strip_prefix(PREFIX)?.splitn(2, '-').map(str::parse::<u32>);
     let pid = numbers.next()?.ok()?;
     numbers.all(|number| number.is_ok()).then_some(pid)
 }
 
-/// Whether a folder lies in a hierarchy of cgroups, which hold nothing of anybody's.
 // The type of these numbers differs between systems.
 #[allow(clippy::unnecessary_cast)]
 fn is_cgroup(folder: &Folder) -> bool {
@@ -277,7 +267,7 @@ fn is_cgroup(folder: &Folder) -> bool {
 }
 
 impl OwnGroup {
-    /// The cgroup, as the trial is told of it.
+    /// The cgroup as the trial knows it.
     pub fn group(&self) -> &Group {
         &self.group
     }
@@ -300,7 +290,7 @@ impl Group {
         fs::write(&procs, "0").map_err(|error| format!("joining {}: {error}", procs.display()))
     }
 
-    /// The bytes that are charged now, and those of them that are page cache.
+    /// The bytes charged now, and those of them that are page cache.
     pub fn charged(&self) -> Option<(u64, u64)> {
         let (file, line) = self.version.now();
         let read = |name: &str| fs::read_to_string(self.folder.join(name)).ok();
@@ -309,8 +299,8 @@ impl Group {
         Some((read(file)?.trim().parse().ok()?, cache.trim().parse().ok()?))
     }
 
-    /// The most that was charged at once: memory of the processes in it, page cache that they were the first to fill, and
-    /// what the kernel keeps for them, in bytes. The kernel charges in steps of up to 256 KiB a processor.
+    /// The most that was charged at once, in bytes: memory of its processes, page cache that they were the first to fill, and
+    /// what the kernel keeps for them. The kernel charges in steps of up to 256 KiB a processor.
     pub fn peak_bytes(&self) -> Result<u64, String> {
         let path = self.folder.join(self.version.peak());
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -319,7 +309,7 @@ impl Group {
 }
 
 /// Where cgroups could be made, the best first. In version 1 that is within this process's own cgroup. In version 2 a cgroup with
-/// processes can have none with memory below it, so it is beside one's own, or at the top.
+/// processes can't have one with memory below it, so it is next to one's own, or at the top.
 fn candidates(controller: Controller, own: &[Membership]) -> Vec<Home> {
     let mut homes = Vec::new();
     for Membership { version, top, folder: own, .. } in own.iter().filter(|own| own.is_for(controller.v1())) {
@@ -467,7 +457,7 @@ mod tests {
             fs::create_dir(folder(name)).unwrap();
         }
         let home = Home { folder: top.path().into(), version: Version::V2, own: folder("own") };
-        // Of a run in another container.
+        // A run in another container made it.
         fs::create_dir(folder("storebench-4194306")).unwrap();
         let held = fs::File::open(folder("storebench-4194306")).unwrap();
         assert_eq!(try_lock(&held).unwrap(), Lock::Taken);

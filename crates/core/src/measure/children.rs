@@ -1,5 +1,5 @@
 //! Processes that work for this one: a server that a store has started, and what that starts. What they take is added to what
-//! this process takes, as far as the kernel tells it. Limits hold them alone, in cgroups that this process stays out of.
+//! this process takes. Limits hold them alone, in cgroups that this process stays out of.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -13,14 +13,11 @@ use procfs_core::process::{Stat, StatFlags};
 use crate::measure::cgroup::Group;
 use crate::result::Cpu;
 
-/// The numbers of the servers that are at work.
 static SERVERS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-/// The cgroups that servers join before their programs start.
 static GROUPS: Mutex<Vec<Group>> = Mutex::new(Vec::new());
 
-/// Servers that are started from now on join these cgroups.
-pub fn hold_in(groups: Vec<Group>) {
+pub(crate) fn hold_in(groups: Vec<Group>) {
     *GROUPS.lock().unwrap_or_else(PoisonError::into_inner) = groups;
 }
 
@@ -33,7 +30,7 @@ fn groups() -> Vec<Group> {
     GROUPS.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Has a server's process join the cgroups that hold servers, before it gives up the right to.
+/// Makes a server's process join the cgroups that hold servers, before it gives up the right to.
 pub fn enter(command: &mut Command) -> io::Result<()> {
     for group in groups() {
         let procs = group.folder().join("cgroup.procs");
@@ -46,8 +43,8 @@ pub fn enter(command: &mut Command) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether all processes of the servers are in the cgroups that hold servers, as the kernel says, and this one is in none.
-pub fn check_held() -> Result<(), String> {
+/// Checks that all server processes, and not this one, are in the cgroups that hold servers, as the kernel says.
+pub(crate) fn check_held() -> Result<(), String> {
     let groups = groups();
     if groups.is_empty() {
         return Ok(());
@@ -68,8 +65,7 @@ pub fn check_held() -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a process is ending or has ended, and at most waits to be looked at by whoever started it. In cgroups of version 1 it is in none
-/// any more.
+/// Whether a process is ending or waits to be reaped. In cgroups of version 1 it is in none any more.
 fn has_ended(pid: u32) -> bool {
     Stat::from_file(format!("/proc/{pid}/stat")).map_or(true, |stat| {
         matches!(stat.state, 'Z' | 'X')
@@ -77,7 +73,7 @@ fn has_ended(pid: u32) -> bool {
     })
 }
 
-/// A server works for this process from now on. This process started it, and waits for it once it has [left].
+/// Adds a server that this process started, and waits for once it has [left](leave).
 pub fn join(server: u32) {
     SERVERS.lock().unwrap_or_else(PoisonError::into_inner).push(server);
 }
@@ -97,12 +93,10 @@ pub fn count() -> usize {
     SERVERS.lock().unwrap_or_else(PoisonError::into_inner).len()
 }
 
-/// The numbers of the servers' processes.
 pub(super) fn processes() -> Vec<u32> {
     with_children(SERVERS.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
 
-/// These processes, what they have started, and so on.
 fn with_children(mut all: Vec<u32>) -> Vec<u32> {
     let mut next = 0;
     while let Some(pid) = all.get(next).copied() {
@@ -114,13 +108,11 @@ fn with_children(mut all: Vec<u32>) -> Vec<u32> {
     all
 }
 
-/// Processor time of the servers' processes since they were started, those that have ended included. The kernel counts it in
-/// ticks, mostly of 10 ms.
+/// Processor time of the servers' processes since they were started, ended ones included. The kernel counts in ticks, mostly of 10 ms.
 pub(super) fn cpu() -> Cpu {
     cpu_of(&processes())
 }
 
-/// Processor time of a process and of all that it has started, from whichever of its threads.
 pub(super) fn cpu_with_children(pid: u32) -> Cpu {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let started = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
@@ -143,16 +135,15 @@ fn cpu_of(processes: &[u32]) -> Cpu {
     cpu
 }
 
-/// Ticks in user mode and in the kernel by a process and its children that have ended, of a line of /proc/PID/stat: the
-/// fourteenth to the seventeenth field. The second is a name in parentheses, which may hold anything.
+/// Ticks in user mode and in the kernel of a process and of its ended children, from /proc/PID/stat: fields 14 to 17. The second
+/// field is a name in parentheses, which may hold anything.
 fn times(text: &str) -> Option<[u64; 2]> {
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
     Some([ticks(14)? + ticks(16)?, ticks(15)? + ticks(17)?])
 }
 
-/// Memory of the servers' processes now, in bytes: all of it, and what of it is pages of files. What several share is counted
-/// once.
+/// Memory of the servers' processes now, in bytes: all of it, and pages of files. Shared memory counts once.
 pub(super) fn memory() -> io::Result<(u64, u64)> {
     memory_of(&processes())
 }
@@ -182,7 +173,7 @@ fn kibibytes(text: &str, field: &str) -> u64 {
     text.lines().find_map(of).unwrap_or(0)
 }
 
-/// Bytes that the servers' processes have written and read by calls, those that have ended included. Sockets are not counted.
+/// Bytes that the servers' processes have written and read by calls, ended ones included, sockets excluded.
 pub(super) fn bytes() -> (u64, u64) {
     bytes_of(&processes())
 }
@@ -191,12 +182,10 @@ fn bytes_of(processes: &[u32]) -> (u64, u64) {
     (all_of(processes, "wchar: "), all_of(processes, "rchar: "))
 }
 
-/// Bytes that the kernel had to read from disks for the servers' processes.
 pub(super) fn fetched_bytes() -> u64 {
     all_of(&processes(), "read_bytes: ")
 }
 
-/// A number of the processes' /proc/PID/io, of all together.
 fn all_of(processes: &[u32], field: &str) -> u64 {
     let of = |pid: &u32| {
         let text = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
@@ -239,8 +228,7 @@ mod tests {
         assert!(has_ended(child.id()));
     }
 
-    /// A shell stands for a server, and what it runs for the server's own processes. It is not made known as a server: other
-    /// tests of this process count what is theirs alone.
+    /// A shell stands for a server. It is not registered as one: other tests of this process count only their own.
     #[test]
     fn what_a_server_and_its_children_take_is_seen() {
         let mut shell = Command::new("sh")

@@ -1,19 +1,18 @@
-//! The clock of the timed loop: the processor's time-stamp counter where it is constant, else the system's.
+//! The clock of the timed loop: the processor's time-stamp counter if it is constant, else the system's.
 
 use std::time::Instant;
 
-/// The known error of the time-stamp counter at reads: it does not wait for memory, so that a read which ends in a cache
-/// miss looks too quick by up to this share of its latency ...
+/// The known error of the time-stamp counter at reads: it does not wait for memory, so that a read that ends in a cache miss
+/// looks too quick by up to this share of its latency ...
 pub const HIDDEN_SHARE: f64 = 0.1;
 
-/// ... and by no more than such a miss takes, in nanoseconds. Both as measured beside a clock that waits: docs/fairness.md.
+/// ... and by no more than such a miss takes, in nanoseconds. Both as measured next to a clock that waits: docs/fairness.md.
 pub const HIDDEN_NS: f64 = 100.0;
 
 /// The kind of the clock that is read without a call.
 pub const TSC: &str = "tsc";
 
-/// A calibrated clock. `quanta` decides which one the machine has, and calibrates it; its time-stamp counter is read here
-/// without a call.
+/// A calibrated clock. `quanta` chooses and calibrates it; the time-stamp counter is read here without a call.
 #[derive(Debug, Clone)]
 pub struct Clock {
     clock: quanta::Clock,
@@ -30,20 +29,20 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// A clock, calibrated against the system's, which takes a fraction of a millisecond at its first use in a process.
+    /// A clock calibrated against the system's, which takes a fraction of a millisecond at its first use in a process.
     pub fn new() -> Clock {
         let clock = quanta::Clock::new();
         let scale = clock.delta_as_nanos(0, 1 << 32);
         Clock { tsc: is_tsc(&clock), clock, scale }
     }
 
-    /// A reading, in ticks of its own.
+    /// A reading, in ticks.
     #[inline(always)]
     pub fn now(&self) -> u64 {
         if self.tsc { time_stamp() } else { self.clock.raw() }
     }
 
-    /// Nanoseconds between two readings; 0 where the second is earlier.
+    /// Nanoseconds between two readings; 0 if the second is earlier.
     #[inline(always)]
     pub fn nanoseconds(&self, start: u64, end: u64) -> u64 {
         ((u128::from(end.saturating_sub(start)) * u128::from(self.scale)) >> 32) as u64
@@ -70,13 +69,13 @@ impl Clock {
         rounds[rounds.len() / 2]
     }
 
-    /// The kind of this clock: `tsc` when a reading costs no call into the system's clock, else `monotonic`.
+    /// `tsc` if a reading costs no system call, else `monotonic`.
     pub fn kind(&self) -> &'static str {
         if self.tsc { TSC } else { "monotonic" }
     }
 }
 
-/// Whether the clock's readings are those of the time-stamp counter: one lies between two of ours.
+/// Whether the clock reads the time-stamp counter: one reading lies between two of ours.
 fn is_tsc(clock: &quanta::Clock) -> bool {
     let (before, reading, after) = (time_stamp(), clock.raw(), time_stamp());
     before <= reading && reading <= after && before < after

@@ -1,8 +1,7 @@
-//! Counters of the process over a phase of a trial: syncs, bytes read and written, page faults, context switches.
-//!
-//! Bytes are what was handed over by calls (`rchar` and `wchar` of /proc/self/io). Its `write_bytes` is not used: it says
-//! a hundred times too much where the kernel works with large folios, and counts what was deleted before it was written. Its
-//! `read_bytes` counts what the kernel asked disks for, for pages of mappings too.
+//! Counters of the process over a phase of a trial: syncs, bytes read and written, page faults, context switches. Bytes are those
+//! that calls handed over (`rchar` and `wchar` of /proc/self/io). Its `write_bytes` is not used: it is a hundred times too large
+//! if the kernel works with large folios, and counts what was deleted before it was written. Its `read_bytes` counts what the
+//! kernel asked disks for, for mapped pages too.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,7 +13,6 @@ use crate::measure::process;
 use crate::measure::syncs::{self, Syncs};
 use crate::result::{Counters, Requests, Unknown};
 
-/// The counters of the process at one moment.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     syncs: Option<Syncs>,
@@ -28,25 +26,23 @@ pub struct Snapshot {
     disk: Option<Requests>,
 }
 
-/// Bytes by calls, since the process was started.
 #[derive(Debug, Clone, Copy)]
 struct Bytes {
     written: u64,
     read: u64,
-    /// Bytes that were read to get these figures, which the figures don't hold yet.
+    /// Bytes that reading these figures took, which they don't include yet.
     own: u64,
 }
 
 impl Snapshot {
-    /// Now. Takes some microseconds, and some tens of them on a simulated disk.
+    /// Reads the counters. Takes some microseconds, and tens of them on a simulated disk.
     pub fn now() -> Snapshot {
-        // The disk comes first here and last at the end: asking it is not among what the others count.
+        // The disk comes first here and last at the end, so that the others don't count the question to it.
         let disk = disk_requests::so_far();
         Snapshot { disk, ..Snapshot::of_the_process() }
     }
 
-    /// The counters of the process from then until now.
-    pub fn until_now(&self) -> Counters {
+    pub(crate) fn until_now(&self) -> Counters {
         let now = Snapshot::of_the_process();
         let disk = self.disk.as_ref().and_then(|then| Some(disk_requests::so_far()?.since(then)));
         Counters { disk, ..now.since(self) }
@@ -55,7 +51,7 @@ impl Snapshot {
     fn of_the_process() -> Snapshot {
         let usage = process::usage();
         Snapshot {
-            // Those of a server are made where they can't be counted.
+            // A server makes syncs where they can't be counted.
             syncs: (syncs::in_effect().is_ok() && !children::is_there()).then(syncs::of_all_threads),
             bytes: bytes().ok(),
             minor_faults: usage.ru_minflt as u64,
@@ -88,7 +84,7 @@ impl Snapshot {
     }
 }
 
-/// Which counters this process can't have, and why.
+/// The counters that this process can't have, and why.
 pub fn unknown() -> Vec<Unknown> {
     let unknown = |figure: &str, reason: String| Unknown { figure: figure.into(), reason };
     let uncounted = match syncs::in_effect() {
@@ -100,15 +96,14 @@ pub fn unknown() -> Vec<Unknown> {
     syncs.into_iter().chain(bytes).collect()
 }
 
-/// Why the syncs of a server are not counted as those of a library are.
 const OF_A_SERVER: &str = "a server's processes make them; what the server counts is among its statistics";
 
-/// Bytes handed to the system by write calls since the process was started, those of its servers included.
+/// Bytes handed to the system by write calls since the process was started, its servers included.
 pub(super) fn written_bytes() -> io::Result<u64> {
     bytes().map(|bytes| bytes.written)
 }
 
-/// Bytes that the kernel had to read from disks since the process was started, for those of its servers too that are running.
+/// Bytes that the kernel had to read from disks since the process was started, running servers included.
 pub fn fetched_bytes() -> io::Result<u64> {
     Ok(fields(["read_bytes"])?.0[0] + children::fetched_bytes())
 }
@@ -119,7 +114,7 @@ fn bytes() -> io::Result<Bytes> {
     Ok(Bytes { written: own_written + written, read: own_read + read, own })
 }
 
-/// Numbers of /proc/self/io, and the bytes that were read to get them.
+/// Numbers of /proc/self/io, and the bytes that reading them took.
 fn fields<const N: usize>(names: [&str; N]) -> io::Result<([u64; N], u64)> {
     let name = "/proc/self/io";
     let mut buffer = [0; 512];
@@ -138,7 +133,7 @@ fn fields<const N: usize>(names: [&str; N]) -> io::Result<([u64; N], u64)> {
 }
 
 impl Counters {
-    /// Both together; what one does not know, the sum does not.
+    /// Both together; a counter that either lacks is missing.
     pub fn plus(mut self, other: &Counters) -> Counters {
         let sum = |mine: Option<u64>, theirs: Option<u64>| Some(mine? + theirs?);
         for (call, number) in &other.syncs_by_call {
@@ -160,8 +155,7 @@ impl Counters {
         }
     }
 
-    /// Without these syncs, which were not what was to be counted.
-    pub fn without_syncs(mut self, apart: &Syncs) -> Counters {
+    pub(crate) fn without_syncs(mut self, apart: &Syncs) -> Counters {
         let less = |all: Option<u64>, apart| all.map(|all| all.saturating_sub(apart));
         self.syncs = less(self.syncs, apart.calls());
         self.sync_ns = less(self.sync_ns, apart.ns());

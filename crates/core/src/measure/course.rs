@@ -1,6 +1,5 @@
-//! The state of the machine while a trial ran, second by second: processors, the block device, the trial's cgroup,
-//! pressure. The parent looks from outside the trial's process, so that no store is charged for it, and no operation
-//! waits.
+//! The state of the machine during a trial, second by second: processors, the block device, the trial's cgroup, pressure. The
+//! parent reads it, so that no store is charged for it, and no operation waits.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,10 +11,9 @@ use super::device::{Activity, BlockDevice};
 use super::processors::{Shares, Snapshot};
 use crate::result::Course;
 
-/// From one look to the next.
 const STEP: Duration = Duration::from_secs(1);
 
-/// The device and cgroup that are looked at beside the processors.
+/// The device and cgroup that are read.
 #[derive(Debug, Default)]
 pub struct Sights {
     /// The block device under the trial's place.
@@ -25,7 +23,7 @@ pub struct Sights {
 }
 
 impl Sights {
-    /// Does some work, and looks on meanwhile; no course of work that is over at once.
+    /// Does some work and watches meanwhile; `None` if the work was over at once.
     pub fn during<T>(&self, work: impl FnOnce() -> T) -> (T, Option<Course>) {
         std::thread::scope(|scope| {
             let (over, told) = channel::<()>();
@@ -61,18 +59,16 @@ impl Sights {
         }
     }
 
-    /// The trial's own where the kernel keeps that.
+    /// The trial's own file if the kernel keeps one.
     fn pressure_file(&self, kind: &str) -> PathBuf {
         let own = self.group.as_ref().map(|group| group.folder().join(format!("{kind}.pressure")));
         own.filter(|file| file.exists()).unwrap_or_else(|| Path::new("/proc/pressure").join(kind))
     }
 }
 
-/// The kernel's names of what is waited for, and ours.
 const PRESSURES: [(&str, &str); 3] =
     [("cpu", "processor_pressure"), ("memory", "memory_pressure"), ("io", "io_pressure")];
 
-/// The counters at a moment.
 #[derive(Debug, Clone)]
 struct Look {
     at: Duration,
@@ -80,12 +76,11 @@ struct Look {
     device: Option<Activity>,
     /// Bytes charged, and those of them that are page cache.
     charged: Option<(u64, u64)>,
-    /// Microseconds in which something waited, since the machine was started.
+    /// Microseconds in which something waited, since boot.
     stalled_us: [Option<u64>; 3],
 }
 
 impl Look {
-    /// The figures of the time between an earlier look and this one.
     fn since(&self, before: &Look) -> Vec<(&'static str, f64)> {
         let span_s = (self.at - before.at).as_secs_f64();
         let mut found = Vec::new();
@@ -127,7 +122,7 @@ impl Course {
         }
     }
 
-    /// The same without figures that lack a second: which one can't be told.
+    /// Drops figures that lack a second: which one is not known.
     fn whole(mut self) -> Course {
         let seconds = self.at_s.len();
         self.figures.retain(|_, values| values.len() == seconds);
@@ -135,7 +130,7 @@ impl Course {
     }
 }
 
-/// With three digits after the point: results hold many of these.
+/// Results hold many figures: three digits after the point are enough.
 fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }

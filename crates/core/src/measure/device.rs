@@ -1,4 +1,4 @@
-//! The block device under a place, by its own counters in /sys/block: what really reached it, whoever wrote.
+//! The block device under a location, by its counters in /sys/block: what really reached it, whoever wrote.
 
 use std::fs::{self, File};
 use std::io;
@@ -22,7 +22,7 @@ pub struct DeviceSpec {
 }
 
 impl DeviceSpec {
-    /// A device that the trial has to itself.
+    /// A device of the trial alone.
     pub fn own(name: String) -> DeviceSpec {
         DeviceSpec { name, shared: false, idle_written_bytes_per_s: None }
     }
@@ -63,8 +63,7 @@ impl BlockDevice {
         self.counters(parse)
     }
 
-    /// All that it did since then.
-    pub fn activity(&self) -> io::Result<Activity> {
+    pub(crate) fn activity(&self) -> io::Result<Activity> {
         self.counters(parse_activity)
     }
 
@@ -75,9 +74,8 @@ impl BlockDevice {
     }
 }
 
-/// The activity of a device, by its counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Activity {
+pub(crate) struct Activity {
     /// Reads that ended.
     pub reads: u64,
     /// Writes that ended.
@@ -93,7 +91,6 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// The activity since `earlier`.
     pub fn since(&self, earlier: &Activity) -> Activity {
         Activity {
             reads: self.reads.saturating_sub(earlier.reads),
@@ -145,9 +142,6 @@ impl Traffic {
 }
 
 /// Hands all that is dirty in the file system of `folder` to its device. Not counted as a sync of the process.
-///
-/// # Errors
-/// The system's, with the folder.
 pub fn sync_file_system(folder: &Path) -> io::Result<()> {
     let fail =
         |error: io::Error| io::Error::new(error.kind(), format!("syncing {}: {error}", folder.display()));
@@ -157,7 +151,7 @@ pub fn sync_file_system(folder: &Path) -> io::Result<()> {
 #[cfg(target_os = "linux")]
 fn sync(folder: &File) -> io::Result<()> {
     const FUSE: u32 = 0x6573_5546;
-    // The kernel does not ask FUSE's daemons to sync, and what they wrote is in the device's own cache.
+    // The kernel does not ask FUSE's daemons to sync, and what they wrote is in the device's cache.
     if rustix::fs::fstatfs(folder)?.f_type as u32 == FUSE {
         rustix::fs::sync();
     }
@@ -170,8 +164,7 @@ fn sync(_: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Bytes per second that are written to each device while this process does nothing for `interval`, or until
-/// `interrupted`.
+/// Bytes per second written to each device while this process does nothing for `interval`, or until `interrupted`.
 pub fn idle_written_bytes_per_s(
     devices: &[BlockDevice],
     interval: Duration,

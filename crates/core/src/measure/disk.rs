@@ -7,17 +7,14 @@ use std::path::Path;
 
 use crate::result::Disk;
 
-/// Sums up everything below `directory`: blocks as `du` counts them (folders included, hard links once), lengths, files. A store that is
-/// open may delete files meanwhile: what is gone when it is looked at counts nothing.
-///
-/// # Errors
-/// The system's, with the path.
+/// Sums up everything below `directory`: blocks as `du` counts them (folders included, hard links once), lengths, files. An open
+/// store may delete files meanwhile: what is gone counts nothing.
 pub fn usage(directory: &Path) -> io::Result<Disk> {
     usage_without(directory, None)
 }
 
-/// The same without the folder of this name in it.
-pub fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Result<Disk> {
+/// As [`usage`], without the folder of this name in it.
+pub(crate) fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Result<Disk> {
     let left_out = left_out.map(|name| directory.join(name));
     let mut disk = Disk { allocated_bytes: 0, apparent_bytes: 0, files: 0 };
     let mut linked = HashSet::new();
@@ -28,7 +25,7 @@ pub fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Result<Dis
         };
         let looked =
             std::fs::symlink_metadata(&folder).and_then(|own| Ok((own, std::fs::read_dir(&folder)?)));
-        // Of `directory` itself there is nothing to sum up without it.
+        // Without `directory` itself there is nothing to sum up.
         let may_be_gone = folder != directory;
         let Some((own, entries)) = unless_gone(looked, may_be_gone).map_err(failed)? else { continue };
         disk.allocated_bytes += own.blocks() * 512;
@@ -47,7 +44,7 @@ pub fn usage_without(directory: &Path, left_out: Option<&str>) -> io::Result<Dis
     Ok(disk)
 }
 
-/// `None` where it was deleted before it was looked at, and may have been.
+/// `None` if it was deleted meanwhile, and may have been.
 fn unless_gone<T>(looked: io::Result<T>, may_be_gone: bool) -> io::Result<Option<T>> {
     match looked {
         Err(error) if may_be_gone && error.kind() == io::ErrorKind::NotFound => Ok(None),

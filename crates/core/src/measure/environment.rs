@@ -1,4 +1,4 @@
-//! The machine and the places: what a reader of a result must know to judge it.
+//! The machine and the locations: what a reader of a result must know to judge it.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +11,7 @@ use crate::measure::clock::Clock;
 use crate::result::{Environment, PlaceInfo};
 use crate::shown;
 
-/// Looks at the machine. What can't be known is left out.
+/// Describes the machine. What is not known is left out.
 pub fn machine() -> Environment {
     let clock = Clock::new();
     Environment {
@@ -52,10 +52,7 @@ pub fn memory_available_bytes() -> Option<u64> {
     memory::told()?.mem_available
 }
 
-/// Looks at the file system and the device under `path`, which exists.
-///
-/// # Errors
-/// The system's, when the path can't be looked at.
+/// Describes the file system and the device under `path`, which exists.
 pub fn place(name: &str, path: &Path) -> std::io::Result<PlaceInfo> {
     let device = fs::metadata(path)?.dev();
     let space = rustix::fs::statvfs(path)?;
@@ -80,8 +77,8 @@ pub fn place(name: &str, path: &Path) -> std::io::Result<PlaceInfo> {
     })
 }
 
-/// The folder in /sys/block of the whole disk that a device number names, or the source of a mount whose number is not a disk's
-/// (btrfs and overlays have other numbers).
+/// The folder in /sys/block of the disk with a device number, or of a mount's source if the number is no disk's (btrfs and
+/// overlays have other numbers).
 pub fn block_device(device: u64, source: Option<&Path>) -> Option<PathBuf> {
     let by_number =
         format!("/sys/dev/block/{}:{}", rustix::fs::major(device as _), rustix::fs::minor(device as _));
@@ -95,7 +92,7 @@ pub fn block_device(device: u64, source: Option<&Path>) -> Option<PathBuf> {
         .into_iter()
         .flatten()
         .find_map(|path| fs::canonicalize(path).ok())?;
-    // A partition has no queue of its own: its disk is the folder above.
+    // A partition has no queue: its disk is the folder above.
     if folder.join("queue").is_dir() { Some(folder) } else { folder.parent().map(Path::to_path_buf) }
 }
 
@@ -126,7 +123,7 @@ fn distribution() -> Option<String> {
     Some(line.trim_matches('"').into())
 }
 
-/// The hypervisor or container, as far as it shows; `none` where nothing does.
+/// The hypervisor or container, as far as it shows, else `none`.
 fn virtualisation() -> Option<String> {
     let container = if Path::new("/.dockerenv").exists() {
         Some("docker")

@@ -1,13 +1,12 @@
-//! The place of files on their disk, as the file system tells it (the kernel's Documentation/filesystems/fiemap).
+//! The location of files on their disk, from the file system (the kernel's Documentation/filesystems/fiemap).
 
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// Extents that are asked for at once.
 const AT_ONCE: usize = 64;
-/// `FS_IOC_FIEMAP`, `FIEMAP_FLAG_SYNC`, and of an extent: it is the last; its place is not known, or not as it is on the disk.
+/// `FS_IOC_FIEMAP`, `FIEMAP_FLAG_SYNC`, and flags of an extent: the last one; location unknown; not as it is on the disk.
 const FIEMAP: libc::c_ulong = 0xc020_660b;
 const SYNC: u32 = 1;
 const LAST: u32 = 1;
@@ -48,7 +47,7 @@ pub struct Lies {
     pub bytes: u64,
 }
 
-/// The places of all files below a folder, as far as the file system tells them.
+/// The extents of all files below a folder, as far as the file system reports them.
 pub fn below(folder: &Path) -> io::Result<Vec<Lies>> {
     let mut all = Vec::new();
     list(folder, folder, &mut all)?;
@@ -63,7 +62,7 @@ fn list(top: &Path, folder: &Path, all: &mut Vec<Lies>) -> io::Result<()> {
             list(top, &path, all)?;
         } else if kind.is_file() {
             let name = path.strip_prefix(top).unwrap_or(&path).display().to_string();
-            // One that can't be opened or mapped has its place nowhere.
+            // A file that can't be opened or mapped has no extents.
             let extents = File::open(&path).and_then(|file| of(&file)).unwrap_or_default();
             let lies = |extent: Extent| Lies {
                 path: name.clone(),

@@ -1,4 +1,4 @@
-//! Latencies: a histogram exact to three digits from 1 ns to an hour, with exact sum and extremes beside it.
+//! Latencies: a histogram exact to three digits from 1 ns to an hour, with exact sum and extremes.
 
 use std::cell::RefCell;
 
@@ -14,13 +14,9 @@ use crate::result::Latency;
 /// The largest latency told apart, in nanoseconds: an hour. Longer ones count as an hour in the histogram alone.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
-/// An empty histogram of latencies, all of whose memory is resident.
-///
-/// # Errors
-/// Never, with the bounds used here; the histogram's own constructor can say no.
+/// An empty histogram, all of whose memory is resident.
 pub(super) fn resident_histogram() -> Result<Histogram<u64>, String> {
     let mut histogram = Histogram::new_with_bounds(1, LONGEST_NS, 3).map_err(|error| error.to_string())?;
-    // Writes to every counter.
     histogram.reset();
     Ok(histogram)
 }
@@ -36,16 +32,13 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    /// None yet. All memory that it will ever use is taken here.
-    ///
-    /// # Errors
-    /// Never, with the bounds used here; the histogram's own constructor can say no.
+    /// No latencies. Takes all memory that it will ever use.
     pub fn new() -> Result<Latencies, String> {
         let histogram = resident_histogram()?;
         Ok(Latencies { histogram, sum_ns: 0, sum_of_squares: 0.0, min_ns: u64::MAX, max_ns: 0 })
     }
 
-    /// Adds one, in nanoseconds.
+    /// Adds a latency, in nanoseconds.
     #[inline]
     pub fn record(&mut self, ns: u64) {
         self.histogram.saturating_record(ns);
@@ -55,10 +48,7 @@ impl Latencies {
         self.max_ns = self.max_ns.max(ns);
     }
 
-    /// Adds those of another thread.
-    ///
-    /// # Errors
-    /// Never, between histograms of the same bounds.
+    /// Adds another thread's latencies.
     pub fn merge(&mut self, other: &Latencies) -> Result<(), String> {
         self.histogram.add(&other.histogram).map_err(|error| error.to_string())?;
         self.sum_ns += other.sum_ns;
@@ -73,7 +63,7 @@ impl Latencies {
         self.histogram.len()
     }
 
-    /// Their exact sum in nanoseconds.
+    /// The exact sum in nanoseconds.
     pub fn sum_ns(&self) -> u64 {
         self.sum_ns
     }
@@ -83,10 +73,7 @@ impl Latencies {
         &self.histogram
     }
 
-    /// Their distribution, with the histogram in full.
-    ///
-    /// # Errors
-    /// When the histogram can't be written, which its author calls impossible on a vector.
+    /// The distribution, with the full histogram.
     pub fn summary(&self) -> Result<Latency, String> {
         let count = self.count().max(1) as f64;
         let mean_ns = self.sum_ns as f64 / count;
@@ -106,9 +93,9 @@ impl Latencies {
     }
 }
 
-/// Latencies on their way from one machine to another. Nothing of them is lost.
+/// Latencies on their way to another machine, without loss.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Packed {
+pub(crate) struct Packed {
     histogram: String,
     sum_ns: u64,
     sum_of_squares: f64,
@@ -117,8 +104,7 @@ pub struct Packed {
 }
 
 impl Latencies {
-    /// Packs them.
-    pub fn pack(&self) -> Result<Packed, String> {
+    pub(crate) fn pack(&self) -> Result<Packed, String> {
         let Latencies { histogram, sum_ns, sum_of_squares, min_ns, max_ns } = self;
         let (sum_ns, sum_of_squares) = (*sum_ns, *sum_of_squares);
         Ok(Packed { histogram: encode(histogram)?, sum_ns, sum_of_squares, min_ns: *min_ns, max_ns: *max_ns })
@@ -126,11 +112,8 @@ impl Latencies {
 }
 
 impl Packed {
-    /// Unpacks them.
-    ///
-    /// # Errors
-    /// A sentence, when they are not as they were packed.
-    pub fn unpack(&self) -> Result<Latencies, String> {
+    /// Unpacks them. Fails when they are not as they were packed.
+    pub(crate) fn unpack(&self) -> Result<Latencies, String> {
         let mut histogram = resident_histogram()?;
         histogram.add(&decode(&self.histogram)?).map_err(|error| error.to_string())?;
         let Packed { sum_ns, sum_of_squares, min_ns, max_ns, .. } = *self;
@@ -138,26 +121,22 @@ impl Packed {
     }
 }
 
-/// A quantile of latencies whose extremes are known exactly, which a histogram's buckets reach beyond.
+/// A quantile, clamped to the exact extremes, which a histogram's buckets reach beyond.
 pub fn quantile(histogram: &Histogram<u64>, q: f64, min_ns: u64, max_ns: u64) -> u64 {
     histogram.value_at_quantile(q).clamp(min_ns.min(max_ns), max_ns)
 }
 
-/// A histogram as text, without loss.
 pub(super) fn encode(histogram: &Histogram<u64>) -> Result<String, String> {
     let mut bytes = Vec::new();
     V2DeflateSerializer::new().serialize(histogram, &mut bytes).map_err(|error| error.to_string())?;
     Ok(BASE64.encode(bytes))
 }
 
-/// Reads a histogram back from a result.
-///
-/// # Errors
-/// A sentence, when the text is not a histogram.
+/// Reads a histogram back from a result. Fails when the text is not one.
 pub fn decode(text: &str) -> Result<Histogram<u64>, String> {
     let bytes = BASE64.decode(text).map_err(|error| format!("the histogram is not base64: {error}"))?;
     let unreadable = || "the histogram can't be read: it is cut off, or holds more than one can".to_owned();
-    // The reader would take as much memory as a header says.
+    // The reader would take as much memory as a header asks for.
     let whole = inflated(of_cookie(&bytes, DEFLATED).ok_or_else(unreadable)?).ok_or_else(unreadable)?;
     let payload = word(&whole, 4).filter(|length| *length as usize <= whole.len());
     let digits = word(&whole, 12).filter(|digits| *digits <= 3);
@@ -167,18 +146,16 @@ pub fn decode(text: &str) -> Result<Histogram<u64>, String> {
         .map_err(|error| format!("the histogram can't be read: {error:?}"))
 }
 
-/// The number of latencies in each bucket of a histogram of a result, from the shortest to the longest; empty buckets
-/// are not there. A thousandth of [`decode`]'s memory, for those who read histograms by the thousand.
-///
-/// # Errors
-/// A sentence, when the text is not a histogram of this version's bounds, on which buckets depend.
+/// The number of latencies in each bucket of a result's histogram, from the shortest; empty buckets are left out. Takes a
+/// thousandth of [`decode`]'s memory, for reading histograms by the thousand. Fails when the text is not a histogram of this
+/// version's bounds, on which buckets depend.
 pub fn occurrences(text: &str) -> Result<Vec<(u16, u64)>, String> {
     let bytes = BASE64.decode(text).map_err(|error| format!("the histogram is not base64: {error}"))?;
     sparse(&bytes).ok_or_else(|| "it is no histogram of latencies from 1 ns to three digits".into())
 }
 
-/// Reads the format HdrHistogram V2 with deflate: a cookie and a length; within, after a header of 40 bytes, numbers in
-/// zigzag LEB128, each the count of the next bucket, or, negative, how many buckets have none.
+/// Reads the format HdrHistogram V2 with deflate: a cookie and a length; within, after a header of 40 bytes, numbers in zigzag
+/// LEB128, each the count of the next bucket, or, negative, the number of empty buckets.
 fn sparse(bytes: &[u8]) -> Option<Vec<(u16, u64)>> {
     let inflated = inflated(of_cookie(bytes, DEFLATED)?)?;
     let (offset, digits) = (word(&inflated, 8)?, word(&inflated, 12)?);
@@ -211,13 +188,14 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// The bytes after a cookie and a length, if the cookie is this one. Its third half-byte is the width of a word, on which the format
+/// The bytes after a cookie and a length, if the cookie matches. Its third half-byte is the width of a word, on which the format
 /// does not depend.
 fn of_cookie(bytes: &[u8], wanted: u32) -> Option<&[u8]> {
     (word(bytes, 0)? & !0xf0 == wanted).then(|| bytes.get(8..)).flatten()
 }
 
-/// Inflates a whole stream, of no more than a histogram can hold. The inflater's memory is kept for the next one on this thread: taking it costs as much as using it.
+/// Inflates a whole stream, of no more than a histogram can hold. Each thread keeps the inflater's memory: taking it costs as
+/// much as using it.
 fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
     thread_local! {
         static INFLATER: RefCell<Decompress> = RefCell::new(Decompress::new(true));
@@ -261,7 +239,6 @@ pub fn longest_of(bucket: u16) -> u64 {
 /// Takes one number off the front: seven bits a byte, all eight of the ninth.
 #[inline]
 fn zigzag(bytes: &mut &[u8]) -> Option<i64> {
-    // Most counts are small.
     if let [byte @ ..0x80, rest @ ..] = *bytes {
         *bytes = rest;
         return Some(i64::from(byte >> 1) ^ -i64::from(byte & 1));

@@ -1,5 +1,5 @@
-//! Holding a trial to limits: by cgroups of version 2, else of version 1, else by a scope of the user's systemd, else by what
-//! a process may limit of itself. What takes effect is read back from the kernel by the process that is held.
+//! Holds a trial to limits: by cgroups of version 2, else of version 1, else by a scope of the user's systemd, else by what a
+//! process may limit of itself. The process that is held reads back from the kernel what takes effect.
 
 mod enter;
 mod files;
@@ -12,20 +12,20 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::enter::{Order, allowed_processors};
+pub use self::enter::Order;
+pub(crate) use self::enter::allowed_processors;
 pub use self::files::{Evidence, evidence, hold, in_force};
 pub use self::reach::{Decision, Held, Reach};
 pub use self::share::beyond_share;
 use crate::result::Limited;
 use crate::words::words;
 
-/// Limits, in the units of [`Limited`].
-pub type Limits = BTreeMap<Limited, u64>;
+pub(crate) type Limits = BTreeMap<Limited, u64>;
 
-/// A cgroup controller: the kernel's name for a kind of limit, that of cgroups of version 2.
+/// A cgroup controller, with the name of version 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::VariantArray, strum::VariantNames)]
 #[strum(serialize_all = "lowercase")]
-pub enum Controller {
+pub(crate) enum Controller {
     /// Memory.
     Memory,
     /// Which processors.
@@ -39,7 +39,6 @@ pub enum Controller {
 words!(Controller, all);
 
 impl Controller {
-    /// The controller that holds a limit.
     pub fn of(limit: Limited) -> Controller {
         match limit {
             Limited::Memory => Controller::Memory,
@@ -49,7 +48,6 @@ impl Controller {
         }
     }
 
-    /// Its name in cgroups of version 1.
     pub fn v1(self) -> &'static str {
         match self {
             Controller::Io => "blkio",
@@ -58,7 +56,7 @@ impl Controller {
     }
 }
 
-/// By what a limit is held.
+/// What holds a limit.
 #[derive(
     Debug,
     Clone,
@@ -92,8 +90,8 @@ pub enum By {
 
 words!(By, shown);
 
-/// The slice of time, and the part of it that a share of processors comes to, in microseconds. The slice is as short as the
-/// kernel, which takes no part under a millisecond, allows, and no shorter than 10 ms.
+/// The slice of time, and the part of it that a share of processors comes to, in microseconds. The slice is at least 10 ms, and
+/// the part at least the kernel's millisecond.
 pub fn slices(millionths: u64) -> (u64, u64) {
     const SHORTEST_US: u64 = 10_000;
     const LONGEST_US: u64 = 1_000_000;

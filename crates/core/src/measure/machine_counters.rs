@@ -5,25 +5,22 @@ use super::limit::allowed_processors;
 use super::processors::Snapshot;
 use crate::result::{Processors, Traffic};
 
-/// The counters when it began.
 #[derive(Debug)]
-pub struct MachineCounters {
+pub(crate) struct MachineCounters {
     device: Option<(BlockDevice, Traffic)>,
-    /// By number, and what they had done until then.
+    /// The processors' numbers, and their times at the start.
     processors: Option<(Vec<usize>, Snapshot)>,
 }
 
-/// The counters over that time, as far as they are known.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct MachineUse {
-    /// The traffic of the device, whoever caused it.
+pub(crate) struct MachineUse {
+    /// Whoever caused it.
     pub traffic: Option<Traffic>,
-    /// The time of the processors that the trial may use, whoever used them.
+    /// Of the processors that the trial may use, whoever used them.
     pub processors: Option<Processors>,
 }
 
 impl MachineCounters {
-    /// Begins.
     pub fn begin(device: &Result<DeviceSpec, String>) -> MachineCounters {
         let device = device.as_ref().ok().and_then(|spec| BlockDevice::named(&spec.name).ok());
         let device = device.and_then(|device| device.traffic().ok().map(|traffic| (device, traffic)));
@@ -33,7 +30,6 @@ impl MachineCounters {
         MachineCounters { device, processors }
     }
 
-    /// Ends.
     pub fn end(self) -> MachineUse {
         let since = |(numbers, then): (Vec<usize>, Snapshot)| Snapshot::of(&numbers).ok()?.since(&then);
         MachineUse {

@@ -1,8 +1,6 @@
-//! The load of others: the processors that are at work for neither this process nor what it has started.
-//!
-//! All work of the machine, of which this process's own is taken off, that of every process that it has waited for (a trial and its
-//! server are such), and that of a background load that is still there. Work that the kernel does for them on its own threads,
-//! and that of a driver of files in user space, counts as that of others.
+//! The load of others: processors that work neither for this process nor for what it has started. It is the machine's work, less
+//! this process's, that of every process that it has waited for (such as trials and servers), and a background load's. Kernel
+//! threads' work for them, and that of a user-space file system, counts as others'.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -16,7 +14,6 @@ pub struct Watch {
     machine: processors::Snapshot,
     own: Duration,
     at: Instant,
-    /// The background load's process.
     load: Option<u32>,
 }
 
@@ -26,8 +23,8 @@ impl Watch {
         Ok(Watch { machine: processors::Snapshot::now()?, own: own(load), at: Instant::now(), load })
     }
 
-    /// The processors that others have kept at work since, on average. What this process has started meanwhile must have been
-    /// waited for, but for the load. `None` where the kernel does not tell.
+    /// The processors that others have kept busy since, on average. What this process has started meanwhile, except the load,
+    /// must have been waited for. `None` if the kernel has no figures.
     pub fn processors(&self) -> Option<f64> {
         let machine = processors::Snapshot::now().ok()?.busy_since(&self.machine);
         let took = self.at.elapsed();
@@ -35,12 +32,11 @@ impl Watch {
     }
 }
 
-/// The work of others of all that a machine did in a time; `None` where no time has passed.
+/// Others' part of a machine's work; `None` if no time has passed.
 fn others(machine: Duration, own: Duration, took: Duration) -> Option<f64> {
     (!took.is_zero()).then(|| machine.saturating_sub(own).as_secs_f64() / took.as_secs_f64())
 }
 
-/// The work of this process, of those that it has waited for, and of a load.
 fn own(load: Option<u32>) -> Duration {
     let own = process::cpu();
     let load = load.map(children::cpu_with_children).unwrap_or_default();

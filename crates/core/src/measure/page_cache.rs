@@ -18,16 +18,16 @@ use crate::words::words;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Emptied {
     means: Means,
-    /// Whether a program mounts the file system, and has memory of its own.
+    /// Whether a program with its own memory mounts the file system.
     by_program: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
 #[strum(serialize_all = "snake_case")]
 enum Means {
-    /// All of the machine's, with the names and inodes that it holds, by /proc/sys/vm/drop_caches, which takes root.
+    /// The machine's whole page cache, with names and inodes, by /proc/sys/vm/drop_caches, which takes root.
     DropCaches,
-    /// That of the content of the store's own files, by posix_fadvise.
+    /// The content of the store's files, by posix_fadvise.
     #[strum(serialize = "posix_fadvise")]
     Advice,
 }
@@ -40,8 +40,8 @@ impl Emptied {
         self.means.name()
     }
 
-    /// Data that a read may need and that stay in memory, in words.
-    pub fn left_warm(self) -> Option<&'static str> {
+    /// What a read may need and stays in memory.
+    pub(crate) fn left_warm(self) -> Option<&'static str> {
         match (self.means, self.by_program) {
             (Means::DropCaches, false) => None,
             (Means::DropCaches, true) => Some("what the file system's program holds itself"),
@@ -53,10 +53,10 @@ impl Emptied {
     }
 }
 
-/// Writes all that is dirty to disk and empties the page cache of the files below `folder`, which nobody has open. As root,
-/// the kernel's caches of names (dentries) and inodes are emptied, too: opening a file of a folder that was not used for a
-/// while reads them from disk. Without root they can't be emptied, and finding the files to advise on warms them. Under a file
-/// system that a program mounts, the cache of its image or device is emptied as well, where this user may open that.
+/// Syncs all that is dirty and empties the page cache of the files below `folder`, which nobody has open. As root, dentries and
+/// inodes are dropped, too: opening a file of an unused folder reads them from disk. Without root they stay, and finding the
+/// files to advise on warms them. If a program mounts the file system, the cache of its image or device is emptied as well, if
+/// this user may open that.
 pub fn empty(folder: &Path) -> io::Result<Emptied> {
     super::device::sync_file_system(folder)?;
     let mount = mounts::holding(&folder.canonicalize()?)?.filter(|mount| mount.kind.starts_with("fuse"));
@@ -85,9 +85,9 @@ pub fn empty(folder: &Path) -> io::Result<Emptied> {
     Ok(Emptied { means: Means::Advice, by_program })
 }
 
-/// Reads this program's own code, its constants and those of its libraries, so that what comes after [`empty`] does not wait for them. It
-/// has opened no store yet. Does nothing where the system does not tell what is mapped.
-pub fn fill_with_program() -> io::Result<()> {
+/// Reads this program's code, constants and libraries, so that what follows [`empty`] does not wait for them. No store is open
+/// yet. Does nothing if the system does not list mappings.
+pub(crate) fn fill_with_program() -> io::Result<()> {
     let told = match File::open("/proc/self/maps") {
         Ok(told) => told,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -97,7 +97,7 @@ pub fn fill_with_program() -> io::Result<()> {
     let mut read = vec![0; READ_BYTES as usize];
     for map in mapped.0.iter().filter(|map| !map.perms.contains(MMPermissions::WRITE)) {
         let MMapPath::Path(path) = &map.pathname else { continue };
-        // One that was replaced meanwhile, or that this user may not read, stays where it is.
+        // A file that was replaced meanwhile, or that this user may not read, stays as it is.
         let Ok(file) = File::open(path) else { continue };
         let end = map.offset + (map.address.1 - map.address.0);
         let mut at = map.offset;
@@ -111,18 +111,13 @@ pub fn fill_with_program() -> io::Result<()> {
     Ok(())
 }
 
-/// The bytes of a program that are read at once.
 const READ_BYTES: u64 = 1 << 20;
 
-/// The largest part of a file that is mapped at once to look at its pages, in bytes.
 const WINDOW_BYTES: u64 = 1 << 30;
 
-/// The bytes of a file that are in the page cache, in whole pages: up to a page more than the file has. The file must
-/// belong to this user: of others' files the kernel says that all is there.
-///
-/// # Errors
-/// The system's; some file systems map no files.
-pub fn resident_bytes(file: &File) -> io::Result<u64> {
+/// The bytes of a file in the page cache, in whole pages. The file must be this user's: for others' files the kernel says that
+/// all is there. Some file systems map no files, and fail.
+pub(crate) fn resident_bytes(file: &File) -> io::Result<u64> {
     let (length, page) = (file.metadata()?.len(), rustix::param::page_size() as u64);
     let mut pages = vec![0_u8; WINDOW_BYTES.min(length).div_ceil(page) as usize];
     let mut resident = 0;
@@ -135,7 +130,7 @@ pub fn resident_bytes(file: &File) -> io::Result<u64> {
     Ok(resident * page)
 }
 
-/// Fills in which pages of a part of a file are in the page cache. None is read or changed.
+/// Fills in which pages of a part are in the page cache, without reading any.
 fn look(file: &File, start: u64, bytes: usize, pages: &mut [u8]) -> io::Result<()> {
     let (fd, start) = (file.as_raw_fd(), start as libc::off_t);
     // SAFETY: a new mapping that nothing reads or writes.

@@ -31,8 +31,8 @@ pub fn file_creation_ns(folder: &Path) -> io::Result<u64> {
     Ok(elapsed.as_nanos() as u64 / u64::from(FILES))
 }
 
-/// Probes a place with some files in `folder`, which are deleted again. Takes a fraction of a second on most disks, and
-/// no more than a quarter of the room that is left there.
+/// Probes a location with files in `folder`, which are deleted again. Takes a fraction of a second on most disks, and at most a
+/// quarter of the free space.
 pub fn probe(folder: &Path) -> io::Result<Probe> {
     const USUAL: (u32, u64) = (16, 32 << 20);
     const QUICK: (u32, u64) = (1, 4096);

@@ -9,20 +9,17 @@ use procfs_core::{FromRead, Uptime};
 use crate::measure::children;
 use crate::result::{Cpu, Memory};
 
-/// Resident memory now and at its peak, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resident {
-    /// Now.
     pub now_bytes: u64,
-    /// The most since the process was started, or since [`reset_peak`].
+    /// Since the process was started, or since [`reset_peak`].
     pub peak_bytes: u64,
-    /// Pages of mapped files, now, the program's own code included; `None` where the kernel does not count them.
+    /// Pages of mapped files, the program included; `None` if the kernel does not count them.
     pub mapped_files_bytes: Option<u64>,
 }
 
 impl Resident {
-    /// The memory that was taken above `base` until now; `charged_bytes` is the most that the process's cgroup was
-    /// charged for.
+    /// The memory taken above `base`; `charged_bytes` is the most that the process's cgroup was charged for.
     pub fn above(&self, base: &Resident, charged_bytes: Option<u64>) -> Memory {
         Memory {
             base_bytes: base.now_bytes,
@@ -32,9 +29,9 @@ impl Resident {
         }
     }
 
-    /// The peak above what was resident at `base`, without pages of mapped files: as they were at the peak is not known, so those
-    /// of now are taken off; it is no less than all else that is resident now.
-    pub fn without_mapped_files_above(&self, base: &Resident) -> Option<u64> {
+    /// The peak above `base` without pages of mapped files. Their number at the peak is unknown, so the present one is
+    /// subtracted; the result is at least all else that is resident now.
+    pub(crate) fn without_mapped_files_above(&self, base: &Resident) -> Option<u64> {
         let (files, base_files) = (self.mapped_files_bytes?, base.mapped_files_bytes?);
         let all_else = self.now_bytes.saturating_sub(files);
         let base_else = base.now_bytes.saturating_sub(base_files);
@@ -43,11 +40,7 @@ impl Resident {
     }
 }
 
-/// Resident memory of this process, and of the servers that work for it. The kernel tells no peak of several processes, so
-/// theirs counts as it is now.
-///
-/// # Errors
-/// Where there is no /proc, or it does not tell.
+/// Resident memory of this process and its servers. There is no common peak of several processes, so servers count as they are now.
 pub fn resident() -> io::Result<Resident> {
     let status = Status::from_file("/proc/self/status");
     let status = status.map_err(|error| io::Error::other(format!("reading the memory in use: {error}")))?;
@@ -63,20 +56,19 @@ pub fn resident() -> io::Result<Resident> {
 }
 
 /// Makes the peak start anew from what is resident now.
-pub fn reset_peak() -> io::Result<()> {
+pub(crate) fn reset_peak() -> io::Result<()> {
     std::fs::write("/proc/self/clear_refs", "5")
         .map_err(|error| io::Error::new(error.kind(), format!("writing /proc/self/clear_refs: {error}")))
 }
 
-/// The time since this process was started, to a clock tick (mostly 10 ms); `None` where there is no /proc.
+/// Time since this process was started, to a clock tick (mostly 10 ms); `None` without /proc.
 pub fn age() -> Option<Duration> {
     let started = Stat::from_file("/proc/self/stat").ok()?.starttime;
     let now = Uptime::from_file("/proc/uptime").ok()?.uptime;
     Duration::try_from_secs_f64(now - started as f64 / rustix::param::clock_ticks_per_second() as f64).ok()
 }
 
-/// Processor time of this process, all its threads together, since it was started; with that of the servers that work for it,
-/// and of those that did.
+/// Processor time of this process since it was started, and of its servers, ended ones included.
 pub fn cpu() -> Cpu {
     let nanoseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
     let (own, ended, servers) = (usage(), usage_of(libc::RUSAGE_CHILDREN), children::cpu());
@@ -86,8 +78,7 @@ pub fn cpu() -> Cpu {
     }
 }
 
-/// The same, user mode and the kernel together, to the nanosecond: [`cpu`] may lag behind by a tick of the kernel's. Of servers
-/// it does, too.
+/// [`cpu`] in total and to the nanosecond: [`cpu`] may lag behind by a clock tick, and servers' time does here, too.
 pub(super) fn cpu_now() -> Duration {
     let own = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     let own = Duration::try_from(own).unwrap_or_default();
@@ -95,12 +86,10 @@ pub(super) fn cpu_now() -> Duration {
     own + Duration::from_nanos(servers.user_ns + servers.system_ns)
 }
 
-/// The resources that this process has used since it was started, all its threads together.
 pub(super) fn usage() -> libc::rusage {
     usage_of(libc::RUSAGE_SELF)
 }
 
-/// The resources that this process has used, or the processes that it has waited for.
 fn usage_of(whom: libc::c_int) -> libc::rusage {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the pointer is to a rusage of our own, and all-zero is a valid rusage should the call fail.

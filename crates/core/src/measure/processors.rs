@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::result::Processors;
 
-/// Time of processors since the machine was started, in clock ticks (mostly 10 ms).
+/// Times since boot, in clock ticks (mostly 10 ms).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Snapshot {
     user: u64,
@@ -16,32 +16,23 @@ pub struct Snapshot {
     all: u64,
 }
 
-/// The shares of the time of these processors, by what they did.
+/// Shares of processor time, by use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares {
-    /// Programs.
     pub user: f64,
-    /// The kernel, interrupts included.
+    /// Interrupts included.
     pub system: f64,
-    /// Idle, while something waited for a disk.
     pub io_wait: f64,
-    /// Idle otherwise.
     pub idle: f64,
 }
 
 impl Snapshot {
-    /// That of all processors, now.
-    ///
-    /// # Errors
-    /// Where there is no /proc/stat, or it does not tell.
+    /// The time of all processors.
     pub fn now() -> io::Result<Snapshot> {
         parse(&read()?).ok_or_else(|| io::Error::other(format!("{STAT} has no line of all processors")))
     }
 
-    /// That of the processors with these numbers, now.
-    ///
-    /// # Errors
-    /// Where there is no /proc/stat, or it does not tell of each of them.
+    /// The time of the processors with these numbers.
     pub fn of(numbers: &[usize]) -> io::Result<Snapshot> {
         let text = read()?;
         let mut each = numbers.iter().map(|number| {
@@ -51,7 +42,6 @@ impl Snapshot {
         each.try_fold(Snapshot::default(), |sum, one| Ok(sum.with(one?)))
     }
 
-    /// That of both.
     fn with(self, other: Snapshot) -> Snapshot {
         Snapshot {
             user: self.user + other.user,
@@ -62,8 +52,8 @@ impl Snapshot {
         }
     }
 
-    /// The time since `earlier` that processors were at work, of all together.
-    pub fn busy_since(&self, earlier: &Snapshot) -> Duration {
+    /// Busy time since `earlier`, of all together.
+    pub(crate) fn busy_since(&self, earlier: &Snapshot) -> Duration {
         let ticks = (self.user + self.system).saturating_sub(earlier.user + earlier.system);
         Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second().max(1) as f64)
     }
@@ -74,7 +64,7 @@ impl Snapshot {
         Some(Processors { idle_share: idle, io_wait_share: io_wait })
     }
 
-    /// The same, of all that it went to but what other machines on the same hardware took.
+    /// Shares without the time that other guests on the same hardware took (steal).
     pub fn shares(&self, earlier: &Snapshot) -> Option<Shares> {
         let all = self.all.saturating_sub(earlier.all);
         // A processor that wakes from waiting may take some of it back.
@@ -94,18 +84,16 @@ fn read() -> io::Result<String> {
     fs::read_to_string(STAT).map_err(|error| io::Error::new(error.kind(), format!("{STAT}: {error}")))
 }
 
-/// The first line, of all processors.
 fn parse(text: &str) -> Option<Snapshot> {
     fields(text.lines().next()?.strip_prefix("cpu ")?)
 }
 
-/// The line of the processor with that number.
 fn parse_one(text: &str, number: usize) -> Option<Snapshot> {
     let name = format!("cpu{number} ");
     fields(text.lines().find_map(|line| line.strip_prefix(&name))?)
 }
 
-/// The fields after a line's name: user, nice, system, idle, iowait, irq, softirq, steal; what guests took is in user and nice already.
+/// The fields after a line's name: user, nice, system, idle, iowait, irq, softirq, steal; guests' time is in user and nice already.
 fn fields(line: &str) -> Option<Snapshot> {
     let fields: Vec<u64> = line.split_whitespace().take(8).map(str::parse).collect::<Result<_, _>>().ok()?;
     let [user, nice, system, idle, io_wait, others @ ..] = fields.as_slice() else { return None };

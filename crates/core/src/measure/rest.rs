@@ -1,10 +1,8 @@
-//! Rest: whether all that the store does by itself has ended, such as the compactions that loading began. Nothing is forced: it is
-//! waited for, and for so long at most.
-//!
-//! An engine's own threads, and a server's processes, are at work at a look where one of them runs or waits for a disk, where
-//! together they have used more than a twentieth of a processor since the look before, or where anything was written. Servers may
-//! use a tenth, and each may write what threads write to wake one another up, and servers of a cluster to hear that the others are there.
-//! The calling thread counts for nothing, so it must be the only one of the harness that is at work.
+//! Rest: whether all background work of the store has ended, such as compactions after loading. It is waited for, up to a limit,
+//! not forced. An engine's threads, and a server's processes, are busy if one runs or waits for a disk, if together they have
+//! used more than a twentieth of a processor since the last look, or if anything was written. Servers may use a tenth, and write
+//! what threads write to wake one another, and members of a cluster to hear from the others. The calling thread is not counted,
+//! so it must be the only one of the harness at work.
 
 use std::fs;
 use std::thread::sleep;
@@ -15,37 +13,32 @@ use rustix::time::ClockId;
 use crate::measure::{children, counters, process};
 use crate::result::Rest;
 
-/// The longest wait.
 pub const AT_MOST: Duration = Duration::from_secs(30);
-/// The way to look whether there is work.
 struct Looks {
-    /// The time between two.
     step: Duration,
-    /// As many in a row without work are rest.
+    /// Looks in a row without work that are rest.
     quiet: u32,
     /// The share of a processor that is no work.
     idle_share: f64,
-    /// The bytes a second that are no work, of each server where there are several.
+    /// Bytes per second that are no work, for each of several servers.
     idle_bytes_per_s: f64,
 }
 
-/// 50 ms: an engine's threads begin the next compaction where the last one ends.
+/// 50 ms: an engine's threads begin the next compaction when the last one ends.
 const OF_ENGINES: Looks =
     Looks { step: Duration::from_millis(5), quiet: 10, idle_share: 0.05, idle_bytes_per_s: 0.0 };
-/// 1.2 s: the processes of servers wake up many times a second to see whether there is work, and the kernel tells their processor time in
-/// ticks of 10 ms, so that only a longer step tells how busy they are. Several may be one store. An eventfd, by which a thread wakes another, takes eight
-/// bytes at a time: programs in Go have timers write to one many times a second. Servers of a cluster may send each other some 2 kB many times
-/// a second.
+/// 1.2 s: server processes wake up many times a second, and the kernel counts their time in ticks of 10 ms, so that only a longer
+/// step shows how busy they are. Several may be one store. An eventfd, by which a thread wakes another, takes eight bytes: timers
+/// in Go programs write to one many times a second. Members of a cluster may send each other some 2 kB many times a second.
 const OF_SERVERS: Looks =
     Looks { step: Duration::from_millis(400), quiet: 3, idle_share: 0.1, idle_bytes_per_s: 16_000.0 };
 
-/// The shortest wait: of a store that has nothing to do, which may be a server of the trial's own.
+/// The shortest wait, for an idle store; `server` if a private server is one.
 pub fn shortest(server: bool) -> Duration {
     let looks = looks(usize::from(server));
     looks.step * looks.quiet
 }
 
-/// The way to look at a store of so many servers.
 fn looks(servers: usize) -> Looks {
     match servers {
         0 => OF_ENGINES,
@@ -53,7 +46,6 @@ fn looks(servers: usize) -> Looks {
     }
 }
 
-/// Waits until the store is at rest.
 pub fn wait() -> Rest {
     let looks = looks(children::count());
     let start = Instant::now();
@@ -71,7 +63,7 @@ pub fn wait() -> Rest {
     Rest { took_ns: start.elapsed().as_nanos() as u64, at_rest }
 }
 
-/// Whether so many looks without work come before the last one; `look` says whether there was work, and nothing when it is over.
+/// Whether so many looks without work come before the end; `look` gives whether there was work, and `None` at the end.
 fn comes_to_rest(quiet: u32, mut look: impl FnMut() -> Option<bool>) -> bool {
     let mut seen = 0_u32;
     while seen < quiet {
@@ -84,12 +76,11 @@ fn comes_to_rest(quiet: u32, mut look: impl FnMut() -> Option<bool>) -> bool {
     true
 }
 
-/// All that is known at one moment of what others than the calling thread do.
+/// What others than the calling thread do at one moment.
 struct Look {
     at: Instant,
     cpu: Duration,
     written_bytes: u64,
-    /// Whether a thread runs, or waits for a disk.
     is_busy: bool,
 }
 
@@ -113,7 +104,7 @@ impl Look {
     }
 }
 
-/// Whether a thread of a process, but for the calling one, runs or waits for a disk; no where the kernel does not tell.
+/// Whether a thread of a process, other than this one, runs or waits for a disk; `false` if unknown.
 fn is_busy(pid: u32) -> bool {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
     let own = own_thread();
@@ -124,7 +115,6 @@ fn is_busy(pid: u32) -> bool {
     threads.flatten().any(busy)
 }
 
-/// The calling thread's number, as /proc names it.
 fn own_thread() -> String {
     #[cfg(target_os = "linux")]
     return rustix::thread::gettid().as_raw_nonzero().to_string();
@@ -132,7 +122,7 @@ fn own_thread() -> String {
     return String::new();
 }
 
-/// The state in a line of /proc/PID/task/TID/stat: the field behind the name in parentheses, which may hold anything.
+/// The state in /proc/PID/task/TID/stat: the field after the name in parentheses, which may hold anything.
 fn is_busy_in(stat: &str) -> bool {
     let state = stat.rsplit_once(')').map(|(_, fields)| fields.trim_start());
     state.is_some_and(|state| state.starts_with(['R', 'D']))
@@ -142,7 +132,7 @@ fn is_busy_in(stat: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Whether looks in this order come to rest, and how many of them that took.
+    /// Whether these looks come to rest, and after how many.
     fn after(quiet: u32, looks: &[bool]) -> (bool, usize) {
         let mut taken = 0;
         let at_rest = comes_to_rest(quiet, || {
@@ -186,7 +176,7 @@ mod tests {
         assert!(!later(10, 5 + 20 * 8, false).is_at_work_since(&before, &OF_SERVERS));
         assert!(later(20, 5, false).is_at_work_since(&before, &OF_SERVERS));
         assert!(later(0, 5 + 4_096, false).is_at_work_since(&before, &OF_SERVERS));
-        // Of nine, each may.
+        // Nine servers may each.
         assert!(!later(0, 5 + 4_096, false).is_at_work_since(&before, &looks(9)));
         assert!(later(0, 5 + 9 * 4_096, false).is_at_work_since(&before, &looks(9)));
         assert!(later(0, 5, true).is_at_work_since(&before, &OF_SERVERS));

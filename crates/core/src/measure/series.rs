@@ -1,6 +1,6 @@
-//! Time series: what each second of a phase was like. Nothing is added to the recording of a latency: at the end of a
-//! second a thread hands over by how much its histogram has grown, and seconds that all threads have left are summed up.
-//! Its memory is taken before the first phase, so that no store is charged for it.
+//! Time series: figures for each second of a phase. Recording a latency costs nothing more: at the end of a second a thread hands
+//! over by how much its histogram has grown, and seconds that all threads have left are summed up. Memory is taken before the
+//! first phase, so that no store is charged for it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,34 +12,31 @@ use crate::measure::latency::{Latencies, decode, encode, resident_histogram};
 use crate::measure::process;
 use crate::result::{Epoch, Second};
 
-/// The series of one phase after the other, gathered from their threads.
+/// The series of one phase after another, from all threads.
 #[derive(Debug)]
 pub struct Series {
-    /// The histogram of each thread when it last handed over.
+    /// Each thread's histogram when it last handed over.
     told: Vec<Mutex<Histogram<u64>>>,
     gathered: Mutex<Gathered>,
-    /// The length of one of its seconds: a second, or an epoch.
+    /// A second, or an epoch.
     period: Duration,
-    /// When this process was started, where that is known.
+    /// If known.
     process_start: Option<Instant>,
 }
 
 #[derive(Debug)]
 struct Gathered {
-    /// When the first second of the phase began.
     began: Option<Instant>,
-    /// The second that each thread is in.
     reached: Vec<u32>,
     pending: BTreeMap<u32, Histogram<u64>>,
     /// Empty histograms for seconds to come.
     spare: Vec<Histogram<u64>>,
     done: Vec<Done>,
-    /// Whether their histograms are kept, for another machine to merge; and those.
+    /// Whether histograms are kept, for another machine to merge; and those.
     keeps: bool,
     kept: Vec<(u32, Histogram<u64>)>,
 }
 
-/// A second or an epoch, by its number.
 #[derive(Debug)]
 struct Done {
     number: u32,
@@ -51,17 +48,16 @@ struct Done {
     max_ns: u64,
 }
 
-/// Seconds that are pending at once, as long as threads keep up with one another: the one that some have left, the one
-/// that others are in, and the one that a thread begins meanwhile.
+/// Pending seconds while threads keep pace: one that some have left, one that others are in, and one that a thread begins meanwhile.
 const PENDING: usize = 3;
 
 impl Series {
-    /// For phases with so many threads. All memory that it usually needs is taken here.
+    /// For phases with so many threads. Takes all memory that it usually needs.
     pub fn new(threads: usize) -> Result<Series, String> {
         Series::every(Duration::from_secs(1), threads)
     }
 
-    /// The same by epochs, all of which are so long.
+    /// A series of epochs of this length.
     pub fn every(period: Duration, threads: usize) -> Result<Series, String> {
         let histograms = |count| (0..count).map(|_| resident_histogram());
         let told = histograms(threads).map(|histogram| histogram.map(Mutex::new));
@@ -79,14 +75,14 @@ impl Series {
         Ok(Series { told, gathered: Mutex::new(gathered), period, process_start })
     }
 
-    /// The same, which keeps the histogram of each second for another machine, where it is merged with those of others.
+    /// Keeps each second's histogram, to be merged on another machine.
     pub fn kept(self) -> Series {
         self.gathered().keeps = true;
         self
     }
 
-    /// The phase has ended: the histograms of its seconds, packed.
-    pub fn finish_packed(&self) -> Result<Vec<(u32, String)>, String> {
+    /// Ends a phase; gives the histograms of its seconds, packed.
+    pub(crate) fn finish_packed(&self) -> Result<Vec<(u32, String)>, String> {
         let mut gathered = self.gathered();
         gathered.sum_up(u32::MAX);
         gathered.done.clear();
@@ -94,11 +90,8 @@ impl Series {
         kept.iter().map(|(second, histogram)| Ok((*second, encode(histogram)?))).collect()
     }
 
-    /// Adds what another machine measured in the seconds of a phase that began, for all, at a moment.
-    ///
-    /// # Errors
-    /// When it is no histogram of latencies.
-    pub fn add_packed(&self, began: Instant, seconds: &[(u32, String)]) -> Result<(), String> {
+    /// Adds another machine's seconds of a phase that began at a moment. Fails when one is no histogram of latencies.
+    pub(crate) fn add_packed(&self, began: Instant, seconds: &[(u32, String)]) -> Result<(), String> {
         let mut gathered = self.gathered();
         gathered.began = Some(began);
         for (second, text) in seconds {
@@ -107,24 +100,20 @@ impl Series {
         Ok(())
     }
 
-    /// A phase begins.
     pub fn begin(&self) {
         let mut gathered = self.gathered();
         gathered.reached.fill(0);
         gathered.began = Some(Instant::now());
     }
 
-    /// One thread's part in the phase, whose first second begins now; `before` is what the thread had measured before it.
-    ///
-    /// # Errors
-    /// Never, between histograms of the same bounds.
+    /// One thread's part in the phase, whose first second begins now; `before` are the thread's earlier latencies.
     pub fn thread(&self, thread: usize, before: &Latencies) -> Result<Seconds<'_>, String> {
         let seconds = Seconds { series: self, thread, start: Instant::now(), second: 0 };
         seconds.set_told(&mut seconds.told(), before)?;
         Ok(seconds)
     }
 
-    /// The phase has ended: all its seconds, where it took longer than one.
+    /// Ends a phase; gives its seconds, if it took longer than one.
     pub fn finish(&self) -> Vec<Second> {
         let mut gathered = self.gathered();
         gathered.sum_up(u32::MAX);
@@ -144,8 +133,8 @@ impl Series {
         done.into_iter().map(second).collect()
     }
 
-    /// The phase has ended, which took so long: all its epochs. The last one is as long as it lasted.
-    pub fn finish_epochs(&self, wall: Duration) -> Vec<Epoch> {
+    /// Ends a phase of this length; gives its epochs. The last one may be shorter.
+    pub(crate) fn finish_epochs(&self, wall: Duration) -> Vec<Epoch> {
         let mut gathered = self.gathered();
         gathered.sum_up(u32::MAX);
         let done = std::mem::take(&mut gathered.done);
@@ -171,7 +160,6 @@ impl Series {
 }
 
 impl Gathered {
-    /// The histogram of a second.
     fn second(&mut self, at_s: u32) -> Result<&mut Histogram<u64>, String> {
         let histogram = match self.pending.remove(&at_s).or_else(|| self.spare.pop()) {
             Some(histogram) => histogram,
@@ -181,7 +169,7 @@ impl Gathered {
         Ok(self.pending.entry(at_s).or_insert(histogram))
     }
 
-    /// Sums up the seconds before `before`; their histograms are kept, or used again.
+    /// Sums up the seconds before `before`, and keeps or reuses their histograms.
     fn sum_up(&mut self, before: u32) {
         while let Some(entry) = self.pending.first_entry()
             && *entry.key() < before
@@ -208,9 +196,8 @@ impl Gathered {
     }
 }
 
-/// One thread's part in a series.
 #[derive(Debug)]
-pub struct Seconds<'a> {
+pub(crate) struct Seconds<'a> {
     series: &'a Series,
     thread: usize,
     start: Instant,
@@ -218,26 +205,19 @@ pub struct Seconds<'a> {
 }
 
 impl Seconds<'_> {
-    /// The first second begins now, after all: what came before was not measured.
+    /// Restarts the first second: what came before was not measured.
     pub fn restart(&mut self) {
         self.start = Instant::now();
         self.series.gathered().began = Some(self.start);
     }
 
-    /// Hands over what was measured since the last time, when a second has ended. Operations count in the second in which the
-    /// quantum that held them ended.
-    ///
-    /// # Errors
-    /// Never, between histograms of the same bounds.
+    /// Hands over what was measured since the last time, if a second has ended. Operations count in the second in which their
+    /// quantum ended.
     pub fn tell(&mut self, latencies: &Latencies) -> Result<(), String> {
         let now = (self.start.elapsed().as_nanos() / self.series.period.as_nanos().max(1)) as u32;
         if now > self.second { self.hand_over(latencies, now) } else { Ok(()) }
     }
 
-    /// Hands over the rest, at the end of the phase.
-    ///
-    /// # Errors
-    /// Never, between histograms of the same bounds.
     pub fn finish(mut self, latencies: &Latencies) -> Result<(), String> {
         self.hand_over(latencies, u32::MAX)
     }
@@ -267,8 +247,8 @@ impl Seconds<'_> {
     }
 }
 
-/// The longest time that a quantum should take, so that its operations fall into the right second.
-pub const QUANTUM_TIME: Duration = Duration::from_millis(50);
+/// The longest time for a quantum, so that its operations fall into the right second.
+pub(crate) const QUANTUM_TIME: Duration = Duration::from_millis(50);
 
 #[cfg(test)]
 mod tests {
@@ -350,7 +330,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(3);
         let values: Vec<Vec<u64>> =
             (0..2).map(|_| (0..3000).map(|_| random.u64(1..1_000_000)).collect()).collect();
-        // In the first second the first thousand, in the second the others.
+        // The first thousand in the first second, the others in the second.
         let measured = |series: &Series, thread: usize, values: &[u64]| {
             let mut latencies = Latencies::new().unwrap();
             let mut seconds = series.thread(thread, &latencies).unwrap();

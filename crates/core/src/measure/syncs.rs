@@ -1,10 +1,8 @@
-//! Counts and times the calls of this process that make written data durable, whoever makes them: engines linked as C, as
-//! Rust or as shared libraries, in their own threads too.
-//!
-//! On Linux with the GNU C library, this program defines these calls itself and hands each on to the C library
-//! (`interpose.rs`); the dynamic linker gives every part of the process the program's definition. What does not pass the C
-//! library (system calls made directly, `io_uring`) is not seen, nor is `pwritev2` with `RWF_DSYNC`; no engine here
-//! uses these, as `strace` shows. Whether the definitions are in effect is checked by [`in_effect`], not assumed.
+//! Counts and times the calls of this process that make written data durable, whoever makes them: engines linked as C, as Rust or
+//! as shared libraries, in their own threads too. On Linux with the GNU C library, this program defines these calls itself and
+//! passes each on to the C library (`interpose.rs`); the dynamic linker gives every part of the process the program's definition.
+//! System calls made directly, `io_uring`, and `pwritev2` with `RWF_DSYNC` are not seen; no engine here uses these, as `strace`
+//! shows. [`in_effect`] checks whether the definitions are in effect.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -28,7 +26,7 @@ mod interpose {
 }
 #[cfg(not(all(target_os = "linux", target_env = "gnu", not(target_feature = "crt-static"))))]
 mod unsynced {
-    //! Without a say there is no journal.
+    //! The stub without a journal.
 
     pub(super) fn begin(_: &std::path::Path) {}
     pub(super) fn undo() -> std::io::Result<()> {
@@ -42,17 +40,17 @@ mod unsynced {
 enum Call {
     Fsync,
     Fdatasync,
-    /// With `MS_SYNC`; otherwise it only asks for it.
+    /// With `MS_SYNC`; otherwise it does not wait.
     Msync,
-    /// When it waits for the disk. It leaves the device's cache alone, so alone it makes nothing durable.
+    /// When it waits for the disk. It does not reach the device's cache, so alone it makes nothing durable.
     SyncFileRange,
     Syncfs,
     Sync,
-    /// A write to a file opened with `O_DSYNC` or `O_SYNC`: durable when it returns.
+    /// To a file opened with `O_DSYNC` or `O_SYNC`: durable when it returns.
     Write,
 }
 
-/// The calls' names in results, in the order of [`Call`].
+/// In the order of [`Call`].
 const NAMES: [&str; 7] =
     ["fsync", "fdatasync", "msync", "sync_file_range", "syncfs", "sync", "synchronous write"];
 
@@ -118,8 +116,8 @@ fn count(call: Call, time: Duration) {
     OF_THIS_THREAD.set(mine);
 }
 
-/// The syncs of all threads of the process since it was started.
-pub fn of_all_threads() -> Syncs {
+/// The syncs of all threads since the process was started.
+pub(crate) fn of_all_threads() -> Syncs {
     Syncs {
         calls: std::array::from_fn(|call| CALLS[call].load(Ordering::Relaxed)),
         ns: NS.load(Ordering::Relaxed),
@@ -127,11 +125,11 @@ pub fn of_all_threads() -> Syncs {
 }
 
 /// The syncs of the calling thread since it was started.
-pub fn of_this_thread() -> Syncs {
+pub(crate) fn of_this_thread() -> Syncs {
     OF_THIS_THREAD.get()
 }
 
-/// Whether the store's calls don't pass the C library.
+/// Whether the store's calls bypass the C library.
 static NOT_SEEN: AtomicBool = AtomicBool::new(false);
 
 /// Tells that the store of this process makes system calls that don't pass the C library.
@@ -151,22 +149,16 @@ pub fn in_effect() -> Result<(), &'static str> {
     CHECKED.get_or_init(interpose::check).as_ref().copied().map_err(String::as_str)
 }
 
-/// From now on keeps a journal of what this process writes and does not sync, but for files below the folder `apart`. Every call
-/// that writes takes longer: this is for processes that are not measured.
-///
-/// # Errors
-/// Why it can't: calls don't pass this program.
-pub fn keep_journal(apart: &Path) -> Result<(), &'static str> {
+/// Starts a journal of unsynced writes, except to files below `apart`. It slows every write: for processes that are not measured.
+/// Fails when calls don't pass this program.
+pub(crate) fn keep_journal(apart: &Path) -> Result<(), &'static str> {
     in_effect()?;
     unsynced::begin(apart);
     Ok(())
 }
 
-/// Undoes what the journal says is not synced. No other thread writes to a file or syncs one afterwards: this process is to end.
-///
-/// # Errors
-/// When a file can't be brought back to what it was.
-pub fn undo_unsynced() -> io::Result<()> {
+/// Undoes unsynced writes. No other thread may write or sync afterwards: this process is to end. Fails when a file can't be restored.
+pub(crate) fn undo_unsynced() -> io::Result<()> {
     unsynced::undo()
 }
 
@@ -179,7 +171,6 @@ mod tests {
 
     use super::*;
 
-    /// The syncs of this thread during `action`, by name.
     fn counted(action: impl FnOnce()) -> Vec<(String, u64)> {
         let before = of_this_thread();
         action();
@@ -252,7 +243,7 @@ mod tests {
     #[test]
     fn results_and_error_numbers_pass_through() {
         let of = |result: libc::c_int| (result, std::io::Error::last_os_error().raw_os_error());
-        // SAFETY: -1 is no descriptor, which the calls only tell.
+        // SAFETY: -1 is no descriptor, and the calls only report that.
         unsafe {
             assert_eq!(of(libc::fsync(-1)), (-1, Some(libc::EBADF)));
             assert_eq!(of(libc::fdatasync(-1)), (-1, Some(libc::EBADF)));

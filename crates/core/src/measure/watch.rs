@@ -1,5 +1,4 @@
-//! Counters over a whole trial, beside the store itself: processor time of the process, the machine's processors, the
-//! block device under the place, the charge of the trial's cgroup.
+//! Counters over a whole trial: processor time of the process and the machine, the block device, the trial's cgroup.
 
 use std::path::Path;
 
@@ -9,19 +8,18 @@ use crate::measure::device::{self, BlockDevice};
 use crate::measure::{counters, process, processors};
 use crate::result::{Cpu, Device, Processors, Traffic, Unknown};
 
-/// A watch over a trial. What can't be watched is unknown, and the trial goes on.
+/// What can't be watched is unknown, and the trial goes on.
 pub struct Watch<'a> {
     folder: &'a Path,
     cpu: Cpu,
     processors: Result<processors::Snapshot, String>,
     device: Result<OnDevice<'a>, String>,
-    /// The cgroup that the process, or in its place a server of the trial's own, has joined.
+    /// The cgroup of the process, or of its private server.
     group: Result<&'a Group, String>,
-    /// The most, in bytes, that it was charged for until the last operation had returned.
+    /// The cgroup's peak in bytes when the last operation returned.
     charged: Result<u64, String>,
 }
 
-/// The device and its counters so far.
 struct OnDevice<'a> {
     spec: &'a DeviceSpec,
     device: BlockDevice,
@@ -29,23 +27,17 @@ struct OnDevice<'a> {
     burst: Traffic,
 }
 
-/// The figures of a trial that has ended.
-pub struct TrialUse {
-    /// Processor time of the process.
+pub(crate) struct TrialUse {
     pub cpu: Cpu,
-    /// The time of the machine's processors.
     pub processors: Option<Processors>,
-    /// The activity of the block device.
     pub device: Option<Device>,
-    /// The most that the trial's cgroup was charged for, in bytes.
+    /// The peak of the trial's cgroup.
     pub charged_bytes: Option<u64>,
-    /// The figures that could not be watched.
     pub unknown: Vec<Unknown>,
 }
 
 impl<'a> Watch<'a> {
-    /// Begins, just before the store is opened in `folder`. What is dirty there goes to the device first, so that the store
-    /// is not charged for it.
+    /// Begins just before the store is opened in `folder`. Syncs first, so that the store is not charged for what is dirty.
     pub fn start(folder: &'a Path, device: &'a Result<DeviceSpec, String>) -> Watch<'a> {
         Watch {
             folder,
@@ -57,17 +49,17 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// From now on, what the process takes is charged to a cgroup of its own, if there is one.
-    pub fn charge_to(&mut self, group: &'a Result<Group, String>) {
+    /// From now on a cgroup, if there is one, is charged for this process.
+    pub(crate) fn charge_to(&mut self, group: &'a Result<Group, String>) {
         self.group = group.as_ref().map_err(String::clone).and_then(|group| group.join().map(|()| group));
     }
 
-    /// From now on, what a server takes that joins that cgroup in place of this process.
-    pub fn charge_server_to(&mut self, group: &'a Result<Group, String>) {
+    /// From now on that cgroup is charged for the server that joins it in place of this process.
+    pub(crate) fn charge_server_to(&mut self, group: &'a Result<Group, String>) {
         self.group = group.as_ref().map_err(String::clone);
     }
 
-    /// The last operation has returned.
+    /// To be called when the last operation has returned.
     pub fn burst(&mut self) {
         let burst = |on: &mut OnDevice<'_>| on.device.traffic().map(|now| on.burst = now.since(&on.before));
         if let Some(Err(error)) = self.device.as_mut().ok().map(burst) {
@@ -76,7 +68,7 @@ impl<'a> Watch<'a> {
         self.charged = self.group.clone().and_then(Group::peak_bytes);
     }
 
-    /// The store has settled. What it left to the system goes to the device now, which nobody is charged for but the device.
+    /// To be called when the store has settled. Syncs what it left to the system, which only the device is charged for.
     pub fn settled(self) -> TrialUse {
         let cpu = process::cpu().since(&self.cpu);
         let processors = self.processors.and_then(|before| {

@@ -1,8 +1,6 @@
-//! Records: seeded keys and values, the same for every store of a block, and their check.
-//!
-//! A key is 32 hexadecimal characters from a hash of the record's index. A value is a slice of a pool of
-//! random bytes or of text, chosen by a hash of index and version, with a fingerprint of both at its start, so
-//! that any value can be made, or checked, at any time without being kept. docs/data.md tells more.
+//! Records: seeded keys and values, the same for every store of a block, and their check. A key is 32 hexadecimal characters from
+//! a hash of the record's index. A value is a slice of a pool of random bytes or of text, chosen by a hash of index and version,
+//! with a fingerprint of both at its start, so that any value can be made or checked at any time (docs/data.md).
 
 pub mod pool;
 pub mod text;
@@ -13,13 +11,12 @@ use crate::cell::Data;
 use crate::units::Sizes;
 use pool::Pool;
 
-/// The length of a key in bytes.
-pub const KEY_BYTES: usize = 32;
+pub(crate) const KEY_BYTES: usize = 32;
 
 /// A record's key.
 pub type Key = [u8; KEY_BYTES];
 
-/// The fingerprint's length in bytes; shorter values hold as much of it as fits.
+/// Shorter values hold as much of it as fits.
 const FINGERPRINT_BYTES: usize = 8;
 
 /// Makes and checks the records of a cell.
@@ -32,26 +29,24 @@ pub struct Records {
     ascending: bool,
 }
 
-/// The distribution of lengths between the bounds.
+/// How lengths are distributed between the bounds.
 #[derive(Debug)]
 enum Lengths {
-    /// As the sizes say.
     Even,
-    /// The share of lengths up to each, as numbers below 2^64; what is above the last has the longest.
+    /// The share of lengths up to each, as numbers below 2^64; above the last is the longest.
     Weighted(Vec<u64>),
-    /// The shortest in the first version; each of the next [`RISE`] is longer by the same, up to the longest, and each of as many after
-    /// them shorter.
+    /// The shortest in the first version; [`RISE`] steps up to the longest, and as many down.
     Waves,
 }
 
-/// The versions in which a value of [`Lengths::Waves`] grows from the shortest to the longest.
+/// Versions in which [`Lengths::Waves`] grow from the shortest to the longest.
 const RISE: u8 = 5;
-/// The versions of such a value, which then begins anew.
-pub const WAVES: u8 = 250;
+/// Versions of such a value before it begins anew.
+pub(crate) const WAVES: u8 = 250;
 const _: () =
     assert!(WAVES.is_multiple_of(2 * RISE), "the first comes after the last as after each other shortest");
 
-/// The parts from which a value is made.
+/// What a value is made from.
 struct Recipe {
     length: usize,
     offset: usize,
@@ -65,8 +60,8 @@ impl Records {
         Records { seed, sizes: sizes.into(), pool, lengths: Lengths::Even, ascending: false }
     }
 
-    /// The same with lengths that are not all alike: each has its weight, from the shortest on.
-    pub fn with_lengths(self, weights: impl Iterator<Item = f64> + Clone) -> Records {
+    /// Weighted lengths, from the shortest on.
+    pub(crate) fn with_lengths(self, weights: impl Iterator<Item = f64> + Clone) -> Records {
         let total: f64 = weights.clone().sum();
         let mut below = 0.0;
         let up_to = weights.map(|weight| {
@@ -78,9 +73,9 @@ impl Records {
         Records { lengths: Lengths::Weighted(up_to), ..self }
     }
 
-    /// The same with lengths that grow with the version, and shrink again, throughout [`WAVES`] versions.
+    /// Lengths that grow with the version, and shrink again, throughout [`WAVES`] versions.
     #[must_use]
-    pub fn in_waves(self) -> Records {
+    pub(crate) fn in_waves(self) -> Records {
         Records { lengths: Lengths::Waves, ..self }
     }
 
@@ -98,8 +93,7 @@ impl Records {
         hexadecimal(xxh3_128_with_seed(&index.to_le_bytes(), self.seed))
     }
 
-    /// The length in bytes of the value at `index` in its `version`.
-    pub fn value_length(&self, index: u64, version: u8) -> usize {
+    pub(crate) fn value_length(&self, index: u64, version: u8) -> usize {
         self.length(self.hash(index, version), version)
     }
 
@@ -108,13 +102,11 @@ impl Records {
         self.sizes.largest() as usize
     }
 
-    /// The smallest value's length in bytes.
-    pub fn smallest_value(&self) -> usize {
+    pub(crate) fn smallest_value(&self) -> usize {
         self.sizes.span().from as usize
     }
 
-    /// The mean length of a value in bytes.
-    pub fn mean_value(&self) -> f64 {
+    pub(crate) fn mean_value(&self) -> f64 {
         match &self.lengths {
             Lengths::Even => self.sizes.mean(),
             // Each step up is reached by the share of lengths above it.
@@ -126,8 +118,8 @@ impl Records {
         }
     }
 
-    /// Whether two versions of the value at `index` are the same bytes, as happens by chance to values of a few bytes.
-    pub fn is_same_value(&self, index: u64, version: u8, other: u8) -> bool {
+    /// Whether two versions of a value are the same bytes, which happens by chance to short values.
+    pub(crate) fn is_same_value(&self, index: u64, version: u8, other: u8) -> bool {
         if self.sizes.span().from >= FINGERPRINT_BYTES as u64 {
             return false;
         }
@@ -203,7 +195,7 @@ pub(crate) fn scale(hash: u64, below: u64) -> u64 {
     ((u128::from(hash) * u128::from(below)) >> 64) as u64
 }
 
-/// The finaliser of SplitMix64: one more independent-looking number from a hash.
+/// The finaliser of SplitMix64.
 pub(crate) fn mix(hash: u64) -> u64 {
     let hash = hash.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -211,13 +203,13 @@ pub(crate) fn mix(hash: u64) -> u64 {
     hash ^ (hash >> 31)
 }
 
-/// Eight lower-case letters from 40 bits, so that a fingerprint looks like a word in a text.
+/// Eight lower-case letters from 40 bits, so that a fingerprint looks like a word.
 fn letters(bits: u64) -> [u8; FINGERPRINT_BYTES] {
     const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyzaeiost";
     std::array::from_fn(|position| ALPHABET[(bits >> (5 * position) & 31) as usize])
 }
 
-/// Makes every value's bytes its own, at the speed of memory.
+/// Makes every value's bytes unique, at the speed of memory.
 pub(crate) fn apply_mask(value: &mut [u8], mask: u64) {
     let (words, rest) = value.as_chunks_mut::<8>();
     for word in words {
@@ -244,7 +236,6 @@ fn equal_under_mask(value: &[u8], slice: &[u8], mask: u64, skip: usize) -> bool 
     different == 0 && rest_equal
 }
 
-/// The number in 32 lower-case hexadecimal characters.
 fn hexadecimal(number: u128) -> Key {
     let mut key = [0; KEY_BYTES];
     let (chunks, _) = key.as_chunks_mut::<8>();
@@ -254,7 +245,7 @@ fn hexadecimal(number: u128) -> Key {
     key
 }
 
-/// Eight characters at once: the nibbles are spread over the bytes of a word, and the letters' bytes raised.
+/// Eight characters at once: spreads the nibbles over the bytes of a word, and raises those of letters.
 fn hexadecimal_word(number: u32) -> [u8; 8] {
     let spread = u64::from(number);
     let spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff;

@@ -8,7 +8,7 @@ use crate::bounded::plain_file;
 use crate::cell::Data;
 use crate::units::{SizeRange, exact_bytes};
 
-/// The most that is taken of a user's own text, in bytes.
+/// The most bytes of a user's text.
 const OWN_TEXT_BYTES: u64 = 64 << 20;
 
 /// The bytes that values are made from.
@@ -29,10 +29,8 @@ impl Pool {
         Pool { data, bytes }
     }
 
-    /// A pool of the files in `directory`, in the order of their names, up to 64 MiB.
-    ///
-    /// # Errors
-    /// A sentence, when the directory can't be read or holds too little text for records of `size`.
+    /// A pool of the files in `directory`, in order of name, up to 64 MiB. Fails when it can't be read or holds too little text
+    /// for records of `size`.
     pub fn from_directory(directory: &Path, size: SizeRange) -> Result<Pool, String> {
         let fault = |error: std::io::Error| format!("the text in {}: {error}", directory.display());
         let mut files: Vec<_> =
@@ -70,17 +68,15 @@ impl Pool {
     }
 }
 
-/// The size of a generated pool, in bytes.
-pub fn pool_bytes(data: Data, size: SizeRange) -> u64 {
+pub(crate) fn pool_bytes(data: Data, size: SizeRange) -> u64 {
     let least = match data {
-        // Every value has a mask of its own: slices of a small pool, which stays in the processor's cache, do.
+        // Every value has its own mask, so that slices of a small pool, which stays in the processor's cache, do.
         Data::Incompressible => 16 << 10,
         Data::Compressible => 1 << 20,
     };
     (size.to * 8).clamp(least, 8 << 20).max(size.to * 2)
 }
 
-/// Fills `out` from a SplitMix64 sequence.
 fn fill_random(seed: u64, out: &mut [u8]) {
     let mut state = seed;
     for chunk in out.chunks_mut(8) {

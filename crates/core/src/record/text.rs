@@ -1,9 +1,7 @@
-//! Text that compresses as English prose does.
-//!
-//! A small grammar (`english.txt`) is followed beforehand, which leaves a few thousand shapes: runs of words and of
-//! places for words. To write is then to draw a shape, and for each place a word from the urn of its list: no division,
-//! no floating point, hardly a branch. How it compresses beside real books is measured by the example `text_ratios`
-//! and written down in `docs/data.md`.
+//! Text that compresses as English prose does. A small grammar (`english.txt`) is expanded beforehand into a few thousand shapes:
+//! runs of words and of places for words. Writing is then to draw a shape, and for each place a word from the urn of its list: no
+//! division, no floating point, hardly a branch. The example `text_ratios` measures how it compresses next to real books
+//! (docs/data.md).
 
 mod grammar;
 mod invent;
@@ -14,60 +12,50 @@ use self::grammar::{Grammar, Slot, Word};
 use self::sample::{Rng, scale};
 use self::urn::Urn;
 
-/// Longest line, in bytes, without its newline.
+/// In bytes, without its newline.
 const LINE_BYTES: usize = 72;
 
-/// Share of the paragraphs, of 2^32, that are dialogue.
+/// The share of paragraphs, of 2^32, that are dialogue.
 const SPOKEN: u64 = (2 << 32) / 5;
 const MAX_SENTENCES: u32 = 6;
 const MAX_CONTINUATIONS: u32 = 4;
 
-// The parameters on which the compression ratios depend: found by search, with the figures of docs/data.md as the aim.
-// Whoever changes one of these, the grammar or the words changes every text, and measures them again.
+// The compression ratios depend on these parameters: found by search, to match docs/data.md. Whoever changes one, the grammar or
+// the words changes every text, and measures again.
 
-/// Added to the rank of a listed word: the higher, the flatter the head of a list's frequencies.
+/// Added to a word's rank: the higher, the flatter the head of a list's frequencies.
 const RANK_SHIFT: u64 = 5;
 /// Invented words in each list that takes any.
 const INVENTED_WORDS: usize = 3000;
 /// As [`RANK_SHIFT`], for invented words.
 const INVENTED_RANK_SHIFT: u64 = 2000;
-/// Share of invented words among those that come into use, of 1,000.
+/// Of 1,000.
 const INVENTED_PER_MILLE: u64 = 170;
-/// Words of a list that are in use at a time; a power of two.
+/// Words of a list in use at a time; a power of two.
 const URN_WORDS: usize = 4096;
-/// Chance, of 256, that a word used takes the place of another.
+/// The chance, of 256, that a used word replaces another.
 const SPREAD: u64 = 10;
-/// Shapes of each part of a sentence.
 const SHAPES: usize = 2048;
 
-/// A deterministic, endless stream of English-like prose: ASCII letters, punctuation, spaces and newlines, in paragraphs
-/// of narration and dialogue with lines of up to 72 bytes. It means nothing.
-///
-/// Making a source takes some 20 milliseconds, so fill one large pool and cut the values out of it: a slice at any offset
-/// compresses alike.
-///
-/// ```
-/// let mut pool = vec![0; 1 << 20];
-/// storebench_core::record::text::TextSource::new(42).fill(&mut pool);
-/// assert!(pool.is_ascii());
-/// ```
+/// A deterministic, endless stream of meaningless English-like prose: ASCII letters, punctuation, spaces and newlines, in
+/// paragraphs of narration and dialogue with lines of up to 72 bytes. Making a source takes some 20 milliseconds, so fill one
+/// large pool and cut values out of it: a slice at any offset compresses alike.
 pub struct TextSource {
     grammar: Grammar,
     shapes: Shapes,
     urns: Vec<Urn>,
     rng: Rng,
-    /// The paragraph that is being handed out, and how much of it has been.
+    /// The current paragraph, and how much of it has been used.
     text: Vec<u8>,
     taken: usize,
 }
 
-/// Sentences and their parts with the lists still to draw from: the rules of the grammar, followed beforehand.
+/// The grammar, expanded beforehand: sentences and parts with the lists still to draw from.
 struct Shapes {
     /// Narration: how a sentence begins, goes on and ends.
     front: Vec<Vec<Slot>>,
     more: Vec<Vec<Slot>>,
     stop: Vec<Vec<Slot>>,
-    /// Paragraphs of dialogue.
     spoken: Vec<Vec<Slot>>,
 }
 
@@ -129,7 +117,6 @@ impl TextSource {
         self.say(|shapes| &shapes.stop);
     }
 
-    /// Says something of one of these shapes.
     fn say(&mut self, shapes: impl Fn(&Shapes) -> &Vec<Vec<Slot>>) {
         let shapes = shapes(&self.shapes);
         let shape = &shapes[self.rng.below(shapes.len() as u32) as usize];
@@ -137,7 +124,6 @@ impl TextSource {
     }
 }
 
-/// Appends something of this shape.
 fn say(shape: &[Slot], words: &[Word], urns: &mut [Urn], rng: &mut Rng, text: &mut Vec<u8>) {
     let mut lower_case_bit = 0;
     let mut article = false;
@@ -165,7 +151,6 @@ fn say(shape: &[Slot], words: &[Word], urns: &mut [Urn], rng: &mut Rng, text: &m
     }
 }
 
-/// Breaks lines at the last space that keeps them within [`LINE_BYTES`].
 fn wrap(text: &mut [u8]) {
     let mut line = 0;
     while text.len() - line > LINE_BYTES {

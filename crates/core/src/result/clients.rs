@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The share of its processors' time above which a client is saturated.
+/// A client is saturated above this share of its processors' time.
 const MOST_BUSY: f64 = 0.9;
-/// The share of storebench's own work from which a client is saturated.
+/// A client is saturated from this share of storebench's own work.
 const MOST_HARNESS: f64 = 0.05;
 
 /// A client: a machine on which some of a trial's sessions were.
@@ -16,8 +16,8 @@ pub struct ClientReport {
     pub sessions: u64,
     /// Processors that its program may use.
     pub processors: u32,
-    /// The most by which the moment of the start can have been wrong there, in nanoseconds: half of the quickest ping's way, of the
-    /// round in which that was longest.
+    /// The uncertainty of the start's moment there, in nanoseconds: half of the quickest ping's round trip, of the round in which
+    /// that was longest.
     pub clock_uncertainty_ns: u64,
     /// The time from that moment until the last of its sessions started, in nanoseconds; of several rounds the longest.
     pub late_ns: u64,
@@ -32,22 +32,22 @@ pub struct ClientPhase {
     pub operation: String,
     /// Operations that were timed.
     pub count: u64,
-    /// In a closed loop: the share of its threads' wall time that the harness spent between their calls, 0 to 1.
+    /// The share of its threads' wall time that the harness spent between calls of a closed loop, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub harness_share: Option<f64>,
     /// The share of its processors' time that its program took, 0 to 1.
     pub cpu_share: f64,
-    /// The share that all programs took; absent where the phase was too short to tell.
+    /// The share that all programs took; absent if the phase was too short to show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy_share: Option<f64>,
-    /// In an open loop: how late the last of its threads ended, in nanoseconds.
+    /// How late the last of its threads ended in an open loop, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub behind_ns: Option<u64>,
 }
 
 impl ClientPhase {
     /// Why the client and not the store may have been the limit, if so.
-    pub fn saturation(&self) -> Option<String> {
+    pub(crate) fn saturation(&self) -> Option<String> {
         let percent = |share: f64| format!("{:.0} %", share * 100.0);
         let busy = self.busy_share.unwrap_or(0.0).max(self.cpu_share);
         if busy > MOST_BUSY {

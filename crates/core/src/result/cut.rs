@@ -58,7 +58,7 @@ impl Finding {
         }
     }
 
-    /// The harm that it is, if a tier does not allow it; before anything was acknowledged, a store that does not open can be
+    /// The harm that it is, if a tier does not allow it; a store that does not open before anything was acknowledged can be
     /// deleted and made anew.
     pub fn harm(self, tier: Guarantee, is_unacknowledged: bool) -> Option<Harm> {
         if self.is_allowed(tier) {
@@ -74,7 +74,7 @@ impl Finding {
         }
     }
 
-    /// In words, of states: `in 3 the newest records are lost`.
+    /// For tables, about states: `in 3 the newest records are lost`.
     pub fn words(self) -> &'static str {
         match self {
             Finding::Held => "all there",
@@ -101,7 +101,7 @@ pub enum Harm {
     Lost,
     /// The store needs a hand before it opens or works.
     ByHand,
-    /// The same before anything was acknowledged.
+    /// The store needs a hand, before anything was acknowledged.
     Created,
     /// A value is torn.
     Torn,
@@ -121,7 +121,7 @@ impl Harm {
         }
     }
 
-    /// In words, after the number of states: `3 needed a hand to open`.
+    /// For tables, after the number of states: `3 needed a hand to open`.
     pub fn words(self) -> &'static str {
         match self {
             Harm::Lost => "lost what was acknowledged",
@@ -152,7 +152,7 @@ pub enum Phase {
 words!(Phase, every);
 
 impl Phase {
-    /// In words: `cut while it was created`.
+    /// For tables: `cut while it was created`.
     pub fn words(self) -> &'static str {
         match self {
             Phase::Creating => "was created",
@@ -170,7 +170,7 @@ pub struct BadState {
     pub number: u64,
     /// The finding.
     pub finding: Finding,
-    /// The same in words, with what was found.
+    /// The finding for people, with details.
     pub message: String,
     /// The log's entries before the cut, and the pieces after the last flush that were not written.
     pub cut: Cut,
@@ -279,7 +279,7 @@ pub enum Control {
 words!(Control, every);
 
 impl Control {
-    /// In words: `where the disk ignores all flushes`.
+    /// For tables: `where the disk ignores all flushes`.
     pub fn words(self) -> &'static str {
         match self {
             Control::NoFlush => "the disk ignores all flushes",
@@ -290,12 +290,12 @@ impl Control {
     }
 }
 
-/// States of one kind, and those of them in which something was found.
+/// States of one kind, and how many of them have a finding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caught {
     /// States that were looked at.
     pub states: u64,
-    /// Those in which something was found to be wrong.
+    /// States in which something was wrong.
     pub caught: u64,
 }
 
@@ -333,23 +333,22 @@ pub struct Cuts {
     pub whole_bytes: u64,
     /// States that were looked at, no two alike, by what was found in them.
     pub found: BTreeMap<Finding, u64>,
-    /// Of these, the states that were cut before anything was acknowledged; older results do not tell.
+    /// The states cut before anything was acknowledged; older results lack them.
     #[serde(default)]
     pub unacknowledged: BTreeMap<Finding, u64>,
-    /// The same by the part of the history in which they were cut.
+    /// The counts by the part of the history in which the states were cut.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<Phase, Caught>,
-    /// Of each state in which the newest is lost: acknowledged steps that are.
+    /// The number of lost acknowledged steps, for each state that lost the newest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_steps: Vec<u64>,
-    /// Of each such state: the time from the acknowledgement of the first step that is lost to that of the last before the cut, in
-    /// nanoseconds.
+    /// For each such state, nanoseconds from the acknowledgement of the first lost step to the last before the cut.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_ns: Vec<u64>,
     /// The time that opening took in each state in which it did not fail, in nanoseconds, on a disk that takes no time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open_ns: Vec<u64>,
-    /// States in which the engine's own check of its files found no fault; 0 where it has none.
+    /// States in which the engine's own check of its files found no fault; 0 if it has no such check.
     #[serde(default)]
     pub verified: u64,
     /// The controls, by what is wrong.
@@ -360,7 +359,7 @@ pub struct Cuts {
     pub bad: Vec<BadState>,
     /// The time of recording, in nanoseconds.
     pub recorded_ns: u64,
-    /// The time of looking at all states, those of controls included, in nanoseconds.
+    /// Nanoseconds of checking all states, controls included.
     pub checked_ns: u64,
 }
 

@@ -35,7 +35,7 @@ pub enum FaultKind {
 words!(FaultKind, every);
 
 impl FaultKind {
-    /// In words.
+    /// For tables.
     pub fn words(self) -> &'static str {
         match self {
             FaultKind::ReadOnce => "a read fails once",
@@ -106,7 +106,7 @@ impl Faults {
         }
     }
 
-    /// Adds those of another trial.
+    /// Adds another trial's counts.
     pub fn add(&mut self, other: &Faults) {
         for (kind, found) in &other.found {
             let all = self.found.entry(*kind).or_default();

@@ -13,7 +13,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Reason, D::Erro
     }
 }
 
-/// A sentence that was read is written as it was.
+/// Writes a sentence as it was read.
 pub fn serialize<S: Serializer>(reason: &Reason, to: S) -> Result<S::Ok, S::Error> {
     match reason {
         Reason::Sentence(sentence) => sentence.serialize(to),
@@ -21,7 +21,7 @@ pub fn serialize<S: Serializer>(reason: &Reason, to: S) -> Result<S::Ok, S::Erro
     }
 }
 
-/// The kinds that tables show by another mark than "left out"; any other sentence stays one.
+/// Recognises kinds that tables mark other than as left out; any other sentence stays one.
 fn recognize(sentence: String) -> Reason {
     let (store, threads) = sentence.split_once(' ').map_or(("", 0), |(store, _)| {
         (store, sentence.rsplit(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0))

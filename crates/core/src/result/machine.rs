@@ -31,7 +31,7 @@ pub enum Limited {
 words!(Limited, shown);
 
 impl Limited {
-    /// In a sentence.
+    /// A sentence.
     pub fn words(self) -> &'static str {
         match self {
             Limited::Memory => "memory",
@@ -68,8 +68,7 @@ pub struct MachineReport {
     pub name: String,
     /// Its limits.
     pub limits: Vec<LimitReport>,
-    /// The number of times that the trial was at its limit of memory, so that the kernel took page cache back, or
-    /// killed it.
+    /// How often the trial was at its memory limit, so that the kernel took page cache back, or killed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_limit_hits: Option<u64>,
     /// The number of slices of time in which the trial's share of the processors ended before the slice did.
@@ -87,11 +86,10 @@ pub struct LimitReport {
     pub limit: Limited,
     /// The value that was asked for.
     pub asked: u64,
-    /// The value to which the kernel said that it held the trial's process, before its work began; absent where it was
-    /// not limited.
+    /// The limit that the kernel reported for the trial's process before its work began; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_force: Option<u64>,
-    /// By what: `cgroup v2`.
+    /// What holds it: `cgroup v2`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Why it was not limited, or what the limit does not hold.

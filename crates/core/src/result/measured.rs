@@ -54,8 +54,7 @@ pub struct Stored {
     pub value_bytes: u64,
 }
 
-/// Records handed to the store over a trial: loaded (each time anew where inserts filled the store), inserted, updated, put
-/// back.
+/// Records handed to the store over a trial: loaded (again each time that inserts filled the store), inserted, updated, put back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Written {
@@ -110,8 +109,7 @@ pub struct Rest {
 pub struct Course {
     /// When each second ended, in seconds since the trial's process was started.
     pub at_s: Vec<f64>,
-    /// A value for each of these seconds, by figure; docs/results.md lists them. A figure that could not always be read is
-    /// missing.
+    /// A value for each of these seconds, by figure (docs/results.md). A figure that could not always be read is missing.
     pub figures: BTreeMap<String, Vec<f64>>,
 }
 
@@ -196,8 +194,7 @@ pub struct Unknown {
     pub reason: String,
 }
 
-/// The records that were read back at a trial's end, when nothing was measured any more. All of it was right: else the
-/// trial failed.
+/// Records read back at a trial's end, all of them right: otherwise the trial failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Audit {
     /// Records that the store was to hold.
@@ -208,15 +205,14 @@ pub struct Audit {
     pub seen_gone: u64,
     /// Records that were then removed for good, and were gone.
     pub removed: u64,
-    /// The number of times that the store was closed and opened anew, and read each time; 0 for one that does not
-    /// persist.
+    /// How often the store was closed, opened anew and read; 0 if it does not persist.
     pub reopened: u32,
     /// Its duration, in nanoseconds.
     pub took_ns: u64,
 }
 
-/// The outcome of killing a process that had written to the store, opened as in the trial, and of reading it back in a new one. A
-/// store that lost anything has failed the trial.
+/// What a new process found after one that had written to the store, opened as in the trial, was killed. A store that lost
+/// anything has failed the trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum KillCheck {
@@ -239,10 +235,10 @@ pub enum KillCheck {
     },
 }
 
-/// Work that went on beside the steps, once in each round.
+/// Other work during the steps, once in each round.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alongside {
-    /// The work, in the engine's words where it is a backup.
+    /// The work; for a backup, in the engine's words.
     pub by: String,
     /// The time that it took in each round, in nanoseconds.
     pub took_ns: Vec<u64>,
@@ -274,15 +270,15 @@ impl Calls {
         self.longest_ns = self.longest_ns.max(ns);
     }
 
-    /// Those of several threads together.
+    /// Adds other threads' calls.
     #[must_use]
     pub fn plus(self, other: Calls) -> Calls {
         Calls { count: self.count + other.count, longest_ns: self.longest_ns.max(other.longest_ns) }
     }
 }
 
-/// Steps came by a schedule: evenly, for a 60th of the period many times as often, evenly again, and after a pause. Latency counts from the
-/// moment at which a step was to begin.
+/// Steps by a schedule: evenly, for a 60th of the period many times as often, evenly again, and after a pause. Latency counts
+/// from when a step was due.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Burst {
     /// The share of the speed that the store had shown before, in per cent.
@@ -297,9 +293,9 @@ pub struct Burst {
     pub latency: Latency,
     /// The steps of the burst.
     pub steps: u64,
-    /// Those of them that came before the first which took more than 10 ms.
+    /// Steps before the first that took more than 10 ms.
     pub within_10_ms: u64,
-    /// Those before the first that took more than 100 ms.
+    /// Steps before the first that took more than 100 ms.
     pub within_100_ms: u64,
     /// The longest latency in the burst, and between it and the pause, in nanoseconds.
     pub longest_ns: u64,
@@ -322,9 +318,9 @@ pub struct Burst {
 pub struct Fragmentation {
     /// The times of scans over all records after loading, in nanoseconds; none where the store has no order.
     pub fresh_scans_ns: Vec<u64>,
-    /// The same at the end.
+    /// Times of scans at the end.
     pub aged_scans_ns: Vec<u64>,
-    /// The files at the end, where the file system tells their places.
+    /// The files at the end, if the file system reports their extents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pieces: Option<Pieces>,
 }
@@ -332,7 +328,7 @@ pub struct Fragmentation {
 /// Files on a disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pieces {
-    /// Those that have a place there.
+    /// Files with a place on the disk.
     pub files: u64,
     /// The pieces in which they lie there, all together.
     pub pieces: u64,
@@ -349,7 +345,7 @@ pub struct GivingBack {
     pub remove_ns: u64,
     /// The store's files afterwards.
     pub disk: Disk,
-    /// The outcome of the engine's own way to give space back; nothing where it has none.
+    /// The result of the engine's own way to reclaim space; `None` if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compacted: Option<Compacted>,
 }
@@ -357,7 +353,7 @@ pub struct GivingBack {
 /// Space was given back.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compacted {
-    /// By what: `VACUUM`.
+    /// What did it: `VACUUM`.
     pub by: String,
     /// The time that it took, in nanoseconds.
     pub took_ns: u64,
@@ -365,7 +361,7 @@ pub struct Compacted {
     pub peak_bytes: u64,
     /// The files afterwards.
     pub disk: Disk,
-    /// The calls of others meanwhile, where there were to be any.
+    /// The calls of others meanwhile, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meanwhile: Option<Meanwhile>,
 }
@@ -381,8 +377,7 @@ pub struct Meanwhile {
     pub reads_before: Calls,
     /// Overwriting before that.
     pub writes_before: Calls,
-    /// The calls to which the engine gave an error, and its words. Each was the last of its thread meanwhile, and was done when it was
-    /// made again afterwards.
+    /// The calls that the engine refused, and its message. Each was its thread's last meanwhile, and succeeded when repeated afterwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
@@ -390,7 +385,7 @@ pub struct Meanwhile {
 /// The outcome of a recovery check.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecoveryCheck {
-    /// By number of records, from the fewest.
+    /// By number of records, rising.
     #[serde(default)]
     pub sizes: Vec<Recovery>,
     /// Why there are no others.
@@ -416,8 +411,8 @@ pub struct Recovery {
     /// Its opening after it was closed, with nothing of its files in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold_closed: Option<Reopened>,
-    /// Its opening after what it had not synced was undone and it was killed, as a power cut leaves it, with nothing of its files in memory;
-    /// of a store at `power` whose writes can be seen.
+    /// Opening it after unsynced writes were undone and it was killed, as after a power cut, with none of its files in memory;
+    /// for a store at `power` whose writes are seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<Reopened>,
     /// Why it has none, though it is at `power`.
@@ -433,7 +428,7 @@ pub struct Recovery {
 pub struct Reopened {
     /// The records that it had.
     pub records: u64,
-    /// Those of them that were added since it had been opened before.
+    /// Records added since the opening before.
     pub added: u64,
     /// The time that opening took, in nanoseconds.
     pub open_ns: u64,
@@ -451,15 +446,15 @@ pub struct Reopened {
     /// Memory that was resident after it, above that before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// The time that closing took, in nanoseconds, where it was closed.
+    /// Nanoseconds of closing it, if it was closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub close_ns: Option<u64>,
 }
 
 /// The name of the syncs that a library counts itself.
 pub const COUNTED_BY_LIBRARY: &str = "syncs, as the library counts them";
-/// The name of those of a library that counts none.
-pub const LIBRARY_SYNCS: &str = "syncs of the library";
+/// For a library that counts no syncs.
+pub(crate) const LIBRARY_SYNCS: &str = "syncs of the library";
 
 impl Measured {
     /// Whether nothing but the library's own report says that it keeps `power`: its calls are not seen.
@@ -487,21 +482,21 @@ impl Measured {
         self.unknown.iter().all(|unknown| unknown.figure != DISK).then_some(&self.disk)
     }
 
-    /// Space efficiency, the figure of paper 000: bytes of values over bytes allocated on disk; over 1 where compression wins. Keys
-    /// don't count as data. `None` also where the space can't be as it seems.
+    /// Space efficiency, the figure of paper 000: bytes of values over bytes allocated on disk; over 1 with compression. Keys
+    /// don't count. `None` also for a misleading figure.
     pub fn space_efficiency(&self) -> Option<f64> {
         (self.disk.allocated_bytes > 0 && self.doubt(SPACE).is_none())
             .then(|| self.stored.value_bytes as f64 / self.disk.allocated_bytes as f64)
     }
 
-    /// Space amplification: bytes allocated on disk per byte of values; under 1 where compression wins. `None` also where nothing
-    /// is stored, and where the space can't be as it seems.
+    /// Space amplification: bytes allocated on disk per byte of values; under 1 with compression. `None` also if nothing is
+    /// stored, and for a misleading figure.
     pub fn space_amplification(&self) -> Option<f64> {
         self.space_efficiency().filter(|efficiency| *efficiency > 0.0).map(|efficiency| 1.0 / efficiency)
     }
 
-    /// The space that the files take on disk after the last round over that after the first. `None` where there is one round, or nothing was in
-    /// files after the first, and where the figure can't be as it seems.
+    /// Disk space after the last round over that after the first. `None` with one round, without files after the first, and for a
+    /// misleading figure.
     pub fn disk_growth(&self) -> Option<f64> {
         let [first, .., last] = self.rounds.as_slice() else { return None };
         let known = first.disk.allocated_bytes > 0 && self.doubt(DISK_GROWTH).is_none();
@@ -515,16 +510,14 @@ impl Measured {
 }
 
 impl OperationResult {
-    /// Operations per second. Of one thread in a closed loop: what it does while it is within the store's calls. Of several
-    /// threads, and in an open loop, where latencies overlap and hold waiting: what was achieved by wall time. `None` if none
-    /// was timed.
+    /// Operations per second: for one thread in a closed loop, over the time in the store's calls; for several threads, and in an
+    /// open loop, where latencies overlap and include waiting, over wall time. `None` if none was timed.
     pub fn per_second(&self) -> Option<f64> {
         let over_ns = self.rate_over_ns.unwrap_or(self.sum_ns);
         (over_ns > 0).then(|| self.count as f64 / (over_ns as f64 / 1e9))
     }
 
-    /// Value bytes per second, over the same time. `None` if none was timed, and for operations without values, such as
-    /// removing.
+    /// Value bytes per second over the same time. `None` if none was timed, and for operations without values.
     pub fn bytes_per_second(&self) -> Option<f64> {
         let bytes_each = self.value_bytes as f64 / self.count.max(1) as f64;
         self.per_second().map(|per_second| per_second * bytes_each).filter(|rate| *rate > 0.0)

@@ -27,7 +27,7 @@ pub struct Pauses {
     pub after: Looks,
     /// Looks without one.
     pub otherwise: Looks,
-    /// The kinds of its own work that the engine tells of.
+    /// The kinds of background work that the engine reports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub upkeep: Vec<UpkeepSeen>,
 }
@@ -68,15 +68,15 @@ impl Pauses {
         self.by_call.values().sum()
     }
 
-    /// The share of looks after pauses that would find a kind of work by chance: if it were as frequent then as in looks without a pause,
-    /// of which each covers another time. `None` where there was none without a pause.
+    /// The share of looks after pauses that would find a kind of work by chance: if it were as frequent then as in looks without
+    /// a pause, each of which covers another time. `None` without a look without a pause.
     pub fn by_chance(&self, work: &UpkeepSeen) -> Option<f64> {
         let times = self.after.mean_span_ns()? / self.otherwise.mean_span_ns().filter(|span| *span > 0.0)?;
         let otherwise = work.otherwise as f64 / self.otherwise.count as f64;
         Some(1.0 - (1.0 - otherwise).powf(times))
     }
 
-    /// Those of several threads together.
+    /// Adds other threads' pauses.
     #[must_use]
     pub fn plus(self, other: Pauses) -> Pauses {
         let (mut by_call, mut upkeep) = (self.by_call, self.upkeep);

@@ -49,7 +49,7 @@ impl Bottom {
 /// A place where stores' files live.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlaceInfo {
-    /// Its name in cells; on a simulated disk with that of the disk: `ext4:4096 on simulated hdd-7200`.
+    /// Its name in cells, with a simulated disk's: `ext4:4096 on simulated hdd-7200`.
     pub name: String,
     /// The directory given.
     pub path: String,
@@ -59,17 +59,16 @@ pub struct PlaceInfo {
     pub mount_options: Option<String>,
     /// The block device's name, such as `nvme0n1`.
     pub device: Option<String>,
-    /// Its model, where the kernel tells.
+    /// Its model, if the kernel reports one.
     pub device_model: Option<String>,
     /// Whether it rotates.
     pub rotates: Option<bool>,
     /// Free bytes when the run was started.
     pub free_bytes: u64,
-    /// The file system of its own that each trial has there, in an image in that directory, as plans write it:
-    /// `ext4:4096,noatime`. The device is that under the directory.
+    /// The file system that each trial has there, in an image, as plans write it: `ext4:4096,noatime`. The device is the directory's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<FileSystem>,
-    /// The driver that mounts it: `kernel (ext4)`, `FUSE (ntfs-3g)`; unknown where it can't be mounted.
+    /// The driver that mounts it: `kernel (ext4)`, `FUSE (ntfs-3g)`; absent if it can't be mounted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
     /// What holds its bytes; unknown in older results.

@@ -90,7 +90,7 @@ pub enum Reason {
     NoTrace,
     /// Its values pass the plan's limit.
     TooLarge {
-        /// Of values, in bytes.
+        /// Bytes of values.
         bytes: f64,
         /// The limit, in bytes.
         limit_bytes: u64,
@@ -99,7 +99,7 @@ pub enum Reason {
     Outgrows {
         /// The store's name.
         store: String,
-        /// Of values, in bytes.
+        /// Bytes of values.
         bytes: f64,
         /// The most bytes that the store holds.
         most_bytes: u64,
@@ -165,12 +165,12 @@ pub enum Reason {
         /// What to install, or to do about it.
         why: String,
     },
-    /// With these settings the store fails, or keeps less than was asked for.
+    /// The store fails with these settings, or keeps less than was asked for.
     Refused {
         /// What a first trial of them showed.
         why: String,
     },
-    /// With these settings the store is opened as by default.
+    /// The store opens by default with these settings.
     OpensAsByDefault,
     /// The time was up before.
     NotReached,
@@ -401,7 +401,7 @@ mod tests {
             let left_out = LeftOut { cell: Cell::default(), reason };
             let written = serde_json::to_string(&left_out).unwrap();
             assert_eq!(serde_json::from_str::<LeftOut>(&written).unwrap(), left_out, "{written}");
-            // The same from a run of format 1.
+            // The reason in a run of format 1.
             let old: LeftOut =
                 serde_json::from_value(serde_json::json!({ "cell": {}, "reason": sentence })).unwrap();
             assert_eq!(old.reason.to_string(), sentence);

@@ -6,8 +6,8 @@ use storebench_disk::transit::Transit;
 
 use super::{Doubt, Measured, OperationResult};
 
-/// The share of the time that its model was busy by which a simulated disk may answer late: beyond it, times are the host's.
-pub const MOST_LATE: f64 = 0.1;
+/// The share of its model's busy time by which a simulated disk may answer late: beyond it, times are the host's.
+pub(crate) const MOST_LATE: f64 = 0.1;
 
 /// The simulated disk under a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct DiskReport {
 }
 
 impl DiskReport {
-    /// By how much it answered requests late, where that is too much.
+    /// How late it answered, if that is too much.
     fn late(&self, requests: &Requests) -> Option<String> {
         let late = requests.late_share();
         (late > MOST_LATE).then(|| {
@@ -48,8 +48,8 @@ impl DiskReport {
 }
 
 impl OperationResult {
-    /// The requests to a simulated disk that were answered over it, and the operations that these are of; of one in a mix, all of the
-    /// mix. None without such a disk, and where nothing was timed.
+    /// The requests that a simulated disk answered during it, and the operations that they belong to; for one in a mix, those of
+    /// the whole mix. `None` without such a disk, and if nothing was timed.
     pub fn asked_of_disk(&self) -> Option<(&Requests, u64)> {
         let own = || Some((self.counters.as_ref()?.disk.as_ref()?, self.count + self.warm_up));
         let of_phase = || self.phase_disk.as_ref().map(|phase| (&phase.requests, phase.operations));

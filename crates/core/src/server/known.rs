@@ -1,5 +1,5 @@
-//! The kinds of servers that stores start, as far as they must be known without their protocol: to end one that has lost whoever
-//! started it, and to give back what it leaves. They come with the stores' entries.
+//! The kinds of servers that stores start, as far as needed to end one that has lost its starter, and to clean up what it leaves.
+//! They come with the stores' entries.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -11,8 +11,8 @@ pub struct Known {
     pub programs: &'static [&'static str],
     /// The users that its packages bring, as whom it runs where storebench runs as root.
     pub users: &'static [&'static str],
-    /// The segment of the system's shared memory that a server has for the folder of its data, where it has one: a kill leaves it
-    /// behind. Called of any folder in which a server may have been at work.
+    /// The System V shared memory of a server for its data's folder, if it has any: a kill leaves it behind. Called for any
+    /// folder in which a server may have worked.
     pub shared_memory: fn(data: &Path) -> Option<Segment>,
 }
 
@@ -21,7 +21,7 @@ pub struct Known {
 pub struct Segment {
     /// Its key.
     pub key: i32,
-    /// Its number, which may be another's by now; `None` where it was not noted.
+    /// Its number, which may be another's by now; `None` if it was not noted.
     pub number: Option<i32>,
 }
 
@@ -32,19 +32,18 @@ pub fn add(servers: &[&'static Known]) {
     let _ = KNOWN.set(servers.to_vec());
 }
 
-/// Every kind that is known.
 pub fn all() -> &'static [&'static Known] {
     KNOWN.get().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Whether a program of this file name is a server of ours.
+/// Whether a file name is a server's program.
 pub fn is_program(name: &str) -> bool {
     all().iter().any(|known| known.programs.contains(&name))
 }
 
-/// A kind that no store has, for tests. It notes key and number of its segment in a file called `segment`.
+/// A kind for tests. It notes key and number of its segment in a file `segment`.
 #[cfg(test)]
-pub static EXAMPLE: Known = Known {
+pub(crate) static EXAMPLE: Known = Known {
     programs: &["exampled"],
     users: &[],
     shared_memory: |data| {

@@ -1,5 +1,5 @@
-//! A network between servers on one machine: a process that hands on what one sends to another, so long after it was sent. It takes
-//! neither root nor a network of its own: each server is called by a Unix socket of the relay's, which calls the server's own.
+//! A network between servers on one machine: a process that passes on data after a delay, without root or network namespaces.
+//! Each server is called by a Unix socket of the relay, which calls the server's own.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
@@ -18,9 +18,7 @@ use crate::lifeline;
 
 /// The hidden command that serves one.
 pub const WORD: &str = "__relay";
-/// The line that says that it takes calls.
 const READY: &str = "ready";
-/// The most bytes that are handed on at once, and that are on the way in one direction of a call.
 const PIECE: usize = 64 << 10;
 const MOST_ON_THE_WAY: usize = 64 << 20;
 
@@ -31,11 +29,8 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Starts one for the servers that listen on sockets of these names in a folder: it listens on the names before them. Each piece of
-    /// what is sent arrives after `one_way`.
-    ///
-    /// # Errors
-    /// The system's; when it does not come up.
+    /// Starts a relay for servers in a folder: it listens on the first name of each pair, for the second. Each piece arrives
+    /// after `one_way`. Fails also when it does not come up.
     pub fn start(folder: &Path, names: &[(String, String)], one_way: Duration) -> io::Result<Relay> {
         let mut command = Command::new(lifeline::this_program()?);
         command.arg0(lifeline::NAME).arg(WORD).arg(std::process::id().to_string());
@@ -61,14 +56,10 @@ impl Drop for Relay {
     }
 }
 
-/// Serves one in the working folder until its parent ends, and prints a line once it takes calls.
-///
-/// # Errors
-/// When it can't; its parent is told as well.
+/// Serves in the working folder until the parent ends, and prints a line once it takes calls. The parent also receives an error.
 pub fn main(parent: u32, one_way_ns: u64, names: &[String]) -> Result<(), String> {
     lifeline::die_with_parent(parent)?;
-    // A server that has gone ends its calls, and nothing else.
-    // SAFETY: it sets no handler.
+    // Without a signal, a server that has gone ends only its own calls. SAFETY: it sets no handler.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
     #[cfg(target_os = "linux")]
     // The kernel may wake it up to 50 us late, as it does others.
@@ -98,7 +89,6 @@ fn listener(path: &Path) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Hands on calls to the sockets of these paths.
 fn serve(sockets: &[(UnixListener, PathBuf)], one_way: Duration) -> io::Result<()> {
     let mut calls: Vec<Call> = Vec::new();
     loop {
@@ -114,7 +104,7 @@ fn serve(sockets: &[(UnixListener, PathBuf)], one_way: Duration) -> io::Result<(
     }
 }
 
-/// Sleeps until there is something to take or to hand on.
+/// Sleeps until there is something to receive or to pass on.
 fn wait(sockets: &[(UnixListener, PathBuf)], calls: &[Call]) -> io::Result<()> {
     let listening = sockets.iter().map(|(listener, _)| PollFd::new(listener, PollFlags::IN));
     let talking = calls.iter().flat_map(|call| {
@@ -136,7 +126,6 @@ fn wait(sockets: &[(UnixListener, PathBuf)], calls: &[Call]) -> io::Result<()> {
     }
 }
 
-/// A call of one server by another.
 struct Call {
     near: UnixStream,
     far: UnixStream,
@@ -151,7 +140,7 @@ impl Call {
         Ok(Call { near, far, there: Lane::default(), back: Lane::default() })
     }
 
-    /// Takes what was sent, and hands on what is due; whether the call goes on.
+    /// Receives, and sends what is due; gives whether the call goes on.
     fn moves(&mut self, now: Instant, one_way: Duration) -> io::Result<bool> {
         self.there.moves(&self.near, &self.far, now, one_way)?;
         self.back.moves(&self.far, &self.near, now, one_way)?;
@@ -159,17 +148,13 @@ impl Call {
     }
 }
 
-/// One direction of a call.
 #[derive(Default)]
 struct Lane {
-    /// Pieces on the way, each with when it arrives; the end of what is sent is an empty one.
+    /// Pieces under way, with their arrival; the end is an empty one.
     on_the_way: VecDeque<(Instant, Vec<u8>)>,
     bytes: usize,
-    /// All that is sent was taken.
     has_ended: bool,
-    /// The end was handed on.
     is_over: bool,
-    /// The other side takes no more for now.
     is_held_up: bool,
 }
 
@@ -178,7 +163,7 @@ impl Lane {
         !self.has_ended && self.bytes < MOST_ON_THE_WAY
     }
 
-    /// When the next piece arrives; nothing while the other side takes no more.
+    /// When the next piece arrives; `None` while the other side takes no more.
     fn due(&self) -> Option<Instant> {
         self.on_the_way.front().map(|(due, _)| *due).filter(|_| !self.is_held_up)
     }
@@ -235,7 +220,7 @@ fn unless_blocked(moved: io::Result<usize>) -> io::Result<Option<usize>> {
 mod tests {
     use super::*;
 
-    /// A relay of this thread's before a server that sends back what it hears, for calls until the test ends.
+    /// A relay in this thread to a server that echoes, for calls until the test ends.
     fn echo(folder: &Path, one_way: Duration) -> PathBuf {
         let far = folder.join("far");
         let server = UnixListener::bind(&far).unwrap();

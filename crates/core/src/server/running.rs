@@ -1,5 +1,5 @@
-//! Servers that were running before, named by a URL: where they are, and what storebench makes on them for as long as a trial
-//! takes. A file in the trial's folder notes it before it is made, so whoever gives back the folder has it dropped first.
+//! Running servers, named by a URL: their address, and what storebench makes on them during a trial. A file in the trial's folder
+//! notes it before it is made, so that whoever cleans up the folder has it dropped first.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
@@ -16,15 +16,13 @@ use crate::lifeline;
 pub const URL: &str = "url";
 /// The hidden command that drops what a folder notes.
 pub const DROP: &str = "__drop";
-/// The beginning of the name of everything that is made on a server.
 const PREFIX: &str = "storebench_";
-/// The file that notes what was made.
 const NOTE: &str = "made-on-server.json";
-/// The longest time that dropping may take: a killed trial's last statement must end first, for which the stores wait a minute.
+/// Dropping may take this long: a killed trial's last statement must end first, for which the stores wait a minute.
 const LONGEST_DROP: Duration = Duration::from_secs(75);
-/// A server that took longer than this to refuse is not asked for the next thing that it keeps...
+/// A server that took longer than this to refuse is not asked about its next leftover...
 const SLOW: Duration = Duration::from_secs(2);
-/// ... within this time: many leftovers cost no more than one.
+/// ... for this time: many leftovers cost no more than one.
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// Where a server is, and as whom it is used. Never with a password.
@@ -45,9 +43,9 @@ pub struct Address {
 /// The way to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum At {
-    /// By TCP, at the host of this name.
+    /// By TCP.
     Host(String),
-    /// By a Unix socket: its path, or that of its folder.
+    /// By a Unix socket, or its folder.
     Socket(PathBuf),
 }
 
@@ -62,12 +60,10 @@ impl At {
 }
 
 impl Address {
-    /// Reads a URL of one of these schemes: `scheme://user@host:port/database`, or `scheme://user@/database?socket=/path`. One that
-    /// ends with `+unix` has the socket's path there: `scheme+unix:///path?db=database`. The members of a cluster are named one after the
-    /// other, `scheme://host:port,host:port` or `scheme+unix:///path,/path`. `default` is the user where none is named.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with it. A URL may hold a password, though it must not, so no message repeats any of it.
+    /// Reads a URL with one of these schemes: `scheme://user@host:port/database`, or `scheme://user@/database?socket=/path`; with
+    /// `+unix` the socket's path comes first: `scheme+unix:///path?db=database`. A cluster's members are separated by commas:
+    /// `scheme://host:port,host:port` or `scheme+unix:///path,/path`. `default` is the default user. Errors do not repeat the
+    /// URL, which may hold a password, though it must not.
     pub fn read(url: &str, schemes: &[&str], default: Option<&str>) -> Result<Address, String> {
         let user = if default.is_none() { "user@" } else { "" };
         let form = format!("write it like {}://{user}host:port/database", schemes.first().unwrap_or(&""));
@@ -176,7 +172,7 @@ fn host_and_port(text: &str) -> Option<(&str, Option<u16>)> {
     }
 }
 
-/// `%2F` and the like as the characters that they stand for.
+/// Decodes `%2F` and the like.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -196,7 +192,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The same again and again, until nothing is left to decode.
+/// Decodes until nothing is left to decode.
 fn decoded_to_the_end(text: &str) -> String {
     let mut text = text.to_owned();
     loop {
@@ -209,7 +205,7 @@ fn decoded_to_the_end(text: &str) -> String {
     }
 }
 
-/// The thing made on a server for a trial: a schema, a database, or keys of one beginning, of its own.
+/// What is made on a server for a trial: a schema, a database, or keys with a prefix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Made {
@@ -222,10 +218,8 @@ pub struct Made {
 }
 
 impl Made {
-    /// The thing that the store of this folder has made on its server, if it has made one.
-    ///
-    /// # Errors
-    /// When its note can't be read, or names what storebench does not make.
+    /// What the store of this folder has made on its server, if anything. Fails when its note can't be read, or names what
+    /// storebench does not make.
     pub fn of(folder: &Path) -> io::Result<Option<Made>> {
         let text = match fs::read(folder.join(NOTE)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -239,8 +233,7 @@ impl Made {
         Ok(Some(made))
     }
 
-    /// Notes in a store's folder what is about to be made for it, under a name that nothing else has. It is on the disk when this
-    /// returns.
+    /// Notes in a store's folder what is about to be made for it, under a new name. It is synced when this returns.
     pub fn note(folder: &Path, store: &str, url: &str) -> io::Result<Made> {
         let mut random = [0; 8];
         File::open("/dev/urandom")?.read_exact(&mut random)?;
@@ -250,8 +243,7 @@ impl Made {
         Ok(made)
     }
 
-    /// Notes it in a store's folder: a store that is opened there uses what was made, and makes nothing. It is on the disk when this
-    /// returns.
+    /// Notes it in a store's folder: a store opened there uses what was made, and makes nothing. It is synced when this returns.
     pub fn keep(&self, folder: &Path) -> io::Result<()> {
         let mut file = File::create(folder.join(NOTE))?;
         file.write_all(&serde_json::to_vec(self)?)?;
@@ -267,7 +259,7 @@ impl Made {
     }
 }
 
-/// An error: what was made on a server could not be dropped. With what is left there, and what to do about it.
+/// The error that something on a server could not be dropped: what is left there, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Undropped(String);
@@ -277,11 +269,8 @@ pub fn is_undropped(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<Undropped>())
 }
 
-/// Has dropped what the store of this folder has made on its server, if it has. This program is started for it once more, as the
-/// store's own code talks to its server.
-///
-/// # Errors
-/// When it can't be dropped ([`is_undropped`]).
+/// Drops what the store of this folder has made on its server, if anything, through another process of this program, as the
+/// store's code talks to its server. Fails when it can't be dropped ([`is_undropped`]).
 pub fn drop_of(folder: &Path) -> io::Result<()> {
     if fs::symlink_metadata(folder.join(NOTE)).is_err() {
         return Ok(());
@@ -308,7 +297,6 @@ pub fn drop_of(folder: &Path) -> io::Result<()> {
 struct Silent {
     made: Made,
     since: Instant,
-    /// The words about it.
     said: String,
 }
 
@@ -320,7 +308,7 @@ impl Silent {
     }
 }
 
-/// The message of the command that drops it: empty where it is done.
+/// The message of the command that drops it; empty on success.
 fn run_to_drop(folder: &Path) -> io::Result<String> {
     let mut command = Command::new(lifeline::this_program()?);
     command.arg(DROP).arg(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());

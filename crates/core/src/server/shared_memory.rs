@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use super::known::{self, Segment};
 
-/// More than any server keeps.
+/// Servers keep less.
 const MOST_BYTES: usize = 4096;
 
-/// The longest wait for a killed server to let go of it: the kernel shows none of its files before it has taken its memory apart.
+/// How long to wait for a killed server to detach: the kernel hides its files before it has released its memory.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
-/// Gives back what the server of these data has, if it is that user's, no process uses it, and it is as small.
+/// Removes the shared memory of these data's server, if it is that user's, unused, and small.
 pub fn give_back(data: &Path) {
     let Ok(owner) = fs::symlink_metadata(data).map(|data| data.uid()) else { return };
     let noted = known::all().iter().filter_map(|known| (known.shared_memory)(data));
@@ -41,7 +41,7 @@ fn remove(segment: Segment, owner: u32) {
     }
 }
 
-/// The number of processes that have a segment mapped, if it is the one that is meant.
+/// The number of attached processes, if the segment is the expected one.
 fn attached(number: i32, key: i32, owner: u32) -> Option<libc::shmatt_t> {
     let mut about = std::mem::MaybeUninit::<libc::shmid_ds>::zeroed();
     // SAFETY: the structure is ours; all zeroes are a valid one.
@@ -64,7 +64,7 @@ fn attached(number: i32, key: i32, owner: u32) -> Option<libc::shmatt_t> {
 mod tests {
     use super::*;
 
-    /// A segment of so many bytes that a server has noted in its folder.
+    /// A segment that a server has noted in its folder.
     fn noted(data: &Path, bytes: usize) -> i32 {
         known::add(&[&known::EXAMPLE]);
         let key = libc::IPC_PRIVATE;
@@ -89,7 +89,7 @@ mod tests {
         give_back(data.path());
     }
 
-    /// A server that was killed before it noted what it had made.
+    /// A server was killed before it noted its segment.
     #[test]
     fn what_has_the_key_of_a_server_s_data_is_given_back() {
         let key = i32::try_from(std::process::id()).unwrap();

@@ -1,5 +1,5 @@
-//! Errors of the libraries that read TOML and JSON, in the words of docs/plans.md: keys, tables, lists, text, numbers.
-//! They speak of fields, maps, sequences and the names of our own types.
+//! Puts errors of the TOML and JSON libraries into the words of docs/plans.md: keys, tables, lists, text, numbers, not fields,
+//! maps, sequences and names of our types.
 
 use super::shortened;
 
@@ -52,7 +52,7 @@ fn found_in_words(found: &str) -> String {
     known.unwrap_or_else(|| found.to_owned())
 }
 
-/// The words for what is wanted, and what a reader of JSON adds about its place.
+/// The words for what is wanted, with the JSON reader's position.
 fn wanted_in_words(wanted: &str) -> String {
     let (wanted, place) = match wanted.split_once(" at line ") {
         Some((wanted, place)) => (wanted, format!(" (line {place})")),
@@ -71,7 +71,7 @@ fn wanted_in_words(wanted: &str) -> String {
     format!("{words}{place}")
 }
 
-/// Puts "a table" in place of the names of our own types, such as `struct Region`.
+/// Replaces names of our types, such as `struct Region`, by "a table".
 fn without_types(message: &str) -> String {
     let kinds = ["struct", "enum", "tuple", "newtype", "variant"];
     let mut out: Vec<&str> = Vec::new();

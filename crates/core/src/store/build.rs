@@ -1,4 +1,4 @@
-//! The build of a store's engine, as far as it can be told.
+//! The build of a store's engine, as far as it is known.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,10 +10,10 @@ pub struct StoreBuild {
     /// The flags that the compiler was given: optimisation, definitions. Absent where they are not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flags: Option<String>,
-    /// Whether the engine checks its own assertions as it runs. Absent where that can't be told.
+    /// Whether the engine checks its assertions. Absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assertions: Option<bool>,
-    /// Why such a build takes no place in a ranking, in a few words; absent where it takes its place.
+    /// Why such a build is not ranked, in a few words; absent if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_ranked: Option<String>,
 }

@@ -34,8 +34,7 @@ words!(Batch);
 pub struct Capabilities {
     /// It keeps what it is given. False only for the harness's `null`.
     pub keeps: bool,
-    /// Records that it keeps are there again when it is opened anew, after a clean close at least. False for stores that live in
-    /// the process's memory.
+    /// Whether records are there again when it is opened anew, at least after a clean close. False for stores in the process's memory.
     pub persists: bool,
     /// A reader can be held for which records are kept as they are ([`super::Store::hold_reader`]), while others write.
     pub held_reader: bool,
@@ -47,7 +46,7 @@ pub struct Capabilities {
     pub order: bool,
     /// It speaks SQL ([`super::Store::sql`]).
     pub sql: bool,
-    /// It has transactions over records that read and write ([`super::Session::transact`]). Those of SQL are reached by SQL alone.
+    /// Transactions over records that read and write ([`super::Session::transact`]). SQL has its own.
     pub transactions: bool,
     /// The number of sessions that it can have at once.
     pub threads: Threads,
@@ -59,8 +58,7 @@ pub struct Capabilities {
     pub replaces_whole: bool,
     /// Inserting an existing key gives [`super::StoreError::Exists`]; otherwise the value is replaced.
     pub notices_existing: bool,
-    /// Updating or removing a missing key gives [`super::StoreError::Missing`]; otherwise an update inserts, and a remove
-    /// does nothing.
+    /// Updating or removing a missing key gives [`super::StoreError::Missing`]; otherwise an update inserts, and a remove does nothing.
     pub notices_missing: bool,
     /// Keys may hold any byte, zero included; otherwise only what a file name may hold.
     pub any_byte_in_keys: bool,
@@ -70,7 +68,7 @@ pub struct Capabilities {
     pub max_key_bytes: usize,
     /// The most that all of its files may come to, in bytes.
     pub max_bytes: u64,
-    /// Its system calls pass the C library, where syncs are counted and what is not synced is followed. False for engines of
+    /// Whether its system calls pass the C library, where syncs are counted and unsynced writes followed. False for engines in
     /// languages that make system calls themselves.
     pub calls_are_seen: bool,
 }

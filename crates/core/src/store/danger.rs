@@ -1,4 +1,4 @@
-//! The damage that an accident can do to a store that is being written to. The stores' tables say it; answers tell it.
+//! What an accident can do to a store that is being written to. The stores' tables state it; answers report it.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub enum Loss {
     /// The store may be damaged, or refuse to open.
     #[serde(alias = "damages")]
     Whole,
-    /// The same where the file system orders writes badly; the engine's authors call the chance very small.
+    /// The store may be damaged or refuse to open if the file system orders writes badly; the engine's authors call the chance very small.
     #[serde(alias = "rarely-damages")]
     RarelyWhole,
     /// The store may refuse to open until a hand repairs it; what was acknowledged is there.
@@ -101,7 +101,7 @@ impl Danger {
     /// A kill costs nothing, a power cut the newest writes.
     pub const NEWEST: &'static [Danger] = &[Danger::of(Loss::Nothing, Loss::Newest, "")];
 
-    /// The same, where a later one may be kept and an earlier one lost.
+    /// A kill costs nothing; a power cut may keep a later write and lose an earlier one.
     pub const HOLES: &'static [Danger] =
         &[Danger::of(Loss::Nothing, Loss::Newest, "it can keep a later write and lose an earlier one")];
 
@@ -118,7 +118,7 @@ impl Danger {
         self.power_cut <= Loss::ByHand
     }
 
-    /// Whether it tells of a harm that a check showed at a tier.
+    /// Whether it covers a harm that a check showed at a tier.
     pub fn tells_of(&self, harm: Harm, tier: Guarantee) -> bool {
         match harm {
             Harm::ByHand => self.can_wreck(),

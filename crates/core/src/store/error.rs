@@ -24,7 +24,7 @@ pub enum StoreError {
         name: String,
         /// The value that was asked for.
         asked: String,
-        /// The value that the engine tells.
+        /// The value that the engine reports.
         read_back: String,
     },
     /// A setting that this store does not know, or a value that it can't take.

@@ -20,14 +20,14 @@ pub struct Evidence {
     pub file_systems: String,
     /// States that were looked at.
     pub states: u64,
-    /// Those of them with each kind of harm, in the order of [`Harm::ALL`]; absent where it is not known which were cut before anything was
+    /// States with each kind of harm, in the order of [`Harm::ALL`]; absent if it is unknown which were cut before anything was
     /// acknowledged: they are among those that needed a hand.
     pub harms: [Option<u64>; 5],
 }
 
 impl Evidence {
-    /// All that was found of a store at a guarantee, on disks that tear pages and on others; `None` where nothing was looked at. The
-    /// version and the file systems are those of the first.
+    /// All findings about a store at a guarantee, with torn pages and without; `None` if nothing was checked. Version and file
+    /// systems are the first's.
     pub fn together(all: &[Evidence], guarantee: Guarantee) -> Option<Evidence> {
         let own = all.iter().filter(|one| one.guarantee == guarantee).cloned();
         own.reduce(|sum, other| Evidence {
@@ -43,14 +43,14 @@ impl Evidence {
         self.harms[harm as usize].unwrap_or_default()
     }
 
-    /// The kinds of harm that it shows and that are dangers; none where it may all have been done before anything was acknowledged.
+    /// The kinds of harm that are dangers; none if all of it may have come before anything was acknowledged.
     pub fn dangers(&self) -> impl Iterator<Item = Harm> {
         let is_known = |harm: Harm| harm != Harm::ByHand || self.harms[Harm::Created as usize].is_some();
         let is_shown = move |harm: &Harm| self.of(*harm) > 0 && is_known(*harm);
         Harm::ALL.into_iter().filter(is_shown).filter(|harm| harm.is_danger(self.guarantee))
     }
 
-    /// In a sentence, the same in every output: `power: of 600 power cuts none did harm (version 1.23; ext4, xfs).`
+    /// A sentence for all outputs: `power: of 600 power cuts none did harm (version 1.23; ext4, xfs).`
     pub fn in_words(&self) -> String {
         let is_any = |harm: &Harm| self.of(*harm) > 0;
         let told = |harm: Harm| {

@@ -15,10 +15,7 @@ pub struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    /// Takes the settings of `options`.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] when one of them is not in `known`.
+    /// Takes the settings of `options`. Fails with [`StoreError::BadSetting`] when one of them is not in `known`.
     pub fn new(options: &'a OpenOptions<'a>, known: &[SettingDef]) -> Result<Given<'a>> {
         let stranger = options.settings.keys().find(|name| known.iter().all(|def| def.name != name.as_str()));
         match stranger {
@@ -33,8 +30,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The values of the `known` settings, in their order: what `own` makes of the user's, else the `preset`; those that
-    /// neither names are left out.
+    /// The values of the `known` settings, in order: what `own` makes of the user's, else the `preset`; others are left out.
     pub fn values(
         &self,
         known: &'static [SettingDef],
@@ -54,18 +50,12 @@ impl<'a> Given<'a> {
         self.options.settings.get(name).map(String::as_str)
     }
 
-    /// The setting, parsed; `what` says in the error what was expected.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] when it can't be parsed.
+    /// The setting, parsed; `what` is the expected value in the error. Fails with [`StoreError::BadSetting`] when it can't be parsed.
     pub fn parse<T: FromStr>(&self, name: &str, what: &str) -> Result<Option<T>> {
         self.text(name).map(|text| text.parse().map_err(|_| self.refuse(name, what))).transpose()
     }
 
-    /// The setting as a whole number in `range`.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] when it is anything else.
+    /// The setting as a whole number in `range`. Fails with [`StoreError::BadSetting`] when it is anything else.
     pub fn number(&self, name: &str, range: RangeInclusive<u64>) -> Result<Option<u64>> {
         let what = format!("a whole number from {} to {}", range.start(), range.end());
         match self.parse(name, &what)? {
@@ -74,20 +64,14 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// As [`Given::number`], for an engine that wants 32 bits.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] when it is anything else.
+    /// As [`Given::number`], for an engine that wants 32 bits. Fails with [`StoreError::BadSetting`] when it is anything else.
     pub fn number32(&self, name: &str, range: RangeInclusive<u32>) -> Result<Option<u32>> {
         let range = u64::from(*range.start())..=u64::from(*range.end());
         // The range ends within 32 bits, so the number fits.
         Ok(self.number(name, range)?.map(|number| u32::try_from(number).unwrap_or(u32::MAX)))
     }
 
-    /// The setting as one of `words`.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] when it is none of them.
+    /// The setting as one of `words`. Fails with [`StoreError::BadSetting`] when it is none of them.
     pub fn word(&self, name: &str, words: &[&'static str]) -> Result<Option<&'static str>> {
         let Some(text) = self.text(name) else { return Ok(None) };
         match words.iter().find(|word| **word == text) {
@@ -102,20 +86,14 @@ impl<'a> Given<'a> {
         StoreError::BadSetting(format!("the setting {name}={text} is not {what}"))
     }
 
-    /// The setting as `true` or `false`.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] when it is neither.
+    /// The setting as `true` or `false`. Fails with [`StoreError::BadSetting`] when it is neither.
     pub fn flag(&self, name: &str) -> Result<Option<bool>> {
         self.parse(name, "true or false")
     }
 }
 
-/// Refuses an opening whose settings give another tier than the one that was asked for, in either direction: a result
-/// never stands under a tier that is not its own. With no tier asked for, the settings decide, and where they are judged against it.
-///
-/// # Errors
-/// [`StoreError::BadSetting`].
+/// Refuses settings that give a tier other than the one asked for, weaker or stronger: a result never stands under a wrong tier.
+/// With no tier asked for, the settings decide. Fails with [`StoreError::BadSetting`].
 pub fn hold_to_tier(options: &OpenOptions<'_>, real: Guarantee) -> Result<Guarantee> {
     match options.guarantee {
         Some(tier) if tier != real && !options.judged => Err(StoreError::BadSetting(format!(
@@ -125,10 +103,7 @@ pub fn hold_to_tier(options: &OpenOptions<'_>, real: Guarantee) -> Result<Guaran
     }
 }
 
-/// Says that a setting did not take, unless what was read back is what was asked for.
-///
-/// # Errors
-/// [`StoreError::SettingNotTaken`].
+/// Fails with [`StoreError::SettingNotTaken`] unless the value that was read back is the one asked for.
 pub fn expect_taken<T: PartialEq + ToString>(name: &str, asked: &T, read_back: &T) -> Result<()> {
     if asked == read_back {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The library of one's own that a store comes from.
+//! The user's library that a store comes from.
 
 use std::path::PathBuf;
 

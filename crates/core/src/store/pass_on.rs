@@ -1,6 +1,6 @@
 //! What a store or a session that holds another one leaves to it.
 
-/// Methods of [`super::Store`] or [`super::Session`] that do what the store or the session in this field does: `pass_on!(inner: count, settle);`.
+/// Implements methods of [`super::Store`] or [`super::Session`] by those of a field: `pass_on!(inner: count, settle);`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! pass_on {

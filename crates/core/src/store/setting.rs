@@ -35,7 +35,7 @@ pub enum SettingSource {
 }
 
 impl Setting {
-    /// A value that the engine itself tells.
+    /// A value that the engine reports.
     pub fn read_back(name: impl Into<String>, value: impl fmt::Display) -> Setting {
         Setting { name: name.into(), value: value.to_string(), source: SettingSource::ReadBack }
     }
@@ -62,7 +62,7 @@ pub struct SettingDef {
     pub default: &'static str,
     /// A description of its effect.
     pub help: &'static str,
-    /// Its effect on the guarantee; empty where it has none.
+    /// Its effect on the guarantee; empty if it has none.
     pub promise: &'static str,
     /// The way in which it is read back; empty where the engine can't be asked, so that results hold what was given.
     pub read_by: &'static str,
@@ -74,9 +74,9 @@ pub struct SettingDef {
     pub is_filled_by_writes: bool,
     /// Its part of the machine's memory where tuning is `share`; `None` for what is no cache.
     pub share: Option<Share>,
-    /// The values that are worth a trial where settings are tuned, beside the default.
+    /// Values worth a trial when settings are tuned, besides the default.
     pub tune: &'static [&'static str],
-    /// The cost of these values that no figure shows, in half a sentence; empty where there is none.
+    /// The cost of these values that no figure shows, in half a sentence; empty if there is none.
     pub cost: &'static str,
     /// Its values where they read back as numbers, in the order of these; empty where they don't.
     pub numbered: &'static [&'static str],
@@ -123,53 +123,53 @@ impl SettingDef {
         self.unit == Unit::Bytes
     }
 
-    /// The same, which changes what writes survive.
+    /// Marks a setting that changes what writes survive.
     pub const fn promising(self, promise: &'static str) -> SettingDef {
         SettingDef { promise, ..self }
     }
 
-    /// The same, which is read back so.
+    /// Says how it is read back.
     pub const fn read_by(self, read_by: &'static str) -> SettingDef {
         SettingDef { read_by, ..self }
     }
 
-    /// The same, whose numbers are bytes.
+    /// Marks a setting in bytes.
     pub const fn bytes(self) -> SettingDef {
         SettingDef { unit: Unit::Bytes, ..self }
     }
 
-    /// The same, of which a value changes what the store can do.
+    /// Marks a setting whose value changes the store's capabilities.
     pub const fn limiting(self, limits: fn(&str, &mut Capabilities)) -> SettingDef {
         SettingDef { limits, ..self }
     }
 
-    /// The same, the size of a buffer of writes.
+    /// Marks the size of a buffer of writes.
     pub const fn filled_by_writes(self) -> SettingDef {
         SettingDef { is_filled_by_writes: true, ..self }
     }
 
-    /// The same, a cache that gets this part of the machine's memory where tuning is `share`.
+    /// Gives a cache this part of the machine's memory with the tuning `share`.
     pub const fn share(self, share: Share) -> SettingDef {
         SettingDef { share: Some(share), ..self }
     }
 
-    /// The same, with values that are worth a trial where settings are tuned.
+    /// Adds values that are worth a trial when settings are tuned.
     pub const fn tune(self, tune: &'static [&'static str]) -> SettingDef {
         SettingDef { tune, ..self }
     }
 
-    /// The same, whose tuned values cost what no figure shows.
+    /// Adds the cost of the tuned values that no figure shows.
     pub const fn costing(self, cost: &'static str) -> SettingDef {
         SettingDef { cost, ..self }
     }
 
-    /// The same, whose values read back as numbers, in the order of these.
+    /// Marks a setting whose values read back as numbers, in the order of these.
     pub const fn numbered(self, numbered: &'static [&'static str]) -> SettingDef {
         SettingDef { numbered, ..self }
     }
 
-    /// A value as the store takes it, from what a person writes: `4KiB` is `4096` where it counts bytes. What is no size stays
-    /// as it is written, for the store to judge.
+    /// A value as the store takes it, from what a person writes: `4KiB` is `4096` for a setting in bytes. What is no size stays
+    /// as it is, for the store to judge.
     pub fn read(&self, text: &str) -> String {
         match (self.unit, parse_bytes(text)) {
             (Unit::Bytes, Ok(bytes)) => bytes.to_string(),
@@ -177,7 +177,7 @@ impl SettingDef {
         }
     }
 
-    /// A value as people read it: `67108864` is `64 MiB` where it counts bytes, and the second of numbered values for `1`.
+    /// A value for people: `67108864` is `64 MiB` if it is in bytes, and `1` the second of numbered values.
     pub fn shown(&self, value: &str) -> String {
         let number = value.parse::<u64>().ok();
         let Some(bytes) = number.filter(|_| self.unit == Unit::Bytes) else {

@@ -1,5 +1,5 @@
-//! The parts of its machine's memory that an engine's caches get where tuning is `share`: one for each of its settings, as the
-//! engine's documentation advises, or as storebench says where that is silent.
+//! An engine's caches as parts of its machine's memory, for the tuning `share`: one for each setting, as the engine's
+//! documentation advises, or storebench if that is silent.
 
 /// A setting's part of the memory.
 #[derive(Debug, Clone, Copy)]
@@ -8,7 +8,7 @@ pub struct Share {
     pub part: (u64, u64),
     /// The engine takes multiples of this, in bytes.
     pub step: u64,
-    /// Each session has a cache of its own, so that they divide the part.
+    /// Whether each session has a cache, so that they divide the part.
     pub by_session: bool,
     /// Another setting, and its value with which alone the part is taken.
     pub only_with: Option<(&'static str, &'static str)>,
@@ -16,7 +16,7 @@ pub struct Share {
     pub says: &'static str,
     /// Where it says that.
     pub source: &'static str,
-    /// Bytes as the setting takes them.
+    /// Converts bytes into the setting's unit.
     write: fn(u64) -> String,
 }
 
@@ -27,27 +27,27 @@ impl Share {
         Share { part: (1, of), step: 1, by_session: false, only_with: None, says, source, write }
     }
 
-    /// The same with so many of these parts.
+    /// Takes so many of these parts.
     pub const fn times(self, parts: u64) -> Share {
         Share { part: (parts, self.part.1), ..self }
     }
 
-    /// The same, where another setting has this value.
+    /// Takes the part only if another setting has this value.
     pub const fn only_with(self, name: &'static str, value: &'static str) -> Share {
         Share { only_with: Some((name, value)), ..self }
     }
 
-    /// The same for an engine that takes multiples of so many bytes.
+    /// Rounds to multiples of so many bytes, for engines that need that.
     pub const fn in_steps(self, step: u64) -> Share {
         Share { step, ..self }
     }
 
-    /// The same, divided by the sessions, as each has a cache of its own.
+    /// Divides the part by the sessions, if each has a cache.
     pub const fn by_session(self) -> Share {
         Share { by_session: true, ..self }
     }
 
-    /// The same, which the setting takes in another form than as a number of bytes.
+    /// Writes the setting in another form than as a number of bytes.
     pub const fn written(self, write: fn(u64) -> String) -> Share {
         Share { write, ..self }
     }

@@ -1,8 +1,6 @@
-//! SQL: what a store offers that speaks it ([`crate::store::Store::sql`]).
-//!
-//! Statements are written once for all stores, in what their dialects have in common. Where they differ, the session
-//! knows its own: parameters are written `?`, one after the other, and a session whose engine numbers them (`$1`) rewrites
-//! them when it prepares; types of columns are asked for ([`SqlSession::type_name`]) when a table is made.
+//! SQL on stores that speak it ([`crate::store::Store::sql`]). Statements are written once for all stores, in what their dialects
+//! share; the session handles the rest: parameters are written `?`, and a session whose engine numbers them (`$1`) rewrites them;
+//! [`SqlSession::type_name`] gives types of columns.
 
 use super::error::{Result, StoreError};
 
@@ -55,9 +53,8 @@ pub struct BulkLoad<'l> {
 /// Hands over one row after the other: it calls what it is given once for each.
 pub type Rows<'r> = dyn FnMut(&mut dyn FnMut(&[SqlValue<'_>]) -> Result<()>) -> Result<()> + 'r;
 
-/// One thread's connection to a store that speaks SQL. Outside a transaction each statement is one by itself.
-///
-/// A transaction has, when the call that ended it returned, the store's [`super::Guarantee`].
+/// One thread's connection to a store that speaks SQL. Outside a transaction each statement is one by itself. A transaction has,
+/// when the call that ended it returned, the store's [`super::Guarantee`].
 pub trait SqlSession {
     /// The words that declare a column of a type.
     fn type_name(&self, of: SqlType) -> &'static str;
@@ -68,10 +65,8 @@ pub trait SqlSession {
     /// Compiles a statement, to be run many times for as long as the session is open.
     fn prepare(&mut self, sql: &str) -> Result<Prepared>;
 
-    /// Runs a statement that gives no rows; says how many rows it changed.
-    ///
-    /// # Errors
-    /// [`StoreError::Exists`] where a row of the same primary key is there already.
+    /// Runs a statement that gives no rows; gives the number of changed rows. Fails with [`StoreError::Exists`] for a primary key
+    /// that is there already.
     fn run(&mut self, statement: Prepared, values: &[SqlValue<'_>]) -> Result<u64>;
 
     /// Runs a statement, shows each row to `visit`, and says how many there were.
@@ -91,8 +86,8 @@ pub trait SqlSession {
     /// Ends the transaction, and undoes what it did.
     fn roll_back(&mut self) -> Result<()>;
 
-    /// Adds many rows to a table in the engine's best way, and says how many. Their primary keys are new, which an engine need not
-    /// look at. They have the store's guarantee when it returns; where it fails, some of them may be there.
+    /// Adds many rows to a table in the engine's best way, and gives their number. Their primary keys are new, which an engine
+    /// need not check. They have the store's guarantee when it returns; after an error some may be there.
     fn bulk_load(&mut self, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
         let BulkLoad { table, columns, .. } = *into;
         let places = vec!["?"; columns.len()].join(", ");
@@ -114,18 +109,12 @@ pub trait SqlSession {
         }
     }
 
-    /// Whether the settings that this session was opened with still hold. Some engines keep settings by connection, and
-    /// change them without a word.
-    ///
-    /// # Errors
-    /// [`StoreError::SettingNotTaken`] where one reads back another value.
+    /// Checks the session's settings again. Some engines keep settings by connection, and change them silently. Fails with
+    /// [`StoreError::SettingNotTaken`] when one reads back another value.
     fn check_settings(&mut self) -> Result<()>;
 }
 
-/// The statement of a number that a session gave out.
-///
-/// # Errors
-/// [`StoreError::Engine`] for a number of another session.
+/// The statement of a number that a session gave out. Fails with [`StoreError::Engine`] for a number of another session.
 pub fn statement<S>(statements: &mut [S], prepared: Prepared) -> Result<&mut S> {
     let known = statements.get_mut(prepared.0);
     known.ok_or_else(|| StoreError::Engine("the statement was prepared by another session".into()))

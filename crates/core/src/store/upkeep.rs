@@ -7,12 +7,12 @@ pub struct Upkeep {
     pub work: &'static str,
     /// A figure that is another one when it was done once more.
     pub count: u64,
-    /// It is being done now; false also where the engine does not tell.
+    /// Whether it runs now; false also if unknown.
     pub under_way: bool,
 }
 
 impl Upkeep {
-    /// Work of which only is told that it was done.
+    /// Work of which only its end is known.
     pub fn done(work: &'static str, count: u64) -> Upkeep {
         Upkeep { work, count, under_way: false }
     }

@@ -1,8 +1,6 @@
-//! `flat-folder` and `nested-folder`: a file per record, the key as its name, the value as its content.
-//!
-//! `process` writes as most programs do: open, write, close. `power` writes under a temporary name, syncs, renames
-//! over the old file and syncs the directory. Settings choose other ways (`config.rs`). docs/guarantees.md says what each of them
-//! leaves after a crash.
+//! `flat-folder` and `nested-folder`: a file per record, named by its key, with the value as its content. `process` writes as
+//! most programs do: open, write, close. `power` writes under a temporary name, syncs, renames over the old file and syncs the
+//! directory. Settings choose other ways (`config.rs`). docs/guarantees.md says what each leaves after a crash.
 
 mod config;
 mod durable;
@@ -45,7 +43,6 @@ pub const NESTED_FOLDER: StoreDef = StoreDef {
     ..FOLDER
 };
 
-/// The parts that both layouts have in common.
 const FOLDER: StoreDef = StoreDef {
     name: "",
     kind: Kind::Folder,
@@ -75,7 +72,7 @@ const FOLDER: StoreDef = StoreDef {
     ..StoreDef::DEFAULT
 };
 
-/// The system's name and release: a folder's engine is the kernel.
+/// The kernel's name and release: it is the engine of a folder.
 fn version() -> String {
     let system = rustix::system::uname();
     format!("{} {}", system.sysname().to_string_lossy(), system.release().to_string_lossy())
@@ -107,10 +104,10 @@ fn open(options: &OpenOptions<'_>, layout: Layout, known: &[SettingDef]) -> Resu
     }))
 }
 
-/// Makes durable what an earlier process wrote, and perhaps did not live to sync: it counts as such from here on.
+/// Makes an earlier process's unsynced writes durable: they count as acknowledged from here on.
 fn make_durable(root: &File, layout: Layout, group: GroupSync, left: Left) -> Result<()> {
     match left {
-        // That it is open now must not be forgotten, or the next opening would trust what was noted before.
+        // The note that it is open must be durable, or the next opening would trust the earlier one.
         Left::Durable => root.sync_all().map_err(StoreError::io("sync the root directory")),
         Left::Open | Left::Closed => durable::sync_all(root, layout, group),
     }
@@ -119,12 +116,12 @@ fn make_durable(root: &File, layout: Layout, group: GroupSync, left: Left) -> Re
 struct Folder {
     root: File,
     config: Config,
-    /// The sync of a batch at `power`, and everything when settling.
+    /// How a batch at `power` is synced, and everything when settling.
     group: GroupSync,
-    /// Sessions opened so far; their numbers keep temporary names apart.
+    /// Their numbers keep temporary names apart.
     sessions: AtomicU64,
-    /// The number of writers that have made directories that their parents may not durably hold yet. While it is not
-    /// zero, a writer who found its directory in place syncs the parents too, because it may be one of those.
+    /// Writers with new directories that may not be durable yet. While it is not zero, a writer that found its directory syncs
+    /// the parents too: it may be one of those.
     fresh_directories: AtomicUsize,
 }
 
@@ -164,7 +161,7 @@ impl Store for Folder {
         Ok(settings)
     }
 
-    /// Looks through all of it, so that opening needs not: what is opened to be read cold must not be warm by then.
+    /// Walks through everything, so that opening need not: a store that is opened for cold reads must not be warm by then.
     fn close(self: Box<Self>) -> Result<()> {
         if self.config.rename {
             durable::remove_temporaries(&self.root, self.config.layout)?;
@@ -174,11 +171,11 @@ impl Store for Folder {
     }
 }
 
-/// Room for a path of any layout: the bytes of the longest key or temporary name, a slash for each level, and the final zero.
+/// The longest key or temporary name, a slash for each level, and the final zero.
 const MAX_PATH_BYTES: usize = 2 * MAX_NAME_BYTES;
 
 const READ: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC);
-/// Permissions of files and directories, before the process's mask is applied.
+/// Before the umask.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o666);
 const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o777);
 
@@ -188,7 +185,7 @@ struct FolderSession<'a> {
     path: Vec<u8>,
     temporary: Vec<u8>,
     name: String,
-    /// The value that was read last, and its length.
+    /// The value read last, and its length.
     value: Vec<u8>,
     length: usize,
 }
@@ -249,7 +246,7 @@ impl Session for FolderSession<'_> {
 }
 
 impl FolderSession<'_> {
-    /// Writes a file in place, as a program does that thinks no further, and syncs what is to be synced.
+    /// Overwrites a file as a simple program does, and syncs as configured.
     fn put_in_place(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let (directory, _) = self.store.config.layout.split(key)?;
         let mut made = Made::default();
@@ -263,7 +260,7 @@ impl FolderSession<'_> {
         Ok(())
     }
 
-    /// Writes a file that a killed process leaves whole, old or new, and syncs what is to be synced.
+    /// Writes a file that a killed process leaves whole, old or new, and syncs as configured.
     fn put_anew(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let (directory, _) = self.store.config.layout.split(key)?;
         let mut made = Made::default();
@@ -283,8 +280,8 @@ impl FolderSession<'_> {
         written
     }
 
-    /// Writes all files before the first rename, so that one synchronisation does for their contents and one for
-    /// their names. Files that are overwritten have their names already, and need one.
+    /// Writes all files before the first rename, so that one sync serves their contents and one their names. Overwritten files
+    /// have their names, and need one.
     fn put_all_durably(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         let Config { rename, .. } = self.store.config;
         let each = self.store.group == GroupSync::EachFile;
@@ -317,14 +314,12 @@ impl FolderSession<'_> {
         Ok(())
     }
 
-    /// Empties a file, or makes it, and writes it.
     fn write_in_place(&mut self, key: &[u8], value: &[u8], sync: bool, made: &mut Made) -> Result<()> {
         let (directory, name) = self.store.config.layout.split(key)?;
         let file = create(self.store, &mut self.path, directory, name, made)?;
         write_whole(file, value, sync)
     }
 
-    /// Writes a value under a temporary name beside its file.
     fn write_temporary(
         &mut self,
         index: usize,
@@ -339,7 +334,6 @@ impl FolderSession<'_> {
         write_whole(file, value, sync)
     }
 
-    /// Gives a temporary file its key's name, in place of an older file.
     fn rename_temporary(&mut self, index: usize, key: &[u8]) -> Result<()> {
         let (directory, name) = self.store.config.layout.split(key)?;
         name_temporary(&mut self.name, self.number, index);
@@ -349,8 +343,7 @@ impl FolderSession<'_> {
             .map_err(StoreError::io("rename a file"))
     }
 
-    /// Removes what is left of the temporary files of an operation that failed, as far as that goes: its own error is
-    /// the one to tell, and the next opening removes the rest.
+    /// Removes temporary files of a failed operation as far as possible: its own error is reported, and the next opening removes the rest.
     fn remove_temporaries(&mut self, records: &[(&[u8], &[u8])]) {
         for (index, (key, _)) in records.iter().enumerate() {
             let Ok((directory, _)) = self.store.config.layout.split(key) else { continue };
@@ -363,7 +356,7 @@ impl FolderSession<'_> {
         }
     }
 
-    /// Makes the names in a directory durable. One that is not there holds none.
+    /// Syncs a directory. A missing one holds no names.
     fn sync_directory(&mut self, directory: &[u8]) -> Result<()> {
         if directory.is_empty() {
             return self.store.root.sync_all().map_err(StoreError::io("sync the root directory"));
@@ -376,7 +369,7 @@ impl FolderSession<'_> {
         }
     }
 
-    /// Makes the way down to a directory durable, if anyone's new directories may not be yet.
+    /// Syncs the way down to a directory, if anyone's new directories may not be durable yet.
     fn sync_fresh_directories(&mut self, directory: &[u8]) -> Result<()> {
         if self.store.fresh_directories.load(Ordering::SeqCst) == 0 {
             return Ok(());
@@ -394,20 +387,20 @@ fn name_temporary(name: &mut String, session: u64, index: usize) {
     let _ = write!(name, "{TEMPORARY_PREFIX}{session}-{index}");
 }
 
-/// Whether an operation has made directories: they count as fresh until it has synced them. Should it fail before, they stay
-/// fresh, which costs later writers time, not safety.
+/// Whether an operation has made directories, which count as fresh until it has synced them. If it fails before, they stay fresh,
+/// which costs later writers only time.
 #[derive(Default)]
 struct Made(bool);
 
 impl Made {
-    /// Called before the first is made.
+    /// Before the first is made.
     fn announce(&mut self, store: &Folder) {
         if store.config.sync_folder && !std::mem::replace(&mut self.0, true) {
             store.fresh_directories.fetch_add(1, Ordering::SeqCst);
         }
     }
 
-    /// The way down to all of them has been synced.
+    /// After the way down to all of them has been synced.
     fn made_durable(self, store: &Folder) {
         if self.0 {
             store.fresh_directories.fetch_sub(1, Ordering::SeqCst);
@@ -415,8 +408,8 @@ impl Made {
     }
 }
 
-/// Opens an empty file for writing. Directories are made only after the system missed one, so that a file in an old
-/// directory costs no more than opening it.
+/// Opens an empty file for writing. Makes directories only after the system missed one, so that a file in an old directory costs
+/// no more than opening it.
 fn create(
     store: &Folder,
     buffer: &mut Vec<u8>,
@@ -448,7 +441,7 @@ fn write_whole(mut file: File, value: &[u8], sync: bool) -> Result<()> {
     if sync { file.sync_all().map_err(StoreError::io("sync a file")) } else { Ok(()) }
 }
 
-/// Reads a file in one call, into a buffer that is kept.
+/// Reads a file in one call, into a reused buffer.
 fn read_whole(mut file: File, buffer: &mut Vec<u8>) -> Result<&[u8]> {
     let about = rustix::fs::fstat(&file).map_err(StoreError::io("ask for a file's size"))?;
     let size = usize::try_from(about.st_size).unwrap_or(0);

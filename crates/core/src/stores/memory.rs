@@ -122,7 +122,7 @@ impl Session for MemorySession<'_> {
     }
 }
 
-/// A transaction: the map, which is locked, and what will be put into it.
+/// A transaction: the locked map, and its writes.
 struct Changing<'a> {
     map: RwLockWriteGuard<'a, Map>,
     changes: Map,

@@ -1,5 +1,4 @@
-//! The stores that need no native code: the two folder layouts, one file for all records, and the harness's own floor (`null`) and ceiling
-//! (`memory`).
+//! Stores without native code: the two folder layouts, one file for all records, and the harness's floor (`null`) and ceiling (`memory`).
 
 mod folder;
 mod memory;
@@ -13,10 +12,7 @@ pub use one_file::ONE_FILE;
 
 use crate::store::{OpenOptions, Result, StoreError};
 
-/// For stores that know no settings.
-///
-/// # Errors
-/// [`StoreError::BadSetting`] when one is given.
+/// Fails with [`StoreError::BadSetting`] for any setting.
 fn refuse_settings(options: &OpenOptions<'_>) -> Result<()> {
     match options.settings.keys().next() {
         None => Ok(()),

@@ -1,6 +1,6 @@
-//! `one-file`: all records in one JSON file, read whole when it is opened, and written whole at every change: how most applications
-//! keep their settings. The new file is written under a temporary name that then replaces the old one; `power` syncs the file before and
-//! the directory after.
+//! `one-file`: all records in one JSON file, read whole when it is opened, and written whole at every change, as most
+//! applications keep their settings. The new file is written under a temporary name that then replaces the old one; `power` syncs
+//! the file before and the directory after.
 
 mod json;
 #[cfg(test)]
@@ -21,7 +21,7 @@ use crate::store::{
     StoreDef, StoreError, Threads,
 };
 
-/// More than this is not kept in one file that every change rewrites.
+/// Nobody keeps more in a file that every change rewrites.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// The file, and the name under which the next one is written.
@@ -87,7 +87,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     Ok(Box::new(store))
 }
 
-/// The records of the file; none where there is no file yet.
+/// The records; none without a file.
 fn read(directory: &Path) -> Result<Map> {
     let mut text = Vec::new();
     match File::open(directory.join(FILE)) {
@@ -102,7 +102,7 @@ struct OneFile {
     directory: File,
     tier: Guarantee,
     map: RwLock<Map>,
-    /// Held by who writes, with the text of the file: writers take turns, and readers don't wait for the disk.
+    /// Held by the writer, with the text of the file: writers take turns, and readers don't wait for the disk.
     writer: Mutex<Vec<u8>>,
 }
 
@@ -115,8 +115,7 @@ impl OneFile {
         self.map.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts values in place of those of these keys, or takes the keys out, and writes the file; `allowed` says whether that can be
-    /// done. Where the file can't be written, all is as it was.
+    /// Replaces or removes values and writes the file, if `allowed`. If the file can't be written, nothing changes.
     fn put<'r>(
         &self,
         changes: impl IntoIterator<Item = (&'r [u8], Option<&'r [u8]>)>,
@@ -150,7 +149,6 @@ impl OneFile {
         written
     }
 
-    /// Writes a new file in place of the old one.
     fn replace(&self, text: &[u8]) -> Result<()> {
         let power = self.tier == Guarantee::Power;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
@@ -163,7 +161,7 @@ impl OneFile {
                 .map_err(StoreError::io("rename the new file"))
         });
         if renamed.is_err() {
-            // Its own error is the one to tell, and the next opening removes what is left.
+            // The write's error is reported, and the next opening removes what is left.
             let _ = self.remove_temporary();
         }
         renamed?;

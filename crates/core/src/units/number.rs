@@ -1,15 +1,12 @@
-//! Numbers as people and reports write them: `50000`, `50,000`, `50_000`, `1.5`, `1e6`; and what a comma means in a list of
-//! them.
+//! Numbers as people and reports write them: `50000`, `50,000`, `50_000`, `1.5`, `1e6`; and what a comma means in a list of them.
 
 use crate::shown::quoted;
 
-/// A number and the unit that follows it, both as text.
 pub(super) fn with_unit(text: &str) -> (&str, &str) {
     let (number, rest) = split(text.trim());
     (number, rest.trim())
 }
 
-/// A number that a text begins with, and what follows.
 pub(super) fn split(text: &str) -> (&str, &str) {
     let mantissa =
         text.find(|c: char| !c.is_ascii_digit() && !matches!(c, ',' | '_' | '.')).unwrap_or(text.len());
@@ -17,7 +14,7 @@ pub(super) fn split(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// The length of an exponent at the beginning of a text, in bytes: `e6`, `E-3`.
+/// The length of an exponent at a text's beginning, in bytes: `e6`, `E-3`.
 fn exponent(text: &str) -> usize {
     let Some(after) = text.strip_prefix(['e', 'E']) else { return 0 };
     let digits = after.strip_prefix(['+', '-']).unwrap_or(after);
@@ -25,7 +22,7 @@ fn exponent(text: &str) -> usize {
     if length == 0 { 0 } else { text.len() - digits.len() + length }
 }
 
-/// A number as text, times a factor, which must come to a whole number where `exact`; `None` where it is no number or too large.
+/// A number times a factor, which must be whole if `exact`; `None` for no number or too large a one.
 pub(super) fn scaled(number: &str, factor: u64, exact: bool) -> Option<u64> {
     let digits = plain(number)?;
     if let Ok(whole) = digits.parse::<u64>() {
@@ -36,12 +33,11 @@ pub(super) fn scaled(number: &str, factor: u64, exact: bool) -> Option<u64> {
     (value >= 0.0 && value < u64::MAX as f64 && (is_whole || !exact)).then_some(value.round() as u64)
 }
 
-/// A number as text, as a fraction.
 pub(super) fn fraction(number: &str) -> Option<f64> {
     plain(number)?.parse().ok()
 }
 
-/// A number without what separates its digits; `None` where they are not separated as in a number.
+/// A number without digit separators; `None` if they are misplaced.
 fn plain(number: &str) -> Option<String> {
     let (mantissa, exponent) = number.split_at(number.find(['e', 'E']).unwrap_or(number.len()));
     let (whole, decimals) = mantissa.split_at(mantissa.find('.').unwrap_or(mantissa.len()));
@@ -54,7 +50,7 @@ fn plain(number: &str) -> Option<String> {
         .then(|| format!("{whole}{decimals}{exponent}"))
 }
 
-/// A whole number without its commas, where these group its thousands: `1,000,000`.
+/// A whole number without thousands' commas: `1,000,000`.
 fn grouped(whole: &str) -> Option<String> {
     let mut groups = whole.split(',');
     let is = |group: &str, lengths: std::ops::RangeInclusive<usize>| {
@@ -65,13 +61,13 @@ fn grouped(whole: &str) -> Option<String> {
     good.then(|| whole.replace(',', ""))
 }
 
-/// Whether a number begins with a zero that it does not need.
+/// Whether a number has a leading zero that it does not need.
 fn is_padded(text: &str) -> bool {
     let mut bytes = text.trim().bytes();
     bytes.next() == Some(b'0') && bytes.next().is_some_and(|byte| byte.is_ascii_digit())
 }
 
-/// The hint in a message where a comma is not understood.
+/// The hint for a comma that is not understood.
 pub(super) fn comma_hint(text: &str) -> &'static str {
     match text.contains(',') {
         true => {
@@ -81,13 +77,9 @@ pub(super) fn comma_hint(text: &str) -> &'static str {
     }
 }
 
-/// The values of a list that is separated by commas; `is_good` tells whether a text is a value.
-///
-/// A comma separates values, unless it can only separate thousands: `1,000` is one number, as no list holds the value `000`;
-/// `100,1000` is two. A comma before a space always separates values.
-///
-/// # Errors
-/// A sentence, where a text can be read either way: `12,500`.
+/// The values of a list that is separated by commas; `is_good` is whether a text is a value. A comma separates values, unless it
+/// can only separate thousands: `1,000` is one number, as no list holds the value `000`; `100,1000` is two. A comma before a
+/// space always separates values. Fails when a text can be read either way: `12,500`.
 pub fn split_list(text: &str, is_good: impl Fn(&str) -> bool) -> Result<Vec<String>, String> {
     let values: Vec<&str> = text.split(',').map(str::trim).collect();
     let list = || values.iter().map(|value| (*value).to_owned()).collect();
@@ -107,7 +99,7 @@ pub fn split_list(text: &str, is_good: impl Fn(&str) -> bool) -> Result<Vec<Stri
     }
 }
 
-/// Whether each comma of a text stands where one of thousands does.
+/// Whether each comma of a text is where one of thousands would be.
 fn groups_thousands(text: &str) -> bool {
     let mut rest = text.trim();
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {

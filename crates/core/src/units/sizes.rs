@@ -9,16 +9,13 @@ use crate::shown::quoted;
 /// The sum of the shares of all parts: a part's share is counted in millionths.
 pub const WHOLE: u32 = 1_000_000;
 
-/// The most parts that sizes can have.
-pub const MOST_PARTS: usize = 32;
+pub(crate) const MOST_PARTS: usize = 32;
 
-/// Sizes of values: even over one range, or over several, each with its share of the values.
-///
-/// They are written as a range, `1KiB..10KiB`, or as parts, `90%:1KiB..10KiB+10%:1MiB`: nine of ten values have between 1,024
-/// and 10,239 bytes, the tenth 1 MiB.
+/// Sizes of values: even over one range, `1KiB..10KiB`, or over several with shares, `90%:1KiB..10KiB+10%:1MiB`: nine of ten
+/// values have between 1,024 and 10,239 bytes, the tenth 1 MiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sizes {
-    /// Sorted by range, no range twice; those from `count` on are alike.
+    /// Sorted by range, no range twice; entries from `count` on are unused.
     parts: [Part; MOST_PARTS],
     count: usize,
 }
@@ -33,10 +30,7 @@ pub struct Part {
 }
 
 impl Sizes {
-    /// These parts.
-    ///
-    /// # Errors
-    /// A sentence, where they are none or too many, one is empty, or their shares don't come to [`WHOLE`].
+    /// These parts. Fails when there are none or too many, one is empty, or their shares don't come to [`WHOLE`].
     pub fn of(parts: &[Part]) -> Result<Sizes, String> {
         let total: u64 = parts.iter().map(|part| u64::from(part.share)).sum();
         if total != u64::from(WHOLE) || parts.iter().any(|part| part.share == 0) {
@@ -67,7 +61,7 @@ impl Sizes {
         &self.parts[..self.count]
     }
 
-    /// The range, where there is only one.
+    /// The range, if there is only one.
     pub fn even(&self) -> Option<SizeRange> {
         match self.parts() {
             [one] => Some(one.range),
@@ -133,7 +127,7 @@ impl Sizes {
         self.largest()
     }
 
-    /// The same with all sizes changed alike; none gets smaller than 1.
+    /// Changes all sizes alike; none gets smaller than 1.
     pub fn scaled(&self, scale: impl Fn(u64) -> u64) -> Sizes {
         let mut scaled = *self;
         for part in &mut scaled.parts[..self.count] {
@@ -143,7 +137,7 @@ impl Sizes {
         Sizes::of(scaled.parts()).unwrap_or(scaled)
     }
 
-    /// In words: a range as it is written, several by their median, mean and largest size.
+    /// For reports: one range as it is written, several by their median, mean and largest size.
     pub fn words(&self) -> String {
         match self.even() {
             Some(range) => range.to_string(),
@@ -157,12 +151,12 @@ impl Sizes {
     }
 }
 
-/// The size in a range that an evenly distributed number stands for.
+/// Maps an evenly distributed number into a range.
 fn within(range: SizeRange, number: u64) -> u64 {
     range.from + ((u128::from(number) * u128::from(range.to - range.from)) >> 64) as u64
 }
 
-/// Millionths as percent, without zeros at the end: `12.5`.
+/// Millionths as percent, without trailing zeros: `12.5`.
 fn percent(share: u64) -> String {
     let text = format!("{}.{:04}", share / 10_000, share % 10_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -199,7 +193,6 @@ impl FromStr for Sizes {
     }
 }
 
-/// Reads `90%:1KiB..10KiB`.
 fn part(text: &str) -> Result<Part, String> {
     let wrong = || {
         format!(

@@ -10,25 +10,22 @@ use crate::workload::parameter::AfterLoad;
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::Stop;
 
-/// A set that is to grow old.
 #[derive(Debug, Clone, Copy)]
 pub struct Aging {
-    /// The records that were loaded.
     pub records: u64,
-    /// The times that each of them is overwritten.
     pub times: u32,
-    /// The moment when operations begin, after it.
+    /// When operations begin afterwards.
     pub after: AfterLoad,
 }
 
 impl Aging {
-    /// The moment when loading ends: the store rests when all is done, and not before.
+    /// The store rests after aging, not before.
     pub fn after_load(self) -> AfterLoad {
         if self.times == 0 { self.after } else { AfterLoad::AtOnce }
     }
 
-    /// Overwrites all records so many times, each time in another order, and lets the store rest. `record` makes the key and the value of a
-    /// record in a version, of which 0 is what was loaded; the last write of each writes that.
+    /// Overwrites all records `times` times, each time in another order, and lets the store rest. `record` makes a record's key
+    /// and value in a version, 0 being the loaded one; the last write of each writes that again.
     pub fn age(
         self,
         (load, written): &mut (Load, Written),
@@ -69,13 +66,13 @@ impl Aging {
     }
 }
 
-/// The room on disk that a set takes where it grows so old, as a multiple of that of a fresh one.
+/// The disk space of an aged set, as a multiple of a fresh one's.
 pub fn room(times: u32) -> f64 {
     if times == 0 { 1.0 } else { 2.0 }
 }
 
-/// All numbers below `count`, each once, in an order that jumps about: by steps that have no divisor in common with it, of about the golden
-/// section. `turn` chooses where it begins, and one of many such steps.
+/// All numbers below `count`, each once, in steps coprime to it of about the golden section. `turn` chooses the start and one of
+/// many such steps.
 fn shuffled(count: u64, turn: u64) -> impl Iterator<Item = u64> {
     let golden = (count as f64 * 0.618_033_988_749_895) as u64;
     let is_step = |step: &u64| common_divisor(*step, count) == 1;

@@ -1,9 +1,7 @@
-//! The audit at a trial's end, after every figure was taken: what the store holds is read back against what was written.
-//!
-//! A store is first closed and opened anew, then read; then some records are removed for good, the store is closed and
-//! opened once more, and read again. Reading before the files were measured would change some of them (LevelDB compacts
-//! what is read often), so the audit never sees the store as the workload left it open: what was wrong there and nowhere
-//! else is for the workload's own reads to find, which are all checked.
+//! The audit at a trial's end, after every figure was taken: reads the store back against what was written. A store is first
+//! closed and opened anew, then read; then some records are removed for good, the store is closed and opened once more, and read
+//! again. Reading before the files were measured would change some of them (LevelDB compacts what is read often), so the audit
+//! never sees the store as the workload left it open: the workload's own reads, all checked, do.
 
 use std::time::{Duration, Instant};
 
@@ -18,13 +16,13 @@ use crate::workload::stop::Stop;
 
 /// Records read back at most; of more, a sample.
 const MOST_RECORDS: u64 = 100_000;
-/// Value bytes read back at most, as far as the mean size tells; of more, a sample.
+/// Mean value bytes read back at most; of more, a sample.
 const MOST_BYTES: f64 = (256_u64 << 20) as f64;
-/// Records that are read back whatever their size.
+/// Records read back whatever their size.
 const FEWEST_RECORDS: u64 = 100;
-/// The share of a sample that is kept for records which nobody touched after they were loaded.
+/// One in so many of a sample is of records untouched since loading.
 const UNTOUCHED_SHARE: u64 = 10;
-/// Records removed for good, where removing is part of the workload.
+/// Records removed for good, if removing is part of the workload.
 const REMOVED: usize = 16;
 
 /// Records of a mean size in bytes that are read back at most, each time.
@@ -40,10 +38,9 @@ pub type Record = (u64, u8);
 pub struct Expected {
     /// Chooses a sample.
     pub seed: u64,
-    /// The number of records that were loaded: those of higher indexes were inserted.
+    /// The number of loaded records: those with higher indexes were inserted.
     pub loaded: u64,
-    /// The versions of the records by thread and position: that at `position` of `thread` has the index
-    /// `position * threads + thread`.
+    /// The versions of the records by thread and position: that at `position` of `thread` has the index `position * threads + thread`.
     pub versions: Vec<Vec<u8>>,
     /// Whether the workload removes records.
     pub removes: bool,
@@ -51,23 +48,22 @@ pub struct Expected {
     pub seen_gone: u64,
 }
 
-/// The way in which a store is read back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reading {
-    /// As it is: it does not persist.
+pub(crate) enum Reading {
+    /// Open, as it does not persist.
     Open,
-    /// After it was closed and opened anew, twice.
+    /// After closing and opening it anew, twice.
     Anew,
 }
 
-/// The records that are read back: all, or a seeded sample of about as many as asked for, in which what was inserted or updated goes
-/// before what was only loaded.
+/// The records to read back: all, or a seeded sample of about as many as asked for, preferring inserted and updated records to
+/// untouched ones.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     seed: u64,
-    /// The number of those that were touched, and how many of them are wanted.
+    /// Touched records, and how many of them are wanted.
     touched: (u64, u64),
-    /// The same of those that were only loaded.
+    /// Untouched records, and how many of them are wanted.
     untouched: (u64, u64),
 }
 
@@ -96,11 +92,14 @@ impl Sample {
 }
 
 impl Expected {
-    /// Holds the store to all this: `bench` has it open, and nothing is to be measured any more. Closes it.
-    ///
-    /// # Errors
-    /// [`Failure::WrongData`] at the first record that is missing, wrong, or there after it was removed; the store's own.
-    pub fn audit(&self, bench: &mut Bench<'_>, records: &Records, reading: Reading) -> Result<Audit, Stop> {
+    /// Checks the open store, after all measurements, and closes it. Fails with [`Failure::WrongData`] at the first record that
+    /// is missing, wrong, or there after it was removed.
+    pub(crate) fn audit(
+        &self,
+        bench: &mut Bench<'_>,
+        records: &Records,
+        reading: Reading,
+    ) -> Result<Audit, Stop> {
         let start = Instant::now();
         let chosen = self.choose(most_records(records.mean_value()));
         let mut audit = Audit {
@@ -138,13 +137,13 @@ impl Expected {
         self.versions.iter().map(|share| share.len() as u64).sum()
     }
 
-    /// The records to be read back, by index and version, in the order of their indexes, in which they were loaded.
+    /// The records to read back, by index and version, in index order, in which they were loaded.
     fn choose(&self, most: u64) -> Vec<Record> {
         let sample = Sample::of(self.all().map(|record| self.is_touched(record)), most, self.seed);
         self.all().filter(|record| sample.has(record.0, self.is_touched(*record))).collect()
     }
 
-    /// All records in the order of their indexes.
+    /// In index order.
     fn all(&self) -> impl Iterator<Item = Record> {
         let threads = self.versions.len();
         let longest = self.versions.iter().map(Vec::len).max().unwrap_or(0);
@@ -155,12 +154,12 @@ impl Expected {
         (0..longest).flat_map(move |position| (0..threads).filter_map(move |thread| at(position, thread)))
     }
 
-    /// Versions are counted modulo 256: a record that was updated 256 times looks as if it had only been loaded.
+    /// Versions are counted modulo 256: a record updated 256 times looks untouched.
     fn is_touched(&self, (index, version): Record) -> bool {
         version != 0 || index >= self.loaded
     }
 
-    /// Cuts off the records that are removed for good, some of each part of the set, but never more than half.
+    /// Takes the records to remove for good, some of each part of the set, at most half.
     fn to_remove(&self, mut chosen: Vec<Record>) -> (Vec<Record>, Vec<Record>) {
         let number = REMOVED.min(chosen.len() / 2);
         let Some(step) = chosen.len().checked_div(number) else { return (Vec::new(), chosen) };
@@ -176,9 +175,8 @@ impl Expected {
     }
 }
 
-/// Holds the store to some of the `live` records that it has, and to others that are gone: `bench` has it open, and nothing is to be
-/// measured any more. Closes it.
-pub fn hold(
+/// Checks some of the store's `live` records, and that others are gone, after all measurements; closes the open store.
+pub(crate) fn hold(
     bench: &mut Bench<'_>,
     records: &Records,
     (kept, gone, live): (&[Record], &[Record], u64),
@@ -204,7 +202,6 @@ pub fn hold(
     })
 }
 
-/// When something was noticed.
 #[derive(Debug, Clone, Copy)]
 struct Moment {
     reopened: u32,
@@ -220,7 +217,6 @@ impl std::fmt::Display for Moment {
     }
 }
 
-/// A number that the seed and a record's index make.
 fn hash(seed: u64, index: u64) -> u64 {
     xxh3_64_with_seed(&index.to_le_bytes(), seed)
 }
@@ -229,7 +225,6 @@ fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, Stop> {
     store.session().map_err(|error| Stop::store("opening a session to read the store back", &error))
 }
 
-/// Reads records and holds them to their versions.
 fn read_back(store: &dyn Store, records: &Records, chosen: &[Record], moment: Moment) -> Result<(), Stop> {
     let mut session = session(store)?;
     for (index, version) in chosen {
@@ -254,7 +249,6 @@ fn read_back(store: &dyn Store, records: &Records, chosen: &[Record], moment: Mo
     Ok(())
 }
 
-/// Removes records for good and sees that they are gone.
 fn remove(store: &dyn Store, records: &Records, removed: &[Record]) -> Result<(), Stop> {
     if removed.is_empty() {
         return Ok(());
@@ -268,7 +262,6 @@ fn remove(store: &dyn Store, records: &Records, removed: &[Record]) -> Result<()
     look_for(store, records, removed, Moment { reopened: 0 })
 }
 
-/// Sees that removed records are gone.
 fn look_for(store: &dyn Store, records: &Records, removed: &[Record], moment: Moment) -> Result<(), Stop> {
     let mut session = session(store)?;
     for (index, _) in removed {
@@ -302,8 +295,8 @@ fn failed(doing: &str, index: u64, key: &Key, error: &StoreError) -> Stop {
     Stop::store(&format!("{doing} record {index} (key {key}) after the trial"), error)
 }
 
-/// Roughly how long an audit of `records` records takes, in seconds: of a store in the page cache, whose every call takes
-/// `call_s`, and each of whose removals waits `sync_s` for the disk.
+/// About how many seconds an audit takes: of a store in the page cache, whose every call takes `call_s`, and each of whose
+/// removals waits `sync_s` for the disk.
 pub fn seconds(records: u64, mean_bytes: f64, call_s: f64, sync_s: f64) -> f64 {
     const OPEN_S: f64 = 0.02;
     const BYTES_PER_S: f64 = 1e9;
@@ -320,7 +313,7 @@ pub fn room(estimate_s: f64) -> Duration {
 /// Doubts about a trial's figures, though nothing that was read back was wrong.
 pub fn doubts(data: Data, stored: &Stored, disk: &Disk) -> Vec<Doubt> {
     let mut doubts = Vec::new();
-    // Keys don't count: those could be told from a number. A folder takes some bytes itself, unless the data are elsewhere.
+    // Keys don't count: they follow from a number. A folder takes some bytes itself, unless the data are elsewhere.
     let is_here = disk.allocated_bytes > 0 || disk.files > 0;
     if is_here && data == Data::Incompressible && disk.allocated_bytes < stored.value_bytes {
         let reason = format!(

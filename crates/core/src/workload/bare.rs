@@ -15,15 +15,11 @@ pub struct Bare<'a> {
     spec: &'a Spec,
     watch: Watch<'a>,
     base: Resident,
-    /// At the end of the last operation.
     peak: Option<Resident>,
 }
 
 impl<'a> Bare<'a> {
-    /// Begins.
-    ///
-    /// # Errors
-    /// When the process's memory can't be read.
+    /// Begins. Fails when the process's memory can't be read.
     pub fn begin(spec: &'a Spec) -> Result<Bare<'a>, Ended> {
         let mut watch = Watch::start(&spec.directory, &spec.device);
         process::reset_peak().map_err(Ended::harness)?;
@@ -33,21 +29,14 @@ impl<'a> Bare<'a> {
         Ok(Bare { spec, watch, base, peak: None })
     }
 
-    /// The last operation has returned.
-    ///
-    /// # Errors
-    /// When the process's memory can't be read.
+    /// The last operation has returned. Fails when the process's memory can't be read.
     pub fn worked(&mut self) -> Result<(), Ended> {
         self.watch.burst();
         self.peak = Some(process::resident().map_err(Ended::harness)?);
         Ok(())
     }
 
-    /// Ends, while the files are still there: `data_bytes` was laid out in them, and `guarantee` is what a single operation
-    /// survives that has returned.
-    ///
-    /// # Errors
-    /// When memory or disk can't be read.
+    /// Ends, while the files are still there: `data_bytes` is their data, and `guarantee` is what a returned operation survives.
     pub fn end(
         self,
         operations: Vec<OperationResult>,

@@ -1,26 +1,25 @@
 //! A batch of the loader. Its memory is taken once and kept.
 
-/// Value bytes in a batch, at most: so that 500 records of 1 MiB do not take half a gigabyte of the harness.
-pub const BATCH_BYTES: usize = 32 << 20;
+/// Value bytes in a batch: so that 500 records of 1 MiB do not take half a gigabyte of the harness.
+pub(crate) const BATCH_BYTES: usize = 32 << 20;
 
-/// Records to be loaded together.
 pub struct Batch {
     most: usize,
     most_bytes: usize,
     values: Vec<u8>,
     keys: Vec<u8>,
-    /// Where each record's key and value end.
+    /// The ends of each record's key and value.
     ends: Vec<(usize, usize)>,
 }
 
 impl Batch {
-    /// An empty one for up to `most` records with keys and values of so many bytes at most, whose memory is resident.
+    /// For up to `most` records with keys and values of up to so many bytes; its memory is resident.
     pub fn new(most: usize, key_bytes: usize, largest_value: usize) -> Batch {
         Batch::of_bytes(most, BATCH_BYTES, key_bytes, largest_value)
     }
 
-    /// The same with another bound of its values' bytes.
-    pub fn of_bytes(most: usize, most_bytes: usize, key_bytes: usize, largest_value: usize) -> Batch {
+    /// With another bound of value bytes.
+    pub(crate) fn of_bytes(most: usize, most_bytes: usize, key_bytes: usize, largest_value: usize) -> Batch {
         let bytes = (largest_value * most).min(most_bytes + largest_value);
         Batch {
             most,
@@ -31,14 +30,12 @@ impl Batch {
         }
     }
 
-    /// Forgets its records.
     pub fn clear(&mut self) {
         self.values.clear();
         self.keys.clear();
         self.ends.clear();
     }
 
-    /// Whether it can take no more.
     pub fn is_full(&self) -> bool {
         self.ends.len() >= self.most || self.values.len() >= self.most_bytes
     }
@@ -50,17 +47,14 @@ impl Batch {
         self.ends.push((self.keys.len(), self.values.len()));
     }
 
-    /// Bytes of its keys.
     pub fn key_bytes(&self) -> u64 {
         self.keys.len() as u64
     }
 
-    /// Bytes of its values.
     pub fn value_bytes(&self) -> u64 {
         self.values.len() as u64
     }
 
-    /// Its records.
     pub fn records(&self) -> Vec<(&[u8], &[u8])> {
         let starts = std::iter::once(&(0, 0)).chain(&self.ends);
         let record = |(start, end): (&(usize, usize), &(usize, usize))| {
@@ -70,7 +64,7 @@ impl Batch {
     }
 }
 
-/// An empty vector whose memory is resident.
+/// An empty vector with resident memory.
 pub fn touched(capacity: u64) -> Vec<u8> {
     let mut bytes = vec![1; capacity as usize];
     bytes.clear();

@@ -11,20 +11,19 @@ use crate::store::{OpenFn, OpenOptions, Store, StoreError};
 use crate::workload::step::Step;
 use crate::workload::stop::Stop;
 
-/// A store under test, in a folder of its own.
+/// A store under test in its folder.
 pub struct Bench<'a> {
     open: OpenFn,
     options: OpenOptions<'a>,
     folder: PathBuf,
     store: Option<Box<dyn Store>>,
-    /// Where the data are if they are not in the folder.
+    /// Where the data are if not in the folder.
     elsewhere: Option<String>,
-    /// Syncs that were counted until the store was last closed to be opened anew.
+    /// Syncs counted before the store was last reopened.
     syncs_before: u64,
 }
 
 impl<'a> Bench<'a> {
-    /// Opens the store in the empty folder that `options` name.
     pub fn open(open: OpenFn, options: OpenOptions<'a>) -> Result<Bench<'a>, StoreError> {
         Step::Opening.begin();
         let store = open(&options)?;
@@ -34,45 +33,37 @@ impl<'a> Bench<'a> {
         Ok(Bench { open, folder, options, store: Some(store), elsewhere, syncs_before: 0 })
     }
 
-    /// Where the data are if they are not in the folder, in words.
     pub fn elsewhere(&self) -> Option<&str> {
         self.elsewhere.as_deref()
     }
 
-    /// The space that the store's files take on disk; nothing where its data are elsewhere.
+    /// The files' space on disk; 0 if the data are elsewhere.
     pub fn disk(&self) -> io::Result<Disk> {
         if self.elsewhere.is_some() { Ok(Disk::default()) } else { disk::usage(&self.folder) }
     }
 
-    /// The same without the folder of this name, which is not the store's.
-    pub fn disk_without(&self, name: &str) -> io::Result<Disk> {
+    /// [`Bench::disk`] without the folder of this name, which is not the store's.
+    pub(crate) fn disk_without(&self, name: &str) -> io::Result<Disk> {
         let here = || disk::usage_without(&self.folder, Some(name));
         if self.elsewhere.is_some() { Ok(Disk::default()) } else { here() }
     }
 
-    /// The folder of the store's files.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The open store.
-    ///
-    /// # Errors
-    /// After it was closed.
+    /// Fails after it was closed.
     pub fn store(&self) -> Result<&dyn Store, Stop> {
         self.store.as_deref().ok_or_else(|| Stop::harness("the store is closed"))
     }
 
-    /// The syncs that the store counted itself since it was first opened; `None` where it counts none.
-    ///
-    /// # Errors
-    /// After it was closed, and where the store can't say.
+    /// The store's own count of syncs since it was first opened; `None` if it counts none. Fails after it was closed, and when
+    /// the store can't say.
     pub fn syncs(&self) -> Result<Option<u64>, Stop> {
         let counted = self.store()?.syncs().map_err(|error| Stop::store("counting syncs", &error))?;
         Ok(counted.map(|syncs| self.syncs_before + syncs))
     }
 
-    /// Closes the store, deletes its files and opens a new one.
     pub fn fresh(&mut self) -> Result<(), Stop> {
         self.keep_syncs()?;
         if let Some(store) = self.store.take() {
@@ -87,8 +78,8 @@ impl<'a> Bench<'a> {
         self.open_with("opening the store")
     }
 
-    /// Lets the store settle, closes it, empties the page cache and opens it again; says how the cache was emptied.
-    pub fn reopen_cold(&mut self) -> Result<Emptied, Stop> {
+    /// Lets the store settle, closes it, empties the page cache and opens it again; gives how the cache was emptied.
+    pub(crate) fn reopen_cold(&mut self) -> Result<Emptied, Stop> {
         Step::Settling.begin();
         self.store()?.settle().map_err(|error| Stop::store("settling", &error))?;
         self.keep_syncs()?;
@@ -100,15 +91,14 @@ impl<'a> Bench<'a> {
         Ok(emptied)
     }
 
-    /// Closes the store and opens it again.
-    pub fn reopen(&mut self) -> Result<(), Stop> {
+    pub(crate) fn reopen(&mut self) -> Result<(), Stop> {
         self.keep_syncs()?;
         self.close()?;
         Step::Reopening.begin();
         self.open_with("opening the store anew")
     }
 
-    /// Keeps what the store counted, as it counts anew once it is opened again.
+    /// Saves the store's count, which restarts when it is opened again.
     fn keep_syncs(&mut self) -> Result<(), Stop> {
         if self.store.is_some() {
             self.syncs_before = self.syncs()?.unwrap_or(self.syncs_before);
@@ -122,20 +112,19 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Has the open store give the space of removed records back; the name of what it did, if it can.
+    /// Has the store reclaim the space of removed records; gives the name of what it did, if it can.
     pub fn compact(&mut self) -> Result<Option<&'static str>, Stop> {
         let store = self.store.as_deref_mut().ok_or_else(|| Stop::harness("the store is closed"))?;
         store.compact().map_err(|error| Stop::store("giving space back", &error))
     }
 
-    /// The same while sessions work, if the engine can do that.
+    /// [`Bench::compact`] while sessions work, if the engine can do that.
     pub fn compact_beside(&self) -> Result<Option<&'static str>, Stop> {
         self.store()?
             .compact_beside()
             .map_err(|error| Stop::store("reclaiming space during other work", &error))
     }
 
-    /// Closes the store, if it is open.
     pub fn close(&mut self) -> Result<(), Stop> {
         match self.store.take() {
             Some(store) => {

@@ -17,17 +17,17 @@ pub struct Case<'a> {
     pub parameters: &'a Parameters,
     /// The table of stores.
     pub stores: &'a [StoreDef],
-    /// Settings that the plan gives stores, by store and name. Those of the cell's own axes count before them.
+    /// The plan's settings, by store and name. The cell's axes override them.
     pub settings: &'a BTreeMap<String, BTreeMap<String, String>>,
     /// A cell with as many bytes of data is left out.
     pub size_limit: u64,
-    /// The memory that the cell's machine is limited to, in bytes, where it is.
+    /// The limit on the memory of the cell's machine, in bytes, if any.
     pub memory_limit: Option<u64>,
-    /// The number of clients over which its sessions are spread; 0 where it has them itself.
+    /// The number of clients over which its sessions are spread; 0 without clients.
     pub clients: usize,
 }
 
-/// Where no store has settings of the plan.
+/// Without settings in the plan.
 static NO_SETTINGS: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
 
 impl<'a> Case<'a> {
@@ -61,9 +61,8 @@ impl Case<'_> {
         }
     }
 
-    /// The same with a session for each thread; and what the store can do with its settings, which may take a session or its
-    /// order away.
-    pub fn opens_for_threads(&self) -> Result<(&StoreDef, Capabilities), Reason> {
+    /// With a session for each thread; and the store's capabilities with its settings, which may remove sessions or its order.
+    pub(crate) fn opens_for_threads(&self) -> Result<(&StoreDef, Capabilities), Reason> {
         let store = self.opens()?;
         let able = self.capabilities().unwrap_or_else(|| store.capabilities.clone());
         match self.cell.threads() {
@@ -86,10 +85,7 @@ impl Case<'_> {
         if (threads as usize) < clients { Err(Reason::FewThreads { threads, clients }) } else { Ok(()) }
     }
 
-    /// Whether so many bytes of values are within the plan's limit and the store's.
-    ///
-    /// # Errors
-    /// Where they are not.
+    /// Whether so many bytes of values are within the plan's limit and the store's. Fails when they are not.
     pub fn holds(&self, bytes: f64) -> Result<(), Reason> {
         let limit_bytes = self.size_limit;
         if bytes >= limit_bytes as f64 {
@@ -103,13 +99,13 @@ impl Case<'_> {
         }
     }
 
-    /// Bytes that its store keeps in memory alone, of so many that it holds: all, where it has nowhere else for them.
+    /// How many of `held_bytes` its store keeps in memory alone: all, if it has nowhere else for them.
     pub fn kept_in_memory(&self, held_bytes: f64) -> f64 {
         let in_memory = self.capabilities().is_some_and(|able| able.keeps && !able.persists);
         if in_memory { held_bytes } else { 0.0 }
     }
 
-    /// The capabilities of its store with its settings; `None` where it is not known.
+    /// The capabilities of its store with its settings; `None` for an unknown store.
     pub fn capabilities(&self) -> Option<Capabilities> {
         let settings = self.own_settings();
         let named = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -121,26 +117,25 @@ impl Case<'_> {
         self.kind() == Kind::Server && self.own_settings().contains_key(running::URL)
     }
 
-    /// Whether its store has files of its own process that are to survive a kill; taken for so where the guarantee is found later.
+    /// Whether its store has files of its own process that are to survive a kill; assumed if the guarantee is found later.
     pub fn survives_kills(&self) -> bool {
         let tier = self.cell.guarantee().tier();
         let persists = self.capabilities().is_some_and(|able| able.persists);
         persists && !self.is_elsewhere() && tier.is_none_or(|tier| tier >= Guarantee::Process)
     }
 
-    /// The settings of its store.
     fn own_settings(&self) -> BTreeMap<String, String> {
         let mut settings = self.settings.get(self.cell.store()).cloned().unwrap_or_default();
         settings.extend(self.cell.settings().map(|(name, value)| (name.to_owned(), value.to_owned())));
         settings
     }
 
-    /// The bytes that its store takes of the disk beside the records, where it is a server of the trial's own.
+    /// A private server's bytes on disk besides the records.
     pub fn server_bytes(&self) -> f64 {
         if self.kind() == Kind::Server && !self.is_elsewhere() { SERVER_BYTES } else { 0.0 }
     }
 
-    /// The seconds that its store takes to start and end, where it is a server of the trial's own.
+    /// Seconds that its store takes to start and end, if it is a private server.
     pub fn server_start_s(&self) -> f64 {
         let server = self.store().and_then(|store| store.server).filter(|_| !self.is_elsewhere());
         server.map_or(0.0, |server| server.start_s)
@@ -152,7 +147,7 @@ impl Case<'_> {
     }
 }
 
-/// The bytes that a server takes beside the records: its own tables, and the files of its log. A fresh one takes 40 MB.
+/// A server's bytes besides the records: its tables and log files. A fresh one takes 40 MB.
 const SERVER_BYTES: f64 = 150e6;
 
 /// Disk that a cell takes, in bytes.
@@ -176,7 +171,7 @@ pub struct Time {
 }
 
 impl Time {
-    /// That of a trial that takes so long, with so much of it for reading back, and no rest.
+    /// The time of a trial, with so much of it for reading back, and no rest.
     pub fn of(trial_s: f64, audit_s: f64) -> Time {
         Time { trial_s, audit_s, rest_s: 0.0 }
     }

@@ -28,11 +28,8 @@ impl Chooser {
         Chooser { random: Xoshiro256PlusPlus::seed_from_u64(seed), law: Law::Uniform }
     }
 
-    /// A few records often, most of them seldom: ranks follow Zipf's law with `exponent` (YCSB takes 0.99) over `count`
-    /// records, and are scattered over them by a hash, so that the popular ones don't lie side by side.
-    ///
-    /// # Errors
-    /// A sentence, for a count of 0 or an exponent that is not positive.
+    /// Chooses by Zipf's law with `exponent` (YCSB takes 0.99) over `count` records; a hash scatters ranks, so that popular
+    /// records are not neighbours. Fails for a count of 0 or an exponent that is not positive.
     pub fn zipfian(seed: u64, count: u64, exponent: f64) -> Result<Chooser, String> {
         let law = Zipf::new(count, exponent)?;
         Ok(Chooser { random: Xoshiro256PlusPlus::seed_from_u64(seed), law: Law::Zipfian(law) })
@@ -53,13 +50,12 @@ impl Chooser {
         Position(self.random.clone())
     }
 
-    /// Goes on from where it was: what came after that comes again.
-    pub fn go_back(&mut self, position: Position) {
+    /// Returns to an earlier position: what came after it comes again.
+    pub(crate) fn go_back(&mut self, position: Position) {
         self.random = position.0;
     }
 
-    /// Chooses one of the records for every place in `chosen`. What is known of them is read at once, so that memory is
-    /// waited for once, not for each.
+    /// Chooses a record for every place in `chosen`. Reads `known` of all at once, so that memory is waited for once, not for each.
     #[inline]
     pub fn fill(&mut self, chosen: &mut [u64], known: &[u8]) {
         let count = known.len() as u64;

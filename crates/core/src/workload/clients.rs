@@ -1,10 +1,10 @@
-//! Load from several machines. The trial's process opens the store, loads it and reads it back; the sessions of the timed part are
-//! on clients, each of which has some of the threads. A thread does there what it would do here: the same records, in the same
-//! order. All start at one moment, and what they measured is merged without loss.
+//! Load from several machines. The trial's process opens the store, loads it and reads it back; the sessions of the timed part
+//! are on clients, each of which has some of the threads. A thread does there what it would do here: the same records, in the
+//! same order. All start at one moment, and their measurements are merged without loss.
 
 mod clock;
 mod fleet;
 pub mod link;
 pub mod words;
 
-pub use self::fleet::{Fleet, Rounded};
+pub(crate) use self::fleet::{Fleet, Rounded};

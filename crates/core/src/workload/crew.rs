@@ -1,8 +1,6 @@
-//! The threads of a workload. Each has one handle on what is measured for as long as that is open: what an engine keeps by session
-//! (the page cache of SQLite is a connection's) is there from round to round, as it is in an application.
-//!
-//! All threads do a round together. Where one of them fails or panics, the others are stopped ([`line`](super::line)), and the round
-//! ends with that.
+//! The threads of a workload. Each keeps one handle on what is measured: what an engine keeps by session (SQLite's page cache is
+//! a connection's) lasts from round to round, as in an application. All threads do a round together. If one fails or panics, the
+//! others are stopped ([`line`](super::line)), and the round ends with that.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,19 +15,15 @@ use crate::workload::elapsed::{Elapsed, Part};
 use crate::workload::line::{Approach, StartingLine};
 use crate::workload::stop::Stop;
 
-/// One thread of a workload: its memory, and what it does. `H` is its handle on what is measured, `O` what it is told of a round.
-pub trait Lane<H: ?Sized, O>: Send {
-    /// Why a round ends early.
+/// One thread of a workload, with its memory. `H` is its handle on what is measured, `O` the order for a round.
+pub(crate) trait Lane<H: ?Sized, O>: Send {
     type Failed: From<Stop> + Send;
 
-    /// Its part of a round: what must be ready before, then, after it has crossed the starting line, its work.
-    ///
-    /// # Errors
-    /// At the first operation that fails or reads what is wrong.
+    /// Prepares a round, crosses the starting line, and does its work. Stops at the first operation that fails or reads what is wrong.
     fn round(&mut self, handle: &mut H, order: O, approach: Approach<'_>) -> Result<Part, Self::Failed>;
 }
 
-/// The lane of a thread, which holds it during a round; between rounds it is the first thread's.
+/// A thread's lane, which it locks during a round; between rounds the first thread does.
 pub fn held<L>(lane: &Mutex<L>) -> MutexGuard<'_, L> {
     lane.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -39,29 +33,27 @@ pub fn own<L>(lane: Mutex<L>) -> L {
     lane.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Opens a session.
 pub fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, Stop> {
     store.session().map_err(|error| Stop::store("opening a session", &error))
 }
 
-/// The threads: the calling one, which is the first, and the others, which wait for orders.
-pub struct Crew<'c, H: ?Sized, L: Lane<H, O>, O> {
+/// The calling thread, which is the first, and the others, which wait for orders.
+pub(crate) struct Crew<'c, H: ?Sized, L: Lane<H, O>, O> {
     line: &'c StartingLine<'c>,
     clock: &'c Clock,
     lane: &'c Mutex<L>,
-    /// The first thread's handle.
     pub handle: Box<H>,
     others: Vec<Other<O, L::Failed>>,
 }
 
-/// Another thread, as seen from the first. Where it is dropped, the thread ends.
+/// Another thread, seen from the first. Dropping it ends the thread.
 struct Other<O, E> {
     orders: SyncSender<O>,
     parts: Receiver<Result<Part, E>>,
 }
 
-/// Opens a handle in each thread, does `work` with all of them, and closes them. `first` is done with the first thread's handle
-/// before the others are opened.
+/// Opens a handle in each thread, does `work` with all of them, and closes them. `first` gets the first thread's handle before
+/// the others are opened.
 pub fn with<H, L, O, T>(
     clock: &Clock,
     lanes: &[Mutex<L>],
@@ -77,8 +69,8 @@ where
     with_line(&StartingLine::new(lanes.len(), clock), clock, lanes, open, first, work)
 }
 
-/// The same at a line of theirs, which is for as many threads as there are lanes.
-pub fn with_line<H, L, O, T>(
+/// [`with`] at a given line, for as many threads as there are lanes.
+pub(crate) fn with_line<H, L, O, T>(
     line: &StartingLine<'_>,
     clock: &Clock,
     lanes: &[Mutex<L>],
@@ -100,13 +92,12 @@ where
         let open = &open;
         let start = |(lane, number)| Other::start(scope, open, line, lane, number);
         let others = others.iter().zip(1..).map(start).collect::<Result<_, _>>()?;
-        // With the crew the orders end, and so do the other threads.
+        // Dropping the crew ends the orders, and so the other threads.
         work(&mut Crew { line, clock, lane, handle, others })
     })
 }
 
 impl<O: Copy + Send, E: From<Stop> + Send> Other<O, E> {
-    /// Starts a thread, and waits until its handle is open.
     fn start<'s, H: ?Sized, L: Lane<H, O, Failed = E>>(
         scope: &'s Scope<'s, '_>,
         open: &'s (impl Fn() -> Result<Box<H>, E> + Sync),
@@ -142,16 +133,13 @@ impl<O: Copy + Send, E: From<Stop> + Send> Other<O, E> {
 }
 
 impl<H: ?Sized, L: Lane<H, O>, O: Copy + Send> Crew<'_, H, L, O> {
-    /// Does a round on all threads together; says how long it took.
-    ///
-    /// # Errors
-    /// That of the thread that failed first.
+    /// Does a round on all threads; gives how long it took. The error is that of the thread that failed first.
     pub fn round(&mut self, order: O) -> Result<Elapsed, L::Failed> {
         let parts = self.parts(order)?;
         Ok(Elapsed::of(self.clock, &parts))
     }
 
-    /// The same; each thread's part.
+    /// Does a round; gives each thread's part.
     pub fn parts(&mut self, order: O) -> Result<Vec<Part>, L::Failed> {
         for other in &self.others {
             other.orders.send(order).map_err(|_| gone())?;
@@ -168,7 +156,7 @@ impl<H: ?Sized, L: Lane<H, O>, O: Copy + Send> Crew<'_, H, L, O> {
     }
 }
 
-/// One thread's part of a round; its failure, or its panic, stops all others.
+/// One thread's part; its failure or panic stops all others.
 fn part<H: ?Sized, L: Lane<H, O>, O>(
     line: &StartingLine<'_>,
     lane: &Mutex<L>,
@@ -184,7 +172,7 @@ fn part<H: ?Sized, L: Lane<H, O>, O>(
     done
 }
 
-/// A panic of the store or of the harness, in its own words.
+/// The message of a panic in the store or the harness.
 fn panicked(words: &(dyn Any + Send)) -> Stop {
     let text =
         words.downcast_ref::<&str>().copied().or_else(|| words.downcast_ref::<String>().map(String::as_str));

@@ -10,7 +10,6 @@ mod trial;
 
 use std::sync::Mutex;
 
-use crate::axis::Axis;
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::measure::page_cache::Emptied;
@@ -24,7 +23,7 @@ use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
 use crate::workload::clients::Fleet;
 use crate::workload::crew;
-use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::loader::{load, numbered};
 use crate::workload::mix::Doing;
@@ -32,7 +31,7 @@ use crate::workload::operation::Operation;
 use crate::workload::phase::{Goal, Phase};
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::Stop;
-pub use crate::workload::task::Crud;
+pub(crate) use crate::workload::task::Crud;
 use share::Order;
 use shared::{Shared, Shares};
 
@@ -40,23 +39,10 @@ use shared::{Shared, Shares};
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "crud",
     help: "insert, get, update and remove single records of a store",
-    axes: &[
-        Axis::STORE,
-        Axis::RECORD_SIZE,
-        Axis::RECORDS,
-        Axis::DATA,
-        Axis::GUARANTEE,
-        Axis::PLACE,
-        Axis::DISK,
-        Axis::MACHINE,
-        Axis::BACKGROUND,
-        Axis::AGE,
-        Axis::THREADS,
-        Axis::RATE,
-        Axis::TUNING,
-        Axis::COMPRESSION,
-        Axis::CACHE,
-    ],
+    axes: axes!(
+        STORE RECORD_SIZE RECORDS DATA GUARANTEE PLACE DISK MACHINE BACKGROUND AGE THREADS RATE TUNING
+        COMPRESSION CACHE
+    ),
     parameters: &[
         "operations",
         "order",
@@ -94,8 +80,8 @@ pub struct Done {
     pub written: Written,
     /// The means by which the page cache was emptied before the reads, if it was.
     pub cache_emptied_by: Option<Emptied>,
-    /// Writes that were acknowledged, and the syncs meanwhile: a promise of `power` is held to them.
-    pub acknowledged: Vec<Acknowledged>,
+    /// Acknowledged writes with their syncs, to check a promise of `power`.
+    pub(crate) acknowledged: Vec<Acknowledged>,
     /// The records that the store is to hold, to be read back.
     pub expected: Expected,
     /// The machines that had its sessions, where others had.
@@ -109,22 +95,19 @@ pub struct Ran {
     cache_emptied_by: Option<Emptied>,
 }
 
-/// The progress of a run.
 struct Progress {
-    /// The last loading; none since the store was made anew.
+    /// `None` since the store was made anew.
     load: Option<Load>,
-    /// The phases that have been measured, the last one perhaps not to its end.
+    /// Measured phases; the last one may be unfinished.
     phases: Vec<Phase>,
     cache_emptied_by: Option<Emptied>,
 }
 
-/// Why the sessions end.
 enum Next {
     /// The store is full: it must be made anew.
     MakeAnew,
-    /// The values are to be read from a store that was just opened.
+    /// Values are to be read from a store that was just opened.
     OpenCold,
-    /// All is done.
     Finish,
 }
 
@@ -133,15 +116,14 @@ pub struct Prepared<'a> {
     shared: Shared<'a>,
     shares: Shares<'a>,
     batch: Batch,
-    /// All that was loaded.
     loaded: Written,
     acknowledged: Vec<Acknowledged>,
-    /// The machines that have the sessions, where others have.
+    /// The machines with the sessions, if not this one.
     fleet: Option<Fleet>,
 }
 
 impl Crud {
-    /// Takes all memory that the harness will need. `check` says whether the store keeps what it is given.
+    /// Takes all memory that the harness will need. `check` is whether the store keeps what it is given.
     pub fn prepare<'a>(
         &'a self,
         records: &'a Records,
@@ -164,15 +146,11 @@ impl Crud {
 }
 
 impl Prepared<'_> {
-    /// The sessions are on other machines, where there are any.
-    pub fn spread_over(&mut self, fleet: Option<Fleet>) {
+    pub(crate) fn spread_over(&mut self, fleet: Option<Fleet>) {
         self.fleet = fleet;
     }
 
-    /// Loads the store and does all operations. What was measured can be told afterwards, which takes memory.
-    ///
-    /// # Errors
-    /// At the first thing that goes wrong.
+    /// Loads the store and does all operations. Stops at the first thing that goes wrong.
     pub fn run(&mut self, bench: &mut Bench<'_>) -> Result<Ran, Stop> {
         let mut progress = Progress { load: None, phases: Vec::new(), cache_emptied_by: None };
         loop {
@@ -193,7 +171,7 @@ impl Prepared<'_> {
         Ok(Ran { load, phases, cache_emptied_by })
     }
 
-    /// Does what can be done while the store is open, with the same sessions all along: those of this process, or of its clients.
+    /// Works while the store is open, with the same sessions throughout: this process's, or its clients'.
     fn while_open(&mut self, bench: &Bench<'_>, progress: &mut Progress) -> Result<Next, Stop> {
         let Prepared { shared, shares, batch, loaded, acknowledged, fleet } = self;
         let (shared, shares, store) = (&*shared, &*shares, bench.store()?);
@@ -237,7 +215,6 @@ impl Prepared<'_> {
     }
 }
 
-/// All that loading takes.
 struct Loading<'p, 'a> {
     shared: &'p Shared<'a>,
     shares: &'p Shares<'a>,
@@ -246,7 +223,7 @@ struct Loading<'p, 'a> {
 }
 
 impl Loading<'_, '_> {
-    /// Loads a store that was made anew, and makes it as old as is asked for; the number of records, if it did.
+    /// Loads and ages a new store; gives the number of records, if it did.
     fn load(
         &mut self,
         session: &mut dyn Session,
@@ -275,7 +252,7 @@ impl Loading<'_, '_> {
     }
 }
 
-/// Does the rounds of all phases for as long as the store can stay open; `work` does one, of the phase of this number.
+/// Does rounds of all phases while the store can stay open; `work` does one, of the phase with this number.
 fn rounds<'s>(
     (shared, shares): (&'s Shared<'_>, &Shares<'_>),
     progress: &mut Progress,
@@ -308,7 +285,6 @@ fn rounds<'s>(
     }
 }
 
-/// One round of a phase, on all threads together, which `work` does.
 fn round(
     shared: &Shared<'_>,
     shares: &Shares<'_>,
@@ -326,7 +302,6 @@ fn round(
     Ok(())
 }
 
-/// The writes of a phase, in a word.
 fn written_by(doing: Doing) -> &'static str {
     match doing {
         Doing::One(Operation::Insert) => "inserts",

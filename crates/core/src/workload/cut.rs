@@ -1,5 +1,5 @@
-//! The cut check, in the processes that it runs: one writes to a store on a disk that logs all that is asked of it, and each of
-//! the others opens the store as some power cut would have left it. The steps are those of the kill check.
+//! The cut check, in its processes: one writes to a store on a disk that logs all requests, and each of the others opens the
+//! store as some power cut would have left it. The steps are those of the kill check.
 
 #[cfg(target_os = "linux")]
 mod boot;
@@ -15,7 +15,7 @@ pub mod told;
 pub use self::message::{CutTold, Endured, Looked, Mark, Recorded};
 use crate::workload::spec::{Asked, CutPart, Ended};
 
-/// Does a part, and tells what came of it. Whoever records does not return: its store must not be closed.
+/// Does a part, and reports its result. The recording part does not return: its store must not be closed.
 pub fn run(
     asked: &Asked<'_>,
     part: &CutPart,

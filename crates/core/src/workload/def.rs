@@ -10,7 +10,7 @@ use crate::axis::Axis;
 use crate::measure::probe::Probe;
 use crate::result::{Measured, Reason, TrialResult};
 
-/// All that is said of a workload.
+/// An entry of the table of workloads.
 #[derive(Debug)]
 pub struct WorkloadDef {
     /// The word used in plans and results.
@@ -31,25 +31,29 @@ pub struct WorkloadDef {
     pub space: fn(&Case<'_>) -> Space,
     /// Bytes of data in the store at its fullest.
     pub held: fn(&Case<'_>) -> f64,
-    /// The memory that a trial's process takes, in bytes: what is made ahead of the work, and what a store keeps in memory alone;
-    /// engines' caches aside.
+    /// A trial process's memory in bytes: what is made ahead of the work, and what a store keeps in memory alone, without
+    /// engines' caches.
     pub memory: fn(&Case<'_>) -> f64,
     /// The time that a trial takes, by what its place costs.
     pub time: fn(&Case<'_>, &Probe) -> Time,
     /// The time that a trial takes by what a rehearsal of its cell took, in seconds, where that says more.
     pub time_by_rehearsal: Option<ByRehearsal>,
-    /// Runs a trial, in a process of its own.
+    /// Runs a trial.
     pub run: fn(&Asked<'_>) -> Result<Measured, Ended>,
-    /// Does what a trial's process asks of one of its clients, which has these of its threads; `None` where the work can't be spread
-    /// over several machines.
+    /// Does a client's part of a trial, with these threads; `None` if the work can't be spread over machines.
     pub serve: Option<Serve>,
 }
 
-/// Does the part of a client.
-pub type Serve = fn(&Asked<'_>, Range<u64>, &dyn Wire) -> Result<(), Ended>;
+pub(crate) type Serve = fn(&Asked<'_>, Range<u64>, &dyn Wire) -> Result<(), Ended>;
 
-/// The time that a trial takes by what a rehearsal of its cell took, in seconds; `None` where that tells nothing.
-pub type ByRehearsal = fn(&Case<'_>, &Probe, &TrialResult) -> Option<f64>;
+/// Seconds of a trial, estimated from a rehearsal of its cell; `None` if that shows nothing.
+pub(crate) type ByRehearsal = fn(&Case<'_>, &Probe, &TrialResult) -> Option<f64>;
+
+/// The axes with these names: `axes!(STORE RECORDS)`.
+macro_rules! axes {
+    ($($name:ident)*) => { &[$($crate::axis::Axis::$name),*] };
+}
+pub(crate) use axes;
 
 /// A figure by which contestants are ranked wherever a report has room for a few.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,12 +73,12 @@ pub enum Headline {
 pub struct Workload(&'static WorkloadDef);
 
 impl Workload {
-    /// That of an entry.
+    /// The workload of an entry.
     pub const fn of(def: &'static WorkloadDef) -> Workload {
         Workload(def)
     }
 
-    /// All that is said of it.
+    /// The entry.
     pub fn def(self) -> &'static WorkloadDef {
         self.0
     }

@@ -1,28 +1,28 @@
-//! Reads and writes of one file, in sequence or at random: what a place gives with no store in the way, beside which the
-//! figures of stores can be read.
+//! Reads and writes of one file, in sequence or at random: what a location gives without a store, to compare stores' figures
+//! with.
 //!
-//! An operation is a `pread` or `pwrite` of one block, made by a thread that waits for it: fio's engine `psync` at a queue
-//! depth of 1. What is done as fio does it by default, and what is not:
+//! An operation is a `pread` or `pwrite` of one block, made by a thread that waits for it: fio's engine `psync` at a queue depth
+//! of 1. How it compares with fio:
 //!
 //! - **The file** is written in full and synced before the clock starts, for writes too (fio's `overwrite=1`): no block is the
 //!   first at its place. Its content is random.
-//! - **Sequential**: block after block, from the start again after the end. Threads have regions of the file, of equal size
+//! - **Sequential**: block after block, from the start again after the end. Threads have regions of equal size
 //!   (`offset_increment`).
-//! - **Random**: every block of the file once, in a seeded order, before any comes again (fio without `norandommap`). Threads
-//!   share one such order; fio's jobs have one each.
-//! - **What is written** is random, too, and no two blocks are alike, so that nothing is won by compressing them or by keeping
-//!   one for several (`scramble_buffers`).
-//! - **The page cache**: cold, the file is dropped from it before the clock starts (`invalidate=1`, fio's default); else it
-//!   is read into it (`pre_read=1`). Cold reads end with the file: what is read again would not be cold. Random blocks
-//!   smaller than a page share theirs, so that later ones are found there.
-//! - **Reading ahead**: the kernel is told which pattern to expect, by `posix_fadvise` (`fadvise_hint=1`).
-//! - **Syncs** are counted by the thread (`fsync=N`, `fdatasync=N`). An operation's latency holds the sync that follows it; both
-//!   parts are recorded besides, as fio shows them.
-//! - **The final sync** of writes is timed on its own (fio's `end_fsync=1` adds it to the time that its bandwidth is over).
-//! - **Rates** are over wall time, with what lies between the calls, as fio's are.
+//! - **Random**: every block once, in a seeded order, before any comes again (fio without `norandommap`). Threads share one such
+//!   order; fio's jobs have one each.
+//! - **Written data** are random, and no two blocks are alike, so that compression and deduplication win nothing
+//!   (`scramble_buffers`).
+//! - **The page cache**: if cold, the file is dropped from it before the clock starts (`invalidate=1`, fio's default); else it is
+//!   read into it (`pre_read=1`). Cold reads end with the file: a second read would not be cold. Random blocks smaller than a
+//!   page share theirs, so that later ones are found there.
+//! - **Reading ahead**: `posix_fadvise` gives the kernel the pattern (`fadvise_hint=1`).
+//! - **Syncs** are counted by thread (`fsync=N`, `fdatasync=N`). An operation's latency holds the sync that follows it; syncs are
+//!   also recorded alone.
+//! - **The final sync** of writes is timed separately (fio's `end_fsync=1` adds it to the time of its bandwidth).
+//! - **Rates** are over wall time, with what lies between calls, as fio's are.
 //!
-//! Calls are made to the kernel directly, so that counting syncs ([`crate::measure::syncs`]) costs them nothing: the counters
-//! of the process don't hold those of this workload, [`Measured`] does.
+//! System calls are made directly, so that counting syncs ([`crate::measure::syncs`]) costs nothing: the process's counters lack
+//! this workload's, which [`Measured`] has.
 
 mod buffer;
 pub mod fault;
@@ -37,11 +37,11 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
-pub use fault::{Doing, Error, Unsupported};
-pub use spec::{Amount, Spec};
-pub use trial::WORKLOAD;
+pub(crate) use fault::Error;
+pub(crate) use spec::{Amount, Spec};
+pub(crate) use trial::WORKLOAD;
 
-use self::lane::{CALLS, Lane, OPERATIONS, Recorder, SYNCS};
+use self::lane::{Lane, OPERATIONS, Recorder, SYNCS};
 use self::target::Target;
 use crate::axis::device::values::Sync;
 use crate::measure::clock::Clock;
@@ -51,43 +51,25 @@ use crate::measure::series::Series;
 use crate::result::{Requests, Second};
 use crate::workload::crew::{self, own};
 
-/// The file on which it is tried what a place can do has at least this size, in bytes.
-const LEAST_TRIED_BYTES: u64 = 1 << 20;
-
-/// The measurements.
 #[derive(Debug)]
 pub struct Measured {
-    /// Blocks that were read or written.
     pub operations: u64,
-    /// Their bytes.
     pub bytes: u64,
     /// From the first thread's begin to the last one's end, without the final sync.
     pub wall: Duration,
-    /// Latencies of the operations, each with the sync that followed it.
     pub latencies: Latencies,
-    /// Latencies of the writes alone, where there were syncs between them.
-    pub writes: Option<Latencies>,
-    /// Latencies of the syncs between the writes alone; how many there were.
+    /// Latencies of syncs between writes.
     pub syncs: Option<Latencies>,
-    /// Writes that were durable when they returned, by `O_DSYNC`.
-    pub synchronous_writes: u64,
-    /// The time that it took to make all durable that was written, after the last operation; `None` for reads.
+    /// The sync after the last operation; `None` for reads.
     pub final_sync: Option<Duration>,
-    /// The requests that a simulated disk answered meanwhile, if the file is on one.
     pub disk: Option<Requests>,
-    /// The figures of each second, where it took more than one.
+    /// For more than one second.
     pub series: Vec<Second>,
-    /// Whether cold reads ended with the file, and more were asked for.
-    pub ended_with_file: bool,
-    /// The share of the threads' time that was spent between the calls.
+    /// The share of the threads' time between calls.
     pub harness_share: f64,
-    /// The share of the file that was in the page cache before the first operation, where the system tells.
-    pub cached_before: Option<f64>,
-    /// The same after the last: more than nothing with `O_DIRECT` means that the file system did not obey.
-    pub cached_after: Option<f64>,
 }
 
-/// A file that is laid out. It is deleted with this, if not by [`Prepared::finish`].
+/// A file that is laid out, and deleted on drop if not by [`Prepared::finish`].
 #[derive(Debug)]
 pub struct Prepared {
     spec: Spec,
@@ -95,10 +77,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Makes the file in `directory`, and lays it out.
-    ///
-    /// # Errors
-    /// When the spec can be measured nowhere; when the file can't be made there.
+    /// Makes and lays out the file. Fails when the spec can be measured nowhere, or the file can't be made.
     pub fn new(spec: &Spec, directory: &Path) -> Result<Prepared, Error> {
         if let Some(unsupported) = spec.unsupported() {
             return Err(unsupported.into());
@@ -106,10 +85,7 @@ impl Prepared {
         Ok(Prepared { spec: spec.clone(), target: Target::lay_out(spec, directory)? })
     }
 
-    /// Reads or writes the file.
-    ///
-    /// # Errors
-    /// When the place can't do what the spec asks for; at the first operation that fails.
+    /// Fails when the location can't do what the spec asks for, and at the first operation that fails.
     pub fn measure(&self, clock: &Clock) -> Result<Measured, Error> {
         let Prepared { spec, target } = self;
         self.set_cache()?;
@@ -119,7 +95,6 @@ impl Prepared {
         };
         let lanes = (0..spec.threads()).map(lane).collect::<Result<Vec<_>, Error>>()?;
         let series = Series::new(lanes.len()).map_err(Error::Harness)?;
-        let cached_before = target.cached();
         let no_handle = || Ok(Box::new(()));
         let (elapsed, disk) = crew::with(
             clock,
@@ -134,7 +109,6 @@ impl Prepared {
             },
         )?;
         let lanes: Vec<Lane<'_>> = lanes.into_iter().map(own).collect();
-        let ended_with_file = lanes.iter().any(Lane::is_cut);
         let recorder = Recorder::of_all(lanes.into_iter().map(Lane::finish))?;
         let has_syncs = spec.pattern.writes() && spec.sync != Sync::None;
         let of = |kind: usize| recorder.latencies(kind).clone();
@@ -146,59 +120,20 @@ impl Prepared {
             wall: elapsed.wall,
             harness_share: elapsed.harness_share(true).unwrap_or_default(),
             latencies: of(OPERATIONS),
-            writes: has_syncs.then(|| of(CALLS)),
             syncs: has_syncs.then(|| of(SYNCS)),
-            synchronous_writes: if spec.io.is_dsync() { operations } else { 0 },
             final_sync,
             disk,
             series: series.finish(),
-            ended_with_file,
-            cached_before,
-            cached_after: target.cached(),
         })
     }
 
-    /// Deletes the file.
     pub fn finish(self) -> Result<(), Error> {
         self.target.delete()
     }
 
-    /// Past the page cache, pages that are in it would be in the way.
+    /// For direct I/O, cached pages would be in the way.
     fn set_cache(&self) -> Result<(), Error> {
         self.target.set_cache(!self.spec.cold && !self.spec.io.is_direct())
-    }
-}
-
-/// Makes a file in `directory`, reads or writes it, and deletes it, also after an error.
-///
-/// # Errors
-/// As [`Prepared::new`], [`Prepared::measure`] and [`Prepared::finish`].
-pub fn run(spec: &Spec, directory: &Path, clock: &Clock) -> Result<Measured, Error> {
-    let prepared = Prepared::new(spec, directory)?;
-    let measured = prepared.measure(clock)?;
-    prepared.finish()?;
-    Ok(measured)
-}
-
-/// Tries on a small file in `directory` whether the spec can be measured there; why not, if so.
-///
-/// # Errors
-/// As [`run`], but for what is unsupported.
-pub fn unsupported_in(spec: &Spec, directory: &Path) -> Result<Option<Unsupported>, Error> {
-    if let Some(unsupported) = spec.unsupported() {
-        return Ok(Some(unsupported));
-    }
-    let small =
-        Spec { file: (spec.block * spec.threads()).max(LEAST_TRIED_BYTES).min(spec.file), ..spec.clone() };
-    let tried = Prepared::new(&small, directory).and_then(|prepared| {
-        prepared.target.open(&small)?;
-        prepared.set_cache()?;
-        prepared.finish()
-    });
-    match tried {
-        Ok(()) => Ok(None),
-        Err(Error::Unsupported(unsupported)) => Ok(Some(unsupported)),
-        Err(error) => Err(error),
     }
 }
 

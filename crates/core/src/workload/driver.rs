@@ -1,5 +1,5 @@
-//! The timed loop. Operations are planned in quanta, with their keys and values made before the clock starts; then each
-//! is timed from just before the store's call to just after it; latencies are recorded when the quantum has ended.
+//! The timed loop. Operations are planned in quanta, with keys and values made before the clock starts; each is timed from just
+//! before the store's call to just after it; latencies are recorded when the quantum has ended.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ use crate::workload::stop::Stop;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum Visit {
-    /// Copies it into a buffer of its own, as most do, unless it is in one already ([`Session::copied`]).
+    /// Copies it into a buffer, as most applications do, unless the session does ([`Session::copied`]).
     Copy,
     /// Reads a byte of every cache line where it lies.
     Touch,
@@ -32,12 +32,11 @@ pub enum Visit {
 words!(Visit, "{} is nothing to do with a value: use copy or touch");
 as_text!(Visit);
 
-/// One operation, planned.
 #[derive(Debug, Clone)]
 struct Planned {
     operation: Operation,
     timed: bool,
-    /// Whether it puts a record back that was just removed.
+    /// Whether it puts back a record that was just removed.
     puts_back: bool,
     version: u8,
     index: u64,
@@ -51,11 +50,10 @@ pub struct Quantum {
     keys: Vec<Key>,
     arena: Vec<u8>,
     ticks: Vec<u64>,
-    /// Whether values are read.
     reads: bool,
 }
 
-/// Value bytes after which a quantum is full: a share of the second-level cache, so that small values stay near.
+/// Value bytes that fill a quantum: a share of the second-level cache, so that small values stay there.
 const QUANTUM_BYTES: usize = 256 << 10;
 
 impl Quantum {
@@ -80,8 +78,7 @@ impl Quantum {
         self.reads = false;
     }
 
-    /// Whether there is room for `more` operations.
-    pub fn has_room_for(&self, more: usize) -> bool {
+    pub(crate) fn has_room_for(&self, more: usize) -> bool {
         self.planned.len() + more <= QUANTUM_OPERATIONS && self.arena.len() < QUANTUM_BYTES
     }
 
@@ -97,7 +94,7 @@ impl Quantum {
         self.planned.is_empty()
     }
 
-    /// Plans an operation on the record at `index`. `version` is that of the value written, or expected to be read.
+    /// Plans an operation on the record at `index`. `version` is written, or expected to be read.
     #[inline]
     pub fn plan(&mut self, records: &Records, operation: Operation, index: u64, version: u8, timed: bool) {
         let start = self.arena.len();
@@ -113,8 +110,8 @@ impl Quantum {
         self.planned.push(Planned { operation, timed, puts_back: false, version, index, value });
     }
 
-    /// Plans to put a record back that was just removed, after it was seen to be gone; neither is timed.
-    pub fn plan_put_back(&mut self, records: &Records, index: u64, version: u8) {
+    /// Plans to check that a removed record is gone, and to put it back, untimed.
+    pub(crate) fn plan_put_back(&mut self, records: &Records, index: u64, version: u8) {
         self.plan(records, Operation::Insert, index, version, false);
         if let Some(planned) = self.planned.last_mut() {
             planned.puts_back = true;
@@ -122,41 +119,37 @@ impl Quantum {
     }
 }
 
-/// The measurements of each operation.
-pub type Recorder = recorder::Recorder<{ Operation::ALL.len() }>;
+pub(crate) type Recorder = recorder::Recorder<{ Operation::ALL.len() }>;
 
-/// The work beside the timed operations: warm-ups, and records put back.
+/// Untimed work: warm-ups, and records put back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Untimed {
+pub(crate) struct Untimed {
     counts: [u64; Operation::ALL.len()],
-    /// The clock's ticks that they took.
     pub ticks: u64,
-    /// The syncs that the threads at work made in them.
+    /// By the working threads.
     pub syncs: Syncs,
 }
 
 impl Untimed {
-    /// The number of them that were `operation`.
     pub fn of(&self, operation: Operation) -> u64 {
         self.counts[operation as usize]
     }
 
-    /// The number of each, in the order of [`Operation::ALL`].
+    /// In the order of [`Operation::ALL`].
     pub fn counts(&self) -> [u64; Operation::ALL.len()] {
         self.counts
     }
 
-    /// So many of each, which another machine did; it made no syncs that are counted.
+    /// Counts from another machine, without syncs.
     pub fn of_counts(counts: [u64; Operation::ALL.len()]) -> Untimed {
         Untimed { counts, ..Untimed::default() }
     }
 
-    /// Counts one.
     pub fn note(&mut self, operation: Operation) {
         self.counts[operation as usize] += 1;
     }
 
-    /// Adds what was done on another thread, or later.
+    /// Adds work on another thread, or later.
     pub fn add(&mut self, other: &Untimed) {
         self.counts.iter_mut().zip(other.counts).for_each(|(mine, theirs)| *mine += theirs);
         self.ticks += other.ticks;
@@ -169,11 +162,11 @@ pub struct Driver<'a> {
     clock: &'a Clock,
     records: &'a Records,
     visit: Visit,
-    /// Whether what is read can be checked: not with a store that keeps nothing.
+    /// Whether reads can be checked: not with a store that keeps nothing.
     check: bool,
-    /// Whether the session itself copies what is read ([`Session::copied`]).
+    /// Whether the session copies what is read ([`Session::copied`]).
     copied: bool,
-    /// Removed keys that were looked for and were gone.
+    /// Removed keys that were checked to be gone.
     seen_gone: u64,
     seen: ReadBuffer,
     recorder: Recorder,
@@ -182,9 +175,8 @@ pub struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// A driver for the records of a cell. All memory that it will ever use is taken and touched here, but for the buffer
-    /// that values are copied into: it counts as the application's, so that stores which bring theirs along and stores which
-    /// don't are charged alike.
+    /// Takes and touches all memory that it will ever use, except the buffer that values are copied into: that counts as the
+    /// application's, so that stores with and without their own buffers are charged alike.
     pub fn new(
         clock: &'a Clock,
         records: &'a Records,
@@ -217,8 +209,7 @@ impl<'a> Driver<'a> {
         self.recorder
     }
 
-    /// The measurements so far.
-    pub fn recorder(&self) -> &Recorder {
+    pub(crate) fn recorder(&self) -> &Recorder {
         &self.recorder
     }
 
@@ -227,19 +218,17 @@ impl<'a> Driver<'a> {
         self.recorder.all().iter().map(|record| record.latencies.count()).sum()
     }
 
-    /// Adds work beside the timed operations that another machine did.
-    pub fn add_untimed(&mut self, untimed: &Untimed) {
+    pub(crate) fn add_untimed(&mut self, untimed: &Untimed) {
         self.untimed.add(untimed);
     }
 
-    /// Adds what another machine measured.
-    pub fn add_measured(&mut self, recorder: &Recorder, seen_gone: u64) -> Result<(), String> {
+    pub(crate) fn add_measured(&mut self, recorder: &Recorder, seen_gone: u64) -> Result<(), String> {
         self.seen_gone += seen_gone;
         self.recorder.merge(recorder)
     }
 
-    /// The work beside the timed operations since this was last asked.
-    pub fn take_untimed(&mut self) -> Untimed {
+    /// Untimed work since the last call.
+    pub(crate) fn take_untimed(&mut self) -> Untimed {
         std::mem::take(&mut self.untimed)
     }
 
@@ -253,26 +242,22 @@ impl<'a> Driver<'a> {
         self.recorder.calls_ns()
     }
 
-    /// The clock's ticks that went into what is not timed, since [`Driver::take_untimed`].
-    pub fn untimed_ticks(&self) -> u64 {
+    /// Ticks of untimed work since [`Driver::take_untimed`].
+    pub(crate) fn untimed_ticks(&self) -> u64 {
         self.untimed.ticks
     }
 
-    /// From now on operations begin when the pacer says (open loop), or each after the one before it (closed loop). Gives
-    /// back the pacer that was there.
-    pub fn set_pacer(&mut self, pacer: Option<Pacer>) -> Option<Pacer> {
+    /// From now on operations begin by the pacer (open loop), or each after the one before it (closed loop). Gives back the earlier pacer.
+    pub(crate) fn set_pacer(&mut self, pacer: Option<Pacer>) -> Option<Pacer> {
         std::mem::replace(&mut self.pacer, pacer)
     }
 
-    /// Tells the time series what was measured of `operation` so far.
-    pub fn tell(&self, operation: Operation, seconds: &mut Seconds<'_>) -> Result<(), Stop> {
+    /// Passes the latencies of `operation` to the time series.
+    pub(crate) fn tell(&self, operation: Operation, seconds: &mut Seconds<'_>) -> Result<(), Stop> {
         seconds.tell(self.latencies(operation)).map_err(Stop::harness)
     }
 
-    /// Does what was planned.
-    ///
-    /// # Errors
-    /// At the first operation that fails or reads what is wrong.
+    /// Does what was planned. Stops at the first operation that fails or reads what is wrong.
     pub fn run(&mut self, session: &mut dyn Session, quantum: &mut Quantum) -> Result<(), Stop> {
         let Quantum { planned, keys, arena, ticks, reads } = quantum;
         self.copied = session.copied().is_some();
@@ -307,7 +292,7 @@ impl<'a> Driver<'a> {
         stopped
     }
 
-    /// The moment from which an operation's latency counts: now, or when it was to begin.
+    /// The moment from which a latency counts: now, or when the operation was due.
     #[inline(always)]
     fn start(&mut self, timed: bool) -> u64 {
         match &mut self.pacer {
@@ -316,7 +301,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// One operation; returns the ticks that the store's call took.
+    /// Does one operation; gives the ticks of the store's call.
     #[inline(always)]
     fn one(
         &mut self,
@@ -333,7 +318,6 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Times a call that changes the store.
     #[inline(always)]
     fn write(
         &mut self,
@@ -348,7 +332,7 @@ impl<'a> Driver<'a> {
         Ok(end.saturating_sub(start))
     }
 
-    /// One operation that is not measured: its time and its syncs are set apart, and it makes no other late.
+    /// Does one untimed operation: its time and syncs are counted separately, and it makes no other late.
     #[inline(never)]
     fn one_untimed(
         &mut self,
@@ -374,7 +358,7 @@ impl<'a> Driver<'a> {
         done
     }
 
-    /// Sees that a record is gone that was just removed.
+    /// Checks that a removed record is gone.
     fn check_gone(&mut self, session: &mut dyn Session, planned: &Planned, key: &Key) -> Result<(), Stop> {
         match session.get(key, &mut |_| ()) {
             Ok(false) => {
@@ -405,8 +389,7 @@ impl<'a> Driver<'a> {
         Ok(end.saturating_sub(start))
     }
 
-    /// Checks the value just read, outside the timed region. One that was only touched, and is not the session's own, is
-    /// read once more.
+    /// Checks the value just read, untimed. One that was only touched, and is not copied by the session, is read once more.
     fn check_value(&mut self, session: &mut dyn Session, planned: &Planned, key: &Key) -> Result<(), Stop> {
         if self.visit == Visit::Touch && !self.copied {
             let seen = &mut self.seen;

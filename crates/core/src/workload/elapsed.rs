@@ -6,40 +6,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::clock::Clock;
 
-/// One thread's timed part of a round. Moments are the clock's.
+/// One thread's timed part of a round, in the clock's moments.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Part {
-    /// When it began.
     pub begin: u64,
-    /// When it ended.
     pub end: u64,
-    /// Time within the store's calls, in nanoseconds.
     pub calls_ns: u64,
-    /// The clock's ticks that went into putting records back.
     pub put_back_ticks: u64,
-    /// The ticks for which an open loop's schedule stood still.
+    /// Ticks for which an open loop's schedule stood still.
     pub stood_still_ticks: u64,
-    /// The ticks by which it ended later than the schedule of an open loop has it.
+    /// Ticks by which it ended later than an open loop's schedule.
     pub behind_ticks: u64,
 }
 
-/// The time that the timed part of a round took, and what of it was not spent in timed calls.
+/// The time of a round's timed part, and what of it was not in timed calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Elapsed {
     /// From the first thread's begin to the last one's end.
     pub wall: Duration,
-    /// From each thread's begin to its end, added over the threads.
+    /// From each thread's begin to its end, summed up.
     pub at_work: Duration,
-    /// The harness's work between the calls, added over the threads; in an open loop, waiting too.
+    /// The harness's work between calls, summed over the threads; in an open loop also waiting.
     pub between_calls: Duration,
-    /// Putting records back, added over the threads.
+    /// Summed over the threads.
     pub put_back: Duration,
-    /// The part of that for which an open loop's schedule had no time, added over the threads.
+    /// The part of putting records back for which an open loop's schedule had no time, summed over the threads.
     pub stood_still: Duration,
 }
 
 impl Elapsed {
-    /// The sum of the parts of all threads.
     pub fn of(clock: &Clock, parts: &[Part]) -> Elapsed {
         let took = |from, to| Duration::from_nanos(clock.nanoseconds(from, to));
         let begin = parts.iter().map(|part| part.begin).min().unwrap_or(0);
@@ -57,12 +52,12 @@ impl Elapsed {
         all
     }
 
-    /// Both, at the same time and on threads of their own; together they took so long.
+    /// Adds parallel work on other threads; together they took `wall`.
     pub fn beside(self, other: Elapsed, wall: Duration) -> Elapsed {
         Elapsed { wall, ..self.plus(other) }
     }
 
-    /// Both, one after the other.
+    /// Adds later work.
     pub fn plus(self, other: Elapsed) -> Elapsed {
         Elapsed {
             wall: self.wall + other.wall,
@@ -73,10 +68,10 @@ impl Elapsed {
         }
     }
 
-    /// The time that the number of timed operations is a rate over, where it is not the sum of their latencies. One thread in a
-    /// closed loop is alone with the store, and what the harness does between the calls can be left out. Several threads are
-    /// at work side by side: while one is between its calls, another has the store, or its lock, to itself. So theirs is a
-    /// rate over wall time, less what each spent on putting records back. In an open loop it is the time of the schedule.
+    /// The time that operations are a rate over, if not the sum of latencies. One thread in a closed loop is alone with the
+    /// store, so the harness's work between calls can be left out. With several threads, while one is between calls, another has
+    /// the store, or its lock, to itself: so theirs is a rate over wall time, less the time for putting records back. In an open
+    /// loop it is the schedule's time.
     pub fn rate_over_ns(&self, is_closed: bool, threads: u64) -> Option<u64> {
         let threads = threads.max(1) as u32;
         let over = match is_closed {
@@ -87,7 +82,7 @@ impl Elapsed {
         Some(over.as_nanos() as u64)
     }
 
-    /// The share of the threads' time in which they were between their calls. Only in a closed loop is that the harness's work.
+    /// The share of the threads' time between calls. Only in a closed loop is that the harness's work.
     pub fn harness_share(&self, is_closed: bool) -> Option<f64> {
         let all = self.at_work.as_secs_f64();
         (is_closed && all > 0.0).then(|| self.between_calls.as_secs_f64() / all)

@@ -9,36 +9,29 @@ use crate::result::{Counters, OperationResult, Second};
 use crate::workload::spec::Spec;
 use crate::workload::stop::Stop;
 
-/// Counters that are read over a phase. Its memory is taken before the store is opened.
-pub struct Gauge<'a> {
-    /// The clock that latencies are read from.
+/// Reads counters over a phase. Its memory is taken before the store is opened.
+pub(crate) struct Gauge<'a> {
     pub clock: &'a Clock,
-    /// The phase's operations, second by second.
     pub series: Series,
-    /// The device under the place.
     device: &'a Result<DeviceSpec, String>,
 }
 
-/// The counters over a phase.
-pub struct Gauged {
-    /// The process's counters.
+pub(crate) struct Gauged {
     pub counters: Counters,
     seen: MachineUse,
     series: Vec<Second>,
 }
 
 impl<'a> Gauge<'a> {
-    /// That of a trial with one thread.
     pub fn new(spec: &'a Spec, clock: &'a Clock) -> Result<Gauge<'a>, String> {
         Gauge::of_threads(spec, clock, 1)
     }
 
-    /// That of a trial with so many threads.
-    pub fn of_threads(spec: &'a Spec, clock: &'a Clock, threads: u64) -> Result<Gauge<'a>, String> {
+    pub(crate) fn of_threads(spec: &'a Spec, clock: &'a Clock, threads: u64) -> Result<Gauge<'a>, String> {
         Ok(Gauge { clock, series: Series::new(threads as usize)?, device: &spec.device })
     }
 
-    /// Does a phase's operations, and reads all before and after them.
+    /// Does a phase's operations, and reads all counters before and after.
     pub fn over<T>(&self, all: impl FnOnce() -> Result<T, Stop>) -> Result<(T, Gauged), Stop> {
         self.series.begin();
         let machine = MachineCounters::begin(self.device);
@@ -51,8 +44,7 @@ impl<'a> Gauge<'a> {
 }
 
 impl Gauged {
-    /// A result, with what was read.
-    pub fn told_by(self, result: OperationResult) -> OperationResult {
+    pub(crate) fn told_by(self, result: OperationResult) -> OperationResult {
         OperationResult {
             counters: Some(self.counters),
             device_written_bytes: self.seen.traffic.as_ref().map(|traffic| traffic.written_bytes),

@@ -1,8 +1,6 @@
 //! The kill check: a process writes to a store and is killed right after a write was acknowledged, and a new process must find
-//! all of it. At `power`, what the first has written and not synced is undone before it is killed: then only what was synced is
-//! there, as after a power cut.
-//!
-//! It comes after a trial, in the trial's folder, and the store is opened as in the trial. Nothing of it is measured.
+//! all of it. At `power`, unsynced writes are undone before the kill, as after a power cut. It follows a trial, in its folder,
+//! with the store opened as in the trial, and unmeasured.
 
 pub mod steps;
 
@@ -21,11 +19,10 @@ use crate::workload::step::Step;
 use crate::workload::stop::Stop;
 use steps::{CYCLE, expected, record_key, record_value, step};
 
-/// The longest value, in bytes: many of them take little of a small disk.
+/// In bytes: many of them take little of a small disk.
 pub(super) const MOST_BYTES: usize = 2_000;
-/// The most steps.
 const MOST_STEPS: u64 = 256;
-/// The time after which no step is added, once each kind was taken.
+/// No step is added after this time, once each kind was taken.
 const LONGEST: Duration = Duration::from_millis(50);
 
 /// The report of a process on its part.
@@ -50,11 +47,8 @@ pub enum Told {
     },
 }
 
-/// Writes, tells by `tell` what it is about to have written, and ends by being killed. `apart` is the folder of the harness's
-/// own files.
-///
-/// # Errors
-/// The store's; when it lives on.
+/// Writes, reports by `tell` what it is about to write, and is killed. `apart` is the folder of the harness's files. Fails also
+/// when it lives on.
 pub fn write(
     asked: &Asked<'_>,
     apart: &Path,
@@ -86,27 +80,23 @@ pub fn write(
     Err(die())
 }
 
-/// Whether the journal has all that the store writes, which is open.
+/// Whether the journal has all writes of the open store.
 pub(super) fn seen() -> Result<(), String> {
     if children::is_there() { Err("a server writes where it can't be seen".into()) } else { Ok(()) }
 }
 
-/// Undoes what is not synced.
 pub(super) fn undo() -> Result<(), Ended> {
     syncs::undo_unsynced().map_err(|error| Ended::harness(format!("undoing what was not synced: {error}")))
 }
 
-/// Kills this process, as whoever tests what a kill leaves: nothing is closed. It comes back where it can't.
+/// Kills this process, without closing anything. Returns if it can't.
 pub(super) fn die() -> Ended {
     let own = rustix::process::getpid();
     let killed = rustix::process::kill_process(own, rustix::process::Signal::KILL);
     Ended::harness(format!("it can't be killed: {killed:?}"))
 }
 
-/// Opens the store again and holds it to what was acknowledged.
-///
-/// # Errors
-/// The store's; when something is missing or wrong.
+/// Opens the store again and holds it to what was acknowledged. Fails also when something is missing or wrong.
 pub fn read_back(asked: &Asked<'_>, steps: u64, undone: bool) -> Result<(), Ended> {
     let when = match (undone, lose_a_machine(asked)?) {
         (true, _) => "after its process was killed and what it had written and not synced was undone",
@@ -138,7 +128,7 @@ pub fn read_back(asked: &Asked<'_>, steps: u64, undone: bool) -> Result<(), Ende
     Ok(store.close().map_err(|error| Stop::store("closing the store", &error))?)
 }
 
-/// At `node`, has the store lose one of its machines for good; whether it did.
+/// At `node`, has the store lose a machine for good; gives whether it did.
 fn lose_a_machine(asked: &Asked<'_>) -> Result<bool, Ended> {
     let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
     let lose = def.server.and_then(|server| server.lose);
@@ -152,7 +142,7 @@ fn lose_a_machine(asked: &Asked<'_>) -> Result<bool, Ended> {
     Ok(true)
 }
 
-/// Why a record is not as it was acknowledged last; `None` where it is.
+/// Why a record is not as acknowledged; `None` if it is.
 fn wrong(
     session: &mut dyn Session,
     record: u64,
@@ -174,7 +164,6 @@ fn wrong(
     Ok(Some(format!("the acknowledged record {key} {what}")))
 }
 
-/// Opens the store of a check at a step.
 pub(super) fn open(asked: &Asked<'_>, step: Step) -> Result<Box<dyn Store>, Ended> {
     let Asked { stores, spec, .. } = *asked;
     let (_, open): (_, OpenFn) = on_store::find(stores, spec.cell.store())?;
@@ -184,7 +173,6 @@ pub(super) fn open(asked: &Asked<'_>, step: Step) -> Result<Box<dyn Store>, Ende
     Ok(store)
 }
 
-/// A session of it.
 pub(super) fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, Stop> {
     store.session().map_err(|error| Stop::store("opening a session", &error))
 }

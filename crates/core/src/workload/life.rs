@@ -1,5 +1,5 @@
-//! The workload `life`: a set of constant size is overwritten, or its records are removed and inserted, many times over, with figures
-//! after each tenth. Then bursts may come. At last most of it is removed, and the space that comes back is measured.
+//! The workload `life`: a set of constant size is overwritten, or its records are removed and inserted, many times over, with
+//! figures after each tenth. Bursts may follow. At last most of it is removed, and the reclaimed space is measured.
 
 mod alongside;
 pub(super) mod bursts;
@@ -22,7 +22,6 @@ use self::giving_back::Remains;
 use self::lane::{KINDS, Lane, Order};
 use self::parameters::{LifeParameters, TENTHS};
 use self::set::Churn;
-use crate::axis::Axis;
 use crate::measure::clock::Clock;
 use crate::record::pool::Pool;
 use crate::record::{KEY_BYTES, Records};
@@ -35,7 +34,7 @@ use crate::workload::audit::{self, Reading};
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
 use crate::workload::crew::{self, own};
-use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::gauge::{Gauge, Gauged};
 use crate::workload::loader::{self, numbered};
@@ -46,28 +45,13 @@ use crate::workload::recorder::Record;
 use crate::workload::spec::{Asked, Ended, Spec};
 use crate::workload::stop::Stop;
 
-/// A set of constant size that is written many times over.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "life",
     help: "write a set of constant size many times over, then remove most of it: speed, pauses and files as a store grows old",
-    axes: &[
-        Axis::STORE,
-        Axis::CHURN,
-        Axis::READER,
-        Axis::WRITER,
-        Axis::GIVING_BACK,
-        Axis::THREADS,
-        Axis::RECORD_SIZE,
-        Axis::RECORDS,
-        Axis::DATA,
-        Axis::GUARANTEE,
-        Axis::PLACE,
-        Axis::DISK,
-        Axis::MACHINE,
-        Axis::BACKGROUND,
-        Axis::TUNING,
-        Axis::COMPRESSION,
-    ],
+    axes: axes!(
+        STORE CHURN READER WRITER GIVING_BACK THREADS RECORD_SIZE RECORDS DATA GUARANTEE PLACE DISK
+        MACHINE BACKGROUND TUNING COMPRESSION
+    ),
     parameters: &["turnover", "until_steady", "bursts", "burst_period", "equal_cache", "batch", "after_load"],
     operations: &[OVERALL, KINDS[0], KINDS[1], KINDS[2], KINDS[3]],
     reason: parameters::reason,
@@ -149,7 +133,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     })
 }
 
-/// Adds the threads' writes to what a promise of `power` is held to, with the syncs that were made for them.
+/// Adds the threads' writes and their syncs, to check a promise of `power`.
 fn acknowledge(
     aged: &Aged,
     lanes: &[Lane<'_>],
@@ -178,7 +162,6 @@ fn records(spec: &Spec, churn: Churn) -> Records {
     }
 }
 
-/// A set that is loaded, and written many times over.
 #[derive(Clone, Copy)]
 struct Aging<'a> {
     work: &'a LifeParameters,
@@ -186,21 +169,19 @@ struct Aging<'a> {
     gauge: &'a Gauge<'a>,
     /// Whether all records can be scanned.
     in_order: bool,
-    /// Whether a reader is held while the set is written.
     holds_reader: bool,
 }
 
-/// The outcome of that, before it is summed up.
+/// Its outcome before it is summed up.
 struct Aged {
     load: Load,
     loaded: Written,
     tenths: Vec<Tenth>,
-    /// The counters over each load with a burst.
+    /// For each load with a burst.
     bursts: Vec<Counters>,
     fragmentation: Fragmentation,
 }
 
-/// A tenth of the steps.
 struct Tenth {
     elapsed: Elapsed,
     gauged: Gauged,
@@ -241,7 +222,7 @@ impl<'a> Aging<'a> {
         Ok(Aged { load, loaded, tenths, bursts, fragmentation })
     }
 
-    /// Sees that the store, as it was opened, has a reader where one is to be held, and a backup where one is to be made.
+    /// Checks that the open store has a reader or a backup, if one is wanted.
     fn probe(self, bench: &Bench<'_>, alongside: Option<&Alongside<'_>>) -> Result<(), Ended> {
         let store = bench.store()?;
         if let Some(alongside) = alongside
@@ -278,7 +259,7 @@ impl<'a> Aging<'a> {
         loader::load(Some(work.records), batch, session, acknowledged, work.after_load, add)
     }
 
-    /// Ten tenths, and then as many more as it takes until the set is steady, where that is asked for.
+    /// Does ten tenths, and more until the set is steady, if asked for.
     fn tenths<'s>(
         self,
         bench: &Bench<'_>,
@@ -308,7 +289,6 @@ impl<'a> Aging<'a> {
         Ok(tenths)
     }
 
-    /// Sends bursts at each load; gives the counters over each.
     fn bursts<'s>(
         self,
         (crew, store): (&mut Crew<'_, 's, 'a>, &'s dyn Store),
@@ -324,7 +304,7 @@ impl<'a> Aging<'a> {
         self.work.bursts.iter().map(burst).collect()
     }
 
-    /// The times of scans over all records, where these have an order.
+    /// The times of scans over all records, if they have an order.
     fn scans(self, session: &mut (dyn Session + '_)) -> Result<Vec<u64>, Stop> {
         match self.in_order {
             true => fragmentation::scans(session, self.work.records, self.gauge.clock),
@@ -332,7 +312,7 @@ impl<'a> Aging<'a> {
         }
     }
 
-    /// The steps of a second that the store made at the end of its life, one after the other.
+    /// Steps per second at the end of its life.
     fn sustained(self, tenths: &[Tenth]) -> f64 {
         let last = &tenths[tenths.len() - steady::LAST..];
         let wall = last.iter().map(|tenth| tenth.elapsed.wall).sum::<Duration>();
@@ -340,14 +320,13 @@ impl<'a> Aging<'a> {
     }
 }
 
-/// The bursts at each load, of all threads.
 fn bursts(lanes: &mut [Lane<'_>], work: &LifeParameters) -> Result<Vec<Burst>, Stop> {
     let mut seen: Vec<_> =
         lanes.iter_mut().map(|lane| std::mem::take(&mut lane.bursts).into_iter()).collect();
     work.bursts.iter().map(|_| Seen::result(seen.iter_mut().filter_map(Iterator::next).collect())).collect()
 }
 
-/// The figures of all tenths together, and of each.
+/// All tenths together, then each.
 fn results(lanes: &[Lane<'_>], tenths: Vec<Tenth>) -> Result<(Vec<OperationResult>, Vec<Round>), Stop> {
     let threads = lanes.len() as u64;
     let mut rounds = Vec::with_capacity(tenths.len());
@@ -358,7 +337,7 @@ fn results(lanes: &[Lane<'_>], tenths: Vec<Tenth>) -> Result<(Vec<OperationResul
         let mut operations = of_kinds(&recorder, &tenth.elapsed, threads)?;
         if let Some(first) = operations.first_mut() {
             *first = tenth.gauged.told_by(std::mem::take(first));
-            // Those of the whole trial would hold ten of them.
+            // The whole trial's would hold ten of them.
             first.series = Vec::new();
         }
         rounds.push(Round { operations, disk: tenth.disk });
@@ -371,7 +350,6 @@ fn results(lanes: &[Lane<'_>], tenths: Vec<Tenth>) -> Result<(Vec<OperationResul
 
 type Recorder = crate::workload::recorder::Recorder<{ KINDS.len() }>;
 
-/// All calls together, then each kind that occurs.
 fn of_kinds(recorder: &Recorder, elapsed: &Elapsed, threads: u64) -> Result<Vec<OperationResult>, Stop> {
     let result = |name: &str, record: &Record| record.result(name, elapsed, true, threads);
     let all = recorder.together(0..KINDS.len()).map_err(Stop::harness)?;

@@ -1,5 +1,5 @@
-//! The starting line of threads: they wait there for one another, so that none is measured beside what another does first. Where one
-//! fails or panics, before the line or behind it, all are stopped.
+//! The starting line of threads: they wait for one another, so that none is measured during another's preparation. If one fails
+//! or panics, before or after, all are stopped.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
@@ -13,53 +13,49 @@ use crate::workload::stop::Stop;
 /// Whether a thread has failed, so that the others need not go on.
 pub type Stopped = Arc<AtomicBool>;
 
-/// Where threads wait for one another.
-pub struct StartingLine<'c> {
+pub(crate) struct StartingLine<'c> {
     clock: &'c Clock,
-    /// All threads of the load, those on other machines included.
+    /// Those on other machines included.
     threads: u64,
-    /// The number, among these, of the first that waits here.
+    /// The first that waits here.
     first: u64,
-    /// The gate behind which they wait for those on other machines, where there are any.
+    /// Where they wait for threads on other machines.
     gate: Option<&'c dyn Gate>,
     barrier: Barrier,
     start: AtomicU64,
-    /// The ticks by which the last thread was late at the moment that a gate gave.
+    /// How late the last thread was at the gate's moment, in ticks.
     late: AtomicU64,
     stopped: Stopped,
-    /// The thread that failed first; [`NONE`] while none has.
+    /// Or [`NONE`].
     failed: AtomicUsize,
 }
 
 const NONE: usize = usize::MAX;
 
 /// A gate at the line, which opens at one moment for the threads of several machines.
-pub trait Gate: Sync {
-    /// All threads of this machine have arrived: waits until the moment is known, and says it by the line's clock. `None` where it
-    /// will not come.
+pub(crate) trait Gate: Sync {
+    /// Waits, with all threads of this machine, until the moment is known, by the line's clock. `None` if it will not come.
     fn opens(&self) -> Option<u64>;
 }
 
-/// An open loop's schedule starts so long after all threads have arrived: until then they have woken up.
+/// How long after all threads' arrival an open loop's schedule starts: by then they have woken up.
 const LEAD_NS: f64 = 1_000_000.0;
 
-/// A thread on its way to the line. One that fails or panics before gets there all the same, as the others wait for it.
-pub struct Approach<'l> {
+/// A thread on its way to the line. One that fails or panics gets there all the same, as the others wait for it.
+pub(crate) struct Approach<'l> {
     line: &'l StartingLine<'l>,
     thread: usize,
     crossed: bool,
 }
 
-/// A thread behind the line.
 pub struct Started<'l> {
     line: &'l StartingLine<'l>,
     thread: usize,
-    /// The moment, the same for all, at which an open loop's schedule starts.
+    /// The common start of an open loop's schedule.
     pub start: u64,
 }
 
 impl<'c> StartingLine<'c> {
-    /// Of so many threads.
     pub fn new(threads: usize, clock: &'c Clock) -> StartingLine<'c> {
         StartingLine {
             clock,
@@ -74,17 +70,17 @@ impl<'c> StartingLine<'c> {
         }
     }
 
-    /// The same of a part of a load of so many threads, which begins with this one; they start when a gate opens.
+    /// A part of a load: `first` of `threads` is here; they start when the gate opens.
     pub fn of_part(self, first: u64, threads: u64, gate: &'c dyn Gate) -> StartingLine<'c> {
         StartingLine { first, threads, gate: Some(gate), ..self }
     }
 
-    /// The ticks by which the last thread was late since this was last asked.
-    pub fn take_late(&self) -> u64 {
+    /// The last thread's lateness in ticks, since the last call.
+    pub(crate) fn take_late(&self) -> u64 {
         self.late.swap(0, Ordering::Relaxed)
     }
 
-    /// The moment, the same for all, at which an open loop's schedule starts. Where a thread has failed there is none to wait for.
+    /// The common start of an open loop's schedule; none after a failure.
     fn moment(&self, thread: usize) -> u64 {
         let now = self.clock.now();
         match self.gate.filter(|_| !self.is_stopped()) {
@@ -96,20 +92,17 @@ impl<'c> StartingLine<'c> {
         }
     }
 
-    /// One thread, by its number, sets out for it.
-    pub fn approach(&self, thread: usize) -> Approach<'_> {
+    pub(crate) fn approach(&self, thread: usize) -> Approach<'_> {
         Approach { line: self, thread, crossed: false }
     }
 
-    /// A thread has failed: stops all.
     pub fn stop(&self, thread: usize) {
-        // Of several, the first counts.
+        // The first failure counts.
         let _ = self.failed.compare_exchange(NONE, thread, Ordering::AcqRel, Ordering::Acquire);
         self.stopped.store(true, Ordering::Release);
     }
 
-    /// The thread that failed first.
-    pub fn first_to_fail(&self) -> Option<usize> {
+    pub(crate) fn first_to_fail(&self) -> Option<usize> {
         Some(self.failed.load(Ordering::Acquire)).filter(|thread| *thread != NONE)
     }
 
@@ -119,15 +112,11 @@ impl<'c> StartingLine<'c> {
 }
 
 impl<'l> Approach<'l> {
-    /// Whether no other thread has failed.
     pub fn goes_on(&self) -> bool {
         !self.line.is_stopped()
     }
 
-    /// Waits for the others.
-    ///
-    /// # Errors
-    /// When one of them has failed on its way.
+    /// Waits for the others. Fails when one of them has failed.
     pub fn cross(mut self) -> Result<Started<'l>, Stop> {
         self.wait();
         let Approach { line, thread, .. } = self;
@@ -162,8 +151,7 @@ impl Drop for Approach<'_> {
 }
 
 impl Started<'_> {
-    /// The moment at which the thread's work begins: now in a closed loop, and that of the schedule in an open one, with what keeps
-    /// it.
+    /// When the thread's work begins: now in a closed loop, at the schedule's start in an open one, with its pacer.
     pub fn begin(&self, rate: Rate) -> (u64, Option<Pacer>) {
         let StartingLine { clock, threads, first, .. } = self.line;
         match rate {
@@ -175,13 +163,11 @@ impl Started<'_> {
         }
     }
 
-    /// The flag that tells that another thread has failed.
     pub fn stopped(&self) -> Stopped {
         Arc::clone(&self.line.stopped)
     }
 
-    /// Whether there is more to do for a thread that began at a moment of the clock and works for so long: while no other has
-    /// failed.
+    /// Whether a thread that began at a moment goes on, for at most `until`, and while no other has failed.
     pub fn goes_on(&self, begin: u64, until: Option<Duration>) -> bool {
         let StartingLine { clock, .. } = self.line;
         let is_over = |until| Duration::from_nanos(clock.nanoseconds(begin, clock.now())) >= until;

@@ -11,7 +11,7 @@ use crate::workload::parameter::AfterLoad;
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::Stop;
 
-/// Fills batches with the records of the numbers from 0 to `count`, in their order, each of which `add` adds.
+/// Fills batches with records 0 to `count`, in order; `add` adds one.
 pub fn numbered(count: u64, add: impl Fn(&mut Batch, u64)) -> impl FnMut(&mut Batch) -> Result<(), Stop> {
     let mut next = 0;
     move |batch| {
@@ -23,12 +23,9 @@ pub fn numbered(count: u64, add: impl Fn(&mut Batch, u64)) -> impl FnMut(&mut Ba
     }
 }
 
-/// Loads the records that `fill` puts into one batch after the other, until it leaves one empty; says also what was handed to the
-/// store. How far it is is told where it is known how many there are in `all`. `acknowledged` gets what a promise of `power` is held
-/// to. Then the store rests, unless operations are to begin at once `after` it.
-///
-/// # Errors
-/// The store's own, and those of `fill`.
+/// Loads the batches that `fill` makes, until an empty one; gives also what was handed to the store. Reports progress if the
+/// number of records, `all`, is known. `acknowledged` receives what a promise of `power` is held to. Then the store rests, unless
+/// `after` says otherwise.
 pub fn load(
     all: Option<u64>,
     batch: &mut Batch,

@@ -1,4 +1,4 @@
-//! The progress of a trial's loading and of other long work, as its process tells the run.
+//! The progress of a trial's loading and other long work, as its process reports it.
 
 use std::fs::File;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::words::words;
 use crate::workload::told::{self, Place};
 
-/// The interval at which it is told.
+/// Between reports.
 const EVERY: Duration = Duration::from_millis(500);
 
 /// The work that is under way.
@@ -52,7 +52,7 @@ impl Loading {
         Duration::try_from_secs_f64(self.all.saturating_sub(self.done) as f64 / self.rate_per_s()).ok()
     }
 
-    /// The progress that was told last; `None` where no such work is under way.
+    /// The last report; `None` if no such work is under way.
     pub fn read(file: &File) -> Option<Loading> {
         let [done, all, took_ns, doing] = told::read(file, Place::LOADING)?;
         let doing = *Doing::ALL.get(usize::try_from(doing).ok()?)?;
@@ -64,9 +64,8 @@ impl Loading {
     }
 }
 
-/// Tells it now and then.
 #[derive(Debug)]
-pub struct Teller {
+pub(crate) struct Teller {
     doing: Doing,
     all: u64,
     start: Instant,
@@ -74,17 +73,14 @@ pub struct Teller {
 }
 
 impl Teller {
-    /// Before the first of so many records.
     pub fn new(doing: Doing, all: u64) -> Teller {
         Teller { doing, all, start: Instant::now(), due: EVERY }
     }
 
-    /// So many are to be done in all, as it turns out.
-    pub fn now_of(&mut self, all: u64) {
+    pub(crate) fn now_of(&mut self, all: u64) {
         self.all = all;
     }
 
-    /// So many are done.
     pub fn done(&mut self, done: u64) {
         let took = self.start.elapsed();
         if took >= self.due {

@@ -11,7 +11,6 @@ use crate::workload::operation::Operation;
 #[derive(Debug, Clone, Copy)]
 pub struct Mix {
     shares: [(Operation, f64); Operation::ALL.len()],
-    /// The number of them that occur.
     kinds: usize,
 }
 
@@ -24,18 +23,18 @@ pub enum Doing {
     Mix(Mix),
 }
 
-/// 2 to the power of 64 over the golden ratio: its multiples, modulo the power, are spread evenly however many there are.
+/// 2^64 over the golden ratio: its multiples modulo 2^64 are spread evenly, however many there are.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Several things that come in turn, each by its share.
 #[derive(Debug, Clone, Copy)]
 pub struct Turns<const N: usize> {
-    /// Of all places on a circle of 2^64, those up to and including this one belong to each, and to those before it.
+    /// Places on a circle of 2^64: up to and including each belong to that entry.
     up_to: [u64; N],
 }
 
 impl<const N: usize> Turns<N> {
-    /// Of shares whose sum is 1.
+    /// The shares add up to 1.
     pub fn new(shares: [f64; N]) -> Turns<N> {
         let mut sum = 0.0;
         let mut up_to = shares.map(|share| {
@@ -59,7 +58,7 @@ impl<const N: usize> Turns<N> {
 }
 
 impl Mix {
-    /// A mix of these weights, of which the sum must be positive; those of 0 do not occur.
+    /// A mix of weights, whose sum must be positive; entries with 0 do not occur.
     fn new(weights: impl IntoIterator<Item = (Operation, f64)>) -> Mix {
         let mut mix = Mix { shares: Operation::ALL.map(|operation| (operation, 0.0)), kinds: 0 };
         for weight in weights.into_iter().filter(|(_, weight)| *weight > 0.0).take(mix.shares.len()) {
@@ -86,8 +85,7 @@ impl Mix {
         self.share(Operation::Get) < 1.0
     }
 
-    /// The same mix with another share of gets: the others keep their proportions. `None` where there are only gets, or
-    /// none.
+    /// The mix with another share of gets: the others keep their proportions. `None` with only gets, or none.
     pub fn with_gets(&self, gets: f64) -> Option<Mix> {
         let now = self.share(Operation::Get);
         let scale = |operation: Operation, share: f64| match operation {
@@ -98,8 +96,7 @@ impl Mix {
         (now > 0.0 && now < 1.0).then(|| Mix::new(shares))
     }
 
-    /// The operation whose turn it is, of turns counted from 0. In any number of successive turns each occurs by its share,
-    /// but for one or two.
+    /// The operation of a turn, from 0. In any run of turns each occurs by its share, give or take one or two.
     pub fn turn(&self, turn: u64) -> Operation {
         let place = turn.wrapping_mul(GOLDEN) as f64 / 2f64.powi(64);
         let mut below = 0.0;
@@ -140,7 +137,7 @@ impl fmt::Display for Mix {
 
 as_text!(Mix);
 
-/// The largest weight: the sum of larger ones would be no number.
+/// The sum of larger ones would be no number.
 const MOST_WEIGHT: f64 = 1e12;
 
 impl FromStr for Mix {

@@ -17,10 +17,7 @@ use crate::workload::spec::{Ended, Spec};
 use crate::workload::step::Step;
 use crate::workload::stop::Stop;
 
-/// The entry of a store that can be opened.
-///
-/// # Errors
-/// When it is not known, or this build lacks it.
+/// The entry of a store that can be opened. Fails when it is not known, or this build lacks it.
 pub fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn), Ended> {
     let store = stores.iter().find(|store| store.name == name);
     let store =
@@ -28,10 +25,7 @@ pub fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, Ope
     store.open.map(|open| (store, open)).map_err(|why| Ended::Unsupported(why.into()))
 }
 
-/// The tier that a store promises where a cell asks for its guarantee.
-///
-/// # Errors
-/// When it does not offer that.
+/// The tier that a store promises for a cell's guarantee. Fails when it does not offer that.
 pub fn promised(store: &StoreDef, cell: &Cell) -> Result<Guarantee, Ended> {
     let guarantee = cell.guarantee();
     store
@@ -39,32 +33,26 @@ pub fn promised(store: &StoreDef, cell: &Cell) -> Result<Guarantee, Ended> {
         .ok_or_else(|| Ended::Unsupported(format!("{} does not offer the guarantee {guarantee}", store.name)))
 }
 
-/// A trial whose store is open, before its work and during it. All of the harness's memory is prepared before it begins.
-pub struct OnStore<'a> {
-    /// Where the store stands open.
+/// A trial with an open store, before and during its work. All of the harness's memory is taken before it begins.
+pub(crate) struct OnStore<'a> {
     pub bench: Bench<'a>,
     store: &'a StoreDef,
     watch: Watch<'a>,
     base: Resident,
-    /// At the end of the last operation.
     peak: Option<Resident>,
     guarantee: Guarantee,
     settings: Vec<Setting>,
 }
 
 /// A trial whose work is done and whose store has settled.
-pub struct Settled<'a> {
-    /// Where the store stands open.
+pub(crate) struct Settled<'a> {
     pub bench: Bench<'a>,
-    /// The result, but for what the workload knows: what it did, what the store holds, what was read back.
+    /// The result without what the workload knows: what it did, what the store holds, what was read back.
     pub measured: Measured,
 }
 
 impl<'a> OnStore<'a> {
-    /// Opens the store. It must give the tier that was `promised`; where nothing was, it is to say which it gives.
-    ///
-    /// # Errors
-    /// When it can't be opened so; when the process's memory can't be read.
+    /// Opens the store, which must give the `promised` tier, or with no promise report its tier.
     pub fn begin(
         (store, open): (&'a StoreDef, OpenFn),
         options: OpenOptions<'a>,
@@ -95,20 +83,15 @@ impl<'a> OnStore<'a> {
         Ok(OnStore { bench, store, watch, base, peak: None, guarantee, settings })
     }
 
-    /// The last operation has returned.
-    ///
-    /// # Errors
-    /// When the process's memory can't be read.
+    /// To be called when the last operation has returned.
     pub fn worked(&mut self) -> Result<(), Ended> {
         self.watch.burst();
         self.peak = Some(process::resident().map_err(Ended::harness)?);
         Ok(())
     }
 
-    /// Holds the store to its promise, and lets it settle. `records` are those that it is to count, where it counts.
-    ///
-    /// # Errors
-    /// When it did not keep its promise, or can't settle.
+    /// Checks the store's promise, and lets it settle. `records` are those that it should count, if it counts. Fails when it did
+    /// not keep its promise, or can't settle.
     pub fn settled(self, acknowledged: &[Acknowledged], records: Option<u64>) -> Result<Settled<'a>, Ended> {
         let OnStore { bench, store, watch, base, peak, guarantee, settings } = self;
         let mut unchecked = None;
@@ -148,7 +131,6 @@ impl<'a> OnStore<'a> {
 }
 
 impl Settled<'_> {
-    /// Closes the store, and measures its files.
     pub fn close(&mut self) -> Result<(), Ended> {
         self.bench.close()?;
         self.measured.disk = self.bench.disk().map_err(Ended::harness)?;
@@ -156,7 +138,7 @@ impl Settled<'_> {
     }
 }
 
-/// Figures that can't be known of a store whose data are elsewhere.
+/// Figures that are unknown if the data are elsewhere.
 fn not_here(elsewhere: &str) -> Vec<Unknown> {
     let unknown =
         |figure: &str, why: &str| Unknown { figure: figure.into(), reason: format!("{elsewhere}{why}") };
@@ -169,8 +151,8 @@ fn not_here(elsewhere: &str) -> Vec<Unknown> {
     ]
 }
 
-/// The guarantee that the open store gives, which must be the one promised. A server that was running before gives what it was
-/// set up for; one that gives another than was asked for is refused as it is opened.
+/// The guarantee that the open store gives, which must be the promised one. A running server gives what it was set up for;
+/// opening refuses one that gives another than was asked for.
 fn given(bench: &Bench<'_>, promised: Option<Guarantee>) -> Result<Guarantee, Ended> {
     let guarantee = bench.store()?.guarantee();
     match promised {
@@ -181,8 +163,8 @@ fn given(bench: &Bench<'_>, promised: Option<Guarantee>) -> Result<Guarantee, En
     }
 }
 
-/// Holds what was acknowledged to the syncs that were counted. Of a server, and of a library whose calls are not seen, only its own
-/// count of the whole trial is known; where there is none, that is told.
+/// Compares acknowledged writes with counted syncs. For a server, and a library whose calls are not seen, only its own count of
+/// the whole trial is known; without a count, that is reported.
 fn hold_to_power(
     bench: &Bench<'_>,
     store: &StoreDef,
@@ -209,7 +191,7 @@ fn hold_to_power(
     Ok(None)
 }
 
-/// Lets the store settle; how long that took in nanoseconds, and what the process did.
+/// Lets the store settle; gives the nanoseconds that it took, and what the process did.
 fn settle(bench: &Bench<'_>) -> Result<(u64, Counters), Ended> {
     Step::Settling.begin();
     let before = Snapshot::now();
@@ -223,7 +205,7 @@ fn read_settings(bench: &Bench<'_>) -> Result<Vec<Setting>, Ended> {
     Ok(bench.store()?.settings().map_err(|error| Stop::store("reading settings", &error))?)
 }
 
-/// The settings at the end, and those that only the start could tell.
+/// The settings at the end, and those known only at the start.
 fn merge(at_start: Vec<Setting>, mut at_end: Vec<Setting>) -> Vec<Setting> {
     let known: Vec<String> = at_end.iter().map(|setting| setting.name.clone()).collect();
     at_end.extend(at_start.into_iter().filter(|setting| !known.contains(&setting.name)));
@@ -239,8 +221,7 @@ fn check_count(bench: &Bench<'_>, expected: u64) -> Result<(), Ended> {
     Err(Ended::Failed(Stop { failure: crate::result::Failure::WrongData, message, operation: None }))
 }
 
-/// The end of a trial whose store can't be opened.
-pub fn unsupported_or_failed(error: StoreError) -> Ended {
+pub(crate) fn unsupported_or_failed(error: StoreError) -> Ended {
     match error {
         StoreError::Unsupported(message) => Ended::Unsupported(message),
         other => Ended::Failed(Stop::store("opening the store", &other)),

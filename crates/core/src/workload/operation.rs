@@ -3,7 +3,6 @@
 use crate::units::as_text;
 use crate::words::words;
 
-/// The operation that is done with one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[allow(missing_docs)]
 #[strum(serialize_all = "lowercase")]

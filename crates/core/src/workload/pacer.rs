@@ -1,9 +1,7 @@
-//! The pacer of an open loop: operations begin at fixed intervals, whether or not those before have ended, and latency counts
-//! from the moment at which one was to begin. So a stall shows in the latency of all that had to wait for it.
-//!
-//! Work that is not timed (a record that is put back) has no moment of its own. It is done while the schedule would wait; where it
-//! takes longer than that, the schedule stands still for the rest of it. So it makes no timed operation late, and takes
-//! nothing from the lateness that timed operations have built up.
+//! The pacer of an open loop: operations are due at fixed intervals, whether or not those before have ended, and latency counts
+//! from the moment when one was due. So a stall shows in the latency of all that had to wait for it. Untimed work (a record that
+//! is put back) is never due. It is done while the schedule would wait; if it takes longer, the schedule stands still for the
+//! rest of it. So it makes no timed operation late, and takes nothing from the lateness that timed operations have built up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,25 +9,24 @@ use std::time::Duration;
 
 use crate::measure::clock::Clock;
 
-/// Says when one thread's operations begin.
 #[derive(Debug, Clone)]
-pub struct Pacer {
+pub(crate) struct Pacer {
     start: u64,
     interval_ticks: f64,
     next: u64,
     stood_still: u64,
-    /// Set where another thread has failed, so that there is nothing to wait for.
+    /// Set when another thread has failed.
     stopped: Arc<AtomicBool>,
 }
 
-/// The longest sleep, after which it is looked whether another thread has failed.
+/// The longest sleep before `stopped` is read again.
 const SLEEP_NS: f64 = 20_000_000.0;
-/// The last part of a wait, which is spent spinning: a sleeping thread wakes up late.
+/// The last part of a wait is spent spinning: a sleeping thread wakes up late.
 const SPIN_NS: f64 = 60_000.0;
 
 impl Pacer {
-    /// A pacer for one of `threads` threads that together begin `per_second` operations each second, the first of them all
-    /// at `begin` by the clock, the first of this one in its turn.
+    /// A pacer for one of `threads` threads that together begin `per_second` operations each second, the first of them at `begin`
+    /// by the clock, this one's first in its turn.
     pub fn new(clock: &Clock, begin: u64, per_second: u32, thread: u64, threads: u64) -> Pacer {
         let between_ns = 1e9 / f64::from(per_second);
         let start = begin + clock.ticks(between_ns * thread as f64) as u64;
@@ -37,34 +34,32 @@ impl Pacer {
         Pacer { start, interval_ticks, next: 0, stood_still: 0, stopped: Arc::default() }
     }
 
-    /// The same, which waits no longer when `stopped` is set.
-    pub fn stopped_by(self, stopped: Arc<AtomicBool>) -> Pacer {
+    pub(crate) fn stopped_by(self, stopped: Arc<AtomicBool>) -> Pacer {
         Pacer { stopped, ..self }
     }
 
-    /// The next operation's moment.
     fn moment(&self) -> u64 {
         self.start + (self.next as f64 * self.interval_ticks) as u64
     }
 
-    /// From `from` to `to` something was done that is not timed: what of it the schedule had no time for is added to it.
-    pub fn make_room_for(&mut self, from: u64, to: u64) {
+    /// Adds to the schedule what it had no time for of untimed work between two moments.
+    pub(crate) fn make_room_for(&mut self, from: u64, to: u64) {
         let over = to.saturating_sub(from.max(self.moment()));
         self.start += over;
         self.stood_still += over;
     }
 
-    /// For how many of the clock's ticks the schedule has stood still.
-    pub fn stood_still(&self) -> u64 {
+    /// The ticks for which the schedule has stood still.
+    pub(crate) fn stood_still(&self) -> u64 {
         self.stood_still
     }
 
-    /// The ticks by which the loop is late at a moment: the next operation was to begin before it.
+    /// The ticks by which the next operation is late.
     pub fn behind(&self, now: u64) -> u64 {
         now.saturating_sub(self.moment())
     }
 
-    /// Waits for the next operation's moment, unless it has passed; returns that moment.
+    /// Waits for the next operation's moment, unless it has passed; gives that moment.
     pub fn wait(&mut self, clock: &Clock) -> u64 {
         let moment = self.moment();
         self.next += 1;
@@ -73,7 +68,6 @@ impl Pacer {
     }
 }
 
-/// Waits until a moment of the clock has come, or `stopped` is set.
 pub fn wait_until(clock: &Clock, moment: u64, stopped: &AtomicBool) {
     loop {
         let now = clock.now();

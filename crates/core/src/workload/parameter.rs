@@ -48,10 +48,7 @@ macro_rules! parameters {
                 }
             }
 
-            /// Sets a value to what the command line would have.
-            ///
-            /// # Errors
-            /// A sentence that says what is wrong with it.
+            /// Sets a value to what the command line would have. The error says what is wrong with it.
             pub fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
                 match name {
                     $(stringify!($name) => {
@@ -62,10 +59,7 @@ macro_rules! parameters {
                 Ok(())
             }
 
-            /// Takes the value of a parameter from a map of which its name was read.
-            ///
-            /// # Errors
-            /// When there is no such parameter, or the value is none of its values.
+            /// Takes a parameter's value from a map whose key was read. Fails for an unknown parameter or value.
             pub fn take<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
                 match name {
                     $(stringify!($name) => self.$name = Some(map.next_value_seed(Named::of(name))?),)*
@@ -186,10 +180,7 @@ impl Parameters {
         self.names().next().is_none()
     }
 
-    /// The same with another value.
-    ///
-    /// # Errors
-    /// As [`Parameters::set`].
+    /// Sets one value. Fails as [`Parameters::set`] does.
     pub fn with(mut self, name: &str, text: &str) -> Result<Parameters, String> {
         self.set(name, text)?;
         Ok(self)

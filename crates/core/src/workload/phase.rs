@@ -1,5 +1,5 @@
-//! A phase of a workload: one operation or a mix, done a number of times or for a while, in rounds where the store must be made
-//! anew.
+//! A phase of a workload: one operation or a mix, done a number of times or for a while, in rounds between which the store may be
+//! made anew.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::workload::operation::Operation;
 use crate::workload::stop::Stop;
 use crate::workload::task::Crud;
 
-/// The rest of a phase, and its outcome so far.
+/// What is left of a phase, and its results so far.
 #[derive(Debug)]
 pub struct Phase {
     doing: Doing,
@@ -32,21 +32,17 @@ pub struct Phase {
 /// Inserts of a mix beyond their share that a thread may do in a round.
 const PASSED_BY: u64 = 4;
 
-/// The task of one round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goal {
-    /// The operation, or the mix.
     pub doing: Doing,
-    /// The most operations of it, those of the warm-up included; none when the store is full and must be made anew.
+    /// The most operations, warm-up included; none when the store is full and must be made anew.
     pub operations: u64,
-    /// The number of them that are not measured.
     pub warm_up: u64,
-    /// The longest that the timed part may go on.
+    /// The time limit of the timed part.
     pub until: Option<Duration>,
 }
 
 impl Phase {
-    /// A phase of a plan, before it begins.
     pub fn new(doing: impl Into<Doing>, plan: &Crud) -> Phase {
         Phase {
             doing: doing.into(),
@@ -63,12 +59,11 @@ impl Phase {
         }
     }
 
-    /// Whether nothing is left to do.
     pub fn is_over(&self) -> bool {
         self.operations_left == 0 || self.time_left == Some(Duration::ZERO)
     }
 
-    /// The next work with a store that holds `live` records; `None` when the phase has ended.
+    /// The next work with a store that holds `live` records; `None` after the phase.
     pub fn goal(&self, live: u64) -> Option<Goal> {
         if self.is_over() {
             return None;
@@ -87,8 +82,8 @@ impl Phase {
         })
     }
 
-    /// The number of a mix's operations that insert no more than `room` records: with what shares may be passed by on each thread.
-    /// Where there is little room, one after the other.
+    /// How many operations of a mix insert at most `room` records, given what shares may be exceeded by on each thread; with
+    /// little room, one after the other.
     fn room_for(&self, mix: &Mix, room: u64) -> u64 {
         let share = mix.share(Operation::Insert);
         if share == 0.0 {
@@ -98,7 +93,6 @@ impl Phase {
         ((sure as f64 / share) as u64).max(room.min(1))
     }
 
-    /// Adds what a round did.
     pub fn add(&mut self, goal: Goal, elapsed: Elapsed, series: Vec<Second>) {
         if self.time_left.is_none() {
             self.operations_left -= goal.operations;
@@ -111,7 +105,7 @@ impl Phase {
         self.elapsed = self.elapsed.plus(elapsed);
     }
 
-    /// Adds what the process did in a round, and what of that is not measured.
+    /// Adds a round's counters, and the part of them that is not measured.
     pub fn count(&mut self, counters: Counters, untimed: &Untimed) {
         let counters = counters.without_syncs(&untimed.syncs);
         self.counters = Some(match self.counters.take() {
@@ -121,7 +115,6 @@ impl Phase {
         self.untimed.add(untimed);
     }
 
-    /// The measurements by operation.
     pub fn results(self, recorder: &Recorder) -> Result<Vec<OperationResult>, Stop> {
         let done = Operation::ALL.into_iter().filter(|operation| self.doing.does(*operation));
         done.map(|operation| self.result(operation, recorder)).collect()
@@ -156,7 +149,6 @@ impl Phase {
 }
 
 impl Phase {
-    /// The requests to a simulated disk over all of the phase's operations.
     fn disk_of_mix(&self, recorder: &Recorder) -> Option<PhaseDisk> {
         let requests = self.counters.as_ref()?.disk.clone()?;
         let of = |operation: Operation| {
@@ -168,9 +160,9 @@ impl Phase {
 }
 
 impl Goal {
-    /// The share of one thread. Inserts go to the threads in turn, from the one whose turn it is, so that indexes stay
-    /// without a gap; other operations are divided evenly.
-    pub fn for_thread(self, thread: u64, threads: u64, live: u64) -> Goal {
+    /// The share of one thread. Inserts go to the threads in turn, from the one whose turn it is, so that indexes have no gap;
+    /// other operations are divided evenly.
+    pub(crate) fn for_thread(self, thread: u64, threads: u64, live: u64) -> Goal {
         let turn = if self.doing == Doing::One(Operation::Insert) {
             (thread + threads - live % threads) % threads
         } else {

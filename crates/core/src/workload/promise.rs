@@ -1,43 +1,38 @@
-//! The promise of `power`, held to the syncs that were counted.
-//!
-//! A write has its promise when its call returns, so a sync must have begun after the call and ended before the return. On
-//! one thread that is a sync for each write or batch. Sessions that write at the same moment may share one: each has one
-//! write under way at most, so that one sync acknowledges as many writes as there are threads, and never more.
+//! Compares the promise of `power` with counted syncs. A promised write needs a sync that begins after the call and ends before
+//! the return. On one thread that is a sync for each write or batch. Sessions may share one: each has one write under way, so
+//! that one sync acknowledges at most as many writes as there are threads.
 
 use crate::result::{Counters, Failure};
 use crate::workload::stop::Stop;
 
-/// A call that leaves the device's cache alone, and so makes nothing durable by itself.
+/// A call that does not reach the device's cache, and so makes nothing durable.
 const NOT_DURABLE: &str = "sync_file_range";
 
-/// Writes that were acknowledged in one part of a trial, and the syncs of the whole process meanwhile.
+/// Writes acknowledged in one part of a trial, and the whole process's syncs meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Acknowledged {
-    /// Which, in a word, such as `updates`.
+pub(crate) struct Acknowledged {
+    /// The kind of writes, such as `updates`.
     what: &'static str,
     writes: u64,
-    /// The number of threads that wrote at once.
     threads: u64,
-    /// `None` where they can't be counted.
+    /// `None` if they can't be counted.
     syncs: Option<u64>,
 }
 
 impl Acknowledged {
-    /// `writes` of `threads` threads at once, during which `counters` were counted: all syncs, those of writes that were
-    /// not timed included.
+    /// `writes` of `threads` threads at once; `counters` hold all syncs, those of untimed writes included.
     pub fn new(what: &'static str, writes: u64, threads: u64, counters: &Counters) -> Acknowledged {
         let idle = counters.syncs_by_call.get(NOT_DURABLE).copied().unwrap_or_default();
         Acknowledged { what, writes, threads, syncs: counters.syncs.map(|syncs| syncs.saturating_sub(idle)) }
     }
 
-    /// The same without so many syncs, where it is of that name: others made them meanwhile.
+    /// Subtracts syncs that others made meanwhile, if the writes have this name.
     #[must_use]
     pub fn without(self, what: &str, syncs: u64) -> Acknowledged {
         let own = self.syncs.map(|all| if self.what == what { all.saturating_sub(syncs) } else { all });
         Acknowledged { syncs: own, ..self }
     }
 
-    /// Adds it to the others, where it belongs.
     pub fn note(self, all: &mut Vec<Acknowledged>) {
         match all.iter_mut().find(|one| one.what == self.what) {
             Some(one) => {
@@ -48,10 +43,7 @@ impl Acknowledged {
         }
     }
 
-    /// Whether there were enough syncs for `power`. What can't be counted is believed.
-    ///
-    /// # Errors
-    /// [`Failure::Unsynced`] when there were not.
+    /// Whether there were enough syncs. Without a count the promise is believed. Fails with [`Failure::Unsynced`] otherwise.
     pub fn check(&self) -> Result<(), Stop> {
         let Acknowledged { what, writes, threads, syncs } = self;
         let least = writes.div_ceil(*threads);
@@ -66,11 +58,8 @@ impl Acknowledged {
     }
 }
 
-/// Whether so many syncs in all were enough for `power`, where no part of a trial has a count of its own.
-///
-/// # Errors
-/// [`Failure::Unsynced`] when they were not.
-pub fn check_all(all: &[Acknowledged], syncs: u64) -> Result<(), Stop> {
+/// Whether so many syncs in all were enough, if no part of a trial has a count. Fails with [`Failure::Unsynced`] otherwise.
+pub(crate) fn check_all(all: &[Acknowledged], syncs: u64) -> Result<(), Stop> {
     let writes: u64 = all.iter().map(|one| one.writes).sum();
     let threads = all.iter().map(|one| one.threads).max().unwrap_or(1);
     Acknowledged { what: "writes", writes, threads, syncs: Some(syncs) }.check()

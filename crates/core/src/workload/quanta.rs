@@ -1,5 +1,5 @@
-//! The pace of a loop: operations are planned and counted some at a time, fewer where they are slow, so that seconds and the end
-//! are met in time.
+//! The pace of a loop: operations are planned and counted in quanta, smaller if they are slow, so that seconds and the end are
+//! met in time.
 
 use std::time::Instant;
 
@@ -8,20 +8,20 @@ use crate::measure::series::QUANTUM_TIME;
 
 /// Operations in a quantum at most.
 pub const QUANTUM_OPERATIONS: usize = 128;
-/// Operations in the first quantum: how slow they are is not known.
+/// The first quantum, before their speed is known.
 const FIRST_QUANTUM: u64 = 8;
 
-/// Operations in a quantum at most. In an open loop they are prepared only so far ahead as half a millisecond holds.
-pub fn largest_quantum(rate: Rate) -> u64 {
+/// Operations in a quantum at most. An open loop prepares only half a millisecond ahead.
+pub(crate) fn largest_quantum(rate: Rate) -> u64 {
     match rate {
         Rate::Closed => QUANTUM_OPERATIONS as u64,
         Rate::PerSecond(rate) => (u64::from(rate) / 2_000).clamp(1, QUANTUM_OPERATIONS as u64),
     }
 }
 
-/// Does `operations` at most, in quanta of `largest` at most, for as long as `goes_on` says so. `quantum` does so many or fewer, and
-/// says how many; none where there is no more to do.
-pub fn in_quanta<E>(
+/// Does at most `operations`, in quanta of at most `largest`, while `goes_on`. `quantum` gives how many it did, 0 if there is no
+/// more to do.
+pub(crate) fn in_quanta<E>(
     operations: u64,
     largest: u64,
     goes_on: impl Fn() -> bool,
@@ -51,7 +51,7 @@ mod tests {
 
     use super::*;
 
-    /// The number of operations that each quantum was asked for, where each operation takes so long.
+    /// The size of each quantum if an operation takes `each`.
     fn asked(operations: u64, each: Duration) -> Vec<u64> {
         let mut all = Vec::new();
         let quantum = |most: u64| {

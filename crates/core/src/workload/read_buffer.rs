@@ -1,17 +1,15 @@
 //! The buffer into which values that are read are copied.
 
-/// Where the visitor puts what it sees.
 pub(super) struct ReadBuffer {
-    /// Where values are copied it is the application's, and so part of what reading from the store takes: it is made when it is
-    /// first needed, which is never where the session has such a buffer of its own. Where they are only touched it serves the check
-    /// alone, and is the harness's from the start.
+    /// If values are copied, it is the application's, and taking it is part of reading: it is made at first need, which is never
+    /// if the session has such a buffer. If they are only touched, it serves the check alone, and is there from the start.
     pub(super) buffer: Vec<u8>,
-    /// Of the value seen last, which may be longer than the buffer.
+    /// The last value's, which may be longer than the buffer.
     pub(super) length: usize,
 }
 
 impl ReadBuffer {
-    /// For values of up to so many bytes; its memory is taken now where only the check needs it.
+    /// For values of up to so many bytes; its memory is taken now if only the check needs it.
     pub(super) fn new(for_check: bool, largest_value: usize) -> ReadBuffer {
         let mut seen = ReadBuffer { buffer: Vec::new(), length: 0 };
         if for_check {
@@ -20,7 +18,7 @@ impl ReadBuffer {
         seen
     }
 
-    /// Takes the buffer's memory, and touches it, unless that was done before.
+    /// Takes and touches the memory, once.
     #[inline(always)]
     pub(super) fn make_room_for(&mut self, largest_value: usize) {
         if self.buffer.is_empty() {
@@ -28,7 +26,6 @@ impl ReadBuffer {
         }
     }
 
-    /// Copies a value.
     #[inline(always)]
     pub(super) fn copy(&mut self, value: &[u8]) {
         self.length = value.len();
@@ -43,7 +40,7 @@ impl ReadBuffer {
         std::hint::black_box(value.iter().step_by(64).fold(0_u8, |sum, byte| sum.wrapping_add(*byte)));
     }
 
-    /// The value that was copied last; `None` where it was too long.
+    /// The value copied last; `None` if it was too long.
     pub(super) fn value(&self) -> Option<&[u8]> {
         self.buffer.get(..self.length)
     }

@@ -5,26 +5,22 @@ use crate::result::OperationResult;
 use crate::workload::elapsed::Elapsed;
 use crate::workload::stop::Stop;
 
-/// The measurements of one kind.
 #[derive(Debug, Clone)]
 pub struct Record {
-    /// Latencies of the operations that succeeded.
     pub latencies: Latencies,
-    /// Operations that failed.
     pub errors: u64,
-    /// Value bytes written or read.
     pub value_bytes: u64,
-    /// Transactions that were done again, each as often as they were.
+    /// Repetitions of transactions.
     pub conflicts: u64,
 }
 
 impl Record {
-    /// Nothing yet. All memory that it will need is taken.
+    /// Empty. All memory that it will need is taken.
     pub fn new() -> Result<Record, String> {
         Ok(Record { latencies: Latencies::new()?, errors: 0, value_bytes: 0, conflicts: 0 })
     }
 
-    /// Adds what another thread measured, or another kind.
+    /// Adds another thread's or kind's measurements.
     pub fn merge(&mut self, other: &Record) -> Result<(), String> {
         self.errors += other.errors;
         self.value_bytes += other.value_bytes;
@@ -32,7 +28,6 @@ impl Record {
         self.latencies.merge(&other.latencies)
     }
 
-    /// Its result, of so many threads that were at work for so long.
     pub fn result(
         &self,
         name: &str,
@@ -57,70 +52,58 @@ impl Record {
     }
 }
 
-/// The measurements of `N` kinds, by their places.
 #[derive(Debug, Clone)]
 pub struct Recorder<const N: usize> {
     records: [Record; N],
 }
 
 impl<const N: usize> Recorder<N> {
-    /// Nothing yet. All memory that it will need is taken.
     pub fn new() -> Result<Recorder<N>, String> {
         let records = (0..N).map(|_| Record::new()).collect::<Result<Vec<_>, _>>()?;
         let records = records.try_into().map_err(|_| "there are not as many records as kinds")?;
         Ok(Recorder { records })
     }
 
-    /// That of a kind.
     #[inline]
     pub fn of(&self, kind: usize) -> &Record {
         &self.records[kind]
     }
 
-    /// The same, to be added to.
     #[inline]
-    pub fn of_mut(&mut self, kind: usize) -> &mut Record {
+    pub(crate) fn of_mut(&mut self, kind: usize) -> &mut Record {
         &mut self.records[kind]
     }
 
-    /// Latencies of a kind so far.
     #[inline]
     pub fn latencies(&self, kind: usize) -> &Latencies {
         &self.records[kind].latencies
     }
 
-    /// An operation of a kind took so long.
     #[inline]
     pub fn record(&mut self, kind: usize, ns: u64) {
         self.records[kind].latencies.record(ns);
     }
 
-    /// All of them.
     pub fn all(&self) -> &[Record; N] {
         &self.records
     }
 
-    /// The time that all operations took so far, in nanoseconds.
+    /// The total time of operations so far, in nanoseconds.
     pub fn calls_ns(&self) -> u64 {
         self.records.iter().map(|record| record.latencies.sum_ns()).sum()
     }
 
-    /// Some kinds as one.
     pub fn together(&self, kinds: impl IntoIterator<Item = usize>) -> Result<Record, String> {
         let mut all = Record::new()?;
         kinds.into_iter().try_for_each(|kind| all.merge(&self.records[kind]))?;
         Ok(all)
     }
 
-    /// Adds what another thread measured.
     pub fn merge(&mut self, other: &Recorder<N>) -> Result<(), String> {
         self.records.iter_mut().zip(&other.records).try_for_each(|(mine, theirs)| mine.merge(theirs))
     }
 
-    /// The measurements of all threads.
-    ///
-    /// # Errors
-    /// Where there is none; as [`Latencies::merge`].
+    /// The sum over all threads. Fails when there is none.
     pub fn of_all(threads: impl IntoIterator<Item = Recorder<N>>) -> Result<Recorder<N>, Stop> {
         let mut threads = threads.into_iter();
         let mut all = threads.next().ok_or_else(|| Stop::harness("no thread was at work"))?;

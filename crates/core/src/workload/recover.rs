@@ -1,5 +1,5 @@
-//! The recovery check, in the processes that it runs: each opens the store, reads the record that was acknowledged last, adds more, and is
-//! killed. The next one's time of opening is that of a recovery.
+//! The recovery check, in the processes that it runs: each opens the store, reads the last acknowledged record, adds more, and is
+//! killed. The next process's time of opening is that of a recovery.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,19 +17,16 @@ use crate::workload::spec::{Asked, Ended, RecoverEnd, RecoverPart};
 use crate::workload::step::Step;
 use crate::workload::stop::Stop;
 
-/// The records of a batch.
 const BATCH: u64 = 1_000;
-/// The longest value, in bytes; half of it in the mean.
+/// In bytes; the mean is half of it.
 const MOST_BYTES: usize = 400;
-/// The bytes of a key.
 const KEY_BYTES: u64 = 32;
-/// The records that a check has at its end, for each that it begins with, at most: a tenth is added seven times.
+/// Records at a check's end for each at its start: a tenth is added seven times.
 const GROWTH: f64 = 1.7;
-/// Room that they need on the disk, as a multiple of their bytes: logs that a kill has left, tables and compaction side by side.
+/// Disk space as a multiple of the records' bytes: logs that a kill has left, tables and compaction at once.
 const ROOM_FACTOR: f64 = 4.0;
 
-/// The room that a recovery check with so many records needs, in bytes, where each file takes so many at least and a folder has a file for
-/// each record.
+/// The disk space of a recovery check, in bytes; `file_bytes` is the least that a file takes, and a folder has a file for each record.
 pub fn room_bytes(records: u64, kind: Kind, file_bytes: f64) -> f64 {
     let records = records as f64 * GROWTH;
     let bytes = records * (MOST_BYTES as u64 / 2 + KEY_BYTES) as f64 * ROOM_FACTOR;
@@ -53,8 +50,8 @@ pub enum RecoverTold {
     },
 }
 
-/// Does a part, and tells what came of it. A store that is not closed is killed with this process. `apart` is the folder of the harness's
-/// own files.
+/// Does a part, and reports its result. A store that is not closed is killed with this process. `apart` is the folder of the
+/// harness's files.
 pub fn run(
     asked: &Asked<'_>,
     part: RecoverPart,
@@ -95,7 +92,6 @@ pub fn run(
     }
 }
 
-/// The store, opened again and with more records, and what this took.
 fn live(asked: &Asked<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, Reopened), Ended> {
     if part.is_cold {
         page_cache::fill_with_program()
@@ -142,7 +138,7 @@ fn missing(message: String) -> Ended {
     Stop { failure: Failure::WrongData, message, operation: None }.into()
 }
 
-/// Reads a record that was acknowledged.
+/// Reads an acknowledged record.
 fn must_have(session: &mut dyn Session, record: u64) -> Result<(), Ended> {
     let (key, value) = (record_key(record), record_value(record, 0, MOST_BYTES));
     let mut is_right = false;
@@ -154,7 +150,6 @@ fn must_have(session: &mut dyn Session, record: u64) -> Result<(), Ended> {
         .ok_or_else(|| missing(format!("the acknowledged record {key} is missing or wrong")))
 }
 
-/// Writes a record as it is.
 fn overwrite(session: &mut dyn Session, record: u64) -> Result<(), Stop> {
     let (key, value) = (record_key(record), record_value(record, 0, MOST_BYTES));
     let written = session.update(key.as_bytes(), &value);

@@ -1,8 +1,6 @@
-//! The workload `replay`: the operations of a trace, played on a store at their own times, faster, or as fast as it goes.
-//!
-//! A thread of its own reads the trace, makes the values, and hands the operations to the threads that play them, in chunks, so
-//! that nothing of this is in the clock. A key's operations all go to one thread, and so keep their order. Nothing of the trace
-//! is held but what is in these chunks.
+//! The workload `replay`: plays a trace's operations on a store at their own times, faster, or as fast as it goes. A separate thread reads
+//! the trace, makes the values, and hands chunks of operations to the threads that play them, so that nothing of this is timed. All
+//! operations of a key go to one thread, and so keep their order. Only these chunks of the trace are in memory.
 
 mod audit;
 mod chunk;
@@ -17,9 +15,8 @@ mod player;
 mod trial;
 mod values;
 
-use crate::axis::Axis;
 use crate::result::OVERALL;
-use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::def::{Headline, WorkloadDef, axes};
 
 /// The statistic that says how late a trace that was played at its times ended, in microseconds.
 pub const BEHIND_US: &str = "replay.behind_at_the_end_us";
@@ -31,18 +28,7 @@ pub const SPEED_REACHED: &str = "replay.speed_reached";
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "replay",
     help: "play the operations of a trace on a store",
-    axes: &[
-        Axis::STORE,
-        Axis::DATA,
-        Axis::GUARANTEE,
-        Axis::PLACE,
-        Axis::DISK,
-        Axis::BACKGROUND,
-        Axis::THREADS,
-        Axis::TUNING,
-        Axis::COMPRESSION,
-        Axis::MACHINE,
-    ],
+    axes: axes!(STORE DATA GUARANTEE PLACE DISK BACKGROUND THREADS TUNING COMPRESSION MACHINE),
     parameters: &[
         "trace",
         "trace_format",

@@ -1,8 +1,6 @@
-//! The workload `shop` of paper 003: customers, products and orders, larger or smaller than memory, and three transactions on them
-//! from several client threads.
-//!
-//! The tables are described once ([`schema`]) and kept as SQL tables or as records ([`tables`]). Every row follows from the seed and
-//! its number ([`rows`]), so nothing of the data is remembered but what transactions change ([`known`]).
+//! The workload `shop` of paper 003: customers, products and orders, larger or smaller than memory, and three transactions on
+//! them from several client threads. [`schema`] describes the tables, which are SQL tables or records ([`tables`]). Every row
+//! follows from the seed and its number ([`rows`]), so only what transactions change is remembered ([`known`]).
 
 mod audit;
 mod by_records;
@@ -25,14 +23,13 @@ mod warm;
 
 use std::sync::Mutex;
 
-use crate::axis::Axis;
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::result::{Measured, OVERALL, OperationResult, Stored, Written};
 use crate::store::{Capabilities, OpenOptions};
 use crate::workload::audit::Reading;
 use crate::workload::crew::own;
-use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::on_store::{OnStore, Settled, find, promised};
 use crate::workload::spec::{Asked, Ended};
 use crate::workload::stop::Stop;
@@ -48,20 +45,7 @@ use steps::Ran;
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "shop",
     help: "a shop's transactions on customers, products and orders, inside memory and outside it",
-    axes: &[
-        Axis::STORE,
-        Axis::DATA_SIZE,
-        Axis::INDEX,
-        Axis::LOAD_ORDER,
-        Axis::GUARANTEE,
-        Axis::PLACE,
-        Axis::DISK,
-        Axis::MACHINE,
-        Axis::BACKGROUND,
-        Axis::THREADS,
-        Axis::RATE,
-        Axis::TUNING,
-    ],
+    axes: axes!(STORE DATA_SIZE INDEX LOAD_ORDER GUARANTEE PLACE DISK MACHINE BACKGROUND THREADS RATE TUNING),
     parameters: &["operations", "duration", "shares", "epoch", "equal_cache", "after_load"],
     operations: &[OVERALL, Kind::Orders.name(), Kind::Buy.name(), Kind::Restock.name()],
     reason: parameters::reason,
@@ -90,7 +74,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(Ended::harness)?;
     let makers = Makers::new(Makers::threads(parameters::MOST_MAKERS), 0);
     let mut acknowledged = Vec::with_capacity(2);
-    // Of `default`, it is the settings, and that there are transactions, that decide which tier is given.
+    // With `default`, settings and the transactions decide the tier.
     let options = OpenOptions { transactions: true, ..spec.options(work.threads) };
     let mut trial = OnStore::begin((store, open), options, tier, spec)?;
     let ran = steps::run(&shared, &trial.bench, &lanes, makers, &spec.device, &mut acknowledged)?;
@@ -117,7 +101,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     })
 }
 
-/// The rows of the tables, and how many entries the index has.
+/// The rows of the tables, and the index's entries.
 fn stored(work: &ShopParameters, ran: &Ran, purchases: &[u64]) -> (Stored, u64) {
     let (bought, data) = (purchases.iter().sum::<u64>(), &ran.loaded);
     let stored = Stored {
@@ -129,7 +113,7 @@ fn stored(work: &ShopParameters, ran: &Ran, purchases: &[u64]) -> (Stored, u64) 
     (stored, if work.indexed { orders } else { 0 })
 }
 
-/// The records handed to the store: the data, orders, and stock as four bytes.
+/// The records handed to the store: data, orders, and stock as four bytes.
 fn written(ran: &Ran, lanes: &[Lane<'_>]) -> Written {
     let (bought, writes) = lanes
         .iter()
@@ -143,7 +127,6 @@ fn written(ran: &Ran, lanes: &[Lane<'_>]) -> Written {
     })
 }
 
-/// All transactions together, then each kind that occurs.
 fn results(
     work: &ShopParameters,
     lanes: &[Lane<'_>],

@@ -28,7 +28,7 @@ pub struct Spec {
     pub cell: Cell,
     /// The empty folder for the store's files.
     pub directory: PathBuf,
-    /// A folder of the run's own for what servers need beside their data; `None` where no server takes part.
+    /// A folder of the run for what servers need besides their data; `None` without a server.
     #[serde(default)]
     pub beside: Option<PathBuf>,
     /// The work that is done, and the thing that it is done to.
@@ -46,7 +46,7 @@ pub struct Spec {
     pub disk: Option<PathBuf>,
     /// The cgroup that it is to join, or why there is none.
     pub group: Result<Group, String>,
-    /// The memory that its machine is limited to, in bytes, where it is: data can be made relative to it.
+    /// The limit on its machine's memory, in bytes, if any: data can be made relative to it.
     #[serde(default)]
     pub memory_limit: Option<u64>,
     /// The limits that it is held to.
@@ -58,10 +58,10 @@ pub struct Spec {
     /// The part of a check that it does in place of the workload.
     #[serde(default)]
     pub part: Option<Part>,
-    /// The library of one's own that its store comes from, if it does: the process loads it.
+    /// The library that its store comes from, if any: the process loads it.
     #[serde(default)]
     pub library: Option<Library>,
-    /// The hosts of the clients that have its sessions; this process has them where there is none.
+    /// The hosts of the clients that have its sessions; empty if this process has them.
     #[serde(default)]
     pub clients: Vec<String>,
 }
@@ -98,7 +98,7 @@ pub enum KillPart {
 pub struct RecoverPart {
     /// The records that the store has.
     pub records: u64,
-    /// Those that it adds.
+    /// The number of records that it adds.
     pub adds: u64,
     /// Whether the kernel's memory was emptied before it.
     pub is_cold: bool,
@@ -174,8 +174,7 @@ impl Spec {
         }
     }
 
-    /// The options for its store, with so many sessions at once: there are no transactions over records, unless the workload says
-    /// otherwise.
+    /// The store's options for so many sessions, without transactions over records, unless the workload asks for them.
     pub fn options(&self, sessions: u64) -> OpenOptions<'_> {
         OpenOptions {
             directory: &self.directory,
@@ -191,18 +190,15 @@ impl Spec {
         }
     }
 
-    /// Puts this process under the trial's limits, if it has any, and writes down for the parent what took effect: it may
-    /// not live to tell.
-    ///
-    /// # Errors
-    /// When a limit does not hold: what is measured would be of another machine.
-    pub fn enter_limits(&self) -> Result<(), Ended> {
+    /// Puts this process under the trial's limits, if any, and writes down for the parent what took effect: it may not live to
+    /// report it. Fails when a limit does not hold: what is measured would be of another machine.
+    pub(crate) fn enter_limits(&self) -> Result<(), Ended> {
         let Some(order) = &self.limits else { return Ok(()) };
         self.tell(order, &order.enter().map_err(Ended::Unsupported)?)
     }
 
-    /// Has the server that is about to be started join the cgroups that hold the trial, in place of this process.
-    pub fn hold_server(&self) -> Result<(), Ended> {
+    /// Has the next server join the cgroups that hold the trial, in place of this process.
+    pub(crate) fn hold_server(&self) -> Result<(), Ended> {
         let mut groups = Vec::new();
         if let Some(order) = &self.limits {
             self.tell(order, &order.hold_server().map_err(Ended::Unsupported)?)?;

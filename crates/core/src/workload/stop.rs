@@ -4,14 +4,10 @@ use crate::result::Failure;
 use crate::store::StoreError;
 use crate::workload::operation::Operation;
 
-/// Why a workload stopped before its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
-    /// The kind of failure.
     pub failure: Failure,
-    /// The event, in a sentence.
     pub message: String,
-    /// The operation that failed, if one did.
     pub operation: Option<Operation>,
 }
 
@@ -22,25 +18,22 @@ impl Stop {
         Stop { failure, message: format!("{doing}: {error}"), operation: None }
     }
 
-    /// Another thread has failed, whose failure is the one to tell.
-    pub fn after_another() -> Stop {
+    /// Another thread has failed, and reports its failure.
+    pub(crate) fn after_another() -> Stop {
         Stop::harness("another thread has failed")
     }
 
-    /// The stop of a trial that has read wrong data.
     #[cold]
-    pub fn wrong_data(message: String) -> Stop {
+    pub(crate) fn wrong_data(message: String) -> Stop {
         Stop { failure: Failure::WrongData, message, operation: None }
     }
 
-    /// A failure of the harness.
     pub fn harness(message: impl Into<String>) -> Stop {
         Stop { failure: Failure::Harness, message: message.into(), operation: None }
     }
 }
 
-/// Engines pass the system's word on in texts of their own; what they have in common is the system's phrase or their
-/// own name for it.
+/// Engines pass the system's message on in their own texts; they share the system's phrase or have their own name for it.
 fn is_disk_full(error: &StoreError) -> bool {
     match error {
         StoreError::Io { source, .. } => {

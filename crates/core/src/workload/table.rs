@@ -3,13 +3,12 @@
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-pub use super::def::{ByRehearsal, Headline, Workload, WorkloadDef};
+pub use super::def::{Headline, Workload, WorkloadDef};
 use super::{crud, device, life, replay, shop, transactions, ycsb};
 use crate::error::meant;
 use crate::shown::quoted;
 use crate::units::as_text;
 
-/// The workloads that come with storebench.
 static ALL: [&WorkloadDef; 8] = [
     &crud::WORKLOAD,
     &device::WORKLOAD,

@@ -1,6 +1,5 @@
-//! Whole trials of every workload of the table: with one seed, exactly the same calls reach the store.
-//!
-//! Where a change is meant to alter them, the failed test prints what they are now.
+//! Whole trials of every workload of the table: with one seed, exactly the same calls reach the store. If a change is meant to
+//! alter them, the failed test prints the new ones.
 
 mod database;
 mod tape;
@@ -23,7 +22,6 @@ use crate::stores::{FLAT_FOLDER, MEMORY};
 use crate::trace::made::{CLUSTER_14, Like, ZIPPYDB};
 use crate::trace::{Ask, Summary};
 
-/// A store that is recorded.
 #[derive(Clone, Copy)]
 enum Over {
     Memory,
@@ -52,13 +50,13 @@ impl Over {
     }
 }
 
-/// One trial: its workload, store, axes and parameters; as `axis=value` and `parameter=value`, separated by blanks.
+/// A trial's workload, store, axes and parameters, as `axis=value` and `parameter=value`, separated by blanks.
 struct Trial {
     workload: &'static str,
     over: Over,
     axes: &'static str,
     parameters: &'static str,
-    /// The number of calls that reach the store, and their digest.
+    /// The calls' number and digest.
     calls: (u64, u64),
 }
 
@@ -199,12 +197,11 @@ const TRIALS: &[Trial] = &[
     ),
 ];
 
-/// The words of a text, each with what it is set to.
 fn settings(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split_whitespace().map(|word| word.split_once('=').unwrap())
 }
 
-/// A trial's parameters. The trace that it names is made in `folder`.
+/// A trial's parameters; `folder` holds its trace.
 fn parameters(text: &str, folder: &std::path::Path) -> Parameters {
     // Other tests of this process are at work all the time.
     let mut all = Parameters::default().with("after_load", "at-once").unwrap();
@@ -226,7 +223,6 @@ fn parameters(text: &str, folder: &std::path::Path) -> Parameters {
     all
 }
 
-/// The calls that reach the store.
 fn calls(trial: &Trial) -> (u64, u64) {
     tape::recorded(trial.over.inner(), matches!(trial.over, Over::Sql), || {
         let what = (trial.workload, trial.axes, trial.parameters);
@@ -234,7 +230,6 @@ fn calls(trial: &Trial) -> (u64, u64) {
     })
 }
 
-/// Runs a trial, whose store finds its tape.
 fn run(trial: &Trial) -> Result<Measured, Ended> {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");

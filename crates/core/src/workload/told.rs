@@ -1,5 +1,4 @@
-//! The numbers that a trial's process tells its run while it is at work, in a file that is in memory alone and that both have open.
-//! That costs no disk any time.
+//! Progress that a trial's process reports to its run, in a file in memory that both have open, so that it costs no disk time.
 
 use std::fs::File;
 use std::io;
@@ -14,8 +13,9 @@ use crate::kernel::system;
 pub struct Place<const N: usize>(u64);
 
 impl Place<4> {
-    /// The progress of long work: records done, records in all, nanoseconds since the first, and which work of [`super::loading::Doing`].
-    pub const LOADING: Place<4> = Place(0);
+    /// The progress of long work: records done, records in all, nanoseconds since the first, and which work of
+    /// [`super::loading::Doing`].
+    pub(crate) const LOADING: Place<4> = Place(0);
 }
 
 impl Place<2> {
@@ -23,18 +23,14 @@ impl Place<2> {
     pub const STEP: Place<2> = Place(32);
 }
 
-/// A file to tell by; `None` where the system has none that is in memory alone.
+/// A file in memory for progress; `None` if the system has none.
 pub fn file() -> Option<File> {
     system::file_in_memory("told").ok()
 }
 
-/// Where this process tells it, if anywhere.
 static TOLD: OnceLock<File> = OnceLock::new();
 
-/// From here on this process, a trial's, tells by its input, which its run has made for that.
-///
-/// # Errors
-/// When its input can't be used.
+/// From here on a trial's process reports to its standard input, which its run has made for that.
 pub fn by_input() -> io::Result<()> {
     let input = io::stdin().as_fd().try_clone_to_owned()?;
     // The first one stays.
@@ -49,13 +45,12 @@ pub fn tell<const N: usize>(place: Place<N>, numbers: [u64; N]) {
     }
 }
 
-/// Writes numbers into the file.
 pub(super) fn write<const N: usize>(file: &File, Place(at): Place<N>, numbers: [u64; N]) {
     let bytes: Vec<u8> = numbers.into_iter().flat_map(u64::to_le_bytes).collect();
     let _ = file.write_all_at(&bytes, at);
 }
 
-/// The numbers that were told last; `None` before the first.
+/// The last report; `None` before the first.
 pub fn read<const N: usize>(file: &File, Place(at): Place<N>) -> Option<[u64; N]> {
     let mut bytes = [0; 8];
     let mut numbers = [0; N];

@@ -1,6 +1,5 @@
-//! Transactions of one thread, kind after kind: what the workloads `androbench` and `batch` have in common. An operation is a
-//! transaction, on rows by SQL or on records. Its rows are made before the clock starts, and it is looked whether they were changed or
-//! found as they should be when it has stopped.
+//! Transactions of one thread, kind after kind, for the workloads `androbench` and `batch`. An operation is a transaction, on
+//! rows by SQL or on records. Rows are made before the clock starts, and checked when it has stopped.
 
 pub mod androbench;
 pub mod batch;
@@ -22,39 +21,32 @@ use crate::workload::promise::Acknowledged;
 use crate::workload::recorder::Recorder;
 use crate::workload::stop::Stop;
 
-/// Kinds of transactions in a workload.
 const KINDS: usize = 3;
 
-/// A kind of transaction.
 struct Kind {
-    /// The operation's name in results.
     name: &'static str,
-    /// The writes that it acknowledges; `None` where nothing is written.
+    /// The writes that it acknowledges; `None` for reads.
     acknowledged: Option<&'static str>,
 }
 
-/// The transactions of a workload on a handle `H`, with all of their memory. A kind is told by its place among [`Self::KINDS`].
+/// The transactions of a workload on a handle `H`, with all of their memory. `kind` is an index of [`Self::KINDS`].
 trait Transactions<H: ?Sized>: Send {
     /// In the order in which they are done.
     const KINDS: [Kind; KINDS];
 
-    /// Makes ready for a kind.
     fn begin(&mut self, kind: usize);
 
-    /// Makes the rows of the next transaction; how many bytes of values it writes or reads.
+    /// Makes the next transaction's rows; gives the bytes of values that it writes or reads.
     fn plan(&mut self, kind: usize, number: u64) -> u64;
 
-    /// Does it, by the clock: the ticks that it took, and how many rows it says that it had.
+    /// Does it; gives its clock ticks, and the store's number of rows.
     fn timed(&mut self, on: &mut H, kind: usize, timer: &mut Timer<'_>) -> (u64, store::Result<u64>);
 
-    /// Holds what has just returned to its rows. The clock has stopped.
-    ///
-    /// # Errors
-    /// Where it did otherwise than it should.
+    /// Checks the rows, after the clock has stopped. Fails when they are not as they should be.
     fn check(&mut self, on: &mut H, kind: usize, number: u64, rows: u64) -> Result<(), Stop>;
 }
 
-/// Times a transaction: from now, or from when it was to begin.
+/// Times a transaction: from now, or from when it was due.
 struct Timer<'c> {
     clock: &'c Clock,
     pacer: Option<Pacer>,
@@ -73,10 +65,9 @@ impl Timer<'_> {
     }
 }
 
-/// The only thread's part.
 struct Lane<'g, T> {
     transactions: T,
-    /// The number of each kind.
+    /// Transactions of each kind.
     count: u64,
     rate: Rate,
     gauge: &'g Gauge<'g>,
@@ -122,10 +113,9 @@ impl<H: ?Sized, T: Transactions<H>> crew::Lane<H, usize> for Lane<'_, T> {
     }
 }
 
-/// The outcome of one kind, but for its latencies.
+/// One kind's outcome without its latencies.
 type Phase = (Elapsed, Gauged);
 
-/// Does all transactions, kind after kind, with a rest before each.
 fn phases<H: ?Sized, T: Transactions<H>>(
     lane: &Mutex<Lane<'_, T>>,
     crew: &mut Crew<'_, H, Lane<'_, T>, usize>,
@@ -148,7 +138,6 @@ fn phases<H: ?Sized, T: Transactions<H>>(
     T::KINDS.iter().enumerate().map(phase).collect()
 }
 
-/// The results of all kinds.
 fn results<H: ?Sized, T: Transactions<H>>(
     lane: &Lane<'_, T>,
     phases: Vec<Phase>,
@@ -161,7 +150,7 @@ fn results<H: ?Sized, T: Transactions<H>>(
     phases.into_iter().enumerate().map(result).collect()
 }
 
-/// Does one statement for each row, in a transaction where there are several; how many rows they had together.
+/// Does a statement for each row, several in a transaction; gives the number of rows.
 #[inline(always)]
 fn each<R>(
     session: &mut dyn SqlSession,

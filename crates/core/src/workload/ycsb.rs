@@ -1,7 +1,6 @@
-//! The workload `ycsb`: the Yahoo! Cloud Serving Benchmark's core workload, by its own property files, on any store.
-//!
-//! Every thread reads and writes all records, by one of YCSB's distributions. What is read is checked against the versions
-//! that it may have by then ([`versions`]). docs/ycsb.md says where this differs from YCSB's own program, and why.
+//! The workload `ycsb`: the core workload of the Yahoo! Cloud Serving Benchmark, by its own property files, on any store. Every
+//! thread reads and writes all records, by one of YCSB's distributions. Reads are checked against the versions that they may have
+//! ([`versions`]). docs/ycsb.md says where this differs from YCSB's program, and why.
 
 mod check;
 pub mod definition;
@@ -23,7 +22,6 @@ mod versions;
 
 use std::sync::Mutex;
 
-use crate::axis::Axis;
 use crate::cell::{Data, Rate};
 use crate::measure::clock::Clock;
 use crate::result::{
@@ -33,7 +31,7 @@ use crate::store::Capabilities;
 use crate::workload::audit::{self, Reading};
 use crate::workload::batch::Batch;
 use crate::workload::crew::own;
-use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::on_store::{OnStore, Settled, find, promised};
 use crate::workload::promise::Acknowledged;
 use crate::workload::recorder::Record;
@@ -50,23 +48,10 @@ use shared::Shared;
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "ycsb",
     help: "YCSB's workloads: reads, updates, inserts, scans and read-modify-writes by weight",
-    axes: &[
-        Axis::STORE,
-        Axis::WORKLOAD,
-        Axis::DISTRIBUTION,
-        Axis::RECORDS,
-        Axis::DATA,
-        Axis::GUARANTEE,
-        Axis::PLACE,
-        Axis::DISK,
-        Axis::MACHINE,
-        Axis::BACKGROUND,
-        Axis::AGE,
-        Axis::THREADS,
-        Axis::RATE,
-        Axis::TUNING,
-        Axis::COMPRESSION,
-    ],
+    axes: axes!(
+        STORE WORKLOAD DISTRIBUTION RECORDS DATA GUARANTEE PLACE DISK MACHINE BACKGROUND AGE THREADS
+        RATE TUNING COMPRESSION
+    ),
     parameters: &[
         "operations",
         "duration",
@@ -144,7 +129,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     })
 }
 
-/// The measurements of all threads in each round, what they handed to the store, and how many writes changed it for certain.
+/// All threads' measurements in each round, what they handed to the store, and the writes that certainly changed it.
 fn together(lanes: Vec<Mutex<Lane<'_>>>) -> Result<(Vec<Recorder>, Written, u64), Stop> {
     let (mut written, mut writes) = (Written::default(), 0);
     let mut rounds: Vec<Vec<Recorder>> = Vec::new();
@@ -159,7 +144,7 @@ fn together(lanes: Vec<Mutex<Lane<'_>>>) -> Result<(Vec<Recorder>, Written, u64)
     Ok((rounds, written, writes))
 }
 
-/// Each round's figures, where there are several.
+/// Each round's figures, if there are several.
 fn rounds(shared: &Shared<'_>, recorders: &[Recorder], ran: &Ran) -> Result<Vec<Round>, Stop> {
     if ran.rounds.len() < 2 {
         return Ok(Vec::new());
@@ -167,14 +152,14 @@ fn rounds(shared: &Shared<'_>, recorders: &[Recorder], ran: &Ran) -> Result<Vec<
     let rounds = recorders.iter().zip(&ran.rounds);
     let round = |(recorder, did): (&Recorder, &rounds::Round)| {
         let mut operations = results(shared, recorder, did)?;
-        // Those of the whole trial hold them.
+        // The whole trial's results hold them.
         operations.iter_mut().for_each(|operation| operation.series = Vec::new());
         Ok(Round { operations, disk: did.disk.clone() })
     };
     rounds.map(round).collect()
 }
 
-/// Doubts about figures of disk, at the end and over the rounds.
+/// Warnings about disk figures, at the end and over the rounds.
 fn doubts(data: Data, stored: &Stored, (load, rounds): (&Load, &[Round]), disk: &Disk) -> Vec<Doubt> {
     let mut doubts = audit::doubts(data, stored, disk);
     let holds_less =
@@ -187,7 +172,6 @@ fn doubts(data: Data, stored: &Stored, (load, rounds): (&Load, &[Round]), disk: 
     doubts
 }
 
-/// The records in the store, from what was written to it.
 fn stored(shared: &Shared<'_>) -> Stored {
     let records = shared.versions.inserted();
     let name = |record| shared.definition().naming.name(record).bytes().len() as u64;
@@ -195,7 +179,6 @@ fn stored(shared: &Shared<'_>) -> Stored {
     Stored { records, key_bytes: (0..records).map(name).sum(), value_bytes }
 }
 
-/// All requests together, then each kind that occurs.
 fn results(
     shared: &Shared<'_>,
     recorder: &Recorder,

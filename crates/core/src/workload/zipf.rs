@@ -1,16 +1,15 @@
-//! Zipf's law, without a power to be raised for each number: ranks are grouped in buckets so narrow that within one the
-//! law is nearly flat; a bucket is chosen from an alias table (A. Walker, 1977; M. Vose, 1991), a rank within it by
-//! rejection.
+//! Zipf's law, without raising a power for each number: ranks are grouped in buckets so narrow that the law is nearly flat within
+//! one; a bucket is chosen from an alias table (A. Walker, 1977; M. Vose, 1991), a rank within it by rejection.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;
 
-/// Ranks below this have a bucket of their own.
+/// Ranks below this have a bucket each.
 const SINGLE: u64 = 1024;
-/// The last rank of a wider bucket, over its first, at most.
+/// The largest ratio of a wider bucket's last rank to its first.
 const WIDTH: f64 = 1.02;
 
-/// Ranks from 1 to a count, each with a probability in proportion to rank^-exponent.
+/// Chooses ranks from 1 to a count, with probability in proportion to rank^-exponent.
 #[derive(Debug, Clone)]
 pub struct Zipf {
     exponent: f64,
@@ -34,10 +33,7 @@ struct Bucket {
 }
 
 impl Zipf {
-    /// The law over `count` ranks.
-    ///
-    /// # Errors
-    /// A sentence, for a count of 0 or an exponent that is not a positive number.
+    /// The law over `count` ranks. Fails for a count of 0 or an exponent that is not a positive number.
     pub fn new(count: u64, exponent: f64) -> Result<Zipf, String> {
         if count == 0 || !exponent.is_finite() || exponent <= 0.0 {
             return Err(format!(
@@ -57,7 +53,6 @@ impl Zipf {
         Ok(Zipf { exponent, table: alias_table(&weights), buckets })
     }
 
-    /// One rank.
     #[inline]
     pub fn rank(&self, random: &mut Xoshiro256PlusPlus) -> u64 {
         let number = random.next_u64();
@@ -68,7 +63,6 @@ impl Zipf {
         if bucket.length == 1 { bucket.first } else { self.within(bucket, random) }
     }
 
-    /// One rank of a bucket.
     #[inline]
     fn within(&self, bucket: &Bucket, random: &mut Xoshiro256PlusPlus) -> u64 {
         loop {
@@ -82,13 +76,12 @@ impl Zipf {
     }
 }
 
-/// A number below `below`, from the high bits of `number`.
 #[inline]
 fn scaled(number: u64, below: u64) -> u64 {
     ((u128::from(number) * u128::from(below)) >> 64) as u64
 }
 
-/// Columns of equal height in which each bucket has the room of its weight, no more than two to a column.
+/// Columns of equal height in which each bucket has the room of its weight, at most two to a column.
 fn alias_table(weights: &[f64]) -> Vec<Column> {
     let scale = weights.len() as f64 / weights.iter().sum::<f64>();
     let mut heights: Vec<f64> = weights.iter().map(|weight| weight * scale).collect();

@@ -5,46 +5,43 @@ use std::collections::VecDeque;
 use super::geometry::Surface;
 use crate::request::Nanos;
 
-/// A stretch of the disk's bytes, from one to before another.
+/// Bytes of the disk, from one to before another.
 type Stretch = (u64, u64);
 
-/// The read-ahead that goes on: the heads follow the track.
+/// The running read-ahead, as the heads follow the track.
 #[derive(Debug, Clone, Copy)]
 struct Ahead {
-    /// The first byte that the buffer still holds of it.
+    /// The first byte that the buffer still holds.
     start: u64,
-    /// The byte that came under the heads at the moment `since`, and where it stops.
+    /// The byte under the heads at the moment `since`, and where it stops.
     from: u64,
     since: Nanos,
     limit: u64,
 }
 
-/// The buffer for reads.
 #[derive(Debug)]
 pub struct Buffer {
-    /// Bytes of a segment, and the most segments; with none nothing is kept.
+    /// Bytes of a segment, and their number; 0 keeps nothing.
     segment: u64,
     most: usize,
-    /// The runs that were read before, the oldest first.
+    /// Earlier runs, the oldest first.
     kept: VecDeque<Stretch>,
     ahead: Option<Ahead>,
 }
 
 impl Buffer {
-    /// An empty one.
     pub fn new(bytes: u64, segments: u32) -> Buffer {
         let most = segments as usize;
         Buffer { segment: bytes / u64::from(segments.max(1)), most, kept: VecDeque::new(), ahead: None }
     }
 
-    /// Whether all of a stretch is in it at a moment.
     pub fn holds(&self, surface: &Surface, (start, end): Stretch, now: Nanos) -> bool {
         let within = |kept: &Stretch| kept.0 <= start && end <= kept.1;
         self.kept.iter().any(within)
             || self.ahead.is_some_and(|ahead| within(&(ahead.start, ahead.reached(surface, now))))
     }
 
-    /// When the read-ahead that goes on will have a stretch, where it does not stop before it.
+    /// When the read-ahead will have a stretch, unless it stops before.
     pub fn reaches(&self, surface: &Surface, (start, end): Stretch, now: Nanos) -> Option<f64> {
         let ahead = self.ahead?;
         let is_next = ahead.start <= start && start <= ahead.reached(surface, now) && end <= ahead.limit;
@@ -53,14 +50,14 @@ impl Buffer {
         })
     }
 
-    /// The heads leave the track: what was read ahead until then is kept.
+    /// Keeps what was read ahead when the heads leave the track.
     pub fn leave(&mut self, surface: &Surface, now: Nanos) {
         if let Some(ahead) = self.ahead.take() {
             self.keep((ahead.start, ahead.reached(surface, now)));
         }
     }
 
-    /// A stretch has been read, up to a moment: from there on, what follows it is read ahead, up to an end at most.
+    /// Begins to read ahead after a stretch that has been read, up to an end.
     pub fn read(&mut self, (start, end): Stretch, now: Nanos, last: u64) {
         if self.most == 0 {
             return;
@@ -74,7 +71,7 @@ impl Buffer {
         self.ahead = Some(Ahead { start, from: end, since: now, limit });
     }
 
-    /// Drops what has been written: it is not what was read before.
+    /// Drops what has been overwritten.
     pub fn forget(&mut self, (start, end): Stretch) {
         self.kept.retain(|kept| kept.1 <= start || end <= kept.0);
         if self.ahead.is_some_and(|ahead| ahead.start < end && start < ahead.limit) {
@@ -95,7 +92,6 @@ impl Buffer {
 }
 
 impl Ahead {
-    /// The byte before which all has been read.
     fn reached(&self, surface: &Surface, now: Nanos) -> u64 {
         let most = self.limit.saturating_sub(self.from);
         self.from + surface.passed(surface.spot(self.from), now.saturating_sub(self.since), most)

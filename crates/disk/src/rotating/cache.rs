@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::request::Nanos;
 
-/// The most bytes that are written in one go.
+/// The most bytes written in one go.
 const MOST_AT_ONCE: u64 = 2 << 20;
 
-/// Writes that wait for the heads, by where they go on the disk; none overlaps another, and those that touch are one.
+/// Waiting writes by their place on the disk; touching ones are merged, none overlap.
 #[derive(Debug, Default)]
 pub struct Cache {
     room: u64,
@@ -19,32 +19,28 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// An empty one, with room for so many bytes in so many places.
     pub fn new(room: u64, places: usize) -> Cache {
         Cache { room, places, ..Cache::default() }
     }
 
-    /// Whether so many more bytes fit; whatever is written fits into an empty one.
+    /// Whether so many more bytes fit; anything fits into an empty cache.
     pub fn fits(&self, bytes: u64) -> bool {
         self.bytes == 0 || (self.bytes + bytes <= self.room && self.waiting.len() < self.places)
     }
 
-    /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Since when something waits.
     pub fn since(&self) -> Nanos {
         self.since
     }
 
-    /// Whether all of a stretch waits here, so that it can be read from here.
+    /// Whether all of a stretch is in the cache.
     pub fn holds(&self, (start, end): (u64, u64)) -> bool {
         self.waiting.range(..=start).next_back().is_some_and(|(_, until)| end <= *until)
     }
 
-    /// Takes a stretch that is written at a moment.
     pub fn put(&mut self, (mut start, mut end): (u64, u64), now: Nanos) {
         if self.is_empty() {
             self.since = now;
@@ -65,7 +61,7 @@ impl Cache {
         self.bytes -= until - from;
     }
 
-    /// Drops a stretch that has been given up.
+    /// Drops a discarded stretch.
     pub fn drop_of(&mut self, (start, end): (u64, u64)) {
         let over: Vec<(u64, u64)> = self
             .waiting
@@ -85,13 +81,13 @@ impl Cache {
         }
     }
 
-    /// Some stretches that could be written next: those that follow a byte, from the start again at the end.
+    /// Stretches that could be written next: after a byte, then from the start.
     pub fn next(&self, from: u64, most: usize) -> Vec<(u64, u64)> {
         let cut = |(start, end): (&u64, &u64)| (*start, (*end).min(*start + MOST_AT_ONCE));
         self.waiting.range(from..).chain(self.waiting.range(..from)).take(most).map(cut).collect()
     }
 
-    /// Takes out a stretch that [`Cache::next`] gave, as it is written.
+    /// Removes a stretch that [`Cache::next`] gave.
     pub fn written(&mut self, (start, end): (u64, u64)) {
         let Some(&until) = self.waiting.get(&start) else { return };
         self.remove(start, until);

@@ -1,20 +1,19 @@
-//! Where bytes lie on a hard disk, and how long its heads and its platters take to get there. Seeks follow a curve of the root of the
-//! distance and the distance (Ruemmler and Wilkes, An Introduction to Disk Drive Modeling, 1994); tracks are shorter further in.
+//! Where bytes lie on a hard disk, and how long heads and platters take to get there. Seek times follow the distance and its
+//! square root (Ruemmler and Wilkes, An Introduction to Disk Drive Modeling, 1994); tracks are shorter further in.
 
 use super::Rotating;
 use crate::request::{MILLISECOND, Nanos, SECOND};
 
-/// The surface of a disk, as one run of tracks from the outermost to the innermost.
+/// A surface as one run of tracks from the outermost to the innermost.
 #[derive(Debug, Clone)]
-pub struct Surface {
-    /// Tracks.
+pub(crate) struct Surface {
     tracks: u64,
-    /// Bytes of the outermost track, and how many fewer each has than the one before.
+    /// Bytes of the outermost track, and how many fewer each next one has.
     outer: f64,
     less: f64,
-    /// A turn, in nanoseconds.
+    /// In nanoseconds.
     turn: f64,
-    /// The time from the end of a track to the start of the next; tracks begin later by it, so that nothing is missed.
+    /// From the end of a track to the start of the next, which is skewed by it, so that nothing is missed; in nanoseconds.
     switch: f64,
     /// A seek of one track; further ones add `root` times the root of their share of all tracks, and `linear` times that share.
     seek_track: f64,
@@ -22,20 +21,16 @@ pub struct Surface {
     linear: f64,
 }
 
-/// A place on the surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spot {
-    /// The track, from the outermost.
     pub track: u64,
     /// The bytes of the track, and those before the place.
     bytes: f64,
     before: f64,
-    /// The angle, in turns.
     angle: f64,
 }
 
 impl Surface {
-    /// The surface of a disk with such data.
     pub fn of(data: &Rotating) -> Surface {
         let turn = 60.0 * SECOND as f64 / data.turns_per_minute;
         let switch = data.track_switch_ms * MILLISECOND as f64;
@@ -59,7 +54,6 @@ impl Surface {
         }
     }
 
-    /// Bytes before a track.
     fn before(&self, track: u64) -> f64 {
         let track = track as f64;
         self.outer * track - self.less * track * track / 2.0
@@ -69,7 +63,6 @@ impl Surface {
         self.before(track + 1) - self.before(track)
     }
 
-    /// Where a byte lies.
     pub fn spot(&self, byte: u64) -> Spot {
         let byte = byte as f64;
         let root = (self.outer * self.outer - 2.0 * self.less * byte).max(0.0).sqrt();
@@ -86,7 +79,6 @@ impl Surface {
         Spot { track, bytes, before, angle: (before / bytes + skew).fract() }
     }
 
-    /// The time of moving the heads from one track to another.
     pub fn seek(&self, from: u64, to: u64) -> f64 {
         match from.abs_diff(to) {
             0 => 0.0,
@@ -97,16 +89,16 @@ impl Surface {
         }
     }
 
-    /// The time from a moment until a place comes under the heads, which are on its track.
+    /// The time until a place on the heads' track comes under them.
     pub fn wait(&self, spot: &Spot, moment: f64) -> f64 {
         let now = (moment / self.turn).fract();
         let turns = spot.angle - now;
-        // Just past by less than the arithmetic can tell is just there.
+        // A negative rounding error means that it is just there.
         let turns = if turns < -1e-6 { turns + 1.0 } else { turns.max(0.0) };
         turns * self.turn
     }
 
-    /// The time in which so many bytes from a place on pass under the heads.
+    /// The time in which so many bytes pass under the heads.
     pub fn pass(&self, from: Spot, bytes: u64) -> f64 {
         let (mut spot, mut left, mut time) = (from, bytes as f64, 0.0);
         loop {
@@ -121,7 +113,7 @@ impl Surface {
         }
     }
 
-    /// The bytes from a place on, at most so many, that have passed under the heads after a time.
+    /// The bytes, at most so many, that have passed under the heads after a time.
     pub fn passed(&self, from: Spot, time: Nanos, most: u64) -> u64 {
         let (mut spot, mut left, mut bytes) = (from, time as f64, 0.0);
         while bytes < most as f64 {

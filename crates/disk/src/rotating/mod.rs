@@ -1,5 +1,5 @@
-//! Hard disks: heads that seek, platters that turn, zones, a buffer that reads ahead, a cache for writes, and the choice of what to do
-//! next among the requests that wait (NCQ).
+//! Hard disks: seeking heads, turning platters, zones, a buffer that reads ahead, a write cache, and the choice of the next among
+//! waiting requests (NCQ).
 
 mod buffer;
 mod cache;
@@ -17,63 +17,59 @@ use self::spread::Spread;
 use crate::device::{Device, Id, Replies, Tally};
 use crate::request::{Kind, MICROSECOND, MILLISECOND, Nanos, Request, SECOND};
 
-/// Writes in the cache among which the next is chosen.
+/// Cached writes among which the next is chosen.
 const CHOICE_OF_WRITES: usize = 16;
 
-/// A hard disk's data, as its maker's sheet has them.
+/// A hard disk's data sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rotating {
-    /// Gigabytes that it holds.
     pub capacity_gb: f64,
-    /// Turns a minute.
     pub turns_per_minute: f64,
-    /// A seek to the next track, in milliseconds.
+    /// To the next track.
     pub seek_track_ms: f64,
     /// The mean of all seeks.
     pub seek_average_ms: f64,
-    /// A seek over all tracks.
+    /// Over all tracks.
     pub seek_full_ms: f64,
-    /// The time by which the heads must settle longer before a write.
+    /// How much longer the heads settle before a write.
     pub write_settle_ms: f64,
-    /// The time from the end of a track to the beginning of the next, in sequence.
+    /// From the end of a track to the next, in sequence.
     pub track_switch_ms: f64,
-    /// Megabytes per second in sequence, on the outermost tracks.
+    /// Sequential, on the outermost tracks.
     pub outer_mb_per_s: f64,
-    /// Megabytes per second in sequence, on the innermost tracks.
+    /// Sequential, on the innermost tracks.
     pub inner_mb_per_s: f64,
-    /// The time that the controller takes for a request, in microseconds.
+    /// The controller's time for a request.
     pub command_us: f64,
-    /// Megabytes per second between its buffer and the host.
+    /// Between its buffer and the host.
     pub link_mb_per_s: f64,
-    /// Its buffer for what is read, in MiB.
+    /// For reads.
     pub buffer_mib: f64,
-    /// The segments that this is divided into: streams that it can read ahead.
+    /// Segments of the buffer: streams that it can read ahead.
     pub segments: u32,
-    /// Its cache for writes, in MiB; 0 where it is switched off.
+    /// 0 if it is switched off.
     pub write_cache_mib: f64,
-    /// The most writes in it that lie apart on the disk.
+    /// The most separate stretches in it.
     pub write_cache_places: u32,
-    /// The requests among which it chooses the next.
+    /// Requests among which it chooses.
     pub queue: u32,
-    /// The extents in which an image is spread over it, in MiB.
+    /// The extents in which an image is spread over it.
     pub extent_mib: f64,
 }
 
-/// A request that waits for the heads.
 #[derive(Debug)]
 struct Waiting {
     id: Id,
     kind: Kind,
-    /// Its parts on the disk, each from one byte to before another.
+    /// On the disk, each from one byte to before another.
     parts: Vec<(u64, u64)>,
     bytes: u64,
     arrived: Nanos,
 }
 
-/// A hard disk at work.
 #[derive(Debug)]
-pub struct HardDisk {
+pub(crate) struct HardDisk {
     surface: Surface,
     spread: Spread,
     buffer: Buffer,
@@ -83,10 +79,10 @@ pub struct HardDisk {
     command: Nanos,
     link_mb_per_s: f64,
     write_settle: f64,
-    /// In the order of their arrival.
+    /// In order of arrival.
     queue: VecDeque<Waiting>,
     replies: Replies,
-    /// The track and the byte that the heads are at, and since when nothing moves them.
+    /// The track and byte of the heads, and since when they are free.
     track: u64,
     byte: u64,
     free: Nanos,
@@ -99,7 +95,6 @@ fn mib(mib: f64) -> u64 {
 }
 
 impl HardDisk {
-    /// A disk at rest, with an image of so many bytes on it.
     pub fn new(data: &Rotating, image_bytes: u64) -> HardDisk {
         let disk = (data.capacity_gb * 1e9) as u64;
         HardDisk {
@@ -122,14 +117,14 @@ impl HardDisk {
         }
     }
 
-    /// When a request that needs no heads is answered: its bytes pass the link.
+    /// When a request that only passes the link is answered.
     fn by_link(&mut self, bytes: u64, now: Nanos) -> Nanos {
         let time = (bytes as f64 / (self.link_mb_per_s * 1e6) * SECOND as f64) as Nanos;
         self.link_free = self.link_free.max(now) + time;
         self.link_free + self.command
     }
 
-    /// Answers a request at a moment, if it needs no heads; gives it back otherwise.
+    /// Answers a request that needs no heads; gives it back otherwise.
     fn at_once(&mut self, request: Waiting, now: Nanos) -> Option<Waiting> {
         let is_there =
             |part: &(u64, u64)| self.cache.holds(*part) || self.buffer.holds(&self.surface, *part, now);
@@ -160,7 +155,7 @@ impl HardDisk {
         None
     }
 
-    /// Takes from the queue what needs no heads any more; what follows a flush waits for it.
+    /// Answers queued requests that need no heads any more; what follows a flush waits for it.
     fn admit(&mut self, now: Nanos) {
         let mut left = VecDeque::with_capacity(self.queue.len());
         let mut behind_a_flush = false;
@@ -176,7 +171,6 @@ impl HardDisk {
         self.queue = left;
     }
 
-    /// Works until a moment.
     fn work(&mut self, now: Nanos) {
         loop {
             let Some(first) = self.queue.front() else {
@@ -203,7 +197,7 @@ impl HardDisk {
         }
     }
 
-    /// Writes something of the cache, from a moment on: what can be reached first.
+    /// Writes what the heads reach first from the cache.
     fn write_back(&mut self, start: Nanos) {
         let reach = |part: &(u64, u64)| self.reach(*part, Kind::Write, start);
         let some = self.cache.next(self.byte, CHOICE_OF_WRITES);
@@ -212,7 +206,7 @@ impl HardDisk {
         self.transfer(part, Kind::Write, start);
     }
 
-    /// Serves one of the requests that wait, from a moment on: what can be reached first.
+    /// Serves the waiting request that the heads reach first.
     fn serve(&mut self, start: Nanos) {
         let can_be = |request: &&Waiting| request.kind != Kind::Flush;
         let is_next =
@@ -231,7 +225,7 @@ impl HardDisk {
         self.replies.push(request.id, self.free);
     }
 
-    /// When a part would begin to pass under the heads, if they went there at a moment.
+    /// When a part would begin to pass under the heads, if they left now.
     fn reach(&self, (from, to): (u64, u64), kind: Kind, start: Nanos) -> f64 {
         if kind == Kind::Read
             && let Some(end) = self.buffer.reaches(&self.surface, (from, to), start)
@@ -245,7 +239,7 @@ impl HardDisk {
         arrived + self.surface.wait(&spot, arrived)
     }
 
-    /// Moves the heads to a part from a moment on, and reads or writes it.
+    /// Moves the heads to a part, and reads or writes it.
     fn transfer(&mut self, (from, to): (u64, u64), kind: Kind, start: Nanos) {
         let spot = self.surface.spot(from);
         let by_ahead = match kind {

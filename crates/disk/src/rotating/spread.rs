@@ -1,20 +1,19 @@
 //! Where the blocks of an image are on a far larger disk: in extents that lie all over it, as the files of a disk in use do.
 
-/// A spread of an image over a disk.
+/// How an image is spread over a disk.
 #[derive(Debug, Clone)]
 pub struct Spread {
-    /// Bytes of an extent.
     extent: u64,
-    /// Where each extent of the image is, counted in extents from the start of the disk.
+    /// Each extent's place, in extents from the start of the disk.
     slots: Vec<u64>,
 }
 
-/// The share of the disk by which each extent lies further than the one before, the fractional part of the golden ratio: so any
-/// number of extents in a row is spread over the whole disk.
+/// How much further each extent lies than the one before, as a share of the disk: the fractional part of the golden ratio, which
+/// spreads any run of extents over the whole disk.
 const STEP: f64 = 0.618_033_988_749_895;
 
 impl Spread {
-    /// The spread of an image over a disk, both in bytes.
+    /// All in bytes.
     pub fn new(image: u64, disk: u64, extent: u64) -> Spread {
         let extent = extent.max(1);
         let (extents, places) = (image.div_ceil(extent).max(1), (disk / extent).max(1));
@@ -25,7 +24,7 @@ impl Spread {
         Spread { extent, slots: (0..extents).map(slot).collect() }
     }
 
-    /// The parts of some bytes of the image that lie together on the disk: where each begins there, and its length.
+    /// The contiguous parts of some bytes of the image: each part's start on the disk and length.
     pub fn parts(&self, at: u64, bytes: u64) -> Vec<(u64, u64)> {
         let (mut at, mut left, mut parts) = (at, bytes, Vec::with_capacity(1));
         while left > 0 {
@@ -39,7 +38,6 @@ impl Spread {
         parts
     }
 
-    /// The end of the extent that a byte of the disk lies in.
     pub fn end_of(&self, byte: u64) -> u64 {
         (byte / self.extent + 1) * self.extent
     }

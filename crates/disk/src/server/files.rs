@@ -17,25 +17,23 @@ use super::{Answer, Shared};
 use crate::names::{COUNTS, DISK};
 use crate::request::Request;
 
-/// The time for which the kernel may rely on what it was told of a file.
+/// How long the kernel may cache a file's attributes.
 const KNOWN_FOR: Duration = Duration::from_secs(3600);
-/// Requests that the kernel may have under way at once: more than any disk's queue holds.
+/// Requests that the kernel may have under way: more than any disk's queue holds.
 const UNDER_WAY: u16 = 256;
 
 const FOLDER: INodeNo = INodeNo::ROOT;
 const DISK_FILE: INodeNo = INodeNo(2);
 const COUNTS_FILE: INodeNo = INodeNo(3);
 
-/// The folder with the two files.
 pub struct Files {
     shared: Arc<Shared>,
-    /// The counts as they were when their file was opened.
+    /// The counts when their file was opened.
     told: Mutex<HashMap<u64, Vec<u8>>>,
     next: AtomicU64,
 }
 
 impl Files {
-    /// The files of a disk.
     pub fn of(shared: Arc<Shared>) -> Files {
         Files { shared, told: Mutex::default(), next: AtomicU64::new(1) }
     }
@@ -187,7 +185,7 @@ impl Filesystem for Files {
         _owner: LockOwner,
         reply: ReplyEmpty,
     ) {
-        // Of a descriptor that is closed, not of the disk.
+        // About a closed descriptor, not the disk.
         reply.ok();
     }
 

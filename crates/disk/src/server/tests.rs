@@ -1,4 +1,4 @@
-//! With a real mount, where this process may make one; elsewhere the reason is printed.
+//! Uses a real mount if this process may make one; otherwise prints the reason.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -12,7 +12,6 @@ use crate::log::Reader;
 use crate::names::{COUNTS, DISK};
 use crate::request::Kind;
 
-/// Where the disks of these tests have a journal.
 const JOURNAL: [(u64, u64); 1] = [(4096, 8192)];
 
 fn fixed(us: f64) -> Disk {
@@ -125,7 +124,7 @@ fn the_clocks_of_other_disks_say_how_long_the_same_would_take_there() {
     drop((disk, server));
 }
 
-/// Whether somebody closes the file soon, as a child process does that has just begun, or never.
+/// Whether somebody closes the file soon, as a newly forked child does, or never.
 fn unmounts_under_an_open_file(closed_after: Option<Duration>) {
     let Some((folder, server)) = mounted(&fixed(0.0), 1 << 20, None) else { return };
     let disk = File::open(folder.path().join(DISK)).unwrap();
@@ -246,7 +245,7 @@ fn a_flush_that_fails_is_told_and_logged_with_what_it_lost() {
     assert_eq!(writes, [1, 2, 1], "the log ends with what is on the disk");
 }
 
-/// Whether a program is installed and did what it was told to; where it isn't, the reason is printed.
+/// Whether a program is installed and succeeds; else prints the reason.
 fn done(program: &str, arguments: &[&std::ffi::OsStr]) -> bool {
     match std::process::Command::new(program).args(arguments).stdout(std::process::Stdio::null()).status() {
         Ok(status) => status.success(),
@@ -257,7 +256,7 @@ fn done(program: &str, arguments: &[&std::ffi::OsStr]) -> bool {
     }
 }
 
-/// Hence no guarantee `power` on fuse2fs. Where this fails, a newer one may do more.
+/// Why fuse2fs offers no guarantee `power`. If this fails, a newer one may do more.
 #[test]
 fn fuse2fs_hands_on_syncs_of_files_that_are_written_and_no_others() {
     let Some((folder, server)) = mounted(&fixed(0.0), 32 << 20, None) else { return };

@@ -1,5 +1,5 @@
-//! RocksDB's own benchmark tool, where it is installed in the version that storebench links: it chooses keys and makes values
-//! within its loop too, so it is compared with storebench by wall time.
+//! RocksDB's own benchmark tool, if installed in the version that storebench links: it chooses keys and makes values within its
+//! loop too, so it is compared by wall time.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -18,12 +18,12 @@ use crate::{Bench, CACHE_BYTES, RECORDS, shown};
 const TOOL: &str = "db_bench";
 /// Its names for [`COMPARED`].
 const BENCHMARKS: [&str; COMPARED.len()] = ["readrandom", "overwrite"];
-/// The number of times that each is done, [`RECORDS`] operations at a time; the median counts, as with turns.
+/// Repetitions of [`RECORDS`] operations; the median counts, as with turns.
 const TIMES: usize = 5;
-/// The words of the tool where it was compiled with assertions, as Debian's is.
+/// Printed by builds with assertions, such as Debian's.
 const SLOWER: &str = "Assertions are enabled";
 
-/// Pairs of storebench and the tool, one row for each operation; or a line that says why there are none.
+/// Rows for storebench and the tool; or a line that says why there are none.
 pub fn compare(bench: &Bench, store: &StoreDef, size: SizeRange) {
     let version = (store.version)();
     match Command::new(TOOL).arg("--version").output() {
@@ -76,7 +76,7 @@ fn ours(
     times
 }
 
-/// The tool's own times, for as many operations; and whether it has assertions.
+/// The tool's times, and whether it has assertions.
 fn theirs(size: SizeRange, seed: u64, folder: &Path) -> ([OperationTime; COMPARED.len()], bool) {
     let benchmarks = BENCHMARKS.map(|name| format!("{name}[X{TIMES}]")).join(",");
     let said = Command::new(TOOL)

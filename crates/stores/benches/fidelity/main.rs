@@ -1,27 +1,24 @@
-//! Does storebench show what an engine can do? The same work through storebench's own timed loop and through a minimal loop
-//! over each engine's own interface (C, C++, or the system's files), in pairs, and the ratio of operations per second.
+//! Does storebench show what an engine can do? The same work through storebench's timed loop and through a minimal loop over each
+//! engine's interface (C, C++, or the system's files), in pairs, and the ratio of operations per second.
 //!
-//! The comparison, and how it is made:
+//! - Both have the same keys and values in the same order and the same settings: the cheapest guarantee, and caches larger than
+//!   the data, so that nothing hides what storebench itself costs.
+//! - Both prepare the keys and values of up to 128 operations before a clock starts. storebench then times each call, as in every
+//!   trial: operations over the sum of latencies. In every other turn the other side does so, too; the first ratio holds the
+//!   adapter and the call through a trait object. In the others it reads the clock once before 128 calls and once after; the
+//!   second ratio holds what reading the clock costs, and hides: calls overlap if no clock is read between them, and the
+//!   time-stamp counter does not wait for memory that a call's last instructions still read.
+//! - The third ratio is of wall time around the loop: choosing, preparing, and on storebench's side checking values and recording
+//!   latencies. It says how much longer a trial takes; no figure is made of it.
+//! - A pair is two fresh stores, loaded alike, which take turns of 640 operations, in alternating order. A side's time is the
+//!   median of its turns, so that short disturbances do not count; what is shown is the geometric mean of the pairs' ratios, with
+//!   its 95 % interval.
+//! - A value that is read ends in the application's buffer, by the fewest copies that the interface allows.
+//! - The counting of syncs, which intercepts the C library's `write` and `fsync`, is in both (1 to 2 ns a call: benchmark
+//!   `syncs`).
 //!
-//! - The same keys, the same values, chosen in the same order; the same settings; the cheapest guarantee that the store
-//!   offers and caches larger than the data, so that nothing hides what storebench itself costs.
-//! - Both sides prepare the keys and values of up to 128 operations before a clock starts. storebench then times each
-//!   call, as in every trial, and its figure is the one that its reports show: operations over the sum of their latencies.
-//!   In every other turn the other side times its calls likewise, so that the first ratio holds the adapter and the call through a trait
-//!   object, and nothing that the clock does. In the others it times them together: one reading before 128 calls, one after. The
-//!   second ratio holds what reading the clock costs, and what it hides: calls overlap where it is not read between them, and the
-//!   time-stamp counter does not wait for memory that the last instructions of a call still read.
-//! - The third ratio is of wall time around the loop: choosing, preparing, and on storebench's side checking each value
-//!   and recording each latency too. It says how much longer a trial takes than such a loop; no figure is made of it.
-//! - A pair is two fresh stores, loaded alike, which then take turns of 640 operations, who is first in all alternating. A side's
-//!   time is the median of its turns, so that what disturbs the machine for a moment does not count; what is shown is the
-//!   geometric mean of the pairs' ratios, with its 95 % interval.
-//! - A value that is read ends in a buffer of the application's, by the fewest copies that the interface allows.
-//! - Both sides run in this program, so the counting of syncs, which puts itself before the C library's `write` and
-//!   `fsync`, is in both (1 to 2 ns a call: the benchmark `syncs` shows it).
-//!
-//! Arguments: names of stores, else all. `STOREBENCH_BENCH_DIRECTORY` names the folder for the files, else the system's
-//! temporary one; `STOREBENCH_BENCH_PAIRS` how many pairs.
+//! Arguments: names of stores, else all. `STOREBENCH_BENCH_DIRECTORY` names the folder for the files, else the system's temporary
+//! one; `STOREBENCH_BENCH_PAIRS` the number of pairs.
 
 #![allow(
     missing_docs,
@@ -50,22 +47,19 @@ use storebench_stores::STORES;
 use crate::direct::Engine;
 use crate::pair::Measured;
 
-/// Records loaded.
 const RECORDS: u64 = 10_000;
-/// Sizes of the values in bytes.
 const SIZES: [u64; 2] = [100, 1024];
-/// The total cache, several times the data.
+/// Several times the data.
 const CACHE_BYTES: u64 = 64 << 20;
 const PAIRS: usize = 15;
 
-/// The clock, folder and number of pairs that all comparisons share.
 struct Bench {
     clock: Clock,
     folder: PathBuf,
     pairs: usize,
 }
 
-/// One store, and what drives its engine without storebench.
+/// A store, and what drives its engine without storebench.
 struct Contest {
     store: &'static str,
     measure: fn(&Bench, &StoreDef, SizeRange) -> Measured,
@@ -128,7 +122,7 @@ fn main() {
     shown::footing();
 }
 
-/// The weakest tier that a store offers, which is the cheapest.
+/// A store's weakest tier, which is the cheapest.
 fn cheapest(store: &StoreDef) -> Guarantee {
     store.offers.iter().map(|offer| offer.guarantee).min().expect("every store offers one")
 }

@@ -12,7 +12,6 @@ use storebench_core::workload::operation::Operation;
 use crate::pair::{OperationTime, Side};
 use crate::theirs::{BATCH, first_values};
 
-/// A session that is driven.
 pub struct Ours<'a> {
     session: Box<dyn Session + 'a>,
     driver: Driver<'a>,

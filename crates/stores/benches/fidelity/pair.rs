@@ -15,38 +15,33 @@ use crate::ours::Ours;
 use crate::theirs::Theirs;
 use crate::{Bench, CACHE_BYTES, RECORDS, cheapest};
 
-/// The operations compared.
 pub const COMPARED: [Operation; 2] = [Operation::Get, Operation::Update];
-/// Operations in a turn.
+/// Operations.
 const TURN: u64 = 640;
-/// Turns of each side at most, and what ends them earlier: with slow stores they would take minutes.
+/// The most turns of each side, and seconds that end them earlier with slow stores.
 const TURNS: usize = 20;
 const FEWEST_TURNS: usize = 6;
 const LONG_ENOUGH: Duration = Duration::from_millis(400);
 
-/// The time of an operation, in nanoseconds.
+/// Nanoseconds per operation.
 #[derive(Debug, Clone, Copy)]
 pub struct OperationTime {
-    /// Within the engine's call; of the other side, where many calls are timed together.
+    /// Within the engine's call; on the other side, with many calls timed together.
     pub calls_ns: f64,
-    /// The same, where each call is timed by itself.
+    /// Within the engine's call, each timed alone.
     pub clocked_ns: f64,
-    /// With all that the loop does besides.
+    /// With all that the loop does.
     pub whole_ns: f64,
 }
 
-/// One of the two.
 pub trait Side {
-    /// Loads so many records.
     fn load(&mut self, count: u64);
-    /// Does so many operations.
     fn turn(&mut self, operation: Operation, count: u64) -> OperationTime;
 }
 
-/// The times of all pairs, for each of [`COMPARED`]: storebench's and the other side's.
+/// For each of [`COMPARED`], storebench's times and the other side's.
 pub type Measured = [Vec<(OperationTime, OperationTime)>; COMPARED.len()];
 
-/// All pairs of one store with values of one size.
 pub fn measure<E: Engine>(bench: &Bench, store: &StoreDef, size: SizeRange) -> Measured {
     let mut measured = Measured::default();
     for pair in 0..bench.pairs {
@@ -76,7 +71,6 @@ pub fn measure<E: Engine>(bench: &Bench, store: &StoreDef, size: SizeRange) -> M
     measured
 }
 
-/// Opens the store as a trial would.
 pub fn open(store: &StoreDef, folder: &std::path::Path) -> Box<dyn Store> {
     let options = OpenOptions {
         guarantee: Some(cheapest(store)),
@@ -114,13 +108,12 @@ fn take_turns(
 }
 
 impl OperationTime {
-    /// So many operations within `calls` and `whole` nanoseconds.
     pub fn new(operations: u64, calls: f64, whole: f64) -> OperationTime {
         let each = |ns: f64| ns / operations as f64;
         OperationTime { calls_ns: each(calls), clocked_ns: each(calls), whole_ns: each(whole) }
     }
 
-    /// The medians of the turns that were timed so.
+    /// The medians of turns.
     pub fn median(turns: &[OperationTime]) -> OperationTime {
         let of = |time: fn(&OperationTime) -> f64| {
             let times: Vec<f64> = turns.iter().map(time).filter(|time| time.is_finite()).collect();

@@ -7,7 +7,7 @@ use storebench_report::stats::{Estimate, geometric_mean};
 use crate::pair::{COMPARED, Measured, OperationTime};
 use crate::{Bench, CACHE_BYTES, RECORDS};
 
-/// Outside this a ratio is marked.
+/// Ratios outside are marked.
 const AIM: RangeInclusive<f64> = 0.97..=1.03;
 
 pub fn heading(bench: &Bench) {
@@ -31,14 +31,13 @@ pub fn heading(bench: &Bench) {
     );
 }
 
-/// One row for each operation.
 pub fn rows(name: &str, bytes: u64, measured: &Measured) {
     for (operation, pairs) in COMPARED.into_iter().zip(measured) {
         row(name, bytes, operation.name(), pairs, |time| Some(time.clocked_ns));
     }
 }
 
-/// A row: both figures by what `figure` takes of them, and the ratios. Without that figure there is only wall time.
+/// A row: `figure` of both sides, and the ratios. Without `figure` there is only wall time.
 pub fn row(
     name: &str,
     bytes: u64,

@@ -12,10 +12,9 @@ use storebench_core::workload::operation::Operation;
 use crate::direct::Engine;
 use crate::pair::{OperationTime, Side};
 
-/// Records handed over at once when loading, on both sides.
+/// Records per batch when loading, on both sides.
 pub const BATCH: usize = 500;
 
-/// An engine that is called directly.
 pub struct Theirs<'a, E> {
     engine: E,
     clock: &'a Clock,
@@ -24,7 +23,6 @@ pub struct Theirs<'a, E> {
     versions: Vec<u8>,
     keys: Vec<Key>,
     arena: Vec<u8>,
-    /// Where a value that is read ends.
     buffer: Vec<u8>,
     turns: usize,
 }
@@ -45,7 +43,7 @@ impl<'a, E: Engine> Theirs<'a, E> {
         }
     }
 
-    /// Does what was prepared, and gives the clock's ticks around it, or around each call. Values have one length.
+    /// Does the prepared operations; gives the clock's ticks around them, or around each call. Values have one length.
     fn calls(&mut self, operation: Operation, timed: Timed) -> u64 {
         let length = self.records.largest_value();
         let Theirs { engine, keys, arena, buffer, clock, .. } = self;
@@ -61,8 +59,8 @@ impl<'a, E: Engine> Theirs<'a, E> {
             (Operation::Get, Timed::Each) => {
                 let one = |key| {
                     let taken = ticks(clock, || read(engine, key, buffer));
-                    // storebench checks each value when the clock has stopped: what a call still has to write waits for that, and not
-                    // within the next call's time.
+                    // storebench checks each value after the clock has stopped: what a call still has to write waits for that,
+                    // and not within the next call's time.
                     black_box(buffer.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte)));
                     taken
                 };
@@ -73,7 +71,7 @@ impl<'a, E: Engine> Theirs<'a, E> {
         }
     }
 
-    /// So many operations; the clock's ticks within them.
+    /// Gives the clock's ticks within the operations.
     fn operations(&mut self, operation: Operation, timed: Timed, count: u64) -> u64 {
         let mut ticks = 0;
         let mut left = count as usize;
@@ -98,7 +96,6 @@ impl<'a, E: Engine> Theirs<'a, E> {
     }
 }
 
-/// The clock's ticks around some calls.
 #[inline(always)]
 fn ticks(clock: &Clock, calls: impl FnOnce()) -> u64 {
     let start = clock.now();
@@ -106,16 +103,13 @@ fn ticks(clock: &Clock, calls: impl FnOnce()) -> u64 {
     clock.now().saturating_sub(start)
 }
 
-/// The way in which calls are timed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Timed {
-    /// Up to 128 of them together: the processor begins one while the one before still ends.
+    /// Up to 128 calls: the processor begins one while the one before still ends.
     Together,
-    /// One by one, as storebench does.
     Each,
 }
 
-/// The records that both sides load.
 pub fn first_values(records: &Records, count: u64) -> Vec<(Key, Vec<u8>)> {
     let first = |index| {
         let mut value = Vec::new();
@@ -133,7 +127,7 @@ impl<E: Engine> Side for Theirs<'_, E> {
         }
     }
 
-    /// Every other turn is timed together, the others one by one: as long as storebench's, so that work that comes now and then, such as a
+    /// Every other turn is timed together, the others one by one: as long as storebench's, so that occasional work, such as a
     /// sync, falls on as many operations.
     fn turn(&mut self, operation: Operation, count: u64) -> OperationTime {
         self.turns += 1;

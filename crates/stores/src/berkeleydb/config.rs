@@ -66,33 +66,30 @@ pub const SETTINGS: &[SettingDef] = &[
 const DB_BTREE: &str = "DB_BTREE";
 const DB_HASH: &str = "DB_HASH";
 
-/// Locks in the table when there are several sessions. A transaction holds a lock on each page that it has changed, so
-/// that a batch can need more than the 1,000 that the engine makes room for as shipped.
+/// For several sessions. A transaction holds a lock on each page that it has changed, so that a batch can need more than the
+/// 1,000 of the default.
 const MAX_LOCKS: u32 = 100_000;
 
-/// The engine makes no checkpoint by itself. This is as much log as RocksDB as shipped writes for one memory table.
+/// The engine makes no checkpoint by itself. This is RocksDB's default log for one memory table.
 const CHECKPOINT_KBYTE: u32 = 64 << 10;
 
-/// From here on the engine takes a cache's size as it is. To a smaller one it adds a quarter for its own overhead, and up
-/// to [`ROUNDING`].
+/// From here on the engine takes a cache's size as it is. To a smaller one it adds a quarter for its overhead, and up to [`ROUNDING`].
 const TAKEN_AS_IT_IS: u64 = 500 << 20;
 const ROUNDING: u64 = 8 << 10;
 
-/// The options that were asked for. Zeros are the engine's defaults.
+/// Zeros are the engine's defaults.
 pub struct Config {
     cachesize: u64,
     pub pagesize: u32,
     lg_max: u32,
     lg_bsize: u32,
-    /// KiB of log after which a writer makes a checkpoint; 0 where there is no log.
+    /// KiB of log after which a writer makes a checkpoint; 0 without a log.
     pub checkpoint_kbyte: u32,
-    /// A hash table, else a B-tree.
     pub hash: bool,
 }
 
 impl Config {
-    /// # Errors
-    /// [`StoreError::BadSetting`], also for a setting of the log where there is none.
+    /// Fails with [`StoreError::BadSetting`], also for a setting of the log when there is none.
     pub fn new(given: &Given<'_>, cache_bytes: Option<u64>, has_log: bool) -> Result<Config> {
         let of_log = |name| match given.number32(name, 64..=1 << 30)? {
             Some(_) if !has_log => Err(given.refuse(name, "for the guarantee none, which has no log")),
@@ -128,7 +125,7 @@ impl Config {
         }
     }
 
-    /// The size to ask for so that the cache and its overhead take no more than they are to.
+    /// The size to ask for so that the cache with its overhead fits.
     fn cache_without_overhead(&self) -> u64 {
         if self.cachesize >= TAKEN_AS_IT_IS + TAKEN_AS_IT_IS / 4 {
             self.cachesize
@@ -137,10 +134,8 @@ impl Config {
         }
     }
 
-    /// Whether the engine took what was asked for: exactly, or, for the cache, rounded down.
-    ///
-    /// # Errors
-    /// [`StoreError::SettingNotTaken`].
+    /// Compares what the engine reads back: exactly, or, for the cache, rounded down. Fails with [`StoreError::SettingNotTaken`]
+    /// if they differ.
     pub fn check(&self, facts: &ffi::Facts) -> Result<()> {
         let exact = [
             ("pagesize", self.pagesize, facts.page_size),
@@ -170,7 +165,7 @@ fn type_name(hash: bool) -> &'static str {
     if hash { DB_HASH } else { DB_BTREE }
 }
 
-/// The settings that matter, as the engine reads them back; `checkpoint_kbyte` is 0 where there is no log.
+/// `checkpoint_kbyte` is 0 without a log.
 pub fn settings(facts: &ffi::Facts, checkpoint_kbyte: u32) -> Vec<Setting> {
     let mut names = [0 as c_char; 256];
     // SAFETY: the engine's names are written into the buffer, cut at its size, with a zero byte at the end.

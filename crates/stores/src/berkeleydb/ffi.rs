@@ -2,19 +2,16 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-/// An open database.
 #[repr(C)]
 pub struct Db {
     _private: [u8; 0],
 }
 
-/// A transaction of the engine.
 #[repr(C)]
 pub struct Txn {
     _private: [u8; 0],
 }
 
-/// A cursor of the engine.
 #[repr(C)]
 pub struct Cursor {
     _private: [u8; 0],
@@ -33,7 +30,7 @@ pub const LOG_KEPT: c_int = 2;
 pub const LOG_WRITTEN: c_int = 3;
 pub const LOG_SYNCED: c_int = 4;
 
-/// The options of opening; zeros leave the engine's defaults.
+/// Zeros leave the engine's defaults.
 #[repr(C)]
 pub struct Config {
     pub home: *const c_char,
@@ -48,7 +45,6 @@ pub struct Config {
     pub hash: c_int,
 }
 
-/// The settings that the engine reads back.
 #[repr(C)]
 #[derive(Default)]
 pub struct Facts {
@@ -64,7 +60,6 @@ pub struct Facts {
     pub hash: c_int,
 }
 
-/// The engine's counts.
 #[repr(C)]
 #[derive(Default)]
 pub struct Statistics {

@@ -8,23 +8,22 @@ use storebench_core::store::{Result, Session, StoreError, TransactionBody};
 use super::{BerkeleyDb, check, ffi, message, transaction};
 use crate::one_session::Pass;
 
-/// The bytes of a record's log entries beside its key and value, about.
+/// About the bytes of a record's log entries besides key and value.
 const LOG_OVERHEAD: u64 = 200;
 
-/// Bytes of a buffer before a value needs more.
+/// Bytes.
 const FIRST_ROOM: usize = 16 << 10;
 
 pub struct BerkeleySession<'a> {
     store: &'a BerkeleyDb,
     _pass: Option<Pass<'a>>,
-    /// Where the engine copies keys and values to, reused. It gives no access to its pages, so one copy there must be.
+    /// Reused buffers: the engine gives no access to its pages, so there must be one copy.
     key: Vec<u8>,
     value: Vec<u8>,
-    /// The length of the value that was got last.
     length: usize,
-    /// Bytes that this session has logged since it last asked for a checkpoint, about.
+    /// About the bytes that this session has logged since it last asked for a checkpoint.
     logged: u64,
-    /// At so many bytes it asks. The engine then looks whether all sessions together logged enough.
+    /// The engine then checks whether all sessions together logged enough.
     ask_at: u64,
 }
 
@@ -35,7 +34,6 @@ pub(super) fn size(bytes: &[u8]) -> Result<u32> {
     })
 }
 
-/// Makes room for `needed` bytes.
 pub(super) fn grow(buffer: &mut Vec<u8>, needed: u32) {
     let needed = usize::try_from(needed).unwrap_or(usize::MAX);
     if needed > buffer.len() {
@@ -43,7 +41,6 @@ pub(super) fn grow(buffer: &mut Vec<u8>, needed: u32) {
     }
 }
 
-/// The size of a buffer.
 pub(super) fn room(buffer: &[u8]) -> u32 {
     u32::try_from(buffer.len()).unwrap_or(u32::MAX)
 }
@@ -65,7 +62,7 @@ impl<'a> BerkeleySession<'a> {
         self.store.db.as_ptr()
     }
 
-    /// Repeats a call for as long as the engine chooses it to give way to another session.
+    /// Repeats a call while the engine makes it give way to another session.
     fn retry(mut call: impl FnMut() -> c_int) -> c_int {
         loop {
             match call() {
@@ -83,7 +80,7 @@ impl<'a> BerkeleySession<'a> {
         })
     }
 
-    /// An application that keeps a log must make checkpoints, or the log grows for ever and recovery takes as long.
+    /// Without checkpoints the log and recovery grow for ever.
     fn note_logged(&mut self, bytes: usize) -> Result<()> {
         if self.store.checkpoint_kbyte == 0 {
             return Ok(());
@@ -97,8 +94,8 @@ impl<'a> BerkeleySession<'a> {
         check(unsafe { ffi::sb_bdb_checkpoint(self.db(), self.store.checkpoint_kbyte) })
     }
 
-    /// All records in one transaction. Gives the engine's code, which is that of a deadlock if it chose this
-    /// transaction to give way: nothing of it remains then.
+    /// Runs all records in one transaction. Gives the engine's code, a deadlock's if it chose this transaction to give way: then
+    /// nothing of it remains.
     fn try_batch<T>(&self, items: &[T], one: impl Fn(*mut ffi::Txn, &T) -> Result<c_int>) -> Result<c_int> {
         let mut txn = ptr::null_mut();
         // SAFETY: the database is open and has transactions.
@@ -116,7 +113,7 @@ impl<'a> BerkeleySession<'a> {
         Ok(unsafe { ffi::sb_bdb_commit(txn) })
     }
 
-    /// The same, until no other transaction was in its way; `bytes` go into the log.
+    /// Repeats [`BerkeleySession::try_batch`] until no other transaction is in its way; `bytes` go into the log.
     fn batch<T>(
         &mut self,
         items: &[T],
@@ -134,8 +131,8 @@ impl<'a> BerkeleySession<'a> {
         }
     }
 
-    /// Opens a cursor, shows up to `limit` records from `self.key[..key_size]` on, and closes it. Gives the engine's
-    /// code at the end: not found where the records end. The key shown last is in `self.key`, its size in `key_size`.
+    /// Shows up to `limit` records from `self.key[..key_size]` on with a cursor. Gives the engine's last code: not found at the
+    /// end of records. The key shown last is in `self.key`, its size in `key_size`.
     fn walk(
         &mut self,
         key_size: &mut u32,

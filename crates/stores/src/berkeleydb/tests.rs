@@ -31,7 +31,6 @@ fn the_environment_is_what_tier_and_sessions_need() {
     assert!(!environment.contains("DB_INIT_TXN") && !environment.contains("DB_INIT_CDB"), "{environment}");
 }
 
-/// A store as it is kept where transactions over records are asked for.
 fn with_transactions(folder: &TempDir, guarantee: Option<Guarantee>, sessions: usize) -> Box<dyn Store> {
     let options = OpenOptions { guarantee, sessions, transactions: true, ..OpenOptions::new(folder.path()) };
     (BERKELEYDB.open.unwrap())(&options).unwrap()
@@ -58,7 +57,7 @@ fn transactions_have_a_log_at_every_tier_and_locks_for_several_sessions() {
     }
 }
 
-/// Two transactions that each want what the other has locked: one is told so, and has changed nothing.
+/// Two transactions each want what the other has locked: one gets an error, and has changed nothing.
 #[test]
 fn of_two_that_wait_for_one_another_one_gives_way() {
     let folder = new_folder();
@@ -150,7 +149,6 @@ fn checkpoints_keep_the_log_short() {
     assert!(log < 6 << 20, "{log} bytes of log for 20 MB and more that were logged");
 }
 
-/// A transaction locks every page that it changes.
 #[test]
 fn a_large_batch_finds_locks_enough() {
     let folder = new_folder();

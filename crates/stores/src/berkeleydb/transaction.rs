@@ -1,5 +1,5 @@
-//! Berkeley DB's transactions: they lock the pages that they read and write, and the engine chooses one of those that wait for one
-//! another to give way.
+//! Berkeley DB's transactions: they lock the pages that they read and write, and the engine chooses which of those in a deadlock
+//! gives way.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -9,7 +9,7 @@ use storebench_core::store::{Result, StoreError, Transaction, TransactionBody};
 use super::session::{grow, room, size};
 use super::{BerkeleyDb, check, ffi, message};
 
-/// Does `work` in a transaction, and commits it unless `work` fails; values are read into `buffer`. Gives how many bytes were put.
+/// Runs `work` in a transaction, which commits unless `work` fails; `buffer` receives values. Gives the number of bytes put.
 pub fn run(store: &BerkeleyDb, buffer: &mut Vec<u8>, work: &mut TransactionBody<'_>) -> Result<usize> {
     if store.checkpoint_kbyte == 0 {
         return Err(StoreError::Unsupported("this store was opened without transactions".into()));
@@ -31,16 +31,14 @@ pub fn run(store: &BerkeleyDb, buffer: &mut Vec<u8>, work: &mut TransactionBody<
     }
 }
 
-/// A transaction that has begun.
 struct Open<'a> {
     store: &'a BerkeleyDb,
     txn: *mut ffi::Txn,
     buffer: &'a mut Vec<u8>,
-    /// Bytes of what was put.
     put: usize,
 }
 
-/// The meaning of a call's code: whether something was found, or that the transaction must give way.
+/// The meaning of a code: whether something was found, or that the transaction must give way.
 fn told(code: c_int) -> Result<bool> {
     match code {
         ffi::OK => Ok(true),

@@ -1,4 +1,4 @@
-//! A session with etcd: records below a beginning of their own, as it has no tables and takes no empty keys.
+//! A session with etcd: records below a key prefix, as it has no tables and takes no empty keys.
 
 use std::collections::HashMap;
 use std::fs;
@@ -17,36 +17,32 @@ use super::messages::{
 };
 use crate::support::server::{socket::Socket, unreadable};
 
-/// Where a server listens unless it is told otherwise.
+/// The server's default.
 const PORT: u16 = 2379;
-/// The beginning of the name of a member's socket for clients: it is a file in the server's working folder, and must look like a host
-/// and a port.
+/// The prefix of a member's client socket: a file in the server's working folder, whose name must look like host and port.
 pub const SOCKET: &str = "client:";
-/// The user where a URL names none; a server without passwords asks for no name.
+/// The default user; a server without passwords asks for no name.
 pub const USER: &str = "root";
-/// The changes of one transaction that a server takes as shipped...
+/// Changes per transaction that a server takes as shipped...
 const SHIPPED_TRANSACTION: usize = 128;
-/// ... and that a trial's own is told to take.
+/// ... and that a trial's own is started with.
 pub const OWN_TRANSACTION: usize = 1 << 20;
 
-/// A session.
 pub struct Client {
     connection: Connection,
     place: Place,
-    /// The beginning of every key, and the first key after all of them.
+    /// The prefix of every key, and the first key after all of them.
     beginning: Bytes,
     end: Bytes,
-    /// Whether reads are answered without asking the other members.
+    /// Whether this member answers reads without asking the others.
     pub serializable: bool,
-    /// The time between members and back, as it was asked for.
+    /// The round trip between members, as asked for.
     pub round_trip: Option<String>,
-    /// The record that was shown last.
     shown: Bytes,
 }
 
-/// The way to the server.
 enum Place {
-    /// The trial's own: the folder of its socket, and its name.
+    /// The trial's own server: its socket's folder and name.
     Own(PathBuf, String),
     Running(Address),
 }
@@ -72,10 +68,7 @@ fn is_leader(status: &Status) -> bool {
 }
 
 impl Client {
-    /// A session with the trial's own server, whose socket is in this folder; where there are several, with the one that leads.
-    ///
-    /// # Errors
-    /// The server's; where none leads.
+    /// Connects to the trial's own server in this folder; of several, to the leader. Fails also when none leads.
     pub fn own(folder: &Path) -> Result<Client> {
         let entries = fs::read_dir(folder).map_err(StoreError::io("looking for etcd's socket"))?;
         let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
@@ -90,7 +83,7 @@ impl Client {
         Err(StoreError::Engine("no server of etcd leads".into()))
     }
 
-    /// The number of the trial's own server that it talks to.
+    /// The number of the trial's own server.
     #[cfg(test)]
     pub fn own_number(&self) -> usize {
         match &self.place {
@@ -103,10 +96,8 @@ impl Client {
         Ok(is_leader(&self.status()?))
     }
 
-    /// A session with a running server; with the leader, where the URL names several members of a cluster.
-    ///
-    /// # Errors
-    /// The servers'; where one of them can't be reached, they are not of one cluster and version, or none leads.
+    /// Connects to a running server, or the leader of a cluster. Fails also when a member can't be reached, they differ in
+    /// cluster or version, or none leads.
     pub fn running(address: &Address) -> Result<Client> {
         if address.others.is_empty() {
             return Client::member(address);
@@ -129,7 +120,6 @@ impl Client {
             .ok_or_else(|| StoreError::Engine(format!("of {} none leads: name all members", address.name())))
     }
 
-    /// A session with one running server.
     fn member(address: &Address) -> Result<Client> {
         let password = std::env::var("ETCDCTL_PASSWORD").ok();
         if password.is_none() && address.user != USER {
@@ -162,13 +152,13 @@ impl Client {
         Ok(client)
     }
 
-    /// Has every key begin with this, and a slash.
+    /// Prefixes every key with this and a slash.
     pub fn begin_keys_with(&mut self, name: &str) {
         // A zero is the sign after a slash.
         (self.beginning, self.end) = (format!("{name}/").into(), format!("{name}0").into());
     }
 
-    /// The folder of the server's socket and log, where it is the trial's own.
+    /// The folder of the trial's own server.
     pub fn own_folder(&self) -> Option<&Path> {
         match &self.place {
             Place::Own(folder, _) => Some(folder),
@@ -180,13 +170,12 @@ impl Client {
         [&self.beginning[..], key].concat().into()
     }
 
-    /// Sets the value of a key.
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let put = Put { key: self.key(key), value: Bytes::copy_from_slice(value) };
         self.connection.call(&put).map(drop)
     }
 
-    /// Shows the value of a key; whether it is there.
+    /// Gives whether the key is there.
     pub fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         let range = Range { key: self.key(key), serializable: self.serializable, ..Range::default() };
         match self.connection.call(&range)?.records.pop() {
@@ -199,12 +188,11 @@ impl Client {
         }
     }
 
-    /// The value that was shown last.
     pub fn shown(&self) -> &[u8] {
         &self.shown
     }
 
-    /// Shows so many records from a key on, in order; how many there were.
+    /// Shows records from a key on, in order; gives their number.
     pub fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         if limit == 0 {
@@ -220,14 +208,14 @@ impl Client {
         Ok(records.len())
     }
 
-    /// Removes a key, which may be gone.
+    /// The key may be gone.
     pub fn remove(&mut self, key: &[u8]) -> Result<()> {
         let key = self.key(key);
         self.connection.call(&DeleteRange { key, end: Bytes::new() }).map(drop)
     }
 
-    /// Sets the values of keys, or removes those that have none here, all or none: on a running server, whose limit is not known, by
-    /// as many at a time as it takes as shipped. Of a key that is named twice the last counts, as no transaction may name one twice.
+    /// Sets or removes (`None`) keys, all or none; on a running server, whose limit is unknown, by as many at a time as it takes
+    /// as shipped. Of a repeated key the last counts, as a transaction may name it once.
     pub fn change_all(&mut self, changes: &[(&[u8], Option<&[u8]>)]) -> Result<()> {
         let last: HashMap<&[u8], usize> =
             changes.iter().enumerate().map(|(at, (key, _))| (*key, at)).collect();
@@ -251,7 +239,6 @@ impl Client {
         Change { change: Some(change) }
     }
 
-    /// The number of records.
     pub fn count(&mut self) -> Result<u64> {
         u64::try_from(self.counted()?.count).map_err(StoreError::engine)
     }
@@ -266,7 +253,7 @@ impl Client {
         self.connection.call(&range)
     }
 
-    /// Removes all records. What a session that was killed has sent may still arrive: it ends with a look that finds none.
+    /// Removes all records. A killed session's requests may still arrive: it ends when a look finds none.
     pub fn remove_all(&mut self) -> Result<()> {
         loop {
             let range = DeleteRange { key: self.beginning.clone(), end: self.end.clone() };
@@ -276,7 +263,7 @@ impl Client {
         }
     }
 
-    /// Forgets all former values, and writes the file of records anew.
+    /// Compacts former values, and rewrites the file of records.
     pub fn compact(&mut self) -> Result<()> {
         let revision = self.counted()?.header.unwrap_or_default().revision;
         match self.connection.call(&Compaction { revision, physical: true }) {
@@ -287,20 +274,15 @@ impl Client {
         self.connection.call(&Defragment {}).map(drop)
     }
 
-    /// The state of the server.
     pub fn status(&mut self) -> Result<Status> {
         self.connection.call(&AskStatus {})
     }
 
-    /// The number of members of the cluster.
     pub fn members(&mut self) -> Result<usize> {
         Ok(self.connection.call(&AskMembers {})?.members.len())
     }
 
-    /// The number of times that it has synced its log since it started.
-    ///
-    /// # Errors
-    /// The server's; when it does not tell.
+    /// Its log's syncs since it started. Fails also when it does not report them.
     pub fn syncs(&mut self) -> Result<u64> {
         let mut socket = self.place.socket()?;
         let mut told = Vec::new();
@@ -315,8 +297,7 @@ impl Client {
         })
     }
 
-    /// Whether it syncs its log for a change, by its own count: it is asked to remove what is not there, which is a change to the log
-    /// and to nothing else.
+    /// Whether a change makes it sync its log, by its own count: removing a missing key changes only the log.
     pub fn is_synced(&mut self) -> Result<bool> {
         let before = self.syncs()?;
         // A key outside the records'.

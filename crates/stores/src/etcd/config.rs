@@ -1,5 +1,4 @@
-//! etcd's settings: what a server is started with, and whether it took them. It tells them in its log alone, so on a running server
-//! they are not known.
+//! etcd's settings: what a server is started with, and whether it took them. Only its log shows them, so a running server's are unknown.
 
 use std::io::Read;
 use std::path::Path;
@@ -16,21 +15,20 @@ use super::client::Client;
 use super::members;
 use crate::support::server::{LOG, PROGRAMS_SETTING, Plan};
 
-/// The setting that says who answers a read.
+/// Who answers a read.
 pub const READS: &str = "reads";
 const SNAPSHOT_COUNT: &str = "snapshot-count";
 const QUOTA: &str = "quota-backend-bytes";
-/// The word for reads that no other member is asked for.
+/// Reads without asking other members.
 pub const SERIALIZABLE: &str = "serializable";
 const LINEARIZABLE: &str = "linearizable";
 
-/// At 2 GiB, as shipped, a server takes no more writes; former values count.
+/// As shipped, a server stops writes at 2 GiB, former values included.
 const OWN_QUOTA: u64 = 64 << 30;
-/// The bytes of a log in which the line with the settings is looked for: it is among the first.
+/// The settings are in the first lines of the log.
 const FIRST_BYTES: u64 = 1 << 20;
 const READ_BY: &str = "the server's log";
 
-/// The settings that a user may give.
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         URL,
@@ -77,10 +75,8 @@ pub const SETTINGS: &[SettingDef] = &[
     .read_by(READ_BY),
 ];
 
-/// Works out the settings for `options`. There is no cache: the keys are in the server's memory, the records in the page cache.
-///
-/// # Errors
-/// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that it can't take.
+/// There is no cache: keys are in the server's memory, records in the page cache. Fails with [`StoreError::BadSetting`] for an
+/// unknown name, or a value that it can't take.
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = Given::new(options, SETTINGS)?;
     let of_session = given.text(URL).map(|_| &[URL, READS][..]);
@@ -98,13 +94,12 @@ fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     }
 }
 
-/// The tier that settings give, as the server syncs.
 pub fn tier(settings: &[Setting]) -> Guarantee {
     let is_one = |setting: &Setting| setting.name == NODES && setting.value != "1";
     if settings.iter().any(is_one) { Guarantee::Node } else { Guarantee::Power }
 }
 
-/// The user's value of a setting, as it is read back.
+/// The user's value as it is read back.
 fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
     let number = |range| Ok(given.number(name, range)?.map(|number| number.to_string()));
     match name {
@@ -122,16 +117,12 @@ fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
     }
 }
 
-/// The settings of a planned server that go to its command line.
 pub fn arguments(plan: &Plan) -> impl Iterator<Item = (&'static str, String)> {
     let of_server = plan.values.iter().filter(|(name, _)| [SNAPSHOT_COUNT, QUOTA].contains(name));
     of_server.map(|(name, value)| (*name, value.clone()))
 }
 
-/// Every setting that the server tells, in the order of [`SETTINGS`].
-///
-/// # Errors
-/// When the trial's own did not tell them.
+/// The settings in the order of [`SETTINGS`]. Fails when the trial's own server did not report them.
 pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     let reads = if client.serializable { SERIALIZABLE } else { LINEARIZABLE };
     let mut settings = vec![Setting::given(READS, reads), Setting::read_back(NODES, client.members()?)];

@@ -1,5 +1,5 @@
-//! A connection to etcd: calls of gRPC, one at a time, over HTTP/2 as `h2` speaks it. Nothing runs beside the caller: while an answer is
-//! awaited, the thread sleeps on the socket.
+//! A connection to etcd: gRPC calls, one at a time, over HTTP/2 by `h2`. There is no other thread: while an answer is awaited,
+//! this one sleeps on the socket.
 
 use std::future::Future;
 use std::io::{self, ErrorKind};
@@ -18,21 +18,20 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::messages::Call;
 use crate::support::server::{MOST_ANSWER, error_text, socket::Socket, unreadable};
 
-/// The bytes of an answer that may be under way unread.
+/// Unread bytes of an answer that may be under way.
 const WINDOW: u32 = 64 << 20;
-/// The bytes before a message: whether it is compressed, and its length.
+/// Before a message: whether it is compressed, and its length.
 const HEAD: usize = 5;
 
-/// A connection.
 pub struct Connection {
     sender: SendRequest<Bytes>,
     engine: Engine,
-    /// The proof of who this is, where the server wants one.
+    /// The login's proof, if the server wants one.
     pub token: Option<String>,
 }
 
 impl Connection {
-    /// Begins to speak HTTP/2 over a socket that is connected.
+    /// Begins HTTP/2 on a connected socket.
     pub fn over(socket: Socket) -> Result<Connection> {
         let both = socket.set_nonblocking().and_then(|()| socket.try_clone());
         let near = both.map_err(|error| socket.lost(error))?;
@@ -46,12 +45,11 @@ impl Connection {
         Ok(Connection { sender, engine: Engine { driver, waiting }, token: None })
     }
 
-    /// The server has let the session in: from now on it waits as long as the server works.
+    /// Lifts the login's time limit: from now on it waits as long as the server works.
     pub fn let_in(&mut self) {
         self.engine.waiting.socket.let_in();
     }
 
-    /// Calls the server, and waits for its answer.
     pub fn call<C: Call>(&mut self, asked: &C) -> Result<C::Answer> {
         let (engine, sender) = (&mut self.engine, &mut self.sender);
         engine.until(|context| sender.poll_ready(context))?;
@@ -86,7 +84,7 @@ impl Connection {
     }
 }
 
-/// A message as gRPC sends it.
+/// A message in gRPC's frame.
 fn framed(message: &impl Message) -> Result<Bytes> {
     let length = message.encoded_len();
     let mut bytes = BytesMut::with_capacity(HEAD + length);
@@ -106,7 +104,7 @@ fn joined(before: Bytes, piece: Bytes) -> Bytes {
     all.freeze()
 }
 
-/// The error that an answer's head or end tells.
+/// The error in an answer's headers or trailers.
 fn refusal(headers: &HeaderMap) -> Result<()> {
     let text = |name| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     match text("grpc-status") {
@@ -121,14 +119,14 @@ fn refusal(headers: &HeaderMap) -> Result<()> {
     }
 }
 
-/// Does the work of the connection whenever somebody waits for an answer.
+/// Does the connection's work while somebody waits for an answer.
 struct Engine {
     driver: Driver<Stream, Bytes>,
     waiting: Waiting,
 }
 
 impl Engine {
-    /// Waits until something that goes over the connection is there.
+    /// Waits for something on the connection.
     fn until<T>(
         &mut self,
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<std::result::Result<T, h2::Error>>,
@@ -147,7 +145,6 @@ impl Engine {
     }
 }
 
-/// The place where the thread sleeps.
 struct Waiting {
     socket: Socket,
     state: Arc<State>,
@@ -178,7 +175,7 @@ impl Waiting {
         }
     }
 
-    /// The failure, with the end of the server's log where the connection is lost.
+    /// The failure, with the end of the server's log if the connection is lost.
     fn told(&self, failed: Failed) -> StoreError {
         match failed {
             Failed::Lost(error) => self.socket.lost(error),
@@ -190,11 +187,9 @@ impl Waiting {
     }
 }
 
-/// The reason that there is no answer.
+/// Why there is no answer.
 enum Failed {
-    /// The connection is gone.
     Lost(io::Error),
-    /// The protocol's, or the system's as it tells that.
     Refused(h2::Error),
 }
 
@@ -204,12 +199,11 @@ impl From<h2::Error> for Failed {
     }
 }
 
-/// The facts that are left for whoever sleeps.
 #[derive(Default)]
 struct State {
-    /// There is more to do before it.
+    /// There is more to do before sleeping.
     woken: AtomicBool,
-    /// The socket took not all that is to be sent.
+    /// The socket did not take all bytes.
     is_full: AtomicBool,
 }
 
@@ -219,7 +213,6 @@ impl Wake for State {
     }
 }
 
-/// The socket as `h2` reads and writes it.
 struct Stream {
     socket: Socket,
     state: Arc<State>,

@@ -16,13 +16,13 @@ use super::members;
 use super::session::Records;
 use crate::support::server::{Paths, Plan, Programs, Running, Saying, Server};
 
-/// The beginnings of the names of sockets for other members, and of those of the network between them.
+/// The prefixes of socket names for other members, and for the network between them.
 const PEERS: &str = "peers:";
 const RELAY: &str = "relay:";
-/// The address at which others are told to call. Nobody does.
+/// An advertised address that nobody calls.
 const NOWHERE: &str = "http://storebench.invalid:1";
 const NAME: &str = "storebench";
-/// The bytes of a request that a trial's own server takes, so that batches and large values go through; as shipped it is 1.5 MiB.
+/// The request limit of a trial's own server, so that batches and large values go through; as shipped it is 1.5 MiB.
 const OWN_REQUEST_BYTES: u32 = 256 << 20;
 
 static PROGRAMS: Programs = Programs {
@@ -39,12 +39,11 @@ static PROGRAMS: Programs = Programs {
     found: OnceLock::new(),
 };
 
-/// etcd's.
 pub enum EtcdServer {}
 
 impl Server for EtcdServer {
     type Client = Client;
-    /// The syncs that it had counted before the store was opened are all that is known of it.
+    /// The server counts its syncs; nothing else is kept.
     type Kept = ();
 
     const STORE: &'static str = "etcd";
@@ -52,7 +51,7 @@ impl Server for EtcdServer {
     const SCHEMES: &'static [&'static str] = &["etcd", "etcd+unix"];
     const USER: Option<&'static str> = Some(USER);
     const START_S: f64 = 1.2;
-    /// It makes its files itself, so the folder is all.
+    /// The server makes its files itself, so the folder is the sign.
     const SIGN: &'static str = ".";
     const SAYING: &'static Saying =
         &Saying { name: "etcd", stop: Signal::TERM, ends_by_signal: true, last_words };
@@ -121,7 +120,7 @@ impl Server for EtcdServer {
         Client::running(address)
     }
 
-    /// Keys need nothing that holds them.
+    /// Keys need no holder.
     fn create(_client: &mut Client, _name: &str) -> Result<()> {
         Ok(())
     }
@@ -155,7 +154,7 @@ impl Server for EtcdServer {
     }
 
     fn look_at(client: &mut Client, _settings: &[Setting], _is_own: bool) -> Result<()> {
-        // Whether it syncs is told nowhere, so it is tried.
+        // Nothing reports whether it syncs, so it is tried.
         if !client.is_synced()? {
             let why = "the server acknowledges writes without a sync (unsafe-no-fsync), which etcd has for tests alone";
             return Err(StoreError::Unsupported(why.into()));
@@ -167,7 +166,7 @@ impl Server for EtcdServer {
         client.syncs().map(Some)
     }
 
-    /// Former values stay, as shipped, and the file of records is written every 100 ms.
+    /// Former values stay, as shipped, and it writes its file every 100 ms.
     fn settle(_client: &mut Client, (): &(), _running: Option<&Running>) -> Result<()> {
         Ok(())
     }
@@ -198,13 +197,13 @@ impl Server for EtcdServer {
     }
 }
 
-/// Of `etcd Version: 3.4.23`, the first line.
+/// From `etcd Version: 3.4.23`, the first line.
 fn version_in(said: &str) -> Option<String> {
     let (_, version) = said.split_once("etcd Version: ")?;
     version.split_whitespace().next().map(str::to_owned)
 }
 
-/// The last line that is more than a warning says why it ended; an option that it does not take stands in the first.
+/// The last line above a warning says why it ended; the first names an unknown option.
 fn last_words(log: &str) -> Option<String> {
     let told = |line: &str| -> Option<String> {
         let line: serde_json::Value = serde_json::from_str(line).ok()?;

@@ -1,5 +1,5 @@
-//! Servers that are one store, a cluster: how many they are, the network between them, and the loss of one. The data of each are in a folder
-//! of its number, in that of the store's data; of a single one they are there directly.
+//! The servers of a cluster: their number, the network between them, and the loss of one. Each has a folder with its number in
+//! the store's data; a single server's data are there directly.
 
 use std::fs;
 use std::io;
@@ -13,17 +13,13 @@ use storebench_core::units;
 
 use crate::support::server::Plan;
 
-/// The most servers of a cluster.
 const MOST_NODES: usize = 5;
 
-/// The folder that the data of a single one have.
+/// The folder in a single server's data.
 const SINGLE: &str = "member";
 
-/// Refuses a network where there is one server, and as many servers as the data are not of. A cluster's data have a folder for each
-/// that was not lost.
-///
-/// # Errors
-/// For these, with a sentence that says how it can be had.
+/// Refuses a network for one server, and another number of servers than the data's. A cluster's data have a folder for each that
+/// was not lost. The error says how each can be had.
 pub fn check(given: &Given<'_>, plan: &Plan, data: &Path) -> Result<()> {
     let nodes = nodes(plan);
     if nodes == 1 && plan.value(ROUND_TRIP).is_some() {
@@ -39,23 +35,22 @@ pub fn check(given: &Given<'_>, plan: &Plan, data: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The servers of a plan.
 pub fn nodes(plan: &Plan) -> usize {
     plan.parsed(NODES).unwrap_or(1)
 }
 
-/// The time that a message takes from one to another, where it is to take any.
+/// The time of a message between members, if set.
 pub fn one_way(plan: &Plan) -> Option<Duration> {
     plan.value(ROUND_TRIP).and_then(|time| units::parse_duration(time).ok()).map(|time| time / 2)
 }
 
-/// The numbers of those of several that have data in a folder.
+/// The members with data in a folder.
 fn numbers(data: &Path) -> impl Iterator<Item = usize> {
     (1..=MOST_NODES).filter(|number| data.join(number.to_string()).exists())
 }
 
-/// The numbers of the servers to start on these data. One server is number 0. Of a cluster's those that were lost are not started again:
-/// what they had promised is lost, too.
+/// The numbers of the servers to start on these data. A single server is number 0. Lost members are not started again: their
+/// promises are lost, too.
 pub fn to_start(plan: &Plan, data: &Path) -> Vec<usize> {
     let (nodes, there) = (nodes(plan), numbers(data).collect::<Vec<_>>());
     match nodes {
@@ -65,31 +60,21 @@ pub fn to_start(plan: &Plan, data: &Path) -> Vec<usize> {
     }
 }
 
-/// Deletes the data of the first server that has any in a store's folder.
-///
-/// # Errors
-/// The system's; where there is none.
+/// Deletes the data of the first server that has any. Fails also when there is none.
 pub fn lose(folder: &Path) -> io::Result<()> {
     let data = folder.join(DATA);
     let first = numbers(&data).next().ok_or_else(|| io::Error::other("there is no cluster's"))?;
     fs::remove_dir_all(data.join(first.to_string()))
 }
 
-/// The facts that a running member of a cluster tells of itself.
+/// What a running member reports about itself.
 pub struct Told {
-    /// The number of its cluster; a server alone is one, too.
     pub cluster: u64,
-    /// Its own number.
     pub member: u64,
-    /// The server's version.
     pub version: String,
 }
 
-/// Refuses members that are of several clusters, that are one and the same, or that have several versions. They have names for the
-/// message.
-///
-/// # Errors
-/// [`StoreError::Engine`] with what each of two members tells.
+/// Refuses members of several clusters, the same one twice, or several versions. The error has what two named members report.
 pub fn expect_one_cluster(members: &[(String, Told)]) -> Result<()> {
     let Some(((first, told), others)) = members.split_first() else { return Ok(()) };
     let refuse = |why: String| Err(StoreError::Engine(why));
@@ -113,7 +98,7 @@ pub fn expect_one_cluster(members: &[(String, Told)]) -> Result<()> {
     Ok(())
 }
 
-/// Names the member of a cluster that an error is of.
+/// Names the member of a cluster that an error is about.
 pub fn of(member: &Address) -> impl Fn(StoreError) -> StoreError {
     let name = member.name();
     move |error| match error {

@@ -1,13 +1,11 @@
-//! The messages of etcd's protocol that are used here, by the numbers of their fields in its `rpc.proto` and `kv.proto`; fields that are
-//! left out here are left out by the reader, too.
+//! The messages of etcd's protocol that are used here, by the field numbers of `rpc.proto` and `kv.proto`; the reader skips
+//! fields that are not listed.
 
 use prost::bytes::Bytes;
 
-/// A call: its path, what is asked, what is answered.
 pub trait Call: prost::Message {
-    /// The service and the call.
+    /// Service and method.
     const PATH: &'static str;
-    /// The answer.
     type Answer: prost::Message + Default;
 }
 
@@ -32,7 +30,7 @@ calls! {
     AskMembers => Members at "Cluster/MemberList";
 }
 
-/// Asks for the records from one key up to another, which is not among them.
+/// The end is exclusive.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Range {
     #[prost(bytes = "bytes", tag = "1")]
@@ -41,14 +39,13 @@ pub struct Range {
     pub end: Bytes,
     #[prost(int64, tag = "3")]
     pub limit: i64,
-    /// As the member knows them, without asking the others.
+    /// Without asking the other members.
     #[prost(bool, tag = "7")]
     pub serializable: bool,
     #[prost(bool, tag = "9")]
     pub count_only: bool,
 }
 
-/// Records.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Ranged {
     #[prost(message, optional, tag = "1")]
@@ -59,7 +56,6 @@ pub struct Ranged {
     pub count: i64,
 }
 
-/// A record.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Record {
     #[prost(bytes = "bytes", tag = "1")]
@@ -68,21 +64,17 @@ pub struct Record {
     pub value: Bytes,
 }
 
-/// The head of an answer.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Header {
-    /// The cluster of that member.
     #[prost(uint64, tag = "1")]
     pub cluster: u64,
-    /// The member that answers.
     #[prost(uint64, tag = "2")]
     pub member: u64,
-    /// The number of the newest change.
+    /// The newest change.
     #[prost(int64, tag = "3")]
     pub revision: i64,
 }
 
-/// Sets the value of a key.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Put {
     #[prost(bytes = "bytes", tag = "1")]
@@ -91,7 +83,7 @@ pub struct Put {
     pub value: Bytes,
 }
 
-/// Removes the records from one key up to another, or that of one key.
+/// The end is exclusive; without it, one key.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct DeleteRange {
     #[prost(bytes = "bytes", tag = "1")]
@@ -100,28 +92,24 @@ pub struct DeleteRange {
     pub end: Bytes,
 }
 
-/// The number of records that were removed.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Deleted {
     #[prost(int64, tag = "2")]
     pub deleted: i64,
 }
 
-/// Changes that are made all or none.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Transaction {
     #[prost(message, repeated, tag = "2")]
     pub changes: Vec<Change>,
 }
 
-/// A change.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Change {
     #[prost(oneof = "OneChange", tags = "2, 3")]
     pub change: Option<OneChange>,
 }
 
-/// The kinds of change.
 #[derive(Clone, PartialEq, prost::Oneof)]
 pub enum OneChange {
     #[prost(message, tag = "2")]
@@ -130,7 +118,7 @@ pub enum OneChange {
     Delete(DeleteRange),
 }
 
-/// Forgets the values that were former ones at a revision.
+/// Drops values that were replaced before a revision.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Compaction {
     #[prost(int64, tag = "1")]
@@ -140,45 +128,39 @@ pub struct Compaction {
     pub physical: bool,
 }
 
-/// Asks a member how it is.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct AskStatus {}
 
-/// The state of a member.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Status {
     #[prost(message, optional, tag = "1")]
     pub header: Option<Header>,
     #[prost(string, tag = "2")]
     pub version: String,
-    /// The bytes of its file of records.
+    /// Bytes of its file.
     #[prost(int64, tag = "3")]
     pub size: i64,
-    /// The member that leads; 0 while there is none.
+    /// 0 without a leader.
     #[prost(uint64, tag = "4")]
     pub leader: u64,
 }
 
-/// Asks for the members of the cluster.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct AskMembers {}
 
-/// The members of the cluster.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Members {
     #[prost(message, repeated, tag = "2")]
     pub members: Vec<Member>,
 }
 
-/// A member, of which nothing is of interest but that it is one.
+/// Only counted.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Member {}
 
-/// Writes the file of records anew, without free pages.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Defragment {}
 
-/// Shows who one is.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Authenticate {
     #[prost(string, tag = "1")]
@@ -187,13 +169,12 @@ pub struct Authenticate {
     pub password: String,
 }
 
-/// The proof for the calls that follow.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Authenticated {
     #[prost(string, tag = "2")]
     pub token: String,
 }
 
-/// An answer of which nothing is of interest.
+/// Without fields of interest.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Done {}

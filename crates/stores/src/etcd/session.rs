@@ -1,13 +1,12 @@
-//! Records, each a key of its own.
+//! Sessions over records: each is a key.
 
 use storebench_core::store::{Result, Session, StoreError};
 
 use super::client::Client;
 
-/// The longest key: a request has a limit, and keys are a part of it.
+/// Keys are a part of a request, which has a limit.
 pub const MAX_KEY_BYTES: usize = 1 << 20;
 
-/// A connection, for records.
 pub struct Records(pub Client);
 
 impl Session for Records {
@@ -48,7 +47,7 @@ impl Session for Records {
     }
 }
 
-/// As shipped a request is to have no more than 1.5 MiB; a key is a part of one.
+/// As shipped a request has at most 1.5 MiB, keys included.
 fn fits(key: &[u8]) -> Result<()> {
     if key.len() <= MAX_KEY_BYTES {
         return Ok(());

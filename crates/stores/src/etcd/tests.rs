@@ -79,7 +79,7 @@ fn a_batch_is_one_transaction_in_which_the_last_of_a_key_counts() {
     assert_eq!(store.count().unwrap(), 0);
 }
 
-/// Former values go with a compaction, and one more is not an error.
+/// A compaction drops former values, and a second one is not an error.
 #[test]
 fn a_compaction_gives_its_space_back() {
     if !is_here(&ETCD) {
@@ -103,8 +103,8 @@ fn a_compaction_gives_its_space_back() {
     assert!(before > 40 << 20 && after < 4 << 20, "{before} {after}");
 }
 
-/// Those that are left answer, have all that was acknowledged, and take more: first when the leader is killed and its data are gone, then
-/// when all start again without it.
+/// The remaining members answer, have all acknowledged writes, and take more: after the leader is killed and its data are gone,
+/// and after all start again without it.
 #[test]
 fn a_cluster_that_loses_a_server_for_good_loses_nothing() {
     if !is_here(&ETCD) {
@@ -154,7 +154,6 @@ fn what_a_cluster_loses_is_the_data_of_one() {
     assert_eq!((servers_in(folder.path()).len(), store.count().unwrap()), (3, 1));
 }
 
-/// A connection to the leader, once there is one.
 fn led(folder: &Path) -> Client {
     let socket = socket_in(folder);
     loop {
@@ -165,12 +164,11 @@ fn led(folder: &Path) -> Client {
     }
 }
 
-/// A connection to the server whose socket lies below a store's folder.
 fn own_client(folder: &Path) -> Client {
     Client::own(&socket_in(folder)).unwrap()
 }
 
-/// A URL that names all members is of the one that leads; with a member of another cluster, or one that is not there, it is refused.
+/// A URL of all members leads to the leader; one with a foreign or missing member is refused.
 #[test]
 fn a_url_of_several_members_is_of_their_leader() {
     if !is_here(&ETCD) {
@@ -206,7 +204,7 @@ fn a_url_of_several_members_is_of_their_leader() {
     assert!(missing.contains(&format!("connecting to etcd at {gone}")), "{missing}");
     let twice = refused(&[members[0].clone(), members[0].clone()]);
     assert!(twice.contains("are the same server"), "{twice}");
-    // With one of them gone nothing is measured, and what was made is dropped all the same.
+    // Without one of them nothing is measured, but what was made can be dropped.
     client.begin_keys_with("storebench_x");
     client.put(b"key", b"value").unwrap();
     drop(client);

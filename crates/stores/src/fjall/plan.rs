@@ -9,7 +9,6 @@ use storebench_core::store::{Guarantee, OpenOptions, Result, Setting, SettingDef
 
 use crate::support::{Given, expect_taken};
 
-/// The settings that a user may set.
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         "persist_mode",
@@ -54,11 +53,11 @@ pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("worker_threads", "1 or more", "as shipped", "threads that flush and compact"),
 ];
 
-/// The sizes that fjall ships, where it can't be asked.
+/// fjall's defaults that can't be read back.
 const MEMTABLE_BYTES: u64 = 64 << 20;
 const DATA_BLOCK_BYTES: u32 = 4 << 10;
 
-/// Opens what a builder builds as a plan says. The two kinds of builders have no public trait in common.
+/// Opens a builder by a plan. The two kinds of builders share no public trait.
 macro_rules! opened {
     ($plan:expr, $builder:expr) => {{
         // Values from 4 KiB on are compressed in the journal too, as shipped: off means off there as well.
@@ -76,9 +75,8 @@ macro_rules! opened {
     }};
 }
 
-/// The options that were asked for.
 pub struct Plan {
-    /// The mode in which each write is handed on before it is acknowledged; `None` leaves it in the process's buffer.
+    /// How each write is handed on before it is acknowledged; `None` leaves it in the process's buffer.
     pub persist: Option<PersistMode>,
     codec: CompressionType,
     cache_bytes: Option<u64>,
@@ -90,10 +88,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Works it out from `options`.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] for an unknown setting, or a value on which fjall would panic.
+    /// Fails with [`StoreError::BadSetting`] for an unknown setting, or a value on which fjall would panic.
     pub fn new(options: &OpenOptions<'_>) -> Result<Plan> {
         let given = Given::new(options, SETTINGS)?;
         let bytes = "a number of bytes";
@@ -123,7 +118,6 @@ impl Plan {
         }
     }
 
-    /// The tier that this gives.
     pub fn tier(&self) -> Guarantee {
         match self.persist {
             None => Guarantee::None,
@@ -132,7 +126,7 @@ impl Plan {
         }
     }
 
-    /// Opens or makes the database, and what has transactions over it, where these are asked for.
+    /// Opens or makes the database, with transactions if asked for.
     pub fn open_database(
         &self,
         options: &OpenOptions<'_>,
@@ -149,7 +143,7 @@ impl Plan {
         Ok((database, optimistic))
     }
 
-    /// Opens or makes the keyspace of the records, and compares what it got with what was asked.
+    /// Opens or makes the keyspace of the records, and compares it with the plan.
     pub fn open_keyspace(&self, database: &Database) -> Result<(Keyspace, Fixed)> {
         let existing = database.list_keyspace_names().iter().find_map(|name| Fixed::from_name(name));
         let asked = Fixed { manual_persist: self.persist.is_none(), memtable_bytes: self.memtable_bytes };
@@ -158,7 +152,7 @@ impl Plan {
             database.keyspace(&fixed.to_name(), || self.create_options(fixed)).map_err(StoreError::engine)?;
         expect_taken("max_memtable_size", &self.memtable_bytes, &fixed.memtable_bytes)?;
         if self.persist.is_none() {
-            // The other way round works: each write is then handed on by a call of its own.
+            // The other way round works: each write is then handed on by a call.
             expect_taken("manual_journal_persist", &true, &fixed.manual_persist)?;
         }
         let config = keyspace.tree.tree_config();
@@ -179,7 +173,7 @@ impl Plan {
             .with_kv_separation(separation)
     }
 
-    /// The settings as the engine tells them, and those that it does not tell as they were given.
+    /// The settings that the engine reports, and the others as given.
     pub fn settings(&self, database: &Database, keyspace: &Keyspace, fixed: Fixed) -> Vec<Setting> {
         let config = keyspace.tree.tree_config();
         let mut settings = vec![
@@ -198,8 +192,7 @@ impl Plan {
     }
 }
 
-/// The options that are fixed when a keyspace is made and that fjall has no call to read back: the keyspace's name
-/// records them.
+/// Options fixed when a keyspace is made, which fjall can't read back: the keyspace's name records them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fixed {
     manual_persist: bool,
@@ -207,7 +200,7 @@ pub struct Fixed {
 }
 
 impl Fixed {
-    /// Whether fjall itself hands each write to the operating system.
+    /// Whether fjall hands each write to the operating system.
     pub fn flushes_by_itself(self) -> bool {
         !self.manual_persist
     }
@@ -222,7 +215,7 @@ impl Fixed {
     }
 }
 
-/// The words for how far a write is handed on.
+/// How far a write is handed on.
 const PERSIST_MODES: [(&str, Option<PersistMode>); 4] = [
     ("none", None),
     ("buffer", Some(PersistMode::Buffer)),
@@ -251,7 +244,7 @@ fn name_of(persist: Option<PersistMode>) -> &'static str {
     PERSIST_MODES.into_iter().find(|(_, mode)| *mode == persist).map_or("none", |(name, _)| name)
 }
 
-/// The codec of every level, where it is the same; the plan never asks for anything else.
+/// The codec of all levels; the plan never mixes them.
 fn codec_of(policy: &CompressionPolicy) -> CompressionType {
     policy.first().copied().unwrap_or(CompressionType::None)
 }

@@ -5,7 +5,7 @@ use storebench_core::store::{Result, StoreError, Transaction, TransactionBody};
 
 use super::check;
 
-/// Does `work` in a transaction, and commits it unless `work` fails.
+/// Runs `work` in a transaction, which commits unless `work` fails.
 pub fn run(
     database: &OptimisticTxDatabase,
     keyspace: &Keyspace,
@@ -20,7 +20,6 @@ pub fn run(
     committed.map_err(|conflict| StoreError::Conflict(conflict.to_string()))
 }
 
-/// A transaction that has begun.
 struct Open<'a> {
     transaction: OptimisticWriteTx,
     keyspace: &'a Keyspace,
@@ -33,7 +32,7 @@ impl Transaction for Open<'_> {
         Ok(value.map(|value| visit(&value)).is_some())
     }
 
-    /// As every read is compared, there is no other kind.
+    /// Every read is compared at the commit, so this is one.
     fn get_to_change(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         self.get(key, visit)
     }

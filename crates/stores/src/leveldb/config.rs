@@ -33,10 +33,9 @@ pub const SETTINGS: &[SettingDef] = &[
         .tune(&["10"]),
 ];
 
-/// The part of its documentation on caches.
 const CACHE: &str = "https://github.com/google/leveldb/blob/main/doc/index.md#cache";
 
-/// The options that were asked for. `None` is the engine's default.
+/// `None` is the engine's default.
 pub struct Config {
     compression: bool,
     write_buffer_size: Option<u64>,
@@ -48,8 +47,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// The total cache is split as LevelDB splits it as shipped (8 MiB of blocks, two memory tables of 4 MiB): one half
-    /// for blocks, a quarter for each of the two memory tables.
+    /// Splits the total cache as LevelDB does as shipped (8 MiB of blocks, two memory tables of 4 MiB): half for blocks, a
+    /// quarter for each memory table.
     pub fn new(options: &OpenOptions<'_>) -> Result<Config> {
         let given = Given::new(options, SETTINGS)?;
         let memory_table = options.cache_bytes.map(|total| (total / 4).clamp(64 << 10, 1 << 30));
@@ -82,11 +81,8 @@ impl Config {
     }
 }
 
-/// The objects that must outlive the database.
 pub type Helpers = (Option<Owned<ffi::Cache>>, Option<Owned<ffi::FilterPolicy>>);
 
-/// Puts the settings into the engine's options.
-///
 /// # Safety
 /// `options` is valid, and what is given back outlives the database that is opened with it.
 pub unsafe fn set(options: *mut ffi::Options, config: &Config) -> Result<Helpers> {

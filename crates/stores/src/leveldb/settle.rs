@@ -1,7 +1,6 @@
-//! Waits until LevelDB's background compactions have nothing left to do, which the engine has no call for.
-//!
-//! A compaction is due while level 0 has four files or more, or a later level holds more than its share: 10 MiB for
-//! level 1, and ten times the one before for each further one but the last (LevelDB, doc/impl.md).
+//! Waits until LevelDB's background compactions have nothing left to do, for which the engine has no call. A compaction is due
+//! while level 0 has four files or more, or a later level but the last holds more than its share: 10 MiB for level 1, ten times
+//! more for each further one (LevelDB, doc/impl.md).
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,15 +11,12 @@ const LEVEL_0_FILES: usize = 4;
 const LEVEL_1_BYTES: u64 = 10 << 20;
 const LAST_LEVEL: usize = 6;
 const PAUSE: Duration = Duration::from_millis(10);
-/// Looks alike in a row before the files are believed to rest: old files are removed after a compaction is noted.
+/// Equal looks in a row before the files count as settled: old files are removed after a compaction is noted.
 const QUIET_LOOKS: u32 = 3;
 /// A compaction writes at most a few dozen MiB before the list of tables changes.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// `tables` gives the property `leveldb.sstables`.
-///
-/// # Errors
-/// [`StoreError::Engine`] if a compaction is due and nothing happens for two minutes.
+/// `tables` gives the property `leveldb.sstables`. Fails if a compaction is due and nothing happens for two minutes.
 pub fn wait_for_compactions(tables: impl Fn() -> Option<String>) -> Result<()> {
     let mut before = String::new();
     let mut alike = 0;

@@ -1,8 +1,6 @@
-//! Reads from LevelDB's table files whether their blocks are compressed: the engine can't be asked.
-//!
-//! A block is followed by one byte that names its codec and by a checksum of four bytes. The file ends with a footer of
-//! 48 bytes, in which the place of the index block is written, and whose last 8 bytes are a magic number. The entries of
-//! the index hold the places of the data blocks. (LevelDB, doc/table_format.md.)
+//! Reads from LevelDB's table files whether their blocks are compressed: the engine can't be asked. A block is followed by one
+//! byte for its codec and a checksum of four. The file ends with a footer of 48 bytes with the place of the index block and,
+//! last, a magic number of 8 bytes. The index holds the places of the data blocks. (LevelDB, doc/table_format.md.)
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -14,17 +12,14 @@ const FOOTER_BYTES: u64 = 48;
 const MAGIC: [u8; 8] = 0xdb47_7524_8b80_fb57_u64.to_le_bytes();
 const SNAPPY: u8 = 1;
 
-/// Where a block lies, without the codec's byte and the checksum.
+/// A block's place, without the codec's byte and the checksum.
 struct Place {
     offset: u64,
     bytes: u64,
 }
 
-/// The codec of the blocks in a store's folder: `snappy` if any is compressed, `none` if tables exist and none is,
-/// nothing if there is no table. (Blocks that hardly shrink are kept plain with compression on.)
-///
-/// # Errors
-/// [`StoreError::Io`] if a table can't be read, [`StoreError::Engine`] if it is not one.
+/// The codec of the blocks in a store's folder: `snappy` if any is compressed, `none` if none is, nothing if there is no table.
+/// (Blocks that hardly shrink are kept plain with compression on.) Fails with [`StoreError::Engine`] if a file is no table.
 pub fn codec(folder: &Path) -> Result<Option<&'static str>> {
     let mut found = None;
     for entry in fs::read_dir(folder).map_err(StoreError::io(format!("reading {}", folder.display())))? {
@@ -81,8 +76,8 @@ fn codec_of(file: &File, block: &Place) -> std::io::Result<u8> {
     Ok(codec[0])
 }
 
-/// The places in an index block: entries, then the offsets of restart points and their number, 4 bytes each. An entry is
-/// the length of the key's part that it shares with the one before, the lengths of the rest and of the value, and these.
+/// The places in an index block: entries, then offsets of restart points and their number, 4 bytes each. An entry has the length
+/// of the key's prefix shared with the one before, the lengths of the rest and of the value, and both.
 fn data_blocks(index: &[u8]) -> Option<Vec<Place>> {
     let (rest, restarts) = index.split_last_chunk::<4>()?;
     let restarts = usize::try_from(u32::from_le_bytes(*restarts)).ok()?;
@@ -103,7 +98,7 @@ fn place(bytes: &mut &[u8]) -> Option<Place> {
     Some(Place { offset: number(bytes)?, bytes: number(bytes)? })
 }
 
-/// A number in groups of 7 bits, the lowest first; the top bit says that more follow.
+/// A number in groups of 7 bits, the lowest first; the top bit marks that more follow.
 fn number(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {

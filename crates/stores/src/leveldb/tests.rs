@@ -4,7 +4,6 @@ use tempfile::TempDir;
 use super::LEVELDB;
 use crate::support::testing::{after_kill, new_folder, open, opened, refused, setting};
 
-/// Fills a store with text, and settles it.
 fn filled(folder: &TempDir, compression: bool) -> Box<dyn Store> {
     let store = open(&LEVELDB, folder.path(), None, compression, &[]).unwrap();
     let mut session = store.session().unwrap();
@@ -43,8 +42,8 @@ fn settling_writes_the_memory_table_to_a_file() {
     assert_eq!(store.count().unwrap(), 200);
 }
 
-/// The engine can't be asked for its cache: this looks at what it holds after reading more than that. (With compression,
-/// for plain blocks of files that are mapped into memory are not cached.)
+/// The engine can't report its cache: this looks at what it holds after reading more than that. (With compression, as plain
+/// blocks of mapped files are not cached.)
 #[test]
 fn a_total_cache_bounds_what_the_engine_keeps() {
     const TOTAL: u64 = 1 << 20;

@@ -13,8 +13,8 @@ use super::structures::{MDBX_chk_callbacks_t, MDBX_envinfo, MDBX_stat, MDBX_val,
 use crate::mapped::{Environment, Library, calls, check};
 use crate::support::replace_by_copy;
 
-/// Has the library print warnings alone. As it is loaded it tells more, even of every process that is started: with a lock that another
-/// thread may hold while that one is made, which then waits for ever.
+/// Limits the library to warnings. It logs more from its loading on, even in every process that is started: under a lock that
+/// another thread may hold during the fork, where the child then waits for ever.
 pub fn make_quiet() {
     const WARNINGS: c_int = 2;
     const AS_IT_IS: c_int = -1;
@@ -26,33 +26,26 @@ pub fn make_quiet() {
     unsafe { mdbx_setup_debug(WARNINGS, AS_IT_IS, ptr::without_provenance(usize::MAX)) };
 }
 
-/// The file of an environment in its folder.
 const FILE: &str = "mdbx.dat";
 
-/// libmdbx.
 pub struct Mdbx;
 
-/// The library's version, as it says it.
 pub fn version() -> String {
     // SAFETY: a constant of the library.
     let version = unsafe { &mdbx_version };
     format!("{}.{}.{}", version.major, version.minor, version.patch)
 }
 
-/// The sizes with which an environment is opened, in bytes; -1 is the library's own choice.
+/// Sizes in bytes; -1 is the library's own choice.
 pub struct Sizes {
-    /// The most that the file can grow to.
     pub upper: isize,
-    /// The steps in which it grows.
     pub growth_step: isize,
-    /// A page.
     pub page: isize,
-    /// The bytes that commits write before they are synced, where they are not at once; 0: until the file would have to grow.
+    /// Bytes that commits write before a sync, if not synced at once; 0: until the file would have to grow.
     pub unsynced: u64,
 }
 
-/// Opens or makes the environment in `directory`, which no one in this process has open already. Read transactions belong to
-/// their session and not to their thread.
+/// Opens or makes an environment that nothing in this process has open. Read transactions belong to their session, not their thread.
 pub fn open(directory: &Path, flags: c_uint, sizes: &Sizes, max_readers: u64) -> Result<Environment<Mdbx>> {
     make_quiet();
     let path = CString::new(directory.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
@@ -72,14 +65,14 @@ pub fn open(directory: &Path, flags: c_uint, sizes: &Sizes, max_readers: u64) ->
     }
 }
 
-/// The longest key in bytes with pages of so many; `None` where it has no such pages.
+/// In bytes; `None` if it has no such pages.
 pub fn max_key_bytes(page: isize) -> Option<usize> {
     // SAFETY: it only calculates.
     usize::try_from(unsafe { ffi::mdbx_limits_keysize_max(page, 0) }).ok()
 }
 
 impl Environment<Mdbx> {
-    /// Puts a compact copy of its file in the place of that. It is of no use any more but to be closed.
+    /// Replaces the file by a compact copy. Afterwards it can only be closed.
     pub fn replace_by_compact_copy(&self) -> Result<()> {
         let mut path = ptr::null();
         // SAFETY: the environment is open; the path is its own, and copied here.
@@ -90,7 +83,7 @@ impl Environment<Mdbx> {
         replace_by_copy(&folder, FILE, |beside| self.copy(beside, ffi::MDBX_CP_COMPACT))
     }
 
-    /// Copies it into an empty folder, as it is at one moment.
+    /// Copies one state into an empty folder.
     pub fn copy(&self, folder: &Path, flags: c_uint) -> Result<()> {
         let to = folder.join(FILE);
         let to = CString::new(to.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
@@ -98,7 +91,6 @@ impl Environment<Mdbx> {
         check::<Mdbx>(unsafe { ffi::mdbx_env_copy(self.as_ptr(), to.as_ptr(), flags) })
     }
 
-    /// The flags that the environment has now.
     pub fn flags(&self) -> Result<c_uint> {
         let mut flags = 0;
         // SAFETY: the environment is open.
@@ -106,7 +98,6 @@ impl Environment<Mdbx> {
         Ok(flags)
     }
 
-    /// The bytes that commits write before they are synced, where they are not at once.
     pub fn unsynced(&self) -> Result<u64> {
         let mut bytes = 0;
         // SAFETY: the environment is open.
@@ -116,17 +107,15 @@ impl Environment<Mdbx> {
         Ok(bytes)
     }
 
-    /// The environment's description of itself.
     pub fn info(&self) -> Result<MDBX_envinfo> {
         let mut info = MDBX_envinfo::default();
-        // SAFETY: the environment is open; the library writes as much as it is told, or refuses another size.
+        // SAFETY: the environment is open; the library writes as much as the given size, or refuses it.
         check::<Mdbx>(unsafe {
             ffi::mdbx_env_info_ex(self.as_ptr(), ptr::null(), &mut info, size_of::<MDBX_envinfo>())
         })?;
         Ok(info)
     }
 
-    /// The shape and the number of entries of its database.
     pub fn statistics(&self) -> Result<MDBX_stat> {
         let mut statistics = MDBX_stat::default();
         // SAFETY: the transaction is live; as in `info`.
@@ -137,7 +126,6 @@ impl Environment<Mdbx> {
         Ok(statistics)
     }
 
-    /// Has the library check its file.
     pub fn verify(&self) -> Result<()> {
         let callbacks = MDBX_chk_callbacks_t::default();
         let mut context = MaybeUninit::zeroed();

@@ -3,14 +3,12 @@
 
 use std::ffi::{c_char, c_void};
 
-/// A pointer and a length.
 #[repr(C)]
 pub struct MDBX_val {
     pub iov_base: *mut c_void,
     pub iov_len: usize,
 }
 
-/// The shape of a database.
 #[repr(C)]
 #[derive(Default)]
 pub struct MDBX_stat {
@@ -23,7 +21,6 @@ pub struct MDBX_stat {
     pub ms_mod_txnid: u64,
 }
 
-/// An environment's description of itself.
 #[repr(C)]
 #[derive(Default)]
 pub struct MDBX_envinfo {
@@ -47,7 +44,6 @@ pub struct MDBX_envinfo {
     _id: [u64; 2],
 }
 
-/// The sizes between which its file changes.
 #[repr(C)]
 #[derive(Default)]
 pub struct Geometry {
@@ -58,14 +54,13 @@ pub struct Geometry {
     pub grow: u64,
 }
 
-/// The functions that a check calls; none has to be there.
+/// The functions that a check calls, all optional.
 #[repr(C)]
 #[derive(Default)]
 pub struct MDBX_chk_callbacks_t {
     _none: [usize; 17],
 }
 
-/// A check, and what it found.
 #[repr(C)]
 pub struct MDBX_chk_context_t {
     _handles: [*mut c_void; 4],
@@ -73,7 +68,6 @@ pub struct MDBX_chk_context_t {
     pub result: Found,
 }
 
-/// The result of a check.
 #[repr(C)]
 pub struct Found {
     _counts: [usize; 10],
@@ -84,7 +78,6 @@ pub struct Found {
     _tables: *const c_void,
 }
 
-/// The version of the library.
 #[repr(C)]
 pub struct MDBX_version_info {
     pub major: u16,

@@ -11,7 +11,7 @@ use super::structures::{
 use super::{LIBMDBX, SIZE_UPPER};
 use crate::support::testing::{after_kill, new_folder, opened, refused, setting};
 
-/// A field or a structure of ours, and of C: `size_of(..)` is that of a structure.
+/// A field or structure of ours, and C's; `size_of(..)` is the structure's.
 macro_rules! alike {
     ($($ours:ident = $theirs:literal { $($field:ident = $their_field:literal),* };)*) => {{
         let mut c = String::from("#include <stddef.h>\n#include <mdbx.h>\n");
@@ -60,7 +60,6 @@ fn structures_are_those_of_the_header() {
     assert!(output.status.success(), "{}\n{c}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Its authors write it into the header's first lines.
 #[test]
 fn the_version_is_that_of_the_sources() {
     let header = concat!(env!("STOREBENCH_LIBMDBX_PREFIX"), "/include/mdbx.h");

@@ -12,13 +12,10 @@ use storebench_core::store::{Result, StoreError};
 use crate::mapped::{Environment, Library, calls, check};
 use crate::support::replace_by_copy;
 
-/// The file of an environment in its folder.
 pub const FILE: &str = "data.mdb";
 
-/// LMDB.
 pub struct Lmdb;
 
-/// LMDB's version, as it says it.
 pub fn version() -> String {
     let (mut major, mut minor, mut patch) = (0, 0, 0);
     // SAFETY: three places for three numbers; the text that is returned as well is not used.
@@ -26,10 +23,8 @@ pub fn version() -> String {
     format!("{major}.{minor}.{patch}")
 }
 
-/// Opens or makes the environment in `directory`, which no one in this process has open already.
-///
-/// `map_size` is in bytes: the most that the file can grow to. Read transactions belong to their session and not to their
-/// thread.
+/// Opens or makes an environment that nothing in this process has open. `map_size` in bytes is the most that the file can grow
+/// to. Read transactions belong to their session, not their thread.
 pub fn open(
     directory: &Path,
     flags: c_uint,
@@ -51,7 +46,6 @@ pub fn open(
 }
 
 impl Environment<Lmdb> {
-    /// The flags that the environment has now.
     pub fn flags(&self) -> Result<c_uint> {
         let mut flags = 0;
         // SAFETY: the environment is open.
@@ -59,7 +53,6 @@ impl Environment<Lmdb> {
         Ok(flags)
     }
 
-    /// The environment's description of itself.
     pub fn info(&self) -> Result<ffi::MDB_envinfo> {
         let mut info = MaybeUninit::uninit();
         // SAFETY: the environment is open, and fills in the structure when it reports success.
@@ -69,7 +62,6 @@ impl Environment<Lmdb> {
         }
     }
 
-    /// The shape and the number of entries of its database.
     pub fn statistics(&self) -> Result<ffi::MDB_stat> {
         let mut statistics = MaybeUninit::uninit();
         // SAFETY: the environment is open, and fills in the structure when it reports success.
@@ -79,7 +71,7 @@ impl Environment<Lmdb> {
         }
     }
 
-    /// Puts a compact copy of its file in the place of that. It is of no use any more but to be closed.
+    /// Replaces the file by a compact copy. Afterwards it can only be closed.
     pub fn replace_by_compact_copy(&self) -> Result<()> {
         let mut path = ptr::null();
         // SAFETY: the environment is open; the path is its own, and copied here.
@@ -90,14 +82,13 @@ impl Environment<Lmdb> {
         replace_by_copy(&folder, FILE, |beside| self.copy(beside, ffi::MDB_CP_COMPACT))
     }
 
-    /// Copies it into an empty folder, as it is at one moment.
+    /// Copies one state into an empty folder.
     pub fn copy(&self, folder: &Path, flags: c_uint) -> Result<()> {
         let to = CString::new(folder.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
         // SAFETY: the environment is open; the path ends in a zero byte.
         check::<Lmdb>(unsafe { ffi::mdb_env_copy2(self.as_ptr(), to.as_ptr(), flags) })
     }
 
-    /// The longest key in bytes.
     #[cfg(test)]
     pub fn max_key_bytes(&self) -> c_int {
         // SAFETY: the environment is open.

@@ -1,7 +1,5 @@
-//! A safe face for the few calls that the sessions make.
-//!
-//! The C interface is called directly because the documented fast way to read, a read transaction that is reset after use
-//! and renewed for the next, is not in the libraries' crates.
+//! Safe calls for LMDB's interface. It is called directly because the documented fast way to read, a read transaction that is
+//! reset after use and renewed for the next, is not in the libraries' crates.
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::marker::PhantomData;
@@ -9,26 +7,20 @@ use std::ptr::{self, NonNull};
 
 use storebench_core::store::{Result, StoreError};
 
-/// A library with LMDB's interface. Its functions are the library's own, with its contracts, and what they give is 0 or the
-/// code of an error.
+/// A library with LMDB's interface: its functions have LMDB's contracts, and give 0 or an error code.
 ///
 /// # Safety
-/// Handles on environments and databases may be used by any number of threads at once. Transactions and cursors may not, but
-/// belong to no thread. What a transaction shows stays where it is until its next write, or its end.
+/// Any number of threads may use environments and databases at once. Transactions and cursors may not be shared, but belong to no
+/// thread. What a transaction shows stays where it is until its next write, or its end.
 #[allow(clippy::missing_safety_doc, reason = "the contracts are the library's")]
 pub unsafe trait Library: 'static {
-    /// Its environments.
     type Env;
-    /// Its transactions.
     type Txn;
-    /// Its cursors.
     type Cursor;
-    /// A length and a pointer.
     type Val;
 
-    /// Its name.
     const NAME: &'static str;
-    /// The keys that it takes, in words.
+    /// The keys that it takes, for messages.
     const KEYS: &'static str;
 
     const NOT_FOUND: c_int;
@@ -78,7 +70,7 @@ pub unsafe trait Library: 'static {
     unsafe fn cursor_close(cursor: *mut Self::Cursor);
 }
 
-/// An environment and its one database, the unnamed one. Dropping it closes it.
+/// An environment and its unnamed database.
 pub struct Environment<L: Library> {
     raw: NonNull<L::Env>,
     database: c_uint,
@@ -91,8 +83,6 @@ unsafe impl<L: Library> Send for Environment<L> {}
 unsafe impl<L: Library> Sync for Environment<L> {}
 
 impl<L: Library> Environment<L> {
-    /// Makes an environment by `create`, and opens it and its database by `open`.
-    ///
     /// # Safety
     /// `create` makes a handle that nobody else has; `open` opens it, or gives an error.
     pub unsafe fn new(
@@ -108,18 +98,17 @@ impl<L: Library> Environment<L> {
         Ok(environment)
     }
 
-    /// The handle, for the library's other calls.
     pub fn as_ptr(&self) -> *mut L::Env {
         self.raw.as_ptr()
     }
 
-    /// Hands all that was written to the disk, whatever the flags.
+    /// Syncs all that was written, whatever the flags.
     pub fn sync(&self) -> Result<()> {
         // SAFETY: the environment is open.
         check::<L>(unsafe { L::env_sync(self.raw.as_ptr()) })
     }
 
-    /// Runs `work` in a write transaction, and commits it unless `work` fails. Waits for the other writers.
+    /// Runs `work` in a write transaction, which commits unless `work` fails. Waits for other writers.
     pub fn write<T>(&self, work: impl FnOnce(&mut Writer<'_, L>) -> Result<T>) -> Result<T> {
         let mut writer = Writer { raw: self.begin(0)?, database: self.database, environment: PhantomData };
         let done = work(&mut writer)?;
@@ -127,7 +116,6 @@ impl<L: Library> Environment<L> {
         Ok(done)
     }
 
-    /// Shows `look` a read transaction and the database.
     #[cfg(feature = "libmdbx")]
     pub fn look<T>(&self, look: impl FnOnce(*mut L::Txn, c_uint) -> T) -> Result<T> {
         let raw = self.begin(L::READ_ONLY)?;
@@ -137,7 +125,6 @@ impl<L: Library> Environment<L> {
         Ok(seen)
     }
 
-    /// A read transaction to be kept.
     pub fn reader(&self) -> Result<Reader<'_, L>> {
         let raw = self.begin(L::READ_ONLY)?;
         let mut cursor = ptr::null_mut();
@@ -157,7 +144,7 @@ impl<L: Library> Environment<L> {
         }
     }
 
-    /// A read transaction that stays as it is until it is dropped.
+    /// A read transaction that is kept until it is dropped.
     pub fn hold(&self) -> Result<impl Sized + '_> {
         // A transaction that is undone when it is dropped: there is nothing in one that reads.
         let raw = self.begin(L::READ_ONLY)?;
@@ -179,7 +166,7 @@ impl<L: Library> Drop for Environment<L> {
     }
 }
 
-/// A write transaction. Dropping it undoes it.
+/// A write transaction. Dropping it rolls back.
 pub struct Writer<'a, L: Library> {
     raw: NonNull<L::Txn>,
     database: c_uint,
@@ -187,14 +174,13 @@ pub struct Writer<'a, L: Library> {
 }
 
 impl<L: Library> Writer<'_, L> {
-    /// Puts a record; with `flags` of [`Library::NO_OVERWRITE`], only under a new key.
     pub fn put(&mut self, key: &[u8], value: &[u8], flags: c_uint) -> Result<()> {
         let (mut key, mut value) = (L::val(key), L::val(value));
         // SAFETY: the transaction is live; the library copies both, and writes to neither unless room is reserved.
         check::<L>(unsafe { L::put(self.raw.as_ptr(), self.database, &mut key, &mut value, flags) })
     }
 
-    /// The value of a key, where the library has it until this transaction's next write.
+    /// The value, valid until this transaction's next write.
     pub fn value(&self, key: &[u8]) -> Result<Option<&[u8]>> {
         let (mut key, mut value) = (L::val(key), L::val(&[]));
         // SAFETY: the transaction is live.
@@ -203,7 +189,6 @@ impl<L: Library> Writer<'_, L> {
         Ok(found::<L>(code)?.then(|| unsafe { bytes_of::<L>(&value) }))
     }
 
-    /// Removes a record.
     pub fn delete(&mut self, key: &[u8]) -> Result<()> {
         let mut key = L::val(key);
         // SAFETY: the transaction is live; the key is only read.
@@ -233,7 +218,7 @@ impl<L: Library> Drop for Writer<'_, L> {
     }
 }
 
-/// A read transaction and its cursor, which are kept, and hold no snapshot between uses.
+/// A read transaction and its cursor, kept without a snapshot between uses.
 pub struct Reader<'a, L: Library> {
     raw: NonNull<L::Txn>,
     cursor: NonNull<L::Cursor>,
@@ -242,7 +227,6 @@ pub struct Reader<'a, L: Library> {
 }
 
 impl<L: Library> Reader<'_, L> {
-    /// Takes a snapshot of the newest state.
     pub fn snapshot(&mut self) -> Result<Snapshot<'_, L>> {
         // SAFETY: the transaction is reset: a snapshot borrows the reader and resets it when it goes.
         check::<L>(unsafe { L::renew(self.raw.as_ptr()) })?;
@@ -260,13 +244,11 @@ impl<L: Library> Drop for Reader<'_, L> {
     }
 }
 
-/// One state of the database, for reading.
 pub struct Snapshot<'a, L: Library> {
     reader: &'a Reader<'a, L>,
 }
 
 impl<L: Library> Snapshot<'_, L> {
-    /// The value of a key, where the library has mapped it.
     pub fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
         let (mut key, mut value) = (L::val(key), L::val(&[]));
         let Reader { raw, database, .. } = self.reader;
@@ -276,7 +258,7 @@ impl<L: Library> Snapshot<'_, L> {
         Ok(found::<L>(code)?.then(|| unsafe { bytes_of::<L>(&value) }))
     }
 
-    /// Shows up to `limit` records from `from` on, in order, and says how many.
+    /// Shows up to `limit` records from `from` on, in order; gives their number.
     pub fn scan(&self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
         let cursor = self.reader.cursor.as_ptr();
         // SAFETY: the transaction is live, and the cursor is one of its database.
@@ -309,7 +291,7 @@ fn made<L: Library, T>(raw: *mut T) -> Result<NonNull<T>> {
 }
 
 /// # Safety
-/// The library filled in `value`, and the transaction that it did so in lives as long as the result.
+/// The library filled in `value`, in a transaction that lives as long as the result.
 unsafe fn bytes_of<'a, L: Library>(value: &L::Val) -> &'a [u8] {
     match L::parts(value) {
         // Wherever it points.
@@ -327,7 +309,6 @@ fn found<L: Library>(code: c_int) -> Result<bool> {
     }
 }
 
-/// The error that a code stands for.
 pub fn check<L: Library>(code: c_int) -> Result<()> {
     if code == 0 { Ok(()) } else { Err(error_of::<L>(code)) }
 }

@@ -1,5 +1,5 @@
-//! A connection to the server: blocking reads and writes of a socket, packets of the protocol that MySQL and MariaDB share, and
-//! the descriptions and proofs of `mysql_common`. Statements are prepared, and values travel in binary.
+//! A connection to the server: a blocking socket, packets of the protocol of MySQL and MariaDB, and messages and proofs of
+//! `mysql_common`. Statements are prepared, and values travel in binary.
 
 mod connection;
 mod login;
@@ -20,57 +20,47 @@ use super::wire::{self, Holds};
 use crate::support::server::socket::Socket;
 use crate::support::server::{MOST_ANSWER, error_text, unreadable};
 
-/// The most bytes that are read at once.
 const PIECE: usize = 64 << 10;
-/// The most bytes that are on their way before answers are awaited: neither side may wait for the other to read.
+/// Bytes under way before answers are awaited: neither side may wait for the other to read.
 const WINDOW_BYTES: usize = 256 << 10;
-/// The longest part of a packet: what is longer goes in several.
+/// Longer packets go in several parts.
 const MOST_IN_PART: usize = 0xff_ffff;
 
-/// A connection.
 pub struct Client {
     stream: Socket,
-    /// Packets that are to be sent.
     out: Vec<u8>,
-    /// The bytes that were received since the last command.
     input: Vec<u8>,
-    /// The number of its bytes that were looked at.
+    /// The bytes of `input` that were processed.
     seen: usize,
     piece: Box<[u8]>,
-    /// The number of the next packet, where the server counts with us.
+    /// The next packet's sequence number.
     number: u8,
-    /// The server's version, as it says itself.
     version: String,
-    /// Where the value lies that was shown last.
+    /// The place of the value shown last.
     shown: Range<usize>,
 }
 
-/// A prepared statement.
 pub struct Statement {
     id: u32,
     parameters: usize,
     columns: Vec<Holds>,
 }
 
-/// Makes a file that the server reads: it calls what it is given with what appends to the file.
+/// Makes a file for the server to read: it calls its argument with what appends to the file.
 pub type Making<'m> =
     dyn FnMut(&mut dyn FnMut(&mut dyn FnMut(&mut Vec<u8>)) -> Result<()>) -> Result<()> + 'm;
 
-/// The server's answer to one command.
 enum Answer {
-    /// It is done: how many rows were changed, and whether another answer follows.
     Done { changed: u64, warnings: u16, more: bool },
-    /// Rows of so many columns follow.
     Rows(u64),
 }
 
 impl Client {
-    /// The server's version, as it says itself.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Runs a statement that gives one row of one column at most; where its bytes lie until the next call.
+    /// Runs a statement that gives at most one row of one column; gives the place of its bytes, valid until the next call.
     fn one(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<Option<Range<usize>>> {
         self.append(statement, values.len(), values.iter().copied())?;
         self.send()?;
@@ -93,11 +83,8 @@ impl Client {
         }
     }
 
-    /// Runs statements one after the other without waiting for each answer: `next` appends one of them, until it has no more. How
-    /// many rows were changed.
-    ///
-    /// # Errors
-    /// The server's first, when all that was under way has been answered.
+    /// Runs statements without waiting for each answer: `next` appends one of them, until it has no more. Gives the number of
+    /// changed rows, or the server's first error when all answers are in.
     fn run_all(&mut self, mut next: impl FnMut(&mut Client) -> Result<bool>) -> Result<u64> {
         let (mut changed, mut under_way, mut failed) = (0, 0, None);
         loop {
@@ -128,8 +115,8 @@ impl Client {
         }
     }
 
-    /// Runs a statement that reads a file from this connection; says how many rows it took, and how many warnings it has. `make` is
-    /// given what appends to the file.
+    /// Runs a statement that reads a file from this connection; gives the numbers of its rows and warnings. `make` receives what
+    /// appends to the file.
     pub fn load(&mut self, sql: &str, make: &mut Making<'_>) -> Result<(u64, u16)> {
         self.command(|out| {
             out.push(Command::COM_QUERY as u8);
@@ -168,10 +155,7 @@ impl Client {
         self.send()
     }
 
-    /// Appends what runs a statement.
-    ///
-    /// # Errors
-    /// When there are not as many values as it has parameters.
+    /// Fails when there are not as many values as the statement has parameters.
     fn append<'v>(
         &mut self,
         statement: &Statement,
@@ -186,13 +170,12 @@ impl Client {
         Ok(())
     }
 
-    /// Appends a command.
     fn command(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.number = 0;
         self.frame(write);
     }
 
-    /// Appends a packet: its length and its number go before it.
+    /// Appends a packet, with its length and number first.
     fn frame(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let start = self.out.len();
         self.out.extend_from_slice(&[0; 4]);
@@ -222,7 +205,7 @@ impl Client {
         sent.map_err(|error| self.stream.lost(error))
     }
 
-    /// Takes in the answers to one command, shows each row to `see`, and says how many rows there were, or were changed.
+    /// Reads the answers to one command and shows each row to `see`; gives the number of rows shown or changed.
     fn answers(&mut self, columns: &[Holds], mut see: impl FnMut(&[u8]) -> Result<()>) -> Result<u64> {
         let mut count = 0;
         loop {
@@ -258,7 +241,6 @@ impl Client {
         }
     }
 
-    /// The first packet of an answer.
     fn answer(&mut self) -> Result<Answer> {
         let told = self.packet()?;
         let told = &self.input[told];
@@ -275,7 +257,7 @@ impl Client {
         }
     }
 
-    /// Whether a packet is no row, but the end of the rows.
+    /// Whether a packet ends the rows.
     fn ends(&self, row: &Range<usize>) -> Result<bool> {
         let told = &self.input[row.clone()];
         match told.first() {
@@ -284,7 +266,7 @@ impl Client {
         }
     }
 
-    /// Takes in so many packets that say nothing of interest.
+    /// Skips packets.
     fn pass_by(&mut self, count: usize) -> Result<()> {
         (0..count).try_for_each(|_| {
             self.forget_some();
@@ -292,7 +274,7 @@ impl Client {
         })
     }
 
-    /// Lets go of what was looked at, where that is much.
+    /// Drops processed input once it is large.
     fn forget_some(&mut self) {
         if self.seen >= 4 * PIECE {
             self.input.drain(..self.seen);
@@ -300,7 +282,6 @@ impl Client {
         }
     }
 
-    /// Where the next packet lies in what was received.
     fn packet(&mut self) -> Result<Range<usize>> {
         let start = self.seen + 4;
         let mut end = start;
@@ -327,7 +308,6 @@ impl Client {
         }
     }
 
-    /// Reads until so many bytes are there.
     fn await_bytes(&mut self, count: usize) -> Result<()> {
         while self.input.len() < count {
             let read = match self.stream.read(&mut self.piece) {
@@ -344,7 +324,6 @@ impl Client {
     }
 }
 
-/// The server hears that the session is over.
 impl Drop for Client {
     fn drop(&mut self) {
         self.out.clear();
@@ -353,14 +332,12 @@ impl Drop for Client {
     }
 }
 
-/// The packet that ends an answer.
 fn done<K: OkPacketKind>(told: &[u8]) -> Result<OkPacket<'_>> {
     let read: OkPacketDeserializer<'_, K> =
         ParseBuf(told).parse(CapabilityFlags::CLIENT_PROTOCOL_41).map_err(lost)?;
     Ok(read.into_inner())
 }
 
-/// Whether another answer follows.
 fn more_follow(done: &OkPacket<'_>) -> bool {
     done.status_flags().contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS)
 }
@@ -369,7 +346,6 @@ fn lost(error: io::Error) -> StoreError {
     StoreError::Io { context: "talking to the server".into(), source: error }
 }
 
-/// The server's error, in the terms of a store.
 fn error_of(told: &[u8]) -> StoreError {
     // A state comes first, but not before the session has begun.
     let form = match told.get(3) {
@@ -383,7 +359,7 @@ fn error_of(told: &[u8]) -> StoreError {
     /// By MariaDB's list of errors.
     const EXISTS: u16 = 1062;
     const DISK_FULL: [u16; 2] = [1021, 1114];
-    /// A lock that was not to be had in time, a deadlock, a row that has changed since it was read.
+    /// Lock wait timeout, deadlock, and a row that has changed since it was read.
     const CONFLICTS: [u16; 3] = [1205, 1213, 1020];
     match code {
         EXISTS => StoreError::Exists,
@@ -401,7 +377,6 @@ mod tests {
 
     use super::*;
 
-    /// A client, and the server's end of its socket.
     fn pair() -> (Client, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let client = Client {
@@ -417,7 +392,6 @@ mod tests {
         (client, theirs)
     }
 
-    /// A packet that is as long as a part, or longer, goes in several parts, and comes back whole.
     #[test]
     fn packets_of_any_length_come_back_as_they_were_sent() {
         for length in [0, 1, MOST_IN_PART - 1, MOST_IN_PART, MOST_IN_PART + 1, 2 * MOST_IN_PART] {

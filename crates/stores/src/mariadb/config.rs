@@ -14,22 +14,20 @@ use crate::support::server::{Connection, PROGRAMS_SETTING, Plan, sql};
 const INNODB: &str = "innodb";
 pub const ROCKSDB: &str = "rocksdb";
 pub const ENGINE: &str = "engine";
-/// InnoDB's pool unless another is asked for.
+/// InnoDB's default pool, in bytes.
 const SHIPPED_POOL: u64 = 128 * MIB;
 const INNODB_LOG: &str = "innodb_flush_log_at_trx_commit";
 const ROCKSDB_LOG: &str = "rocksdb_flush_log_at_trx_commit";
 const RECOVERY: &str = "rocksdb_wal_recovery_mode";
-/// The setting for what a transaction sees of others'; the same word in plans and in the server's older and newer versions.
+/// What a transaction sees of others'; plans and all server versions use this word.
 const ISOLATION: &str = "transaction_isolation";
 const OLDER_ISOLATION: &str = "tx_isolation";
 const LATE: &str = "rocksdb_manual_wal_flush";
 
 const SHOWN: &str = "SHOW VARIABLES";
 
-/// The advice of RocksDB's documentation on memory.
 const BASICS: &str = "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning";
 
-/// The settings that a user may give.
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         URL,
@@ -178,27 +176,25 @@ pub const SETTINGS: &[SettingDef] = &[
     .read_by(SHOWN),
 ];
 
-/// The settings that a session can set for itself, and those that name its server.
+/// The settings that a session can set, and those that name its server.
 const OF_SESSION: [&str; 3] = [URL, ENGINE, ISOLATION];
 
-/// Variables that are told beside them, as they decide the guarantee of a running server.
+/// Variables that are read, too, as they decide the guarantee of a running server.
 const TOLD_TOO: [&str; 3] = ["log_bin", "sync_binlog", "rocksdb_write_disable_wal"];
 
 /// Two memory tables, as shipped: one that is filled and one that is flushed.
 const MEMORY_TABLES: u64 = 2;
 const MIB: u64 = 1 << 20;
 
-/// MyRocks compresses; InnoDB does where a table asks for it, in ways that need certain file systems, and is not asked to.
+/// MyRocks compresses; InnoDB does only if a table asks, in ways that need certain file systems, and is not asked.
 fn compresses(engine: &str, can: &mut Capabilities) {
     if engine == ROCKSDB {
         can.compression = Some("snappy");
     }
 }
 
-/// Works out the settings for `options`: the tier's, then the cache, then the user's own above both.
-///
-/// # Errors
-/// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], a value that it can't take, and one that would do nothing.
+/// The tier's settings, then the cache, then the user's. Fails with [`StoreError::BadSetting`] for an unknown name, a value that
+/// it can't take, and one that would do nothing.
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = Given::new(options, SETTINGS)?;
     let engine = given.word(ENGINE, &[INNODB, ROCKSDB])?.unwrap_or(INNODB);
@@ -222,7 +218,7 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     Ok(plan)
 }
 
-/// The statements that set a session on a running server as planned, each behind a `;`.
+/// Statements for a session on a running server, each after a `;`.
 pub fn of_session(plan: &Plan) -> String {
     let engine = plan.value(ENGINE).map(|engine| format!("; SET SESSION default_storage_engine = {engine}"));
     let isolation = plan
@@ -231,7 +227,7 @@ pub fn of_session(plan: &Plan) -> String {
     engine.into_iter().chain(isolation).collect()
 }
 
-/// The options with which the files are made.
+/// Options with which the files are made.
 pub fn fixed_with_files(plan: &Plan) -> Vec<String> {
     ["innodb_page_size", "innodb_log_file_size"].into_iter().filter_map(|name| option(plan, name)).collect()
 }
@@ -240,8 +236,8 @@ fn option(plan: &Plan, name: &str) -> Option<String> {
     plan.value(name).map(|value| format!("--{}={value}", name.replace('_', "-")))
 }
 
-/// The folder in which programs look for their messages and scripts, where they are beside a folder of programs that is named: those of
-/// an archive do not know where it was unpacked.
+/// The folder of the server's messages and scripts, next to a folder of programs that the user names: programs of an archive do
+/// not know where it was unpacked.
 pub fn base(plan: &Plan) -> Option<String> {
     let base = Path::new(plan.programs.as_deref()?).parent()?;
     let has_messages = |share: &str| base.join(share).join("english/errmsg.sys").is_file();
@@ -249,8 +245,8 @@ pub fn base(plan: &Plan) -> Option<String> {
     is_whole.then(|| format!("--basedir={}", base.display()))
 }
 
-/// The memory with which MyRocks sorts a new index: as shipped up to a gigabyte, whatever the machine's. Where a block cache is
-/// asked for, no more than half of that, in pieces of an eighth.
+/// The memory in which MyRocks sorts a new index: as shipped up to a gigabyte, whatever the machine's. With a set block cache, at
+/// most half of that, in pieces of an eighth.
 fn sorting(plan: &Plan) -> Vec<String> {
     let cache = plan.parsed::<u64>("rocksdb_block_cache_size");
     cache.map_or_else(Vec::new, |cache| {
@@ -259,14 +255,12 @@ fn sorting(plan: &Plan) -> Vec<String> {
     })
 }
 
-/// The option that keeps InnoDB from reserving addresses for a pool of 8 TiB, which not every machine has. Versions that reserve
-/// none pass it over.
+/// Keeps InnoDB from reserving addresses for a pool of 8 TiB, which not every machine has. Versions that reserve none ignore it.
 pub fn addresses(plan: &Plan) -> String {
     let pool = plan.parsed("innodb_buffer_pool_size");
     format!("--loose-innodb-buffer-pool-size-max={}", pool.unwrap_or(0).max(SHIPPED_POOL))
 }
 
-/// The options with which a server is started.
 pub fn arguments(plan: &Plan) -> Vec<String> {
     // It loads before it is named.
     let plugin = (plan.value(ENGINE) == Some(ROCKSDB)).then(|| "--plugin-load-add=ha_rocksdb".to_owned());
@@ -279,7 +273,7 @@ pub fn arguments(plan: &Plan) -> Vec<String> {
     arguments
 }
 
-/// The user's value of a setting, as it is read back.
+/// The user's value as the server reads it back.
 fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
     let word = |words: &[&'static str]| Ok(given.word(name, words)?.map(str::to_owned));
     let number =
@@ -334,8 +328,8 @@ fn preset(name: &str, engine: &str, options: &OpenOptions<'_>) -> Option<String>
     }
 }
 
-/// The options of MyRocks's column families: the codec, and half of the cache for memory tables. Flushed ones are not kept longer
-/// than that; as shipped they may be.
+/// MyRocks's column family options: the codec, and half of the cache for memory tables. Flushed ones are not kept longer; as
+/// shipped they may be.
 fn families(options: &OpenOptions<'_>) -> String {
     let codec = if options.compression { "kSnappyCompression" } else { "kNoCompression" };
     let tables = options.cache_bytes.map(|bytes| (bytes / 2 / MEMORY_TABLES).max(64 << 10));
@@ -344,7 +338,7 @@ fn families(options: &OpenOptions<'_>) -> String {
     format!("compression={codec};bottommost_compression={codec}{}", tables.unwrap_or_default())
 }
 
-/// Every setting that the server has, in the order of [`SETTINGS`], and what else decides its guarantee.
+/// The settings in the order of [`SETTINGS`], and what else decides the guarantee.
 pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     let query = client.prepare("SHOW VARIABLES")?;
     let mut found = Vec::new();
@@ -369,7 +363,6 @@ pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     Ok(settings.collect())
 }
 
-/// The options of MyRocks's column family in which the records are.
 pub fn read_families(client: &mut Client) -> Result<Vec<Setting>> {
     let option = |name: &str| {
         format!(
@@ -381,7 +374,6 @@ pub fn read_families(client: &mut Client) -> Result<Vec<Setting>> {
     Ok(vec![read("COMPRESSION_TYPE")?, read("WRITE_BUFFER_SIZE")?])
 }
 
-/// The tier that settings give.
 pub fn tier(settings: &[Setting]) -> Guarantee {
     let value =
         |name: &str| settings.iter().find(|setting| setting.name == name).map(|own| own.value.as_str());

@@ -18,13 +18,10 @@ use crate::support::server::{
     Connection, Dialect, Paths, Plan, Programs, RecordSession, Records, Running, Saying, Server, Sql, sql,
 };
 
-/// The name of its socket, in a folder that is its alone.
 const SOCKET: &str = "socket";
-/// The user of the database, who may do all.
 const USER: &str = "root";
-/// The database of the trial's tables.
 const DATABASE: &str = "storebench";
-/// The server's counters: for InnoDB all its syncs, for MyRocks those of the log.
+/// Counts all of InnoDB's syncs, for MyRocks those of the log.
 const INNODB_SYNCS: &str = "Innodb_data_fsyncs";
 const ROCKSDB_SYNCS: &str = "Rocksdb_wal_synced";
 
@@ -47,15 +44,12 @@ static PROGRAMS: Programs = Programs {
     found: OnceLock::new(),
 };
 
-/// MariaDB's, and MySQL's.
 pub enum Mysql {}
 
-/// The facts that are known of a server for as long as its store is open.
 pub struct Kept {
     is_rocksdb: bool,
-    /// The name of the counter of syncs.
     counter: Option<&'static str>,
-    /// Loads past MyRocks's log: their files are synced, which it does not count.
+    /// Loads past MyRocks's log: it syncs their files without counting.
     loads: AtomicU64,
 }
 
@@ -91,7 +85,7 @@ impl Server for Mysql {
         let mut arguments = vec![
             "--no-defaults".to_owned(),
             format!("--datadir={}", data.display()),
-            // Several at once meet in /tmp, where it puts tables by the same names.
+            // Several servers would meet in /tmp, where each makes tables with the same names.
             format!("--tmpdir={}", data.display()),
         ];
         let own = ["--skip-test-db", "--auth-root-authentication-method=normal", "--skip-name-resolve"];
@@ -195,7 +189,7 @@ impl Server for Mysql {
         Ok(status(client, name)?.map(|count| count + loads))
     }
 
-    /// Figures of InnoDB; another engine has none of them.
+    /// InnoDB's figures; another engine has none.
     fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
         const TOLD: [(&str, &str); 2] =
             [("checkpoint", "Innodb_lsn_last_checkpoint"), ("log wait", "Innodb_log_waits")];
@@ -302,7 +296,7 @@ impl Dialect for Mysql {
     }
 }
 
-/// The outcome of a statement about a table, as the last row has it: `status: OK`, or a `note` or `error` with its words.
+/// The result of a statement about a table, from its last row: `status: OK`, or a `note` or `error` with its text.
 fn outcome_of(client: &mut Client, statement: &str) -> Result<String> {
     let mut last = String::new();
     sql::each(client, statement, &mut |row| {
@@ -313,13 +307,11 @@ fn outcome_of(client: &mut Client, statement: &str) -> Result<String> {
     Ok(last)
 }
 
-/// A connection to the trial's own server, whatever databases it has.
 fn begin(socket: &Path) -> Result<Client> {
     let socket = Socket::own(socket, SOCKET).map_err(StoreError::io("connecting to mariadbd"))?;
     Client::begin(socket, &Login { user: USER, password: "", database: None })
 }
 
-/// A figure that the server counts; `None` where it does not.
 pub fn status(client: &mut Client, name: &str) -> Result<Option<u64>> {
     let mut found = None;
     sql::each(client, &format!("SHOW GLOBAL STATUS LIKE '{name}'"), &mut |row| {
@@ -330,14 +322,14 @@ pub fn status(client: &mut Client, name: &str) -> Result<Option<u64>> {
     Ok(found)
 }
 
-/// Of `mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)`.
+/// From `mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)`.
 fn version_in(said: &str) -> Option<String> {
     let (_, version) = said.split_once("Ver ")?;
     let version = version.split_whitespace().next()?;
     Some(version.split_once("-MariaDB").map_or(version, |(number, _)| number).to_owned())
 }
 
-/// The first line that says what is wrong: those after it follow from it.
+/// The first line with an error: later ones follow from it.
 fn last_words(log: &str) -> Option<String> {
     let of = |line: &str| {
         let after = line.split_once("[ERROR] ").map(|(_, after)| after);

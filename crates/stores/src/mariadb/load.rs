@@ -8,22 +8,16 @@ use storebench_core::store::{Result, StoreError};
 use super::client::{Client, Statement};
 use crate::support::server::Connection;
 
-/// Rows that one statement adds.
 const ROWS_AT_ONCE: usize = 100;
-/// Rows of a transaction: MyRocks locks each, and as shipped a transaction has about a million locks at most.
+/// MyRocks locks each row, as shipped about a million per transaction.
 const ROWS_OF_TRANSACTION: usize = 100_000;
-/// As a file that the server reads from this connection, in one transaction.
-///
-/// # Errors
-/// The server's; where it took fewer rows, or changed some.
+/// Loads from a file that the server reads from this connection, in one transaction. Fails also when it took fewer rows, or changed some.
 pub fn in_a_transaction(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
     client.all_or_none(|client| as_file(client, into, rows))
 }
 
-/// The same past MyRocks's log and memory tables, into sorted files, which it syncs and then takes for its own.
-///
-/// # Errors
-/// The server's; where it took fewer rows, or changed some.
+/// Loads past MyRocks's log and memory tables, into sorted files, which it syncs and adopts. Fails also when it took fewer rows,
+/// or changed some.
 pub fn into_files(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
     // Where indexes are there already, their entries are sorted.
     client.execute("SET SESSION rocksdb_bulk_load_allow_sk = 1, rocksdb_bulk_load = 1")?;
@@ -32,10 +26,8 @@ pub fn into_files(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>)
     loaded.and_then(|count| taken.map(|()| count))
 }
 
-/// The same through MyRocks's log, in many transactions: its files can't hold what lies between rows that are there.
-///
-/// # Errors
-/// The server's; where it took fewer rows, or changed some.
+/// Loads through MyRocks's log, in many transactions: files can't be adopted between existing rows. Fails also when it took fewer
+/// rows, or changed some.
 pub fn in_transactions(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
     client.execute(&format!(
         "SET SESSION rocksdb_bulk_load_size = {ROWS_OF_TRANSACTION}, rocksdb_commit_in_the_middle = 1"
@@ -60,7 +52,7 @@ fn as_file(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Res
             write(&mut |file| append_line(row, file))
         })
     })?;
-    // Of a file from elsewhere the server passes by what is there already, and changes what does not fit.
+    // From a file the server skips rows that exist, and changes values that do not fit.
     match warnings {
         _ if taken != given => Err(StoreError::Exists),
         0 => Ok(taken),
@@ -76,7 +68,6 @@ fn fits(row: &[SqlValue<'_>], into: &BulkLoad<'_>) -> Result<()> {
     Err(StoreError::Engine(format!("{values} values for {columns} columns")))
 }
 
-/// A row as a line of the file.
 fn append_line(row: &[SqlValue<'_>], file: &mut Vec<u8>) {
     for (number, value) in row.iter().enumerate() {
         if number > 0 {
@@ -106,7 +97,7 @@ fn append_escaped(bytes: &[u8], file: &mut Vec<u8>) {
     }
 }
 
-/// Statements of many rows each, which any server takes.
+/// Loads by statements of many rows each, which any server takes.
 pub fn by_statements(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
     let many = client.prepare(&insert(into, ROWS_AT_ONCE))?;
     let mut load = Load { client, into, waiting: Vec::new(), many, uncommitted: 0, count: 0 };
@@ -124,7 +115,6 @@ pub fn by_statements(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'
     }
 }
 
-/// A value that is kept until its statement is whole.
 enum Kept {
     Null,
     Integer(i64),
@@ -155,15 +145,11 @@ impl Kept {
     }
 }
 
-/// Rows on their way into a table.
 struct Load<'l> {
     client: &'l mut Client,
     into: &'l BulkLoad<'l>,
-    /// The values of the rows that were not sent yet.
     waiting: Vec<Kept>,
-    /// The statement that adds [`ROWS_AT_ONCE`] of them.
     many: Statement,
-    /// Rows of the transaction that is open.
     uncommitted: usize,
     count: u64,
 }
@@ -185,7 +171,6 @@ impl Load<'_> {
         Ok(())
     }
 
-    /// Sends what is left.
     fn finish(&mut self) -> Result<()> {
         let rows = self.waiting.len() / self.into.columns.len().max(1);
         if rows == 0 {
@@ -197,14 +182,13 @@ impl Load<'_> {
     }
 }
 
-/// The statement that adds so many rows.
 fn insert(into: &BulkLoad<'_>, rows: usize) -> String {
     let BulkLoad { table, columns, .. } = into;
     let row = format!("({})", vec!["?"; columns.len()].join(", "));
     format!("INSERT INTO {table} ({}) VALUES {}", columns.join(", "), vec![row; rows].join(", "))
 }
 
-/// Runs it with the values that wait; how many rows it has added.
+/// Runs the statement with the waiting values; gives the number of added rows.
 fn send(client: &mut Client, statement: &Statement, waiting: &mut Vec<Kept>) -> Result<u64> {
     let values: Vec<SqlValue<'_>> = waiting.iter().map(Kept::value).collect();
     let added = client.run(statement, &values)?;

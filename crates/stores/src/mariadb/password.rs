@@ -6,10 +6,7 @@ use storebench_core::store::Result;
 
 use crate::support::server::password as file;
 
-/// The password: MYSQL_PWD, else that of the clients in ~/.my.cnf; empty where neither is there.
-///
-/// # Errors
-/// When others can read the file.
+/// MYSQL_PWD, else the clients' password in ~/.my.cnf, else empty. Fails when others can read the file.
 pub fn password() -> Result<String> {
     if let Ok(password) = std::env::var("MYSQL_PWD") {
         return Ok(password);
@@ -23,7 +20,7 @@ pub fn password() -> Result<String> {
     Ok(password)
 }
 
-/// The last password that a part for clients names.
+/// The last password in a section for clients.
 fn of_file(text: &str) -> Option<String> {
     let (mut is_for_clients, mut found) = (false, None);
     for line in text.lines().map(str::trim) {

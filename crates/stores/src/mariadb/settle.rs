@@ -6,10 +6,7 @@ use super::client::Client;
 use super::dialect::{Mysql, status};
 use crate::support::server::{Connection, sql, wait_until};
 
-/// InnoDB writes the pages that were changed into their places.
-///
-/// # Errors
-/// The server's; when it takes too long.
+/// Waits until InnoDB has written changed pages in place.
 pub fn innodb(client: &mut Client) -> Result<()> {
     let before = sql::text(client, "SELECT CAST(@@innodb_max_dirty_pages_pct AS CHAR)")?;
     client.execute("SET GLOBAL innodb_max_dirty_pages_pct = 0")?;
@@ -20,10 +17,7 @@ pub fn innodb(client: &mut Client) -> Result<()> {
     written
 }
 
-/// MyRocks writes its memory tables into files, and merges what its rules say is to be merged.
-///
-/// # Errors
-/// The server's; when it takes too long.
+/// Waits until MyRocks has flushed memory tables, and merged what its rules say.
 pub fn rocksdb(client: &mut Client) -> Result<()> {
     client.execute("SET GLOBAL rocksdb_force_flush_memtable_now = 1")?;
     let pending = "SELECT CAST(SUM(value) AS UNSIGNED) FROM information_schema.rocksdb_cfstats \

@@ -14,7 +14,6 @@ use crate::support::testing::{
 
 const ENGINES: [&str; 2] = ["innodb", "rocksdb"];
 
-/// The engines that are installed here.
 fn engines() -> Vec<&'static str> {
     if let Some(why) = Mysql::programs().lacks() {
         println!("not tried: {why}");
@@ -38,7 +37,7 @@ fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
     assert!(!MARIADB.runs_by_default());
 }
 
-/// Debian's programs as they would be if they had been unpacked elsewhere, with what makes the files among scripts.
+/// Debian's programs as if unpacked elsewhere, with what makes the files among scripts.
 #[test]
 fn programs_that_are_unpacked_anywhere_find_what_they_read() {
     let parts = [
@@ -162,7 +161,6 @@ fn a_failed_batch_leaves_nothing_and_the_session_goes_on() {
     }
 }
 
-/// A value of several parts of the protocol.
 #[test]
 fn a_value_may_be_longer_than_a_part_of_a_packet() {
     if engines().is_empty() {

@@ -6,28 +6,27 @@ use mysql_common::packets;
 use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{Result, StoreError};
 
-/// The character set of bytes, as against text.
+/// The character set of bytes.
 const BINARY: u16 = 63;
 
-/// The type of a column's values, as far as types are told apart here.
+/// The kinds of column types that differ here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holds {
-    /// A whole number of so many bytes, with a sign or without.
-    Integer { bytes: usize, signed: bool },
-    /// A number of 32 or 64 bits.
-    Real { bytes: usize },
-    /// Text, and numbers of any length.
+    Integer {
+        bytes: usize,
+        signed: bool,
+    },
+    Real {
+        bytes: usize,
+    },
     Text,
-    /// Bytes.
     Blob,
-    /// A time: shown as the bytes that it is sent in.
+    /// Shown as the bytes that it is sent in.
     Time,
-    /// Never a value.
     Nothing,
 }
 
 impl Holds {
-    /// The type of a column's values, as the server describes it.
     pub fn of(column: &packets::Column) -> Holds {
         use ColumnType as Type;
         let integer =
@@ -51,7 +50,7 @@ impl Holds {
     }
 }
 
-/// Appends what runs a prepared statement: its number, and the values of its parameters.
+/// Appends what runs a prepared statement.
 pub fn write_execution<'v>(
     statement: u32,
     parameters: usize,
@@ -91,7 +90,7 @@ pub fn write_execution<'v>(
     }
 }
 
-/// Cuts a row apart: shows the number and the value of each column.
+/// Shows the number and the value of each column of a row.
 pub fn read_row<'r>(
     row: &'r [u8],
     columns: &[Holds],

@@ -1,5 +1,5 @@
-//! A connection to the server: blocking reads and writes of a socket, and the messages of `postgres-protocol`. Statements are
-//! prepared, and values travel in binary.
+//! A connection to the server: a blocking socket, and the messages of `postgres-protocol`. Statements are prepared, and values
+//! travel in binary.
 
 mod connection;
 mod login;
@@ -20,31 +20,24 @@ use super::wire;
 use crate::support::server::error_text;
 use crate::support::server::socket::Socket;
 
-/// The most bytes that are read at once.
 const PIECE: usize = 64 << 10;
-/// The most statements and bytes that are on their way before answers are awaited: neither side may wait for the other to read.
+/// Statements and bytes under way before answers are awaited: neither side may wait for the other to read.
 const WINDOW: usize = 256;
 const WINDOW_BYTES: usize = 256 << 10;
-/// The longest time that the server may take to end a session that was closed.
+/// The time limit for the server to end a closed session.
 const LONGEST_END: Duration = Duration::from_secs(30);
-/// Values in binary.
 const BINARY: i16 = 1;
 
-/// A connection.
 pub struct Client {
     stream: Socket,
-    /// Messages that are to be sent.
     out: BytesMut,
-    /// The bytes that were received and not looked at yet.
     input: BytesMut,
     piece: Box<[u8]>,
-    /// Statements prepared so far, for their names.
+    /// Counts statements for their names.
     prepared: usize,
-    /// The value that was shown last.
     shown: Bytes,
 }
 
-/// A prepared statement, with the types of its parameters and its columns.
 pub struct Statement {
     name: String,
     parameters: Vec<Oid>,
@@ -52,15 +45,13 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// The types of the columns that it gives.
     pub fn columns(&self) -> &[Oid] {
         &self.columns
     }
 }
 
 impl Client {
-    /// Runs a statement, shows the columns of each row to `see` as they were received, and says how many rows there were, or
-    /// were changed.
+    /// Runs a statement and shows the columns of each row to `see` as received; gives the number of rows shown or changed.
     fn rows(
         &mut self,
         statement: &Statement,
@@ -73,11 +64,7 @@ impl Client {
         self.answer(see)
     }
 
-    /// Runs a statement for each of some rows of values, all or none, without waiting for the answers one by one. How many rows
-    /// were changed.
-    ///
-    /// # Errors
-    /// The server's first; then nothing was changed.
+    /// Runs a statement for each row of values, all or none, without waiting for each answer. Gives the number of changed rows.
     fn run_all<'v, const N: usize>(
         &mut self,
         statement: &Statement,
@@ -100,10 +87,7 @@ impl Client {
         Ok(changed + self.answer(|_| ())?)
     }
 
-    /// Copies rows into a table. `rows` is handed what takes one row, as often as there are rows.
-    ///
-    /// # Errors
-    /// That of `rows`, else the server's; then no row is there.
+    /// Copies rows into a table, all or none. `rows` receives what takes one row.
     pub fn copy_in(
         &mut self,
         sql: &str,
@@ -148,7 +132,6 @@ impl Client {
         self.send()
     }
 
-    /// Appends what runs a statement.
     fn bind(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<()> {
         let wanted = statement.parameters.len();
         if values.len() != wanted {
@@ -185,7 +168,7 @@ impl Client {
         sent.map_err(|error| self.stream.lost(error))
     }
 
-    /// Takes in the answers to so many statements that were sent with a flush.
+    /// Reads the answers to so many statements that were sent with a flush.
     fn answers(&mut self, mut awaited: usize) -> Result<u64> {
         let mut changed = 0;
         while awaited > 0 {
@@ -208,7 +191,7 @@ impl Client {
         Ok(changed)
     }
 
-    /// Takes in the answer to all that was sent, up to where the server waits for more.
+    /// Reads answers until the server waits for more.
     fn answer(&mut self, mut see: impl FnMut(&Bytes)) -> Result<u64> {
         let (mut count, mut failed) = (0, None);
         loop {
@@ -222,7 +205,6 @@ impl Client {
         }
     }
 
-    /// The next message that matters.
     fn next(&mut self) -> Result<Message> {
         loop {
             match Message::parse(&mut self.input).map_err(lost)? {
@@ -254,7 +236,7 @@ impl Client {
     }
 }
 
-/// The server hears that the session is over, and has ended it when it closes the socket: what it counts is told by then.
+/// Waits until the server has ended the session and closed the socket: by then its counts are visible.
 impl Drop for Client {
     fn drop(&mut self) {
         self.out.clear();
@@ -266,7 +248,7 @@ impl Drop for Client {
     }
 }
 
-/// Appends a row as COPY takes it.
+/// Appends a row in COPY's format.
 fn append_row(row: &[SqlValue<'_>], of: &[Oid], data: &mut BytesMut) -> Result<()> {
     if row.len() != of.len() {
         return Err(StoreError::Engine(format!("{} values for {} columns", row.len(), of.len())));
@@ -284,7 +266,7 @@ fn append_row(row: &[SqlValue<'_>], of: &[Oid], data: &mut BytesMut) -> Result<(
     Ok(())
 }
 
-/// The number of rows that a statement says that it gave or changed: `INSERT 0 1`, `SELECT 3`. Some say nothing.
+/// The number of rows in a command tag: `INSERT 0 1`, `SELECT 3`. Some have none.
 fn counted(tag: &str) -> u64 {
     tag.rsplit(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0)
 }
@@ -293,7 +275,6 @@ fn lost(error: io::Error) -> StoreError {
     StoreError::Io { context: "talking to postgres".into(), source: error }
 }
 
-/// The field of an error by its letter.
 fn field(told: &ErrorResponseBody, letter: u8) -> String {
     let mut fields = told.fields();
     while let Ok(Some(field)) = fields.next() {
@@ -304,12 +285,10 @@ fn field(told: &ErrorResponseBody, letter: u8) -> String {
     String::new()
 }
 
-/// Whether no answer follows.
 fn ends_the_session(told: &ErrorResponseBody) -> bool {
     matches!(field(told, b'V').as_str(), "FATAL" | "PANIC")
 }
 
-/// The server's error, in the terms of a store.
 fn error_of(told: &ErrorResponseBody) -> StoreError {
     let message = error_text(&field(told, b'M'));
     match field(told, b'C').as_str() {

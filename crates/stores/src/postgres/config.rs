@@ -9,7 +9,6 @@ use storebench_core::store::{Given, Guarantee, OpenOptions, Result, Setting, Set
 use super::client::Client;
 use crate::support::server::{Connection, PROGRAMS_SETTING, Plan};
 
-/// The settings that a user may give.
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         URL,
@@ -130,40 +129,34 @@ pub const SETTINGS: &[SettingDef] = &[
         .read_by("pg_settings"),
 ];
 
-/// The settings that a session can set for itself.
 const OF_SESSION: [&str; 3] = [URL, "synchronous_commit", ISOLATION];
-/// The setting that says how much a transaction sees of others'.
 const ISOLATION: &str = "default_transaction_isolation";
 
-/// The smallest cache that it takes, and its step.
+/// The smallest cache, and its step, in bytes.
 const LEAST_CACHE: u64 = 128 << 10;
 const PAGE: u64 = 8192;
-/// The files of the log, unless it is told otherwise.
+/// The default size of log files, in bytes.
 const SEGMENT: u64 = 16 << 20;
 const SEGMENT_SIZE: &str = "wal_segment_size";
 
-/// Works out the settings for `options`: the tier's, then the cache, then the user's own above both.
-///
-/// # Errors
-/// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that it can't take.
+/// The tier's settings, then the cache, then the user's. Fails with [`StoreError::BadSetting`] for an unknown name, or a value
+/// that it can't take.
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = Given::new(options, SETTINGS)?;
     let of_session = given.text(URL).map(|_| &OF_SESSION[..]);
     Plan::new((options, &given), SETTINGS, of_session, of_user, preset)
 }
 
-/// The statements that set a session on a running server as planned.
 pub fn of_session(plan: &Plan) -> String {
     let set = |name: &&str| plan.value(name).map(|value| format!("SET {name} TO '{value}';"));
     OF_SESSION.iter().filter(|name| **name != URL).filter_map(set).collect()
 }
 
-/// The size of the log's files.
 pub fn segment_bytes(plan: &Plan) -> u64 {
     plan.parsed(SEGMENT_SIZE).unwrap_or(SEGMENT)
 }
 
-/// The arguments with which the server is started, as `name=value`. A setting that is fixed with its files is none of them.
+/// The server's arguments, as `name=value`, without settings that are fixed with its files.
 pub fn arguments(plan: &Plan) -> Vec<String> {
     let own = plan.values.iter().filter(|(name, _)| *name != SEGMENT_SIZE);
     let unit =
@@ -175,7 +168,7 @@ fn is_size(def: &SettingDef) -> bool {
     def.unit == storebench_core::store::Unit::Bytes
 }
 
-/// The user's value of a setting, as it is read back.
+/// The user's value as the server reads it back.
 fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
     let word = |words: &[&'static str]| Ok(given.word(name, words)?.map(str::to_owned));
     let number = |range: RangeInclusive<u64>| Ok(given.number(name, range)?.map(|number| number.to_string()));
@@ -219,7 +212,7 @@ fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     }
 }
 
-/// Every setting that the server has, sizes in bytes, in the order of [`SETTINGS`].
+/// The settings in the order of [`SETTINGS`], sizes in bytes.
 pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     let query = client.prepare("SELECT name, setting, unit FROM pg_settings")?;
     let mut found = Vec::new();
@@ -237,7 +230,7 @@ pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     Ok(SETTINGS.iter().filter_map(of).collect())
 }
 
-/// A number of some unit of memory in bytes; anything else as it is.
+/// A number in a unit of memory, in bytes; anything else unchanged.
 fn in_bytes(value: &str, unit: &str) -> String {
     let digits = unit.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(unit.len());
     let (times, unit) = unit.split_at(digits);
@@ -251,7 +244,6 @@ fn in_bytes(value: &str, unit: &str) -> String {
     value.parse::<u64>().map_or_else(|_| value.to_owned(), |number| (number * times * bytes).to_string())
 }
 
-/// The tier that settings give.
 pub fn tier(settings: &[Setting]) -> Guarantee {
     let is = |name: &str, value: &str| {
         settings.iter().any(|setting| setting.name == name && setting.value == value)

@@ -19,11 +19,9 @@ use crate::support::server::{
     Connection, Dialect, Paths, Plan, Programs, RecordSession, Records, Running, Saying, Server, Sql, sql,
 };
 
-/// The user of a trial's own database, who may do all.
 const USER: &str = "storebench";
-/// The database, which initdb makes.
 const DATABASE: &str = "postgres";
-/// The file in which a server tells its number, and that it is ready.
+/// The file with a server's process number, and whether it is ready.
 const PID_FILE: &str = "postmaster.pid";
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS records (key bytea PRIMARY KEY, value bytea NOT NULL)";
 
@@ -48,7 +46,6 @@ static PROGRAMS: Programs = Programs {
     found: OnceLock::new(),
 };
 
-/// PostgreSQL's.
 pub enum Postgresql {}
 
 impl Server for Postgresql {
@@ -102,14 +99,14 @@ impl Server for Postgresql {
             "listen_addresses=".to_owned(),
             format!("unix_socket_directories={}", at.socket.display()),
             "unix_socket_permissions=0700".to_owned(),
-            // Of the other kinds a kill would leave something outside the folder.
+            // Other kinds would leave something outside the folder after a kill.
             "dynamic_shared_memory_type=mmap".to_owned(),
         ]);
         let settings = settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]);
         ["-D".to_owned(), at.data.display().to_string()].into_iter().chain(settings).collect()
     }
 
-    /// Its file names that server; while nobody has waited for a process that was killed, PostgreSQL takes it for one at work.
+    /// Removes the PID file: PostgreSQL takes a killed process that nobody has reaped for one at work.
     fn clear(data: &Path) -> Result<()> {
         let pid_file = data.join(PID_FILE);
         match fs::remove_file(&pid_file) {
@@ -120,7 +117,7 @@ impl Server for Postgresql {
         }
     }
 
-    /// Its file says so in the eighth line.
+    /// The PID file's eighth line.
     fn is_ready(pid: u32, data: &Path, _socket: &Path) -> bool {
         let text = fs::read_to_string(data.join(PID_FILE)).unwrap_or_default();
         let mut lines = text.lines().map(str::trim);
@@ -170,7 +167,7 @@ impl Server for Postgresql {
         config::tier(settings)
     }
 
-    /// Values are compressed, or never are; that is a property of the column.
+    /// Compression is a property of the column.
     fn make_table(client: &mut Client, compression: bool) -> Result<()> {
         client.execute(TABLE)?;
         let wanted = if compression { "extended" } else { "external" };
@@ -181,7 +178,7 @@ impl Server for Postgresql {
     }
 
     fn look_at(client: &mut Client, _settings: &[Setting], is_own: bool) -> Result<Option<&'static str>> {
-        // With these, writing is syncing.
+        // With these sync methods writing is syncing.
         if !is_own || sql::text(client, "SELECT current_setting('wal_sync_method')")?.starts_with("open_") {
             return Ok(None);
         }
@@ -196,18 +193,18 @@ impl Server for Postgresql {
 
     fn synced(client: &mut Client, counts: &Option<&'static str>) -> Result<Option<u64>> {
         let Some(query) = counts else { return Ok(None) };
-        // The counts of this session are told with its next statement.
+        // Counts of this session become visible with its next statement.
         client.execute("SELECT pg_stat_force_next_flush()")?;
         sql::number(client, query)
     }
 
-    /// The newest checkpoint that is over; one that is under way is not told.
+    /// The newest finished checkpoint.
     fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
         let at = "SELECT (checkpoint_lsn - '0/0'::pg_lsn)::bigint FROM pg_control_checkpoint()";
         Ok(sql::number(client, at)?.map(|at| Upkeep::done("checkpoint", at)).into_iter().collect())
     }
 
-    /// Does the work that autovacuum and the next checkpoint would do.
+    /// Does the work of autovacuum and the next checkpoint.
     fn settle(client: &mut Client, _counts: &Option<&'static str>, running: Option<&Running>) -> Result<()> {
         let Some(running) = running else {
             client.execute("VACUUM")?;
@@ -315,7 +312,7 @@ impl Dialect for Postgresql {
     }
 }
 
-/// The way in which values are stored that are too long for a page.
+/// How values too long for a page are stored.
 fn storage(client: &mut Client) -> Result<String> {
     sql::text(
         client,
@@ -324,21 +321,21 @@ fn storage(client: &mut Client) -> Result<String> {
     )
 }
 
-/// The query of something of all tables in a schema.
+/// A query over all tables in a schema.
 fn of_schema(what: &str, schema: &str) -> String {
     format!(
         "SELECT {what} FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '{schema}' AND c.relkind = 'r'"
     )
 }
 
-/// Of `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`.
+/// From `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`.
 fn version_in(said: &str) -> Option<String> {
     let (_, version) = said.split_once("(PostgreSQL) ")?;
     version.split_whitespace().next().map(str::to_owned)
 }
 
-/// The few bytes of the system's shared memory by which a server knows whether another is at work on its data: its file notes them
-/// in the seventh line. Before it has, their key alone is known: it is the data's inode.
+/// The System V shared memory by which a server knows whether another works on its data: its PID file notes it in the seventh
+/// line. Before that only its key is known: the data's inode.
 fn shared_memory(data: &Path) -> Option<Segment> {
     let noted = fs::read_to_string(data.join(PID_FILE)).ok().and_then(|text| segment_in(&text));
     let inode = || fs::metadata(data).ok().filter(|data| data.is_dir()).map(|data| data.ino());
@@ -352,7 +349,7 @@ pub fn segment_in(text: &str) -> Option<Segment> {
     Some(Segment { key: key.cast_signed(), number: Some(words.next()?.parse().ok()?) })
 }
 
-/// The last line that says what is wrong.
+/// The last line with an error.
 fn last_words(log: &str) -> Option<String> {
     let told = ["FATAL:  ", "PANIC:  ", "postgres: "];
     let of = |line: &str| told.iter().find_map(|mark| Some(line.split_once(mark)?.1.to_owned()));

@@ -1,5 +1,4 @@
-//! The password for a running server, from where PostgreSQL's own programs take it: the environment, or a file that is the user's
-//! alone.
+//! The password for a running server, from where PostgreSQL's own programs take it: the environment, or a private file.
 
 use std::path::PathBuf;
 
@@ -8,10 +7,7 @@ use storebench_core::store::Result;
 
 use crate::support::server::password as file;
 
-/// The password for an address, if there is one: PGPASSWORD, else the first line that fits of PGPASSFILE or ~/.pgpass.
-///
-/// # Errors
-/// When others can read the file.
+/// PGPASSWORD, else the first fitting line of PGPASSFILE or ~/.pgpass, if any. Fails when others can read the file.
 pub fn password(address: &Address, database: &str) -> Result<Option<String>> {
     if let Ok(password) = std::env::var("PGPASSWORD") {
         return Ok(Some(password));
@@ -34,7 +30,7 @@ fn of_file(text: &str, wanted: [&str; 4]) -> Option<String> {
     })
 }
 
-/// The texts between colons; a backslash takes the meaning of the letter that follows it.
+/// The fields between colons; a backslash escapes the next letter.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut letters = line.chars();

@@ -154,7 +154,7 @@ fn a_session_for_sql_keeps_rows_and_undoes_what_was_rolled_back() {
     assert!(session.run(insert, &[SqlValue::Integer(1 << 40)]).is_err(), "more than the column holds");
 }
 
-/// The server of a test's own, with users that must prove who they are.
+/// A server with users that must prove who they are.
 fn with_passwords(folder: &tempfile::TempDir, store: &dyn Store) {
     let mut session = store.sql().unwrap();
     for (kind, encryption) in [("scram", "scram-sha-256"), ("md5", "md5"), ("plain", "scram-sha-256")] {
@@ -201,8 +201,8 @@ fn a_user_proves_who_it_is_as_the_server_asks_for_it() {
     }
 }
 
-/// Kills servers that are at work in a folder as soon as they have noted their shared memory there. initdb tries other settings
-/// where the first ones that it starts end badly; one that makes its tables must not.
+/// Kills servers in a folder as soon as they have noted their shared memory there. initdb tries other settings if the first
+/// servers end badly; one that makes its tables must not.
 fn kill_in(data: &Path, is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
         let note = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
@@ -218,7 +218,6 @@ fn kill_in(data: &Path, is_over: &AtomicBool) {
     }
 }
 
-/// The number of the shared memory that is noted in a folder.
 fn noted_in(data: &Path) -> Option<i32> {
     dialect::segment_in(&fs::read_to_string(data.join("postmaster.pid")).ok()?)?.number
 }

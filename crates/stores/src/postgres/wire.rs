@@ -6,7 +6,7 @@ use bytes::{BufMut, BytesMut};
 use postgres_protocol::{IsNull, Oid};
 use storebench_core::store::sql::SqlValue;
 
-/// The numbers of the types that are used here, which never change (pg_type.dat).
+/// Type numbers, which never change (pg_type.dat).
 pub const BOOL: Oid = 16;
 pub const BYTEA: Oid = 17;
 const NAME: Oid = 19;
@@ -19,13 +19,9 @@ const FLOAT8: Oid = 701;
 const BPCHAR: Oid = 1042;
 pub const VARCHAR: Oid = 1043;
 
-/// An error that occurs where a value is written.
 pub type Unfit = Box<dyn Error + Send + Sync>;
 
-/// Appends a value as one of a type.
-///
-/// # Errors
-/// When the type does not take it.
+/// Fails when the type does not take the value.
 pub fn write(value: &SqlValue<'_>, of: Oid, into: &mut BytesMut) -> Result<IsNull, Unfit> {
     match (*value, of) {
         (SqlValue::Null, _) => return Ok(IsNull::Yes),
@@ -40,7 +36,7 @@ pub fn write(value: &SqlValue<'_>, of: Oid, into: &mut BytesMut) -> Result<IsNul
     Ok(IsNull::No)
 }
 
-/// A value of a type, as it was received; `None` is no value. One of a type that is not known here is shown as bytes.
+/// A received value; `None` is NULL. Unknown types are shown as bytes.
 pub fn read(bytes: Option<&[u8]>, of: Oid) -> SqlValue<'_> {
     let Some(bytes) = bytes else { return SqlValue::Null };
     let known = match of {
@@ -56,7 +52,7 @@ pub fn read(bytes: Option<&[u8]>, of: Oid) -> SqlValue<'_> {
     known.unwrap_or(SqlValue::Blob(bytes))
 }
 
-/// The columns of a row: each has its length before it, -1 where there is no value.
+/// The columns of a row: each has its length first, -1 for NULL.
 #[derive(Debug, Clone)]
 pub struct Columns<'r>(pub &'r [u8]);
 
@@ -75,7 +71,7 @@ impl<'r> Iterator for Columns<'r> {
     }
 }
 
-/// A statement with its parameters numbered, as PostgreSQL wants them: `?` becomes `$1`, `$2` and so on, but in quotes.
+/// Numbers the parameters for PostgreSQL: `?` becomes `$1`, `$2` and so on, except in quotes.
 pub fn numbered(sql: &str) -> String {
     let mut text = String::with_capacity(sql.len() + 16);
     let (mut number, mut quote) = (0, None);

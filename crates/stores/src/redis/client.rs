@@ -1,5 +1,5 @@
-//! A connection to the server: blocking reads and writes of a socket, commands in the protocol's own form (RESP 2), and answers as
-//! `redis-protocol` finds them in what was received, without copying them.
+//! A connection to the server: a blocking socket, commands in RESP 2, and answers that `redis-protocol` finds in the received
+//! bytes without copying them.
 
 use std::io::{self, Read, Write};
 use std::ops::Range;
@@ -11,66 +11,53 @@ use storebench_core::store::{Result, StoreError};
 use crate::support::server::socket::Socket;
 use crate::support::server::{MOST_ANSWER, error_text, unreadable};
 
-/// Where a server listens unless it is told otherwise.
+/// The server's default.
 pub const PORT: u16 = 6379;
-/// The longest string that the server takes as shipped (proto-max-bulk-len), less what a key on a running server begins with.
+/// proto-max-bulk-len as shipped, less room for the prefix of keys on a running server.
 pub const MAX_KEY_BYTES: usize = (512 << 20) - 64;
-/// The bytes that there is room for at first.
 const ROOM: usize = 64 << 10;
-/// The records that one command adds at most: it takes as many as 1,048,576 words.
+/// Records that one command adds: it takes up to 1,048,576 words.
 const MOST_AT_ONCE: usize = 1 << 18;
 
-/// The most arrays that an answer has in each other.
+/// How deep arrays may be nested in an answer.
 const DEEPEST: usize = 4;
 
-/// A connection.
 pub struct Client {
     stream: Socket,
-    /// Commands that are to be sent.
     out: Vec<u8>,
-    /// The bytes that were received since the last command, and room for more.
+    /// The bytes received since the last command, and room for more.
     input: Vec<u8>,
-    /// The number of bytes received, and of those looked at.
     received: usize,
     seen: usize,
-    /// The beginning of every key.
+    /// The prefix of every key.
     beginning: Vec<u8>,
-    /// Where the value lies that was shown last.
+    /// The place of the value shown last.
     shown: Range<usize>,
 }
 
-/// An answer: where its bytes lie in what was received, until the next command.
 pub enum Answer {
-    /// Words of the server's, such as `OK`.
     Words,
-    /// A number.
     Number(i64),
-    /// Bytes.
     Bytes(Range<usize>),
-    /// Nothing is there.
     Nothing,
-    /// Several.
     Many(Vec<Answer>),
 }
 
 impl Client {
-    /// A session over a socket that is connected.
     pub fn over(stream: Socket) -> Client {
         let input = vec![0; ROOM];
         Client { stream, out: Vec::new(), input, received: 0, seen: 0, beginning: Vec::new(), shown: 0..0 }
     }
 
-    /// The server has let the session in: from now on it waits as long as the server works.
+    /// Lifts the login's time limit: from now on it waits as long as the server works.
     pub fn let_in(&mut self) {
         self.stream.let_in();
     }
 
-    /// Has every key begin with this.
     pub fn begin_keys_with(&mut self, beginning: Vec<u8>) {
         self.beginning = beginning;
     }
 
-    /// Runs a command without keys of records.
     pub fn run(&mut self, words: &[&[u8]]) -> Result<Answer> {
         self.command(words.len());
         words.iter().for_each(|word| self.word(word));
@@ -78,10 +65,7 @@ impl Client {
         self.answer()
     }
 
-    /// The text that a command gives.
-    ///
-    /// # Errors
-    /// The server's; when it gives something else.
+    /// Fails also when the answer is no text.
     pub fn text(&mut self, words: &[&[u8]]) -> Result<String> {
         match self.run(words)? {
             Answer::Bytes(at) => Ok(String::from_utf8_lossy(self.bytes(at)).into_owned()),
@@ -89,12 +73,10 @@ impl Client {
         }
     }
 
-    /// The bytes of an answer.
     pub fn bytes(&self, at: Range<usize>) -> &[u8] {
         &self.input[at]
     }
 
-    /// Sets the value of a key.
     pub fn set(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.command(3);
         self.word(b"SET");
@@ -103,7 +85,7 @@ impl Client {
         self.write(1)
     }
 
-    /// Sets the values of many keys, all or none.
+    /// Sets many keys, all or none.
     pub fn set_all(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         let pieces = records.chunks(MOST_AT_ONCE);
         let (count, is_one) = (pieces.len(), pieces.len() == 1);
@@ -129,7 +111,7 @@ impl Client {
         self.write(if is_one { 1 } else { count + 2 })
     }
 
-    /// Shows the value of a key, where it lies until the next call; whether it is there.
+    /// Shows a value, valid until the next call; gives whether it is there.
     pub fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         self.command(2);
         self.word(b"GET");
@@ -146,12 +128,11 @@ impl Client {
         }
     }
 
-    /// The value that was shown last.
     pub fn shown(&self) -> &[u8] {
         &self.input[self.shown.clone()]
     }
 
-    /// Removes keys, all or none; those that are not there are passed by.
+    /// Removes keys, all or none; missing ones are skipped.
     pub fn remove(&mut self, keys: &[&[u8]]) -> Result<()> {
         if keys.is_empty() {
             return Ok(());
@@ -162,10 +143,10 @@ impl Client {
         self.write(1)
     }
 
-    /// Sends commands that have so many answers, and waits until they have been carried out.
+    /// Sends commands, and waits for so many answers.
     fn write(&mut self, answers: usize) -> Result<()> {
         self.send()?;
-        // Each is read, so that none is taken for that of the next command.
+        // Each answer is read, so that none is taken for the next command's.
         let mut written = Ok(());
         for _ in 0..answers {
             match self.answer() {
@@ -177,7 +158,7 @@ impl Client {
         written
     }
 
-    /// The number of keys that are the session's own.
+    /// The number of this session's keys.
     pub fn count(&mut self) -> Result<u64> {
         if self.beginning.is_empty() {
             return match self.run(&[b"DBSIZE"])? {
@@ -196,8 +177,7 @@ impl Client {
         Ok(keys.len() as u64)
     }
 
-    /// Removes all keys that are the session's own. What a session that was killed has sent may still arrive: it ends with a look
-    /// that finds none.
+    /// Removes all keys of the session. A killed session's commands may still arrive: it ends when a scan finds none.
     pub fn remove_all(&mut self) -> Result<()> {
         loop {
             let mut found = false;
@@ -217,7 +197,7 @@ impl Client {
         }
     }
 
-    /// Shows where the keys lie that are the session's own, some at a time.
+    /// Shows the places of the session's keys, some at a time.
     fn each_page(&mut self, mut see: impl FnMut(&mut Client, Vec<Range<usize>>) -> Result<()>) -> Result<()> {
         let pattern = [&self.beginning[..], b"*"].concat();
         let mut cursor = b"0".to_vec();
@@ -237,19 +217,16 @@ impl Client {
         }
     }
 
-    /// Begins a command of so many words.
     fn command(&mut self, words: usize) {
         self.head(b'*', words);
     }
 
-    /// Appends a word of a command.
     fn word(&mut self, word: &[u8]) {
         self.head(b'$', word.len());
         self.out.extend_from_slice(word);
         self.out.extend_from_slice(b"\r\n");
     }
 
-    /// Appends the key of a record.
     fn key(&mut self, key: &[u8]) {
         self.head(b'$', self.beginning.len() + key.len());
         self.out.extend_from_slice(&self.beginning);
@@ -271,7 +248,6 @@ impl Client {
         sent.map_err(|error| self.stream.lost(error))
     }
 
-    /// The next answer.
     fn answer(&mut self) -> Result<Answer> {
         loop {
             let start = self.seen;
@@ -285,7 +261,6 @@ impl Client {
         }
     }
 
-    /// An answer whose places count from `start`.
     fn answer_of(&self, frame: RangeFrame, start: usize) -> Result<Answer> {
         Ok(match frame {
             RangeFrame::SimpleString(_) => Answer::Words,
@@ -325,7 +300,7 @@ impl Client {
     }
 }
 
-/// Refuses an answer with arrays in arrays in arrays, before it is decoded: each takes room on the stack.
+/// Refuses deeply nested arrays before decoding: each takes room on the stack.
 fn check_depth(mut rest: &[u8]) -> Result<()> {
     // How many answers each array that was begun still lacks.
     let mut lacking: Vec<u64> = Vec::new();
@@ -371,7 +346,6 @@ mod tests {
 
     use super::*;
 
-    /// A client, and the server's end of its socket.
     fn pair() -> (Client, UnixStream) {
         let (near, far) = UnixStream::pair().unwrap();
         (Client::over(near.into()), far)

@@ -9,9 +9,8 @@ use storebench_core::store::{
 use super::client::{Answer, Client};
 use crate::support::server::{PROGRAMS_SETTING, Plan, unreadable};
 
-/// The folder of the log, in that of the data.
+/// The folder of the log in the data.
 pub const LOG: &str = "appendonlydir";
-/// The file of a snapshot.
 const SNAPSHOT: &str = "dump.rdb";
 const APPENDONLY: &str = "appendonly";
 const APPENDFSYNC: &str = "appendfsync";
@@ -21,12 +20,11 @@ const REWRITE_SIZE: &str = "auto-aof-rewrite-min-size";
 const REWRITE_GROWTH: &str = "auto-aof-rewrite-percentage";
 const COMPRESSION: &str = "rdbcompression";
 const THREADS: &str = "io-threads";
-/// The word for no snapshots; the server's own is an empty text.
+/// The word for no snapshots; the server uses an empty text.
 const OFF: &str = "off";
 
 const READ_BY: &str = "CONFIG GET";
 
-/// The settings that a user may give.
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
         URL,
@@ -99,10 +97,8 @@ pub const SETTINGS: &[SettingDef] = &[
     .read_by(READ_BY),
 ];
 
-/// Works out the settings for `options`: the tier's, then the user's own above them. There is no cache: all is in memory.
-///
-/// # Errors
-/// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that it can't take.
+/// The tier's settings, then the user's. There is no cache: all is in memory. Fails with [`StoreError::BadSetting`] for an
+/// unknown name, or a value that it can't take.
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = Given::new(options, SETTINGS)?;
     let of_session = given.text(URL).map(|_| &[URL][..]);
@@ -115,14 +111,13 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let data = options.directory.join(DATA);
     let (has_log, has_snapshot) = (data.join(LOG).exists(), data.join(SNAPSHOT).exists());
     if has_log || has_snapshot {
-        // It reads the log where it is to have one, else the snapshot, and does not look at the other.
+        // It reads the log if it is to have one, else the snapshot, and ignores the other.
         let word = |on: bool| if on { "yes" } else { "no" };
         expect_taken(APPENDONLY, &word(plan.value(APPENDONLY) == Some("yes")), &word(has_log))?;
     }
     Ok(plan)
 }
 
-/// The user's value of a setting, as it is read back.
 fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
     let word = |words: &[&'static str]| Ok(given.word(name, words)?.map(str::to_owned));
     let number = |range| Ok(given.number(name, range)?.map(|number| number.to_string()));
@@ -148,7 +143,6 @@ fn is_pairs(text: &str) -> bool {
         && words.iter().all(|word| word.parse::<u32>().is_ok_and(|number| number > 0))
 }
 
-/// The harness's value of a setting that the user does not give.
 fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     let value = match (name, options.guarantee) {
         (APPENDONLY, Some(Guarantee::None)) => "no",
@@ -162,12 +156,10 @@ fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     Some(value.into())
 }
 
-/// A value as the server takes it.
 pub fn as_given(name: &str, value: &str) -> String {
     if name == SAVE && value == OFF { String::new() } else { value.to_owned() }
 }
 
-/// Every setting that the server has, in the order of [`SETTINGS`].
 pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     let names = SETTINGS.iter().map(|def| def.name).filter(|name| !says_which(name));
     let words: Vec<&[u8]> = ["CONFIG", "GET"].into_iter().chain(names.clone()).map(str::as_bytes).collect();
@@ -192,12 +184,10 @@ fn is(settings: &[Setting], name: &str, value: &str) -> bool {
     settings.iter().any(|setting| setting.name == name && setting.value == value)
 }
 
-/// Whether snapshots are made.
 pub fn saves(settings: &[Setting]) -> bool {
     !is(settings, SAVE, OFF)
 }
 
-/// The tier that settings give.
 pub fn tier(settings: &[Setting]) -> Guarantee {
     if !is(settings, APPENDONLY, "yes") {
         return Guarantee::None;

@@ -17,9 +17,7 @@ use crate::support::server::socket::Socket;
 use crate::support::server::{Paths, Plan, Programs, Running, Saying, Server, unreadable, wait_until};
 use crate::support::sync_path;
 
-/// The name of its socket, in a folder that is its alone.
 const SOCKET: &str = "socket";
-/// The user that every server has, unless it is told otherwise.
 const USER: &str = "default";
 
 static PROGRAMS: Programs = Programs {
@@ -38,12 +36,9 @@ static PROGRAMS: Programs = Programs {
     found: OnceLock::new(),
 };
 
-/// Redis's.
 pub enum RedisServer {}
 
-/// The facts that are known of a server for as long as its store is open.
 pub struct Kept {
-    /// Whether it makes snapshots.
     saves: bool,
 }
 
@@ -58,7 +53,7 @@ impl Server for RedisServer {
     const SCHEMES: &'static [&'static str] = &["redis", "redis+unix"];
     const USER: Option<&'static str> = Some(USER);
     const START_S: f64 = 0.1;
-    /// It makes its files itself, so the folder is all.
+    /// The server makes its files itself, so the folder is the sign.
     const SIGN: &'static str = ".";
     const SAYING: &'static Saying =
         &Saying { name: "redis-server", stop: Signal::TERM, ends_by_signal: false, last_words };
@@ -122,7 +117,7 @@ impl Server for RedisServer {
         Ok(client)
     }
 
-    /// Keys need nothing that holds them.
+    /// Keys need no holder.
     fn create(_client: &mut Client, _name: &str) -> Result<()> {
         Ok(())
     }
@@ -154,7 +149,7 @@ impl Server for RedisServer {
         Ok(Kept { saves: config::saves(settings) })
     }
 
-    /// A snapshot and a new log are written by a copy of the process.
+    /// A forked process writes a snapshot or a new log.
     fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
         let told = client.text(&[b"INFO"])?;
         let figure =
@@ -164,7 +159,7 @@ impl Server for RedisServer {
         Ok(vec![fork, Upkeep::done("delayed fsync", figure("aof_delayed_fsync"))])
     }
 
-    /// The snapshot that is due within the hour is made, and the log is on the disk. On a running server the records of others are in both.
+    /// Makes the snapshot that is due within the hour, and syncs the log. On a running server both hold others' records, too.
     fn settle(client: &mut Client, kept: &Kept, running: Option<&Running>) -> Result<()> {
         if running.is_some() {
             return Ok(());
@@ -195,7 +190,7 @@ impl Server for RedisServer {
         Ok(Some("BGREWRITEAOF"))
     }
 
-    /// All that its processes hold: records, and what the server needs for them.
+    /// All that its processes hold: records, and overhead.
     fn size(client: &mut Client, running: Option<&Running>) -> Result<(&'static str, Option<u64>)> {
         let name = "used_memory";
         match running {
@@ -217,19 +212,18 @@ impl Server for RedisServer {
     }
 }
 
-/// The folder of a server's data.
 fn folder_of(client: &mut Client) -> Result<PathBuf> {
     let Answer::Many(told) = client.run(&[b"CONFIG", b"GET", b"dir"])? else { return Err(unreadable()) };
     let Some(Answer::Bytes(dir)) = told.into_iter().nth(1) else { return Err(unreadable()) };
     Ok(PathBuf::from(std::ffi::OsString::from_vec(client.bytes(dir).to_vec())))
 }
 
-/// The beginning of the keys that are the trial's own on a running server.
+/// The prefix of a trial's keys on a running server.
 fn beginning(name: &str) -> Vec<u8> {
     format!("{name}:").into_bytes()
 }
 
-/// Refuses a server that has a part of the keys alone: it would not take the others.
+/// Refuses a server of a cluster, which holds only a part of the keys.
 fn expect_all_keys(client: &mut Client) -> Result<()> {
     match in_info(&client.text(&[b"INFO", b"cluster"])?, "cluster_enabled") {
         Some("1") => Err(StoreError::BadSetting("shares its keys with others: name one that has all".into())),
@@ -247,7 +241,7 @@ fn wanted(error: StoreError) -> StoreError {
     }
 }
 
-/// Whether it is neither making a snapshot, nor rewriting its log, nor behind with it.
+/// Whether it makes no snapshot, rewrites no log, and is not behind with the log.
 fn is_idle(client: &mut Client) -> Result<bool> {
     let told = client.text(&[b"INFO", b"persistence"])?;
     let busy = [
@@ -257,29 +251,27 @@ fn is_idle(client: &mut Client) -> Result<bool> {
         "aof_buffer_length",
         "aof_pending_bio_fsync",
     ];
-    // The last two are told where there is a log.
+    // The last two are there if there is a log.
     Ok(busy.iter().all(|name| in_info(&told, name).is_none_or(|value| value == "0")))
 }
 
-/// A fact that the server tells of itself.
 fn told_of(client: &mut Client, name: &str) -> Result<String> {
     let told = client.text(&[b"INFO"])?;
     let found = in_info(&told, name).map(str::to_owned);
     found.ok_or_else(|| StoreError::Engine(format!("the server does not report its {name}")))
 }
 
-/// The value of a fact by its whole name, in what the server tells.
 fn in_info<'t>(told: &'t str, name: &str) -> Option<&'t str> {
     told.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
 }
 
-/// Of `Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0`.
+/// From `Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0`.
 fn version_in(said: &str) -> Option<String> {
     let (_, version) = said.split_once("Redis server v=")?;
     version.split_whitespace().next().map(str::to_owned)
 }
 
-/// The fault of a setting stands in the last lines; else a warning of the log says it.
+/// A setting's fault is in the last lines; else a warning of the log has the reason.
 fn last_words(log: &str) -> Option<String> {
     if let Some((_, told)) = log.split_once("*** FATAL CONFIG FILE ERROR") {
         let lines: Vec<&str> = told.lines().skip(2).map(str::trim).filter(|line| !line.is_empty()).collect();

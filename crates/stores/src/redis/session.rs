@@ -1,10 +1,9 @@
-//! Records, each a key of its own.
+//! Sessions over records: each is a key.
 
 use storebench_core::store::{Result, Session, StoreError};
 
 use super::client::{Client, MAX_KEY_BYTES};
 
-/// A connection, for records.
 pub struct Records(pub Client);
 
 impl Session for Records {
@@ -43,7 +42,7 @@ impl Session for Records {
     }
 }
 
-/// The server ends the session of whoever sends a longer one.
+/// The server closes a session that sends a longer key.
 fn fits(key: &[u8]) -> Result<()> {
     if key.len() <= MAX_KEY_BYTES {
         return Ok(());

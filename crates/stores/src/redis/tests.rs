@@ -93,7 +93,6 @@ fn nothing_listens_and_its_files_are_its_user_s_alone() {
     store.close().unwrap();
 }
 
-/// A connection to the server whose socket lies below a store's folder.
 fn own_client(folder: &Path) -> Client {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let is_socket =
@@ -119,7 +118,7 @@ fn a_batch_of_several_commands_is_one_transaction() {
     assert_eq!(store.count().unwrap(), 0);
 }
 
-/// All that is there after a rest is also there after a kill: the snapshot that is due has been made.
+/// After a rest a kill loses nothing: the snapshot that is due has been made.
 #[test]
 fn a_snapshot_is_made_when_it_settles() {
     if !is_here(&REDIS) {

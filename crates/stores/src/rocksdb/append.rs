@@ -1,5 +1,5 @@
-//! Loading past the log and the memory tables: records in the order of their keys become sorted files, which the engine then takes
-//! over ("ingestion of external files" in its documentation).
+//! Loads past the log and the memory tables: records in key order become sorted files, which the engine adopts ("ingestion of
+//! external files" in its documentation).
 
 use std::ffi::CString;
 use std::fs;
@@ -11,23 +11,21 @@ use storebench_core::store::{Result, StoreError};
 use super::{RocksDb, check, ffi};
 use crate::owned::Owned;
 
-/// A file is handed over when it has so many bytes: as many as the engine's own of the first sorted level, as shipped.
+/// Bytes of a file: as many as the engine's files of the first sorted level, as shipped.
 const FILE_BYTES: u64 = 64 << 20;
-/// Its name while it is written, which is none of the engine's.
+/// Its name while it is written; the engine's files have other names.
 const NAME: &str = "appended.sst.new";
 
-/// A sorted file that is being written.
 pub struct Appending<'a> {
     store: &'a RocksDb,
     path: PathBuf,
     name: CString,
-    /// Before what it was made with.
+    /// Dropped before what it was made with.
     writer: Owned<ffi::SstFileWriter>,
     _made_with: (Owned<ffi::EnvOptions>, Owned<ffi::Options>),
 }
 
 impl<'a> Appending<'a> {
-    /// Begins a file in the store's folder.
     pub fn begin(store: &'a RocksDb) -> Result<Appending<'a>> {
         let path = store.folder.join(NAME);
         let name = CString::new(path.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
@@ -44,10 +42,7 @@ impl<'a> Appending<'a> {
         }
     }
 
-    /// Writes records, each behind the one before.
-    ///
-    /// # Errors
-    /// The engine's, for one that is not, too.
+    /// Fails also for a record that is not after the one before.
     pub fn write(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         let c = &self.store.library.c;
         for (key, value) in records {
@@ -70,7 +65,6 @@ impl<'a> Appending<'a> {
         Ok(())
     }
 
-    /// Whether the file has as many bytes as one should have.
     pub fn is_full(&self) -> bool {
         let (c, mut bytes) = (&self.store.library.c, 0);
         // SAFETY: the writer is open.
@@ -78,7 +72,7 @@ impl<'a> Appending<'a> {
         bytes >= FILE_BYTES
     }
 
-    /// Ends the file, which the engine syncs, and hands it over. It has at least one record.
+    /// Ends the file, which has a record; the engine syncs and adopts it.
     pub fn end(self) -> Result<()> {
         let (c, mut error) = (&self.store.library.c, ptr::null_mut());
         // SAFETY: the handles are valid; the options are ours to free; the errors are checked.
@@ -100,8 +94,8 @@ impl<'a> Appending<'a> {
         }
     }
 
-    /// Whether a file can have two names here. The engine moves by giving it a second, and does not fall back to a copy on every
-    /// file system that has no such thing.
+    /// Whether a file can have two names here. The engine moves by a hard link, and does not fall back to a copy on every file
+    /// system without them.
     fn can_be_linked(&self) -> bool {
         let other = self.path.with_extension("link");
         let linked = fs::hard_link(&self.path, &other).is_ok();

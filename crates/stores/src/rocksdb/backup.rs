@@ -10,7 +10,7 @@ use super::super::owned::Owned;
 use super::ffi::Functions;
 use super::{check, ffi};
 
-/// Makes a checkpoint in a folder that is not there yet.
+/// The folder must not exist.
 pub fn checkpoint(c: &Functions, db: *mut ffi::Db, to: &Path) -> Result<()> {
     let to = CString::new(to.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
     let mut error = ptr::null_mut();
@@ -19,7 +19,7 @@ pub fn checkpoint(c: &Functions, db: *mut ffi::Db, to: &Path) -> Result<()> {
         let made = (c.rocksdb_checkpoint_object_create)(db, &raw mut error);
         check(c, error)?;
         let checkpoint = Owned::new(made, c.rocksdb_checkpoint_object_destroy)?;
-        // With 0 the memory tables are flushed first.
+        // With 0 it flushes memory tables first.
         (c.rocksdb_checkpoint_create)(checkpoint.as_ptr(), to.as_ptr(), 0, &raw mut error);
         check(c, error)
     }

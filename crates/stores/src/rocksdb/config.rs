@@ -1,5 +1,5 @@
-//! RocksDB's settings: what is asked for, how it is set, and how it is read back from the `OPTIONS` file that the engine
-//! writes into its folder when it opens.
+//! RocksDB's settings: what is asked for, how it is set, and how it is read back from the `OPTIONS` file that the engine writes
+//! when it opens.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -62,7 +62,6 @@ pub const SETTINGS: &[SettingDef] = &[
     LIBRARY_SETTING,
 ];
 
-/// The advice of its documentation on memory.
 const BASICS: &str = "https://github.com/facebook/rocksdb/wiki/Setup-Options-and-Basic-Tuning";
 
 /// Two memory tables, as shipped: one that is filled and one that is flushed.
@@ -80,7 +79,7 @@ const STYLES: [(&str, c_int); 2] = [
     ("kCompactionStyleUniversal", ffi::ROCKSDB_UNIVERSAL_COMPACTION),
 ];
 
-/// The settings that were asked for. `None` is the engine's default.
+/// `None` is the engine's default.
 pub struct Config {
     codec: (&'static str, c_int),
     write_buffer_size: Option<u64>,
@@ -94,10 +93,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The total cache is split as for LevelDB: one half for blocks, the other for the two memory tables.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`].
+    /// Splits the total cache as for LevelDB: half for blocks, the rest for the two memory tables.
     pub fn new(given: &Given<'_>, options: &OpenOptions<'_>) -> Result<Config> {
         let memory_table =
             options.cache_bytes.map(|total| (total / 2 / MEMORY_TABLES).clamp(64 << 10, 1 << 36));
@@ -118,10 +114,6 @@ impl Config {
         })
     }
 
-    /// The engine's options, with all of this in them.
-    ///
-    /// # Errors
-    /// [`StoreError::Engine`] if memory runs out.
     pub fn options(&self, c: &Functions) -> Result<Owned<ffi::Options>> {
         // SAFETY: the options are ours to free, and each call stores a value in them.
         unsafe {
@@ -171,10 +163,7 @@ impl Config {
         Ok(())
     }
 
-    /// Whether the engine's `OPTIONS` file and cache say what was set.
-    ///
-    /// # Errors
-    /// [`StoreError::SettingNotTaken`] for the first that they don't.
+    /// Compares with the engine's `OPTIONS` file and cache. Fails with [`StoreError::SettingNotTaken`] for the first difference.
     pub fn check(&self, read_back: &[Setting]) -> Result<()> {
         let numbers = [
             ("write_buffer_size", self.write_buffer_size),
@@ -218,15 +207,12 @@ fn size(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// The settings' ranges are within `c_int`.
+/// Settings' ranges are within `c_int`.
 fn int(number: u32) -> c_int {
     c_int::try_from(number).unwrap_or(c_int::MAX)
 }
 
-/// The settings that matter of the `OPTIONS` file that the engine wrote last.
-///
-/// # Errors
-/// [`StoreError::Io`] if there is none or it can't be read.
+/// Settings in the `OPTIONS` file that the engine wrote last.
 pub fn read_back(folder: &Path) -> Result<Vec<Setting>> {
     const TOLD: [&str; 13] = [
         "rocksdb_version",
@@ -250,8 +236,7 @@ pub fn read_back(folder: &Path) -> Result<Vec<Setting>> {
         .collect())
 }
 
-/// The lines `name=value` of the `OPTIONS-…` file with the highest number. The store has one column family and one kind
-/// of table, so a name stands there once.
+/// The lines `name=value` of the newest `OPTIONS-…` file. There is one column family and one kind of table, so each name is there once.
 fn latest_options(folder: &Path) -> Result<BTreeMap<String, String>> {
     let mut latest: Option<(u64, std::path::PathBuf)> = None;
     for entry in fs::read_dir(folder).map_err(StoreError::io(format!("reading {}", folder.display())))? {

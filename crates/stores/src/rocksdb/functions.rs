@@ -1,6 +1,6 @@
-//! The functions of a C library from one list: as they are linked, and as pointers, which may be those of a loaded library.
+//! The C library's functions, from one list: linked, and as pointers into a loaded library.
 
-/// Makes `Functions` of declarations, and where the library is linked the functions themselves and `LINKED`.
+/// Makes `Functions` from declarations, and in a linked build the functions themselves and `LINKED`.
 macro_rules! functions {
     ($(pub fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)*) => {
         #[cfg(rocksdb_linked)]
@@ -8,25 +8,20 @@ macro_rules! functions {
             $(pub fn $name($($argument: $type),*) $(-> $result)?;)*
         }
 
-        /// The functions of one build of the library, by their names in C.
         #[allow(non_snake_case, reason = "names in C")]
         #[derive(Clone, Copy)]
         pub struct Functions {
             $(pub $name: unsafe extern "C" fn($($type),*) $(-> $result)?,)*
         }
 
-        /// Those that this program is linked with.
         #[cfg(rocksdb_linked)]
         pub static LINKED: Functions = Functions { $($name),* };
 
         impl Functions {
-            /// Those of a library that was loaded.
+            /// The functions of a loaded library; the error is the first missing name.
             ///
             /// # Safety
-            /// The library's functions of these names have the types of the list, and it stays loaded.
-            ///
-            /// # Errors
-            /// The name of the first that it lacks.
+            /// The library's functions have the types of the list, and it stays loaded.
             pub unsafe fn of(library: &libloading::os::unix::Library) -> Result<Functions, &'static str> {
                 Ok(Functions {
                     // SAFETY: the caller's promise.

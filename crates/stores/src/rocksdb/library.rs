@@ -14,7 +14,6 @@ use super::ffi::Functions;
 use crate::linked::{Linked, linked};
 use crate::support::Given;
 
-/// The setting that names a library's file.
 pub const LIBRARY: &str = "library";
 
 #[cfg(rocksdb_linked)]
@@ -22,7 +21,6 @@ const VALUES: &str = "linked, or the whole path of a library's file";
 #[cfg(not(rocksdb_linked))]
 const VALUES: &str = "the whole path of a library's file";
 
-/// Its entry.
 pub const LIBRARY_SETTING: SettingDef = SettingDef::new(
     LIBRARY,
     VALUES,
@@ -30,26 +28,20 @@ pub const LIBRARY_SETTING: SettingDef = SettingDef::new(
     "another build of RocksDB, version 7.8 to 11.8, which is loaded as a shared library (docs/building.md)",
 );
 
-/// The digests of its authors' builds that scripts/rocksdb-authors.sh fetches.
+/// The digests of the authors' builds that scripts/rocksdb-authors.sh fetches.
 const AUTHORS: [&str; 2] = [
     "265c656af5c6502cb8d71db1a74858509f706cc47f1a5b6f603c736d11ce677d",
     "7b2d0808c6afae32db39f11cb61cbefffcf460895b1c64ee6193ba02d6bdd23a",
 ];
 
-/// A build.
 pub struct Library {
     pub c: Functions,
-    /// The setting, where it is given.
     pub asked: Option<String>,
-    /// The file that it was loaded from.
     file: Option<PathBuf>,
 }
 
 impl Library {
-    /// The one that the settings name.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] where it can't be loaded, or lacks a function.
+    /// The build that the settings name. Fails with [`StoreError::BadSetting`] when it can't be loaded, or lacks a function.
     pub fn chosen(given: &Given<'_>) -> Result<Library> {
         let asked = given.text(LIBRARY).map(str::to_owned);
         let file = match asked.as_deref() {
@@ -66,7 +58,6 @@ impl Library {
         }
     }
 
-    /// The way in which it was built.
     pub fn build(&self) -> StoreBuild {
         let (built, function) = (linked!("ROCKSDB"), self.c.rocksdb_open as *const c_void);
         let Some(file) = &self.file else { return built.build(function) };
@@ -81,7 +72,7 @@ impl Library {
     }
 }
 
-/// The file that a program that is linked with no RocksDB loads: where `make install` puts it, else where it was fetched to.
+/// The file to load without a linked RocksDB: where `make install` puts it, else where it was fetched to.
 #[cfg(not(rocksdb_linked))]
 pub fn authors() -> PathBuf {
     let fetched = Path::new(env!("STOREBENCH_ROCKSDB_LIBRARY"));
@@ -91,7 +82,7 @@ pub fn authors() -> PathBuf {
     installed.filter(|file| file.exists()).unwrap_or_else(|| fetched.into())
 }
 
-/// Why a program that is linked with no RocksDB has none, where its library has gone since it was built.
+/// Why a program without a linked RocksDB has none: its library has gone since the build.
 #[cfg(not(rocksdb_linked))]
 pub fn lacks() -> Option<String> {
     let file = authors();
@@ -102,7 +93,7 @@ pub fn lacks() -> Option<String> {
     ))
 }
 
-/// Loads a library for as long as the process lives, as its threads may outlive a store.
+/// The library stays loaded, as its threads may outlive a store.
 fn functions_of(file: &Path) -> std::result::Result<Functions, String> {
     if cfg!(target_feature = "crt-static") {
         return Err("this program is static, and such can't load libraries".into());
@@ -123,7 +114,7 @@ fn functions_of(file: &Path) -> std::result::Result<Functions, String> {
     })
 }
 
-/// The kind of processor, and its number of bits, that a program or library is for; `None` for a file of another format than ELF.
+/// The processor type and bits of an ELF file; `None` for other formats.
 fn machine(file: &Path) -> std::io::Result<Option<[u8; 3]>> {
     let mut head = Vec::new();
     File::open(file)?.take(20).read_to_end(&mut head)?;

@@ -102,7 +102,7 @@ fn records_in_order_become_sorted_files_past_the_log() {
     assert_eq!(store.count().unwrap(), 70);
 }
 
-/// Told by the mark in its file or archive; asked here of the system's linker, which knows shared libraries alone.
+/// Compares the mark in the file or archive with the system's linker, which knows only shared libraries.
 #[test]
 fn it_is_told_whether_the_library_has_assertions() {
     let folder = new_folder();
@@ -117,7 +117,6 @@ fn it_is_told_whether_the_library_has_assertions() {
     }
 }
 
-/// A shared library with functions of these names.
 fn made(file: &Path, names: impl Iterator<Item = String>) -> String {
     let source = file.with_extension("c");
     fs::write(&source, names.map(|name| format!("void {name}(void) {{}}\n")).collect::<String>()).unwrap();
@@ -126,7 +125,6 @@ fn made(file: &Path, names: impl Iterator<Item = String>) -> String {
     file.display().to_string()
 }
 
-/// The functions that the store calls.
 fn needed() -> impl Iterator<Item = String> {
     let names = include_str!("ffi.rs").split("pub fn ").skip(1).filter_map(|text| text.split('(').next());
     names.map(str::to_owned)

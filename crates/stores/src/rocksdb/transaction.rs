@@ -9,10 +9,10 @@ use super::ffi::Functions;
 use super::{check, ffi};
 use crate::owned::Owned;
 
-/// The beginnings of the engine's errors where another transaction was in the way: its statuses `Busy` and `TryAgain`.
+/// How errors of the statuses `Busy` and `TryAgain` begin: another transaction was in the way.
 const CONFLICTS: [&str; 2] = ["Resource busy", "Operation failed. Try again"];
 
-/// Opens a database that has them, and the plain database within it, which must go first.
+/// Opens a database with transactions, and the plain database within it, which must be dropped first.
 ///
 /// # Safety
 /// `options` are valid.
@@ -32,9 +32,8 @@ pub unsafe fn open(
     }
 }
 
-/// The transactions of a session, one after the other.
 pub struct Transactions<'a> {
-    /// The last one, whose memory the next one takes over.
+    /// The last one, whose memory the next one reuses.
     last: Option<Owned<ffi::Transaction>>,
     options: Owned<ffi::OptimisticOptions>,
     c: &'a Functions,
@@ -42,10 +41,6 @@ pub struct Transactions<'a> {
 }
 
 impl<'a> Transactions<'a> {
-    /// None yet.
-    ///
-    /// # Errors
-    /// When there is no memory.
     pub fn new(c: &'a Functions, db: &'a Owned<ffi::OptimisticDb>) -> Result<Transactions<'a>> {
         // SAFETY: the options are ours to free.
         let options = unsafe {
@@ -55,7 +50,7 @@ impl<'a> Transactions<'a> {
         Ok(Transactions { last: None, options, c, db })
     }
 
-    /// Does `work` in a transaction, and commits it unless `work` fails.
+    /// Runs `work` in a transaction, which commits unless `work` fails.
     pub fn run(
         &mut self,
         read: &Owned<ffi::ReadOptions>,
@@ -64,7 +59,7 @@ impl<'a> Transactions<'a> {
     ) -> Result<()> {
         let c = self.c;
         let old = self.last.as_ref().map_or(ptr::null_mut(), Owned::as_ptr);
-        // SAFETY: the handles are valid; the old transaction has ended, and is begun anew where there is one.
+        // SAFETY: the handles are valid; the old transaction, if any, has ended and is begun anew.
         let raw = unsafe {
             let (db, options) = (self.db.as_ptr(), self.options.as_ptr());
             (c.rocksdb_optimistictransaction_begin)(db, write.as_ptr(), options, old)
@@ -93,8 +88,6 @@ impl<'a> Transactions<'a> {
     }
 }
 
-/// Turns the engine's error into ours, and frees it.
-///
 /// # Safety
 /// As [`check`].
 unsafe fn check_conflict(c: &Functions, error: *mut std::ffi::c_char) -> Result<()> {
@@ -107,14 +100,13 @@ unsafe fn check_conflict(c: &Functions, error: *mut std::ffi::c_char) -> Result<
     }
 }
 
-/// A transaction that has begun.
 struct Open<'a> {
     c: &'a Functions,
     raw: *mut ffi::Transaction,
     read: &'a Owned<ffi::ReadOptions>,
 }
 
-/// Shows a value that the engine has pinned, and lets it go.
+/// Shows a pinned value, and releases it.
 ///
 /// # Safety
 /// `slice` is null or pinned, and nobody else's.

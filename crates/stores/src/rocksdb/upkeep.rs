@@ -1,17 +1,15 @@
 //! The engine's own work, out of the property `cfstats-no-file-histogram`, which is a text for people.
 
-/// Work that is over, since the database was opened.
+/// Work done since the database was opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Upkeep {
-    /// Memory tables that were written to level 0.
     pub flushes: u64,
-    /// Compactions of all levels.
     pub compactions: u64,
     /// Times that writers were slowed down or stopped.
     pub stalls: u64,
 }
 
-/// Reads it. What the text does not have is 0.
+/// Parses the engine's statistics; what they lack is 0.
 pub fn in_text(text: &str) -> Upkeep {
     let counted = |row: &str| {
         let place =
@@ -25,10 +23,9 @@ pub fn in_text(text: &str) -> Upkeep {
     Upkeep { flushes, compactions: counted("Sum").unwrap_or(0).saturating_sub(flushes), stalls }
 }
 
-/// The column of a level's jobs.
 const COUNT: &str = "Comp(cnt)";
 
-/// From version 8 on the line has names before counts, with sums at its end; before, counts stood before names.
+/// From version 8 on the line has names before counts, and sums at its end; before, counts came first.
 fn stalls(line: &str) -> Option<u64> {
     if let Some(counts) = line.strip_prefix("Write Stall (count):") {
         let totals = counts.split(',').filter_map(|count| count.trim().strip_prefix("total-"));

@@ -1,5 +1,4 @@
-//! SQLite's settings: which PRAGMAs a connection is opened with, in which order, whether they took, and which
-//! guarantee they give.
+//! SQLite's settings: which PRAGMAs a connection begins with, in which order, whether they took, and which guarantee they give.
 
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -9,9 +8,8 @@ use storebench_core::store::{
 
 use crate::support::Given;
 
-/// The settings that a user may set, in the order in which they must be set: the locking mode before the journal mode,
-/// so that WAL knows whether to share memory; the page size and vacuuming before the journal mode, whose change to WAL
-/// writes the first page, after which neither can change any more.
+/// In the order in which they must be set: the locking mode before the journal mode, so that WAL knows whether to share memory;
+/// the page size and vacuuming before the journal mode, as the change to WAL writes the first page, which fixes both.
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("locking_mode", "NORMAL or EXCLUSIVE", "NORMAL", "EXCLUSIVE keeps the locks between transactions: one session, fewer system calls").limiting(one_session).promising("DELETE with FULL and EXCLUSIVE is power, as the journal is emptied and synced instead of being deleted").read_by("PRAGMA locking_mode").tune(&["EXCLUSIVE"]).costing("no other connection can open the file, not even to read"),
     SettingDef::new("page_size", "a size, a power of two from 512 bytes to 64 KiB", "4096", "what the file is read and written in").bytes().read_by("PRAGMA page_size, when the file is there").tune(&["1024", "8192", "16384", "65536"]),
@@ -37,36 +35,30 @@ const CACHE_SHARE: Share = Share::one_in(
 .by_session()
 .written(|bytes| format!("-{}", (bytes / 1024).max(1)));
 
-/// The one session that EXCLUSIVE leaves.
+/// EXCLUSIVE allows one session.
 fn one_session(locking_mode: &str, can: &mut Capabilities) {
     if locking_mode.eq_ignore_ascii_case("exclusive") {
         can.threads = Threads::One;
     }
 }
 
-/// The time for which a session waits for the others, in milliseconds: longer than any honest wait, so that a slow disk
-/// is measured and only a deadlock fails.
+/// How long a session waits for the others, in milliseconds: a slow disk is measured and only a deadlock fails.
 const BUSY_TIMEOUT_MS: &str = "60000";
 
-/// The PRAGMAs of one store, in the order of [`SETTINGS`]. Every connection gets all of them.
+/// The PRAGMAs of every connection, in the order of [`SETTINGS`].
 pub struct Plan {
     values: Vec<(&'static str, String)>,
 }
 
 impl Plan {
-    /// Works out the PRAGMAs for `options`: the tier's, then the cache, then the user's own above both.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] for a name that is not in [`SETTINGS`], or a value that is not one word.
+    /// The tier's PRAGMAs, then the cache, then the user's. Fails with [`StoreError::BadSetting`] for an unknown name, or a value
+    /// that is not one word.
     pub fn new(options: &OpenOptions<'_>) -> Result<Plan> {
         let own = |given: &Given<'_>, name| given.text(name).map(|text| one_word(name, text)).transpose();
         Ok(Plan { values: Given::new(options, SETTINGS)?.values(SETTINGS, own, preset)? })
     }
 
-    /// Sets every PRAGMA on a connection, and reads each one back.
-    ///
-    /// # Errors
-    /// [`StoreError::SettingNotTaken`] when SQLite reads back another value.
+    /// Sets every PRAGMA on a connection. Fails with [`StoreError::SettingNotTaken`] when one reads back otherwise.
     pub fn apply(&self, connection: &Connection) -> Result<()> {
         // First how long to wait: of the others, some wait for another session's lock.
         let (waiting, others): (Vec<_>, Vec<_>) =
@@ -82,7 +74,7 @@ impl Plan {
         self.check_effects(connection)
     }
 
-    /// Some PRAGMAs read back what they were given and yet do nothing, by what else is set and how SQLite was built.
+    /// Some PRAGMAs read back what they were given and yet do nothing, depending on others and on how SQLite was built.
     fn check_effects(&self, connection: &Connection) -> Result<()> {
         let journal = read(connection, "journal_mode")?;
         let exclusive = read(connection, "locking_mode")? == "exclusive";
@@ -98,7 +90,6 @@ impl Plan {
         Ok(())
     }
 
-    /// Reads every PRAGMA back.
     pub fn check(&self, connection: &Connection) -> Result<()> {
         for (name, asked) in &self.values {
             let read_back = read(connection, name)?;
@@ -114,16 +105,15 @@ impl Plan {
     }
 }
 
-/// The circumstances that decide whether a PRAGMA has an effect.
+/// What decides whether a PRAGMA has an effect.
 struct Circumstances<'a> {
     journal: &'a str,
     exclusive: bool,
-    /// The options that SQLite was compiled with.
     built: &'a [String],
 }
 
 impl Circumstances<'_> {
-    /// Why a PRAGMA does nothing here, if so.
+    /// Why a PRAGMA does nothing here, if it does nothing.
     fn no_effect(&self, name: &str, value: &str) -> Option<String> {
         let built = |option: &str| self.built.iter().any(|own| own == option);
         let of_journal = || format!("with journal_mode={}", self.journal);
@@ -153,7 +143,7 @@ impl Circumstances<'_> {
     }
 }
 
-/// The value that the harness sets where the user does not.
+/// The harness's value of a setting that the user does not give.
 fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     let (journal_mode, synchronous) = match options.guarantee {
         // Named although it is what SQLite ships: a file that was left in WAL mode would otherwise stay in it.
@@ -170,7 +160,7 @@ fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
             Some("1".into())
         }
         "busy_timeout" => Some(BUSY_TIMEOUT_MS.into()),
-        // Every connection has a cache of its own, so the total is shared out.
+        // Every connection has a cache, so the total is shared out.
         "cache_size" => options
             .cache_bytes
             .map(|bytes| format!("-{}", (bytes / 1024 / options.sessions.max(1) as u64).max(1))),
@@ -178,7 +168,7 @@ fn preset(name: &str, options: &OpenOptions<'_>) -> Option<String> {
     }
 }
 
-/// Lets only words and numbers into a PRAGMA.
+/// Refuses anything but words and numbers in a PRAGMA.
 fn one_word(name: &str, text: &str) -> Result<String> {
     let is_word = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     if is_word {
@@ -187,14 +177,14 @@ fn one_word(name: &str, text: &str) -> Result<String> {
     Err(StoreError::BadSetting(format!("the setting {name}={text} is not a word or a whole number")))
 }
 
-/// The values that SQLite takes as words and reads back as numbers, in one form: lower case, and the number.
+/// One form for values that SQLite takes as words and reads back as numbers: lower case, and the number.
 fn number_of(name: &str, value: &str) -> String {
     let words = SETTINGS.iter().find(|def| def.name == name).map_or(&[][..], |def| def.numbered);
     let number = words.iter().position(|word| word.eq_ignore_ascii_case(value));
     number.map_or_else(|| value.to_ascii_lowercase(), |number| number.to_string())
 }
 
-/// The value of one PRAGMA as SQLite reads it back; empty where it answers nothing.
+/// Empty if SQLite gives no answer.
 pub fn read(connection: &Connection, name: &str) -> Result<String> {
     let value = connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, Value>(0));
     match value {
@@ -207,7 +197,7 @@ pub fn read(connection: &Connection, name: &str) -> Result<String> {
     }
 }
 
-/// The options that SQLite was compiled with and that change what it does: not its limits.
+/// The compile options that change what SQLite does, without its limits.
 pub fn compile_options(connection: &Connection) -> Result<Vec<String>> {
     let mut statement = connection.prepare("PRAGMA compile_options").map_err(StoreError::engine)?;
     let options = statement.query_map([], |row| row.get::<_, String>(0)).map_err(StoreError::engine)?;
@@ -215,12 +205,10 @@ pub fn compile_options(connection: &Connection) -> Result<Vec<String>> {
     Ok(options.into_iter().filter(|option| !option.starts_with("MAX_")).collect())
 }
 
-/// Every setting as this connection has it.
 pub fn read_all(connection: &Connection) -> Result<Vec<Setting>> {
     SETTINGS.iter().map(|def| Ok(Setting::read_back(def.name, read(connection, def.name)?))).collect()
 }
 
-/// The tier that the settings of a connection give, as read back from it.
 pub fn tier(connection: &Connection) -> Result<Guarantee> {
     let synchronous = read(connection, "synchronous")?;
     let exclusive = read(connection, "locking_mode")? == "exclusive";
@@ -232,8 +220,8 @@ fn tier_of(journal_mode: &str, synchronous: &str, exclusive: bool) -> Guarantee 
     match journal_mode {
         // Nothing on disk to roll back with: a kill in the middle of a commit leaves a mixture of pages.
         "off" | "memory" => Guarantee::None,
-        // FULL deletes the journal but does not sync the folder, so a power cut can bring it back, and it then undoes
-        // the commit. EXTRA syncs the folder. Under EXCLUSIVE the journal is emptied and synced instead of deleted.
+        // FULL deletes the journal but does not sync the folder, so a power cut can bring it back, and it then undoes the commit.
+        // EXTRA syncs the folder. EXCLUSIVE empties and syncs the journal instead of deleting it.
         "delete" if synchronous != "3" && !exclusive => Guarantee::Process,
         _ if full => Guarantee::Power,
         _ => Guarantee::Process,

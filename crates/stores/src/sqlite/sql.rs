@@ -8,9 +8,8 @@ use storebench_core::store::{Result, StoreError};
 use super::statement::{Row, Statement, Value};
 use super::{Access, Sqlite};
 
-/// A connection with the statements that were prepared on it.
 pub struct Sql<'a> {
-    /// Before `access`: statements go before their connection. Those that begin and end transactions are the first.
+    /// Before `access`: statements are dropped before their connection. The first begin and end transactions.
     statements: Vec<Statement>,
     access: Access<'a>,
     store: &'a Sqlite,

@@ -1,7 +1,5 @@
-//! Prepared statements that bind the caller's bytes in place.
-//!
-//! `rusqlite` copies every blob that it binds and borrows the connection for as long as a statement lives; a session
-//! that keeps its statements and hands over values of up to megabytes needs neither.
+//! Prepared statements that bind the caller's bytes in place. `rusqlite` copies every blob that it binds and borrows the
+//! connection for a statement's life; sessions keep statements and pass values of up to megabytes.
 
 use std::ffi::{CStr, c_int};
 use std::ptr::{self, NonNull};
@@ -10,30 +8,24 @@ use rusqlite::{Connection, ffi};
 use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{Result, StoreError};
 
-/// One statement, compiled once and run many times.
-///
-/// It must be dropped before its connection is. (Should it not be, `sqlite3_close` refuses and the connection leaks:
-/// no dangling pointer either way.) The connection and its statements are used by one thread at a time.
+/// A compiled statement. It must be dropped before its connection. (Otherwise `sqlite3_close` refuses and the connection leaks:
+/// no dangling pointer either way.) One thread at a time uses the connection and its statements.
 pub struct Statement {
     raw: NonNull<ffi::sqlite3_stmt>,
 }
 
-/// A parameter of a statement.
 #[derive(Clone, Copy)]
 pub enum Value<'a> {
-    /// Nothing.
     Null,
-    /// Bytes, bound where they lie.
+    /// Bound where they lie.
     Blob(&'a [u8]),
-    /// Text, bound where it lies.
+    /// Bound where it lies.
     Text(&'a str),
-    /// A whole number.
     Integer(i64),
-    /// A number.
     Real(f64),
 }
 
-/// The row that a statement stands on.
+/// The current row of a statement.
 pub struct Row<'a> {
     statement: &'a Statement,
 }
@@ -61,12 +53,11 @@ impl Statement {
         }
     }
 
-    /// Runs the statement, which gives no rows.
     pub fn run(&mut self, values: &[Value<'_>]) -> Result<()> {
         self.rows(values, |_| ()).map(drop)
     }
 
-    /// Runs the statement, shows each row to `visit`, and says how many there were.
+    /// Shows each row to `visit`; gives their number.
     pub fn rows(&mut self, values: &[Value<'_>], mut visit: impl FnMut(&Row<'_>)) -> Result<usize> {
         for (index, value) in (1..).zip(values) {
             self.bind(index, value)?;
@@ -84,7 +75,7 @@ impl Statement {
         }
     }
 
-    /// The number of rows that the last run of an INSERT, UPDATE or DELETE on this connection changed.
+    /// Rows that the last INSERT, UPDATE or DELETE on this connection changed.
     pub fn changes(&self) -> c_int {
         // SAFETY: the statement is alive, and so is the connection that it belongs to.
         unsafe { ffi::sqlite3_changes(ffi::sqlite3_db_handle(self.raw.as_ptr())) }
@@ -133,14 +124,13 @@ impl Drop for Statement {
 }
 
 impl Row<'_> {
-    /// The number of columns.
     pub fn columns(&self) -> usize {
         // SAFETY: the statement is alive.
         let columns = unsafe { ffi::sqlite3_column_count(self.statement.raw.as_ptr()) };
         usize::try_from(columns).unwrap_or(0)
     }
 
-    /// A column, counted from 0, as what it was stored as. Text that is no UTF-8 is shown as bytes.
+    /// A column, counted from 0, in its stored type. Text that is not UTF-8 is shown as bytes.
     pub fn value(&self, column: c_int) -> SqlValue<'_> {
         let raw = self.statement.raw.as_ptr();
         // SAFETY: the statement stands on a row while this row is borrowed.
@@ -158,7 +148,6 @@ impl Row<'_> {
         }
     }
 
-    /// The bytes of a column, counted from 0, where SQLite holds them.
     pub fn blob(&self, column: c_int) -> &[u8] {
         let raw = self.statement.raw.as_ptr();
         // SAFETY: the statement stands on a row, and neither steps nor resets while this row is borrowed. The length
@@ -171,7 +160,7 @@ impl Row<'_> {
     }
 }
 
-/// Resets a statement on every way out of a run, which ends its transaction and its locks.
+/// Resets a statement however a run ends, which ends its transaction and locks.
 struct Rewind<'a> {
     statement: &'a Statement,
 }
@@ -183,7 +172,7 @@ impl Drop for Rewind<'_> {
     }
 }
 
-/// The last error of a connection, in the terms of a store.
+/// The last error of a connection.
 ///
 /// # Safety
 /// `database` is an open connection that no other thread uses now.

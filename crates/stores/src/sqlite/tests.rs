@@ -101,7 +101,7 @@ fn a_kill_takes_nothing_that_was_acknowledged() {
     assert_eq!(after_kill(&SQLITE, Guarantee::Power), 3);
 }
 
-/// Each setting that SQLite takes without a word and then ignores, changes, or had no use for.
+/// Settings that SQLite takes silently and then ignores, changes, or has no use for.
 #[test]
 fn a_setting_that_sqlite_ignores_or_changes_is_refused() {
     let power = [("journal_mode", "WAL"), ("synchronous", "FULL")];
@@ -146,7 +146,7 @@ fn a_file_in_wal_mode_keeps_its_page_size_and_that_is_said() {
     assert!(matches!(error, StoreError::SettingNotTaken { read_back, .. } if read_back == "4096"));
 }
 
-/// SQLite reads a cache of 0 pages back, and goes back to its default when another session has changed the schema.
+/// SQLite reads a cache of 0 pages back, and returns to its default when another session changes the schema.
 #[test]
 fn a_cache_of_no_pages_does_not_stay_and_is_refused() {
     let settings = [("cache_size", "0")];

@@ -1,5 +1,5 @@
-//! Stores that are servers: a kind of server is its [`Server`], its [`Dialect`] where it speaks SQL, and its entry in the table. What
-//! they have in common is here: their files and processes, records and SQL, servers that were running before.
+//! Stores that are servers: a kind of server is its [`Server`], its [`Dialect`] if it speaks SQL, and its entry in the table.
+//! What they share is here: files and processes, records and SQL, running servers.
 
 mod dialect;
 mod files;
@@ -31,15 +31,15 @@ pub use self::store::open;
 
 use storebench_core::store::StoreError;
 
-/// The longest answer that is taken in: more than any value of a store's.
+/// Larger than any value of a store.
 pub const MOST_ANSWER: usize = 1 << 30;
 
-/// The error of an answer that is none to what was asked, or longer than any.
+/// An unexpected or too long answer.
 pub fn unreadable() -> StoreError {
     StoreError::Engine("the server sent an answer that can't be read".into())
 }
 
-/// An error of a server as it is repeated: in one line, of 300 characters at most.
+/// A server's error in one line of at most 300 characters.
 pub fn error_text(words: &str) -> String {
     storebench_core::shown::within(&storebench_core::shown::one_line(words), 300)
 }

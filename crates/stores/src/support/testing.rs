@@ -11,12 +11,11 @@ use storebench_core::store::{
 };
 use tempfile::TempDir;
 
-/// A folder that goes when it is dropped.
 pub fn new_folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// Whether a server is installed; where none is, there is nothing to try.
+/// Whether a server is installed.
 #[allow(dead_code, reason = "a build with few stores needs few of its helpers")]
 pub fn is_here(server: &StoreDef) -> bool {
     let lacks = server.lacks();
@@ -26,7 +25,6 @@ pub fn is_here(server: &StoreDef) -> bool {
     lacks.is_none()
 }
 
-/// Opens a store with settings, compressing or not.
 pub fn open(
     def: &StoreDef,
     directory: &Path,
@@ -46,7 +44,6 @@ pub fn open(
     (def.open.unwrap())(&options)
 }
 
-/// A store that opens.
 pub fn opened(
     def: &StoreDef,
     folder: &TempDir,
@@ -56,7 +53,6 @@ pub fn opened(
     open(def, folder.path(), tier, false, settings).unwrap()
 }
 
-/// Why a store does not open.
 pub fn refused(
     def: &StoreDef,
     folder: &TempDir,
@@ -69,13 +65,12 @@ pub fn refused(
     }
 }
 
-/// A setting as the store reads it back.
 pub fn setting(store: &dyn Store, name: &str) -> String {
     let settings = store.settings().unwrap();
     settings.into_iter().find(|setting| setting.name == name).expect("the setting is reported").value
 }
 
-/// Holds a store's session for SQL to what all promise: rows as they were written, transactions, and loads.
+/// Checks a store's SQL session: rows as they were written, transactions, and loads.
 pub fn hold_sql_to_its_promise(store: &dyn Store) {
     let mut session = store.sql().unwrap();
     let [real, blob] = [SqlType::Real, SqlType::Blob].map(|of| session.type_name(of));
@@ -129,7 +124,7 @@ fn load(session: &mut dyn SqlSession, sorted: bool, ids: &[i64]) -> Result<u64> 
     })
 }
 
-/// For those whose loads are a transaction: where one fails, nothing of it is there.
+/// Checks that a failed load leaves nothing, for stores whose loads are a transaction.
 pub fn hold_loads_to_all_or_none(store: &dyn Store) {
     let mut session = store.sql().unwrap();
     let count = session.prepare("SELECT id FROM t").unwrap();
@@ -145,7 +140,7 @@ pub fn hold_loads_to_all_or_none(store: &dyn Store) {
     assert_eq!(rows(session.as_mut()), before);
 }
 
-/// The processes of servers whose working folder, or a file that they hold open, lies in a folder.
+/// Processes whose working folder, or an open file, lies in a folder.
 pub fn servers_in(folder: &Path) -> Vec<PathBuf> {
     let folder = std::fs::canonicalize(folder).unwrap();
     let own = std::fs::read_link("/proc/self/exe").unwrap();
@@ -159,7 +154,7 @@ pub fn servers_in(folder: &Path) -> Vec<PathBuf> {
     std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path()).filter(is_at_work).collect()
 }
 
-/// Kills the server in whose command line a word ends so, of those whose data lie below a store's folder.
+/// Kills the server with data below a store's folder, in whose command line a word ends so.
 pub fn end_server_with(word: &str, folder: &Path) {
     for entry in servers_in(folder) {
         let words = fs::read_to_string(entry.join("cmdline")).unwrap();
@@ -171,15 +166,14 @@ pub fn end_server_with(word: &str, folder: &Path) {
     }
 }
 
-/// The folder of the sockets of the server whose data lie in a store's folder.
+/// The socket folder of the server of a store's folder.
 pub fn socket_in(folder: &Path) -> PathBuf {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let is_socket = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("socket-");
     entries.into_iter().find(is_socket).unwrap()
 }
 
-/// Holds a server to its end: of its processes, as many as in `at_work`, none is left when it is closed, dropped or killed. What was
-/// acknowledged before it was killed is there.
+/// Checks that `at_work` processes of a server end when it is closed, dropped or killed, and that acknowledged writes survive a kill.
 pub fn hold_to_its_end(def: &StoreDef, tier: Option<Guarantee>, at_work: std::ops::RangeInclusive<usize>) {
     let folder = new_folder();
     let left = || servers_in(folder.path()).len();
@@ -208,12 +202,11 @@ const VICTIM_TIER: &str = "STOREBENCH_TEST_VICTIM_TIER";
 const VICTIM_FOLDER: &str = "STOREBENCH_TEST_VICTIM_FOLDER";
 const VICTIM_SETTINGS: &str = "STOREBENCH_TEST_VICTIM_SETTINGS";
 
-/// The number of three records, whose inserts were acknowledged, that are there after the process that made them was killed.
+/// How many of three acknowledged inserts are there after a kill.
 pub fn after_kill(def: &StoreDef, tier: Guarantee) -> u64 {
     after_kill_with(def, tier, &[])
 }
 
-/// The same, with settings.
 pub fn after_kill_with(def: &StoreDef, tier: Guarantee, settings: &[(&str, &str)]) -> u64 {
     let folder = new_folder();
     let ready = folder.path().join("ready");
@@ -237,7 +230,6 @@ pub fn after_kill_with(def: &StoreDef, tier: Guarantee, settings: &[(&str, &str)
     open(def, &store, Some(tier), false, settings).unwrap().count().unwrap()
 }
 
-/// Settings as one text: `name=value name=value`.
 fn words(settings: &[(&str, &str)]) -> String {
     let words: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
     words.join(" ")
@@ -262,7 +254,7 @@ fn victim() {
     std::thread::sleep(Duration::from_secs(60));
 }
 
-/// A batch that fails leaves nothing, wherever in it the failure is, and the session goes on; then a value of so many bytes, more
+/// Checks that a batch that fails anywhere leaves nothing, and the session goes on; then writes a value of `large` bytes, more
 /// than goes out at once.
 pub fn hold_batches_to_all_or_none(store: &dyn Store, large: usize) {
     let mut session = store.session().unwrap();

@@ -16,7 +16,7 @@ pub const UNQLITE_CONFIG_MAX_PAGE_CACHE: c_int = 2;
 pub const UNQLITE_CONFIG_ERR_LOG: c_int = 3;
 pub const UNQLITE_LIB_CONFIG_PAGE_SIZE: c_int = 8;
 
-/// Takes a piece of a value, its length, and what the caller handed over.
+/// Receives a piece of a value, its length, and the caller's pointer.
 pub type Consumer = unsafe extern "C" fn(*const c_void, c_uint, *mut c_void) -> c_int;
 
 unsafe extern "C" {

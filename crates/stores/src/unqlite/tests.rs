@@ -30,7 +30,7 @@ fn what_it_would_ignore_or_can_t_take_is_refused() {
     }
 }
 
-/// In a process of its own: the engine has one page size for all stores of a process, and other tests have theirs open.
+/// In a separate process: the engine has one page size per process, and other tests have stores open.
 #[test]
 fn pages_can_have_other_sizes() {
     let mut other = Command::new(std::env::current_exe().unwrap());
@@ -71,7 +71,7 @@ fn other_page_sizes() {
     }
 }
 
-/// UnQLite 1.1.7 lost records in this manner, and read others wrong.
+/// UnQLite 1.1.7 lost and corrupted records here.
 #[test]
 fn updates_of_other_sizes_survive_reopening() {
     update_and_reopen(&new_folder(), &[]);

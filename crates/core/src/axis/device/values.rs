@@ -8,15 +8,14 @@ use crate::shown::quoted;
 use crate::words::words;
 
 /// A block's size must be a multiple of this many bytes: the smallest sector.
-pub const SECTOR_BYTES: u64 = 512;
-/// Sizes that a block may have, in bytes.
+pub(crate) const SECTOR_BYTES: u64 = 512;
+/// Sizes of a block, in bytes.
 pub const BLOCK_BYTES: RangeInclusive<u64> = SECTOR_BYTES..=16 << 20;
 
-/// In which order blocks are read or written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[allow(missing_docs)]
 #[strum(serialize_all = "kebab-case")]
-pub enum Pattern {
+pub(crate) enum Pattern {
     SeqRead,
     SeqWrite,
     RandRead,
@@ -26,13 +25,12 @@ pub enum Pattern {
 words!(Pattern, all);
 
 impl Pattern {
-    /// Whether blocks are written.
     pub fn writes(self) -> bool {
         matches!(self, Pattern::SeqWrite | Pattern::RandWrite)
     }
 
     /// Whether blocks follow each other in no order.
-    pub fn is_random(self) -> bool {
+    pub(crate) fn is_random(self) -> bool {
         matches!(self, Pattern::RandRead | Pattern::RandWrite)
     }
 }
@@ -54,22 +52,19 @@ pub enum Io {
 words!(Io, all);
 
 impl Io {
-    /// Whether the page cache is passed by.
     pub fn is_direct(self) -> bool {
         matches!(self, Io::Direct | Io::DirectDsync)
     }
 
-    /// Whether each write is durable when it returns.
-    pub fn is_dsync(self) -> bool {
+    pub(crate) fn is_dsync(self) -> bool {
         matches!(self, Io::Dsync | Io::DirectDsync)
     }
 }
 
-/// The call that makes writes durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
 #[allow(missing_docs)]
 #[strum(serialize_all = "lowercase")]
-pub enum SyncCall {
+pub(crate) enum SyncCall {
     Fsync,
     Fdatasync,
 }

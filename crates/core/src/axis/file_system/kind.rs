@@ -4,38 +4,36 @@
 pub const WITHOUT_ROOT: &str = "fuse2fs";
 
 const MIB: u64 = 1 << 20;
-/// Files that an engine may have beside its records' own, each of which fills a cluster.
+/// Files that an engine may have next to those of records; each fills a cluster.
 const STORE_FILES: u64 = 256;
-/// Bytes that an engine may reserve for its logs before it needs them: embedded ones up to about 70 MiB, servers some of
-/// 16 MiB each.
+/// Bytes that an engine may reserve for logs: embedded ones up to about 70 MiB, servers some of 16 MiB each.
 const STORE_BYTES: u64 = 256 * MIB;
 
-/// All that is said of a kind of file system.
+/// A kind of file system that an image can have.
 #[derive(Debug)]
 pub struct Kind {
     /// The name in plans, results and the kernel's list of file systems.
     pub name: &'static str,
-    /// The cluster sizes that it can have, in bytes, in rising order; empty where it has none to choose.
+    /// Possible cluster sizes in bytes, rising; empty if there is no choice.
     pub clusters: &'static [u32],
     /// The one that it has where none is named.
     pub default_cluster: u32,
-    /// The program that formats it, and its package in Debian and Ubuntu. `None` for one in memory.
+    /// The program that formats it. `None` for one in memory.
     pub format: Option<Tool>,
-    /// The program of the same package that repairs it when a system starts, as it has no journal.
+    /// The program of the same package that repairs it when a system starts, if it has no journal.
     pub repair: Option<&'static str>,
-    /// The arguments of the program before the image's path.
     arguments: fn(u32) -> Vec<String>,
-    /// Names in /proc/filesystems of what the kernel mounts it with, the first that is there. Empty for one that is a program.
+    /// Names in /proc/filesystems of what mounts it, the first that is there. Empty for a FUSE program.
     pub kernel: &'static [&'static str],
-    /// The program that mounts it without the kernel's own driver, where there is one.
+    /// The program that mounts it without the kernel's driver.
     pub fuse: Option<Fuse>,
     /// Options that every mount by the kernel has.
     pub options: &'static str,
-    /// Whether its files have no owners, so that a mount gives all of them to one.
+    /// Whether files have no owners, so that a mount gives all of them to one.
     pub ownerless: bool,
     /// Why a power cut can take what was synced there, if it can.
     pub forgets: Option<&'static str>,
-    /// The smallest image that can be formatted so, in bytes, with room for what the file system itself takes.
+    /// The smallest image that can be formatted, in bytes, with room for the file system's own tables.
     least_bytes: fn(u32) -> u64,
 }
 
@@ -68,13 +66,12 @@ fn words(text: &str) -> Vec<String> {
     text.split(' ').map(String::from).collect()
 }
 
-/// Of ext2, ext3 and ext4: an inode for as many bytes. Estimates count at least as much for each file.
+/// Bytes for each inode of ext2, ext3 and ext4. Estimates count at least as much for each file.
 const BYTES_PER_FILE: &str = "4096";
 const POWERS_4K: &[u32] = &[1024, 2048, 4096];
 const POWERS_64K: &[u32] = &[512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
 const E2FSPROGS: Option<Tool> = Some(Tool { program: "mke2fs", package: "e2fsprogs" });
 
-/// The defaults that each entry begins from.
 const NONE: Kind = Kind {
     name: "",
     clusters: &[4096],
@@ -222,7 +219,7 @@ impl Kind {
         self.format.is_none()
     }
 
-    /// Whether no kernel has it: it is a program, which mounts it by FUSE, without root as well.
+    /// Whether only a FUSE program mounts it, which needs no root.
     pub fn is_a_program(&self) -> bool {
         self.kernel.is_empty()
     }

@@ -3,7 +3,7 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 
-/// A directory with a folder in it that holds a file, a link to a folder beside it, and another folder.
+/// A directory with a folder that holds a file, a link to a folder outside, and another folder.
 fn planted() -> tempfile::TempDir {
     let top = tempfile::tempdir().unwrap();
     fs::create_dir_all(top.path().join("work/inner/deep")).unwrap();

@@ -1,4 +1,4 @@
-//! Those of Linux.
+//! The calls on Linux.
 
 use std::fs::File;
 use std::io;
@@ -25,12 +25,11 @@ pub fn drop_cache(file: &File) -> io::Result<()> {
     Ok(fadvise(file, 0, None, Advice::DontNeed)?)
 }
 
-/// Tells the kernel in which order a file will be read.
-pub fn expect_reads(file: &File, at_random: bool) -> io::Result<()> {
+pub(crate) fn expect_reads(file: &File, at_random: bool) -> io::Result<()> {
     Ok(fadvise(file, 0, None, if at_random { Advice::Random } else { Advice::Sequential })?)
 }
 
-/// Has the kernel begin to write what the page cache has of a part of a file.
+/// Starts writeback of a part of a file.
 pub fn begin_writing(file: &File, from: i64, bytes: i64) {
     // SAFETY: the file is open, and the call takes numbers alone.
     unsafe { libc::sync_file_range(file.as_raw_fd(), from, bytes, libc::SYNC_FILE_RANGE_WRITE) };
@@ -42,14 +41,13 @@ pub fn processors() -> io::Result<Vec<usize>> {
     Ok((0..CpuSet::MAX_CPU).filter(|number| set.is_set(*number)).collect())
 }
 
-/// Keeps a thread to these processors.
-pub fn keep_to_processors(thread: Option<Pid>, processors: &[usize]) -> rustix::io::Result<()> {
+pub(crate) fn keep_to_processors(thread: Option<Pid>, processors: &[usize]) -> rustix::io::Result<()> {
     let mut set = CpuSet::new();
     processors.iter().for_each(|number| set.set(*number));
     sched_setaffinity(thread, &set)
 }
 
-/// Has one file share the blocks of another.
+/// Makes one file share the blocks of another.
 pub fn share_blocks(from: &File, to: &File) -> io::Result<()> {
     Ok(ioctl_ficlone(to, from)?)
 }
@@ -59,17 +57,17 @@ pub fn sync_file_system(file: &File) -> io::Result<()> {
     Ok(syncfs(file)?)
 }
 
-/// Syncs a file with all that is known about it.
+/// Syncs a file with all its metadata.
 pub fn sync(file: &File) -> rustix::io::Result<()> {
     rustix::fs::fsync(file)
 }
 
-/// Syncs a file's data, and of what is known about it as much as reading them takes.
+/// Syncs a file's data, and the metadata that reading them takes.
 pub fn sync_data(file: &File) -> rustix::io::Result<()> {
     rustix::fs::fdatasync(file)
 }
 
-/// Mounts a file system of this kind, with options of the kernel's and its own; without devices and programs of other users in it.
+/// Mounts a file system with the kernel's options and its own; without devices and setuid programs.
 pub fn mount<'a>(
     source: &Path,
     at: &Path,
@@ -82,21 +80,20 @@ pub fn mount<'a>(
     Ok(rustix::mount::mount(source, at, kind, flags, Some(own.as_c_str()))?)
 }
 
-/// Unmounts what is mounted at a folder, and at no link to one.
+/// Unmounts a folder, but no link to one.
 pub fn unmount(at: &Path) -> io::Result<()> {
     Ok(rustix::mount::unmount(at, UnmountFlags::NOFOLLOW)?)
 }
 
-/// Asks the file system to put the folders made in this one far from one another. ext4 does not use a deleted file's place
-/// again for minutes, and looks at each such place when it makes a file nearby: a trial must not pay for the deletions of
-/// the one before it. Other file systems don't know the attribute, and need none.
+/// Asks the file system to put the folders made in this one far apart (ext4). ext4 does not reuse a deleted file's place for minutes, and
+/// looks at each such place when it makes a file nearby: a trial must not pay for the deletions of the one before it.
 pub fn spread(folder: &File) {
     if let Ok(flags) = ioctl_getflags(folder) {
         let _ = ioctl_setflags(folder, flags | IFlags::TOPDIR);
     }
 }
 
-/// Options that the kernel takes as flags, and the rest, which is the file system's own.
+/// Splits options into flags of mount(2) and the file system's own.
 fn flags_of<'a>(options: impl Iterator<Item = &'a str>) -> (MountFlags, String) {
     const FLAGS: [(&str, MountFlags); 8] = [
         ("noatime", MountFlags::NOATIME),

@@ -12,14 +12,14 @@ use crate::kernel::system;
 use crate::measure::cgroup::Group;
 use crate::result::{LimitReport, Limited};
 
-/// The limits that a trial's process is told to take on.
+/// The limits that a trial's process takes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Order {
     /// The cgroups that it is to join.
     pub groups: Vec<Group>,
     /// The limits, each with what holds it and what escapes it.
     pub limits: Vec<(Limited, u64, By, Option<String>)>,
-    /// The number of the block device under the place, where it is limited: `8:0`.
+    /// The number of the block device under the location, if it is limited: `8:0`.
     pub device: Option<String>,
     /// The processors to choose from, by number.
     pub processors: Vec<usize>,
@@ -27,7 +27,7 @@ pub struct Order {
     pub told: PathBuf,
 }
 
-/// Whom a limit holds where a trial has a server of its own.
+/// What a limit holds if a trial has a private server.
 const SERVER_ALONE: &str = "holds the server, and not storebench, its client";
 const SERVER_AND_CLIENT: &str = "holds storebench, the server's client, too";
 
@@ -37,10 +37,8 @@ impl Order {
         self.limits.iter().find(|(limited, ..)| *limited == limit).map(|(_, asked, ..)| *asked)
     }
 
-    /// Puts this process under its limits: what it takes and does from now on is held to them. What took effect.
-    ///
-    /// # Errors
-    /// A sentence: a limit that is not in force as it was asked for.
+    /// Puts this process under its limits from now on, and gives those in force. The error names a limit that is not in force as
+    /// asked for.
     pub fn enter(&self) -> Result<Vec<LimitReport>, String> {
         for group in &self.groups {
             group.join()?;
@@ -57,9 +55,9 @@ impl Order {
         self.limits.iter().map(|limit| self.check(limit, &own)).collect()
     }
 
-    /// Leaves this process outside the cgroups, which a server of its own is to join. A limit that no cgroup
-    /// holds applies to both. Gives the limits in force, as the kernel says.
-    pub fn hold_server(&self) -> Result<Vec<LimitReport>, String> {
+    /// Leaves this process outside the cgroups, which its private server will join. A limit that no cgroup holds applies to both.
+    /// Gives the limits in force, as the kernel says.
+    pub(crate) fn hold_server(&self) -> Result<Vec<LimitReport>, String> {
         let own = cgroups::own();
         let check = |limit: &(Limited, u64, By, Option<String>)| {
             let (.., by, _) = limit;
@@ -98,7 +96,6 @@ impl Order {
         self.report(told, in_force)
     }
 
-    /// The limit in force must be the one that was asked for.
     fn report(
         &self,
         (limit, asked, by, remark): &(Limited, u64, By, Option<String>),
@@ -120,7 +117,6 @@ impl Order {
         })
     }
 
-    /// The value of a limit in the first of the joined cgroups that knows it.
     fn in_groups(&self, limit: Limited) -> Result<Option<u64>, String> {
         let mut unknown = Err("the process joined no cgroup".to_owned());
         for group in &self.groups {
@@ -133,7 +129,7 @@ impl Order {
     }
 }
 
-/// Whether what is in force is what was asked for: memory in whole pages, a share as exactly as slices of time allow, no more
+/// Whether the limit in force is the one asked for: memory in whole pages, a share as exactly as slices of time allow, no more
 /// processors than there are.
 fn holds(limit: Limited, asked: u64, found: u64, processors: u64) -> bool {
     match limit {
@@ -144,8 +140,7 @@ fn holds(limit: Limited, asked: u64, found: u64, processors: u64) -> bool {
     }
 }
 
-/// The processors that this process may run on, by number.
-pub fn allowed_processors() -> Result<Vec<usize>, String> {
+pub(crate) fn allowed_processors() -> Result<Vec<usize>, String> {
     system::processors().map_err(|error| format!("asking for the processors: {error}"))
 }
 
@@ -153,7 +148,7 @@ fn count_processors() -> Result<u64, String> {
     Ok(allowed_processors()?.len() as u64)
 }
 
-/// Keeps this process, the threads that it has and will have, to so many processors; how many it then has.
+/// Keeps this process and all its threads to so many processors; gives their number.
 fn limit_processors(processors: &[usize], asked: u64) -> Result<Option<u64>, String> {
     let count = usize::try_from(asked).unwrap_or(usize::MAX).min(processors.len());
     let failed = |error: &dyn std::fmt::Display| format!("choosing {asked} processors: {error}");
@@ -168,7 +163,7 @@ fn limit_processors(processors: &[usize], asked: u64) -> Result<Option<u64>, Str
     count_processors().map(Some)
 }
 
-/// Bounds this process's own data; to what.
+/// Bounds this process's own data; gives the bound.
 fn limit_data(asked: u64) -> Result<Option<u64>, String> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = Rlimit { current: Some(asked), maximum: getrlimit(Resource::Data).maximum };
@@ -204,7 +199,7 @@ mod tests {
         }
     }
 
-    /// The second order gives all of them back.
+    /// The second order releases all.
     #[test]
     fn a_process_keeps_itself_to_fewer_processors() {
         let all = allowed_processors().unwrap();

@@ -21,8 +21,7 @@ fn of_device(version: Version, limit: Limited) -> (&'static str, &'static str) {
     }
 }
 
-/// Writes a limit into a cgroup's files. `device` is the number of the block device under the place: `8:0`. `processors` are
-/// those to choose from, by number.
+/// Writes a limit into a cgroup's files. `device` is the location's block device: `8:0`. `processors` are those to choose from.
 pub fn hold(
     folder: &Path,
     version: Version,
@@ -72,7 +71,7 @@ pub fn hold(
 /// Bytes that may go to swap in version 1.
 const SWAP_V1: u64 = 1 << 20;
 
-/// Keeps what is over the limit from going to swap, where the kernel counts that; elsewhere there is none, or the remark says so.
+/// Keeps memory over the limit from going to swap, if the kernel counts that; otherwise there is no swap, or the remark says so.
 fn without_swap(folder: &Path, version: Version, value: u64) -> Result<(), String> {
     let (name, text) = match version {
         Version::V2 => ("memory.swap.max", "0".to_owned()),
@@ -86,7 +85,7 @@ fn without_swap(folder: &Path, version: Version, value: u64) -> Result<(), Strin
     }
 }
 
-/// The first so many of some processors, as the kernel's files list them; all where there are fewer.
+/// The first `count` processors, in the kernel's format.
 fn list(processors: &[usize], count: u64) -> String {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let numbers: Vec<String> = processors.iter().take(count).map(ToString::to_string).collect();
@@ -135,13 +134,12 @@ pub fn in_force(
     })
 }
 
-/// A share in millionths of one processor's time.
 fn share(part: Option<u64>, period: Option<u64>) -> Option<u64> {
     let (part, period) = (part?, period.filter(|period| *period > 0)?);
     Some((part as f64 / period as f64 * 1e6).round() as u64)
 }
 
-/// The number of processors in a list such as `0-2,5`; `None` where it is empty.
+/// The length of a list such as `0-2,5`; `None` if it is empty.
 fn listed(text: &str) -> Option<u64> {
     let ranges = text.trim().split(',').filter(|range| !range.is_empty());
     let count = |range: &str| {
@@ -160,7 +158,7 @@ pub struct Evidence {
     pub kills: Option<u64>,
     /// Slices of time that were cut short.
     pub throttled_periods: Option<u64>,
-    /// For how long, in nanoseconds.
+    /// In nanoseconds.
     pub throttled_ns: Option<u64>,
 }
 

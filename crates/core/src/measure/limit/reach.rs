@@ -10,13 +10,11 @@ use crate::kernel::memory;
 use crate::measure::cgroup::Home;
 use crate::result::{LimitReport, Limited};
 
-/// The help where cgroups can't be made.
 const HELP: &str = "run as root, or as a user of systemd with cgroups of version 2";
 /// The writes that escape a limit in version 1.
 const WRITES_ESCAPE: &str = "holds direct and synced writes, not what the system writes back later";
 /// The memory that a limit of the process's own data leaves out.
 const CACHE_ESCAPES: &str = "bounds the process's own data; the page cache is not charged";
-/// Where there is swap that can't be limited.
 const SWAP_ESCAPES: &str = "this machine has swap, and the kernel does not limit it";
 
 /// The limits that this process can hold.
@@ -24,20 +22,18 @@ const SWAP_ESCAPES: &str = "this machine has swap, and the kernel does not limit
 pub struct Reach {
     /// Where cgroups with each controller can be made, or why not.
     homes: BTreeMap<Controller, Result<Home, String>>,
-    /// The limits that scopes of the user's systemd can hold, or why there are no scopes.
+    /// What scopes of the user's systemd can hold, or why there are none.
     scope: Result<BTreeSet<Controller>, String>,
-    /// The processors that this process may run on, by number.
     processors: Vec<usize>,
-    /// Whether memory could go to swap.
     has_swap: bool,
 }
 
 /// The decision on each limit of a machine: held or not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Decision {
-    /// Those that are.
+    /// Limits that are held.
     pub held: Vec<Held>,
-    /// Those that are not, each with the reason; all are optional.
+    /// Limits that are not held, with the reasons; all are optional.
     pub not_held: Vec<LimitReport>,
 }
 
@@ -48,7 +44,7 @@ pub struct Held {
     pub limit: Limited,
     /// To what.
     pub asked: u64,
-    /// By what.
+    /// What holds it.
     pub by: By,
     /// Where the cgroup is made that holds it, if one does.
     pub home: Option<Home>,
@@ -68,7 +64,7 @@ impl Reach {
         }
     }
 
-    /// The same with memory held by cgroups made here, as a run has found that they can be.
+    /// Holds memory by cgroups made here, if a run has found that they can be.
     pub fn with_memory_at(mut self, home: &Result<Home, String>) -> Reach {
         if let Ok(home) = home {
             self.homes.insert(Controller::Memory, Ok(home.clone()));
@@ -81,11 +77,8 @@ impl Reach {
         &self.processors
     }
 
-    /// The decision on limits on a device, or without a known one for the reason given. Those in `optional` need not
-    /// be.
-    ///
-    /// # Errors
-    /// The limit that can't be held, why, and what would help.
+    /// How limits are held, for a device or the reason why it is unknown. Those in `optional` need not be held. The error says
+    /// which limit can't be held, why, and what would help.
     pub fn decide(
         &self,
         limits: &Limits,
@@ -109,7 +102,7 @@ impl Reach {
         Err(format!("{} can't be limited here: {reason}{scope}: {help}", limit.words()))
     }
 
-    /// The holder of a limit where cgroups are made by this process, or a process limits itself.
+    /// What holds a limit if this process makes cgroups or limits itself.
     fn by_group(&self, limit: Limited, optional: &[Limited], device: Result<(), &str>) -> Way {
         if limit.is_of_device() {
             device.map_err(str::to_owned)?;
@@ -129,7 +122,7 @@ impl Reach {
         }
     }
 
-    /// The part that a limit does not hold, if anything.
+    /// What a limit does not hold.
     fn escapes(&self, limit: Limited, home: &Home) -> Option<String> {
         let v1 = home.version() == Version::V1;
         match limit {
@@ -140,10 +133,9 @@ impl Reach {
     }
 }
 
-/// The holder of a limit, its place, and what escapes it; or why nothing holds the limit.
+/// What holds a limit, where, and what escapes it; or why nothing does.
 type Way = Result<(By, Option<Home>, Option<String>), String>;
 
-/// A limit in a scope of the user's systemd.
 fn by_scope(controllers: &BTreeSet<Controller>, limit: Limited, device: Result<(), &str>) -> Way {
     match limit {
         // Held in any case, and more surely than by a controller that is rarely handed to users.
@@ -154,7 +146,7 @@ fn by_scope(controllers: &BTreeSet<Controller>, limit: Limited, device: Result<(
     }
 }
 
-/// Limits that are held and not, and the first that is not though it must be.
+/// Limits that are held and not, and the first required one that is not.
 fn sorted(
     ways: impl Iterator<Item = (Limited, u64, Way)>,
     optional: &[Limited],
@@ -173,7 +165,7 @@ fn sorted(
     (decision, missing)
 }
 
-/// The limits that scopes of the user's systemd can hold: the controllers that were handed to it.
+/// The limits that scopes of the user's systemd can hold: the controllers delegated to it.
 fn scope() -> Result<BTreeSet<Controller>, String> {
     let user = rustix::process::getuid().as_raw();
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
@@ -189,7 +181,7 @@ fn scope() -> Result<BTreeSet<Controller>, String> {
     Ok(handed_over(Path::new(&service)))
 }
 
-/// The controllers that a cgroup of version 2 may pass on.
+/// The controllers that a cgroup of version 2 may delegate.
 fn handed_over(group: &Path) -> BTreeSet<Controller> {
     let text = std::fs::read_to_string(group.join("cgroup.controllers")).unwrap_or_default();
     let named = |controller: &Controller| text.split_whitespace().any(|name| name == controller.name());

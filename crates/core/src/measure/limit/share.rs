@@ -1,9 +1,9 @@
-//! Whether a share of the processors' time was in force while something was measured. The kernel gives it in slices, and looks at
-//! its clock tick whether a part is used up: what is over by then runs at full speed.
+//! Whether a share of the processors' time was in force during a measurement. The kernel gives it in slices, and checks at its
+//! clock tick whether a slice is used up: what ends before runs at full speed.
 
 use crate::result::{Counters, Doubt, Measured, OVERALL, OperationResult};
 
-/// More than its share that a phase may have had, before its figures are those of another machine.
+/// How far a phase may exceed its share before its figures are another machine's.
 const TOLERATED: f64 = 1.25;
 
 /// The operations of a trial that had more of a processor's time than their share of it, in millionths.
@@ -19,7 +19,7 @@ pub fn beyond_share(measured: &Measured, millionths: u64) -> Vec<Doubt> {
                 "it had {:.0} % of a processor's time, where the machine's share is {} %: the work was over too soon for that to \
                  take effect, so measure more operations",
                 had * 100.0,
-                // Divided once, so that it is the number that was asked for, and not one beside it.
+                // Divided once, to give exactly the number that was asked for.
                 millionths as f64 / 1e4
             ),
         })
@@ -27,7 +27,6 @@ pub fn beyond_share(measured: &Measured, millionths: u64) -> Vec<Doubt> {
     measured.operations.iter().filter_map(doubt).collect()
 }
 
-/// The part of one processor's time that a phase had.
 fn had(counters: &Counters) -> Option<f64> {
     let (cpu_ns, took_ns) = (counters.cpu_ns?, counters.took_ns?);
     (took_ns > 0).then(|| cpu_ns as f64 / took_ns as f64)

@@ -25,7 +25,6 @@ fn slices_are_short_and_hold_what_the_kernel_takes() {
     }
 }
 
-/// A cgroup that holds one limit, removed when dropped.
 struct Limited1 {
     made: Option<OwnGroup>,
     group: Group,
@@ -45,7 +44,6 @@ impl Limited1 {
         Some(limited)
     }
 
-    /// A shell that has joined it.
     fn shell(&self, script: &str, argument: &Path) -> Command {
         let mut command = Command::new("sh");
         command.args(["-euc", &format!("echo 0 > \"$0/cgroup.procs\"; {script}")]);
@@ -67,7 +65,7 @@ impl Drop for Limited1 {
 
 const LIMIT: u64 = 32 << 20;
 
-/// A folder whose files are on a disk, so that their pages can be taken back.
+/// On a disk, so that its files' pages can be reclaimed.
 fn on_a_disk() -> Option<tempfile::TempDir> {
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).ok()?;
     let place = environment::place("", folder.path()).ok()?;
@@ -77,7 +75,7 @@ fn on_a_disk() -> Option<tempfile::TempDir> {
 #[test]
 fn memory_over_the_limit_is_killed() {
     let Some(group) = Limited1::new(Limited::Memory, LIMIT, None) else { return };
-    // Without an end of a line, all of it is the last line, which is kept.
+    // Without a newline, all of it is the last line, which is kept.
     let script = "head -c 134217728 /dev/zero | tail -n 1 > \"$1\"";
     let status = group.shell(script, Path::new("/dev/null")).stderr(Stdio::null()).status().unwrap();
     assert!(status.code() == Some(137) || status.signal() == Some(9), "{status}");
@@ -101,14 +99,13 @@ fn page_cache_is_charged_and_taken_back() {
     assert!((LIMIT / 2..=LIMIT).contains(&peak), "{peak}");
 }
 
-/// Time on a processor, in nanoseconds.
 fn ran_ns(child: &Child) -> u64 {
     let text = fs::read_to_string(format!("/proc/{}/schedstat", child.id())).unwrap();
     text.split(' ').next().unwrap().parse().unwrap()
 }
 
-/// A busy machine can only lower what a process gets. So the time that it got is held against its share of the time
-/// that passed from above, and from below against the slices in which it had used its part up.
+/// A busy machine only lowers what a process gets. So its time is compared from above with its share of the time that passed, and
+/// from below with the slices that it used up.
 #[test]
 fn a_share_of_a_processor_is_held_to_within_a_tenth() {
     const SHARE: u64 = 200_000;
@@ -136,7 +133,7 @@ fn a_share_of_a_processor_is_held_to_within_a_tenth() {
     assert!(group.evidence().throttled_ns > Some(0));
 }
 
-/// A busy disk can only be slower still.
+/// A busy disk is only slower.
 #[test]
 fn writes_past_the_page_cache_are_held_to_a_bandwidth() {
     const RATE: u64 = 4 << 20;

@@ -1,9 +1,7 @@
-//! The program's own definitions of the calls that sync. Each hands on to the next definition, which is the C library's
-//! (or that of a preloaded library), and leaves the result and `errno` as they were.
-//!
-//! Synchronous writes need more: files opened with `O_DSYNC` or `O_SYNC` are remembered, and writes to them counted.
-//! LMDB writes its meta page so, which is half of each of its commits. As long as no such file was opened and no journal is kept
-//! (`unsynced.rs`), a call costs one more load and one more jump.
+//! The program's definitions of the calls that sync. Each passes on to the next definition, the C library's (or a preloaded
+//! library's), and leaves result and `errno` as they were. Synchronous writes need more: files opened with `O_DSYNC` or `O_SYNC`
+//! are remembered, and writes to them counted. LMDB writes its meta page so, half of each commit. Without such a file and a
+//! journal (`unsynced.rs`), a call costs one more load and one more jump.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fs::File;
@@ -34,7 +32,7 @@ impl Next {
         if known.is_null() { self.find() } else { known }
     }
 
-    /// Threads may look at once; all find the same.
+    /// Threads may search at once; all find the same.
     #[cold]
     fn find(&self) -> *mut c_void {
         // SAFETY: the name ends with a zero.
@@ -44,7 +42,7 @@ impl Next {
     }
 }
 
-/// Times what syncs. What the call leaves in `errno` stays there.
+/// Times a sync, and keeps its `errno`.
 #[inline(always)]
 fn timed<T>(call: Call, action: impl FnOnce() -> T) -> T {
     let start = Instant::now();
@@ -57,7 +55,7 @@ fn timed<T>(call: Call, action: impl FnOnce() -> T) -> T {
     result
 }
 
-/// The value that a function returns when there is no next definition of it, which no C library leaves out.
+/// What a function returns without a next definition, which every C library has.
 trait Failure {
     const FAILED: Self;
 }
@@ -81,8 +79,8 @@ fn missing<T: Failure>() -> T {
     T::FAILED
 }
 
-/// Defines a function that hands on to the next definition of its name: `$how` is given a closure that does so. A type
-/// after `as` is that of the C library's function where the arguments alone don't tell it.
+/// Defines a function that passes on to the next definition of its name: `$how` gets a closure for that. A type after `as` is the
+/// C library's function type, if the arguments don't determine it.
 macro_rules! hand_on {
     ($($name:ident, $text:literal, ($($argument:ident: $type:ty),*) -> $result:ty, as $pointer:ty, $how:expr;)*) => {
         $(
@@ -104,7 +102,6 @@ macro_rules! hand_on {
         }
         )*
 
-        /// The definitions, by name.
         fn ours() -> Vec<(&'static CStr, *const c_void)> {
             vec![$(($text, $name as *const c_void)),*]
         }
@@ -148,7 +145,7 @@ hand_on! {
     ftruncate64, c"ftruncate64", (fd: c_int, length: off64_t) -> c_int,
         as unsafe extern "C" fn(c_int, off64_t) -> c_int, |next| changes_length(fd, length, next);
 
-    // The mode is variable in C; Linux hands it over like a fixed one, and where it is left out it is not looked at.
+    // The mode is variable in C; Linux hands it over like a fixed one, and a missing one is not read.
     open, c"open", (path: *const c_char, flags: c_int, mode: mode_t) -> c_int,
         as unsafe extern "C" fn(*const c_char, c_int, ...) -> c_int, |next| remembered(flags, next);
     open64, c"open64", (path: *const c_char, flags: c_int, mode: mode_t) -> c_int,
@@ -159,10 +156,9 @@ hand_on! {
         as unsafe extern "C" fn(c_int, *const c_char, c_int, ...) -> c_int, |next| remembered(flags, next);
 }
 
-/// The type of `fsync` and its like.
 type OfFile = unsafe extern "C" fn(c_int) -> c_int;
 
-/// With these, `sync_file_range` waits for the disk; without, it only sets it to work.
+/// With these, `sync_file_range` waits for the disk.
 const WAITS: c_uint = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
 
 #[inline(always)]
@@ -170,15 +166,13 @@ fn timed_if<T>(syncs: bool, call: Call, action: impl FnOnce() -> T) -> T {
     if syncs { timed(call, action) } else { action() }
 }
 
-/// Whether calls must be looked at closer: a file was opened to be written synchronously, or a journal is kept.
+/// Whether calls need a closer look: a file was opened for synchronous writes, or a journal is kept.
 static CLOSER: AtomicBool = AtomicBool::new(false);
 
-/// From now on calls are looked at closer.
 pub(super) fn look_closer() {
     CLOSER.store(true, Ordering::Release);
 }
 
-/// A call that syncs.
 #[inline(always)]
 fn syncs<T: PartialEq + Default>(call: Call, synced: Synced, next: impl FnOnce() -> T) -> T {
     if CLOSER.load(Ordering::Acquire) {
@@ -192,7 +186,7 @@ fn syncs_if(is_sync: bool, call: Call, synced: Synced, next: impl FnOnce() -> c_
     if is_sync { syncs(call, synced, next) } else { next() }
 }
 
-/// A call that writes so many bytes, at an offset or where the descriptor stands.
+/// A write of so many bytes, at an offset or the descriptor's position.
 #[inline(always)]
 fn writes(
     fd: c_int,
@@ -212,7 +206,6 @@ fn writes_closer(fd: c_int, bytes: usize, offset: Option<i64>, next: impl FnOnce
     unsynced::around_write(fd, bytes as u64, offset, synchronous, || timed_if(synchronous, Call::Write, next))
 }
 
-/// A call that changes a file's length.
 #[inline(always)]
 fn changes_length(fd: c_int, length: impl Into<i64>, next: impl FnOnce() -> c_int) -> c_int {
     if CLOSER.load(Ordering::Acquire) {
@@ -221,22 +214,20 @@ fn changes_length(fd: c_int, length: impl Into<i64>, next: impl FnOnce() -> c_in
     next()
 }
 
-/// The bytes of all parts together.
 fn length(parts: *const iovec, count: c_int) -> usize {
     // SAFETY: the caller of `writev` and its like gives so many parts.
     (0..usize::try_from(count).unwrap_or(0)).map(|part| unsafe { (*parts.add(part)).iov_len }).sum()
 }
 
-/// The numbers, modulo their count here, of descriptors that were once opened so: which files to look at closer.
+/// Descriptor numbers, modulo their count here, once opened for synchronous writes: their files need a closer look.
 static ONCE: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
 
-/// The place of a descriptor's bit in [`ONCE`].
 fn bit(fd: c_int) -> (usize, u64) {
     let number = fd as usize % (ONCE.len() * 64);
     (number / 64, 1 << (number % 64))
 }
 
-/// Remembers a descriptor that is opened so that its writes sync.
+/// Remembers a descriptor opened for synchronous writes.
 #[inline(always)]
 fn remembered(flags: c_int, open: impl FnOnce() -> c_int) -> c_int {
     let fd = open();
@@ -248,19 +239,18 @@ fn remembered(flags: c_int, open: impl FnOnce() -> c_int) -> c_int {
     fd
 }
 
-/// Whether writes to the descriptor sync. Asks the system about one whose number was once such a file's: it may be another's by
-/// now.
+/// Whether writes to the descriptor sync. Asks the system if its number was once such a file's: it may be another's by now.
 fn is_synchronous(fd: c_int) -> bool {
     let (word, bit) = bit(fd);
     if ONCE[word].load(Ordering::Relaxed) & bit == 0 {
         return false;
     }
-    // SAFETY: the call only tells.
+    // SAFETY: the call only reads.
     let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
     flags >= 0 && flags & libc::O_DSYNC != 0
 }
 
-/// Whether shared libraries find our definitions, and the standard library's own calls reach them.
+/// Whether shared libraries and the standard library's calls use our definitions.
 pub(super) fn check() -> Result<(), String> {
     for (name, ours) in ours() {
         // SAFETY: the name ends with a zero.

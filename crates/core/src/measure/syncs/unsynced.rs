@@ -1,9 +1,7 @@
-//! A journal of what this process has written and not synced, file by file, so that it can be undone: then the files are as one
-//! power cut could leave them, where nothing reached the disk but what was synced.
-//!
-//! A file is known by its device and inode, so that a sync of one says nothing of another. What is written through a mapping, by
-//! system calls made directly or by other processes is not seen and stays, as do changes of names and lengths: a disk may have
-//! taken all of them before the cut. Nothing here is fast; a process that is measured keeps no journal.
+//! A journal of unsynced writes, file by file, to undo them: the files are then as a power cut could leave them if only synced
+//! data reached the disk. A file is known by its device and inode, so a sync of one says nothing about another. Writes through
+//! mappings, direct system calls or other processes are not seen and stay, as do changes of names and lengths: a disk may have
+//! taken them before the cut. The journal is slow: no measured process keeps one.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
@@ -18,38 +16,35 @@ use rustix::fs::{FileType, Mode, OFlags};
 
 use super::interpose::look_closer;
 
-/// Whether a journal is kept.
 static KEPT: AtomicBool = AtomicBool::new(false);
-/// The journal, while one is.
 static JOURNAL: Mutex<Option<Journal>> = Mutex::new(None);
 
-/// Files whose content is no data of a store's.
+/// Files that hold no store's data.
 const NO_DATA: [&str; 3] = ["/proc/", "/sys/", "/memfd:"];
 
-/// A file's device and inode.
 type Id = (u64, u64);
 
 struct Journal {
     files: HashMap<Id, Known>,
-    /// Files below these folders are not the store's.
+    /// Folders with other files than the store's.
     apart: Vec<PathBuf>,
 }
 
-/// A file that was written to. It stays open: closing it would give up this process's locks on it.
+/// A written file. It stays open: closing it would release this process's locks on it.
 struct Known {
     file: File,
     unsynced: Option<Unsynced>,
 }
 
-/// The writes to a file since it was last synced.
+/// Writes to a file since its last sync.
 struct Unsynced {
-    /// The file's length then.
+    /// At the last sync.
     length: u64,
-    /// The bytes from before, by offset, in the order in which they were overwritten.
+    /// Overwritten bytes, by offset, in order.
     before: Vec<(u64, Vec<u8>)>,
 }
 
-/// Keeps the journal from now on, but for files below the folder `apart`.
+/// Starts the journal, except for files below `apart`.
 pub(super) fn begin(apart: &Path) {
     let apart = apart.canonicalize().unwrap_or_else(|_| apart.into());
     *journal() = Some(Journal { files: HashMap::new(), apart: vec![apart] });
@@ -57,11 +52,8 @@ pub(super) fn begin(apart: &Path) {
     look_closer();
 }
 
-/// Undoes what was written and not synced. From now on no other thread of this process writes to a file or syncs one through
-/// the C library: the process is to end.
-///
-/// # Errors
-/// When a file can't be brought back to what it was; the journal is then kept no longer.
+/// Undoes unsynced writes. No other thread may write or sync through the C library afterwards: the process is to end. Fails when
+/// a file can't be restored; the journal ends in any case.
 pub(super) fn undo() -> io::Result<()> {
     let mut guard = journal();
     let Some(journal) = guard.as_mut() else { return Ok(()) };
@@ -78,8 +70,7 @@ fn journal() -> MutexGuard<'static, Option<Journal>> {
     JOURNAL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A write of so many bytes, at an offset or where the descriptor stands, which `write` does. One that is `synchronous` is on
-/// the disk when it returns.
+/// Runs `write` of so many bytes, at an offset or the descriptor's position. A `synchronous` one is on the disk when it returns.
 pub(super) fn around_write<T>(
     fd: c_int,
     bytes: u64,
@@ -100,7 +91,7 @@ pub(super) fn around_write<T>(
     })
 }
 
-/// A change of a file's length, which `change` does.
+/// Runs `change` of a file's length.
 pub(super) fn around_truncation(fd: c_int, length: i64, change: impl FnOnce() -> c_int) -> c_int {
     with_file(fd, change, |known, change| {
         let result = change();
@@ -111,7 +102,7 @@ pub(super) fn around_truncation(fd: c_int, length: i64, change: impl FnOnce() ->
     })
 }
 
-/// Runs an action on a file that belongs to the journal, while no other thread acts on one; and alone on any other.
+/// Runs an action on a file, under the journal's lock if it belongs to the journal.
 fn with_file<T, A: FnOnce() -> T>(fd: c_int, action: A, noted: impl FnOnce(&mut Known, A) -> T) -> T {
     let Some(id) = KEPT.load(Ordering::Acquire).then(|| id(fd)).flatten() else { return action() };
     let mut guard = journal();
@@ -125,19 +116,15 @@ fn with_file<T, A: FnOnce() -> T>(fd: c_int, action: A, noted: impl FnOnce(&mut 
     }
 }
 
-/// The files that a call syncs.
 pub(super) enum Synced {
-    /// One.
     File(c_int),
     /// All of its file system.
     FileSystem(c_int),
-    /// The one that is mapped at an address.
     Mapped(*const c_void),
-    /// All.
     All,
 }
 
-/// A sync, which `sync` does. What is written to the same files meanwhile waits.
+/// Runs `sync`. Writes to the same files wait meanwhile.
 pub(super) fn around_sync<T: PartialEq + Default>(synced: &Synced, sync: impl FnOnce() -> T) -> T {
     if !KEPT.load(Ordering::Acquire) {
         return sync();
@@ -169,7 +156,7 @@ pub(super) fn around_sync<T: PartialEq + Default>(synced: &Synced, sync: impl Fn
 }
 
 impl Journal {
-    /// The file of a descriptor; `None` where it is none of the store's or can't be read.
+    /// The descriptor's file; `None` if it is not the store's or can't be read.
     fn known(&mut self, fd: c_int, id: Id) -> Option<&mut Known> {
         if !self.files.contains_key(&id) {
             let path = format!("/proc/self/fd/{fd}");
@@ -219,7 +206,7 @@ impl Known {
         }
     }
 
-    /// The file was cut to this length, or is not longer.
+    /// Notes a file's new, perhaps shorter, length.
     fn cut(&mut self, length: u64) {
         let Some(unsynced) = &mut self.unsynced else { return };
         unsynced.length = unsynced.length.min(length);
@@ -228,7 +215,7 @@ impl Known {
         }
     }
 
-    /// Brings back what was there when it was last synced.
+    /// Restores the state at the last sync.
     fn undo(&mut self) -> io::Result<()> {
         let Some(now) = self.length() else { return Err(io::Error::other("a file has no length")) };
         self.cut(now);
@@ -265,13 +252,13 @@ fn write_at(file: &File, mut at: u64, mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// A descriptor that the caller has open, or has not: then every call says so.
+/// A descriptor that is the caller's to have open: otherwise calls fail.
 fn borrowed(fd: c_int) -> Option<BorrowedFd<'static>> {
     // SAFETY: the number is not -1, and the descriptor is used within the call that it was handed to alone.
     (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) })
 }
 
-/// A file of bytes that can be overwritten.
+/// The id of a plain file or block device.
 fn id(fd: c_int) -> Option<Id> {
     let stat = rustix::fs::fstat(borrowed(fd)?).ok()?;
     (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then_some((stat.st_dev, stat.st_ino))
@@ -282,7 +269,6 @@ fn id_of_any(fd: c_int) -> Option<Id> {
     Some((stat.st_dev, stat.st_ino))
 }
 
-/// Where the next write to a descriptor goes.
 fn position(fd: c_int) -> Option<u64> {
     let fd = borrowed(fd)?;
     if rustix::fs::fcntl_getfl(fd).ok()?.contains(OFlags::APPEND) {
@@ -291,7 +277,6 @@ fn position(fd: c_int) -> Option<u64> {
     rustix::fs::tell(fd).ok()
 }
 
-/// The file that is mapped at an address.
 fn mapped(address: usize) -> Option<Id> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let path = maps.lines().find_map(|line| {
@@ -311,7 +296,6 @@ mod tests {
 
     use super::*;
 
-    /// A file that holds ten digits, and is synced.
     fn digits() -> Known {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"0123456789").unwrap();

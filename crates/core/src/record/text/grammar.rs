@@ -7,19 +7,18 @@ use super::{INVENTED_PER_MILLE, INVENTED_RANK_SHIFT, INVENTED_WORDS, RANK_SHIFT,
 
 const ENGLISH: &str = include_str!("english.txt");
 
-/// A word or mark as it is written, with what follows it: at most 15 bytes and then their number, so that it can be
-/// copied whole.
+/// A word or mark with what follows it: at most 15 bytes and then their number, so that it can be copied whole.
 #[derive(Clone, Copy)]
 pub(super) struct Word {
     pub(super) bytes: [u8; 16],
 }
 
 impl Word {
-    /// In the last byte: the mark takes the place of the space before it.
+    /// A flag in the last byte: the mark replaces the space before it.
     const STICKS: u8 = 0x80;
-    /// In the last byte: it is the article that a vowel makes `an`.
+    /// A flag in the last byte: the article, which a vowel makes `an`.
     const ARTICLE: u8 = 0x40;
-    /// In the last byte: it begins with a vowel.
+    /// A flag in the last byte: begins with a vowel.
     const VOWEL: u8 = 0x20;
     const LENGTH: u8 = 0x0f;
 
@@ -41,7 +40,6 @@ impl Word {
         Word { bytes }
     }
 
-    /// Bytes to keep of the sixteen.
     #[inline]
     pub(super) fn len(&self) -> usize {
         usize::from(self.bytes[15] & Word::LENGTH)
@@ -64,18 +62,15 @@ impl Word {
     }
 }
 
-/// One place in a sentence.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Slot {
-    /// The word of this index.
+    /// By index.
     Word(u16),
-    /// A word of the list of this index.
+    /// By index.
     List(u16),
-    /// The next word begins with a capital.
     Capital,
 }
 
-/// A list of words to draw from.
 pub(super) struct List {
     words: Vec<u16>,
     choice: Alias,
@@ -88,20 +83,17 @@ impl List {
     }
 }
 
-/// The meaning of a name or a word in a rule.
 #[derive(Clone, Copy)]
 enum Part {
     Slot(Slot),
     Rule(usize),
 }
 
-/// Alternatives to choose from.
 struct Rule {
     runs: Vec<Vec<Part>>,
     choice: Alias,
 }
 
-/// The whole language.
 pub(super) struct Grammar {
     pub(super) words: Vec<Word>,
     pub(super) lists: Vec<List>,
@@ -110,7 +102,6 @@ pub(super) struct Grammar {
 }
 
 impl Grammar {
-    /// The language of `english.txt`, with invented words beside those listed there.
     pub(super) fn english() -> Grammar {
         let mut reader = Reader::default();
         for entry in entries(ENGLISH) {
@@ -123,7 +114,7 @@ impl Grammar {
         Grammar { words: reader.words, lists: reader.lists, rules: reader.rules, names: reader.names }
     }
 
-    /// One way to say what the rule of this name stands for; nothing if there is none.
+    /// One expansion of a rule; empty if there is no such rule.
     pub(super) fn run(&self, name: &str, rng: &mut Rng) -> Vec<Slot> {
         let mut slots = Vec::new();
         if let Some(&part) = self.names.get(name) {
@@ -146,7 +137,7 @@ impl Grammar {
     }
 }
 
-/// The entries of a text in which a line that begins with a space goes on with the one before it.
+/// The entries of a text in which an indented line continues the one before.
 fn entries(text: &str) -> Vec<String> {
     let mut entries: Vec<String> = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
@@ -217,12 +208,12 @@ impl Reader {
     }
 }
 
-/// Weights of the law of Zipf and Mandelbrot, with an exponent of 1.
+/// Weights of the Zipf-Mandelbrot law with an exponent of 1.
 fn by_rank(count: usize, shift: u64) -> Vec<u64> {
     (1..=count as u64).map(|rank| (1 << 32) / (rank + shift)).collect()
 }
 
-/// The weights of two groups in one, `per_mille` of the whole falling to the second.
+/// The weights of two groups in one, `per_mille` of the whole in the second.
 fn share(common: &[u64], rare: &[u64], per_mille: u64) -> Vec<u64> {
     let (common_total, rare_total) = (common.iter().sum::<u64>() >> 16, rare.iter().sum::<u64>() >> 16);
     let common = common.iter().map(|weight| weight * (1000 - per_mille) / common_total.max(1));

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::sample::Rng;
 
-/// Longest invented word: with its trailing space it must fit a [`super::grammar::Word`].
+/// With its trailing space a word must fit a [`super::grammar::Word`].
 const MAX_LETTERS: usize = 13;
 
 const ONSETS: &[&str] = &[
@@ -13,7 +13,7 @@ const ONSETS: &[&str] = &[
     "bl", "v", "k", "j", "wh", "qu", "", "", "",
 ];
 const VOWELS: &[&str] = &["a", "e", "i", "o", "u", "a", "e", "i", "o", "e", "ea", "oo", "ai", "ou", "ee"];
-/// The number of [`VOWELS`] that are single letters.
+/// The first [`VOWELS`] are single letters.
 const SHORT_VOWELS: usize = 10;
 const LINKS: &[&str] = &[
     "n", "r", "l", "t", "s", "m", "d", "c", "v", "p", "g", "b", "nt", "st", "nd", "ll", "rt", "ss", "tt",
@@ -23,12 +23,10 @@ const CODAS: &[&str] = &[
     "n", "t", "r", "d", "l", "m", "p", "n", "t", "r", "d", "l", "ck", "ll", "nd", "st", "nt", "ng", "rd",
     "sh", "ss", "k", "rn", "th", "ch", "rk", "mp", "lt", "g", "b", "rt",
 ];
-/// Syllables between the first and the ending.
 const SYLLABLES: &[u32] = &[0, 0, 0, 1, 1, 1, 1, 2];
 
-/// `count` new words, none of them in `taken`. Each is one of `listed` behind a beginning such as `sea-`, or a new
-/// stem before an ending such as `-ness` or `-`; at least one of `forms` must be an ending. Where the listed words
-/// begin with a capital, so do the new ones.
+/// `count` new words that are not in `taken`. Each is a `listed` word after a beginning such as `sea-`, or a new stem before an ending
+/// such as `-ness` or `-`; at least one of `forms` must be an ending. If listed words begin with a capital, so do new ones.
 pub(super) fn words(
     count: usize,
     listed: &[&str],

@@ -17,14 +17,12 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number in `0..bound`.
     #[inline]
     pub(super) fn below(&mut self, bound: u32) -> u32 {
         scale((self.next() >> 32) as u32, bound)
     }
 }
 
-/// `draw` of `0..2^32` as a number of `0..bound`.
 #[inline]
 pub(super) fn scale(draw: u32, bound: u32) -> u32 {
     ((u64::from(draw) * u64::from(bound)) >> 32) as u32
@@ -35,14 +33,14 @@ pub(super) struct Alias {
     buckets: Vec<Bucket>,
 }
 
-/// Below `share` (of 2^32) a bucket stands for its own index, from there on for `other`.
+/// Below `share` (of 2^32) a bucket stands for its own index, above for `other`.
 struct Bucket {
     share: u32,
     other: u16,
 }
 
 impl Alias {
-    /// A choice of `0..weights.len()`. At most 65,536 weights, of which one is above 0.
+    /// At most 65,536 weights, one of them above 0.
     pub(super) fn new(weights: &[u64]) -> Alias {
         let total: u128 = weights.iter().map(|&weight| u128::from(weight)).sum::<u128>().max(1);
         let mut rest: Vec<u128> =
@@ -63,7 +61,6 @@ impl Alias {
         Alias { buckets }
     }
 
-    /// The choice that a uniform `draw` of `0..2^32` stands for.
     #[inline]
     pub(super) fn pick(&self, draw: u32) -> usize {
         let product = u64::from(draw) * self.buckets.len() as u64;

@@ -6,8 +6,7 @@ use super::*;
 mod ratio;
 use ratio::{CODECS, Result, ratio};
 
-/// The ratios to which seven real books compress, in the order of [`CODECS`]: the figures of docs/data.md, where the
-/// command that measures them stands as well.
+/// The ratios to which seven real books compress, in the order of [`CODECS`], from docs/data.md, which has the command that measures them.
 const BOOKS: [(&str, usize, usize, [f64; 3]); 4] = [
     ("1 KiB", 1 << 10, 1000, [0.862, 0.860, 0.583]),
     ("10 KiB", 10 << 10, 300, [0.689, 0.708, 0.463]),

@@ -3,17 +3,17 @@
 use super::grammar::List;
 use super::sample::Rng;
 
-/// An urn of words, after Pólya and Moran: a word that is drawn may take the place of another as well, and is likelier
-/// from then on; and fresh words keep coming in from the list, one for every four that are drawn.
+/// An urn of words, after Pólya and Moran: a drawn word may replace another, and is likelier from then on; fresh words come in
+/// from the list, one for every four draws.
 pub(super) struct Urn {
     words: Vec<u16>,
     draws: u32,
-    /// Chance, of 256, that a word drawn takes the place of another.
+    /// The chance, of 256, that a drawn word replaces another.
     spread: u64,
 }
 
 impl Urn {
-    /// An urn of `size` words of `list`, a power of two up to 65,536.
+    /// `size` is a power of two up to 65,536.
     pub(super) fn new(list: &List, size: usize, spread: u64, rng: &mut Rng) -> Urn {
         let words = (0..size).map(|_| list.draw(rng)).collect();
         Urn { words, draws: 0, spread }
@@ -31,7 +31,7 @@ impl Urn {
         word
     }
 
-    /// Puts in the fresh words that are due since the last time.
+    /// Puts in the fresh words that are due.
     pub(super) fn refresh(&mut self, list: &List, rng: &mut Rng) {
         let mask = self.words.len() - 1;
         for _ in 0..self.draws / 4 {

@@ -1,5 +1,5 @@
-//! The settings of the folders: how keys are spread over directories, how a file is written, what is synced. There is
-//! no engine that could ignore it; the tier follows from it.
+//! The settings of the folders: how keys are spread over directories, how a file is written, what is synced. No engine could
+//! ignore them; the tier follows from them.
 
 use super::path::Layout;
 use crate::store::{Danger, Given, Guarantee, Loss, OpenOptions, Result, Setting, SettingDef, hold_to_tier};
@@ -38,15 +38,12 @@ const SYNC_FOLDER: SettingDef = SettingDef::new(
 .promising("without it a power cut can take new files back, and bring removed ones back: process; both syncs together are power")
 .read_by(OURS);
 
-/// The note on how the settings are read back.
 const OURS: &str = "nothing need be asked: storebench itself makes the calls, and tests look at the files and count the syncs";
 
-/// The settings of the flat layout.
 pub(super) const OF_FLAT: &[SettingDef] = &[WRITE, SYNC_FILE, SYNC_FOLDER];
-/// The settings of the nested layout.
 pub(super) const OF_NESTED: &[SettingDef] = &[LEVELS, LEVEL_BYTES, WRITE, SYNC_FILE, SYNC_FOLDER];
 
-/// The dangers at `process`, which lacks a sync or both.
+/// `process` lacks a sync or both.
 pub(super) const UNSYNCED: &[Danger] = &[
     Danger {
         with: &[("write", "rename"), ("sync_file", "true")],
@@ -63,7 +60,6 @@ pub(super) const UNSYNCED: &[Danger] = &[
     ),
 ];
 
-/// The same at `power`.
 pub(super) const SYNCED: &[Danger] = &[
     Danger {
         with: &[("write", "overwrite")],
@@ -72,24 +68,18 @@ pub(super) const SYNCED: &[Danger] = &[
     Danger::NOTHING[0],
 ];
 
-/// The configuration: how files are laid out, written and synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Config {
-    /// The spread of keys over directories.
     pub layout: Layout,
-    /// A value is written under a temporary name that then replaces the old file; else the old file is overwritten.
+    /// Write under a temporary name that replaces the old file; otherwise overwrite the file.
     pub rename: bool,
-    /// Files are synced.
     pub sync_file: bool,
-    /// Names are synced.
     pub sync_folder: bool,
 }
 
 impl Config {
-    /// The configuration that the options ask for, of a store with this layout unless they say otherwise.
-    ///
-    /// # Errors
-    /// When they can't be met, or give another tier than the one asked for.
+    /// The configuration for these options; `layout` is the default. Fails when they can't be met, or give a tier other than the
+    /// one asked for.
     pub fn new(options: &OpenOptions<'_>, layout: Layout, known: &[SettingDef]) -> Result<Config> {
         let given = Given::new(options, known)?;
         let number = |name| Ok(given.number(name, range(name))?.map(|number| number as usize));
@@ -109,12 +99,10 @@ impl Config {
         Ok(config)
     }
 
-    /// The guarantee of a write that has returned.
     pub fn tier(&self) -> Guarantee {
         if self.sync_file && self.sync_folder { Guarantee::Power } else { Guarantee::Process }
     }
 
-    /// Its settings, as the store tells them.
     pub fn settings(&self) -> Vec<Setting> {
         let Config { layout, rename, sync_file, sync_folder } = self;
         let mut settings = vec![Setting::given(LEVELS.name, layout.levels)];
@@ -130,7 +118,7 @@ impl Config {
     }
 }
 
-/// The values that a setting of the layout may have: so that a key of 32 bytes always leaves a name.
+/// A layout setting's range, which leaves a name for a key of 32 bytes.
 fn range(name: &str) -> std::ops::RangeInclusive<u64> {
     if name == LEVELS.name { 1..=4 } else { 1..=3 }
 }

@@ -11,13 +11,10 @@ use super::path::{CLOSED, CLOSED_DURABLE, Layout, is_hidden, is_temporary};
 use crate::store::{Result, StoreError};
 use crate::words::words;
 
-/// The means by which many files are made durable together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
 pub(super) enum GroupSync {
-    /// `syncfs`, then `fsync` of the root directory.
     #[strum(serialize = "syncfs, fsync of the root directory")]
     FileSystem,
-    /// `fsync` of each file and directory.
     #[strum(serialize = "fsync of each file and directory")]
     EachFile,
 }
@@ -25,16 +22,13 @@ pub(super) enum GroupSync {
 words!(GroupSync);
 
 impl GroupSync {
-    /// The way that the file system of `directory` allows.
+    /// What the file system of `directory` allows.
     pub(super) fn of(directory: &File) -> GroupSync {
         if syncfs_is_whole(directory) { GroupSync::FileSystem } else { GroupSync::EachFile }
     }
 }
 
-/// Hands every change of the file system that holds `root` to its device.
-///
-/// # Errors
-/// The system's own, also for an earlier write of anyone that failed since `root` was opened (Linux 5.8).
+/// Syncs the file system that holds `root`. Fails also for anyone's write that failed since `root` was opened (Linux 5.8).
 #[cfg(target_os = "linux")]
 pub(super) fn sync_file_system(root: &File) -> Result<()> {
     use std::os::fd::AsRawFd;
@@ -51,14 +45,13 @@ pub(super) fn sync_file_system(root: &File) -> Result<()> {
     root.sync_all().map_err(StoreError::io("sync the root directory"))
 }
 
-/// Elsewhere there is no such call, and [`GroupSync::of`] never asks for it.
+/// There is no such call, and [`GroupSync::of`] never asks for it.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn sync_file_system(root: &File) -> Result<()> {
     root.sync_all().map_err(StoreError::io("sync the root directory"))
 }
 
-/// Whether `syncfs` reaches the device on this file system. FUSE and 9p hand it on to nobody, so only those count
-/// that are known to be whole.
+/// Whether `syncfs` reaches the device here. FUSE and 9p do not pass it on, so only file systems known to be whole count.
 #[cfg(target_os = "linux")]
 fn syncfs_is_whole(directory: &File) -> bool {
     const KNOWN: [u32; 11] = [
@@ -83,23 +76,20 @@ fn syncfs_is_whole(_: &File) -> bool {
     false
 }
 
-/// The state in which a store was left by whoever had it open last.
+/// How a store was left by whoever had it open last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
-    /// It was not closed, or is new: temporary files may lie anywhere, and what is there may not be durable.
+    /// Not closed, or new: there may be temporary files, and what is there may not be durable.
     Open,
-    /// It was closed: there are no temporary files.
+    /// Closed, without temporary files.
     Closed,
-    /// It was closed, and all of it is durable.
+    /// Closed, and durable.
     Durable,
 }
 
 impl Left {
-    /// The state in which the store below `root` was left, which is to be opened with this layout. From now on it
-    /// counts as open. No directory is listed for that, so that what was cold stays so.
-    ///
-    /// # Errors
-    /// The system's own; [`StoreError::SettingNotTaken`] when it was closed with another layout, and stays closed.
+    /// How the store below `root` was left; from now on it counts as open. Lists no directory, so that what was cold stays so.
+    /// Fails with [`StoreError::SettingNotTaken`] when it was closed with another layout, and leaves it closed.
     pub(super) fn take(root: &File, layout: Layout) -> Result<Left> {
         let durable = noted_layout(root, CLOSED_DURABLE)?;
         let closed = noted_layout(root, CLOSED)?;
@@ -126,7 +116,7 @@ impl Left {
         })
     }
 
-    /// Notes how a store is left. Where that fails nothing is lost but time: the next opening looks through all of it.
+    /// Notes how a store is left. A failure only costs time: the next opening walks through everything.
     pub(super) fn note(root: &File, layout: Layout, durable: bool) {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
         let name = if durable { CLOSED_DURABLE } else { CLOSED };
@@ -136,7 +126,7 @@ impl Left {
     }
 }
 
-/// The layout that a store was closed with, as noted under this name; `None` where nothing is noted.
+/// The layout in a note; `None` without one.
 fn noted_layout(root: &File, name: &CStr) -> Result<Option<String>> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let file = match rustix::fs::openat(root, name, flags, Mode::empty()) {
@@ -149,14 +139,12 @@ fn noted_layout(root: &File, name: &CStr) -> Result<Option<String>> {
     Ok(Some(noted))
 }
 
-/// More than what is noted of a layout, in bytes.
+/// Notes are shorter, in bytes.
 const LONGEST_NOTE: u64 = 100;
 
-/// A file or directory that [`walk`] comes by.
 pub(super) enum Visit<'a> {
-    /// A file, in its directory.
     File(&'a File, &'a CStr),
-    /// A directory, after all that is in it.
+    /// After all that is in it.
     Directory(&'a File),
 }
 
@@ -194,7 +182,6 @@ pub(super) fn walk(
 
 #[cfg(test)]
 thread_local! {
-    /// Directories that this thread has listed.
     pub(super) static LISTED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
@@ -202,7 +189,6 @@ fn is_dots(name: &CStr) -> bool {
     matches!(name.to_bytes(), b"." | b"..")
 }
 
-/// Makes all that lies below `root` durable.
 pub(super) fn sync_all(root: &File, layout: Layout, group: GroupSync) -> Result<()> {
     match group {
         GroupSync::FileSystem => sync_file_system(root),
@@ -219,7 +205,6 @@ pub(super) fn sync_all(root: &File, layout: Layout, group: GroupSync) -> Result<
     }
 }
 
-/// The number of records below `root`.
 pub(super) fn count(root: &File, layout: Layout) -> Result<u64> {
     let mut files = 0;
     walk(root, layout, &mut |visit| {
@@ -229,7 +214,6 @@ pub(super) fn count(root: &File, layout: Layout) -> Result<u64> {
     Ok(files)
 }
 
-/// Removes the temporary files that a crash left.
 pub(super) fn remove_temporaries(root: &File, layout: Layout) -> Result<()> {
     walk(root, layout, &mut |visit| match visit {
         Visit::File(directory, name) if is_temporary(name.to_bytes()) => {

@@ -5,42 +5,37 @@ use std::fmt;
 
 use crate::store::{Result, StoreError};
 
-/// The prefix of the names of files that are being written and do not count yet.
+/// The prefix of files that are being written and do not count yet.
 pub(super) const TEMPORARY_PREFIX: &str = ".storebench-tmp-";
 
-/// The file that stands at the root of a store that was closed, until it is opened again: what is being written has been
-/// put in place or removed. Its name is none that a key can have.
+/// In the root of a closed store, until it is opened again: there are no temporary files. No key can have this name.
 pub(super) const CLOSED: &CStr = c".storebench-tmp-closed";
 
-/// The same, and all was durable when it was closed.
+/// Also: all was durable when it was closed.
 pub(super) const CLOSED_DURABLE: &CStr = c".storebench-tmp-closed-durable";
 
-/// The prefixes of the names under which FUSE and NFS keep a removed file while someone has it open, and a moment beyond:
-/// the last close of a file is told to them after the call has ended.
+/// Under these names FUSE and NFS keep a removed file while someone has it open, and a moment longer: they learn of the last
+/// close after the call has ended.
 const HIDDEN_PREFIXES: [&[u8]; 2] = [b".fuse_hidden", b".nfs"];
 
-/// The longest name that the usual file systems take, in bytes; also the longest key of both layouts.
+/// The longest name of the usual file systems, in bytes; also the longest key of both layouts.
 pub(super) const MAX_NAME_BYTES: usize = 255;
 
-/// The spread of keys over directories.
+/// How keys are spread over directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// Levels of directories between the root and the files.
+    /// Between the root and the files.
     pub levels: usize,
-    /// Bytes of the key that name each; the rest of it is the file's name.
+    /// Bytes of the key per level; the rest is the file's name.
     pub level_bytes: usize,
 }
 
 impl Layout {
-    /// All files in one directory.
-    pub const FLAT: Layout = Layout { levels: 0, level_bytes: 1 };
-    /// Two levels, of two bytes each.
-    pub const NESTED: Layout = Layout { levels: 2, level_bytes: 2 };
+    pub(crate) const FLAT: Layout = Layout { levels: 0, level_bytes: 1 };
+    pub(crate) const NESTED: Layout = Layout { levels: 2, level_bytes: 2 };
 
-    /// Cuts a key into what names its directory and what names its file.
-    ///
-    /// # Errors
-    /// [`StoreError::Unsupported`] for a key that can't be a path, or that would leave its place (`..`).
+    /// Splits a key into the names of its directory and file. Fails with [`StoreError::Unsupported`] for a key that can't be a
+    /// path, or that would leave its place (`..`).
     pub(super) fn split(self, key: &[u8]) -> Result<(&[u8], &[u8])> {
         if key.len() > MAX_NAME_BYTES {
             return unsupported("the key is longer than a file name may be (255 bytes)");
@@ -65,10 +60,8 @@ impl Layout {
         Ok((directory, name))
     }
 
-    /// Writes the path of a file into `buffer`, or that of a directory (`name` is empty; ends in a slash).
-    ///
-    /// # Errors
-    /// [`StoreError::Unsupported`] when a part holds a zero byte.
+    /// Writes a file's path into `buffer`, or a directory's (`name` is empty; ends in a slash). Fails with
+    /// [`StoreError::Unsupported`] for a zero byte.
     pub fn join<'b>(self, buffer: &'b mut Vec<u8>, directory: &[u8], name: &[u8]) -> Result<&'b CStr> {
         buffer.clear();
         for level in directory.chunks(self.level_bytes) {
@@ -82,7 +75,7 @@ impl Layout {
     }
 }
 
-/// As it is noted: `levels=2 level_bytes=2`.
+/// As noted: `levels=2 level_bytes=2`.
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "levels={}", self.levels)?;
@@ -94,12 +87,11 @@ fn unsupported<T>(why: &str) -> Result<T> {
     Err(StoreError::Unsupported(why.into()))
 }
 
-/// Whether a name is one of a file that does not count yet.
 pub(super) fn is_temporary(name: &[u8]) -> bool {
     name.starts_with(TEMPORARY_PREFIX.as_bytes())
 }
 
-/// Whether a name is one of a file that was removed, and is there only because someone has it open.
+/// Whether a file was removed, and is there only because someone has it open.
 pub(super) fn is_hidden(name: &[u8]) -> bool {
     HIDDEN_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }

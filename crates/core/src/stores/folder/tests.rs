@@ -28,7 +28,6 @@ fn open_with(
     def.open.unwrap()(&options)
 }
 
-/// Every file below `directory`, by its path from there.
 fn files(directory: &Path) -> Vec<String> {
     fn collect(root: &Path, directory: &Path, into: &mut Vec<String>) {
         for entry in std::fs::read_dir(directory).unwrap() {
@@ -207,7 +206,6 @@ fn directories_that_were_never_synced_stay_fresh() {
     );
 }
 
-/// Directories that opening a store lists.
 fn listed_at_opening(def: &StoreDef, directory: &Path, guarantee: Guarantee) -> (Box<dyn Store>, u64) {
     let before = LISTED.get();
     let store = open(def, directory, guarantee);
@@ -305,7 +303,7 @@ fn a_folder_that_was_closed_with_another_layout_is_not_opened() {
     assert_eq!(open(&NESTED_FOLDER, directory.path(), Guarantee::Process).count().unwrap(), 1);
 }
 
-/// Of every way to write: the tier that results, what accidents can cost, and whether a file that is held open keeps the old value.
+/// For every way to write: the tier that results, what accidents can cost, and whether an open file keeps the old value.
 #[test]
 fn the_guarantee_follows_from_how_files_are_written_and_what_is_synced() {
     use Guarantee::{Power, Process};

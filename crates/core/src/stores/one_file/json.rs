@@ -1,5 +1,5 @@
-//! Records as the text of a JSON object: a name and a text for each. A byte is the character of its number (Latin-1), so that any bytes can
-//! be kept, and those of ASCII text read as they are.
+//! Records as a JSON object of texts. A byte is the character with its number (Latin-1), so that any bytes can be kept, and ASCII
+//! text stays readable.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,6 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::Map;
 
-/// Writes records behind what is there.
 pub(super) fn write(map: &Map, into: &mut Vec<u8>) {
     struct Records<'m>(&'m Map);
     impl Serialize for Records<'_> {
@@ -25,10 +24,7 @@ pub(super) fn write(map: &Map, into: &mut Vec<u8>) {
     let _ = serde_json::to_writer(into, &Records(map));
 }
 
-/// Reads records.
-///
-/// # Errors
-/// Where the text is not that of an object of texts, or has a character that stands for no byte.
+/// Fails when the text is no object of texts, or has a character that stands for no byte.
 pub(super) fn read(text: &[u8]) -> serde_json::Result<Map> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let map = json.deserialize_map(Records)?;

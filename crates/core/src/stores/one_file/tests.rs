@@ -1,5 +1,4 @@
-//! The file that the store leaves, and what becomes of a change that can't be written; how it behaves as a store is the conformance
-//! suite's.
+//! The file that the store leaves, and changes that can't be written; the conformance suite tests the store's behaviour.
 
 use std::fs;
 use std::path::Path;

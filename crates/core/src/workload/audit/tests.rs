@@ -70,7 +70,6 @@ fn less_disk_than_incompressible_values_is_doubted() {
     assert!(doubted[0].reason.contains("10000") && doubted[0].reason.contains("4096"), "{doubted:?}");
 }
 
-/// Writes 40 records, changes them by `spoil`, and audits.
 fn audited(
     def: &crate::store::StoreDef,
     reading: Reading,

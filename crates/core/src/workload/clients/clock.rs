@@ -1,19 +1,19 @@
-//! The distance of another machine's clock from ours. A ping goes there and comes back with what that clock showed. It showed that at
-//! some moment between the two; so the middle of them is wrong by half of the time that both ways took, at most. Of many pings
-//! the quickest tells most (Cristian, Probabilistic clock synchronization, 1989).
+//! The offset of another machine's clock. A ping returns what that clock showed at some moment between sending and receiving; so
+//! their middle is wrong by at most half of the round trip. The quickest of many pings counts (Cristian, Probabilistic clock
+//! synchronization, 1989).
 
-/// A ping: when it was sent by our clock, what the other showed, and when that came here, in nanoseconds.
+/// When it was sent by our clock, what the other showed, and when the answer came, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ping {
+pub(crate) struct Ping {
     pub sent: u64,
     pub there: u64,
     pub back: u64,
 }
 
-/// Another machine's clock, as far as it is known.
+/// The offset of another machine's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Offset {
-    /// The nanoseconds by which it is ahead of ours.
+pub(crate) struct Offset {
+    /// Nanoseconds ahead of ours.
     ahead_ns: i128,
     /// The most by which that is wrong.
     pub uncertainty_ns: u64,
@@ -26,7 +26,7 @@ impl Ping {
 }
 
 impl Offset {
-    /// By the quickest of these pings; `None` where there is none.
+    /// By the quickest ping; `None` without any.
     pub fn of(pings: &[Ping]) -> Option<Offset> {
         let quickest = pings.iter().min_by_key(|ping| ping.took())?;
         let middle = i128::from(quickest.sent) + i128::from(quickest.took() / 2);
@@ -34,7 +34,7 @@ impl Offset {
         Some(Offset { ahead_ns: i128::from(quickest.there) - middle, uncertainty_ns })
     }
 
-    /// A moment of our clock, by the other.
+    /// Converts a moment of our clock to the other.
     pub fn there(&self, here: u64) -> u64 {
         (i128::from(here) + self.ahead_ns).clamp(0, i128::from(u64::MAX)) as u64
     }

@@ -1,5 +1,4 @@
-//! The trial's side: its clients, which it gives orders and whose words it hears. Whatever goes wrong with one ends the trial, with
-//! that client's name; one that says nothing for some time has gone wrong, too.
+//! The trial's side of clients: sends orders and receives messages. A client's failure, or its silence, ends the trial with its name.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -13,29 +12,25 @@ use crate::workload::elapsed::Elapsed;
 use crate::workload::spec::Spec;
 use crate::workload::stop::Stop;
 
-/// A client that has said nothing for so long does not answer any more: it says each second that it is at work.
+/// A client reports every second; after this silence it has failed.
 const SILENCE: Duration = Duration::from_secs(15);
-/// The wait for one client's word before another is looked at.
+/// How long to wait for one client before the next.
 const LOOK: Duration = Duration::from_millis(5);
-/// Pings to a client before each round, at most and at least.
+/// Pings to a client before each round.
 const PINGS: Range<usize> = 8..64;
-/// The time after which no more pings are made than the fewest.
+/// After this time only the fewest pings are made.
 const PINGING: Duration = Duration::from_millis(200);
-/// The time between the last ping and the moment at which all start, beside that of the way: clients wake up in it.
+/// From the last ping to the common start, besides the latency: clients wake up in it.
 const LEAD: Duration = Duration::from_millis(30);
 
-/// The clients of a trial.
-pub struct Fleet {
+pub(crate) struct Fleet {
     members: Vec<Member>,
-    /// Where our clock begins.
     base: Instant,
     silence: Duration,
 }
 
-/// A client.
 struct Member {
     host: String,
-    /// The threads that it has.
     threads: Range<u64>,
     link: Box<dyn Link>,
     heard: Instant,
@@ -43,7 +38,7 @@ struct Member {
     phases: Vec<Sums>,
 }
 
-/// The sums over the rounds of a phase.
+/// Sums over a phase's rounds.
 struct Sums {
     operation: String,
     count: u64,
@@ -52,25 +47,22 @@ struct Sums {
     behind_ns: u64,
     wall_s: f64,
     cpu_s: f64,
-    /// The time of which it is known, and what of it processors were busy.
+    /// Seconds with known processor use, and how many of them were busy.
     known_s: f64,
     busy_s: f64,
 }
 
-/// A round, done by all.
-pub struct Rounded {
-    /// The time of all threads together.
+pub(crate) struct Rounded {
     pub elapsed: Elapsed,
-    /// The counters of all their processes.
     pub counters: Counters,
-    /// The moment at which all were to start.
+    /// When all were to start.
     pub began: Instant,
-    /// The number of each client's first thread, with what it did.
+    /// Each client's first thread, with what it did.
     pub did: Vec<(usize, Did)>,
 }
 
 impl Fleet {
-    /// Starts the clients that a trial names, with all of its threads spread evenly over them; `None` where it names none.
+    /// Starts the clients of a trial, with its threads spread evenly; `None` without clients.
     pub fn of(spec: &Spec, reach: Option<Reach>, threads: u64) -> Result<Option<Fleet>, Stop> {
         if spec.clients.is_empty() {
             return Ok(None);
@@ -97,13 +89,13 @@ impl Fleet {
         Fleet { members, base: Instant::now(), silence }
     }
 
-    /// Has all open their sessions on what was made on the server; where it was loaded anew, with so many records.
+    /// Has all open sessions on what was made on the server; `loaded` is the number of records if it was loaded anew.
     pub fn open(&mut self, made: &Made, loaded: Option<u64>) -> Result<(), Stop> {
         self.send(&Order::Open { made: made.clone(), loaded })?;
         self.each(|told| matches!(told, Told::Opened).then_some(())).map(drop)
     }
 
-    /// Has all do a round of a phase together, which is called so.
+    /// Has all do a round of the phase with this name.
     pub fn round(&mut self, round: Round, phase: &str, is_closed: bool) -> Result<Rounded, Stop> {
         self.send(&Order::Round(round))?;
         self.each(|told| matches!(told, Told::Ready).then_some(()))?;
@@ -135,7 +127,7 @@ impl Fleet {
         Ok(rounded)
     }
 
-    /// Tells all the moment at which they start, each by its own clock.
+    /// Has all start at one moment, each by its own clock.
     fn start(&mut self) -> Result<Instant, Stop> {
         let (base, silence) = (self.base, self.silence);
         let offsets =
@@ -151,7 +143,7 @@ impl Fleet {
         Ok(at)
     }
 
-    /// Hears of each, by its first thread and their number, all that it has measured.
+    /// Receives each client's measurements, with its first thread and their number.
     pub fn finish(&mut self) -> Result<Vec<(Range<usize>, All)>, Stop> {
         self.send(&Order::Finish)?;
         let all = self.each(|told| match told {
@@ -162,13 +154,12 @@ impl Fleet {
         Ok(threads.zip(all).collect())
     }
 
-    /// The error of the client that has this thread.
+    /// The error of the client with this thread.
     pub fn error(&self, thread: usize, why: &str) -> Stop {
         let member = self.members.iter().find(|member| member.threads.contains(&(thread as u64)));
         of_client(member.map_or("?", |member| &member.host), why)
     }
 
-    /// The report of each.
     pub fn reports(self) -> Vec<ClientReport> {
         let phases = |sums: Vec<Sums>| sums.iter().map(Sums::phase).collect();
         let report = |member: Member| ClientReport { phases: phases(member.phases), ..member.report };
@@ -179,7 +170,7 @@ impl Fleet {
         self.members.iter_mut().try_for_each(|member| member.send(order))
     }
 
-    /// Waits until each has said a certain thing. All are heard meanwhile, so that the failure of one is told at once.
+    /// Waits for a message from each. All are heard meanwhile, so that a failure is reported at once.
     fn each<T>(&mut self, wanted: impl Fn(Told) -> Option<T>) -> Result<Vec<T>, Stop> {
         let mut said: Vec<Option<T>> = self.members.iter().map(|_| None).collect();
         self.members.iter_mut().for_each(|member| member.heard = Instant::now());
@@ -212,7 +203,7 @@ impl Member {
         self.link.send(order).map_err(|why| of_client(&self.host, &why))
     }
 
-    /// Its next word but that it is at work, if one comes in so long a time.
+    /// The next message within a time, keep-alives aside.
     fn next(&mut self, within: Duration, silence: Duration) -> Result<Option<Told>, Stop> {
         match self.link.next(within).map_err(|why| of_client(&self.host, &why))? {
             None if self.heard.elapsed() > silence => {
@@ -230,7 +221,6 @@ impl Member {
         }
     }
 
-    /// The distance of its clock from ours.
     fn offset(&mut self, base: Instant, silence: Duration) -> Result<Offset, Stop> {
         let (mut pings, begun) = (Vec::with_capacity(PINGS.end), Instant::now());
         self.heard = begun;
@@ -249,13 +239,13 @@ impl Member {
         Offset::of(&pings).ok_or_else(|| of_client(&self.host, "its clock is not known"))
     }
 
-    /// Whether what it did is that of its threads.
+    /// Whether the results are for its threads.
     fn check(&self, did: &Did) -> Result<(), Stop> {
         let right = did.records.len() as u64 == self.report.sessions;
         if right { Ok(()) } else { Err(of_client(&self.host, "it reported threads that are not its own")) }
     }
 
-    /// Adds a round to what is told of it.
+    /// Adds a round to its report.
     fn note(&mut self, number: usize, phase: &str, is_closed: bool, did: &Did) {
         self.report.late_ns = self.report.late_ns.max(did.late_ns);
         self.report.processors = did.processors;
@@ -307,7 +297,7 @@ impl Sums {
     }
 }
 
-/// The threads of each client: as many for each as can be, those that are over for the first.
+/// The threads of each client, spread evenly, the first clients taking one more.
 fn parts(threads: u64, clients: u64) -> Vec<Range<u64>> {
     let (each, over) = (threads / clients, threads % clients);
     let first = |client: u64| client * each + client.min(over);
@@ -325,7 +315,6 @@ fn nanoseconds(base: Instant, at: Instant) -> u64 {
     at.saturating_duration_since(base).as_nanos() as u64
 }
 
-/// A failure that is a client's.
 fn of_client(host: &str, why: &str) -> Stop {
     Stop::harness(format!("the client {host}: {why}"))
 }

@@ -15,20 +15,19 @@ use crate::result::{Counters, Failure, Written};
 use crate::server::running::Made;
 use crate::workload::elapsed::Elapsed;
 
-/// The orders to a client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the words of each say what its fields are")]
 pub enum Order {
-    /// It is to say what its clock shows.
+    /// Asks for its clock.
     Ping,
-    /// It is to open its sessions on what was made on the server; which was loaded anew with so many records, if it was.
+    /// Open sessions on what was made on the server; `loaded` is the number of records if it was loaded anew.
     Open { made: Made, loaded: Option<u64> },
-    /// It is to do its part of a round, all but what is timed.
+    /// Prepare a round, up to what is timed.
     Round(Round),
-    /// It is to begin with what is timed at this moment of its clock.
+    /// Start the timed part at this moment of its clock.
     Start { at_ns: u64 },
-    /// All is done: it is to tell what it has measured.
+    /// Send all measurements.
     Finish,
 }
 
@@ -37,7 +36,7 @@ pub enum Order {
 pub struct Round {
     /// The phase of the workload, by its number.
     pub phase: usize,
-    /// The most operations of all threads, those of the warm-up included.
+    /// The most operations of all threads, warm-up included.
     pub operations: u64,
     /// The number of them that are not measured.
     pub warm_up: u64,
@@ -47,31 +46,29 @@ pub struct Round {
     pub live: u64,
 }
 
-/// The words of a client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the words of each say what its fields are")]
 pub enum Told {
-    /// It is at work.
     Alive,
-    /// The time that its clock shows, in nanoseconds.
-    Pong { at_ns: u64 },
-    /// Its sessions are open.
+    Pong {
+        at_ns: u64,
+    },
     Opened,
-    /// It stands at the starting line.
+    /// It waits for the start.
     Ready,
-    /// Its part of the round is done.
     Done(Box<Did>),
-    /// All that it has measured.
     Finished(Box<All>),
-    /// It has failed.
-    Failed { reason: Failure, message: String },
+    Failed {
+        reason: Failure,
+        message: String,
+    },
 }
 
 /// A client's part of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Did {
-    /// From the moment at which all were to start to the one at which its first thread began, in nanoseconds.
+    /// Nanoseconds from the common start to its first thread's begin.
     pub begin_ns: u64,
     /// The time by which the last of its threads was late at the starting line, in nanoseconds.
     pub late_ns: u64,
@@ -95,7 +92,7 @@ pub struct Did {
     pub processors: u32,
     /// The share of their time that its process took, while it was timed.
     pub cpu_share: f64,
-    /// The share of their time that all programs took; `None` where the round was too short to tell.
+    /// The share that all programs took; `None` if the round was too short to show.
     pub busy_share: Option<f64>,
     /// The histogram of each second, packed.
     pub seconds: Vec<(u32, String)>,
@@ -115,9 +112,8 @@ pub struct All {
 /// The measurements of a kind of operation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Kind {
-    /// Their latencies.
-    pub latencies: Packed,
-    /// Those that failed.
+    pub(crate) latencies: Packed,
+    /// Failed operations.
     pub errors: u64,
     /// Value bytes written or read.
     pub value_bytes: u64,
@@ -126,9 +122,6 @@ pub struct Kind {
 }
 
 /// Bytes as text: many of them are alike.
-///
-/// # Errors
-/// Never, in memory.
 pub fn packed(bytes: &[u8]) -> Result<String, String> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
     let packed = encoder.write_all(bytes).and_then(|()| encoder.finish());

@@ -6,13 +6,11 @@ use super::*;
 use crate::cell::Rate;
 use crate::workload::line::Gate;
 
-/// The way in which a lane's round goes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Way {
     Ends,
-    /// As long as no other lane fails.
     NeverEnds,
-    /// So does its schedule, which has an operation in an hour.
+    /// Its schedule has one operation in an hour.
     Waits,
     FailsBefore,
     PanicsBefore,
@@ -55,7 +53,6 @@ impl Lane<u64, u64> for Made {
     }
 }
 
-/// The result of two rounds of these lanes, and the number of handles that were opened.
 fn rounds(ways: &[Way]) -> (Result<Elapsed, Stop>, u64) {
     let lanes: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
     let (clock, opened) = (Clock::new(), AtomicU64::new(0));
@@ -121,7 +118,6 @@ fn a_thread_whose_handle_can_not_be_opened_ends_it() {
     assert_eq!(done.unwrap_err().message, "no more");
 }
 
-/// A gate that opens a little later, or not at all.
 struct Opens<'c>(&'c Clock, bool);
 
 impl Gate for Opens<'_> {

@@ -30,15 +30,12 @@ use crate::workload::phase::Goal;
 use crate::workload::spec::{Asked, Ended};
 use crate::workload::stop::Stop;
 
-/// The time before the start at which threads are woken up.
+/// How long before the start threads are woken up.
 const AWAKE_NS: f64 = 3_000_000.0;
-/// The kernel counts the time of processors in steps of 10 ms: of a shorter round than this they tell too little.
+/// The kernel counts processor time in steps of 10 ms: shorter rounds have no usable figure.
 const TELLING: Duration = Duration::from_millis(300);
 
-/// Does as the trial's process orders, until it orders no more. This process has the threads of these numbers.
-///
-/// # Errors
-/// At the first thing that goes wrong.
+/// Follows the trial's orders until there are no more, with these threads. Stops at the first thing that goes wrong.
 pub fn serve(asked: &Asked<'_>, threads: Range<u64>, wire: &dyn Wire) -> Result<(), Ended> {
     let Asked { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
@@ -92,7 +89,7 @@ struct Client<'a> {
 }
 
 impl Client<'_> {
-    /// Does the rounds that are ordered; gives the order that is another.
+    /// Does rounds; gives the first other order.
     fn while_open(&self, store: &dyn Store) -> Result<Option<Order>, Stop> {
         let lanes = &self.shares.0;
         let line = StartingLine::new(lanes.len(), self.clock);
@@ -119,7 +116,6 @@ impl Client<'_> {
         )
     }
 
-    /// Does a round, on all of its threads together, which `work` does.
     fn round<'s>(
         &'s self,
         Round { phase, operations, warm_up, until, live }: Round,
@@ -156,7 +152,6 @@ impl Client<'_> {
         })
     }
 
-    /// All that it has measured.
     fn all(&self) -> Result<All, Stop> {
         let recorder = self.shares.recorder_so_far()?;
         let kind = |operation: Operation| {
@@ -179,18 +174,16 @@ impl Client<'_> {
     }
 }
 
-/// Says what the clock shows.
 fn pong(wire: &dyn Wire, clock: &Clock) {
     wire.say(&Told::Pong { at_ns: clock.nanoseconds(0, clock.now()) });
 }
 
-/// The start of the timed part of a round: the same moment on all clients.
+/// The common start of a round's timed part on all clients.
 struct Edge<'a> {
     clock: &'a Clock,
     wire: &'a dyn Wire,
-    /// The last such moment, by the clock.
     moment: AtomicU64,
-    /// The counters of the process and of the processors just before it.
+    /// The process's and processors' counters just before it.
     before: Mutex<Option<(Snapshot, MachineCounters)>>,
 }
 

@@ -13,21 +13,19 @@ use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::operation::Operation;
 
-/// Starting a process, filling its buffers, opening, settling, closing and deleting a store.
+/// Seconds of starting a process, filling its buffers, opening, settling, closing and deleting a store.
 const OVERHEAD_S: f64 = 0.15;
-/// Making a value, calling an engine, checking, without the bytes.
+/// Seconds of making a value, calling an engine, checking, without the bytes.
 const CALL_S: f64 = 8e-6;
 /// Records loaded with one sync.
 const BATCH: f64 = 500.0;
 
-/// Why clients can't make values from files.
 const OWN_FILES: &str = "values are made from files of this machine (--text), which clients have not: leave that out, as compressible values can be \
      made without";
 
-/// Room that a cell needs on its disk, as a multiple of its values' bytes: log, tables and compaction side by side.
+/// Disk space as a multiple of values' bytes: log, tables and compaction at once.
 const ROOM_FACTOR: f64 = 3.0;
 
-/// Why a cell can't be run, whatever the place.
 pub fn reason(case: &Case<'_>) -> Option<Reason> {
     check(case).err()
 }
@@ -44,7 +42,6 @@ fn check(case: &Case<'_>) -> Result<(), Reason> {
     case.holds(case.cell.expected_bytes(CrudParameters::of(case.parameters).most_inserts()))
 }
 
-/// Bytes of disk.
 pub fn space(case: &Case<'_>) -> Space {
     let work = CrudParameters::of(case.parameters);
     let bytes = case.cell.expected_bytes(work.most_inserts()) * aging::room(case.cell.age());
@@ -52,12 +49,11 @@ pub fn space(case: &Case<'_>) -> Space {
     Space { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
 }
 
-/// Bytes of data at the fullest.
 pub fn held(case: &Case<'_>) -> f64 {
     case.cell.expected_bytes(CrudParameters::of(case.parameters).most_inserts())
 }
 
-/// Bytes of memory: what is made ahead, and all records where the store has nowhere else to keep them.
+/// Bytes of what is made ahead, and of all records if the store has nowhere else to keep them.
 pub fn memory(case: &Case<'_>) -> f64 {
     let cell = case.cell;
     let size = cell.record_size().span();
@@ -67,7 +63,6 @@ pub fn memory(case: &Case<'_>) -> f64 {
     ahead + batch + case.kept_in_memory(held(case))
 }
 
-/// Seconds.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let work = CrudParameters::of(case.parameters);
     let audit_s = audit_seconds(case.cell, work.most_inserts(), probe.sync_ns as f64 / 1e9);
@@ -75,7 +70,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     Time::of(seconds(case.cell, case.kind(), &work, probe) + audit_s + clearing_s, audit_s)
 }
 
-/// Seconds that a trial of `cell`, whose store is of this `kind`, may take, but for its audit.
+/// Seconds of a trial, without its audit.
 fn seconds(cell: &Cell, kind: Kind, work: &CrudParameters, probe: &Probe) -> f64 {
     let folder = kind == Kind::Folder;
     let syncs = cell.guarantee().tier() >= Some(Guarantee::Power);
@@ -105,13 +100,13 @@ fn seconds(cell: &Cell, kind: Kind, work: &CrudParameters, probe: &Probe) -> f64
     OVERHEAD_S + load_s + work.order.iter().map(phase_s).sum::<f64>()
 }
 
-/// Seconds that deleting the files of a trial may take: of those of a folder of files about what making them took.
+/// Seconds to delete a trial's files: for a folder of files about as long as making them.
 fn clearing_seconds(cell: &Cell, kind: Kind, inserts: u64, probe: &Probe) -> f64 {
     let records = cell.records().from.saturating_add(inserts).min(cell.records().to);
     if kind == Kind::Folder { records as f64 * probe.file_creation_ns as f64 / 1e9 } else { 0.0 }
 }
 
-/// Seconds of the timed part of a phase whose calls take `call_s` each.
+/// Seconds of a phase's timed part.
 fn stretch_seconds(cell: &Cell, work: &CrudParameters, call_s: f64) -> f64 {
     let each_s = match cell.rate() {
         Rate::Closed => call_s,
@@ -120,7 +115,7 @@ fn stretch_seconds(cell: &Cell, work: &CrudParameters, call_s: f64) -> f64 {
     work.duration.map_or(work.operations as f64 * each_s, |duration| duration.as_secs_f64())
 }
 
-/// The number of times that inserts fill the store, so that it is made anew and loaded again.
+/// How often inserts fill the store, so that it is made anew and loaded again.
 fn reloads(cell: &Cell, work: &CrudParameters, call_s: f64) -> f64 {
     let inserts = match work.duration {
         None => (work.operations + work.warm_up) as f64,
@@ -133,14 +128,13 @@ fn reloads(cell: &Cell, work: &CrudParameters, call_s: f64) -> f64 {
     (inserts / room as f64).ceil() - 1.0
 }
 
-/// Seconds that reading back what a trial of `cell` left may take, where a sync takes `sync_s`.
 fn audit_seconds(cell: &Cell, inserts: u64, sync_s: f64) -> f64 {
     let records = cell.records().from.saturating_add(inserts).min(cell.records().to);
     let sync_s = if cell.guarantee().tier() >= Some(Guarantee::Power) { sync_s } else { 0.0 };
     audit::seconds(records, cell.record_size().mean(), CALL_S, sync_s)
 }
 
-/// Bytes of disk that a trial of `cell`, whose store is of this `kind`, may take at its peak.
+/// A trial's peak bytes on disk.
 fn disk_bytes(cell: &Cell, kind: Kind, operations: u64) -> f64 {
     let records = cell.records().from.saturating_add(operations).min(cell.records().to) as f64;
     let blocks = if kind == Kind::Folder { records * FileSystem::file_bytes(cell.place()) } else { 0.0 };
@@ -172,7 +166,7 @@ mod tests {
         let audit = |cell: &Cell| audit_seconds(cell, 1000, 0.001);
         assert!(audit(&small) < 0.2 && audit(&large) > 1.0 && audit(&large) < 10.0, "of many only a sample");
         assert!(audit(&cell("lmdb", "100", Guarantee::Power)) > audit(&small));
-        // By the store's kind, whatever it is called.
+        // By the store's kind, whatever its name.
         let records = cell("mine", "1000", Guarantee::Process);
         assert!(seconds(&records, Kind::Folder, &work, &probe) > engine(&records) + 0.05);
         assert!(clearing_seconds(&records, Kind::Folder, 0, &probe) >= 0.03);
@@ -180,7 +174,6 @@ mod tests {
         assert!(disk_bytes(&records, Kind::Folder, 0) >= 4_096_000.0);
         assert!(disk_bytes(&records, Kind::Engine, 0) < 4_096_000.0);
     }
-    /// The cell, at this rate and with these parameters, in seconds.
     fn estimate(rate: &str, parameters: &[(&str, &str)]) -> f64 {
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
         let cell = Cell::of("sqlite")

@@ -1,5 +1,4 @@
-//! The trial's side of a trial of crud whose sessions are on clients: they are told what to do, and what they did is put where this
-//! process would have it, had it done so itself.
+//! The trial's side of crud with sessions on clients: gives orders, and puts the results where this process would have its own.
 
 use std::sync::Mutex;
 
@@ -18,10 +17,8 @@ use crate::workload::mix::Doing;
 use crate::workload::operation::Operation;
 use crate::workload::stop::Stop;
 
-/// A phase of several operations that alternate, as reports of clients call it.
 const MIX: &str = "mix";
 
-/// Has the clients open their sessions on what the open store has made, which was loaded anew with so many records.
 pub fn open(fleet: &mut Fleet, bench: &Bench<'_>, anew: Option<u64>) -> Result<(), Stop> {
     let made =
         Made::of(bench.folder()).map_err(|error| Stop::harness(format!("reading what was made: {error}")));
@@ -29,7 +26,6 @@ pub fn open(fleet: &mut Fleet, bench: &Bench<'_>, anew: Option<u64>) -> Result<(
     fleet.open(&made, anew)
 }
 
-/// Has the clients do a round.
 pub fn round(
     fleet: &mut Fleet,
     shares: &Shares<'_>,
@@ -51,12 +47,12 @@ pub fn round(
     Ok((elapsed, counters))
 }
 
-/// Puts what a client did in a round where its threads would have put it.
+/// Puts a client's results where its threads would have put them.
 fn put(shares: &Shares<'_>, first: usize, did: &Did) -> Result<(), String> {
     let untimed = did.untimed.as_slice().try_into().map_err(|_| "it reported other operations")?;
     let threads = shares.0.get(first..).unwrap_or_default();
     for (share, records) in threads.iter().zip(&did.records) {
-        // Their versions are told in the end.
+        // Versions come at the end.
         held(share).versions.resize(*records as usize, 0);
     }
     let share = threads.first().ok_or("it reported threads that are not its own")?;
@@ -67,7 +63,7 @@ fn put(shares: &Shares<'_>, first: usize, did: &Did) -> Result<(), String> {
     Ok(())
 }
 
-/// Takes what the clients have measured, and the versions of their records.
+/// Takes the clients' measurements, and their records' versions.
 pub fn gather(fleet: &mut Fleet, shares: &Shares<'_>) -> Result<(), Stop> {
     for (threads, all) in fleet.finish()? {
         let first = threads.start;
@@ -105,7 +101,7 @@ fn measured(kinds: &[Kind]) -> Result<Recorder, String> {
     Ok(recorder)
 }
 
-/// Doubts about operations of which clients were saturated: they may say more of these than of the store.
+/// Warnings about operations with saturated clients: they may say more about these than about the store.
 pub fn doubts(clients: &[ClientReport], operations: &[OperationResult]) -> Vec<Doubt> {
     let doubt = |operation: &OperationResult| {
         let name = &operation.operation;

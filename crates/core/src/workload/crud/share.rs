@@ -19,7 +19,7 @@ use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta, largest_quantum};
 use crate::workload::stop::Stop;
 use crate::workload::task::Crud;
 
-/// A round that is to be done by all threads, in a store that holds `live` records.
+/// A round for all threads, in a store that holds `live` records.
 #[derive(Clone, Copy)]
 pub struct Order<'o> {
     pub shared: &'o Shared<'o>,
@@ -27,30 +27,28 @@ pub struct Order<'o> {
     pub live: u64,
 }
 
-/// The records that one thread works on: every `threads`th, so that threads never meet and each knows what it wrote.
+/// One thread's records: every `threads`th, so that threads never meet and each knows what it wrote.
 pub struct Share<'a> {
     pub thread: u64,
-    /// All threads, those on other machines included.
+    /// Those on other machines included.
     pub threads: u64,
     pub driver: Driver<'a>,
-    /// The version of each record's value, by its position in the share.
+    /// By position in the share.
     pub versions: Vec<u8>,
     quantum: Quantum,
     chooser: Chooser,
-    /// Whose turn it is in a mix.
     turn: u64,
     pub written: Written,
-    /// Writes that changed what the store holds, since the round began: an engine may see that a value stays as it was.
+    /// Writes since the round began that changed the store: an engine may notice that a value stays the same.
     pub writes: u64,
 }
 
 impl Share<'_> {
-    /// The index of the record at a position.
     pub fn index(&self, position: u64) -> u64 {
         position * self.threads + self.thread
     }
 
-    /// Plans one operation of the phase; `remove` puts the record back, untimed, so that keys can be chosen at random.
+    /// Plans one operation; `remove` puts the record back, untimed, so that keys can be chosen at random.
     fn plan(&mut self, records: &Records, operation: Operation, chosen: u64, timed: bool) {
         if operation == Operation::Insert {
             let index = self.index(self.versions.len() as u64);
@@ -75,7 +73,7 @@ impl Share<'_> {
         }
     }
 
-    /// Does `operations` of them at most, in quanta, for as long as `goes_on` says so. They are timed where `seconds` hears of them.
+    /// Does at most `operations`, in quanta, while `goes_on`. They are timed if there are `seconds`.
     fn stretch(
         &mut self,
         session: &mut dyn Session,
@@ -95,8 +93,8 @@ impl Share<'_> {
         })
     }
 
-    /// Plans the next quantum: at most `most` operations; returns how many.
-    pub fn fill_quantum(&mut self, records: &Records, doing: Doing, most: u64, timed: bool) -> u64 {
+    /// Plans at most `most` operations; gives their number.
+    pub(crate) fn fill_quantum(&mut self, records: &Records, doing: Doing, most: u64, timed: bool) -> u64 {
         self.quantum.clear();
         let operation = match doing {
             Doing::One(operation) => operation,
@@ -117,8 +115,7 @@ impl Share<'_> {
             planned += 1;
         }
         if planned < most && operation != Operation::Insert {
-            // Those that found no room come next: which records are chosen must not depend on how many were to fit, as that
-            // follows from how quick the store is.
+            // Those without room come next: the choice of records must not depend on how many fit, which depends on the store's speed.
             self.chooser.go_back(before);
             self.chooser.fill(&mut chosen[..planned as usize], &self.versions);
         }
@@ -127,8 +124,7 @@ impl Share<'_> {
 }
 
 impl Share<'_> {
-    /// Plans the next operations of a mix: at most `most`; returns how many. Each is chosen among all records that are there
-    /// by then.
+    /// Plans at most `most` operations of a mix; gives their number. Each is chosen among all records that are there by then.
     fn fill_with(&mut self, records: &Records, mix: &Mix, most: u64, timed: bool) -> u64 {
         let mut planned = 0;
         while planned < most && self.quantum.has_room_for(2) {
@@ -149,7 +145,7 @@ impl Share<'_> {
 impl<'o> Lane<dyn Session + '_, Order<'o>> for Share<'_> {
     type Failed = Stop;
 
-    /// The warm-up; then, with all others, the timed part.
+    /// Warms up; then, with all others, does the timed part.
     fn round(
         &mut self,
         session: &mut (dyn Session + '_),
@@ -188,7 +184,6 @@ impl<'o> Lane<dyn Session + '_, Order<'o>> for Share<'_> {
 }
 
 impl Crud {
-    /// The share of one thread, with its memory.
     pub fn share<'a>(
         &self,
         thread: u64,
@@ -209,7 +204,6 @@ impl Crud {
         })
     }
 
-    /// The most records that there can be.
     fn most_records(&self) -> u64 {
         if self.duration.is_some() {
             self.records.to

@@ -1,4 +1,4 @@
-//! A trial of crud, in a process of its own.
+//! A trial of crud.
 
 use std::path::Path;
 
@@ -16,10 +16,7 @@ use crate::workload::clients::Fleet;
 use crate::workload::on_store::{OnStore, Settled, find, promised};
 use crate::workload::spec::{Asked, Ended, Spec};
 
-/// Runs the trial: prepares all of the harness's memory, opens the store, drives it, measures.
-///
-/// # Errors
-/// When it fails, or the store can't do this.
+/// Prepares all of the harness's memory, opens the store, drives it, measures.
 pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let Asked { stores, spec, reach } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
@@ -33,10 +30,7 @@ pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     measure((store, open), spec.options(crud.threads), prepared, &records, promised, spec)
 }
 
-/// The trial's records.
-///
-/// # Errors
-/// When the files that values are made from can't be read.
+/// Fails when the files that values are made from can't be read.
 pub fn records(spec: &Spec, text: Option<&Path>) -> Result<Records, Ended> {
     let sizes = spec.cell.record_size();
     let pool = match text {
@@ -48,7 +42,6 @@ pub fn records(spec: &Spec, text: Option<&Path>) -> Result<Records, Ended> {
     Ok(Records::new(spec.seed, sizes, pool))
 }
 
-/// The trial's task.
 pub fn crud(spec: &Spec, work: &CrudParameters) -> Crud {
     Crud {
         records: spec.cell.records(),
@@ -68,7 +61,6 @@ pub fn crud(spec: &Spec, work: &CrudParameters) -> Crud {
     }
 }
 
-/// Opens the store, runs the workload, lets the store settle and closes it, measuring all along.
 fn measure(
     (store, open): (&StoreDef, OpenFn),
     options: OpenOptions<'_>,

@@ -8,17 +8,12 @@ use std::{env, fs, io};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-/// The kernel's random numbers, among them that of the boot.
 const NUMBERS: &str = "/proc/sys/kernel/random";
 
-/// The file that this process runs.
 const PROGRAM: &str = "/proc/self/exe";
 
-/// Begins this process anew with another number of the boot, unless it has one. libmdbx reads the number when it is loaded, keeps it in its
-/// file, and trusts what it has not synced for as long as it finds the same.
-///
-/// # Errors
-/// Where this process may not mount anything, or can't be begun anew.
+/// Restarts this process with another boot id, unless it has one. libmdbx reads the id when it is loaded, keeps it in its file,
+/// and trusts what it has not synced as long as it finds the same. Fails when this process may not mount, or can't be restarted.
 pub(super) fn another() -> io::Result<()> {
     if !shown()? {
         return Ok(());
@@ -31,7 +26,7 @@ pub(super) fn another() -> io::Result<()> {
     Err(again.args(own).exec())
 }
 
-/// Shows this thread, and those that it starts, another number of the boot; `false` where they see it already.
+/// Shows this thread and its children another boot id; `false` if they see it already.
 fn shown() -> io::Result<bool> {
     let folder = Path::new(NUMBERS);
     // It is the only number that is shown then. Where there is none to be seen, nobody can ask for it.

@@ -1,5 +1,5 @@
-//! Steps on a disk with a fault: some may fail, and the next ones are taken all the same, as a service goes on with its next request. What
-//! was acknowledged must be there afterwards, however many failed.
+//! Steps on a disk with a fault: some may fail, and the next ones are taken all the same, as a service goes on with its next
+//! request. Acknowledged writes must be there afterwards, however many failed.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -16,7 +16,7 @@ use crate::workload::spec::{Asked, Ended};
 use crate::workload::step::Step;
 use crate::workload::stop::Stop;
 
-/// Takes so many steps, and is gone. What came of each is told before the next begins: this process may not live to tell.
+/// Takes steps, and ends. Each result is reported before the next step: this process may not live to do so later.
 pub(super) fn endure(
     asked: &Asked<'_>,
     count: u64,
@@ -42,13 +42,12 @@ pub(super) fn endure(
     Err(kill::die())
 }
 
-/// The bytes that are free in the file system.
 fn free(asked: &Asked<'_>) -> Result<u64, Ended> {
     let room = rustix::fs::statvfs(&asked.spec.directory).map_err(Ended::harness)?;
     Ok(room.f_bfree * room.f_frsize)
 }
 
-/// Looks at what is left of steps, each of which was acknowledged or not; the last may have been under way.
+/// Checks what is left of steps, each acknowledged or not; the last may have been under way.
 pub(super) fn look_after(asked: &Asked<'_>, acknowledged: &[bool]) -> Result<CutTold, Ended> {
     let batch = batch(asked, false)?;
     look_by(asked, false, |store| {
@@ -57,7 +56,7 @@ pub(super) fn look_after(asked: &Asked<'_>, acknowledged: &[bool]) -> Result<Cut
     })
 }
 
-/// The values that a record may have, by the steps that wrote them; `None` for none.
+/// A record's possible values, by the steps that wrote them; `None` for none.
 fn allowed(acknowledged: &[bool]) -> BTreeMap<u64, Vec<Option<u64>>> {
     let mut all: BTreeMap<u64, Vec<Option<u64>>> = BTreeMap::new();
     for (number, acknowledged) in (0..).zip(acknowledged) {
@@ -74,7 +73,7 @@ fn allowed(acknowledged: &[bool]) -> BTreeMap<u64, Vec<Option<u64>>> {
     all
 }
 
-/// Holds each record to what was acknowledged of it last, and what failed since.
+/// Checks each record against its last acknowledged write, and what failed since.
 fn read(session: &mut dyn Session, acknowledged: &[bool], batch: Batch) -> Result<Held, Stop> {
     let mut of_batches: BTreeMap<u64, Vec<bool>> = BTreeMap::new();
     for (record, values) in allowed(acknowledged) {

@@ -7,22 +7,22 @@ use crate::workload::kill::MOST_BYTES;
 use crate::workload::kill::steps::{self, record_key, record_value, step};
 use crate::workload::stop::Stop;
 
-/// The state of one session's records in a store.
+/// The state of one session's records.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Held {
-    /// As its first so many steps left them: the most that do.
+    /// As its first so many steps left them; the largest such number.
     First(u64),
-    /// Nothing but removals is missing: a record is there that was removed, and nobody wrote it since.
+    /// Only removals are missing: a removed record is there, and nobody wrote it since.
     Resurrected(String),
     /// No number of first steps explains it.
     Hole,
-    /// A record has a value that is pieced together from values that it had.
+    /// A record's value is pieced together from earlier ones.
     Torn(String),
     /// A record has a value that it never had.
     Wrong(String),
 }
 
-/// The steps of a session that wrote a record, each with whether it left a value.
+/// The steps that wrote a record, each with whether it left a value.
 fn history(lane: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
     let mut all: BTreeMap<u64, Vec<(u64, bool)>> = BTreeMap::new();
     for number in 0..begun {
@@ -33,11 +33,11 @@ fn history(lane: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
     all
 }
 
-/// Reads all records that any of a session's steps touched which were begun.
+/// Reads all records that a session's begun steps touched.
 pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batch) -> Result<Held, Stop> {
     // Whether the first so many steps explain what was found, for each number of them.
     let mut explains = vec![true; begun as usize + 1];
-    // The same where records that were removed may be there.
+    // Allows removed records to be there.
     let mut but_removed = explains.clone();
     let mut back = None;
     let mut torn = None;
@@ -74,7 +74,7 @@ pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batc
             by.flatten() < last && last.is_some_and(|last| !wrote[last].1) && value.is_some()
         };
         for (taken, (explains, but_removed)) in (0..).zip(explains.iter_mut().zip(&mut but_removed)) {
-            // Of a batch that is not atomic any part may be there once it was begun.
+            // Any part of a begun batch that is not atomic may be there.
             let in_part = batch == Batch::Grouped
                 && taken < begun
                 && matches!(
@@ -100,7 +100,7 @@ pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batc
     })
 }
 
-/// Whether each byte of a value is 0 or that of another value at its place.
+/// Whether each byte of a value is 0 or another value's at its place.
 fn is_pieced(value: &[u8], had: &[Vec<u8>]) -> bool {
     let of_any = |at: usize, byte: &u8| had.iter().any(|other| other.get(at) == Some(byte));
     value.iter().enumerate().all(|(at, byte)| *byte == 0 || of_any(at, byte))
@@ -113,7 +113,6 @@ pub(super) mod tests {
     use super::*;
     use crate::store::{Result, StoreError};
 
-    /// A store that is a map.
     #[derive(Default)]
     pub struct Map(BTreeMap<Vec<u8>, Vec<u8>>);
 
@@ -157,7 +156,7 @@ pub(super) mod tests {
             let held = read(&mut after(0..taken), 0, 40, Batch::Atomic).unwrap();
             assert_eq!(held, Held::First(taken));
         }
-        // Of another session it has nothing.
+        // It has nothing of another session.
         assert_eq!(read(&mut after(0..40), 1, 40, Batch::Atomic).unwrap(), Held::First(0));
     }
 

@@ -1,4 +1,4 @@
-//! A made store that every cut check must catch: it writes records in place, with neither a journal nor checksums, and syncs each
+//! A made store that every cut check must catch: it overwrites records in place, without journal or checksums, and syncs each
 //! write. A record has two blocks of its file, of which a power cut may leave one old and the other new.
 
 use std::collections::BTreeMap;
@@ -10,14 +10,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::store::{Guarantee, Result, Session, Setting, Store, StoreError};
 
-/// The block of a record's flag, key and length, and that of its value.
+/// A record has a block for flag, key and length, and one for its value.
 const BLOCK: usize = 4096;
 const SLOT: usize = 2 * BLOCK;
 const KEY: usize = 32;
-/// The records for which the file has room from the beginning: no write changes its size, or which blocks it has.
+/// The file has room for these records from the beginning: no write changes its size or blocks.
 const ROOM: u64 = 1_000;
 
-/// The store: its file, and where each key's record is in it.
+/// Its file, and each key's slot.
 struct InPlace {
     file: File,
     slots: Mutex<Slots>,
@@ -26,11 +26,10 @@ struct InPlace {
 #[derive(Default)]
 struct Slots {
     of: BTreeMap<Vec<u8>, u64>,
-    /// Slots that are in use or were, which are the first.
+    /// The first slots are or were in use.
     count: u64,
 }
 
-/// Opens it in its folder.
 pub(super) fn open(directory: &Path) -> Result<Box<dyn Store>> {
     let opened = open_file(directory).map_err(StoreError::io("open its file"))?;
     Ok(Box::new(opened))
@@ -61,7 +60,6 @@ impl InPlace {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes a record into its slot, or removes it there.
     fn write(&self, slot: u64, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         let mut bytes = vec![0; SLOT];
         if let Some(value) = value {

@@ -12,10 +12,10 @@ use crate::workload::spec::{Asked, Ended};
 use crate::workload::step::Step;
 use crate::workload::stop::Stop;
 
-/// The session whose steps nobody has taken: what is inserted after a cut is of it.
+/// The session of inserts after a cut, whose steps nobody has taken.
 const NOBODY: u64 = 4_000;
 
-/// Looks at a state in which each session had begun so many steps.
+/// Checks a state in which each session had begun so many steps.
 pub(super) fn look(asked: &Asked<'_>, begun: &[u64], made: bool) -> Result<CutTold, Ended> {
     let batch = batch(asked, made)?;
     look_by(asked, made, |store| {
@@ -24,7 +24,7 @@ pub(super) fn look(asked: &Asked<'_>, begun: &[u64], made: bool) -> Result<CutTo
     })
 }
 
-/// Opens a store, holds what it has to the steps by `read`, and has it take a new record.
+/// Opens a store, checks its content by `read`, and has it take a new record.
 pub(super) fn look_by(
     asked: &Asked<'_>,
     made: bool,
@@ -75,12 +75,11 @@ pub(super) fn look_by(
     }
 }
 
-/// Whether nothing is left of the file system.
 fn is_full(asked: &Asked<'_>) -> bool {
     rustix::fs::statvfs(&asked.spec.directory).is_ok_and(|room| room.f_bavail == 0)
 }
 
-/// Whether a store takes a new record, closes, opens again, and has it; else why not.
+/// Checks that a store takes a new record, closes, opens again, and has it; else gives why not.
 fn works_on(asked: &Asked<'_>, made: bool, store: Box<dyn Store>) -> Result<(), String> {
     let number = steps::of_session(NOBODY, 0);
     let (key, value) = (steps::record_key(number), steps::record_value(number, number, MOST_BYTES));

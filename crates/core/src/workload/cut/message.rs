@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::result::Finding;
 
-/// A step that was acknowledged: the entries of the disk's log just before and just after it, and when that was, in nanoseconds since
-/// the first step began.
+/// An acknowledged step: the disk's log entries just before and after it, and its time in nanoseconds since the first step began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// Entries before it.
@@ -18,7 +17,7 @@ pub struct Mark {
     pub ended_ns: u64,
 }
 
-/// A history, as its process tells it.
+/// A history, reported by its process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorded {
     /// The steps of each session.
@@ -31,7 +30,7 @@ pub struct Recorded {
     pub settling: Vec<(u64, u64)>,
 }
 
-/// The finding in a state, as its process tells it.
+/// The finding in a state, reported by its process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Looked {
     /// [`Finding::Held`] wherever a number of first steps of each session explains what is there.
@@ -45,7 +44,7 @@ pub struct Looked {
     /// Whether the engine has checked its own files, and found no fault.
     #[serde(default)]
     pub verified: bool,
-    /// Entries of the disk's log when all had been read, where it has one.
+    /// Entries of the disk's log when all had been read, if it has one.
     pub logged: Option<u64>,
 }
 
@@ -56,7 +55,7 @@ impl Looked {
     }
 }
 
-/// Steps on a disk with a fault, as their process tells them: before each step, and at the end.
+/// Steps on a disk with a fault, reported by their process before each step and at the end.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endured {
     /// Entries of the disk's log when the store was open.

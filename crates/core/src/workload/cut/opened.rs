@@ -11,7 +11,7 @@ use crate::workload::on_store;
 use crate::workload::spec::{Asked, Ended};
 use crate::workload::step::Step;
 
-/// Opens the store of a check at a step, or the made one that writes in place.
+/// Opens the check's store, or the made one that writes in place.
 pub(super) fn open(asked: &Asked<'_>, made: bool, step: Step) -> Result<Box<dyn Store>, Ended> {
     if made {
         return in_place::open(&asked.spec.directory).map_err(on_store::unsupported_or_failed);
@@ -19,13 +19,12 @@ pub(super) fn open(asked: &Asked<'_>, made: bool, step: Step) -> Result<Box<dyn 
     kill::open(asked, step)
 }
 
-/// The promise of its batches.
 pub(super) fn batch(asked: &Asked<'_>, made: bool) -> Result<Batch, Ended> {
     let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
     Ok(if made { Batch::Atomic } else { def.capabilities.batch })
 }
 
-/// The entries of a disk's log by now; `None` where it keeps none.
+/// The entries of a disk's log so far; `None` without a log.
 pub(super) fn logged(disk: &Path) -> Result<Option<u64>, Ended> {
     let counts = counts::read(disk).map_err(|error| Ended::harness(format!("asking the disk: {error}")))?;
     Ok(counts.logged)

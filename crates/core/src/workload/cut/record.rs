@@ -17,7 +17,7 @@ use crate::workload::spec::{Asked, Ended};
 use crate::workload::step::Step;
 use crate::workload::stop::Stop;
 
-/// Records so many steps in all, and is gone.
+/// Records so many steps in all, and ends.
 pub(super) fn record(
     asked: &Asked<'_>,
     count: u64,
@@ -48,7 +48,7 @@ pub(super) fn record(
     Err(kill::die())
 }
 
-/// Makes the files of a server, as an administrator does once, long before: they are on the disk when it is opened.
+/// Makes a server's files, as an administrator does long before: they are synced when it is opened.
 pub(super) fn prepare(asked: &Asked<'_>, made: bool) -> Result<(), Ended> {
     let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
     let Some(server) = def.server.filter(|_| !made) else { return Ok(()) };
@@ -57,7 +57,6 @@ pub(super) fn prepare(asked: &Asked<'_>, made: bool) -> Result<(), Ended> {
     system::sync_file_system(&folder).map_err(Ended::harness)
 }
 
-/// The log of a disk.
 #[derive(Clone, Copy)]
 struct Log<'d>(&'d Path);
 
@@ -67,7 +66,6 @@ impl Log<'_> {
     }
 }
 
-/// A store that takes its steps.
 #[derive(Clone, Copy)]
 struct Taking<'a> {
     store: &'a dyn Store,
@@ -76,7 +74,6 @@ struct Taking<'a> {
 }
 
 impl Taking<'_> {
-    /// The steps of each of some sessions, which are open at once.
     fn sessions(self, sessions: u64, numbers: Range<u64>) -> Result<Vec<Vec<Mark>>, Ended> {
         if sessions == 1 {
             return Ok(vec![self.steps(0, numbers)?]);

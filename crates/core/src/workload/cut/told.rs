@@ -19,20 +19,16 @@ pub struct StepTold {
     pub acknowledged: bool,
     /// `insert`, `update`, `remove`, `batch` or `transaction`.
     pub does: &'static str,
-    /// Its records.
-    pub records: Vec<RecordTold>,
+    pub(crate) records: Vec<RecordTold>,
 }
 
-/// A record of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RecordTold {
-    /// The key, as it is.
+pub(crate) struct RecordTold {
     pub key: String,
-    /// The bytes of the value in hexadecimal; `None` where it is removed.
+    /// Hexadecimal; `None` if removed.
     pub value: Option<String>,
 }
 
-/// More steps than a history has.
 const MOST_STEPS: u64 = 10_000;
 
 /// The steps that were begun before a state's cut, session by session; `None` where they are more than a history has.

@@ -3,15 +3,14 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// To what memory is aligned, in bytes: a page. No device asks for more.
+/// A page: no device asks for more.
 const ALIGNMENT: usize = 4096;
-/// The least size of a pool, in bytes: more than a compressing file system looks at in one piece, and little enough to stay
-/// in the processor's caches.
+/// More than a compressing file system compresses in one piece, and small enough for the processor's caches.
 const POOL_BYTES: usize = 1 << 20;
-/// After so many bytes a written block has a stamp: no file system looks for duplicates of smaller pieces.
+/// Written blocks have a stamp after so many bytes: no file system deduplicates smaller pieces.
 const STAMP_EVERY: usize = 4096;
 
-/// Aligned memory of a fixed size, all of it resident.
+/// Aligned, resident memory of a fixed size.
 #[derive(Debug)]
 pub(super) struct Aligned {
     bytes: Vec<u8>,
@@ -20,7 +19,6 @@ pub(super) struct Aligned {
 }
 
 impl Aligned {
-    /// Memory of random content.
     pub(super) fn random(length: usize, seed: u64) -> Aligned {
         let bytes = vec![0_u8; length + ALIGNMENT];
         let start = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
@@ -40,13 +38,12 @@ impl Aligned {
     }
 }
 
-/// The size of a pool of blocks of `block` bytes.
 pub(super) fn bytes(block: usize) -> usize {
     (POOL_BYTES / block).max(1) * block
 }
 
-/// The blocks that a thread writes: slices of random bytes, which neither a file system nor a device can compress, in turn. No
-/// two written blocks are alike, so that neither can write one for both: each is stamped with its number.
+/// The blocks that a thread writes, in turn: slices of random bytes, which can't be compressed, each stamped with its number, so
+/// that no two are alike and none can be deduplicated.
 #[derive(Debug)]
 pub(super) struct Pool {
     memory: Aligned,
@@ -60,7 +57,6 @@ impl Pool {
         Pool { memory: Aligned::random(bytes(block), seed), block, at: 0, written: 0 }
     }
 
-    /// Makes the next block, for [`Pool::block`].
     #[inline(always)]
     pub(super) fn advance(&mut self) {
         let next = self.at + self.block;
@@ -75,7 +71,6 @@ impl Pool {
         }
     }
 
-    /// The block made last.
     #[inline(always)]
     pub(super) fn block(&self) -> &[u8] {
         &self.memory.bytes()[self.at..self.at + self.block]

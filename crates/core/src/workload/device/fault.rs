@@ -10,29 +10,22 @@ use crate::axis::device::values::{BLOCK_BYTES, SECTOR_BYTES};
 use crate::units::exact_bytes;
 use crate::workload::stop::Stop;
 
-/// Why a combination can't be measured, here or anywhere: it is left out, with this reason.
+/// Why a combination can't be measured, here or anywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "lack", rename_all = "kebab-case")]
 pub enum Unsupported {
-    /// The block's size is no multiple of 512 bytes, or out of range.
     BlockSize,
-    /// The file has less than one block for each thread.
     FileTooSmall {
-        /// The size that it takes.
         least_bytes: u64,
     },
-    /// A read has nothing to sync.
     NothingToSync,
-    /// The file system refuses `O_DIRECT`.
     DirectRefused,
-    /// `O_DIRECT` takes blocks of another size here: of the device's logical blocks, as a rule.
+    /// `O_DIRECT` takes other block sizes here, as a rule multiples of the device's logical blocks.
     BlockUnaligned {
-        /// The bytes of which a block's size must be a multiple.
         multiple_of: u64,
     },
-    /// The file can't be dropped from memory: there is no device below it, or none that its bytes must come from.
+    /// The file can't be dropped from memory: no device is below it, or its bytes need not come from it.
     StaysInMemory {
-        /// The share that stayed, in percent.
         percent: u8,
     },
 }
@@ -63,7 +56,6 @@ impl fmt::Display for Unsupported {
     }
 }
 
-/// The step at which work on the file failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Doing {
@@ -92,38 +84,27 @@ impl Doing {
     }
 }
 
-/// Why there is no figure.
 #[derive(Debug)]
 pub enum Error {
-    /// It can't be had: left out.
     Unsupported(Unsupported),
-    /// The file does not fit.
     NoRoom {
-        /// The folder.
         path: PathBuf,
-        /// The bytes that the file takes.
         needed_bytes: u64,
-        /// The room that is free for this user.
         free_bytes: u64,
     },
-    /// The system said no.
     Io {
-        /// The step that failed.
         doing: Doing,
-        /// With which file.
         path: PathBuf,
-        /// Where in it, in bytes from its start, for what was done at one place.
+        /// In bytes, for what was done at one place.
         offset: Option<u64>,
-        /// The system's error.
         source: io::Error,
     },
-    /// The harness itself failed.
     Harness(String),
 }
 
 impl Error {
-    /// Whether the disk, or what this user may take of it, is full.
-    pub fn is_disk_full(&self) -> bool {
+    /// Whether the disk, or this user's quota, is full.
+    pub(crate) fn is_disk_full(&self) -> bool {
         match self {
             Error::NoRoom { .. } => true,
             Error::Io { source, .. } => {

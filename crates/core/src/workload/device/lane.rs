@@ -1,5 +1,5 @@
-//! The timed loop of one thread: offsets are drawn in quanta before the operations on them run, one after the other, each
-//! timed from just before the call to just after it; latencies are recorded when the quantum has ended.
+//! The timed loop of one thread: draws offsets in quanta before their operations, times each from just before the call to just
+//! after it, and records latencies when the quantum has ended.
 
 use std::fs::File;
 use std::io;
@@ -22,32 +22,25 @@ use crate::workload::line::Approach;
 use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta};
 use crate::workload::recorder;
 
-/// The measurements of a thread: of operations, each with the sync that followed it; and, where there are syncs between the writes, of
-/// both by themselves.
-pub(super) type Recorder = recorder::Recorder<3>;
-
-/// The places of these.
+/// A thread's latencies: of operations, each with the sync that followed it, and of the syncs between writes alone.
+pub(super) type Recorder = recorder::Recorder<2>;
 pub(super) const OPERATIONS: usize = 0;
-pub(super) const CALLS: usize = 1;
-pub(super) const SYNCS: usize = 2;
+pub(super) const SYNCS: usize = 1;
 
-/// The direction of the transfers, with their memory.
 #[derive(Debug)]
 enum Direction {
     Read(Aligned),
     Write { pool: Pool, syncs: Option<Syncs> },
 }
 
-/// The syncs between the writes.
 #[derive(Debug, Clone, Copy)]
 struct Syncs {
     call: SyncCall,
     each: u32,
-    /// Writes until the next.
     left: u32,
 }
 
-/// When an operation began, when its read or write had ended, and when its sync had. Moments are the clock's.
+/// The clock's moments when an operation began, its read or write had ended, and its sync had.
 #[derive(Clone, Copy)]
 struct Moments {
     begin: u64,
@@ -55,7 +48,6 @@ struct Moments {
     end: u64,
 }
 
-/// One thread's part: its file, its memory, what it measured.
 #[derive(Debug)]
 pub(super) struct Lane<'a> {
     thread: usize,
@@ -65,22 +57,17 @@ pub(super) struct Lane<'a> {
     route: Route,
     direction: Direction,
     operations: u64,
-    /// The longest that it goes on.
+    /// The time limit.
     until: Option<Duration>,
-    /// Whether more was asked for than these operations.
-    more: bool,
-    cut: bool,
     offsets: [u64; QUANTUM_OPERATIONS],
-    /// The ticks that reads or writes took.
     calls: [u64; QUANTUM_OPERATIONS],
-    /// The ticks that syncs took; 0 where there was none.
+    /// 0 without a sync.
     syncs: [u64; QUANTUM_OPERATIONS],
-    has_syncs: bool,
     recorder: Recorder,
 }
 
 impl<'a> Lane<'a> {
-    /// All memory that it will ever use is taken and touched here.
+    /// Takes and touches all memory that it will ever use.
     pub(super) fn new(
         spec: &Spec,
         thread: u64,
@@ -117,27 +104,18 @@ impl<'a> Lane<'a> {
             direction,
             operations: asked.min(most),
             until,
-            more: asked > most,
-            cut: false,
             offsets: [0; QUANTUM_OPERATIONS],
             calls: [0; QUANTUM_OPERATIONS],
             syncs: [0; QUANTUM_OPERATIONS],
-            has_syncs: syncs.is_some(),
             recorder: Recorder::new()?,
         })
     }
 
-    /// Whether it ended with its lap, and had more to do.
-    pub(super) fn is_cut(&self) -> bool {
-        self.cut
-    }
-
-    /// Its measurements.
     pub(super) fn finish(self) -> Recorder {
         self.recorder
     }
 
-    /// Does the thread's operations, in quanta, for as long as `goes_on` says so.
+    /// Does the thread's operations, in quanta, while `goes_on`.
     fn stretch(
         &mut self,
         deadline: u64,
@@ -153,7 +131,7 @@ impl<'a> Lane<'a> {
         })
     }
 
-    /// Does the operations of a quantum; how many there were when the time was over.
+    /// Does a quantum's operations; gives their number when the time was over.
     fn quantum(&mut self, most: usize, deadline: u64) -> Result<usize, Error> {
         for position in 0..most {
             let offset = self.offsets[position];
@@ -173,15 +151,11 @@ impl<'a> Lane<'a> {
         Ok(most)
     }
 
-    /// Records the latencies of a quantum.
     fn take_note(&mut self, done: usize) {
         let ns = |ticks| self.clock.nanoseconds(0, ticks).max(1);
         for (call, sync) in self.calls.iter().zip(&self.syncs).take(done) {
             self.recorder.record(OPERATIONS, ns(call + sync));
-            if self.has_syncs {
-                self.recorder.record(CALLS, ns(*call));
-            }
-            if self.has_syncs && *sync > 0 {
+            if *sync > 0 {
                 self.recorder.record(SYNCS, ns(*sync));
             }
         }
@@ -207,13 +181,11 @@ impl<'s> crew::Lane<(), &'s Series> for Lane<'_> {
         let until = self.until;
         self.stretch(deadline, || started.goes_on(begin, until), &mut seconds)?;
         let end = self.clock.now();
-        self.cut = self.more && end < deadline;
         seconds.finish(self.recorder.latencies(OPERATIONS)).map_err(Error::Harness)?;
         Ok(Part { begin, end, calls_ns: self.recorder.latencies(OPERATIONS).sum_ns(), ..Part::default() })
     }
 }
 
-/// One read.
 #[inline(always)]
 fn read(
     clock: &Clock,
@@ -229,7 +201,7 @@ fn read(
     Ok(Moments { begin, called: end, end })
 }
 
-/// One write, and the sync after it where one is due.
+/// A write, and the sync after it if due.
 #[inline(always)]
 fn write(
     clock: &Clock,

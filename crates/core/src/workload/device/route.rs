@@ -2,7 +2,7 @@
 
 use super::spec::Spec;
 
-/// The offsets of one thread's blocks, in the order in which it reads or writes them. It never ends: after a lap the next begins.
+/// The offsets of one thread's blocks, in order, in endless laps.
 #[derive(Debug, Clone)]
 pub(super) struct Route {
     block: u64,
@@ -11,15 +11,14 @@ pub(super) struct Route {
 
 #[derive(Debug, Clone)]
 enum Law {
-    /// Block after block of the thread's own region, round and round.
+    /// The thread's own region, again and again.
     Sequential { first: u64, blocks: u64, next: u64 },
-    /// Every block of the file once, by all threads together, before any comes again; each lap in another order. The thread
-    /// takes every `step`-th position of that order.
+    /// Every block once, by all threads together, before any comes again; each lap in another order. The thread takes every
+    /// `step`-th position.
     Random { shuffle: Shuffle, seed: u64, lap: u64, next: u64, thread: u64, step: u64 },
 }
 
 impl Route {
-    /// The route of one of the spec's threads.
     pub(super) fn new(spec: &Spec, thread: u64) -> Route {
         let (blocks, threads) = (spec.blocks(), spec.threads());
         let law = if spec.pattern.is_random() {
@@ -34,7 +33,6 @@ impl Route {
         Route { block: spec.block, law }
     }
 
-    /// Blocks in a lap of this thread.
     pub(super) fn lap(&self) -> u64 {
         match &self.law {
             Law::Sequential { blocks, .. } => *blocks,
@@ -42,7 +40,6 @@ impl Route {
         }
     }
 
-    /// The next offsets, in bytes.
     pub(super) fn fill(&mut self, offsets: &mut [u64]) {
         let block = self.block;
         match &mut self.law {
@@ -70,11 +67,11 @@ impl Route {
     }
 }
 
-/// Rounds of mixing. With fewer the order of small files shows a pattern.
+/// With fewer the order of small files shows a pattern.
 const ROUNDS: usize = 4;
 
-/// The numbers below a count in a seeded order, without a table: a bijection on as many bits as the count has, applied
-/// again where it leaves the range (cycle walking; Black and Rogaway, 2002).
+/// The numbers below a count in a seeded order, without a table: a bijection on as many bits as the count has, applied again if
+/// it leaves the range (cycle walking; Black and Rogaway, 2002).
 #[derive(Debug, Clone)]
 struct Shuffle {
     count: u64,
@@ -92,7 +89,6 @@ impl Shuffle {
         Shuffle { count, mask, shift: (bits / 2).max(1), rounds }
     }
 
-    /// The number at a position below the count.
     fn at(&self, position: u64) -> u64 {
         let mut number = position;
         loop {
@@ -108,7 +104,6 @@ impl Shuffle {
     }
 }
 
-/// The next number of a SplitMix64 sequence.
 pub(super) fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut word = *state;
@@ -194,8 +189,8 @@ mod tests {
         assert_ne!(order(5), order(6));
     }
 
-    /// Steps between neighbours in a random order of n are n / 3 long on average; each tenth of the file is met by a tenth
-    /// of any stretch; and a step says nothing of the next.
+    /// In a random order of n, steps are n / 3 long on average; each tenth of the file gets a tenth of any stretch; and a step
+    /// says nothing about the next.
     #[test]
     fn the_order_has_no_pattern() {
         for blocks in [1_000, 65_536, 70_000, 1_000_000] {

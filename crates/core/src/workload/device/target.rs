@@ -21,32 +21,30 @@ use crate::guard::Folder;
 use crate::kernel::system;
 use crate::measure::page_cache;
 
-/// The file's name.
 const NAME: &str = "device.data";
-/// The bytes that are written or read at once while nothing is measured.
+/// Bytes per call while nothing is measured.
 const PIECE_BYTES: usize = 1 << 20;
-/// The number of times that the kernel is asked to drop the file from its cache: pages on their way to the disk stay.
+/// Attempts to drop the file from the cache: pages on their way to the disk stay.
 const DROPS: u32 = 20;
-/// The wait between these.
+/// Between attempts.
 const PAUSE: Duration = Duration::from_millis(25);
-/// The share of the file that may stay in the page cache where it is to be dropped from it.
+/// The share of the file that may stay in the page cache.
 const LEFT_IN_CACHE: f64 = 0.01;
-/// The largest block that is tried to learn what `O_DIRECT` takes, in bytes.
+/// The largest block that is tried to learn what `O_DIRECT` takes.
 const LARGEST_SECTOR_BYTES: u64 = 64 << 10;
 
-/// A file of random content in a folder, deleted with this.
+/// A file of random content, deleted on drop.
 #[derive(Debug)]
 pub(super) struct Target {
     folder: Folder,
     file: File,
     path: PathBuf,
     bytes: u64,
-    /// Whether it is in the folder.
     there: bool,
 }
 
 impl Target {
-    /// Makes the file in a directory and lays it out: writes all of it, and syncs it.
+    /// Writes and syncs all of the file.
     pub(super) fn lay_out(spec: &Spec, directory: &Path) -> Result<Target, Error> {
         let folder = Folder::open(directory).map_err(failed(Doing::Open, directory))?;
         has_room(spec, &folder)?;
@@ -62,10 +60,7 @@ impl Target {
         Ok(target)
     }
 
-    /// Brings the file into the page cache, or out of it.
-    ///
-    /// # Errors
-    /// When it stays there though it is to be dropped from it.
+    /// Brings the file into the page cache, or out of it. Fails when it stays there.
     pub(super) fn set_cache(&self, warm: bool) -> Result<(), Error> {
         if warm {
             return self.in_pieces(Doing::Read, transfer::read);
@@ -84,16 +79,13 @@ impl Target {
         Err(Unsupported::StaysInMemory { percent }.into())
     }
 
-    /// The share of the file that is in the page cache, where the system tells.
+    /// The share of the file in the page cache; `None` if unknown.
     pub(super) fn cached(&self) -> Option<f64> {
         let resident = page_cache::resident_bytes(&self.file).ok()?;
         Some((resident as f64 / self.bytes as f64).min(1.0))
     }
 
-    /// Opens the file as it is to be measured.
-    ///
-    /// # Errors
-    /// When the file system can't do that, at this block size.
+    /// Opens the file for measuring. Fails when the file system does not support that at this block size.
     pub(super) fn open(&self, spec: &Spec) -> Result<File, Error> {
         let mut flags = OFlags::empty();
         if spec.io.is_direct() {
@@ -114,7 +106,7 @@ impl Target {
         Ok(file)
     }
 
-    /// Sees that blocks of this size can be read past the page cache.
+    /// Checks that blocks of this size can be read past the page cache.
     fn takes_blocks(&self, file: &File, block: u64) -> Result<(), Error> {
         let mut memory = Aligned::random(block.max(LARGEST_SECTOR_BYTES) as usize, 0);
         let mut takes =
@@ -136,20 +128,18 @@ impl Target {
         Err(Unsupported::DirectRefused.into())
     }
 
-    /// Makes all that was written durable; how long that took.
+    /// Syncs; gives how long that took.
     pub(super) fn sync(&self) -> Result<Duration, Error> {
         let start = Instant::now();
         rustix::fs::fsync(&self.file).map_err(|error| self.failed(Doing::Sync)(error.into()))?;
         Ok(start.elapsed())
     }
 
-    /// Deletes the file.
     pub(super) fn delete(mut self) -> Result<(), Error> {
         self.there = false;
         self.folder.remove_file(OsStr::new(NAME)).map_err(self.failed(Doing::Delete))
     }
 
-    /// The file's path, for messages.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -181,7 +171,7 @@ impl Target {
 impl Drop for Target {
     fn drop(&mut self) {
         if self.there {
-            // Only on the way out of an error, which is what is told.
+            // Only on the way out of an error, which is reported.
             let _ = self.folder.remove_file(OsStr::new(NAME));
         }
     }
@@ -192,12 +182,12 @@ fn failed(doing: Doing, path: &Path) -> impl FnOnce(io::Error) -> Error {
     move |source| Error::Io { doing, path, offset: None, source }
 }
 
-/// Whether this is an error of file systems that have no `O_DIRECT`.
+/// Whether a file system has no `O_DIRECT`.
 fn is_refusal(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::INVAL | Errno::OPNOTSUPP))
 }
 
-/// Sees that the file fits, where the file system says what is free.
+/// Checks that the file fits, if the file system reports free space.
 fn has_room(spec: &Spec, folder: &Folder) -> Result<(), Error> {
     let Ok(room) = rustix::fs::fstatvfs(folder.handle()) else { return Ok(()) };
     let (free_bytes, needed_bytes) = (room.f_bavail.saturating_mul(room.f_frsize), spec.file_bytes());

@@ -1,24 +1,20 @@
-//! Reads and writes of whole blocks: what a call left over is done by further calls, and one that a signal broke off is made
-//! again.
+//! Reads and writes whole blocks: continues partial calls, and repeats interrupted ones.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
 
 use rustix::io::Errno;
 
-/// Reads all of `bytes` at `offset`.
 pub(super) fn read(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     let first = rustix::io::pread(file, &mut *bytes, offset);
     if first == Ok(bytes.len()) { Ok(()) } else { read_rest(file, bytes, offset, first) }
 }
 
-/// Writes all of `bytes` at `offset`.
 pub(super) fn write(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     let first = rustix::io::pwrite(file, bytes, offset);
     if first == Ok(bytes.len()) { Ok(()) } else { write_rest(file, bytes, offset, first) }
 }
 
-/// Reads what the first call left over.
 #[cold]
 pub(super) fn read_rest(
     file: &File,
@@ -32,7 +28,6 @@ pub(super) fn read_rest(
     })
 }
 
-/// Writes what the first call left over.
 #[cold]
 pub(super) fn write_rest(
     file: &File,
@@ -45,7 +40,7 @@ pub(super) fn write_rest(
     })
 }
 
-/// Calls again, with what is done, until all is; a call that does nothing is the error `nothing`.
+/// Calls again until all is done; a call that does nothing is the error `nothing`.
 fn rest(
     length: usize,
     nothing: ErrorKind,
@@ -67,7 +62,7 @@ fn rest(
     }
 }
 
-/// Makes what was written durable, again where a signal broke it off.
+/// Syncs, again if interrupted.
 pub(super) fn sync(mut call: impl FnMut() -> Result<(), Errno>) -> io::Result<()> {
     loop {
         match call() {
@@ -81,7 +76,7 @@ pub(super) fn sync(mut call: impl FnMut() -> Result<(), Errno>) -> io::Result<()
 mod tests {
     use super::*;
 
-    /// The result of calls that answer like this, and where each after the first began.
+    /// The result of calls with these answers, and where each after the first began.
     fn answers(all: &[Result<usize, Errno>]) -> (io::Result<()>, Vec<usize>) {
         let mut begun = Vec::new();
         let mut left = all[1..].iter();

@@ -11,28 +11,15 @@ use crate::store::Guarantee;
 use crate::units::parse_bytes;
 use crate::workload::bare::{Bare, nanoseconds, operation};
 use crate::workload::case::{Case, Space, Time};
-use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Asked, Ended};
 use crate::workload::stop::Stop;
 
-/// Reads and writes one file.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "device",
     help: "read and write one file, in sequence or at random: what a place gives with no store in the way",
-    axes: &[
-        Axis::PATTERN,
-        Axis::BLOCK_SIZE,
-        Axis::FILE_SIZE,
-        Axis::IO,
-        Axis::SYNC,
-        Axis::PLACE,
-        Axis::DISK,
-        Axis::MACHINE,
-        Axis::BACKGROUND,
-        Axis::THREADS,
-        Axis::CACHE,
-    ],
+    axes: axes!(PATTERN BLOCK_SIZE FILE_SIZE IO SYNC PLACE DISK MACHINE BACKGROUND THREADS CACHE),
     parameters: &["operations", "duration"],
     operations: &["read", "write", "sync"],
     reason,
@@ -46,10 +33,10 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     serve: None,
 };
 
-/// Operations per second that an estimate counts with, where each waits for the device.
+/// For estimates, if each operation waits for the device.
 const GUESSED_PER_S: f64 = 5_000.0;
 
-/// Starting a process and ending it, in seconds.
+/// Seconds of starting and ending a process.
 const OVERHEAD_S: f64 = 0.05;
 
 fn spec(cell: &Cell, parameters: &Parameters, seed: u64) -> Spec {
@@ -125,7 +112,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     Ok(Measured { settle_ns: measured.final_sync.map_or(0, nanoseconds), ..result })
 }
 
-/// Reads or writes, each with the sync that followed it; and the syncs by themselves.
+/// Reads or writes, each with its sync; and syncs alone.
 fn operations(spec: &Spec, measured: &super::Measured) -> Result<Vec<OperationResult>, Ended> {
     let name = if spec.pattern.writes() { "write" } else { "read" };
     let mut operations = vec![OperationResult {
@@ -142,7 +129,7 @@ fn operations(spec: &Spec, measured: &super::Measured) -> Result<Vec<OperationRe
     Ok(operations)
 }
 
-/// A sync between the writes is one of the phase.
+/// The phase includes syncs between writes.
 fn phase_disk(measured: &super::Measured) -> Option<PhaseDisk> {
     Some(PhaseDisk { operations: measured.operations, requests: measured.disk.clone()? })
 }

@@ -7,7 +7,7 @@ use crate::store::{OpenOptions, StoreDef};
 use crate::stores::{FLAT_FOLDER, MEMORY};
 use crate::units::SizeRange;
 
-/// The size of the harness's buffer before a value of 1 MiB is read, and after.
+/// The buffer's size before and after a value of 1 MiB is read.
 fn buffer(store: &StoreDef, visit: Visit) -> (usize, usize) {
     let size = SizeRange { from: 1 << 20, to: (1 << 20) + 1 };
     let records = Records::new(5, size, Pool::generate(Data::Incompressible, 5, size));

@@ -1,5 +1,5 @@
-//! The steps of a process that writes until it is killed. They follow from their numbers alone, so that whoever killed the
-//! process can work out what the store must hold.
+//! The steps of a process that writes until it is killed. They follow from their numbers, so that the killer can work out what
+//! the store must hold.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,11 +8,10 @@ use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
 
 use crate::store::{Result, Session, StoreError};
 
-/// The records of a batch.
-pub const BATCH_RECORDS: u64 = 20;
+pub(crate) const BATCH_RECORDS: u64 = 20;
 
-/// The steps after which each kind of step was taken at least once.
-pub const CYCLE: u64 = 16;
+/// Steps that include each kind.
+pub(crate) const CYCLE: u64 = 16;
 
 /// One step of the writer. Records go by number: [`record_key`], [`record_value`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,10 +28,8 @@ pub enum Step {
     Transaction(Range<u64>),
 }
 
-/// The records of a transaction.
 const TRANSACTION_RECORDS: u64 = 3;
 
-/// The most steps of one session.
 const MOST_OF_SESSION: u64 = 1 << 20;
 
 /// The number of a session's step, by its number in that session: the records of sessions have nothing in common.
@@ -84,7 +81,7 @@ pub fn take(session: &mut dyn Session, number: u64, most_bytes: usize) -> Result
     }
 }
 
-/// Adds records in a transaction that has read the first of them, which is not there.
+/// Adds records in a transaction that first reads a missing one.
 fn transact(session: &mut dyn Session, records: &[(&[u8], &[u8])]) -> Result<()> {
     let done = session.transact(&mut |transaction| {
         for (key, _) in records.iter().take(1) {
@@ -174,7 +171,7 @@ mod tests {
         }
         assert!(kinds.iter().all(|&kind| kind > 50), "{kinds:?}");
         assert_eq!(held, expected(1_000).into_keys().collect());
-        // Each session has records of its own.
+        // Each session has its own records.
         let of = |session| (0..1_000).flat_map(move |number| step(of_session(session, number)).records());
         assert!(of(1).collect::<BTreeSet<_>>().is_disjoint(&of(0).collect()));
     }

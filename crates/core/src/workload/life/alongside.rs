@@ -1,4 +1,4 @@
-//! Work that goes on beside the steps of each tenth: a backup of the store, or a batch of many records.
+//! Work during the steps of each tenth: a backup of the store, or a batch of many records.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,28 +19,24 @@ use crate::units::grouped;
 use crate::workload::crew;
 use crate::workload::stop::Stop;
 
-/// The records of a batch: one for so many of the set.
+/// A batch has one record for so many of the set.
 const BATCH_SHARE: u64 = 10;
-/// The first record of a batch, behind all that a set comes to have.
+/// The first record of a batch, after all that a set comes to have.
 const FIRST: u64 = 1 << 40;
-/// The folder of a backup, in the store's own: who gives that back gives back the backup.
-pub const BACKUP: &str = "backup";
-/// Records of a backup that are read, at most.
+/// A backup's folder, in the store's, so that both are deleted together.
+pub(crate) const BACKUP: &str = "backup";
 const READ: usize = 1_000;
-/// Sets that a store's files may hold free pages for while a backup reads, and that a backup may copy.
+/// The room for free pages while a backup reads, and for the backup, in sets.
 const ROOM_OF_BACKUP: u64 = 4;
 
-/// The work that goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// The engine makes a backup in its own way.
     Backup,
     /// Another thread inserts many records in one batch, and removes them in another.
     Batch,
 }
 
 impl Work {
-    /// That of a cell, if any.
     pub fn of(cell: &Cell) -> Option<Work> {
         match (cell.text(Axis::READER), cell.text(Axis::WRITER)) {
             ("backup", _) => Some(Work::Backup),
@@ -49,7 +45,7 @@ impl Work {
         }
     }
 
-    /// The records that there is to be room for besides a set of so many.
+    /// Records that need room in addition to the set.
     pub fn records(self, set: u64) -> u64 {
         match self {
             Work::Backup => ROOM_OF_BACKUP * set,
@@ -62,27 +58,25 @@ fn batch_records(set: u64) -> u64 {
     (set / BATCH_SHARE).max(1)
 }
 
-/// The work beside a trial's tenths, and what came of it. All memory that it needs is taken before the store is opened.
+/// The work during a trial's tenths, and its results. Takes all memory before the store is opened.
 pub struct Alongside<'a> {
     work: Work,
     set: u64,
     threads: u64,
     churn: Churn,
     records: &'a Records,
-    /// The records of a batch; none for backups.
+    /// Empty for backups.
     batch: Vec<(Key, Vec<u8>)>,
     open: OpenFn,
     options: OpenOptions<'a>,
     backup: PathBuf,
-    /// Whether it is under way.
     busy: &'a AtomicBool,
     seen: result::Alongside,
-    /// The syncs of its own thread.
+    /// Its thread's.
     syncs: u64,
 }
 
 impl<'a> Alongside<'a> {
-    /// That of a trial, whose store is opened so.
     pub fn new(
         work: Work,
         parameters: &LifeParameters,
@@ -102,8 +96,8 @@ impl<'a> Alongside<'a> {
         Alongside { work, set, threads, churn, records, batch, open, options, backup, busy, seen, syncs: 0 }
     }
 
-    /// Whether the store, as it was opened, has a backup where one is to be made. It is empty.
-    pub fn is_possible(&self, store: &dyn Store) -> Result<bool, Stop> {
+    /// Whether the empty store has a backup, if one is to be made.
+    pub(crate) fn is_possible(&self, store: &dyn Store) -> Result<bool, Stop> {
         if self.work == Work::Batch {
             return Ok(true);
         }
@@ -112,7 +106,7 @@ impl<'a> Alongside<'a> {
         Ok(made.is_some())
     }
 
-    /// Does `steps` while the work goes on, and waits for the end of both.
+    /// Does `steps` during the work, and waits for the end of both.
     pub fn over<T>(&mut self, store: &dyn Store, steps: impl FnOnce() -> Result<T, Stop>) -> Result<T, Stop> {
         self.remove_backup()?;
         let this = &*self;
@@ -138,19 +132,16 @@ impl<'a> Alongside<'a> {
         Ok(done)
     }
 
-    /// The syncs that its own thread has made so far.
     pub fn syncs(&self) -> u64 {
         self.syncs
     }
 
-    /// The writes of the threads that may have been made durable by these syncs, at most: each of its batches can be written together with
-    /// one write of each thread.
+    /// The most writes of other threads that these syncs may have made durable: each batch can share a sync with one write of each thread.
     pub fn shared(&self) -> u64 {
         let batches = if self.work == Work::Batch { 2 } else { 0 };
         batches * self.seen.took_ns.len() as u64 * self.threads
     }
 
-    /// The records that it has handed to the store so far.
     pub fn written(&self) -> Written {
         let turns = self.seen.took_ns.len() as u64;
         let value_bytes: usize = self.batch.iter().map(|(_, value)| value.len()).sum();
@@ -171,7 +162,7 @@ impl<'a> Alongside<'a> {
         Ok(Turn { by, began, ended, syncs: syncs::of_this_thread().since(&before).calls() })
     }
 
-    /// Does a part of the work, which those beside it are told of.
+    /// Times a part of the work, and marks it as under way.
     fn timed<T>(&self, part: impl FnOnce() -> T) -> (T, Instant, Instant) {
         self.busy.store(true, Ordering::Relaxed);
         let began = Instant::now();
@@ -194,7 +185,7 @@ impl<'a> Alongside<'a> {
         }
     }
 
-    /// Inserts a batch, by the clock, and removes it.
+    /// Times inserting a batch, and removes it.
     fn batch(&self, store: &dyn Store) -> Result<(String, Instant, Instant), Stop> {
         let mut session = crew::session(store)?;
         let records: Vec<(&[u8], &[u8])> =
@@ -206,10 +197,8 @@ impl<'a> Alongside<'a> {
         Ok((format!("a batch of {}", grouped(records.len() as u64)), began, ended))
     }
 
-    /// Sees that the last backup, if any, is a store that has the records of the set, whose parts these are at the end, and deletes it.
-    ///
-    /// # Errors
-    /// Where it can't be opened, or lacks records, or has wrong ones.
+    /// Checks that the last backup, if any, is a store with the set's records, and deletes it. Fails when it can't be opened, or
+    /// lacks records, or has wrong ones.
     pub fn finish<'s>(self, parts: impl IntoIterator<Item = &'s Set>) -> Result<result::Alongside, Stop> {
         if self.work == Work::Backup {
             let options = OpenOptions { directory: &self.backup, ..self.options.clone() };
@@ -221,8 +210,8 @@ impl<'a> Alongside<'a> {
         Ok(self.seen)
     }
 
-    /// Holds a backup to the set: to its number of records, and a sample of them to what they were at any time. Where records are replaced,
-    /// each thread may have been between removing one and inserting another, and those of a log go later, 100 at once.
+    /// Checks a backup's number of records, and a sample against what they were at any time. If records are replaced, each thread
+    /// may have been between removing one and inserting another; a log's go later, 100 at once.
     fn check<'s>(&self, backup: &dyn Store, parts: impl IntoIterator<Item = &'s Set>) -> Result<(), Stop> {
         let wrong = |what: String| Stop::wrong_data(format!("the backup {what}"));
         let count = backup.count().map_err(|error| Stop::store("counting the backup's records", &error))?;
@@ -262,7 +251,6 @@ impl<'a> Alongside<'a> {
     }
 }
 
-/// One turn of the work.
 struct Turn {
     by: String,
     began: Instant,

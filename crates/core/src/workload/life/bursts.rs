@@ -1,5 +1,5 @@
-//! Bursts: steps begin by a schedule, whether or not those before have ended (open loop), at a share of the speed that the store has shown;
-//! for a short time ten times as often, and then not at all for a while. Latency counts from the moment at which a step was to begin.
+//! Bursts: steps begin by a schedule, whether or not those before have ended (open loop), at a share of the store's speed; for a
+//! short time ten times as often, and then not at all for a while. Latency counts from when a step was due.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,22 +12,21 @@ use crate::shown::quoted;
 use crate::units::Percent;
 use crate::workload::stop::Stop;
 
-/// In a burst steps begin so many times as often.
-pub const BURST_TIMES: f64 = 10.0;
-/// The end of each part of a period, as a share of it: steady, the burst, steady again; the rest is a pause.
+/// How many times as often steps begin in a burst.
+pub(crate) const BURST_TIMES: f64 = 10.0;
+/// The end of each part, as a share of a period: steady, the burst, steady again; the rest is a pause.
 const PARTS: [f64; 3] = [0.5, 0.5 + 1.0 / 60.0, 5.0 / 6.0];
-/// The most steps of a second that can be asked for.
 const MOST_PER_SECOND: u32 = 1_000_000;
-/// Waits that are told apart, in nanoseconds.
+/// Waits that are counted separately.
 const SHORT_NS: u64 = 10_000_000;
 const LONG_NS: u64 = 100_000_000;
 
-/// The load that is asked for, outside of the burst.
+/// The load outside the burst.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BurstLoad {
-    /// A share of the store's own speed: `50%`.
+    /// A share of the store's speed: `50%`.
     Share(Percent),
-    /// So many steps a second, the same for each store: `5000/s`.
+    /// Steps per second, the same for each store: `5000/s`.
     PerSecond(u32),
 }
 
@@ -55,32 +54,26 @@ impl FromStr for BurstLoad {
     }
 }
 
-/// A load with a burst and a pause; after the pause steps come as they did at first.
+/// A load with a burst and a pause, after which steps come as at first.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Schedule {
-    /// The share of the store's speed, in per cent.
+pub(crate) struct Schedule {
+    /// A share of the store's speed.
     pub percent: f64,
-    /// The steps of a second, outside of the burst and the pause.
+    /// Outside the burst and the pause.
     pub per_second: f64,
-    /// The time of all parts.
     pub period: Duration,
 }
 
-/// Part of a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// Steps come evenly.
     Before,
-    /// Many steps come.
     Burst,
-    /// They come evenly again.
     After,
-    /// They come after a pause.
     Again,
 }
 
 impl Schedule {
-    /// That of a store that makes so many steps in a second.
+    /// For a store with so many steps per second.
     pub fn of(load: BurstLoad, sustained_per_second: f64, period: Duration) -> Schedule {
         let (percent, per_second) = match load {
             BurstLoad::Share(Percent(percent)) => (percent, sustained_per_second * percent / 100.0),
@@ -89,7 +82,7 @@ impl Schedule {
         Schedule { percent, per_second, period }
     }
 
-    /// The end of a part, in nanoseconds from the begin.
+    /// In nanoseconds from the begin.
     fn end_ns(self, part: Part) -> f64 {
         let share = match part {
             Part::Before => PARTS[0],
@@ -114,23 +107,22 @@ impl Schedule {
         })
     }
 
-    /// The moment after which steps that have not begun are left out, in nanoseconds from the begin: as long again as all should take.
-    pub fn gives_up_ns(self) -> f64 {
+    /// When steps that have not begun are left out, in nanoseconds from the begin: after twice the schedule's time.
+    pub(crate) fn gives_up_ns(self) -> f64 {
         2.0 * self.end_ns(Part::Again)
     }
 }
 
-/// The steps of a load that a thread did, as they went.
 pub struct Seen {
     schedule: Schedule,
     latencies: Latencies,
     burst: Burst,
-    /// The calls that took long, and the engine's own work meanwhile.
+    /// Long calls, and the engine's work meanwhile.
     pauses: Option<Pauses>,
 }
 
-/// The number of steps of a burst, each done in turn by another thread, before the first that took too long: `within` has, of each
-/// thread, those before its first, and its steps.
+/// The steps of a burst before the first slow one, when threads take turns: `within` has each thread's steps before its first
+/// slow one, and its steps.
 fn together(within: &[(u64, u64)]) -> u64 {
     let threads = within.len() as u64;
     let first = (0..).zip(within).filter(|(_, (within, steps))| within < steps);
@@ -139,12 +131,11 @@ fn together(within: &[(u64, u64)]) -> u64 {
 }
 
 impl Seen {
-    /// None yet.
     pub fn new(schedule: Schedule) -> Result<Seen, String> {
         Ok(Seen { schedule, latencies: Latencies::new()?, burst: Burst::default(), pauses: None })
     }
 
-    /// A step that was to begin at a moment ended so long after it. `is_free` is set where all steps before it had ended by then.
+    /// Notes a step's due time and latency. `is_free` is whether all earlier steps had ended by then.
     pub fn note(&mut self, (part, at_ns): (Part, f64), is_free: bool, latency_ns: u64) {
         self.latencies.record(latency_ns.max(1));
         let Burst { steps, within_10_ms, within_100_ms, longest_ns, recovered_ns, in_pause, .. } =
@@ -169,20 +160,15 @@ impl Seen {
         }
     }
 
-    /// So many steps were not begun.
     pub fn left_out(&mut self, steps: u64) {
         self.burst.left_out = steps;
     }
 
-    /// The same, with the calls that took long.
     pub fn with(self, pauses: Pauses) -> Seen {
         Seen { pauses: Some(pauses), ..self }
     }
 
-    /// The result of all threads, which did the steps by turns.
-    ///
-    /// # Errors
-    /// When histograms can't be added or written.
+    /// The result of all threads, which took turns.
     pub fn result(threads: Vec<Seen>) -> Result<Burst, Stop> {
         let bursts = || threads.iter().map(|seen| &seen.burst);
         let within = |of: fn(&Burst) -> u64| {
@@ -242,7 +228,7 @@ mod tests {
         assert!(steps.windows(2).all(|two| two[0].1 < two[1].1), "they ascend");
     }
 
-    /// A store that takes so long for each step, one after the other: what is seen of it follows by arithmetic.
+    /// A store that takes this long for each step, one after the other: the expected result follows by arithmetic.
     fn seen(each_ns: f64) -> Burst {
         let mut seen = Seen::new(MINUTE).unwrap();
         let mut free_at = 0.0_f64;
@@ -266,7 +252,7 @@ mod tests {
     fn the_first_step_that_waits_is_the_first_of_any_thread() {
         assert_eq!(together(&[(1_000, 1_000)]), 1_000);
         assert_eq!(together(&[(3, 500)]), 3);
-        // Of two threads by turns the first one's step 4 is the ninth of all, and the second one's step 2 the sixth.
+        // With two threads in turn the first one's step 4 is the ninth of all, and the second one's step 2 the sixth.
         assert_eq!(together(&[(4, 500), (2, 500)]), 5);
         assert_eq!(together(&[(4, 500), (500, 500)]), 8);
         assert_eq!(together(&[(500, 500), (499, 499)]), 999);

@@ -9,13 +9,9 @@ use crate::result::Pieces;
 use crate::store::Session;
 use crate::workload::stop::Stop;
 
-/// The scans over all records at one age.
 const SCANS: usize = 3;
 
-/// Scans all records, some times over; says how long each took, in nanoseconds by the clock.
-///
-/// # Errors
-/// The store's own; when it shows fewer records than it has.
+/// Scans all records several times; gives each scan's nanoseconds. Fails also when it shows fewer records than it has.
 pub fn scans(session: &mut dyn Session, records: u64, clock: &Clock) -> Result<Vec<u64>, Stop> {
     let scan = |_| {
         let (mut bytes, start) = (0, clock.now());
@@ -32,13 +28,13 @@ pub fn scans(session: &mut dyn Session, records: u64, clock: &Clock) -> Result<V
     (0..SCANS).map(scan).collect()
 }
 
-/// The pieces in which the files below a folder lie on their disk; `None` where the file system does not tell.
+/// The extents of the files below a folder; `None` if the file system does not report them.
 pub fn pieces(folder: &Path) -> Option<Pieces> {
     let all = extents::below(folder).ok().filter(|all| !all.is_empty())?;
     Some(counted(&all))
 }
 
-/// Extents that follow each other on the disk, too, are one piece.
+/// Adjacent extents are one piece.
 fn counted(all: &[Lies]) -> Pieces {
     let mut pieces = Pieces::default();
     let mut before: Option<&Lies> = None;

@@ -17,15 +17,14 @@ use crate::workload::crew;
 use crate::workload::loading::{Doing, Teller};
 use crate::workload::stop::Stop;
 
-/// Of so many records one is left.
+/// One record in so many is left.
 const LEFT: usize = 10;
-/// Records that are looked for after they were removed, at most.
+/// Removed records that are looked for.
 const LOOKED_FOR: usize = 1_000;
-/// The time between two looks at the files while space is given back.
+/// Between measuring the files while space is reclaimed.
 const LOOKS: Duration = Duration::from_millis(5);
 
-/// The records of a set at its end.
-pub struct Remains<'r> {
+pub(crate) struct Remains<'r> {
     records: &'r Records,
     churn: Churn,
     seed: u64,
@@ -34,7 +33,7 @@ pub struct Remains<'r> {
 }
 
 impl<'r> Remains<'r> {
-    /// Those of the threads' parts of a set: the newest tenth of a queue or a log, of others every tenth record.
+    /// What is left: the newest tenth of a queue or a log, otherwise every tenth record.
     pub fn of<'s>(
         parts: impl IntoIterator<Item = &'s Set>,
         churn: Churn,
@@ -64,11 +63,8 @@ impl<'r> Remains<'r> {
         records.map(|(index, version)| self.records.value_length(*index, *version) as u64).sum()
     }
 
-    /// Removes most records of the store, which is closed, and has it give back the space, with others at work or without. It is closed
-    /// afterwards.
-    ///
-    /// # Errors
-    /// The store's own; when its files can't be measured.
+    /// Removes most records of the closed store, and has it reclaim the space, with others at work or without. It is closed
+    /// afterwards. Fails also when its files can't be measured.
     pub fn give_back(&mut self, bench: &mut Bench<'_>, work: &LifeParameters) -> Result<GivingBack, Stop> {
         bench.reopen()?;
         let start = Instant::now();
@@ -96,7 +92,6 @@ impl<'r> Remains<'r> {
         store.settle().map_err(|error| Stop::store("settling", &error))
     }
 
-    /// Has the open store give space back, in its own way.
     fn compacted(&mut self, bench: &mut Bench<'_>, beside: bool) -> Result<Option<Compacted>, Stop> {
         let folder = bench.folder().to_path_buf();
         let (((by, took_ns), peak_bytes), meanwhile) = match beside {
@@ -114,7 +109,7 @@ impl<'r> Remains<'r> {
         Ok(by.map(|by| Compacted { by: by.into(), took_ns, peak_bytes, disk, meanwhile }))
     }
 
-    /// Holds the store to all this, with a sample of what is there and of what is gone.
+    /// Checks a sample of what is there and of what is gone.
     pub fn audit(&self, bench: &mut Bench<'_>, is_removed: bool, reading: Reading) -> Result<Audit, Stop> {
         let most = audit::most_records(self.records.mean_value());
         let held: Vec<Record> = match is_removed {
@@ -131,20 +126,20 @@ impl<'r> Remains<'r> {
     }
 }
 
-/// The files of the store, once it is closed.
+/// Closes the store, and measures its files.
 fn closed(bench: &mut Bench<'_>) -> Result<Disk, Stop> {
     bench.close()?;
     bench.disk().map_err(|error| Stop::harness(format!("measuring the store's files: {error}")))
 }
 
-/// A call's outcome, with the nanoseconds that it took.
+/// A call's result and nanoseconds.
 fn timed<T>(call: impl FnOnce() -> Result<T, Stop>) -> Result<(T, u64), Stop> {
     let start = Instant::now();
     let done = call()?;
     Ok((done, start.elapsed().as_nanos() as u64))
 }
 
-/// A call's outcome, with the most that the folder's files took meanwhile.
+/// A call's result, and the most that the folder's files took meanwhile.
 fn watched<T>(folder: &Path, call: impl FnOnce() -> Result<T, Stop>) -> Result<(T, u64), Stop> {
     // The watch ends when the sender is gone, also where the call panics.
     let (under_way, is_over) = mpsc::channel::<()>();

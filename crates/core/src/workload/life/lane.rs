@@ -1,5 +1,4 @@
-//! A thread's work: step after step, each call timed from just before it to just after it. Keys and values are made before,
-//! and what was read is checked after.
+//! A thread's work: each call is timed from just before it to just after it. Keys and values are made before, and reads are checked after.
 
 use std::sync::atomic::AtomicBool;
 
@@ -31,69 +30,54 @@ const SCAN: usize = 3;
 /// Records that a log removes at once.
 const LOT: usize = 100;
 
-/// The work of a round, and the store that it is done to.
 #[derive(Clone, Copy)]
 pub struct Order<'s> {
-    /// The steps.
     pub round: Round,
-    /// The store.
     pub store: &'s dyn Store,
 }
 
-/// The steps of a round.
 #[derive(Clone, Copy)]
 pub enum Round {
-    /// A tenth of all, each after the one before it.
+    /// A tenth of the steps, one after the other.
     Tenth,
-    /// Steps by a schedule.
     Bursts(Schedule),
 }
 
-/// The next step, with its keys; its value is in the lane.
+/// The next step with its keys; the lane has its value.
 struct Planned {
     step: Step,
     old_key: Key,
     new_key: Key,
 }
 
-/// The thread's work, with all of its memory.
-pub struct Lane<'a> {
-    /// The thread's part of the set, as it is after the steps so far.
+/// One thread's work, with all of its memory.
+pub(crate) struct Lane<'a> {
+    /// The thread's part of the set, after the steps so far.
     pub set: Set,
     thread: u64,
     threads: u64,
     records: &'a Records,
     gauge: &'a Gauge<'a>,
     steps: u64,
-    /// Its calls, as they are watched: those of tenths, or of the bursts that it is in.
+    /// For tenths, or the current bursts.
     pub watch: Watch<'a>,
-    /// Watches for the bursts to come.
     spare_watches: Vec<Watch<'a>>,
     /// Whether the oldest records are removed many at once.
     in_lots: bool,
-    /// Those that are to be removed then.
     lot: Vec<Key>,
     /// Whether the oldest record is looked for before it is removed.
     scans: bool,
     value: Vec<u8>,
     recorder: Recorder<{ KINDS.len() }>,
-    /// The measurements of the tenths that are over.
     pub measured: Vec<Recorder<{ KINDS.len() }>>,
-    /// The bursts that are over.
     pub bursts: Vec<Seen>,
-    /// For the rounds to come.
     spare: Vec<Recorder<{ KINDS.len() }>>,
-    /// The records that were handed to the store.
     pub written: Written,
-    /// Writes that changed what the store holds.
+    /// Writes that changed the store.
     pub writes: u64,
 }
 
 impl<'a> Lane<'a> {
-    /// That of a trial.
-    ///
-    /// # Errors
-    /// As [`Recorder::new`] and [`Set::new`].
     pub fn new(
         work: &LifeParameters,
         thread: u64,
@@ -126,7 +110,6 @@ impl<'a> Lane<'a> {
         })
     }
 
-    /// Makes a call by the clock.
     #[inline(always)]
     fn timed<T>(&mut self, kind: usize, call: impl FnOnce(&[u8]) -> T) -> T {
         let clock = self.gauge.clock;
@@ -179,7 +162,7 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// Removes the records of a log that are due, if any.
+    /// Removes a log's due records, if any.
     fn remove_lot(&mut self, session: &mut dyn Session) -> Result<(), Stop> {
         let lot = std::mem::take(&mut self.lot);
         if let Some(first) = lot.first() {
@@ -193,7 +176,7 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// Finds the first record, as a consumer of a queue does.
+    /// Finds the first record, as a queue's consumer does.
     fn look_for_oldest(&mut self, session: &mut dyn Session, oldest: &Key) -> Result<(), Stop> {
         let (mut first, mut bytes) = ([0; KEY_BYTES], 0);
         let found = self.timed(SCAN, |_| {
@@ -206,7 +189,7 @@ impl<'a> Lane<'a> {
         });
         let found = found.map_err(|error| failed("looking for", oldest, &error))?;
         self.recorder.of_mut(SCAN).value_bytes += bytes;
-        // Of several threads another's may stand before it.
+        // Another thread's may come before it.
         if found == 1 && (first == *oldest || (!self.set.is_whole() && first < *oldest)) {
             return Ok(());
         }
@@ -220,7 +203,7 @@ impl<'a> Lane<'a> {
 }
 
 impl Lane<'_> {
-    /// Does this thread's steps of a schedule, each at its moment or, where the store is late, as soon as it can. The moments begin a little after now.
+    /// Does this thread's steps of a schedule, each when due or as soon as the store allows, from a little after now.
     fn bursts(
         &mut self,
         session: &mut (dyn Session + '_),
@@ -251,7 +234,6 @@ impl Lane<'_> {
         Ok(seen)
     }
 
-    /// Does a tenth of the steps.
     fn tenth(
         &mut self,
         session: &mut (dyn Session + '_),
@@ -287,7 +269,7 @@ impl crew::Lane<dyn Session + '_, Order<'_>> for Lane<'_> {
         approach: Approach<'_>,
     ) -> Result<Part, Stop> {
         let clock = self.gauge.clock;
-        // Bursts have pauses of their own.
+        // Bursts record their pauses separately.
         let of_bursts = match round {
             Round::Tenth => None,
             Round::Bursts(_) => self.spare_watches.pop(),

@@ -13,25 +13,20 @@ use crate::workload::audit::Record;
 use crate::workload::crew;
 use crate::workload::stop::Stop;
 
-/// The sessions of the two.
 pub const SESSIONS: u64 = 2;
-/// The rest of each after a call: they are to find out whether they can work, and not to hold the store up.
+/// Between calls: they test whether others can work, and should not hold the store up.
 const REST: Duration = Duration::from_millis(1);
-/// The calls of each before space is given back, as long as they take no longer than [`BEFORE`] together.
+/// Calls of each before space is reclaimed, within [`BEFORE`].
 const CALLS_BEFORE: u64 = 100;
-/// The time for them.
 const BEFORE: Duration = Duration::from_secs(2);
 
-/// The moments of the two threads' work, in their order.
+/// The states of the two threads' work, in order.
 const STARTED: u8 = 0;
 const UNDER_WAY: u8 = 1;
 const OVER: u8 = 2;
 
-/// Does `work` while one thread reads some of these records, which all are there, and another overwrites the rest.
-///
-/// # Errors
-/// Those of `work`; where no session can be opened, where a record is read that is not what it was, and where a call that was refused is
-/// refused again when the work is over.
+/// Does `work` while one thread reads some of these existing records, and another overwrites the rest. Fails also when no session
+/// can be opened, when a record that is read is not what it was, and when a refused call is refused again after the work.
 pub fn beside<T>(
     store: &dyn Store,
     (records, churn): (&Records, Churn),
@@ -68,22 +63,20 @@ fn joined(thread: thread::ScopedJoinHandle<'_, Result<Seen, Stop>>) -> Result<Se
     thread.join().unwrap_or_else(|_| Err(Stop::harness("a thread that worked during space reclaim panicked")))
 }
 
-/// The calls of a thread.
 #[derive(Default)]
 struct Seen {
     before: Calls,
     meanwhile: Calls,
-    /// The call that was refused, and the engine's words.
+    /// The refused call, with the engine's message.
     refused: Option<String>,
 }
 
-/// The time of a call and its outcome; nothing where there is no record to call for.
+/// A call's time and result; `None` without a record for it.
 type Called = Option<(Duration, Result<(), StoreError>)>;
 
-/// Makes a call.
 type Call<'c> = dyn FnMut(&mut dyn Session) -> Result<Called, Stop> + 'c;
 
-/// Says that the work is over when it goes, also where that panics: the threads end.
+/// Marks the end of the work on drop, even in a panic: the threads end.
 struct Over<'a>(&'a AtomicU8);
 
 impl Drop for Over<'_> {
@@ -92,7 +85,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Says that a thread is ready when it goes, also where that panics: the others wait for it.
+/// Marks a thread as ready on drop, even in a panic: the others wait for it.
 struct Ready<'a>(&'a Barrier);
 
 impl Drop for Ready<'_> {
@@ -101,7 +94,6 @@ impl Drop for Ready<'_> {
     }
 }
 
-/// Two threads have this in common.
 #[derive(Clone, Copy)]
 struct Thread<'a> {
     store: &'a dyn Store,
@@ -155,7 +147,7 @@ impl Thread<'_> {
         })
     }
 
-    /// Calls before the work and beside it. `call` makes the same again where it was refused.
+    /// Calls before and during the work. `call` repeats the refused call.
     fn calls(
         self,
         kind: &str,
@@ -179,7 +171,7 @@ impl Thread<'_> {
         Ok(seen)
     }
 
-    /// Calls until the work is over, one is refused or there is nothing to call for. What was refused must be done when it is over.
+    /// Calls until the work is over, one is refused or no record is left. A refused call must succeed when the work is over.
     fn beside(
         self,
         session: &mut dyn Session,

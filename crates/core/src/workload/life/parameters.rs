@@ -21,47 +21,40 @@ use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::AfterLoad;
 use crate::workload::parameter::Parameters;
 
-/// The parts of a trial, each of which has its figures.
-pub const TENTHS: usize = 10;
+/// Parts of a trial with separate figures.
+pub(crate) const TENTHS: usize = 10;
 
-/// Starting a process, filling its buffers, opening, settling and closing a store.
+/// Seconds of starting a process, filling its buffers, opening, settling and closing a store.
 const OVERHEAD_S: f64 = 0.15;
-/// Making a value, calling an engine, checking.
+/// Seconds of making a value, calling an engine, checking.
 const CALL_S: f64 = 8e-6;
-/// Removing a record in a batch, or moving it when space is given back.
+/// Seconds to remove a record in a batch, or to move it when space is reclaimed.
 const MOVED_S: f64 = 4e-6;
-/// Room that a cell needs on its disk, as a multiple of its values' bytes: what engines keep of overwritten values comes on top.
+/// Disk space as a multiple of values' bytes, with what engines keep of overwritten values.
 const ROOM_FACTOR: f64 = 6.0;
 /// Bytes of the histograms of a tenth.
 const HISTOGRAMS_BYTES: f64 = 1e6;
 
-/// The work of a trial.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LifeParameters {
-    /// The way in which the set is written.
+pub(crate) struct LifeParameters {
     pub churn: Churn,
-    /// The records of the set.
     pub records: u64,
-    /// The threads that write them, each its own.
+    /// Each has its own records.
     pub threads: u64,
-    /// The steps of a tenth.
+    /// In a tenth.
     pub steps: u64,
     /// The most that is written until the set is steady, as a multiple of the turnover.
     pub until_steady: usize,
-    /// Records in a batch of the loader, and of removals, at most.
+    /// Also of removals.
     pub batch: usize,
-    /// The moment when steps begin.
     pub after_load: AfterLoad,
-    /// Whether others read and write while space is given back.
+    /// Whether others read and write while space is reclaimed.
     pub gives_back_beside: bool,
-    /// The loads at which bursts are sent.
     pub bursts: Vec<BurstLoad>,
-    /// The time of each.
     pub burst_period: Duration,
 }
 
 impl LifeParameters {
-    /// The values that a cell and its parameters give.
     pub fn of(cell: &Cell, parameters: &Parameters) -> LifeParameters {
         let (records, turnover) = (cell.records().from, parameters.turnover.map_or(10, |times| times.0));
         LifeParameters {
@@ -80,35 +73,30 @@ impl LifeParameters {
 }
 
 impl LifeParameters {
-    /// The tenths that a trial can have.
-    pub fn most_tenths(&self) -> usize {
+    pub(crate) fn most_tenths(&self) -> usize {
         TENTHS * self.until_steady
     }
 }
 
-/// Whether a reader is held while the set is written.
-pub fn has_held_reader(cell: &Cell) -> bool {
+pub(crate) fn has_held_reader(cell: &Cell) -> bool {
     cell.text(Axis::READER) == "held"
 }
 
-/// Whether a reader is held, or other work goes on beside the steps.
+/// Whether a reader is held, or other work goes on during the steps.
 fn has_others(cell: &Cell) -> bool {
     has_held_reader(cell) || Work::of(cell).is_some()
 }
 
-/// Whether others read and write while space is given back.
 fn gives_back_beside(cell: &Cell) -> bool {
     cell.text(Axis::GIVING_BACK) == "beside"
 }
 
-/// The sessions that are open at once: of the threads, and of another one that writes large batches; at last those of
-/// two that read and write while space is given back.
+/// Open sessions: the threads', and one for large batches; or the two that read and write while space is reclaimed.
 pub fn sessions(cell: &Cell) -> u64 {
     let steps = u64::from(cell.threads()) + u64::from(Work::of(cell) == Some(Work::Batch));
     if gives_back_beside(cell) { steps.max(meanwhile::SESSIONS) } else { steps }
 }
 
-/// Why a cell can't be run, whatever the place.
 pub fn reason(case: &Case<'_>) -> Option<Reason> {
     let check = || {
         let (store, able) = case.opens_for_threads()?;
@@ -145,12 +133,10 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
     check().err()
 }
 
-/// Whether values grow and shrink together.
 fn is_in_waves(cell: &Cell) -> bool {
     Churn::of(cell.text(Axis::CHURN)) == Churn::Waves
 }
 
-/// The conditions of that.
 fn waves(case: &Case<'_>) -> Result<(), Reason> {
     let why = if case.cell.record_size().even().is_none_or(|sizes| sizes.to - sizes.from <= 1) {
         "values that grow and shrink have a shortest and a longest length: name them, such as --record-size 100B..1KiB"
@@ -162,7 +148,6 @@ fn waves(case: &Case<'_>) -> Result<(), Reason> {
     Err(Reason::Contradiction { why: why.into() })
 }
 
-/// Bytes of disk.
 pub fn space(case: &Case<'_>) -> Space {
     let work = LifeParameters::of(case.cell, case.parameters);
     let file_bytes = FileSystem::file_bytes(case.cell.place());
@@ -181,7 +166,7 @@ pub fn held(case: &Case<'_>) -> f64 {
     case.cell.records().from as f64 * value_bytes
 }
 
-/// Bytes of memory: the set, values, and all records where the store has nowhere else to keep them.
+/// Bytes of the set, values, and all records if the store has nowhere else to keep them.
 pub fn memory(case: &Case<'_>) -> f64 {
     let work = LifeParameters::of(case.cell, case.parameters);
     let (size, records) = (case.cell.record_size().span(), case.cell.records().from as f64);
@@ -199,7 +184,6 @@ pub fn memory(case: &Case<'_>) -> f64 {
     own + another + batch + case.kept_in_memory(held(case))
 }
 
-/// Seconds.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let work = LifeParameters::of(case.cell, case.parameters);
     let syncs = case.cell.guarantee().tier() >= Some(Guarantee::Power);

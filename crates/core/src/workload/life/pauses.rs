@@ -1,5 +1,5 @@
-//! Pauses: calls that take long. The engine is asked for the work that it does for itself, after each of them and now and then without
-//! one, so that what comes with pauses is told from what goes on all the time.
+//! Pauses: calls that take long. The engine's background work is asked for after each of them and now and then without one, which
+//! separates what comes with pauses from what goes on all the time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,44 +11,42 @@ use crate::result::{Calls, Looks, Pauses, UpkeepSeen};
 use crate::store::{Store, Upkeep};
 use crate::workload::stop::Stop;
 
-/// A call that takes longer is a pause.
+/// Longer calls are pauses.
 const PAUSE_NS: u64 = 10_000_000;
 
-/// The time between two looks at the engine that all threads make.
+/// The least time between two looks of all threads at the engine.
 const BETWEEN_NS: f64 = 10e6;
-/// Looks take no more of all time than one part of so many, and no more than one of so many after pauses.
+/// Looks take at most one part in so many of all time, and as much again after pauses.
 const MOST_LOOKING: u64 = 50;
 const MOST_AFTER_PAUSES: u64 = 10;
 
-/// A thread's calls, as it makes them.
 pub struct Watch<'a> {
     clock: &'a Clock,
-    /// Whether other work is under way beside the steps.
+    /// Whether other work is under way.
     busy: &'a AtomicBool,
     was_busy: bool,
-    /// The calls beside that work, and the others.
+    /// Calls during that work, and the others.
     pub beside: Calls,
     pub otherwise: Calls,
     pauses: Pauses,
     by_kind: [u64; KINDS.len()],
-    /// The engine's own work at the last look, and when that was.
+    /// The engine's work at the last look, and when that was.
     last: Vec<Upkeep>,
     looked: u64,
-    /// The time between two looks, in ticks, and the moment of the next.
+    /// Ticks between two looks, and when the next is due.
     between: u64,
     due: u64,
-    /// The time that the last look took, in ticks.
+    /// Ticks of the last look.
     took: u64,
-    /// The end of the last call.
     ended: u64,
     /// Whether a call since the last look was a pause.
     paused: bool,
-    /// The time that this thread had been in syncs when the last call ended.
+    /// This thread's time in syncs when the last call ended.
     synced_ns: u64,
 }
 
 impl<'a> Watch<'a> {
-    /// That of one of so many threads, beside work that `busy` tells of.
+    /// For one of so many threads; `busy` is set during other work.
     pub fn new(clock: &'a Clock, threads: u64, busy: &'a AtomicBool) -> Watch<'a> {
         Watch {
             clock,
@@ -69,7 +67,6 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// A round begins.
     pub fn begin(&mut self, store: &dyn Store) -> Result<(), Stop> {
         self.last = ask(store)?;
         self.paused = false;
@@ -82,11 +79,11 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// A call of a kind has taken so long, until this moment.
+    /// Notes a call that ended now.
     #[inline]
     pub fn called(&mut self, kind: usize, ns: u64, ended: u64) {
         let is_busy = self.busy.load(Ordering::Relaxed);
-        // One that was under way when the work began or ended counts as beside it.
+        // A call during the begin or end of the work counts as during it.
         if is_busy || self.was_busy { &mut self.beside } else { &mut self.otherwise }.add(ns);
         self.was_busy = is_busy;
         self.pauses.calls_ns += ns;
@@ -108,16 +105,15 @@ impl<'a> Watch<'a> {
         self.paused = true;
     }
 
-    /// A step has ended: asks the engine where that is due.
+    /// Asks the engine after a step, if due.
     #[inline]
     pub fn stepped(&mut self, store: &dyn Store) -> Result<(), Stop> {
         let may_look = self.ended >= self.looked + self.took * MOST_AFTER_PAUSES;
         if (self.paused && may_look) || self.ended >= self.due { self.look(store) } else { Ok(()) }
     }
 
-    /// A step of a schedule has ended: asks the engine where that is due, and, but after a pause, where it delays no step: the next is to
-    /// begin at this moment.
-    pub fn stepped_before(&mut self, store: &dyn Store, next: u64) -> Result<(), Stop> {
+    /// Asks the engine after a step of a schedule, if due, and, except after a pause, only if that does not delay the next step at `next`.
+    pub(crate) fn stepped_before(&mut self, store: &dyn Store, next: u64) -> Result<(), Stop> {
         let has_time = self.ended + 2 * self.took < next;
         if self.paused || has_time { self.stepped(store) } else { Ok(()) }
     }
@@ -148,7 +144,6 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// All pauses that were seen.
     pub fn result(self) -> Pauses {
         let named = KINDS.iter().zip(self.by_kind).filter(|(_, count)| *count > 0);
         let by_call = named.map(|(kind, count)| ((*kind).to_owned(), count)).collect();

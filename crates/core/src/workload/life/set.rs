@@ -1,31 +1,29 @@
-//! The set of records: of constant size, each in a place of its own, and what is done to it next.
+//! The set of records: of constant size, each in a place, and what is done to it next.
 
 use crate::record::WAVES;
 use crate::workload::audit::Record;
 use crate::workload::choose::Chooser;
 
-/// The exponent of Zipf's law, as YCSB has it.
 const EXPONENT: f64 = 0.99;
 
-/// The way in which the set is written.
+/// How the set is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Churn {
-    /// Any record is overwritten, each as likely as any other.
+pub(crate) enum Churn {
+    /// Any record is overwritten, all alike.
     Uniform,
-    /// A few are overwritten often, most of them seldom.
+    /// A few are overwritten often, most seldom.
     Zipfian,
-    /// They are overwritten in turn, with values that grow, and shrink again.
+    /// Overwritten in turn, with values that grow and shrink again.
     Waves,
-    /// Any is removed, and another with a new key is inserted.
+    /// Any is removed, and one with a new key inserted.
     Replace,
-    /// The oldest is removed, and a new one with the next key is inserted: keys ascend.
+    /// The oldest is removed, and one with the next key inserted: keys ascend.
     Queue,
-    /// New ones with the next keys are inserted, and the oldest are removed many at once.
+    /// Ones with the next keys are inserted, and the oldest removed many at once.
     Log,
 }
 
 impl Churn {
-    /// That of a word of the axis.
     pub fn of(word: &str) -> Churn {
         match word {
             "zipfian" => Churn::Zipfian,
@@ -37,54 +35,48 @@ impl Churn {
         }
     }
 
-    /// Whether records are removed and inserted; else they are overwritten.
+    /// Whether records are removed and inserted, not overwritten.
     pub fn replaces(self) -> bool {
         matches!(self, Churn::Replace | Churn::Queue | Churn::Log)
     }
 
-    /// The versions that a record has before they begin anew.
+    /// Versions before they begin anew.
     fn versions(self) -> u16 {
         if self == Churn::Waves { WAVES.into() } else { 1 << 8 }
     }
 
-    /// The version that comes so many after this one.
     pub fn version(self, version: u8, after: u16) -> u8 {
         ((u16::from(version) + after) % self.versions()) as u8
     }
 
     /// Whether keys ascend, and the oldest goes first.
-    pub fn ascends(self) -> bool {
+    pub(crate) fn ascends(self) -> bool {
         matches!(self, Churn::Queue | Churn::Log)
     }
 }
 
-/// A step: of the record in a place, what it was and what it is then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// The record before it.
     pub old: Record,
-    /// The record after it: with the same index it is overwritten.
+    /// With the same index it is overwritten.
     pub new: Record,
 }
 
-/// A thread's part of the set, and what comes next. The records are dealt out to the threads in turn, so that no two write the same.
+/// A thread's part of the set. Records are dealt out to the threads in turn, so that no two write the same.
 pub struct Set {
     churn: Churn,
     thread: u64,
     threads: u64,
     chooser: Chooser,
-    /// The number of times that the record of each place was replaced by another.
+    /// How often each place's record was replaced by another.
     generations: Vec<u32>,
     versions: Vec<u8>,
-    /// The place of the oldest, where that is what goes next.
+    /// The oldest record's place, if it goes next.
     oldest: usize,
 }
 
 impl Set {
-    /// A thread's part of a set of so many records, as it is loaded: with the indexes from 0 on.
-    ///
-    /// # Errors
-    /// Where it is empty.
+    /// A thread's part of a loaded set: with the indexes from 0 on. Fails when it is empty.
     pub fn new(churn: Churn, (thread, threads): (u64, u64), count: u64, seed: u64) -> Result<Set, String> {
         let count = (count + threads - 1 - thread) / threads;
         let seed = seed.wrapping_add(thread);
@@ -96,7 +88,6 @@ impl Set {
         Ok(Set { churn, thread, threads, chooser, generations, versions, oldest: 0 })
     }
 
-    /// The number of records.
     fn len(&self) -> u64 {
         self.versions.len() as u64
     }
@@ -106,17 +97,15 @@ impl Set {
         self.threads == 1
     }
 
-    /// Whether steps remove and insert records; else they overwrite them.
     pub fn replaces(&self) -> bool {
         self.churn.replaces()
     }
 
-    /// The record in a place.
     pub fn at(&self, place: usize) -> Record {
         (self.of(place, self.generations[place]), self.versions[place])
     }
 
-    /// All that the record in a place has been, the newest first.
+    /// All states of the record in a place, the newest first.
     pub fn states(&self, place: usize) -> impl Iterator<Item = Record> {
         let (generation, version) = (self.generations[place], self.versions[place]);
         let generations = (0..=generation).rev().map(move |generation| self.of(place, generation));
@@ -133,7 +122,6 @@ impl Set {
         (place as u64 + u64::from(generation) * self.len()) * self.threads + self.thread
     }
 
-    /// Takes the next step.
     #[inline]
     pub fn step(&mut self) -> Step {
         let place = match self.churn {
@@ -150,7 +138,7 @@ impl Set {
         Step { old, new: self.at(place) }
     }
 
-    /// All records, in the order in which they came.
+    /// In order of arrival.
     pub fn all(&self) -> impl ExactSizeIterator<Item = Record> {
         let count = self.versions.len();
         let first = if self.churn.ascends() { self.oldest } else { 0 };
@@ -164,7 +152,7 @@ mod tests {
 
     use super::*;
 
-    /// The records after so many steps by a map, which each step must explain.
+    /// The records after so many steps, by a map in which each step must make sense.
     fn after(churn: Churn, steps: u64) -> (Set, BTreeMap<u64, u8>) {
         let mut set = Set::new(churn, (0, 1), 50, 7).unwrap();
         let mut held: BTreeMap<u64, u8> = set.all().collect();

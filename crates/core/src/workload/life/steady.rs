@@ -1,15 +1,15 @@
 //! Whether a set has grown old: speed and files are no longer on their way up or down.
 
-/// Tenths that are looked at.
+/// Tenths that are considered.
 pub const LAST: usize = 5;
 
-/// Whether none of the figures, of which each tenth has its own, has a trend over the last tenths. Too few are not steady.
-pub fn is_steady<const FIGURES: usize>(tenths: &[[f64; FIGURES]]) -> bool {
+/// Whether no figure has a trend over the last tenths; too few are not steady.
+pub(crate) fn is_steady<const FIGURES: usize>(tenths: &[[f64; FIGURES]]) -> bool {
     let Some(last) = tenths.last_chunk::<LAST>() else { return false };
     (0..FIGURES).all(|figure| !has_trend(&last.map(|tenth| tenth[figure])))
 }
 
-/// Whether each is more than the one before it, or each less. Five in any order are so in one of 60 cases.
+/// Whether each is more than the one before it, or each less. Five random ones are so in one of 60 cases.
 fn has_trend(figures: &[f64; LAST]) -> bool {
     figures.is_sorted_by(|one, next| one < next) || figures.is_sorted_by(|one, next| one > next)
 }

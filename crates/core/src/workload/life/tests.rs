@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::*;
+use crate::axis::Axis;
 use crate::cell::Cell;
 use crate::result::Failure;
 use crate::store::{OpenOptions, Result, Session, StoreDef, StoreError, Upkeep};
@@ -13,12 +14,10 @@ use crate::workload::parameter::Parameters;
 
 mod meanwhile;
 
-/// A trial of 50 records that are written ten times over.
 fn trial(stores: &[StoreDef], store: &str, churn: &str) -> std::result::Result<Measured, Ended> {
     trial_with(&[], stores, store, churn)
 }
 
-/// The same with more parameters; nobody waits for rest.
 fn trial_with(
     more: &[(&str, &str)],
     stores: &[StoreDef],
@@ -28,7 +27,6 @@ fn trial_with(
     trial_on(&[], more, stores, (store, churn))
 }
 
-/// The same on more axes.
 fn trial_on(
     axes: &[(Axis, &str)],
     more: &[(&str, &str)],
@@ -86,14 +84,14 @@ fn a_set_is_written_ten_times_over_and_given_back() {
     }
 }
 
-/// A store over memory that goes wrong: it stands still at every hundredth write, leaves 4 KiB of each in a file, says that a record was
-/// removed that is still there, makes backups that are empty, or keeps writers waiting and refuses them; or one over a folder of files, whose backups have other values.
+/// A store over memory that goes wrong: it stalls at every hundredth write, leaves 4 KiB of each in a file, keeps a record that it says
+/// was removed, makes empty backups, or blocks or refuses writers; or one over a folder of files, whose backups have other values.
 struct Wrong {
     over: Box<dyn Store>,
     way: Way,
     folder: PathBuf,
     writes: AtomicU64,
-    /// Writers wait for this, and are refused where it says so.
+    /// Writers wait for this lock, and are refused while it is set.
     refuses: Mutex<bool>,
 }
 
@@ -253,7 +251,7 @@ fn a_backup_without_the_records_is_noticed_and_a_store_without_one_is_left_out()
 
 #[test]
 fn a_stall_makes_the_steps_of_a_burst_wait_for_it() {
-    // Of a hundred updates one stands still for 30 ms: some 3,000 are made in a second, and at half of that some 300 come in a burst.
+    // One of a hundred updates stalls for 30 ms: some 3,000 are made in a second, and at half of that some 300 come in a burst.
     let stores = [StoreDef { open: Ok(&wrong::<0>), ..MEMORY }];
     // Bursts last 20 ms, in which some hundreds of steps come.
     let bursts = [("bursts", "50%,5%"), ("burst_period", "1200ms")];

@@ -12,7 +12,7 @@ use crate::units::{Bytes, Period, parse_bytes, parse_count, parse_duration};
 
 const ANY: u64 = u64::MAX;
 
-/// A value within its bounds, which are part of it.
+/// A value within bounds that are part of its type.
 fn within(value: u64, least: u64, most: u64, shown: impl Fn(u64) -> String) -> Result<u64, String> {
     match value {
         value if value < least => {
@@ -152,11 +152,10 @@ impl<'de, T: FromStr<Err = String> + PartialEq + Display> Deserialize<'de> for L
     }
 }
 
-/// Reads a value, and says in an error which parameter's it is.
+/// Reads a value; errors name the parameter.
 pub struct Named<'n, T>(&'n str, PhantomData<T>);
 
 impl<T> Named<'_, T> {
-    /// The value of this parameter.
     pub fn of(name: &str) -> Named<'_, T> {
         Named(name, PhantomData)
     }
@@ -170,16 +169,15 @@ impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for Named<'_, T> {
     }
 }
 
-/// Writes as a list what is written with commas.
-pub fn write_words<S: Serializer>(all: &impl Display, to: S) -> Result<S::Ok, S::Error> {
+/// Writes comma-separated text as a list.
+pub(crate) fn write_words<S: Serializer>(all: &impl Display, to: S) -> Result<S::Ok, S::Error> {
     to.collect_seq(all.to_string().split(','))
 }
 
-/// Reads from a list what is written with commas.
-///
-/// # Errors
-/// When it is no list of texts, or they make no value.
-pub fn read_words<'de, T: FromStr<Err = String>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+/// Reads comma-separated text from a list.
+pub(crate) fn read_words<'de, T: FromStr<Err = String>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<T, D::Error> {
     Vec::<String>::deserialize(from)?.join(",").parse().map_err(D::Error::custom)
 }
 

@@ -1,5 +1,5 @@
-//! The reading back of the store's records when every figure has been taken: each key that is followed, against its last write. The
-//! keys are the trace's, which is read once more.
+//! Reads the store's records back when every figure has been taken: each followed key, against its last write. The trace, read
+//! once more, has the keys.
 
 use std::sync::Mutex;
 use std::time::Instant;
@@ -18,21 +18,16 @@ use super::followed::ABSENT;
 use super::player::Player;
 use super::values::Values;
 
-/// The trace and the writes that the store is held to.
 pub struct Held<'h, 'a> {
-    /// Reads the trace once more.
     pub reader: Reader,
     pub fit: &'h mut Fit,
     pub values: &'h Values,
     pub players: &'h [Mutex<Player<'a>>],
-    /// Records that it should hold.
     pub records: u64,
 }
 
 impl Held<'_, '_> {
-    /// Reads the followed keys back; `anew`, after the store was closed and opened again. Closes it.
-    ///
-    /// # Errors
+    /// Reads the followed keys back; if `anew`, after closing and opening the store again. Closes it. Fails with
     /// [`Failure::WrongData`] at the first key whose value is missing, wrong, or there though it was removed.
     pub fn audit(self, bench: &mut Bench<'_>, anew: bool) -> Result<Audit, Stop> {
         let start = Instant::now();
@@ -67,7 +62,7 @@ impl Held<'_, '_> {
             let right = match (there, written) {
                 (there, ABSENT) => !there,
                 (false, _) => false,
-                // A value that is too short does not tell which write it is from.
+                // A value that is too short does not show which write it is from.
                 (true, written) => {
                     let told = values.check(hash, &found, &mut scratch);
                     told.is_ok_and(|told| told.is_none_or(|told| told == written))

@@ -1,5 +1,5 @@
-//! Some operations of the trace, ready to be played: with their keys and values. A fixed number of chunks goes round between the
-//! reader of the trace and each thread that plays, so that the trace is read ahead, and never far.
+//! Operations of the trace, ready to be played, with keys and values. A fixed number of chunks goes round between the reader of
+//! the trace and each thread that plays, so that the trace is read ahead, but not far.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,45 +9,37 @@ use std::time::Instant;
 
 use crate::trace::Does;
 
-/// Operations in a chunk at most.
-pub const CHUNK_OPERATIONS: usize = 128;
-/// Bytes of keys and values after which a chunk is full.
-pub const CHUNK_BYTES: usize = 64 << 10;
+pub(crate) const CHUNK_OPERATIONS: usize = 128;
+pub(crate) const CHUNK_BYTES: usize = 64 << 10;
 
-/// Chunks that go round for each thread: fewer where keys and values are so large that a chunk holds one.
+/// Chunks for each thread: fewer if keys and values are so large that a chunk holds one.
 pub fn chunks(largest: usize) -> usize {
     if largest > CHUNK_BYTES { 6 } else { 32 }
 }
 
-/// One operation, ready to be played.
 #[derive(Debug, Clone)]
-pub struct Planned {
+pub(crate) struct Planned {
     pub does: Does,
     /// In the trace, from 1.
     pub position: u64,
     /// When it is due, in nanoseconds after the first.
     pub due_ns: u64,
-    /// The key's hash.
     pub hash: u64,
-    /// Records of a scan.
     pub records: usize,
     pub key: Range<usize>,
     pub value: Range<usize>,
 }
 
-/// The store's answer to an operation.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Outcome {
     pub ticks: u64,
-    /// Whether the key was there.
     pub found: bool,
-    /// Bytes read.
     pub read_bytes: u64,
 }
 
-/// Some operations. Its memory is taken once and kept.
+/// A chunk, whose memory is taken once and kept.
 #[derive(Debug)]
-pub struct Chunk {
+pub(crate) struct Chunk {
     pub planned: Vec<Planned>,
     pub bytes: Vec<u8>,
     pub outcomes: Vec<Outcome>,
@@ -66,39 +58,35 @@ impl Chunk {
         Chunk { planned, bytes, outcomes }
     }
 
-    /// Forgets what was planned.
     pub fn clear(&mut self) {
         self.planned.clear();
         self.bytes.clear();
     }
 
-    /// Whether there is no room for one more.
     pub fn is_full(&self) -> bool {
         self.planned.len() >= CHUNK_OPERATIONS || self.bytes.len() >= CHUNK_BYTES
     }
 }
 
-/// The reader's end of a thread's chunks.
-pub struct Outgoing {
+pub(crate) struct Outgoing {
     full: SyncSender<Box<Chunk>>,
     empty: Receiver<Box<Chunk>>,
     at_hand: Option<Box<Chunk>>,
     blocked_ns: Arc<AtomicU64>,
 }
 
-/// The end of the thread that plays.
-pub struct Incoming {
+pub(crate) struct Incoming {
     full: Receiver<Box<Chunk>>,
     empty: SyncSender<Box<Chunk>>,
     blocked_ns: Arc<AtomicU64>,
 }
 
-/// The other end has gone: there is nothing more to do.
+/// The other end has gone.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Gone;
+pub(crate) struct Gone;
 
-/// Both ends, with all chunks. For how long the reader has waited for a thread that is behind, all lanes count together.
-pub fn lane(largest: usize, blocked_ns: &Arc<AtomicU64>) -> (Outgoing, Incoming) {
+/// Both ends, with all chunks. `blocked_ns` adds up, over all lanes, how long the reader waited for a thread that is behind.
+pub(crate) fn lane(largest: usize, blocked_ns: &Arc<AtomicU64>) -> (Outgoing, Incoming) {
     let count = chunks(largest);
     let (full, to_play) = sync_channel(count);
     let (played, empty) = sync_channel(count);
@@ -111,10 +99,7 @@ pub fn lane(largest: usize, blocked_ns: &Arc<AtomicU64>) -> (Outgoing, Incoming)
 }
 
 impl Outgoing {
-    /// A chunk that has room for one more; waits for one.
-    ///
-    /// # Errors
-    /// When the thread has ended.
+    /// Waits for a chunk with room for one more. Fails when the thread has ended.
     pub fn chunk(&mut self) -> Result<&mut Chunk, Gone> {
         if self.at_hand.as_ref().is_some_and(|chunk| chunk.is_full()) {
             self.flush()?;
@@ -143,10 +128,7 @@ impl Outgoing {
         }
     }
 
-    /// Hands over what there is.
-    ///
-    /// # Errors
-    /// When the thread has ended.
+    /// Hands over what there is. Fails when the thread has ended.
     pub fn flush(&mut self) -> Result<(), Gone> {
         match self.at_hand.take() {
             Some(chunk) if !chunk.planned.is_empty() => self.full.send(chunk).map_err(|_| Gone),
@@ -159,22 +141,20 @@ impl Outgoing {
 }
 
 impl Incoming {
-    /// For how long the reader has waited for threads that are behind, in nanoseconds.
-    pub fn blocked_ns(&self) -> u64 {
+    /// How long the reader has waited for threads that are behind, in nanoseconds.
+    pub(crate) fn blocked_ns(&self) -> u64 {
         self.blocked_ns.load(Ordering::Relaxed)
     }
 
-    /// The next chunk if it is there already.
     pub fn ready(&self) -> Option<Box<Chunk>> {
         self.full.try_recv().ok()
     }
 
-    /// Waits for the next chunk; `None` behind the last.
+    /// Waits for the next chunk; `None` after the last.
     pub fn wait(&self) -> Option<Box<Chunk>> {
         self.full.recv().ok()
     }
 
-    /// Gives one back.
     pub fn give_back(&self, chunk: Box<Chunk>) {
         // The reader may have ended.
         let _ = self.empty.send(chunk);

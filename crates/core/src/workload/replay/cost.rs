@@ -13,16 +13,15 @@ use super::parameters::ReplayParameters;
 
 /// Starting a process, opening, settling and closing a store, in seconds.
 const OVERHEAD_S: f64 = 0.3;
-/// An operation, with reading its line and making its value, in seconds.
+/// Seconds of an operation, with reading its line and making its value.
 const CALL_S: f64 = 10e-6;
 /// Reading a line, in seconds.
 const LINE_S: f64 = 1e-6;
-/// Disk that a store takes at its peak, as a multiple of what it holds, and of what is written over.
+/// Peak disk space as a multiple of what the store holds, and of what is overwritten.
 const PEAK: f64 = 2.0;
-/// Tables of keys, histograms, and what reading the trace takes, in bytes.
+/// Bytes of key tables, histograms, and reading the trace.
 const TABLES_BYTES: f64 = (64_u64 << 20) as f64;
 
-/// Why a cell can't be run, whatever the place.
 pub fn reason(case: &Case<'_>) -> Option<Reason> {
     check(case).err()
 }
@@ -36,7 +35,7 @@ fn check(case: &Case<'_>) -> Result<(), Reason> {
     case.holds(held_bytes(&work))
 }
 
-/// Bytes that the store holds at its fullest: no more than is loaded and written, and about what is there at the end or the start.
+/// Bytes that the store holds at its fullest: at most what is loaded and written, and about what is there at the end or the start.
 fn held_bytes(work: &ReplayParameters) -> f64 {
     let facts = &work.facts;
     let loaded = if work.loads { facts.load_key_bytes + facts.load_value_bytes } else { 0 };
@@ -44,12 +43,10 @@ fn held_bytes(work: &ReplayParameters) -> f64 {
     (kept + facts.written_key_bytes + facts.written_value_bytes).max(loaded) as f64
 }
 
-/// Bytes of data at the fullest.
 pub fn held(case: &Case<'_>) -> f64 {
     ReplayParameters::of(case.parameters).map_or(0.0, |work| held_bytes(&work))
 }
 
-/// Bytes of disk.
 pub fn space(case: &Case<'_>) -> Space {
     let Some(work) = ReplayParameters::of(case.parameters) else {
         return Space { peak_bytes: 0.0, room_bytes: 0.0 };
@@ -63,7 +60,7 @@ pub fn space(case: &Case<'_>) -> Space {
     Space { peak_bytes, room_bytes: peak_bytes * 2.0 }
 }
 
-/// Bytes of memory: tables of a fixed size, chunks, and all records where the store has nowhere else to keep them.
+/// Bytes of fixed tables, chunks, and all records if the store has nowhere else to keep them.
 pub fn memory(case: &Case<'_>) -> f64 {
     let Some(work) = ReplayParameters::of(case.parameters) else { return TABLES_BYTES };
     let largest = work.facts.largest_value;
@@ -74,7 +71,6 @@ pub fn memory(case: &Case<'_>) -> f64 {
     TABLES_BYTES + pool + f64::from(case.cell.threads()) * thread + kept
 }
 
-/// Seconds.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let Some(work) = ReplayParameters::of(case.parameters) else { return Time::of(OVERHEAD_S, 0.0) };
     let facts = &work.facts;

@@ -7,11 +7,10 @@ use super::fit::Fit;
 use super::parameters::Speed;
 use super::values::Values;
 
-/// Where times count, what is due within so many nanoseconds is handed over together.
+/// In timed replays, what is due within so many nanoseconds is handed over together.
 const SLICE_NS: u64 = 1_000_000;
 
-/// Reads the trace.
-pub struct Feed<'a> {
+pub(crate) struct Feed<'a> {
     pub spread: Spread,
     pub fit: Fit,
     pub values: &'a Values,
@@ -19,16 +18,15 @@ pub struct Feed<'a> {
     pub speed: Speed,
 }
 
-/// The state that is left when the trace has been read.
-pub struct Fed {
+pub(crate) struct Fed {
     pub spread: Spread,
     pub fit: Fit,
-    /// When the last operation was due, in nanoseconds after the first.
+    /// In nanoseconds after the first.
     pub last_due_ns: u64,
 }
 
 impl Feed<'_> {
-    /// Reads all of it. Ends early, without an error, when a thread that plays has ended.
+    /// Reads the trace. Ends early, without an error, when a thread that plays has ended.
     pub fn run(mut self) -> Result<Fed, String> {
         let mut last_due_ns = 0;
         let _: Result<(), Gone> = self.all(&mut last_due_ns)?;
@@ -78,7 +76,6 @@ impl Feed<'_> {
     }
 }
 
-/// The thread that a key belongs to.
-pub fn lane_of(hash: u64, lanes: usize) -> usize {
+pub(crate) fn lane_of(hash: u64, lanes: usize) -> usize {
     (hash >> 32) as usize % lanes
 }

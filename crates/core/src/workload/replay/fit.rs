@@ -1,18 +1,15 @@
-//! Keys as a store takes them. They are the trace's own bytes; where a store can't take one (too long, or no name for a file),
-//! a hash stands in for what does not fit.
+//! Keys as a store takes them: the trace's bytes; for a key that is too long, or no name for a file, a hash replaces what does not fit.
 
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::store::Capabilities;
 
-/// Characters of a hash.
 const HASH_BYTES: usize = 32;
-/// The shortest key that names a file in every layout of folders, in bytes.
+/// Bytes of the shortest key that names a file in every layout of folders.
 const LEAST_NAME: usize = 5;
 
-/// Makes keys fit.
 #[derive(Debug, Clone)]
-pub struct Fit {
+pub(crate) struct Fit {
     most: usize,
     any_byte: bool,
     made: Vec<u8>,
@@ -20,7 +17,7 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// For a store, and keys of up to `longest` bytes. Takes all the memory that it will need.
+    /// For keys of up to `longest` bytes. Takes all the memory that it will need.
     pub fn new(capabilities: &Capabilities, longest: usize) -> Fit {
         let most = capabilities.max_key_bytes.min(longest.max(HASH_BYTES));
         let mut made = vec![1; most];
@@ -28,7 +25,6 @@ impl Fit {
         Fit { most, any_byte: capabilities.any_byte_in_keys, made, changed: 0 }
     }
 
-    /// The key as the store takes it.
     pub fn key<'k>(&'k mut self, key: &'k [u8]) -> &'k [u8] {
         let fits = !key.is_empty() && key.len() <= self.most && (self.any_byte || is_name(key));
         if fits {
@@ -47,7 +43,7 @@ impl Fit {
         &self.made
     }
 
-    /// The start of a scan as the store takes it: none of the trace's keys that fit lies between this and the trace's own start.
+    /// The start of a scan as the store takes it: no fitting key of the trace lies between this and the trace's start.
     pub fn start<'k>(&'k mut self, key: &'k [u8]) -> &'k [u8] {
         if !key.is_empty() && key.len() <= self.most {
             return key;
@@ -56,20 +52,19 @@ impl Fit {
         self.made.clear();
         self.made.extend_from_slice(key.get(..self.most).unwrap_or(b"\0"));
         if let Some(last) = self.made.iter().rposition(|byte| *byte < 255).filter(|_| !key.is_empty()) {
-            // Of keys no longer than this, the next one after a longer start is the next one after its beginning.
+            // Among keys no longer than this, the next one after a longer start is the next one after its beginning.
             self.made.truncate(last + 1);
             self.made[last] += 1;
         }
         &self.made
     }
 
-    /// The number of times that a key did not fit.
     pub fn changed(&self) -> u64 {
         self.changed
     }
 }
 
-/// Whether a key names a file, however it is cut into folders.
+/// Whether a key names a file in every layout of folders.
 fn is_name(key: &[u8]) -> bool {
     let plain = |byte: &u8| byte.is_ascii_graphic() && *byte != b'/';
     key.len() >= LEAST_NAME && key.iter().all(plain) && !key.contains(&b'.')

@@ -1,31 +1,28 @@
-//! Keys whose last write is known, in bounded memory: the first that fall into each place of a table. Of these, reads are held
-//! to the very last write; of all others, to one that came before.
+//! Keys whose last write is known, in bounded memory: the first that falls into each place of a table. Their reads are checked
+//! against the last write, others against an earlier one.
 
-/// Places for each thread.
 const PLACES: usize = 1 << 14;
 
-/// A key that was removed, or never written.
-pub const ABSENT: u64 = u64::MAX;
+/// A removed or never written key.
+pub(crate) const ABSENT: u64 = u64::MAX;
 
-/// A key that is followed.
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    /// The key's hash; 0 while the place is free.
+    /// The key's hash; 0 if the place is free.
     key: u64,
-    /// The position of its last write; [`ABSENT`] where it has no value.
+    /// The position of its last write, or [`ABSENT`].
     written: u64,
     /// Whether it was read back at the end.
     read_back: bool,
 }
 
-/// The keys of one thread that are followed.
 #[derive(Debug)]
-pub struct Followed {
+pub(crate) struct Followed {
     places: Vec<Place>,
 }
 
 impl Followed {
-    /// None yet. All memory is taken and touched.
+    /// Empty. All memory is taken and touched.
     pub fn new() -> Followed {
         let mut places = vec![Place { key: 1, written: 1, read_back: true }; PLACES];
         places.fill(Place { key: 0, written: ABSENT, read_back: false });
@@ -36,9 +33,8 @@ impl Followed {
         &mut self.places[key as usize % PLACES]
     }
 
-    /// The last write of a key that is followed. One that comes for the first time is followed from now on, with `at_first` as its
-    /// last write, if its place is free.
-    pub fn last_write(&mut self, key: u64, at_first: u64) -> Option<u64> {
+    /// The last write of a key. A new key is followed from now on, with `at_first` as its last write, if its place is free.
+    pub(crate) fn last_write(&mut self, key: u64, at_first: u64) -> Option<u64> {
         let place = self.place(key);
         if place.key == 0 {
             *place = Place { key, written: at_first, read_back: false };
@@ -46,7 +42,7 @@ impl Followed {
         (place.key == key).then_some(place.written)
     }
 
-    /// A key that was asked for was written at a position, or removed.
+    /// Notes a write at a position, or a removal.
     pub fn set(&mut self, key: u64, written: u64) {
         let place = self.place(key);
         if place.key == key {
@@ -54,8 +50,8 @@ impl Followed {
         }
     }
 
-    /// The last write of a key that is followed, the first time that this is asked.
-    pub fn once_to_read_back(&mut self, key: u64) -> Option<u64> {
+    /// The last write of a followed key, at the first call only.
+    pub(crate) fn once_to_read_back(&mut self, key: u64) -> Option<u64> {
         let place = self.place(key);
         let first = place.key == key && !std::mem::replace(&mut place.read_back, true);
         first.then_some(place.written)

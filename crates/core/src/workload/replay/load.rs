@@ -1,5 +1,5 @@
-//! The records in the store before the first operation: every key whose first operation looks for it. Such keys are found by
-//! reading the trace before, with a table of a fixed size: of very many keys, in several passes, each for a share of them.
+//! The records in the store before the first operation: every key whose first operation looks for it. An earlier pass over the
+//! trace finds them with a table of a fixed size; for very many keys several passes do, each for a share of them.
 
 use crate::result::{Load, Written};
 use crate::store::Session;
@@ -13,16 +13,14 @@ use crate::workload::stop::Stop;
 use super::fit::Fit;
 use super::values::{LOADED, Values};
 
-/// Places of the table, and how many of them are used at most.
+/// Places of the table, and how many are used at most.
 const PLACES: usize = 1 << 21;
 const MOST: usize = PLACES / 4 * 3;
-/// Keys that a pass is planned for: an estimate of their number may be off.
+/// Keys per planned pass: the estimate of their number may be off.
 const PLANNED: u64 = MOST as u64 / 10 * 9;
-/// Records and bytes in a batch, at most.
 const BATCH: usize = 500;
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Keys that came before.
 struct Table {
     places: Vec<u64>,
     used: usize,
@@ -40,7 +38,7 @@ impl Table {
         self.used = 0;
     }
 
-    /// Adds a key by its hash; whether it is new.
+    /// Adds a key; gives whether it is new.
     fn add(&mut self, hash: u64) -> Result<bool, Stop> {
         let hash = hash.max(1);
         let mut at = hash as usize % PLACES;
@@ -60,14 +58,14 @@ impl Table {
     }
 }
 
-/// Loads the store. Its memory is taken once, whatever the trace.
-pub struct Loader {
+/// Loads the store, in memory that does not depend on the trace.
+pub(crate) struct Loader {
     seen: Firsts,
     batch: Batch,
     after: AfterLoad,
 }
 
-/// Tells which operations are the first of their keys.
+/// Finds operations that are the first of their keys.
 struct Firsts {
     table: Table,
     passes: u64,
@@ -75,7 +73,7 @@ struct Firsts {
 }
 
 impl Loader {
-    /// For a trace of these facts; `after` it the store rests, or not.
+    /// For a trace with these facts.
     pub fn new(facts: &Facts, after: AfterLoad) -> Loader {
         let (key, value) = (facts.longest_key.max(64) as usize, facts.largest_value as usize);
         let (passes, unknown_bytes) = (facts.keys / PLANNED + 1, facts.unknown_value);
@@ -86,10 +84,7 @@ impl Loader {
         }
     }
 
-    /// Loads the store; gives the reader back, and says what was handed over.
-    ///
-    /// # Errors
-    /// When the trace can't be read, or the store fails.
+    /// Loads the store; gives the reader back, and what was handed over.
     pub fn load(
         &mut self,
         reader: Reader,
@@ -123,13 +118,13 @@ impl Loader {
     }
 }
 
-/// Whether a batch can take no more: keys count, too.
+/// Whether a batch can take no more, keys included.
 fn is_full(batch: &Batch) -> bool {
     batch.is_full() || batch.key_bytes() + batch.value_bytes() >= BATCH_BYTES as u64
 }
 
 impl Firsts {
-    /// Adds the record that an operation looks for, where it is the first of its key.
+    /// Adds the record that an operation looks for, if it is its key's first.
     fn add(
         &mut self,
         entry: &Entry<'_>,

@@ -20,7 +20,7 @@ use super::chunk::{Chunk, Incoming, Outcome, Planned};
 use super::followed::{ABSENT, Followed};
 use super::values::{HEAD, LOADED, Values};
 
-/// The kinds of operations that are measured apart: gets that find their key and gets that don't, and the rest.
+/// Operations that are measured separately: gets that find their key, gets that don't, and the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum Kind {
@@ -47,33 +47,28 @@ impl Kind {
     }
 }
 
-/// The schedule starts so much later than that of an open loop: until then the first chunks are there.
+/// How much later than an open loop the schedule starts: until then the first chunks are there.
 const LEAD_NS: f64 = 4_000_000.0;
 
-/// The times at which operations are due.
 #[derive(Debug, Clone, Copy)]
 struct Schedule {
-    /// The moment of the first operation, by the clock.
+    /// The first operation's moment, by the clock.
     start: u64,
 }
 
-/// The measurements of one thread.
 pub struct Tally {
     pub recorder: Recorder<{ Kind::ALL.len() }>,
     pub written: Written,
-    /// Writes that each gave the store something new.
     pub fresh_writes: u64,
-    /// Values that were too short to say which write they are from.
+    /// Values too short to show which write they are from.
     pub short_reads: u64,
 }
 
 impl Tally {
-    /// Nothing yet.
     pub fn new() -> Result<Tally, String> {
         Ok(Tally { recorder: Recorder::new()?, written: Written::default(), fresh_writes: 0, short_reads: 0 })
     }
 
-    /// Adds what another thread measured.
     pub fn merge(&mut self, other: &Tally) -> Result<(), String> {
         self.recorder.merge(&other.recorder)?;
         self.written = self.written.plus(other.written);
@@ -83,7 +78,6 @@ impl Tally {
     }
 }
 
-/// One thread that plays.
 pub struct Player<'a> {
     thread: usize,
     /// Its operations, until it has played them.
@@ -92,11 +86,11 @@ pub struct Player<'a> {
     timed: bool,
     clock: &'a Clock,
     values: &'a Values,
-    /// Whether what is read can be checked: not with a store that keeps nothing.
+    /// Whether reads can be checked: not with a store that keeps nothing.
     check: bool,
-    /// The version that a key that is looked for first is to hold: [`LOADED`] or [`ABSENT`].
+    /// The version of a key that is read before it is written: [`LOADED`] or [`ABSENT`].
     at_first: u64,
-    /// The operation whose latencies the time series tells.
+    /// The operation in the time series.
     main: Kind,
     pub tally: Tally,
     pub followed: Followed,
@@ -104,13 +98,11 @@ pub struct Player<'a> {
     scratch: Vec<u8>,
 }
 
-/// Where the visitor puts what it sees.
 #[derive(Debug)]
 struct ReadBuffer {
     key: Vec<u8>,
     value: Vec<u8>,
     records: usize,
-    /// The bytes of all values of a scan.
     scanned_bytes: u64,
     /// Whether a scan ends with the column family that it begins in.
     in_families: bool,
@@ -123,7 +115,7 @@ impl ReadBuffer {
         self.value.extend_from_slice(value);
     }
 
-    /// The first record of a scan is kept to be checked; every value is read.
+    /// Keeps the first record of a scan for the check; every value is read.
     #[inline(always)]
     fn record(&mut self, key: &[u8], value: &[u8]) {
         if self.records == 0 {
@@ -146,7 +138,7 @@ fn touched(capacity: usize) -> Vec<u8> {
 }
 
 impl<'a> Player<'a> {
-    /// Takes all the memory that it will need.
+    /// Takes all memory that it will need.
     pub fn new(
         (clock, values): (&'a Clock, &'a Values),
         (thread, incoming): (usize, Incoming),
@@ -174,15 +166,12 @@ impl<'a> Player<'a> {
         })
     }
 
-    /// The latencies that the time series tells.
-    pub fn main_latencies(&self) -> &Latencies {
+    pub(crate) fn main_latencies(&self) -> &Latencies {
         self.tally.recorder.latencies(self.main as usize)
     }
 
-    /// Plays all that comes, from the moment `start`; until there is no more, or another thread has failed.
-    ///
-    /// # Errors
-    /// At the first operation that fails or reads what is wrong.
+    /// Plays from the moment `start` until the end, or until another thread has failed. Stops at the first operation that fails
+    /// or reads what is wrong.
     fn play(
         &mut self,
         session: &mut dyn Session,
@@ -202,8 +191,7 @@ impl<'a> Player<'a> {
                     if let Some(first) =
                         chunk.as_ref().and_then(|chunk| chunk.planned.first()).filter(|_| timed)
                     {
-                        // A delay of the reader makes no operation late, unless it had to wait for a thread whose
-                        // store was behind.
+                        // A delay of the reader makes no operation late, unless it waited for a thread whose store was behind.
                         let due = schedule.moment(self.clock, first);
                         let late = self.clock.now().saturating_sub(due.max(waits_from));
                         let blocked_ns = incoming.blocked_ns() - blocked_ns;
@@ -225,7 +213,6 @@ impl<'a> Player<'a> {
         Ok(Part { begin, end, calls_ns, stood_still_ticks: stood_still, ..Part::default() })
     }
 
-    /// Plays one chunk, and records what it took.
     fn chunk(
         &mut self,
         session: &mut dyn Session,
@@ -270,7 +257,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Checks what was read, and notes what was written. The clock has stopped.
+    /// Checks reads, and notes writes. The clock has stopped.
     fn check(
         &mut self,
         session: &dyn Session,
@@ -297,7 +284,7 @@ impl<'a> Player<'a> {
                 self.check_version(planned, key, written)?;
             }
             Does::Set | Does::Remove | Does::Skip => {
-                // From now on it may be followed.
+                // It may be followed from now on.
                 let expected = self.followed.last_write(planned.hash, self.at_first);
                 if !outcome.found && expected.is_some_and(|expected| expected != ABSENT) {
                     return Err(wrong(planned, key, "is missing, but was to be removed"));
@@ -312,7 +299,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Holds what was read to what is known: `written` is the position that the value tells, if it was there, and can tell.
+    /// Checks a read; `written` is the position in the value, if there was one and it is long enough.
     fn check_version(
         &mut self,
         planned: &Planned,
@@ -381,14 +368,13 @@ impl<'s> Lane<dyn Session + '_, &'s Series> for Player<'_> {
 }
 
 impl Schedule {
-    /// The moment at which an operation is due, by the clock.
     #[inline(always)]
     fn moment(&self, clock: &Clock, planned: &Planned) -> u64 {
         self.start + clock.ticks(planned.due_ns as f64) as u64
     }
 }
 
-/// The store's call, or the two of a modify; says whether the key was there.
+/// The store's call, or the two of a modify; gives whether the key was there.
 #[inline(always)]
 fn call(
     session: &mut dyn Session,

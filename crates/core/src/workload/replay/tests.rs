@@ -2,6 +2,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::*;
+use crate::axis::Axis;
 use crate::cell::Cell;
 use crate::result::{Failure, Measured};
 use crate::store::{
@@ -13,7 +14,6 @@ use crate::trace::{Ask, Summary};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Asked, Ended, Spec};
 
-/// Plays a trace on a store.
 fn play(store: StoreDef, text: &str, threads: &str, parameters: &[(&str, &str)]) -> Result<Measured, Ended> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace");
@@ -46,7 +46,6 @@ fn counts(measured: &Measured) -> Vec<(&str, u64)> {
     measured.operations.iter().map(|one| (one.operation.as_str(), one.count)).collect()
 }
 
-/// The operations of all kinds, as many as are told of all together.
 fn played(measured: &Measured) -> u64 {
     let told = counts(measured);
     let (all, each) = told.split_first().unwrap();
@@ -124,7 +123,7 @@ fn made_traces_are_played_whole_and_read_back() {
     assert_eq!(played(&measured), 77);
 }
 
-/// `memory`, with a fault that the name of its entry says.
+/// `memory`, with the fault in its entry's name.
 struct Planted {
     inner: Box<dyn Store>,
     how: How,
@@ -206,8 +205,8 @@ fn a_planted_stall_shows_in_all_that_was_due_meanwhile() {
     let stood_still =
         measured.statistics.iter().find(|one| one.name == "replay.schedule_stood_still_us").unwrap();
     let stood_still_ns = 1_000 * stood_still.value.parse::<u64>().unwrap();
-    // The n-th was due after 10 n ms and had to wait until the stall was over: 290 + 280 + ... + 100 ms. What the harness was late
-    // with itself is no part of that.
+    // The n-th was due after 10 n ms and had to wait until the stall was over: 290 + 280 + ... + 100 ms, without the harness's
+    // own lateness.
     let waited_ns: u64 = (1..=20).map(|n| (300 - 10 * n) * 1_000_000).sum();
     assert!(set.sum_ns + 20 * stood_still_ns >= waited_ns, "{} {stood_still_ns}", set.sum_ns);
     assert!(set.latency.max_ns + stood_still_ns >= 290_000_000);
@@ -247,13 +246,13 @@ fn planted_faults_are_found() {
         assert_eq!(stop.failure, Failure::WrongData, "{name}");
         assert!(stop.message.contains(words) && stop.message.contains("of the trace"), "{}", stop.message);
     }
-    // A write that is lost and never read: the count at the end tells.
+    // A lost write that is never read shows in the count at the end.
     let never_read: String = (0..10).map(|n| format!("{n},set,key{n},100\n")).collect();
     let Err(Ended::Failed(stop)) = play(planted("loses-a-write"), &never_read, "1", &[]) else {
         panic!("passed")
     };
     assert_eq!(stop.failure, Failure::WrongData);
-    // An update that is lost: what is read back tells.
+    // A lost update shows when it is read back.
     let stale: String = (0..10).map(|n| format!("{n},set,key{},100\n", n % 5)).collect();
     let Err(Ended::Failed(stop)) = play(planted("loses-a-write"), &stale, "1", &[]) else { panic!("passed") };
     assert!(stop.message.contains("operation 6 of the trace"), "{}", stop.message);

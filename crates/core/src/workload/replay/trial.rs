@@ -1,4 +1,4 @@
-//! A trial of replay, in a process of its own.
+//! A trial of replay.
 
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -30,9 +30,6 @@ use super::values::Values;
 use super::{BEHIND_US, SPEED_REACHED};
 
 /// Runs the trial.
-///
-/// # Errors
-/// When it fails, or the store can't do this.
 pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let Asked { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
@@ -83,7 +80,6 @@ struct Prepared<'a> {
     loader: Option<Loader>,
     /// Reads the trace before the replay and after it.
     reader: Option<Reader>,
-    /// The feed of the replay.
     feed: Option<Feed<'a>>,
     fit: Fit,
     players: Vec<Mutex<Player<'a>>>,
@@ -137,7 +133,6 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    /// Loads what is to be there before the first operation.
     fn load(&mut self, trial: &OnStore<'_>) -> Result<(Load, Written), Stop> {
         let Some(loader) = &mut self.loader else {
             return Ok((Load::default(), Written::default()));
@@ -151,7 +146,6 @@ impl<'a> Prepared<'a> {
         Ok((load, written))
     }
 
-    /// Plays the trace.
     fn play(&mut self, trial: &OnStore<'_>) -> Result<Played, Stop> {
         let feed = self.feed.take().ok_or_else(|| Stop::harness("the trace was played already"))?;
         let (store, series, timed) = (trial.bench.store()?, &self.series, self.work.speed != Speed::Max);
@@ -191,7 +185,7 @@ impl<'a> Prepared<'a> {
         Ok(Played { changed_keys: fed.fit.changed(), fed, how })
     }
 
-    /// Whether the trace that was played is the one that was looked at.
+    /// Whether the played trace is the one that was examined.
     fn check_digest(&self, work: &ReplayParameters, fed: Fed) -> Result<(), Ended> {
         let found = fed.spread.into_reader().digest(&|| false).map_err(Ended::harness)?.unwrap_or_default();
         if found == work.facts.sha256 {
@@ -204,7 +198,6 @@ impl<'a> Prepared<'a> {
         )))
     }
 
-    /// The measurements of all threads.
     fn tally(&self) -> Result<Tally, Stop> {
         let mut all = Tally::new().map_err(Stop::harness)?;
         for player in &self.players {
@@ -214,7 +207,7 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// The most frequent operation, which the time series tells.
+/// The most frequent operation, for the time series.
 fn main_kind(facts: &Facts) -> Kind {
     let kinds = [
         (Does::Get, Kind::Get),
@@ -226,7 +219,6 @@ fn main_kind(facts: &Facts) -> Kind {
     kinds.into_iter().max_by_key(|(does, _)| facts.of(*does)).map_or(Kind::Get, |(_, kind)| kind)
 }
 
-/// The records that the store is to hold at the end.
 fn stored(work: &ReplayParameters) -> Stored {
     let facts = &work.facts;
     let kept = |of: u64| if work.loads { of } else { 0 };
@@ -246,21 +238,18 @@ fn doubts(facts: &Facts, keeps: bool) -> Vec<Doubt> {
     vec![Doubt { figure: SPACE.into(), reason }]
 }
 
-/// The course of the replay, apart from latencies.
 struct How {
     elapsed: Elapsed,
     threads: u64,
     timed: bool,
-    /// By how much the last operation ended after it was due.
+    /// How long after its due time the last operation ended.
     behind: Duration,
     series: Vec<Second>,
     counters: Counters,
-    /// The operation that the series tells of.
     main: Kind,
 }
 
 impl How {
-    /// All operations together, then each kind that occurs.
     fn operations(&self, tally: &Tally) -> Result<Vec<OperationResult>, Stop> {
         let done = Kind::ALL.into_iter().filter(|kind| tally.recorder.latencies(*kind as usize).count() > 0);
         let done: Vec<Kind> = done.collect();
@@ -283,7 +272,7 @@ impl How {
         })
     }
 
-    /// Facts that a reader of the results may want to know beside the figures.
+    /// More facts for readers of the results.
     fn statistics(&self, facts: &Facts, tally: &Tally, changed_keys: u64) -> Vec<Setting> {
         let one = |name: &str, value: u64| Setting::given(format!("replay.{name}"), value);
         let mut all = vec![

@@ -1,6 +1,5 @@
-//! Values of a replay. Each is made from the seed, its key, the position of its write in the trace, and its length, and begins
-//! with that position and a fingerprint: so one that is read says which write it is from, and can be checked in every byte,
-//! without anything being kept of any key.
+//! Values of a replay. Each follows from the seed, its key, its write's position in the trace, and its length, and begins with that
+//! position and a fingerprint: so a read shows which write it is from, and every byte can be checked, with nothing kept for any key.
 
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
 
@@ -9,13 +8,12 @@ use crate::record::pool::Pool;
 use crate::record::{apply_mask, mix, scale};
 use crate::units::SizeRange;
 
-/// Bytes of position and fingerprint. Shorter values are made from the key and their length alone.
+/// Bytes of position and fingerprint. Shorter values follow from the key and their length alone.
 pub const HEAD: usize = 16;
 
-/// The position of what was loaded before the first operation.
+/// The position of records loaded before the first operation.
 pub const LOADED: u64 = 0;
 
-/// Makes and checks values.
 #[derive(Debug)]
 pub struct Values {
     seed: u64,
@@ -23,13 +21,12 @@ pub struct Values {
 }
 
 impl Values {
-    /// Values of up to `largest` bytes.
     pub fn new(data: Data, seed: u64, largest: u64) -> Values {
         let pool = Pool::generate(data, seed, SizeRange { from: 1, to: largest.max(1) + 1 });
         Values { seed, pool }
     }
 
-    /// Appends the value of a key, by its hash, that is written at a position.
+    /// Appends the value of a key (its hash) written at a position.
     pub fn append(&self, key: u64, position: u64, length: usize, out: &mut Vec<u8>) {
         if length < HEAD {
             let bytes = self.hash128(key, length).to_le_bytes();
@@ -46,10 +43,8 @@ impl Values {
         }
     }
 
-    /// The position at which a value of a key was written; `None` for one too short to tell.
-    ///
-    /// # Errors
-    /// When it is no value of this key, or not all of it. `scratch` is overwritten.
+    /// The position of a value's write; `None` if it is too short to show. Fails when it is no whole value of this key.
+    /// Overwrites `scratch`.
     pub fn check(&self, key: u64, value: &[u8], scratch: &mut Vec<u8>) -> Result<Option<u64>, ()> {
         // No value of the trace is as long as the pool.
         if value.len() >= self.pool.bytes().len() {

@@ -1,6 +1,5 @@
-//! The rows that the tables must hold at a trial's end: every row, every order that was acknowledged and no other, an index that agrees with
-//! them, and stock that orders and deliveries add up to. A write that was acknowledged and lost shows here, and so does half a
-//! transaction.
+//! Checks the tables at a trial's end: every row, every acknowledged order and no other, an index that agrees with them, and
+//! stock that orders and deliveries add up to. A lost acknowledged write shows here, and so does half a transaction.
 
 use std::time::Instant;
 
@@ -15,15 +14,12 @@ use crate::workload::audit::Reading;
 use crate::workload::bench::Bench;
 use crate::workload::stop::Stop;
 
-/// Customers whose orders are asked for once more, as a transaction does it; without an index each takes a walk over all orders.
+/// Customers whose orders are read again, as a transaction does it; without an index each takes a walk over all orders.
 const ASKED: u64 = 1000;
 const ASKED_WITHOUT_INDEX: u64 = 3;
 
-/// Holds the tables to all this; `purchases` are the acknowledged ones of each thread. Where the store persists, it is closed and
-/// opened twice, and closed in the end.
-///
-/// # Errors
-/// [`crate::result::Failure::WrongData`] at the first thing that is missing, wrong, or there and should not be; the store's own.
+/// Checks the tables; `purchases` are the acknowledged ones of each thread. A store that persists is closed and opened twice, and closed
+/// in the end. Fails with [`crate::result::Failure::WrongData`] at the first thing that is missing, wrong, or should not be there.
 pub fn audit(
     shared: &Shared<'_>,
     bench: &mut Bench<'_>,
@@ -53,7 +49,6 @@ pub fn audit(
     })
 }
 
-/// One look at everything.
 struct Look<'a> {
     shared: &'a Shared<'a>,
     purchases: &'a [u64],
@@ -69,7 +64,7 @@ fn at_end(message: String) -> Stop {
 }
 
 impl Look<'_> {
-    /// All of it; how many rows there are.
+    /// Checks everything; gives the number of rows.
     fn at(&mut self, tables: &mut dyn Tables) -> Result<u64, Stop> {
         self.rows(tables, Table::Customers)?;
         self.rows(tables, Table::Products)?;
@@ -82,7 +77,6 @@ impl Look<'_> {
         Ok(data.rows(Table::Customers) + data.rows(Table::Products) + orders)
     }
 
-    /// Every customer, or every product with its stock.
     fn rows(&mut self, tables: &mut dyn Tables, table: Table) -> Result<(), Stop> {
         let (shared, check) = (self.shared, &mut self.check);
         let mut next = 0;
@@ -101,7 +95,7 @@ impl Look<'_> {
         }
     }
 
-    /// Every order, once; how many there are.
+    /// Checks every order, once; gives their number.
     fn orders(&mut self, tables: &mut dyn Tables) -> Result<u64, Stop> {
         let (shared, check, purchases) = (self.shared, &mut self.check, self.purchases);
         let (mut next, mut last, mut first_wrong) = (0, None, None);
@@ -149,7 +143,7 @@ impl Look<'_> {
         }
     }
 
-    /// Every entry of the index belongs to an order that is there; so where there are as many as orders, each has its own.
+    /// Checks that every entry of the index belongs to an order: if there are as many as orders, each has one.
     fn index(&self, tables: &mut dyn Tables, orders: u64) -> Result<(), Stop> {
         let (shared, purchases) = (self.shared, self.purchases);
         let (mut entries, mut last, mut first_wrong) = (0, None, None);
@@ -169,7 +163,7 @@ impl Look<'_> {
         }
     }
 
-    /// The orders of some customers, found as transactions find them.
+    /// Reads some customers' orders as transactions do.
     fn as_transactions_do(&mut self, tables: &mut dyn Tables) -> Result<(), Stop> {
         let data = &self.shared.data;
         let (all, mut seen) = (data.rows(Table::Customers), ReadBuffer::new());
@@ -186,7 +180,7 @@ impl Look<'_> {
     }
 }
 
-/// Checks a customer, or a product and its stock, that is to be the one of a number; says what is wrong with it.
+/// What is wrong with the row of a customer, or of a product and its stock.
 fn wrong_row(
     shared: &Shared<'_>,
     check: &mut Check<'_>,
@@ -216,12 +210,10 @@ fn wrong_row(
     }
 }
 
-/// Whether an order of a client was acknowledged.
 fn is_of(purchases: &[u64], thread: u64, number: u64) -> bool {
     purchases.get(thread as usize).is_some_and(|all| number < *all)
 }
 
-/// Whether an entry is that of an order and its customer.
 fn is_entry(shared: &Shared<'_>, purchases: &[u64], customer: i64, order: i64) -> bool {
     let data = &shared.data;
     let made = match ids::made_by(data.ids(Table::Orders), order) {

@@ -1,37 +1,33 @@
-//! The tables as a store keeps them that has records in an order, and transactions over them. A row is a record under its table's
-//! first byte and its id; an entry of the index is one under its customer and its order. Whoever changes rows keeps the index, in
-//! the same transaction.
+//! The tables in a store with ordered records and transactions over them. A row is a record under its table's first byte and its
+//! id; an index entry is one under its customer and its order. Whoever changes rows updates the index in the same transaction.
 
 use super::chunk::Source;
 use super::schema::{self, ID_BYTES, INDEX_PREFIX, ORDER_BYTES, Table};
 use super::tables::{Buying, ReadBuffer, Tables, halves};
 use crate::store::{Result, Session, Transaction};
 
-/// Tables that are records.
-pub struct ByRecords<'s> {
+pub(crate) struct ByRecords<'s> {
     session: Box<dyn Session + 's>,
     indexed: bool,
-    /// Whether rows come in the order of their keys when they are loaded.
+    /// Whether rows are loaded in key order.
     sorted: bool,
-    /// Ids of orders that a look into the index found.
+    /// Order ids that an index lookup found.
     found: Vec<[u8; ID_BYTES]>,
-    /// A product, to be changed.
     product: Vec<u8>,
 }
 
 /// Bytes of a row's key, and of an entry's.
-pub const KEY_BYTES: usize = 1 + ID_BYTES;
+pub(crate) const KEY_BYTES: usize = 1 + ID_BYTES;
 pub const ENTRY_BYTES: usize = KEY_BYTES + ID_BYTES;
-/// The value of an entry: not every store takes an empty one.
+/// Not every store takes an empty value.
 const ENTRY: &[u8] = b"o";
 
-/// Entries that a look into the index asks for at once, and rows that a walk over a table does.
+/// Entries that an index lookup reads at once, and rows that a walk does.
 const LOOK: usize = 32;
 const WALK: usize = 1000;
 
 type Key = [u8; KEY_BYTES];
 
-/// The key of a row.
 fn key(table: Table, id: i64) -> Key {
     key_of(table, &id.to_be_bytes())
 }
@@ -42,7 +38,6 @@ fn key_of(table: Table, id: &[u8]) -> Key {
     key
 }
 
-/// The key of an order's entry in the index.
 fn entry(customer: &[u8], order: &[u8]) -> [u8; ENTRY_BYTES] {
     let mut key = [INDEX_PREFIX; ENTRY_BYTES];
     key[1..KEY_BYTES].copy_from_slice(customer);
@@ -50,12 +45,11 @@ fn entry(customer: &[u8], order: &[u8]) -> [u8; ENTRY_BYTES] {
     key
 }
 
-/// The id of an order's customer.
 fn customer_of(order: &[u8]) -> &[u8] {
     order.get(ID_BYTES..2 * ID_BYTES).unwrap_or(&[0; ID_BYTES])
 }
 
-/// The next key behind one, as far as the buffer holds it.
+/// The next key, as far as the buffer holds it.
 fn behind(last: &[u8], next: &mut Vec<u8>) {
     next.clear();
     next.extend_from_slice(last);
@@ -63,7 +57,7 @@ fn behind(last: &[u8], next: &mut Vec<u8>) {
 }
 
 impl<'s> ByRecords<'s> {
-    /// Over a session. `sorted` says whether rows will be loaded in the order of their keys.
+    /// `sorted` is whether rows will be loaded in key order.
     pub fn new(session: Box<dyn Session + 's>, indexed: bool, sorted: bool) -> ByRecords<'s> {
         ByRecords {
             session,
@@ -74,7 +68,7 @@ impl<'s> ByRecords<'s> {
         }
     }
 
-    /// Shows the records from a key on for as long as `see` wants more.
+    /// Shows the records from a key on while `see` wants more.
     fn walk(&mut self, from: &[u8], some: usize, mut see: impl FnMut(&[u8], &[u8]) -> bool) -> Result<()> {
         let (mut next, mut last) = (from.to_vec(), Vec::with_capacity(ENTRY_BYTES));
         let mut goes_on = true;
@@ -90,13 +84,11 @@ impl<'s> ByRecords<'s> {
         Ok(())
     }
 
-    /// Adds the row of an id to those seen.
     fn one(&mut self, table: Table, id: &[u8], seen: &mut ReadBuffer) -> Result<()> {
         let session = &mut self.session;
         read(|visit| session.get(&key_of(table, id), visit), id, seen)
     }
 
-    /// Adds a customer's orders as the index finds them.
     fn orders_by_index(&mut self, customer: &[u8; ID_BYTES], seen: &mut ReadBuffer) -> Result<()> {
         let mut found = std::mem::take(&mut self.found);
         found.clear();
@@ -115,7 +107,6 @@ impl<'s> ByRecords<'s> {
         read
     }
 
-    /// Adds a customer's orders as a walk over all orders finds them.
     fn orders_by_walk(&mut self, customer: &[u8; ID_BYTES], seen: &mut ReadBuffer) -> Result<()> {
         self.walk(&[Table::Orders.prefix()], WALK, |key, value| {
             let own = key.first() == Some(&Table::Orders.prefix());
@@ -130,7 +121,7 @@ impl<'s> ByRecords<'s> {
     }
 }
 
-/// Adds a row that `get` shows the value of.
+/// Adds a row whose value `get` shows.
 fn read(
     get: impl FnOnce(&mut dyn FnMut(&[u8])) -> Result<bool>,
     id: &[u8],
@@ -150,7 +141,7 @@ fn read(
     Ok(())
 }
 
-/// Changes the stock of the product whose row is at hand, in a transaction that has read it.
+/// Changes a product's stock, in the transaction that has read it.
 fn change(transaction: &mut dyn Transaction, product: &mut [u8], by: i32) -> Result<bool> {
     let Some(quantity) = schema::quantity_of(product) else { return Ok(false) };
     schema::set_quantity(product, quantity.saturating_add(by));
@@ -159,7 +150,7 @@ fn change(transaction: &mut dyn Transaction, product: &mut [u8], by: i32) -> Res
     Ok(true)
 }
 
-/// Reads the product that is to be changed.
+/// Reads a product in order to change it.
 fn read_to_change(transaction: &mut dyn Transaction, id: i64, product: &mut Vec<u8>) -> Result<bool> {
     product.clear();
     product.extend(id.to_be_bytes());
@@ -196,7 +187,7 @@ impl Tables for ByRecords<'_> {
         Ok(batches + u64::from(!acknowledged))
     }
 
-    /// Its entries were loaded with the rows.
+    /// Entries were loaded with the rows.
     fn make_index(&mut self) -> Result<()> {
         Ok(())
     }

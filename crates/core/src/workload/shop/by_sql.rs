@@ -6,15 +6,14 @@ use super::tables::{Buying, ReadBuffer, Tables};
 use crate::store::sql::{BulkLoad, MOST_COLUMNS, Prepared, SqlSession, SqlValue};
 use crate::store::{Result, StoreError};
 
-/// Bytes of rows that are loaded at once, about: a transaction of some engines, whose log holds it whole.
+/// About the bytes of rows loaded at once: a transaction of some engines, whose log holds it whole.
 const STRETCH_BYTES: usize = 64 << 20;
 
-/// Tables that SQL reaches, with the statements that were prepared.
-pub struct BySql<'s> {
+pub(crate) struct BySql<'s> {
     session: Box<dyn SqlSession + 's>,
     statements: Option<Statements>,
     indexed: bool,
-    /// Whether rows come in the order of their keys, where they are loaded.
+    /// Whether rows are loaded in key order.
     sorted: bool,
 }
 
@@ -27,12 +26,10 @@ struct Statements {
     update: Prepared,
 }
 
-/// The statement that changes a product's stock.
 const UPDATE: &str = "UPDATE products SET quantity = quantity + ? WHERE product_id = ?";
 const ENTRIES: &str = "SELECT customer_id, order_id FROM orders ORDER BY customer_id, order_id";
 
 impl<'s> BySql<'s> {
-    /// Makes the tables.
     pub fn make(mut session: Box<dyn SqlSession + 's>, indexed: bool, order: LoadOrder) -> Result<BySql<'s>> {
         for table in Table::ALL {
             let sql = table.schema(|of| session.type_name(of));
@@ -41,7 +38,7 @@ impl<'s> BySql<'s> {
         Ok(BySql { session, statements: None, indexed, sorted: order == LoadOrder::Sorted })
     }
 
-    /// The tables that are there, for transactions.
+    /// Opens existing tables, for transactions.
     pub fn open(mut session: Box<dyn SqlSession + 's>, indexed: bool) -> Result<BySql<'s>> {
         let statements = Statements {
             customer: session.prepare(&Table::Customers.select_by("customer_id"))?,
@@ -57,7 +54,6 @@ impl<'s> BySql<'s> {
         self.statements.ok_or_else(|| StoreError::Engine("the statements are not prepared".into()))
     }
 
-    /// Adds the row of an id to those seen.
     fn one(&mut self, table: Table, statement: Prepared, id: i64, seen: &mut ReadBuffer) -> Result<()> {
         let mut missing = true;
         self.session.query(statement, &[SqlValue::Integer(id)], &mut |row| {

@@ -9,20 +9,18 @@ use super::tables::ReadBuffer;
 use crate::result::Failure;
 use crate::workload::stop::Stop;
 
-/// Checks rows, with the memory that it takes.
 pub struct Check<'a> {
     shared: &'a Shared<'a>,
     expected: Vec<u8>,
 }
 
 impl<'a> Check<'a> {
-    /// Of the rows of a trial.
     pub fn new(shared: &'a Shared<'a>) -> Check<'a> {
         Check { shared, expected: Vec::with_capacity(Table::Products.most_bytes()) }
     }
 
-    /// Whether a row is the one of its number; of a product, whatever its stock.
-    pub fn is_row(&mut self, table: Table, number: u64, row: &[u8]) -> bool {
+    /// Whether a row is the one with this number, whatever a product's stock.
+    pub(crate) fn is_row(&mut self, table: Table, number: u64, row: &[u8]) -> bool {
         self.expected.clear();
         self.shared.data.append(table, number, &mut self.expected);
         if table == Table::Products {
@@ -31,7 +29,7 @@ impl<'a> Check<'a> {
         row == self.expected
     }
 
-    /// The order of a row, where it is one that was loaded or that a client began.
+    /// The order in a row, if it was loaded or a client began it.
     pub fn order(&mut self, row: &[u8]) -> Option<(Order, Made)> {
         let data = &self.shared.data;
         let made = ids::made_by(data.ids(Table::Orders), schema::id_of(row)?)?;
@@ -51,10 +49,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// A customer and all their orders, of which there may be so many.
-    ///
-    /// # Errors
-    /// [`Failure::WrongData`] where one is wrong or missing.
+    /// Checks a customer and all their orders. Fails with [`Failure::WrongData`] when one is wrong or missing.
     pub fn orders(&mut self, customer: u64, seen: &ReadBuffer, count: Bounds) -> Result<(), Stop> {
         self.customer(customer, seen.row(0))?;
         let mut last = None;
@@ -81,11 +76,9 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Checks the products that a customer looked at before one of them was ordered.
-    ///
-    /// # Errors
-    /// [`Failure::WrongData`] where a row is wrong or missing, or older than it may be.
-    pub fn purchase(
+    /// Checks the products that a customer read before ordering one. Fails with [`Failure::WrongData`] when a row is wrong or
+    /// missing, or older than it may be.
+    pub(crate) fn purchase(
         &mut self,
         purchase: &Purchase,
         seen: &ReadBuffer,
@@ -111,10 +104,7 @@ impl<'a> Check<'a> {
         Ok(())
     }
 
-    /// Whether a transaction that was to change a product's stock did.
-    ///
-    /// # Errors
-    /// [`Failure::WrongData`] where it did not.
+    /// Checks that a transaction changed the stock. Fails with [`Failure::WrongData`] when it did not.
     pub fn changed(&self, done: bool, product: u64) -> Result<(), Stop> {
         match done {
             true => Ok(()),
@@ -138,7 +128,6 @@ fn words(bounds: Bounds) -> String {
     if least == most { least.to_string() } else { format!("from {least} to {most}") }
 }
 
-/// The stop of a trial that has read wrong data.
 #[cold]
 pub fn wrong(message: String) -> Stop {
     Stop { failure: Failure::WrongData, message, operation: None }

@@ -1,5 +1,4 @@
-//! Rows made in parallel, some at a time, and handed over in their order. The memory that they take is that of two chunks for
-//! each maker, taken once.
+//! Rows made in parallel, in chunks, and handed over in order. The memory is two chunks for each maker, taken once.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -10,28 +9,23 @@ use super::schema::Table;
 use crate::workload::batch::touched;
 use crate::workload::loading::Teller;
 
-/// Bytes of rows in a chunk, about.
+/// About the bytes of rows in a chunk.
 const CHUNK_BYTES: u64 = 128 << 10;
-/// Chunks of each maker: one being made while another is used.
+/// For each maker: one being made while another is used.
 const OF_EACH: usize = 2;
 
-/// The order in which a table's rows are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LoadOrder {
-    /// By primary key.
+pub(crate) enum LoadOrder {
     Sorted,
-    /// By none.
     Unsorted,
 }
 
-/// Some rows of a table.
 #[derive(Debug)]
-pub struct Chunk {
+pub(crate) struct Chunk {
     pub table: Table,
     pub rows: Vec<u8>,
-    /// Where each ends.
     pub ends: Vec<usize>,
-    /// Text that was made of the rows, beside them.
+    /// Text made from the rows.
     pub text: Vec<u8>,
 }
 
@@ -45,24 +39,22 @@ impl Chunk {
         }
     }
 
-    /// Its rows.
     pub fn each(&self) -> impl Iterator<Item = &[u8]> {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         begins.zip(&self.ends).map(|(begin, end)| &self.rows[begin..*end])
     }
 }
 
-/// All chunks of the tables, which know what is in them.
+/// All chunks of the tables, by number.
 #[derive(Clone, Copy)]
-pub struct Chunks<'d> {
+pub(crate) struct Chunks<'d> {
     data: &'d Data,
     order: LoadOrder,
-    /// Of each table, how many rows a chunk has, and how many chunks there are.
+    /// For each table, the rows of a chunk, and the number of chunks.
     tables: [(Table, u64, u64); 3],
 }
 
 impl<'d> Chunks<'d> {
-    /// Those of all tables, one table after the other.
     pub fn new(data: &'d Data, order: LoadOrder) -> Chunks<'d> {
         let tables = Table::ALL.map(|table| {
             let rows = (CHUNK_BYTES / table.most_bytes() as u64).max(1);
@@ -71,12 +63,10 @@ impl<'d> Chunks<'d> {
         Chunks { data, order, tables }
     }
 
-    /// Their number.
     pub fn count(&self) -> u64 {
         self.tables.iter().map(|(_, _, chunks)| chunks).sum()
     }
 
-    /// Makes one, by its number.
     pub fn make(&self, number: u64, chunk: &mut Chunk) {
         chunk.rows.clear();
         chunk.ends.clear();
@@ -101,14 +91,13 @@ impl<'d> Chunks<'d> {
     }
 }
 
-/// Threads that make chunks, with their memory.
 #[derive(Debug)]
-pub struct Makers {
+pub(crate) struct Makers {
     spare: Vec<Vec<Chunk>>,
 }
 
 impl Makers {
-    /// So many, whose chunks have room for so many bytes of text beside their rows.
+    /// `text_bytes` is the room for each chunk's text.
     pub fn new(threads: usize, text_bytes: usize) -> Makers {
         let of_one = || (0..OF_EACH).map(|_| Chunk::new(text_bytes)).collect();
         Makers { spare: (0..threads.max(1)).map(|_| of_one()).collect() }
@@ -119,7 +108,7 @@ impl Makers {
         thread::available_parallelism().map_or(1, usize::from).clamp(1, most.max(1))
     }
 
-    /// Makes `count` chunks, each by its number, and gives them to `take` in their order.
+    /// Makes `count` chunks, and gives them to `take` in order.
     pub fn run<R>(
         self,
         count: u64,
@@ -149,7 +138,7 @@ impl Makers {
     }
 }
 
-/// One maker's work. It ends when nobody waits for its chunks any more.
+/// One maker's work, until nobody waits for its chunks.
 fn work(
     numbers: impl Iterator<Item = u64>,
     again: &Receiver<Chunk>,
@@ -165,13 +154,11 @@ fn work(
     }
 }
 
-/// The channels that lead to one maker and back.
 struct Line {
     ready: Receiver<Chunk>,
     back: Sender<Chunk>,
 }
 
-/// Chunks in their order, one at a time.
 pub struct Source {
     lines: Vec<Line>,
     next: u64,
@@ -181,19 +168,17 @@ pub struct Source {
     teller: Option<Teller>,
 }
 
-/// The account of what was taken from a source.
+/// What was taken from a source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Taken {
-    /// The time that was waited for makers.
+    /// Time spent waiting for makers.
     pub waited: Duration,
-    /// Rows.
     pub rows: u64,
-    /// Their bytes, keys included.
+    /// Keys included.
     pub bytes: u64,
 }
 
 impl Source {
-    /// The chunk at hand: the first one first. `None` behind the last.
     pub fn current(&mut self) -> Option<&Chunk> {
         if self.current.is_none() {
             self.advance();
@@ -201,7 +186,6 @@ impl Source {
         self.current.as_ref()
     }
 
-    /// Goes on to the next chunk.
     pub fn advance(&mut self) {
         if let Some(chunk) = self.current.take() {
             self.taken.rows += chunk.ends.len() as u64;
@@ -226,12 +210,11 @@ impl Source {
         (number % self.lines.len() as u64) as usize
     }
 
-    /// Has it tell how far it is.
-    pub fn told_by(&mut self, teller: Teller) {
+    pub(crate) fn told_by(&mut self, teller: Teller) {
         self.teller = Some(teller);
     }
 
-    /// The account of what was taken of it: all chunks before the one at hand.
+    /// What was taken of all chunks before the current one.
     pub fn taken(&self) -> Taken {
         self.taken
     }

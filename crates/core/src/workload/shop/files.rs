@@ -1,5 +1,5 @@
-//! The data as files: one of comma-separated values for each table, and a sample of their ids in JSON. Rows are made in parallel and
-//! written in their order, so that memory holds a few chunks and no more.
+//! The data as files: a CSV file for each table, and a sample of their ids in JSON. Rows are made in parallel and written in
+//! order, so that memory holds only a few chunks.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -13,13 +13,11 @@ use super::rows::Data;
 use super::schema::{self, Table};
 use crate::store::sql::{MOST_COLUMNS, SqlValue};
 
-/// Bytes that are written at once.
 const PIECE: usize = 1 << 20;
-/// The most bytes that a chunk's lines take: of small rows, numbers have more digits than bytes.
+/// The most bytes of a chunk's lines: in small rows, numbers have more digits than bytes.
 const TEXT_BYTES: usize = 512 << 10;
-/// The ending of the files' names until they are whole.
+/// The extension of unfinished files.
 const UNFINISHED: &str = ".part";
-/// The sample's file.
 const SAMPLE: &str = "sample.json";
 
 /// The description of the data that are to be made.
@@ -68,7 +66,7 @@ pub enum Stopped {
     File(PathBuf, io::Error),
 }
 
-/// A sample of ids, so that whoever sends requests has some to begin with.
+/// A sample of ids, for programs that send requests.
 #[derive(Debug, Serialize)]
 struct Sample {
     format: u32,
@@ -86,8 +84,8 @@ struct Ids<T> {
     orders: T,
 }
 
-/// Makes the files in a folder, which is made where it is missing. `goes_on` hears how far it is and says whether to go on. Unless
-/// all is made, nothing of it is left.
+/// Makes the files in a folder, which is made if missing. `goes_on` receives the progress and decides whether to go on. Unless
+/// all is made, nothing is left.
 pub fn write(
     order: &Order,
     folder: &Path,
@@ -117,7 +115,6 @@ pub fn write(
     Ok(Made { files, rows: of, waited })
 }
 
-/// Makes the lines of a chunk's rows.
 fn lines(chunk: &mut Chunk) {
     let mut text = std::mem::take(&mut chunk.text);
     text.clear();
@@ -140,7 +137,6 @@ fn lines(chunk: &mut Chunk) {
     chunk.text = text;
 }
 
-/// Appends a number in decimal digits.
 fn append_number(number: i64, text: &mut Vec<u8>) {
     let mut digits = [0; 20];
     let (mut left, mut begin) = (number.unsigned_abs(), digits.len());
@@ -184,24 +180,23 @@ fn sample(data: &Data, order: &Order) -> Sample {
     }
 }
 
-/// A file that is being written.
 struct Unfinished {
     path: PathBuf,
     out: BufWriter<File>,
     length: u64,
 }
 
-/// The files while they are made. Where they are dropped unfinished, they are deleted.
+/// The files while they are made. Dropped unfinished, they are deleted.
 struct Files {
     folder: PathBuf,
     open: Vec<(Table, Unfinished)>,
     sample: Option<Unfinished>,
-    /// Whether the folder is its own, which goes with the files.
+    /// Whether the folder is new, and is deleted with the files.
     made_folder: bool,
 }
 
 impl Files {
-    /// Opens all of them, each with the names of its columns in the first line.
+    /// Opens all files, with column names in the first line.
     fn begin(folder: &Path) -> Result<Files, Stopped> {
         let made_folder = !folder.exists();
         fs::create_dir_all(folder).map_err(|error| Stopped::File(folder.to_path_buf(), error))?;
@@ -215,7 +210,7 @@ impl Files {
         Ok(files)
     }
 
-    /// Makes a file under a name that it will lose when it is whole.
+    /// Makes a file under a temporary name.
     fn make(&self, name: &str) -> Result<Unfinished, Stopped> {
         let whole = self.folder.join(name);
         if whole.symlink_metadata().is_ok() {
@@ -240,7 +235,7 @@ impl Files {
         file.append(format!("{text}\n").as_bytes())
     }
 
-    /// All are whole: what they are called from now on, and how long they are. They are on disk when this returns.
+    /// Syncs and renames the files; gives names and lengths.
     fn finish(mut self) -> Result<Vec<(PathBuf, u64)>, Stopped> {
         let of_tables = self.open.iter_mut().map(|(_, file)| file);
         for file in of_tables.chain(self.sample.as_mut()) {
@@ -258,7 +253,7 @@ impl Files {
                 Err(_) => fs::rename(&file.path, &whole).map_err(|error| file.wrong(error)),
             };
             if let Err(stopped) = named {
-                // Those that have their names already are this call's own, too.
+                // Those with final names are this call's own, too.
                 done.iter().for_each(|(path, _)| drop(fs::remove_file(path)));
                 return Err(stopped);
             }
@@ -286,7 +281,7 @@ impl Drop for Files {
     fn drop(&mut self) {
         let of_tables = self.open.iter().map(|(_, file)| file);
         for file in of_tables.chain(self.sample.as_ref()) {
-            // A file that can't be deleted was told of by the error that led here.
+            // The error that led here is reported.
             let _ = fs::remove_file(&file.path);
         }
         if self.made_folder {

@@ -1,25 +1,23 @@
-//! Primary keys: numbers of 64 bits that are unique among all who make rows, in no order that tells when they were made, and
-//! from which the row's number can be worked out again. So nobody has to remember them.
-//!
-//! The highest bit is 0, the next eleven say who made the row: the data are made by 0, and each client thread by a number of its
-//! own. The ids of data grow with their rows' numbers, each drawn from a stretch of its own, so that rows can be made sorted by
-//! key or not without being sorted. Those of a client are scattered.
+//! Primary keys: unique 64-bit numbers in no order of time, from which the row's number can be computed, so that nobody has to
+//! remember them. The highest bit is 0, the next eleven say who made the row: 0 for the data, a number for each client thread.
+//! The ids of data grow with their rows' numbers, each drawn from its own stretch, so that rows can be made sorted by key or not
+//! without sorting. A client's ids are scattered.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::schema::Table;
 
-/// Bits that are whose made the row.
+/// Bits below who made the row.
 const OWN_BITS: u32 = 52;
 const OWN: u64 = (1 << OWN_BITS) - 1;
-/// The most rows of a table that can be made, so that ids do not get scarce.
+/// The most rows of a table, so that ids do not get scarce.
 pub const MOST_ROWS: u64 = 1 << 40;
 
-/// An odd number, and what undoes a multiplication by it, of so many bits.
+/// An odd number, and the inverse of multiplying by it, in so many bits.
 const FACTOR: u64 = 0x8_51f4_2d4c_957f;
 const INVERSE: u64 = inverse(FACTOR) & OWN;
 
-/// The inverse of an odd number modulo 2^64, by Newton's method: each step doubles the bits that are right.
+/// The inverse of an odd number modulo 2^64, by Newton's method: each step doubles the correct bits.
 const fn inverse(odd: u64) -> u64 {
     let (mut x, mut step) = (odd, 0);
     while step < 5 {
@@ -29,35 +27,34 @@ const fn inverse(odd: u64) -> u64 {
     x
 }
 
-/// Who made a row, and which of theirs it is.
+/// Who made a row, and its number there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Made {
-    /// A row of the data.
     Data(u64),
     /// An order of a client thread.
-    Client { thread: u64, number: u64 },
+    Client {
+        thread: u64,
+        number: u64,
+    },
 }
 
-/// The ids of a table's data.
 #[derive(Debug, Clone, Copy)]
-pub struct Ids {
+pub(crate) struct Ids {
     seed: u64,
     table: Table,
     rows: u64,
 }
 
 impl Ids {
-    /// Those of so many rows.
     pub fn new(seed: u64, table: Table, rows: u64) -> Ids {
         Ids { seed, table, rows: rows.max(1) }
     }
 
-    /// Where the stretch begins from which a row's id is drawn.
+    /// The start of the stretch from which a row's id is drawn.
     fn begin(&self, number: u64) -> u64 {
         ((u128::from(number) << OWN_BITS) / u128::from(self.rows)) as u64
     }
 
-    /// A row's id.
     #[inline]
     pub fn of(&self, number: u64) -> i64 {
         let begin = self.begin(number);
@@ -66,7 +63,7 @@ impl Ids {
         (begin + xxh3_64_with_seed(name.as_flattened(), self.seed) % length) as i64
     }
 
-    /// The number of the row that has an id; `None` where none has.
+    /// The row number of an id; `None` if no row has it.
     pub fn number(&self, id: i64) -> Option<u64> {
         let id = u64::try_from(id).ok().filter(|id| *id <= OWN)?;
         let near = ((u128::from(id) * u128::from(self.rows)) >> OWN_BITS) as u64;
@@ -74,7 +71,7 @@ impl Ids {
         (number < self.rows && self.of(number) == id as i64).then_some(number)
     }
 
-    /// The number of the row that comes at a place where rows are not sorted by their ids: each once.
+    /// The row at a place in unsorted order: each once.
     pub fn unsorted(&self, place: u64) -> u64 {
         let bits = (64 - (self.rows - 1).leading_zeros()).max(2);
         // A number beyond the rows is passed on until it is within them: a permutation of the larger range stays one.
@@ -88,14 +85,12 @@ impl Ids {
     }
 }
 
-/// The id of an order that a client thread makes.
-pub fn of_client(thread: u64, number: u64) -> i64 {
+pub(crate) fn of_client(thread: u64, number: u64) -> i64 {
     let mixed = fold(fold(number & OWN).wrapping_mul(FACTOR) & OWN);
     (((thread + 1) << OWN_BITS) | mixed) as i64
 }
 
-/// Who made the row of an id of the table, as far as the id tells.
-pub fn made_by(data: &Ids, id: i64) -> Option<Made> {
+pub(crate) fn made_by(data: &Ids, id: i64) -> Option<Made> {
     let bits = u64::try_from(id).ok()?;
     match bits >> OWN_BITS {
         0 => data.number(id).map(Made::Data),
@@ -106,7 +101,7 @@ pub fn made_by(data: &Ids, id: i64) -> Option<Made> {
     }
 }
 
-/// Folds the upper half of the bits into the lower one; doing it again undoes it.
+/// Folds the upper half of the bits into the lower one; its own inverse.
 fn fold(bits: u64) -> u64 {
     bits ^ (bits >> (OWN_BITS / 2))
 }

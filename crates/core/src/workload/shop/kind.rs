@@ -7,7 +7,6 @@ use crate::shown::quoted;
 use crate::units::as_text;
 use crate::words::words;
 
-/// A kind of transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum Kind {
@@ -22,30 +21,26 @@ pub enum Kind {
 words!(Kind, all);
 
 impl Kind {
-    /// Whether it writes.
     pub fn writes(self) -> bool {
         self != Kind::Orders
     }
 }
 
-/// The frequencies of the kinds: weights, in the order of [`Kind::ALL`].
+/// Frequencies as weights, in the order of [`Kind::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares([f64; 3]);
 
-/// Weights are at most this.
 const MOST_WEIGHT: f64 = 1e6;
 
 impl Shares {
-    /// What a shop does that nothing else is said of.
-    pub const COMMON: Shares = Shares([25.0, 50.0, 25.0]);
+    /// The default shop.
+    pub(crate) const COMMON: Shares = Shares([25.0, 50.0, 25.0]);
 
-    /// As parts of 1.
     pub fn parts(self) -> [f64; 3] {
         let sum: f64 = self.0.iter().sum();
         self.0.map(|weight| weight / sum)
     }
 
-    /// The part of a kind.
     pub fn part(self, kind: Kind) -> f64 {
         self.parts()[kind as usize]
     }

@@ -1,26 +1,26 @@
-//! The bounds within which a read may find stock and orders while client threads change them, and the state that must be
-//! there at the end. A change is noted when it begins, before the store is called, and when it has ended, after it was acknowledged.
-//! A change that had ended before a read began must show in it; one that had not begun when it ended must not.
+//! The bounds within which a read may find stock and orders while client threads change them, and the state at the end. A change
+//! is noted before the store is called, and after it was acknowledged. A change that ended before a read began must show in it;
+//! one that began after it ended must not.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::rows::{Data, Order};
 use super::schema::Table;
 
-/// The facts that threads know together. Its memory: 16 bytes for each product, 8 for each customer.
+/// What threads know together: 16 bytes for each product, 8 for each customer.
 pub struct Known {
     stock: Vec<Stock>,
     orders: Vec<Change>,
 }
 
-/// Something that only grows.
+/// A counter of begun and of ended changes.
 #[derive(Debug, Default)]
 struct Change {
     begun: AtomicU32,
     ended: AtomicU32,
 }
 
-/// The amounts that orders took of a product, and that deliveries brought.
+/// What orders took of a product, and deliveries brought.
 #[derive(Debug, Default)]
 struct Stock {
     taken: Change,
@@ -29,12 +29,12 @@ struct Stock {
 
 /// The changes that had ended when a read of a product began.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Before {
+pub(crate) struct Before {
     taken: u32,
     brought: u32,
 }
 
-/// Bounds, both included.
+/// Both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     pub least: i64,
@@ -42,7 +42,6 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Whether a number is within them.
     pub fn hold(&self, number: i64) -> bool {
         (self.least..=self.most).contains(&number)
     }
@@ -67,7 +66,7 @@ impl Change {
 }
 
 impl Known {
-    /// The facts about data that no transaction has changed.
+    /// For data that no transaction has changed.
     pub fn new(data: &Data) -> Known {
         let many = |table| usize::try_from(data.rows(table)).unwrap_or(usize::MAX);
         let mut orders: Vec<Change> = Vec::new();
@@ -90,36 +89,31 @@ impl Known {
         &self.orders[customer as usize]
     }
 
-    /// A purchase begins.
-    pub fn begin_order(&self, order: &Order) {
+    pub(crate) fn begin_order(&self, order: &Order) {
         self.stock(order.product).taken.begin(order.amount);
         self.orders(order.customer).begin(1);
     }
 
-    /// It was acknowledged.
-    pub fn end_order(&self, order: &Order) {
+    pub(crate) fn end_order(&self, order: &Order) {
         self.stock(order.product).taken.end(order.amount);
         self.orders(order.customer).end(1);
     }
 
-    /// A delivery begins.
-    pub fn begin_delivery(&self, product: u64, amount: u32) {
+    pub(crate) fn begin_delivery(&self, product: u64, amount: u32) {
         self.stock(product).brought.begin(amount);
     }
 
-    /// It was acknowledged.
-    pub fn end_delivery(&self, product: u64, amount: u32) {
+    pub(crate) fn end_delivery(&self, product: u64, amount: u32) {
         self.stock(product).brought.end(amount);
     }
 
-    /// A read of a product begins.
     pub fn before(&self, product: u64) -> Before {
         let stock = self.stock(product);
         Before { taken: stock.taken.ended(), brought: stock.brought.ended() }
     }
 
-    /// Between what its stock may have been read, of which `first` was there first, when the read has ended. `own` of what is being
-    /// taken is taken by the reader only after the read.
+    /// The bounds of a stock that was read, `first` at the start, when the read has ended. The reader itself takes `own` only
+    /// after the read.
     pub fn quantity(&self, product: u64, first: i32, before: Before, own: u32) -> Bounds {
         let stock = self.stock(product);
         let (taken, brought) = (stock.taken.begun() - own, stock.brought.begun());
@@ -130,17 +124,17 @@ impl Known {
         }
     }
 
-    /// The number of a customer's orders that had been acknowledged when a read of them begins.
-    pub fn orders_before(&self, customer: u64) -> u32 {
+    /// The customer's orders acknowledged when a read begins.
+    pub(crate) fn orders_before(&self, customer: u64) -> u32 {
         self.orders(customer).ended()
     }
 
-    /// Between how many orders of a customer a read may have found, when it has ended.
-    pub fn order_count(&self, customer: u64, before: u32) -> Bounds {
+    /// The bounds of a customer's number of orders, when a read has ended.
+    pub(crate) fn order_count(&self, customer: u64, before: u32) -> Bounds {
         Bounds { least: before.into(), most: self.orders(customer).begun().into() }
     }
 
-    /// By how much a product's stock has grown since the beginning, when nobody changes it.
+    /// By how much a product's stock has grown, when nobody changes it.
     pub fn growth(&self, product: u64) -> i64 {
         let stock = self.stock(product);
         i64::from(stock.brought.ended()) - i64::from(stock.taken.ended())

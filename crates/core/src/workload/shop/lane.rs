@@ -1,5 +1,5 @@
-//! One client thread: a transaction is drawn, done, timed from just before its first call to just after its last one has returned,
-//! and what it read is checked when the clock has stopped.
+//! One client thread: it draws a transaction, times it from just before its first call to just after its last, and checks reads
+//! when the clock has stopped.
 
 use super::check::Check;
 use super::kind::Kind;
@@ -17,17 +17,16 @@ use crate::workload::pacer::Pacer;
 use crate::workload::recorder;
 use crate::workload::stop::Stop;
 
-/// A transaction that others were in the way of so often is given up.
+/// A transaction with so many conflicts is given up.
 const MOST_ATTEMPTS: u64 = 10_000;
 
-/// The measurements of each kind of transaction, and of all together behind them.
-pub type Recorder = recorder::Recorder<{ ALL + 1 }>;
+/// For each kind of transaction, then for all.
+pub(crate) type Recorder = recorder::Recorder<{ ALL + 1 }>;
 
 /// One thread's work, with all of its memory.
-pub struct Lane<'a> {
+pub(crate) struct Lane<'a> {
     thread: u64,
     shared: &'a Shared<'a>,
-    /// The number of transactions drawn of each kind.
     drawn: [u64; Kind::ALL.len()],
     buying: Buying,
     seen: ReadBuffer,
@@ -36,17 +35,15 @@ pub struct Lane<'a> {
     pacer: Option<Pacer>,
 }
 
-/// All together, among what is measured.
+/// The index of all kinds together.
 pub const ALL: usize = Kind::ALL.len();
 
-/// A thread's part in the series.
 struct Parts<'a> {
     seconds: Seconds<'a>,
     epochs: [Seconds<'a>; Kind::ALL.len() + 1],
 }
 
 impl<'a> Lane<'a> {
-    /// That of one thread.
     pub fn new(shared: &'a Shared<'a>, thread: u64) -> Result<Lane<'a>, String> {
         Ok(Lane {
             thread,
@@ -60,17 +57,15 @@ impl<'a> Lane<'a> {
         })
     }
 
-    /// The thread's measurements.
     pub fn recorder(&self) -> &Recorder {
         &self.recorder
     }
 
-    /// The number of acknowledged purchases: where no transaction fails, all that were drawn.
-    pub fn purchases(&self) -> u64 {
+    /// Acknowledged purchases: all drawn ones, as no transaction fails.
+    pub(crate) fn purchases(&self) -> u64 {
         self.drawn[Kind::Buy as usize]
     }
 
-    /// The number of transactions that wrote.
     pub fn writes(&self) -> u64 {
         Kind::ALL.into_iter().filter(|kind| kind.writes()).map(|kind| self.drawn[kind as usize]).sum()
     }
@@ -90,7 +85,7 @@ impl<'a> Lane<'a> {
         epochs.try_for_each(|(epoch, measure)| epoch.finish(&measure.latencies))
     }
 
-    /// Each transaction in turn, for as long as `goes_on` says so.
+    /// Does transactions while `goes_on`.
     fn all(
         &mut self,
         tables: &mut dyn Tables,
@@ -124,7 +119,7 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// Does a transaction, again and again where others are in its way. Gives what came of it, and the clock's ticks that it took.
+    /// Does a transaction, again on conflicts. Gives its result and clock ticks.
     #[inline(always)]
     fn timed<T>(
         &mut self,
@@ -193,7 +188,7 @@ impl<'a> Lane<'a> {
         Ok(ticks)
     }
 
-    /// Puts a purchase into ids and a row.
+    /// Fills in a purchase's ids and row.
     fn draw(&mut self, purchase: &Purchase) {
         let data = &self.shared.data;
         let Buying { customer, looked_at, chosen, order, amount } = &mut self.buying;
@@ -242,10 +237,7 @@ impl crew::Lane<dyn Tables + '_, ()> for Lane<'_> {
     }
 }
 
-/// Whether all that was asked for holds in a session.
-///
-/// # Errors
-/// When it does not.
+/// Whether the settings still hold in a session.
 pub fn check_settings(tables: &mut dyn Tables) -> Result<(), Stop> {
     tables.check_settings().map_err(|error| Stop::store("reading the session's settings back", &error))
 }

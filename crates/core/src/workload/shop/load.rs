@@ -14,10 +14,7 @@ use crate::workload::stop::Stop;
 
 use super::schema::ID_BYTES;
 
-/// Loads all rows, makes the index, and lets the store rest. The time in the store is all that passed but for waiting for rows.
-///
-/// # Errors
-/// The store's own; where it did not take all.
+/// Loads all rows, makes the index, and lets the store rest. Waiting for rows is not counted. Fails also when it did not take all.
 pub fn load(
     shared: &Shared<'_>,
     makers: Makers,

@@ -16,54 +16,40 @@ use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::AfterLoad;
 use crate::workload::parameter::Parameters;
 
-/// Threads that make rows while the tables are loaded, at most.
-pub const MOST_MAKERS: usize = 4;
+/// The most threads that make rows during loading.
+pub(crate) const MOST_MAKERS: usize = 4;
 
 /// Starting a process, opening, settling and closing a store, in seconds.
 const OVERHEAD_S: f64 = 0.3;
 /// Loading a row, and reading it back, in seconds.
 const ROW_S: f64 = 5e-6;
-/// A call within a transaction, with drawing what it is about and checking it, in seconds.
+/// Seconds of a call within a transaction, with drawing and checking.
 const CALL_S: f64 = 10e-6;
-/// Calls of a purchase: a customer, ten products, an order, its entry in the index, a stock, the end.
+/// Calls of a purchase: a customer, ten products, an order, its index entry, a stock, the end.
 const CALLS: f64 = 15.0;
-/// Syncs of a transaction that writes.
 const SYNCS: f64 = 2.0;
-/// The bytes that a row takes in a tree beside its own, and its entry in the index.
+/// Bytes of a tree's overhead for a row, and its index entry.
 const BESIDE_ROW: f64 = 30.0;
-/// Bytes of a histogram; each thread has four and tells five series, which have three each beside.
+/// Each thread has four and records five series, which have three each.
 const HISTOGRAM_BYTES: f64 = 280e3;
 
-/// The work of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ShopParameters {
-    /// Bytes of data, as the tables' rows count.
+pub(crate) struct ShopParameters {
+    /// As the tables' rows count.
     pub data_bytes: u64,
-    /// Whether there is an index on orders.
     pub indexed: bool,
-    /// The order in which rows are loaded.
     pub order: LoadOrder,
-    /// The share of each kind of transaction.
     pub shares: Shares,
-    /// Transactions of all threads together.
     operations: u64,
-    /// The longest that they go on.
     pub until: Option<Duration>,
-    /// The length of an epoch.
     pub epoch: Duration,
-    /// The moment when the data are read, and then transactions begin.
     pub after_load: AfterLoad,
-    /// Client threads.
     pub threads: u64,
-    /// The rate at which transactions follow one another.
     pub rate: Rate,
 }
 
 impl ShopParameters {
-    /// The values that a cell and its parameters give, on a machine whose memory is limited to so many bytes, or not.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with them.
+    /// The values of a cell and its parameters; `memory` is the machine's limit in bytes, if any. The error says what is wrong with them.
     pub fn of(
         cell: &Cell,
         parameters: &Parameters,
@@ -98,8 +84,8 @@ impl ShopParameters {
         })
     }
 
-    /// Transactions of one thread: all have the same, but for one.
-    pub fn operations_of(&self, thread: u64) -> u64 {
+    /// Transactions of one thread: thread counts differ by at most one.
+    pub(crate) fn operations_of(&self, thread: u64) -> u64 {
         self.operations / self.threads + u64::from(thread < self.operations % self.threads)
     }
 
@@ -111,13 +97,12 @@ impl ShopParameters {
         self.rows().iter().sum::<u64>() as f64
     }
 
-    /// Bytes of the data, and of what is beside them.
+    /// Bytes of the data, with overhead.
     fn bytes(&self) -> f64 {
         bytes_of(self.rows()) as f64 + self.all_rows() * BESIDE_ROW
     }
 }
 
-/// Why a cell can't be run, whatever the place.
 pub fn reason(case: &Case<'_>) -> Option<Reason> {
     check(case).err()
 }
@@ -135,12 +120,12 @@ fn check(case: &Case<'_>) -> Result<(), Reason> {
     case.holds(bytes_of(work.rows()) as f64)
 }
 
-/// A figure of the cell's work; `nothing` where that makes no sense, as such a cell is left out.
+/// A figure of the cell's work; `nothing` for contradictory parameters, as such a cell is left out.
 fn of_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&ShopParameters) -> T) -> T {
     ShopParameters::of(case.cell, case.parameters, case.memory_limit).map_or(nothing, |work| of(&work))
 }
 
-/// Bytes of disk: rows, the index, a log of a stretch of them, and pages that are larger than what is in them.
+/// Bytes of rows, the index, a log of a stretch of them, and partly filled pages.
 pub fn space(case: &Case<'_>) -> Space {
     of_work(case, Space { peak_bytes: 0.0, room_bytes: 0.0 }, |work| {
         let bytes = work.bytes();
@@ -152,13 +137,12 @@ pub fn space(case: &Case<'_>) -> Space {
     })
 }
 
-/// Bytes of rows at the fullest.
 pub fn held(case: &Case<'_>) -> f64 {
     of_work(case, 0.0, ShopParameters::bytes)
 }
 
-/// Bytes of memory: what is known of each product and customer, the letters of texts, chunks being made, histograms; and the tables
-/// themselves, where the store has nowhere else to keep them.
+/// Bytes for what is known of each product and customer, letters of texts, chunks, histograms; and the tables themselves, if the
+/// store has nowhere else to keep them.
 pub fn memory(case: &Case<'_>) -> f64 {
     of_work(case, 0.0, |work| {
         let [customers, products, _] = work.rows();
@@ -169,7 +153,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
     })
 }
 
-/// Seconds: transactions that write wait for the disk, unless a tier is asked for at which none does.
+/// Seconds: writing transactions wait for the disk, unless the tier is one at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     of_work(case, Time::of(OVERHEAD_S, 0.0), |work| {
         let waits = !matches!(case.cell.guarantee().tier(), Some(Guarantee::None | Guarantee::Process));

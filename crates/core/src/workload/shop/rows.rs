@@ -1,5 +1,4 @@
-//! The rows. Each follows from the seed, its table and its number, on every machine and whoever makes it; so does each order that
-//! a client thread makes.
+//! The rows: each follows from the seed, its table and its number, on every machine; so does each order that a client thread makes.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -8,22 +7,21 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::ids::{self, Ids, MOST_ROWS};
 use super::schema::{FEWER_LETTERS, Of, QUANTITY_AT, Table, append_text, set_quantity};
 
-/// Products that a customer looks at before one is ordered.
-pub const LOOKED_AT: usize = 10;
-/// The most of a product that an order takes, and a delivery brings.
+/// Products that a customer reads before ordering one.
+pub(crate) const LOOKED_AT: usize = 10;
+/// The most pieces in an order, and in a delivery.
 const MOST_ORDERED: u64 = 10;
 const MOST_DELIVERED: u64 = 100;
 
-/// Letters that texts are slices of: enough that rows near one another seldom share any.
+/// Letters that texts are slices of: enough that neighbouring rows seldom share any.
 const LETTERS: usize = 1 << 20;
-/// The moments from which on things were posted and ordered, in seconds since 1970, and how many there are.
+/// The range of moments, in seconds since 1970.
 const FIRST_MOMENT: u64 = 1_500_000_000;
 const MOMENTS: u64 = 100_000_000;
 
-/// The tables, each where its own number says.
+/// By the tables' numbers.
 const BY_NUMBER: [Table; 3] = [Table::Customers, Table::Products, Table::Orders];
 
-/// The data: how many rows there are, and what they are made of.
 pub struct Data {
     seed: u64,
     rows: [u64; 3],
@@ -31,7 +29,6 @@ pub struct Data {
     letters: Vec<u8>,
 }
 
-/// An order, by the numbers of its customer and product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order {
     pub id: i64,
@@ -41,16 +38,16 @@ pub struct Order {
     pub ordered_at: u32,
 }
 
-/// A customer looks at products, by their numbers, and orders one of them.
+/// A customer reads products, by their numbers, and orders one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Purchase {
+pub(crate) struct Purchase {
     pub order: Order,
     pub looked_at: [u64; LOOKED_AT],
-    /// Which of these is ordered.
+    /// The index of the ordered one.
     pub chosen: usize,
 }
 
-/// The purpose for which rows are drawn.
+/// What a random sequence is for.
 #[derive(Debug, Clone, Copy)]
 enum Purpose {
     Row(Table),
@@ -59,34 +56,29 @@ enum Purpose {
 }
 
 impl Data {
-    /// Data of so many bytes, as the tables' rows count, with at least one row in each.
-    pub fn of_size(seed: u64, bytes: u64) -> Data {
+    /// As the tables' rows count, with at least one row in each.
+    pub(crate) fn of_size(seed: u64, bytes: u64) -> Data {
         let rows = rows_of(bytes);
         let ids = BY_NUMBER.map(|table| Ids::new(seed, table, rows[table as usize]));
         Data { seed, rows, ids, letters: letters(seed) }
     }
 
-    /// The number of rows of a table.
     pub fn rows(&self, table: Table) -> u64 {
         self.rows[table as usize]
     }
 
-    /// All of them.
-    pub fn all_rows(&self) -> u64 {
+    pub(crate) fn all_rows(&self) -> u64 {
         self.rows.iter().sum()
     }
 
-    /// The bytes that they count as.
     pub fn bytes(&self) -> u64 {
         bytes_of(self.rows)
     }
 
-    /// A table's ids.
     pub fn ids(&self, table: Table) -> &Ids {
         &self.ids[table as usize]
     }
 
-    /// Appends a row.
     pub fn append(&self, table: Table, number: u64, bytes: &mut Vec<u8>) {
         if table == Table::Orders {
             return self.append_order(&self.order(number), bytes);
@@ -119,13 +111,11 @@ impl Data {
         &self.letters[begin..begin + length]
     }
 
-    /// A product's stock before the first transaction.
     pub fn quantity(&self, product: u64) -> i32 {
         let name = product.to_le_bytes();
         1000 + (xxh3_64_with_seed(&name, self.seed ^ QUANTITY_AT as u64) % 99_000) as i32
     }
 
-    /// An order of the data.
     pub fn order(&self, number: u64) -> Order {
         let mut random = self.random(Purpose::Row(Table::Orders), number);
         self.drawn(self.ids(Table::Orders).of(number), &mut random)
@@ -141,8 +131,8 @@ impl Data {
         }
     }
 
-    /// The purchase of a number that a client thread makes.
-    pub fn purchase(&self, thread: u64, number: u64) -> Purchase {
+    /// A client thread's purchase.
+    pub(crate) fn purchase(&self, thread: u64, number: u64) -> Purchase {
         let mut random = self.random(Purpose::Purchase { thread }, number);
         let order = self.drawn(ids::of_client(thread, number), &mut random);
         let mut looked_at = [0; LOOKED_AT];
@@ -152,20 +142,19 @@ impl Data {
         Purchase { order, looked_at, chosen }
     }
 
-    /// Whose orders a client thread asks for as its transaction of a number.
-    pub fn customer_asked_for(&self, thread: u64, number: u64) -> u64 {
+    /// The customer whose orders a client thread reads in a transaction.
+    pub(crate) fn customer_asked_for(&self, thread: u64, number: u64) -> u64 {
         self.random(Purpose::Other { thread }, number).next_u64() % self.rows(Table::Customers)
     }
 
-    /// Which product a client thread gets a delivery of as its transaction of a number, and how many.
-    pub fn delivery(&self, thread: u64, number: u64) -> (u64, u32) {
+    /// The product and amount of a client thread's delivery.
+    pub(crate) fn delivery(&self, thread: u64, number: u64) -> (u64, u32) {
         let mut random = self.random(Purpose::Other { thread }, number);
         let product = random.next_u64() % self.rows(Table::Products);
         (product, (1 + random.next_u64() % MOST_DELIVERED) as u32)
     }
 
-    /// Appends an order's row.
-    pub fn append_order(&self, order: &Order, bytes: &mut Vec<u8>) {
+    pub(crate) fn append_order(&self, order: &Order, bytes: &mut Vec<u8>) {
         bytes.extend(order.id.to_be_bytes());
         bytes.extend(self.ids(Table::Customers).of(order.customer).to_be_bytes());
         bytes.extend(self.ids(Table::Products).of(order.product).to_be_bytes());
@@ -192,8 +181,8 @@ fn int(column: &str, random: &mut Xoshiro256PlusPlus) -> i32 {
     }
 }
 
-/// The number of rows that each table has in so many bytes.
-pub fn rows_of(bytes: u64) -> [u64; 3] {
+/// The rows of each table in so many bytes.
+pub(crate) fn rows_of(bytes: u64) -> [u64; 3] {
     let hundred: u64 = BY_NUMBER.iter().map(|table| table.share() * table.row_bytes()).sum();
     BY_NUMBER.map(|table| {
         let rows = u128::from(bytes) * u128::from(table.share()) / u128::from(hundred);
@@ -201,12 +190,10 @@ pub fn rows_of(bytes: u64) -> [u64; 3] {
     })
 }
 
-/// The bytes that so many rows of each table count as.
 pub fn bytes_of(rows: [u64; 3]) -> u64 {
     BY_NUMBER.iter().zip(rows).map(|(table, rows)| table.row_bytes().saturating_mul(rows)).sum()
 }
 
-/// Letters and digits, drawn.
 fn letters(seed: u64) -> Vec<u8> {
     const KNOWN: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -255,7 +242,7 @@ mod tests {
         assert_eq!(quantity_of(&row(&data, Table::Products, 3)), Some(data.quantity(3)));
     }
 
-    /// Rows are data that others may have made elsewhere: they must stay the same in every version.
+    /// Others may have made rows elsewhere.
     #[test]
     fn rows_stay_the_same_in_every_version() {
         let data = Data::of_size(136, 1 << 20);

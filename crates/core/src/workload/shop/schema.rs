@@ -1,13 +1,10 @@
-//! The tables, described once: what SQL declares, what records hold, and what a file of comma-separated values has in a line
-//! all follow from here.
-//!
-//! A row, as it passes through the harness, is bytes: its primary key in eight bytes, then its numbers in their widths, all in
-//! big-endian order, then its texts, each behind its length in two bytes. A record's value is such a row without its key.
+//! The tables, described once: SQL declarations, records and CSV lines follow from here. A row in the harness is bytes: its
+//! primary key in eight bytes, then its numbers in their widths, all big-endian, then its texts, each after its length in two
+//! bytes. A record's value is such a row without its key.
 
 use crate::store::sql::{MOST_COLUMNS, SqlType, SqlValue};
 use crate::words::words;
 
-/// A table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub enum Table {
@@ -18,42 +15,36 @@ pub enum Table {
 
 words!(Table);
 
-/// The type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
-    /// A whole number of 64 bits: ids, prices, moments.
     Long,
-    /// A whole number of 32 bits.
     Int,
-    /// Text of up to so many letters.
+    /// Up to so many letters.
     Text(usize),
 }
 
-/// A column: its name, and what it holds.
+/// Name and type.
 pub type Column = (&'static str, Of);
 
-/// Bytes of a primary key.
-pub const ID_BYTES: usize = 8;
-/// Letters that a text may be short of its most.
-pub const FEWER_LETTERS: usize = 8;
+pub(crate) const ID_BYTES: usize = 8;
+/// How much shorter than its limit a text may be.
+pub(crate) const FEWER_LETTERS: usize = 8;
 
-/// Where the stock lies in a product's row: behind its key and its price.
-pub const QUANTITY_AT: usize = ID_BYTES + 8;
-/// Bytes of the stock.
-pub const QUANTITY_BYTES: usize = 4;
-/// Bytes of an order's row, which has no text.
-pub const ORDER_BYTES: usize = 32;
+/// After the key and the price.
+pub(crate) const QUANTITY_AT: usize = ID_BYTES + 8;
+pub(crate) const QUANTITY_BYTES: usize = 4;
+/// An order has no text.
+pub(crate) const ORDER_BYTES: usize = 32;
 
-/// The first byte of the keys of the index's records: before all rows, so that these can be appended while it grows.
-pub const INDEX_PREFIX: u8 = b'a';
-/// The secondary index: a customer's orders.
-pub const INDEX: &str = "CREATE INDEX customer_index ON orders (customer_id, order_id)";
+/// Sorts the index's records before all rows, so that these can be appended while it grows.
+pub(crate) const INDEX_PREFIX: u8 = b'a';
+pub(crate) const INDEX: &str = "CREATE INDEX customer_index ON orders (customer_id, order_id)";
 
 impl Table {
-    /// Each, in the order in which they are loaded.
+    /// In loading order.
     pub const ALL: [Table; 3] = [Table::Customers, Table::Orders, Table::Products];
 
-    /// Its columns: the primary key, the other numbers, the texts.
+    /// The primary key, the other numbers, the texts.
     pub fn columns(self) -> &'static [Column] {
         match self {
             Table::Customers => &[
@@ -81,7 +72,6 @@ impl Table {
         }
     }
 
-    /// The first byte of its records' keys.
     pub fn prefix(self) -> u8 {
         match self {
             Table::Customers => b'c',
@@ -90,7 +80,7 @@ impl Table {
         }
     }
 
-    /// Its share of all rows, in percent.
+    /// In percent of all rows.
     pub fn share(self) -> u64 {
         match self {
             Table::Customers | Table::Orders => 40,
@@ -98,8 +88,8 @@ impl Table {
         }
     }
 
-    /// The bytes that a row counts as: its numbers in their widths, and its texts at their longest, as the paper counts.
-    pub fn row_bytes(self) -> u64 {
+    /// The bytes that a row counts as: numbers in their widths, texts at their longest, as in the paper.
+    pub(crate) fn row_bytes(self) -> u64 {
         let bytes = self.columns().iter().map(|(_, of)| match of {
             Of::Long => 8,
             Of::Int => 4,
@@ -108,18 +98,16 @@ impl Table {
         bytes.sum()
     }
 
-    /// The most bytes that a row has here.
     pub fn most_bytes(self) -> usize {
         let texts = self.columns().iter().filter(|(_, of)| matches!(of, Of::Text(_))).count();
         self.row_bytes() as usize + 2 * texts
     }
 
-    /// The names of its columns.
     pub fn column_names(self) -> Vec<&'static str> {
         self.columns().iter().map(|(name, _)| *name).collect()
     }
 
-    /// The statement that makes it, with types as a dialect names them.
+    /// The statement that makes it, with a dialect's type names.
     pub fn schema(self, type_name: impl Fn(SqlType) -> &'static str) -> String {
         let columns = self.columns().iter().enumerate().map(|(place, (name, of))| {
             let of = match of {
@@ -133,26 +121,23 @@ impl Table {
         format!("CREATE TABLE {} ({})", self.name(), columns.collect::<Vec<_>>().join(", "))
     }
 
-    /// The statement that inserts a row.
     pub fn insert(self) -> String {
         let names = self.column_names();
         let places = vec!["?"; names.len()].join(", ");
         format!("INSERT INTO {} ({}) VALUES ({places})", self.name(), names.join(", "))
     }
 
-    /// The statement that reads the rows of which a column has a value.
-    pub fn select_by(self, column: &str) -> String {
+    pub(crate) fn select_by(self, column: &str) -> String {
         format!("SELECT {} FROM {} WHERE {column} = ?", self.column_names().join(", "), self.name())
     }
 
-    /// The statement that reads all rows in the order of their keys.
-    pub fn select_all(self) -> String {
+    pub(crate) fn select_all(self) -> String {
         let names = self.column_names();
         format!("SELECT {} FROM {} ORDER BY {}", names.join(", "), self.name(), names[0])
     }
 }
 
-/// The values of a row: one for each column, in their order, then none. Says how many there are; `None` where it is no row.
+/// The values of a row in column order, and their number; `None` if it is no row.
 pub fn values<'r>(
     table: Table,
     mut bytes: &'r [u8],
@@ -179,8 +164,7 @@ fn taken<'r, const N: usize>(bytes: &mut &'r [u8]) -> Option<&'r [u8; N]> {
     Some(first)
 }
 
-/// Appends the row that has these values, in the order of the columns. What does not fit its column is left out, so that what
-/// comes of it equals no row.
+/// Appends the row with these values, in column order. What does not fit its column is left out, so that the result equals no row.
 pub fn append(table: Table, values: &[SqlValue<'_>], bytes: &mut Vec<u8>) {
     for ((_, of), value) in table.columns().iter().zip(values) {
         match (of, value) {
@@ -194,25 +178,21 @@ pub fn append(table: Table, values: &[SqlValue<'_>], bytes: &mut Vec<u8>) {
     }
 }
 
-/// Appends a text behind its length.
-pub fn append_text(text: &[u8], bytes: &mut Vec<u8>) {
+pub(crate) fn append_text(text: &[u8], bytes: &mut Vec<u8>) {
     bytes.extend((text.len() as u16).to_be_bytes());
     bytes.extend_from_slice(text);
 }
 
-/// A row's primary key.
-pub fn id_of(row: &[u8]) -> Option<i64> {
+pub(crate) fn id_of(row: &[u8]) -> Option<i64> {
     row.first_chunk().map(|bytes| i64::from_be_bytes(*bytes))
 }
 
-/// A product's stock.
-pub fn quantity_of(product: &[u8]) -> Option<i32> {
+pub(crate) fn quantity_of(product: &[u8]) -> Option<i32> {
     let bytes = product.get(QUANTITY_AT..QUANTITY_AT + QUANTITY_BYTES)?;
     bytes.try_into().ok().map(i32::from_be_bytes)
 }
 
-/// Changes a product's stock in its row.
-pub fn set_quantity(product: &mut [u8], quantity: i32) {
+pub(crate) fn set_quantity(product: &mut [u8], quantity: i32) {
     if let Some(bytes) = product.get_mut(QUANTITY_AT..QUANTITY_AT + QUANTITY_BYTES) {
         bytes.copy_from_slice(&quantity.to_be_bytes());
     }

@@ -14,23 +14,20 @@ use crate::store::Store;
 use crate::workload::mix::Turns;
 use crate::workload::stop::Stop;
 
-/// The state that the threads share, with all of its memory.
+/// What the threads share, with all of its memory.
 pub struct Shared<'a> {
     pub work: ShopParameters,
     pub data: Data,
     pub known: Known,
     pub turns: Turns<{ Kind::ALL.len() }>,
     pub clock: &'a Clock,
-    /// All transactions, second by second.
     pub seconds: Series,
-    /// Of each kind, and of all together behind them.
+    /// For each kind, then for all.
     pub epochs: [Series; Kind::ALL.len() + 1],
-    /// Whether the store speaks SQL.
     sql: bool,
 }
 
 impl<'a> Shared<'a> {
-    /// Takes all memory that the threads share.
     pub fn new(work: ShopParameters, seed: u64, clock: &'a Clock, sql: bool) -> Result<Shared<'a>, String> {
         let data = Data::of_size(seed, work.data_bytes);
         let threads = work.threads as usize;
@@ -47,7 +44,6 @@ impl<'a> Shared<'a> {
         })
     }
 
-    /// The tables of a store that has them.
     pub fn open<'s>(&self, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, Stop> {
         let failed = |error| Stop::store("opening a session", &error);
         if self.sql {
@@ -57,7 +53,6 @@ impl<'a> Shared<'a> {
         self.records(store).map_err(failed)
     }
 
-    /// The tables of a store that has none yet.
     pub fn make<'s>(&self, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, Stop> {
         let failed = |error| Stop::store("making the tables", &error);
         if self.sql {

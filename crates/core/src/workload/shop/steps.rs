@@ -19,26 +19,18 @@ use crate::workload::elapsed::Elapsed;
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::Stop;
 
-/// The work done, before it is summed up.
+/// The work before it is summed up.
 pub struct Ran {
-    /// The loading.
     pub load: Load,
-    /// The records that were loaded.
     pub loaded: Written,
-    /// The time that the transactions took.
     pub elapsed: Elapsed,
-    /// The process's counters over the transactions.
     pub counters: Counters,
-    /// The machine's counters over the transactions.
     pub seen: MachineUse,
-    /// Second by second.
     pub series: Vec<Second>,
 }
 
-/// Loads the tables, warms the store, and does all transactions. `device` is that under the place. `acknowledged` gets what a promise of `power` is held to.
-///
-/// # Errors
-/// At the first thing that goes wrong.
+/// Loads the tables, warms the store, and does all transactions. `acknowledged` receives what a promise of `power` is held to.
+/// Stops at the first thing that goes wrong.
 pub fn run(
     shared: &Shared<'_>,
     bench: &Bench<'_>,
@@ -71,7 +63,7 @@ pub fn run(
     Ok(Ran { load, loaded, elapsed, counters, seen, series: shared.seconds.finish() })
 }
 
-/// A thread's tables, with the settings that were asked for.
+/// Opens a thread's tables, and checks their settings.
 fn open<'s>(shared: &Shared<'_>, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, Stop> {
     let mut tables = shared.open(store)?;
     check_settings(tables.as_mut())?;

@@ -13,7 +13,6 @@ use crate::stores::MEMORY;
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Asked, Ended, Spec};
 
-/// Runs a trial of the only store.
 fn trial(
     store: StoreDef,
     axes: &[(Axis, &str)],
@@ -78,23 +77,22 @@ fn shares_and_epochs_are_as_was_said() {
     assert_eq!(measured.stored.records, measured.load.records, "nothing was ordered");
 }
 
-/// The fault of a store that does otherwise than it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lie {
     Nothing,
-    /// One write in ten thousand is not kept.
+    /// One write in ten thousand is lost.
     Loses,
     /// A new order has no entry in the index.
     TearsIndex,
-    /// An order is kept, the stock that goes with it is not.
+    /// An order is kept without its change of stock.
     TearsStock,
-    /// A product that was read once is read the same again now and then.
+    /// Now and then a product is read as it was first.
     Stale,
     /// A customer's newest order is not found.
     StaleIndex,
     /// Every third transaction meets a conflict.
     Conflicts,
-    /// A transaction that met a conflict was kept all the same.
+    /// A transaction with a conflict is kept all the same.
     KeepsConflicts,
 }
 
@@ -126,7 +124,7 @@ fn a_planted_loss_a_torn_transaction_and_a_stale_read_are_found() {
     }
 }
 
-/// Where no transaction reads what is wrong, the audit does.
+/// The audit finds what no transaction reads.
 #[test]
 fn the_audit_finds_what_no_transaction_reads() {
     let purchases = [("operations", "100"), ("shares", "buy=1")];
@@ -179,11 +177,8 @@ fn open_as<const LIE: usize>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>
 
 struct Shared {
     lie: Lie,
-    /// Writes, or transactions, so far.
     writes: AtomicU64,
-    /// New records that were lost.
     missing: AtomicU64,
-    /// The values that were read first.
     old: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
 }
 
@@ -197,7 +192,7 @@ impl Store for Liar {
         Ok(Box::new(LiarSession { inner: self.inner.session()?, shared: &self.shared }))
     }
     crate::pass_on!(inner: guarantee, settle, settings, close);
-    /// Says what it should hold: one who lies does so here, too.
+    /// Reports what it should hold: a lying store does so here, too.
     fn count(&self) -> Result<u64> {
         Ok(self.inner.count()? + self.shared.missing.load(Ordering::Relaxed))
     }
@@ -213,7 +208,7 @@ impl Session for LiarSession<'_> {
     fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
         let hides = self.shared.lie == Lie::StaleIndex && from.first() == Some(&INDEX_PREFIX);
         self.inner.scan(from, limit, &mut |key, value| {
-            // Orders of clients have larger ids than those of the data.
+            // Clients' orders have larger ids than the data.
             let newest = key.len() > 9 && key[9..11] != [0, 0];
             if !(hides && newest) {
                 visit(key, value);

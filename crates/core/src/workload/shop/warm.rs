@@ -1,6 +1,6 @@
-//! The state in which the transactions find the store: with nothing of the loading left to be written, and with as much of
-//! the data in memory as fits there. Engines end their loading in different states: some have the newest rows in their
-//! caches, others have put files aside that no cache has seen.
+//! The store's state before transactions: with nothing of the loading left to be written, and as much of the data in memory as
+//! fits. Engines end their loading in different states: some have the newest rows cached, others have put files aside that no
+//! cache has seen.
 
 use super::schema::Table;
 use super::shared::Shared;
@@ -9,13 +9,10 @@ use crate::store::StoreError;
 use crate::workload::bench::Bench;
 use crate::workload::stop::Stop;
 
-/// Those last that transactions read most: where not all fits, these are what stays.
+/// The most read tables come last: if not all fit, these stay.
 const TABLES: [Table; 3] = [Table::Orders, Table::Customers, Table::Products];
 
-/// Writes out what is still to be written, and reads every row once, and every entry of the index.
-///
-/// # Errors
-/// The store's; the system's.
+/// Flushes the store, and reads every row and index entry once.
 pub fn warm(shared: &Shared<'_>, bench: &Bench<'_>) -> Result<(), Stop> {
     if bench.elsewhere().is_none() {
         device::sync_file_system(bench.folder()).map_err(|error| Stop::harness(error.to_string()))?;

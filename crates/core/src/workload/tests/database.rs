@@ -6,7 +6,6 @@ use std::sync::Mutex;
 use crate::store::sql::{Prepared, SqlSession, SqlType, SqlValue, statement};
 use crate::store::{Result, StoreError};
 
-/// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
 enum Value {
     Null,
@@ -42,7 +41,7 @@ impl Value {
     }
 }
 
-/// Rows by the first column, which is the primary key.
+/// By the first column, the primary key.
 #[derive(Debug, Default)]
 struct Table {
     columns: Vec<String>,
@@ -54,7 +53,6 @@ impl Table {
         self.columns.iter().position(|column| column == name).unwrap_or_else(|| panic!("no column {name}"))
     }
 
-    /// The keys of the rows of which a column has a value.
     fn keys(&self, column: &str, value: &Value) -> Vec<i64> {
         match self.column(column) {
             0 => self.rows.contains_key(&value.integer()).then(|| value.integer()).into_iter().collect(),
@@ -63,18 +61,15 @@ impl Table {
     }
 }
 
-/// All tables.
 #[derive(Default)]
 pub struct Database(Mutex<BTreeMap<String, Table>>);
 
 impl Database {
-    /// A connection.
     pub fn session(&self) -> impl SqlSession {
         Connection { database: self, statements: Vec::new() }
     }
 }
 
-/// A statement, in words without punctuation.
 struct Connection<'d> {
     database: &'d Database,
     statements: Vec<Vec<String>>,
@@ -85,7 +80,6 @@ fn words(sql: &str) -> Vec<String> {
     sql.split(between).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// The words between two others, or to the end.
 fn part<'w>(words: &'w [String], from: &str, to: &[&str]) -> &'w [String] {
     let Some(start) = words.iter().position(|word| word == from) else { return &[] };
     let rest = &words[start + 1..];

@@ -10,7 +10,7 @@ use super::database::Database;
 use crate::store::sql::{Prepared, SqlSession, SqlType, SqlValue};
 use crate::store::{OpenFn, OpenOptions, Result, Session, Store, StoreError, Transaction, TransactionBody};
 
-/// Calls, in their order: their number, and a digest of their names and of all that was passed.
+/// The number of calls, and a digest of their names and arguments, in order.
 #[derive(Default)]
 struct Calls {
     digest: Xxh3,
@@ -31,7 +31,6 @@ impl Calls {
     }
 }
 
-/// Where a trial's calls are written down.
 #[derive(Clone)]
 struct Tape {
     inner: OpenFn,
@@ -61,8 +60,8 @@ thread_local! {
     static RUNNING: RefCell<Option<Tape>> = const { RefCell::new(None) };
 }
 
-/// The number of calls that `trial` makes on a store over `inner`, and a digest of them: of each session by itself, in no order of
-/// the sessions, as threads open theirs when they come to it.
+/// The number and digest of the calls of `trial` on a store over `inner`: per session, in no order of the sessions, as threads
+/// open theirs when they start.
 pub fn recorded(inner: OpenFn, sql: bool, trial: impl FnOnce()) -> (u64, u64) {
     let tape = Tape::new(inner, sql, None);
     RUNNING.set(Some(tape.clone()));
@@ -84,7 +83,6 @@ pub fn panicking<T>(inner: OpenFn, sql: bool, after: u64, trial: impl FnOnce() -
     ended
 }
 
-/// Opens it: what a table's entry holds.
 pub fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let tape = RUNNING.with_borrow(Clone::clone).expect("a trial is recorded");
     let inner = (tape.inner)(options)?;

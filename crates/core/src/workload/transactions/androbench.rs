@@ -1,10 +1,7 @@
-//! The workload `androbench` of paper 004: transactions that insert, update and delete rows of an application's table
-//! through prepared statements, on stores that speak SQL.
-//!
-//! An operation is a transaction. One of a single statement is that statement, which every engine makes a transaction by
-//! itself; one of several has a `begin` before them and a `commit` after. Rows are made before the clock starts, and it is
-//! looked whether as many rows were changed as should be when it has stopped. Rows that are updated are drawn evenly, those
-//! that are deleted without one coming twice.
+//! The workload `androbench` of paper 004: transactions that insert, update and delete rows of an application's table through
+//! prepared statements, on stores that speak SQL. An operation is a transaction. One statement alone is a transaction by itself
+//! in every engine; several have a `begin` before them and a `commit` after. Rows are made before the clock starts, and the
+//! number of changed rows is checked when it has stopped. Updated rows are drawn evenly, deleted ones without repetition.
 
 mod check;
 mod parameters;
@@ -19,14 +16,13 @@ use self::parameters::AndrobenchParameters;
 use self::rows::{COLUMNS, TABLE};
 use self::table::{Messages, Table};
 use super::{KINDS, Lane, Phase, phases, results};
-use crate::axis::Axis;
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::result::{Load, Measured};
 use crate::store::sql::{BulkLoad, SqlSession};
 use crate::store::{Loss, Store, StoreDef};
 use crate::workload::crew::{self, held, own};
-use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::gauge::Gauge;
 use crate::workload::on_store::{OnStore, Settled, find};
 use crate::workload::parameter::AfterLoad;
@@ -35,22 +31,10 @@ use crate::workload::promise::Acknowledged;
 use crate::workload::spec::{Asked, Ended};
 use crate::workload::stop::Stop;
 
-/// Inserts, updates and deletes rows, in transactions.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "androbench",
     help: "insert, update and delete rows of an application's table in SQL transactions",
-    axes: &[
-        Axis::STORE,
-        Axis::ROWS,
-        Axis::STATEMENTS,
-        Axis::GUARANTEE,
-        Axis::PLACE,
-        Axis::DISK,
-        Axis::MACHINE,
-        Axis::BACKGROUND,
-        Axis::RATE,
-        Axis::TUNING,
-    ],
+    axes: axes!(STORE ROWS STATEMENTS GUARANTEE PLACE DISK MACHINE BACKGROUND RATE TUNING),
     parameters: &["operations", "body", "equal_cache", "after_load"],
     operations: &["insert", "update", "delete"],
     reason: parameters::reason,
@@ -64,7 +48,6 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     serve: None,
 };
 
-/// The bytes that a row's primary key counts as.
 const KEY_BYTES: u64 = 8;
 
 fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
@@ -80,7 +63,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let messages = Messages::prepare(work, spec.seed).map_err(Ended::harness)?;
     let lanes = Lane::new(messages, work.transactions, work.rate, &gauge).map_err(Ended::harness)?;
     let mut acknowledged = Vec::with_capacity(1 + KINDS);
-    // Of `default`, it is the settings that decide which tier is given.
+    // With `default`, settings decide the tier.
     let mut trial = OnStore::begin((store, open), spec.options(1), tier, spec)?;
     let after = spec.parameters.after_load();
     let (load, phases) = drive(trial.bench.store()?, &lanes, &clock, after, &mut acknowledged)?;
@@ -104,7 +87,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     })
 }
 
-/// The damage that a power cut can do to a store with the settings that it read back.
+/// What a power cut can do to a store with these settings.
 fn power_cut(store: &StoreDef, measured: &Measured) -> Option<Loss> {
     let danger = store.offer(measured.guarantee)?.danger(&measured.settings)?;
     Some(danger.power_cut)
@@ -140,12 +123,11 @@ fn drive(
     Ok((loaded, phases))
 }
 
-/// Whether all that was asked for still holds in this session.
 fn check_settings(session: &mut dyn SqlSession) -> Result<(), Stop> {
     session.check_settings().map_err(|error| Stop::store("reading the session's settings back", &error))
 }
 
-/// Loads the first rows, in the order of their keys.
+/// Loads the first rows, in key order.
 fn load(
     session: &mut dyn SqlSession,
     messages: &mut Messages,

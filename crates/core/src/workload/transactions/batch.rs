@@ -1,9 +1,7 @@
 //! The workload `batch` of paper 002: transactions of many statements that insert, select and delete the rows of a small table,
-//! each row once and in a random order.
-//!
-//! An operation is a transaction. On stores that speak SQL it is that many prepared statements between `begin` and `commit`;
-//! on others the same rows are records, and a transaction is a batch: one to insert, one to remove, and to select that many
-//! single reads. Rows are made before the clock starts, and what was selected is compared when it has stopped.
+//! each row once and in a random order. An operation is a transaction. On stores that speak SQL it is that many prepared
+//! statements between `begin` and `commit`; on others the rows are records, and a transaction is a batch to insert, a batch to
+//! remove, and that many single reads. Rows are made before the clock starts, and reads are checked when it has stopped.
 
 mod parameters;
 mod play;
@@ -14,7 +12,6 @@ use self::parameters::BatchParameters;
 use self::play::Play;
 use self::table::{Records, Rows, Table};
 use super::{KINDS, Lane, phases, results};
-use crate::axis::Axis;
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::result::{Audit, Measured, Stored};
@@ -22,27 +19,16 @@ use crate::store::sql::SqlValue;
 use crate::store::{Capabilities, Store};
 use crate::workload::bench::Bench;
 use crate::workload::crew::{self, own};
-use crate::workload::def::{Headline, WorkloadDef};
+use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::gauge::Gauge;
 use crate::workload::on_store::{OnStore, Settled, find, promised};
 use crate::workload::spec::{Asked, Ended};
 use crate::workload::stop::Stop;
 
-/// Inserts, selects and deletes rows, in large transactions.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "batch",
     help: "insert, select and delete the rows of a small table in large transactions",
-    axes: &[
-        Axis::STORE,
-        Axis::TRANSACTIONS,
-        Axis::STATEMENTS,
-        Axis::GUARANTEE,
-        Axis::PLACE,
-        Axis::DISK,
-        Axis::MACHINE,
-        Axis::BACKGROUND,
-        Axis::TUNING,
-    ],
+    axes: axes!(STORE TRANSACTIONS STATEMENTS GUARANTEE PLACE DISK MACHINE BACKGROUND TUNING),
     parameters: &["rest", "equal_cache"],
     operations: &["insert", "select", "delete"],
     reason: parameters::reason,
@@ -95,7 +81,6 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     })
 }
 
-/// The rows as a store can keep them.
 fn table_of<'s>(store: &'s dyn Store, can: &Capabilities) -> Result<Box<dyn Table + 's>, Stop> {
     if can.sql {
         let session = store.sql().map_err(|error| Stop::store("opening a session", &error))?;
@@ -105,7 +90,7 @@ fn table_of<'s>(store: &'s dyn Store, can: &Capabilities) -> Result<Box<dyn Tabl
     Ok(Box::new(Records::new(session)))
 }
 
-/// Checks that deleted rows stay away when the store has been closed and opened anew.
+/// Checks that deleted rows stay away after the store was closed and opened anew.
 fn audit(bench: &mut Bench<'_>, can: &Capabilities) -> Result<Audit, Stop> {
     let start = std::time::Instant::now();
     bench.reopen()?;
@@ -119,7 +104,6 @@ fn audit(bench: &mut Bench<'_>, can: &Capabilities) -> Result<Audit, Stop> {
     Ok(Audit { reopened: 1, took_ns: start.elapsed().as_nanos() as u64, ..Audit::default() })
 }
 
-/// The number of rows in a store.
 fn left(store: &dyn Store, can: &Capabilities) -> Result<u64, Stop> {
     let failed = |error| Stop::store("counting the rows that are left", &error);
     if !can.sql {

@@ -1,5 +1,5 @@
-//! The records that the store must hold at a trial's end: every record in a version that it may have, after the store was closed and
-//! opened anew, twice. A write that was acknowledged and lost shows here.
+//! Checks the records at a trial's end: each in a version that it may have, after the store was closed and opened anew, twice. A
+//! lost acknowledged write shows here.
 
 use std::time::Instant;
 
@@ -11,10 +11,7 @@ use crate::workload::audit::{Reading, Sample, most_records};
 use crate::workload::bench::Bench;
 use crate::workload::stop::Stop;
 
-/// Holds the store to what was written. Closes it.
-///
-/// # Errors
-/// [`Failure::WrongData`] at the first record that is missing or wrong; the store's own.
+/// Checks the store against what was written. Closes it. Fails with [`Failure::WrongData`] at the first missing or wrong record.
 pub fn audit(shared: &Shared<'_>, bench: &mut Bench<'_>, seed: u64, reading: Reading) -> Result<Audit, Stop> {
     let start = Instant::now();
     let records = shared.versions.inserted();
@@ -34,7 +31,6 @@ pub fn audit(shared: &Shared<'_>, bench: &mut Bench<'_>, seed: u64, reading: Rea
     Ok(Audit { records, read_back: chosen.len() as u64, seen_gone: 0, removed: 0, reopened, took_ns })
 }
 
-/// The records to be read back.
 fn choose(shared: &Shared<'_>, seed: u64, most: u64) -> Vec<u64> {
     let live = shared.versions.inserted();
     let is_touched = |record: u64| shared.versions.is_touched(record, shared.work.loaded);
@@ -42,7 +38,7 @@ fn choose(shared: &Shared<'_>, seed: u64, most: u64) -> Vec<u64> {
     (0..live).filter(|record| sample.has(*record, is_touched(*record))).collect()
 }
 
-/// Reads records and holds them to their versions.
+/// Reads records and checks their versions.
 fn read_back(shared: &Shared<'_>, store: &dyn Store, chosen: &[u64], reopened: u32) -> Result<(), Stop> {
     let opening = |error| Stop::store("opening a session to read the store back", &error);
     let mut session = store.session().map_err(opening)?;

@@ -4,7 +4,6 @@ use crate::axis::ycsb::{OWN, ZIPFIAN_YCSB};
 use crate::words::words;
 use crate::workload::ycsb::property::Properties;
 
-/// The operations that are done to records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[allow(missing_docs)]
 #[strum(serialize_all = "kebab-case")]
@@ -31,41 +30,32 @@ impl Kind {
     }
 }
 
-/// The law by which requests choose records.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Distribution {
-    /// All that were loaded alike.
+pub(crate) enum Distribution {
+    /// All loaded records alike.
     Uniform,
-    /// Few often, most of them seldom, by Zipf's law, scattered over the key space.
+    /// By Zipf's law, scattered over the key space.
     Zipfian,
-    /// As YCSB's program has it: by Zipf's law over ten billion items, hashed to the records, several to one and none to others.
+    /// As in YCSB's program: Zipf's law over ten billion items, hashed to the records, several to one and none to others.
     ZipfianYcsb,
     /// By Zipf's law, from the newest on.
     Latest,
     /// A share of the records gets a share of the requests.
-    Hotspot {
-        /// Of the records.
-        data: f64,
-        /// Of the requests.
-        requests: f64,
-    },
-    /// From the newest on, ever more seldom by a constant factor.
+    Hotspot { data: f64, requests: f64 },
+    /// From the newest on, less often by a constant factor.
     Exponential {
-        /// In percent: so many requests ...
+        /// Percent of requests ...
         percentile: f64,
-        /// ... go to this share of the records, the newest.
+        /// ... that go to this share of the records, the newest.
         share: f64,
     },
-    /// One after the other, in the order in which they were loaded.
+    /// In loading order, one after the other.
     Sequential,
 }
 
-/// The law by which lengths are distributed between two bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lengths {
-    /// Always the upper bound.
+pub(crate) enum Lengths {
     Constant,
-    /// All alike.
     Uniform,
     /// By Zipf's law, the shortest most often.
     Zipfian,
@@ -81,25 +71,19 @@ impl Lengths {
     }
 }
 
-/// Lengths from one bound to another, both included.
+/// Both bounds included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
-    /// The least.
+pub(crate) struct Span {
     pub least: u64,
-    /// The most.
     pub most: u64,
-    /// The law of the numbers between them.
     pub law: Lengths,
 }
 
-/// The names of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Naming {
-    /// Records that follow one another have keys that do.
+pub(crate) struct Naming {
+    /// Whether successive records have successive keys.
     pub ordered: bool,
-    /// Digits at least.
     pub padding: u64,
-    /// The number of the first record.
     pub first: u64,
 }
 
@@ -108,20 +92,16 @@ pub struct Naming {
 pub struct Definition {
     /// The shares of the kinds, by their places in [`Kind::ALL`]; their sum is 1.
     pub shares: [f64; Kind::ALL.len()],
-    /// The law by which requests choose records.
-    pub distribution: Distribution,
-    /// The number of records that a scan asks for.
-    pub scan: Span,
+    pub(crate) distribution: Distribution,
+    pub(crate) scan: Span,
     /// Fields of a record.
     pub fields: u64,
-    /// Bytes of a field.
-    pub field: Span,
+    pub(crate) field: Span,
     /// Whether a read is of all fields; else of one. The store reads the whole value in either case.
     pub read_all: bool,
     /// Whether an update writes all fields; else one, the others being read first.
     pub write_all: bool,
-    /// The names of records.
-    pub naming: Naming,
+    pub(crate) naming: Naming,
     /// Records that are to be there in all, where that is said.
     pub insert_count: Option<u64>,
     /// Whether it is the phase that loads.
@@ -143,15 +123,12 @@ const BUILT_IN: [(&str, &str); 7] = [
     ("U", "readproportion=0,updateproportion=1,requestdistribution=zipfian"),
 ];
 
-/// The name of the workload that only inserts.
+/// The workload that only inserts.
 const LOAD: &str = "load";
 
 impl Definition {
-    /// The workload of this name, some of whose properties may be others; `distribution` is `default` where the properties say
-    /// it.
-    ///
-    /// # Errors
-    /// Where there is no such workload, or its properties contradict one another.
+    /// The workload of a name, with other properties; `distribution` may be `default` for the properties'. Fails when there is no
+    /// such workload, or its properties contradict one another.
     pub fn of(name: &str, others: &Properties, distribution: &str) -> Result<Definition, String> {
         let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
         let own = match built_in {
@@ -216,18 +193,15 @@ impl Definition {
         [Kind::Update, Kind::Insert, Kind::ReadModifyWrite].into_iter().any(|kind| self.does(kind))
     }
 
-    /// Whether an update changes one field of several.
-    pub fn is_partial(&self) -> bool {
+    pub(crate) fn is_partial(&self) -> bool {
         self.fields > 1 && !self.write_all
     }
 
-    /// Whether a read looks at one field of several.
-    pub fn reads_one_field(&self) -> bool {
+    pub(crate) fn reads_one_field(&self) -> bool {
         self.fields > 1 && !self.read_all
     }
 
-    /// Whether a request of a kind is of one field of several.
-    pub fn is_of_one_field(&self, kind: Kind) -> bool {
+    pub(crate) fn is_of_one_field(&self, kind: Kind) -> bool {
         match kind {
             Kind::Read => self.reads_one_field(),
             Kind::Update => self.is_partial(),

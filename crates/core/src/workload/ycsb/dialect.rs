@@ -1,5 +1,4 @@
-//! The names that YCSB and its family (go-ycsb, YCSB-cpp) give to properties: where the value of each belongs here, and why some
-//! change nothing.
+//! The property names of YCSB and its family (go-ycsb, YCSB-cpp): where each value belongs in plans, and why some change nothing.
 
 use super::property::{ALL, named};
 use crate::axis::Axis;
@@ -25,19 +24,17 @@ pub enum Belongs {
     Idle(&'static str),
 }
 
-/// What a name of the family does here that has no place in plans.
+/// What a name without a place in plans does.
 #[derive(Debug, Clone, Copy)]
 enum Does {
-    /// Nothing, whatever its value, nor do those that have its name before a dot.
+    /// Nothing, whatever its value; also for names that begin with it and a dot.
     Nothing,
     /// Nothing with this value; others are not supported.
     NothingAt(&'static str),
-    /// It is not supported.
     NotSupported,
 }
 use Does::{NotSupported, Nothing, NothingAt};
 
-/// Names that storebench has no value for, and why.
 static OTHERS: [(&str, Does, &str); 26] = [
     ("table", Nothing, "a store has one table"),
     ("fieldnameprefix", Nothing, "fields are known by their position in the record, not by name"),
@@ -80,7 +77,7 @@ static OTHERS: [(&str, Does, &str); 26] = [
     ("fieldlengthhistogram", NotSupported, "use fieldlengthdistribution constant, uniform or zipfian"),
 ];
 
-/// What the bindings of the family to stores have before a dot.
+/// What begins the names of the family's store bindings, before a dot.
 const BINDINGS: &str = "accumulo aerospike alibaba arangodb as azure azurecosmos badger basic basicdb bolt cassandra client \
     cloudspanner cluster couchbase couchbase2 crail dynamodb elasticsearch es etcd fdb foundationdb geode googlebigtable \
     googlebigtable2 googledatastore griddb hbase ignite infinispan java jdbc kudu leveldb lmdb maprdb memcached minio mongodb \
@@ -96,7 +93,7 @@ pub fn ycsb_name(name: &str) -> &str {
     }
 }
 
-/// The plan's name for a property that has a place of its own in plans.
+/// The plan's name for a property.
 pub(super) fn elsewhere(name: &str) -> Option<&'static str> {
     Some(match name {
         "recordcount" => "records",
@@ -108,10 +105,7 @@ pub(super) fn elsewhere(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Where the value of a name belongs; the name is YCSB's.
-///
-/// # Errors
-/// For a name that is unknown or not supported, and for a value that can't be.
+/// Where a value belongs; the name is YCSB's. Fails for an unknown or unsupported name, and for a bad value.
 pub fn belongs(name: &str, value: &str) -> Result<Belongs, String> {
     let whole =
         || value.parse::<u64>().map_err(|_| format!("{name} = {}: it must be a whole number", quoted(value)));
@@ -156,7 +150,7 @@ pub fn belongs(name: &str, value: &str) -> Result<Belongs, String> {
     })
 }
 
-/// Why a property changes nothing of the work.
+/// Why a property does not change the work.
 fn idle(name: &str, value: &str) -> Result<&'static str, String> {
     let is = |known: &str, does: Does| {
         let within = |rest: &str| matches!(does, Nothing) && rest.starts_with('.');
@@ -181,11 +175,10 @@ fn idle(name: &str, value: &str) -> Result<&'static str, String> {
     }
 }
 
-/// The longest name, in bytes, for which another is guessed.
 const LONGEST: usize = 40;
 
-/// That there is no property of a name; with a hint where it is another's but for two letters, or begins with it: what is more
-/// unlike may be something else.
+/// The error for an unknown property, with a hint if another name differs in two letters at most, or begins with it: others may
+/// mean something else.
 pub(super) fn unknown(name: &str) -> String {
     let ours =
         ["recordcount", "operationcount", "target", "threadcount", "maxexecutiontime", "dataintegrity"];

@@ -1,5 +1,5 @@
-//! The values of records: one field is its bytes; several are each a length in four bytes, the lowest first, and its bytes.
-//! The content of a field follows from the seed, its record, its place in it, and the version in which it was written last.
+//! Makes values: one field is its bytes; several each have a length in four bytes, little-endian, first. A field's content
+//! follows from the seed, its record, its position, and the version in which it was written last.
 
 use super::definition::{Definition, Lengths};
 use super::law::EXPONENT;
@@ -9,26 +9,22 @@ use crate::record::Records;
 use crate::record::pool::Pool;
 use crate::units::SizeRange;
 
-/// Bytes of a field's length, where there are several.
 const LENGTH_BYTES: usize = 4;
 
-/// Bits of a version beside those that the records know of by themselves.
+/// Bits of a version beyond those in the records' own numbers.
 const MORE_VERSIONS: u64 = 0xffff;
 
-/// Makes and checks the values of a trial's records.
 #[derive(Debug)]
 pub struct Fields {
     records: Records,
     count: u64,
-    /// Whether each field has a version of its own; else all have the record's.
+    /// Whether each field has a version; else all have the record's.
     apart: bool,
 }
 
-/// Where a field lies in a value: its length's bytes included.
 type Part = std::ops::Range<usize>;
 
 impl Fields {
-    /// Those of a workload.
     pub fn new(definition: &Definition, data: Data, seed: u64) -> Fields {
         let field = definition.field;
         let size = SizeRange { from: field.least, to: field.most + 1 };
@@ -38,22 +34,18 @@ impl Fields {
         Fields { records, count: definition.fields, apart: definition.is_partial() }
     }
 
-    /// Fields of a record.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The largest value's length in bytes.
     pub fn largest(&self) -> usize {
         self.count as usize * (self.records.largest_value() + self.frame())
     }
 
-    /// The mean length of a value in bytes.
     pub fn mean(&self) -> f64 {
         self.count as f64 * (self.records.mean_value() + self.frame() as f64)
     }
 
-    /// Whether every value is as long as the largest.
     fn is_constant(&self) -> bool {
         self.mean() == self.largest() as f64
     }
@@ -62,17 +54,15 @@ impl Fields {
         if self.count > 1 { LENGTH_BYTES } else { 0 }
     }
 
-    /// Which version of a record's is that of a field.
     fn slot(&self, field: u64) -> u64 {
         if self.apart { field } else { 0 }
     }
 
-    /// The number by which the records know a field in a version.
     fn index(&self, record: u64, field: u64, version: u32) -> u64 {
         ((u64::from(version) >> 8 & MORE_VERSIONS) << 40) | (record * self.count + field)
     }
 
-    /// Appends a field in a version, with its length where there are several.
+    /// Appends a field, with its length if there are several.
     fn append_field(&self, record: u64, field: u64, version: u32, out: &mut Vec<u8>) {
         let index = self.index(record, field, version);
         if self.count > 1 {
@@ -82,24 +72,23 @@ impl Fields {
         self.records.append_value(index, version as u8, out);
     }
 
-    /// Makes `out` one field in a version.
-    pub fn make_field(&self, record: u64, field: u64, version: u32, out: &mut Vec<u8>) {
+    /// Replaces `out` by one field.
+    pub(crate) fn make_field(&self, record: u64, field: u64, version: u32, out: &mut Vec<u8>) {
         out.clear();
         self.append_field(record, field, version, out);
     }
 
-    /// Makes `out` a value whose fields all have a version.
+    /// Replaces `out` by a value whose fields all have this version.
     pub fn make(&self, record: u64, version: u32, out: &mut Vec<u8>) {
         out.clear();
         self.append(record, version, out);
     }
 
-    /// Appends a value whose fields all have a version.
     pub fn append(&self, record: u64, version: u32, out: &mut Vec<u8>) {
         (0..self.count).for_each(|field| self.append_field(record, field, version, out));
     }
 
-    /// Puts a field in the place of that of `old`; `new` becomes the whole value. `false` where `old` is no value.
+    /// Writes `old` with one field replaced to `new`; `false` if `old` is no value.
     #[inline]
     pub fn replace(&self, old: &[u8], field: u64, by: &[u8], new: &mut Vec<u8>) -> bool {
         new.clear();
@@ -113,7 +102,7 @@ impl Fields {
         true
     }
 
-    /// Where a field lies in a value; `None` where the value is too short for it.
+    /// The place of a field; `None` if the value is too short.
     #[inline]
     fn part(&self, value: &[u8], field: u64) -> Option<Part> {
         if self.count == 1 {
@@ -126,7 +115,6 @@ impl Fields {
         Some(start..self.end(value, start)?)
     }
 
-    /// Where the field ends that begins at `start`.
     #[inline]
     fn end(&self, value: &[u8], start: usize) -> Option<usize> {
         let length = value.get(start..start + LENGTH_BYTES)?.first_chunk::<LENGTH_BYTES>()?;
@@ -134,7 +122,7 @@ impl Fields {
         (end <= value.len()).then_some(end)
     }
 
-    /// Whether `value` is that of a record, every field in a version that it may have.
+    /// Whether every field of `value` is in a version that it may have.
     pub fn is_value(&self, record: u64, known: &Known<'_>, value: &[u8]) -> bool {
         if self.apart {
             return self.each_is(record, value, |field| known.versions(field));
@@ -142,8 +130,7 @@ impl Fields {
         known.versions(0).any(|version| self.each_is(record, value, |_| std::iter::once(version)))
     }
 
-    /// Whether a field of `value` is that of a record, in a version that it may have; of the other fields only their lengths
-    /// are looked at, as far as it takes to find this one.
+    /// Whether a field of `value` is in a version that it may have; only lengths of the fields before it are read.
     pub fn is_field(&self, record: u64, field: u64, known: &Known<'_>, value: &[u8]) -> bool {
         let Some(part) = self.part(value, field) else { return false };
         let bytes = &value[part.start + self.frame()..part.end];
@@ -176,12 +163,11 @@ impl Fields {
     }
 
     /// Whether a write may leave the value as it was: very short fields are alike by chance.
-    pub fn may_be_alike(&self) -> bool {
+    pub(crate) fn may_be_alike(&self) -> bool {
         const TOLD_APART: usize = 8;
         self.records.smallest_value() < TOLD_APART
     }
 
-    /// Bytes of the values of the first `live` records.
     pub fn bytes(&self, versions: &Versions, live: u64) -> u64 {
         if self.is_constant() {
             return live * self.largest() as u64;

@@ -1,5 +1,5 @@
-//! YCSB's property files: Java's own form. A line is a name, `=`, `:` or a blank, and a value; `#` and `!` begin a comment, and
-//! a line that ends with a backslash goes on in the next.
+//! YCSB's property files, in Java's format: a name, `=`, `:` or a blank, and a value; `#` and `!` begin a comment, and a line
+//! that ends with a backslash goes on in the next.
 
 /// A property as a file has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,10 +12,7 @@ pub struct Line {
     pub value: String,
 }
 
-/// Reads a file's text.
-///
-/// # Errors
-/// The number of the line that can't be read, and what is wrong with it.
+/// Reads a file's text. The error names the line that can't be read, and what is wrong with it.
 pub fn read(text: &str) -> Result<Vec<Line>, (usize, String)> {
     let mut lines = Vec::new();
     // Some programs begin a text with a mark.
@@ -39,12 +36,11 @@ pub fn read(text: &str) -> Result<Vec<Line>, (usize, String)> {
     Ok(lines)
 }
 
-/// Whether a line goes on in the next: it ends with a backslash that is not itself escaped.
+/// Whether a line ends with a backslash that is not escaped.
 fn ends_open(line: &str) -> bool {
     line.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }
 
-/// Name and value.
 fn split(line: &str) -> (&str, &str) {
     let mut escaped = false;
     let is_end = |c: char| {

@@ -1,5 +1,5 @@
-//! One thread's work: requests are planned some at a time, with their keys; then each is done, timed from just before the
-//! store's call to just after it. The value that it writes is made right before, what it read is checked right after.
+//! One thread's work: requests are planned some at a time, with their keys; then each is timed from just before the store's call
+//! to just after it. A value to write is made right before, what was read is checked right after.
 
 use super::definition::Kind;
 use super::law::{LengthChooser, Requests};
@@ -20,54 +20,43 @@ use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta, largest_quantum};
 use crate::workload::read_buffer::ReadBuffer;
 use crate::workload::stop::Stop;
 
-/// A request, planned.
 #[derive(Debug, Clone, Copy)]
 struct Planned {
     kind: Kind,
     record: u64,
-    /// The field that is read or updated, where it is one of several.
+    /// The field to read or update.
     field: u64,
-    /// The number of records that a scan asks for.
     length: u64,
     name: Name,
 }
 
 /// One thread's work, with all of its memory.
-pub struct Lane<'a> {
+pub(crate) struct Lane<'a> {
     thread: u64,
     shared: &'a Shared<'a>,
     requests: Requests,
     lengths: LengthChooser,
     turn: u64,
     planned: Vec<Planned>,
-    /// The bytes that are written: a value, or a field of one.
     value: Vec<u8>,
-    /// A value with one field replaced.
     replaced: Vec<u8>,
     seen: ReadBuffer,
     scanned: Scanned,
-    /// The oldest versions that the record at hand may be read in.
+    /// The oldest versions in which the current record may be read.
     floors: Vec<u32>,
     ticks: Vec<(Slot, u64)>,
-    /// The measurements of this round.
     recorder: Recorder,
-    /// The measurements of the rounds before it.
     measured: Vec<Recorder>,
-    /// For the rounds to come.
     spare: Vec<Recorder>,
     pacer: Option<Pacer>,
     copied: bool,
     has_begun: bool,
     written: Written,
-    /// Writes that changed what the store holds, for certain.
+    /// Writes that certainly changed what the store holds.
     writes: u64,
 }
 
 impl<'a> Lane<'a> {
-    /// That of one thread.
-    ///
-    /// # Errors
-    /// As [`Recorder::new`] and the laws.
     pub fn new(shared: &'a Shared<'a>, thread: u64, seed: u64) -> Result<Lane<'a>, String> {
         let work = &shared.work;
         let (largest, scans) = (shared.fields.largest(), shared.definition().does(Kind::Scan));
@@ -97,14 +86,13 @@ impl<'a> Lane<'a> {
         })
     }
 
-    /// Puts aside the measurements so far.
     fn begin_another(&mut self) -> Result<(), Stop> {
         let spare = self.spare.pop().ok_or_else(|| Stop::harness("there is no memory for another round"))?;
         self.measured.push(std::mem::replace(&mut self.recorder, spare));
         Ok(())
     }
 
-    /// Plans up to `most` requests; says how many. What is known of their records is read in one go, so that memory is waited
+    /// Plans up to `most` requests; gives their number. Versions of their records are read in one go, so that memory is waited
     /// for once, not for each.
     fn plan(&mut self, most: u64) -> u64 {
         let shared = self.shared;
@@ -120,14 +108,14 @@ impl<'a> Lane<'a> {
         self.planned.len() as u64
     }
 
-    /// Draws a request, without its key; `None` where there is no room for more records.
+    /// Draws a request, without its key; `None` if there is no room for more records.
     #[inline]
     fn draw(&mut self) -> Option<Planned> {
         let shared = self.shared;
         let kind = Kind::ALL[shared.turns.at(self.turn)];
         let record = match kind {
             Kind::Insert => shared.versions.take()?,
-            // Records that this thread has planned to insert are there by then, where there is no other thread.
+            // Records that this thread has planned to insert are there by then, if there is no other thread.
             _ if shared.versions.is_shared() => self.requests.next(shared.versions.live()),
             _ => self.requests.next(shared.versions.inserted()),
         };
@@ -138,7 +126,6 @@ impl<'a> Lane<'a> {
         Some(Planned { kind, record, field, length, name: Name::EMPTY })
     }
 
-    /// Does what was planned; then records what it took.
     fn quantum(&mut self, session: &mut dyn Session) -> Result<(), Stop> {
         self.ticks.clear();
         if !self.copied {
@@ -182,7 +169,7 @@ impl<'a> Lane<'a> {
         Ok(())
     }
 
-    /// The moment from which a request's latency counts: now, or when it was to begin.
+    /// The moment from which a request's latency counts: now, or when it was due.
     #[inline(always)]
     fn start(&mut self) -> u64 {
         match &mut self.pacer {
@@ -191,7 +178,7 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Notes what a read may show that begins now. One thread knows it as well afterwards.
+    /// Notes what a read that begins now may show. With one thread, that is known afterwards, too.
     #[inline(always)]
     fn note(&mut self, record: u64) {
         if self.shared.versions.is_shared() {
@@ -226,8 +213,7 @@ impl<'a> Lane<'a> {
         Ok(end.saturating_sub(start))
     }
 
-    /// Writes a value; or reads one, replaces one of its fields and writes it: what an application does that keeps a record as
-    /// one value.
+    /// Writes a value; or reads one, replaces a field and writes it, as an application that keeps a record as one value.
     #[inline(always)]
     fn update(
         &mut self,
@@ -262,7 +248,7 @@ impl<'a> Lane<'a> {
         Ok(end.saturating_sub(start))
     }
 
-    /// A write of one field begins; what the value may be that it is put into is noted before.
+    /// Begins a write of one field, and notes what the value around it may be.
     #[inline(always)]
     fn begin_field(&mut self, planned: &Planned) -> Begun {
         let shared = self.shared;
@@ -272,7 +258,7 @@ impl<'a> Lane<'a> {
         shared.versions.begin(planned.record, planned.field)
     }
 
-    /// Reads a value and puts the field that was made into it; says whether it was a value.
+    /// Reads a value and replaces a field; gives whether it was a value.
     #[inline(always)]
     fn replace_field(
         &mut self,
@@ -286,7 +272,7 @@ impl<'a> Lane<'a> {
         (read, replaced)
     }
 
-    /// Holds the value that a field was put into to what it may have been.
+    /// Checks the value in which a field was replaced.
     #[inline(always)]
     fn check_replaced(
         &self,
@@ -339,7 +325,6 @@ impl<'a> Lane<'a> {
         Ok(end.saturating_sub(start))
     }
 
-    /// A value was handed to the store.
     #[inline(always)]
     fn wrote(&mut self, slot: Slot, planned: &Planned, bytes: usize) {
         self.recorder.of_mut(slot as usize).value_bytes += bytes as u64;
@@ -358,12 +343,11 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// The records handed to the store, and how many writes changed it for certain.
+    /// The records handed to the store, and the writes that certainly changed it.
     pub fn written(&self) -> (Written, u64) {
         (self.written, self.writes)
     }
 
-    /// The measurements, round by round.
     pub fn finish(mut self) -> Vec<Recorder> {
         self.measured.push(self.recorder);
         self.measured
@@ -371,7 +355,7 @@ impl<'a> Lane<'a> {
 }
 
 impl Lane<'_> {
-    /// Does the thread's requests, in quanta, for as long as `goes_on` says so, or until there is no room for more records.
+    /// Does the thread's requests, in quanta, while `goes_on`, or until there is no room for more records.
     fn stretch(
         &mut self,
         session: &mut dyn Session,
@@ -418,7 +402,7 @@ impl crew::Lane<dyn Session + '_, ()> for Lane<'_> {
     }
 }
 
-/// Holds what was read to the versions that it may have.
+/// Checks a read against the versions that it may have.
 #[inline(always)]
 fn check(
     shared: &Shared<'_>,

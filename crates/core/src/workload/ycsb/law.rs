@@ -1,7 +1,6 @@
-//! Which record a request is for, and how long a scan is: seeded, so that every store meets the same sequence.
-//!
-//! Zipf's law is exact, over as many ranks as there will ever be records; what is not there yet is drawn again. So `latest`
-//! has at any moment the law over the records that are there: one cut off at a rank is the law over fewer ranks.
+//! Which record a request is for, and how long a scan is: seeded, so that every store meets the same sequence. Zipf's law is
+//! exact, over as many ranks as there will ever be records; missing records are drawn again. So `latest` has at any moment the
+//! law over the records that are there: one cut off at a rank is the law over fewer ranks.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -11,16 +10,15 @@ use super::name::hash;
 use super::scramble::Scramble;
 use crate::workload::zipf::Zipf;
 
-/// YCSB's exponent.
-pub const EXPONENT: f64 = 0.99;
+pub(crate) const EXPONENT: f64 = 0.99;
 
-/// The items over which YCSB's own zipfian law goes, whatever the number of records (`ScrambledZipfianGenerator.ITEM_COUNT`).
+/// The item count of YCSB's own zipfian law, whatever the number of records (`ScrambledZipfianGenerator.ITEM_COUNT`).
 const ITEMS: u64 = 10_000_000_000;
 
 /// The records of a trial.
 #[derive(Debug, Clone, Copy)]
 pub struct Space {
-    /// Those that were loaded.
+    /// Loaded records.
     pub loaded: u64,
     /// All that there can be.
     pub most: u64,
@@ -45,8 +43,8 @@ enum Law {
 }
 
 impl Requests {
-    /// For one thread of several. `seed` is the trial's: all threads find the same records popular.
-    pub fn new(
+    /// The law for one thread of several. `seed` is the trial's: all threads find the same records popular.
+    pub(crate) fn new(
         distribution: Distribution,
         space: Space,
         seed: u64,
@@ -132,32 +130,26 @@ fn below(random: &mut Xoshiro256PlusPlus, count: u64) -> u64 {
     ((u128::from(random.next_u64()) * u128::from(count)) >> 64) as u64
 }
 
-/// A number from 0 on and below 1.
+/// A number in [0, 1).
 #[inline]
 fn unit(random: &mut Xoshiro256PlusPlus) -> f64 {
     (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Chooses lengths.
 #[derive(Debug, Clone)]
-pub struct LengthChooser {
+pub(crate) struct LengthChooser {
     random: Xoshiro256PlusPlus,
     span: Span,
     ranks: Option<Zipf>,
 }
 
 impl LengthChooser {
-    /// Those of a span.
-    ///
-    /// # Errors
-    /// Never, for a span that holds anything.
-    pub fn new(span: Span, seed: u64) -> Result<LengthChooser, String> {
+    pub(crate) fn new(span: Span, seed: u64) -> Result<LengthChooser, String> {
         let zipfian = span.law == Lengths::Zipfian;
         let ranks = zipfian.then(|| Zipf::new(span.most - span.least + 1, EXPONENT)).transpose()?;
         Ok(LengthChooser { random: Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x5ca1_ab1e), span, ranks })
     }
 
-    /// The next.
     #[inline]
     pub fn draw(&mut self) -> u64 {
         let Span { least, most, law } = self.span;

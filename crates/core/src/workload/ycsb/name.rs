@@ -1,5 +1,5 @@
-//! The keys of records: `user` and a number, as in YCSB. The number is a hash of the record's own, so that records which
-//! follow one another don't have keys that do; with `insertorder=ordered` it is the record's own.
+//! The keys of records: `user` and a number, as in YCSB. The number is a hash of the record's, so that successive records have
+//! distant keys; with `insertorder=ordered` it is the record's.
 
 use super::definition::Naming;
 
@@ -16,8 +16,7 @@ pub struct Name {
 }
 
 impl Name {
-    /// None yet.
-    pub const EMPTY: Name = Name { bytes: [0; LONGEST], length: 0 };
+    pub(crate) const EMPTY: Name = Name { bytes: [0; LONGEST], length: 0 };
 
     /// Its bytes.
     #[inline]
@@ -27,7 +26,6 @@ impl Name {
 }
 
 impl Naming {
-    /// The key of a record.
     #[inline]
     pub fn name(&self, record: u64) -> Name {
         let own = self.first + record;
@@ -63,7 +61,7 @@ mod tests {
 
     #[test]
     fn keys_are_those_of_ycsb() {
-        // The first keys of its own tests and logs.
+        // The first keys of YCSB's tests and logs.
         assert_eq!(text(HASHED, 0), "user6284781860667377211");
         assert_eq!(text(HASHED, 1), "user8517097267634966620");
         let ordered = Naming { ordered: true, ..HASHED };

@@ -3,16 +3,14 @@
 use super::definition::Naming;
 use super::name::Name;
 
-/// The order of all records that there can be.
 #[derive(Debug)]
 pub struct Order {
     sorted: Vec<u32>,
-    /// Where each record is in it.
+    /// Each record's position.
     places: Vec<u32>,
 }
 
 impl Order {
-    /// Of so many records.
     pub fn new(naming: Naming, records: u64) -> Order {
         let named = |record: u32| (naming.name(u64::from(record)), record);
         let mut all: Vec<(Name, u32)> = (0..records as u32).map(named).collect();
@@ -25,7 +23,6 @@ impl Order {
         Order { sorted, places }
     }
 
-    /// The records from one on, in their order.
     pub fn from(&self, record: u64) -> impl Iterator<Item = u64> {
         let first = self.places.get(record as usize).map_or(self.sorted.len(), |place| *place as usize);
         self.sorted[first..].iter().map(|record| u64::from(*record))

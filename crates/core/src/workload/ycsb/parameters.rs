@@ -21,13 +21,13 @@ use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::Parameters;
 use crate::workload::parameter::{self, AfterLoad};
 
-/// The step between rounds, beside measuring the store's files.
+/// What happens between rounds, besides measuring the store's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum Between {
     /// Nothing: the store stays open, with its sessions.
     Nothing,
-    /// The store is closed, its files are measured, and it is opened again: each round is a program's run of its own.
+    /// The store is closed, measured, and opened again: each round is like one run of a program.
     Close,
 }
 
@@ -60,53 +60,41 @@ impl FromStr for MaxTime {
 
 as_text!(MaxTime);
 
-/// Starting a process, filling its buffers, opening, settling and closing a store.
+/// Seconds of starting a process, filling its buffers, opening, settling and closing a store.
 const OVERHEAD_S: f64 = 0.15;
-/// Closing a store and opening it again.
+/// Seconds of closing and opening a store.
 const REOPENING_S: f64 = 0.05;
 /// Bytes of one thread's histograms of a round.
 const HISTOGRAMS_BYTES: f64 = 2e6;
 /// Choosing a record, making a value, calling an engine, checking.
 const CALL_S: f64 = 8e-6;
-/// Room that a cell needs on its disk, as a multiple of its values' bytes: log, tables and compaction side by side.
+/// A cell's disk space as a multiple of its values' bytes: log, tables and compaction at once.
 const ROOM_FACTOR: f64 = 3.0;
 /// Requests of a kind beyond its share that a thread may do.
 const PASSED_BY: u64 = 4;
 
-/// The work of a trial.
 #[derive(Debug, Clone, PartialEq)]
-pub struct YcsbParameters {
-    /// The workload.
+pub(crate) struct YcsbParameters {
     pub definition: Definition,
     /// Records that are loaded before the first request.
     pub loaded: u64,
-    /// The most records that inserts may lead to, where the time ends the trial.
+    /// The most records that inserts may lead to, if time ends the trial.
     room: u64,
-    /// Requests of a round.
     pub operations: u64,
-    /// The number of times that they are sent.
+    /// How often they are sent.
     pub rounds: usize,
-    /// The work that is done between these times.
     pub between: Between,
-    /// The longest that a round goes on.
+    /// The time limit of a round.
     pub until: Option<Duration>,
-    /// Threads.
     pub threads: u64,
-    /// The rate at which requests follow one another.
     pub rate: Rate,
-    /// Records in a batch of the loader, at most.
     pub batch: u64,
-    /// The moment when requests begin.
     pub after_load: AfterLoad,
-    /// The times that each record is overwritten before.
     pub age: u32,
 }
 
 impl YcsbParameters {
-    /// The values that a cell and its parameters give.
-    ///
-    /// # Errors
-    /// Where they contradict one another.
+    /// The values that a cell and its parameters give. Fails when they contradict one another.
     pub fn of(cell: &Cell, parameters: &Parameters) -> Result<YcsbParameters, String> {
         let properties = parameters.properties.clone().unwrap_or_default();
         let name = cell.text(Axis::WORKLOAD);
@@ -152,17 +140,15 @@ impl YcsbParameters {
         })
     }
 
-    /// Requests of one thread in a round: all have the same, but for one.
-    pub fn operations_of(&self, thread: u64) -> u64 {
+    /// Requests of one thread in a round: thread counts differ by at most one.
+    pub(crate) fn operations_of(&self, thread: u64) -> u64 {
         self.operations / self.threads + u64::from(thread < self.operations % self.threads)
     }
 
-    /// The records that requests choose from.
     pub fn space(&self) -> Records {
         Records { loaded: self.loaded, most: self.most_records() }
     }
 
-    /// The most records that there can be.
     pub fn most_records(&self) -> u64 {
         let share = self.definition.share(Kind::Insert);
         if share == 0.0 {
@@ -192,7 +178,6 @@ impl YcsbParameters {
         self.most_records() as f64 * self.mean_value()
     }
 
-    /// The mean number of records that a scan shows.
     fn scanned(&self) -> f64 {
         (self.definition.scan.least + self.definition.scan.most) as f64 / 2.0
     }
@@ -226,7 +211,7 @@ fn check(case: &Case<'_>) -> Result<(), Reason> {
     case.holds(work.bytes())
 }
 
-/// A figure of the cell's work; `nothing` where that makes no sense, as such a cell is left out.
+/// A figure of the cell's work; `nothing` for contradictory parameters, as such a cell is left out.
 fn of_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&YcsbParameters) -> T) -> T {
     YcsbParameters::of(case.cell, case.parameters).map_or(nothing, |work| of(&work))
 }

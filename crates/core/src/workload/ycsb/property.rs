@@ -11,38 +11,29 @@ use crate::axis::ycsb::ZIPFIAN_YCSB;
 use crate::shown::quoted;
 use crate::workload::parameter::{read_words, write_words};
 
-/// The longest name of a key: what every store takes.
+/// The longest key that every store takes.
 const MOST_PADDING: u64 = 28;
-/// The most fields of a record.
 const MOST_FIELDS: u64 = 1000;
 /// The largest field, in bytes.
 const MOST_LENGTH: u64 = 16 << 20;
-/// The most records in a scan.
 const MOST_SCANNED: u64 = 100_000;
-/// The largest proportion: the sum of larger ones would be no number.
+/// The sum of larger ones would be no number.
 const MOST_PROPORTION: f64 = 1e12;
 
-/// The form in which a value is written.
 #[derive(Debug, Clone, Copy)]
 enum Form {
-    /// A whole number, within bounds.
     Whole(u64, u64),
-    /// A number from 0 on: only its share of all counts.
+    /// From 0 on: only its share of the sum counts.
     Proportion,
-    /// A number from 0 to 1.
     Share,
-    /// A number above 0 and below 100.
     Percentile,
-    /// One of these.
     Word(&'static [&'static str]),
 }
 
-/// A property that says what the work is.
 #[derive(Debug)]
-pub struct PropertyDef {
+pub(crate) struct PropertyDef {
     /// YCSB's name for it.
     pub name: &'static str,
-    /// The value that holds where none is given, as in YCSB.
     pub default: &'static str,
     form: Form,
 }
@@ -53,8 +44,7 @@ const fn property(name: &'static str, default: &'static str, form: Form) -> Prop
 
 const YES_OR_NO: Form = Form::Word(&["true", "false"]);
 
-/// Every property that says what the work is.
-pub static ALL: [PropertyDef; 23] = [
+pub(crate) static ALL: [PropertyDef; 23] = [
     property("fieldcount", "10", Form::Whole(1, MOST_FIELDS)),
     property("fieldlength", "100", Form::Whole(1, MOST_LENGTH)),
     property("minfieldlength", "1", Form::Whole(1, MOST_LENGTH)),
@@ -85,7 +75,7 @@ pub static ALL: [PropertyDef; 23] = [
 ];
 
 impl PropertyDef {
-    /// Reads a value; gives it as it is written down.
+    /// Reads a value; gives its normal form.
     pub(super) fn read(&self, text: &str) -> Result<String, String> {
         let name = self.name;
         let number = || text.parse::<f64>().ok();
@@ -119,7 +109,7 @@ impl PropertyDef {
         }
     }
 
-    /// Why a word of YCSB's own is not taken.
+    /// Why a word of YCSB's is not supported.
     fn why_not(&self, text: &str) -> &'static str {
         match (self.name, text) {
             ("fieldlengthdistribution", "histogram") => " (a file of lengths is not read)",
@@ -128,27 +118,21 @@ impl PropertyDef {
     }
 }
 
-/// The property of a name.
 pub(super) fn named(name: &str) -> Option<&'static PropertyDef> {
     ALL.iter().find(|property| property.name == name)
 }
 
-/// Values of properties, those that are not there being YCSB's defaults: of every workload on the axis, whose name is empty here, and
-/// of single ones.
+/// Values of properties, by workload and name; those of every workload have an empty name, and missing ones are YCSB's defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Properties(BTreeMap<(String, &'static str), String>);
 
-/// The workload of properties that every workload takes.
 const EVERY: &str = "";
 
-/// Stands between the name of a workload and that of a property.
+/// Separates a workload's name from a property's.
 const OF_WORKLOAD: char = '/';
 
 impl Properties {
-    /// Puts a value in.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with it.
+    /// Puts a value in. The error says what is wrong with it.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         self.set_of(EVERY, name, value)
     }
@@ -159,20 +143,20 @@ impl Properties {
         Ok(())
     }
 
-    /// The values of others in place of its own.
+    /// Replaces values by those of `others`.
     pub fn with(mut self, others: &Properties) -> Properties {
         self.0.extend(others.0.clone());
         self
     }
 
-    /// The same, of one workload alone.
+    /// Keeps one workload's values.
     pub fn only_of(self, workload: &str) -> Properties {
         let of = |((_, name), value)| ((workload.to_owned(), name), value);
         Properties(self.0.into_iter().map(of).collect())
     }
 
-    /// Those that a workload takes: its own before those of every workload.
-    pub fn taken_by(&self, workload: &str) -> Properties {
+    /// The properties that a workload takes: its own before those of every workload.
+    pub(crate) fn taken_by(&self, workload: &str) -> Properties {
         let of = |whose: &str| {
             let own: Vec<_> = self.0.iter().filter(|((of, _), _)| of == whose).collect();
             own.into_iter().map(|((_, name), value)| ((EVERY.to_owned(), *name), value.clone()))
@@ -202,7 +186,7 @@ impl Properties {
     }
 }
 
-/// As a parameter writes them: `fieldcount=1,fieldlength=100,own:x/readproportion=1`.
+/// In a parameter's format: `fieldcount=1,fieldlength=100,own:x/readproportion=1`.
 impl fmt::Display for Properties {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let one = |((workload, name), value): (&(String, &str), &String)| match workload.as_str() {
@@ -240,7 +224,7 @@ impl std::str::FromStr for Properties {
             if let Some(other) = elsewhere(name) {
                 return Err(format!("{name} is not among the properties: say {other}"));
             }
-            // Of a workload under the name that the axis has for it.
+            // The name that the axis has for the workload.
             let workload = match workload {
                 EVERY => EVERY.into(),
                 workload => Axis::WORKLOAD.read(workload)?.to_string(),

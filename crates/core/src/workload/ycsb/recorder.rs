@@ -1,13 +1,13 @@
-//! The measurements by kind of request. A read-modify-write counts as such, and its parts as reads and updates, too, as in
-//! YCSB; they are kept apart until the end, so that all requests together can be told.
+//! Latencies by kind of request. A read-modify-write counts as such, and its parts as reads and updates, too, as in YCSB; they
+//! are separate until the end, so that the total of all requests is known.
 
 use super::definition::Kind;
 use crate::workload::recorder::{self, Record};
 
-/// A kind of call that is measured by itself.
+/// A kind of call that is recorded separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Slot {
+pub(crate) enum Slot {
     Read,
     Update,
     Insert,
@@ -20,10 +20,8 @@ pub enum Slot {
 }
 
 impl Slot {
-    /// Their number.
     pub const COUNT: usize = 7;
 
-    /// That of a kind.
     #[inline]
     pub fn of(kind: Kind) -> Slot {
         match kind {
@@ -35,7 +33,7 @@ impl Slot {
         }
     }
 
-    /// Those whose figures are a kind's.
+    /// The slots that count as a kind.
     fn counted_as(kind: Kind) -> &'static [Slot] {
         match kind {
             Kind::Read => &[Slot::Read, Slot::PartRead],
@@ -47,20 +45,18 @@ impl Slot {
     }
 }
 
-/// The measurements of each.
-pub type Recorder = recorder::Recorder<{ Slot::COUNT }>;
+pub(crate) type Recorder = recorder::Recorder<{ Slot::COUNT }>;
 
-/// The time that all requests took so far, in nanoseconds.
+/// The total time of requests so far, in nanoseconds.
 pub fn calls_ns(recorder: &Recorder) -> u64 {
     Kind::ALL.into_iter().map(|kind| recorder.latencies(Slot::of(kind) as usize).sum_ns()).sum()
 }
 
-/// The measurements of a kind.
 pub fn of(recorder: &Recorder, kind: Kind) -> Result<Record, String> {
     recorder.together(Slot::counted_as(kind).iter().map(|slot| *slot as usize))
 }
 
-/// Those of all requests; the bytes of a read-modify-write are those of its parts.
+/// The total over all requests; the bytes of a read-modify-write are its parts'.
 pub fn all(recorder: &Recorder) -> Result<Record, String> {
     let mut all = recorder.together(Kind::ALL.map(|kind| Slot::of(kind) as usize))?;
     all.value_bytes = recorder.all().iter().map(|record| record.value_bytes).sum();

@@ -18,31 +18,25 @@ use crate::workload::loader::{self, numbered};
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::Stop;
 
-/// The work done, before it is summed up.
+/// Measurements before they are summed up.
 pub struct Ran {
-    /// The loading.
     pub load: Load,
-    /// The records that were loaded.
     pub loaded: Written,
-    /// The rounds, in their order.
     pub rounds: Vec<Round>,
 }
 
-/// One round, before it is summed up.
+/// Measurements before they are summed up.
 #[derive(Debug, Clone, Default)]
 pub struct Round {
-    /// The time that the requests took.
     pub elapsed: Elapsed,
-    /// The process's counters meanwhile.
     pub counters: Counters,
-    /// Second by second.
     pub series: Vec<Second>,
-    /// The store's files after it; nothing where there is only one round.
+    /// The store's files after it; empty if there is only one round.
     pub disk: Disk,
 }
 
 impl Round {
-    /// Both, one after the other, with the files after the second.
+    /// Adds the next round; the files are those after it.
     fn then(mut self, next: &Round) -> Round {
         let offset_s = self.elapsed.wall.as_secs() as u32;
         let moved = |second: &Second| Second { at_s: second.at_s + offset_s, ..second.clone() };
@@ -57,17 +51,14 @@ impl Round {
 }
 
 impl Ran {
-    /// All rounds together.
     pub fn together(&self) -> Round {
         let Some((first, rest)) = self.rounds.split_first() else { return Round::default() };
         rest.iter().fold(first.clone(), Round::then)
     }
 }
 
-/// Loads the store, and does all rounds. `acknowledged` gets what a promise of `power` is held to.
-///
-/// # Errors
-/// At the first thing that goes wrong.
+/// Loads the store, and does all rounds. `acknowledged` receives what a promise of `power` is held to. Stops at the first thing
+/// that goes wrong.
 pub fn run(
     shared: &Shared<'_>,
     bench: &mut Bench<'_>,
@@ -116,7 +107,7 @@ fn unmeasured(error: std::io::Error) -> Stop {
     Stop::harness(format!("measuring the store's files after a round: {error}"))
 }
 
-/// Does some rounds with the same sessions. `load` gets the first of them before the others are opened; `after` each round.
+/// Does rounds with the same sessions. `load` gets the first session before the others are opened; `after` runs after each round.
 fn while_open(
     shared: &Shared<'_>,
     store: &dyn Store,
@@ -142,7 +133,7 @@ fn while_open(
     )
 }
 
-/// Loads the first records; says also what was handed to the store.
+/// Loads the first records; gives also what was handed to the store.
 fn load(
     shared: &Shared<'_>,
     batch: &mut Batch,
@@ -165,5 +156,4 @@ fn load(
     Ok(done)
 }
 
-/// The longest key, for a batch's memory.
-pub const KEY_BYTES: usize = LONGEST;
+pub(crate) const KEY_BYTES: usize = LONGEST;

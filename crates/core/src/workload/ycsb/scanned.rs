@@ -6,19 +6,19 @@ use super::versions::Known;
 use crate::workload::batch::touched;
 
 /// The records of a scan. Its memory is taken once and kept.
-pub struct Scanned {
+pub(crate) struct Scanned {
     bytes: Vec<u8>,
-    /// Where each key and its value end.
+    /// The ends of each key and its value.
     ends: Vec<(usize, usize)>,
     value_bytes: u64,
-    /// Records for which there was no room, as no such scan was asked for.
+    /// Records beyond the requested length.
     beyond: u64,
-    /// The oldest versions that the record at hand may have.
+    /// The oldest versions that the current record may have.
     floors: Vec<u32>,
 }
 
 impl Scanned {
-    /// For scans of up to `most` records with values of so many bytes at most and so many versions.
+    /// For scans of up to `most` records; `largest` is a value's length in bytes, `slots` the versions of a record.
     pub fn new(most: u64, largest: usize, slots: usize) -> Scanned {
         Scanned {
             bytes: touched(most * (LONGEST + largest) as u64),
@@ -29,7 +29,6 @@ impl Scanned {
         }
     }
 
-    /// Forgets what it has seen.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
@@ -51,7 +50,6 @@ impl Scanned {
         self.value_bytes += value.len() as u64;
     }
 
-    /// Bytes of the values.
     pub fn value_bytes(&self) -> u64 {
         self.value_bytes
     }
@@ -63,11 +61,8 @@ impl Scanned {
             .map(|(start, (key, value))| (&self.bytes[start..*key], &self.bytes[*key..*value]))
     }
 
-    /// Holds it to what a scan of `length` records from `from` on was to show. The first `there` records were there before it
-    /// began; later ones may show. The store told how many it has shown.
-    ///
-    /// # Errors
-    /// A sentence that says what is wrong with it.
+    /// Checks a scan of `length` records from `from` on. The first `there` records existed before it began; later ones may show.
+    /// `told` is the store's count. The error says what is wrong.
     pub fn check(
         &mut self,
         shared: &Shared<'_>,
@@ -116,8 +111,8 @@ impl Scanned {
     }
 }
 
-/// Whether a value is right. Of several threads, a version that was replaced before the scan began counts as right: to note
-/// those of all records beforehand would disturb what is measured.
+/// Whether a value is right. With several threads, a version that was replaced before the scan began counts as right: noting all
+/// records' versions beforehand would disturb what is measured.
 fn is_right(shared: &Shared<'_>, floors: &mut [u32], record: u64, value: &[u8]) -> bool {
     let versions = &shared.versions;
     if versions.is_shared() {

@@ -1,12 +1,10 @@
-//! Scatters ranks over the key space without a collision: a seeded permutation of the numbers below a count.
-//!
-//! YCSB hashes ranks and takes the remainder, so that several ranks fall on one record and some records have none. Here
-//! every rank has a record of its own. A number of as many bits as the count needs is mixed by steps that each can be undone
-//! (adding, multiplying by an odd number, folding high bits onto low ones); what lies beyond the count is mixed again.
+//! Scatters ranks over the key space without collisions: a seeded permutation of the numbers below a count. YCSB takes the
+//! remainder of a hash, so that several ranks fall on one record and some records have none. Here steps that can each be undone
+//! (adding, multiplying by an odd number, folding high bits onto low ones) mix a number of as many bits as the count needs; a
+//! result beyond the count is mixed again.
 
-/// A permutation of the numbers below a count.
 #[derive(Debug, Clone)]
-pub struct Scramble {
+pub(crate) struct Scramble {
     count: u64,
     mask: u64,
     shift: u32,
@@ -18,14 +16,12 @@ const ROUNDS: usize = 3;
 const FACTORS: [u64; ROUNDS] = [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb];
 
 impl Scramble {
-    /// That of a seed, of the numbers below `count`.
     pub fn new(seed: u64, count: u64) -> Scramble {
         let bits = (u64::BITS - count.saturating_sub(1).leading_zeros()).max(1);
         let offsets = std::array::from_fn(|round| seed.rotate_left(21 * round as u32) ^ FACTORS[round]);
         Scramble { count, mask: u64::MAX >> (u64::BITS - bits), shift: bits.div_ceil(2), offsets }
     }
 
-    /// Where a number goes that is below the count.
     #[inline]
     pub fn place(&self, number: u64) -> u64 {
         let mut place = number;
@@ -64,7 +60,7 @@ mod tests {
         let scramble = Scramble::new(136, 1_000_000);
         let other = Scramble::new(137, 1_000_000);
         let near = (0..1000).filter(|n| scramble.place(*n).abs_diff(scramble.place(n + 1)) < 10_000).count();
-        // Of two places drawn at random, one in fifty are so near.
+        // One in fifty pairs of random places is so near.
         assert!((5..50).contains(&near), "{near}");
         assert!((0..1000).filter(|n| scramble.place(*n) == other.place(*n)).count() < 10);
         let halves = (0..1000).filter(|n| scramble.place(*n) < 500_000).count();

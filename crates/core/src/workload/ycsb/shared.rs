@@ -10,30 +10,24 @@ use crate::measure::clock::Clock;
 use crate::measure::series::Series;
 use crate::workload::mix::Turns;
 
-/// The state that the threads share, with all of its memory.
+/// What the threads share, with all of its memory.
 pub struct Shared<'a> {
-    /// The work that is done.
     pub work: YcsbParameters,
-    /// The fields that records are made of.
     pub fields: Fields,
-    /// The versions that each may be read as.
     pub versions: Versions,
-    /// The order that scans must show, where there are scans.
+    /// The order that scans must show; `None` without scans.
     pub order: Option<Order>,
-    /// Whose turn it is.
     pub turns: Turns<{ Kind::ALL.len() }>,
-    /// Whether what is read can be checked: not with a store that keeps nothing.
+    /// Whether reads can be checked: not with a store that keeps nothing.
     pub check: bool,
     /// Whether two versions may be the same bytes.
     pub alike: bool,
-    /// The clock.
     pub clock: &'a Clock,
-    /// Second by second.
     pub series: Series,
 }
 
 impl<'a> Shared<'a> {
-    /// Takes all memory that the threads share. `check` says whether the store keeps what it is given.
+    /// Takes all memory that the threads share. `check` is whether the store keeps what it is given.
     pub fn new(
         work: YcsbParameters,
         data: Data,
@@ -58,7 +52,6 @@ impl<'a> Shared<'a> {
         })
     }
 
-    /// The workload.
     #[inline]
     pub fn definition(&self) -> &Definition {
         &self.work.definition

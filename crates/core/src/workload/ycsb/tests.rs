@@ -1,6 +1,7 @@
 //! Whole trials, over the stores without native code.
 
 use super::*;
+use crate::axis::Axis;
 use crate::axis::ycsb::BUILT_IN;
 use crate::cell::Cell;
 use crate::store::StoreDef;
@@ -8,7 +9,7 @@ use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::Spec;
 
-/// A small trial. `axes` and `properties` say what is special of it.
+/// A small trial with these axes and properties.
 fn trial(
     store: &StoreDef,
     workload: &str,

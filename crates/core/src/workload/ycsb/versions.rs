@@ -1,26 +1,22 @@
-//! Which versions of its fields a record may be read in. Versions count a record's writes from 1, which is what it was
-//! inserted as; 0 is a record that is not there.
-//!
-//! One thread knows exactly what it wrote. Several write and read the same records, and only the order of some of their calls
-//! is certain: a read must not show less than a write that was alone with its record from its beginning to its end, if that
-//! end came before the read's beginning; nor more than what was begun before the read ended. Writes that overlap can come in
-//! any order, and one that replaces a field may write back what it read of the others: between them every version counts as
-//! possible until the next write of that field that is alone.
+//! Which versions of its fields a record may be read in. Versions count a record's writes from 1, its insert; 0 is a record that
+//! is not there. One thread knows exactly what it wrote. Of several, only the order of some calls is certain: a read must not
+//! show less than a write that ended before the read began and was alone with its record; nor more than what began before the
+//! read ended. Overlapping writes can come in any order, and one that replaces a field may write back what it read of the others:
+//! from then on every version counts as possible until that field's next write that is alone.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The versions of all records.
 #[derive(Debug)]
 pub struct Versions {
-    /// Versions of each record: one for each field, or one for all.
+    /// Versions of each record: one per field, or one for all.
     slots: u64,
-    /// The oldest that may be read, by record and slot.
+    /// The oldest readable version, by record and slot.
     floors: Vec<AtomicU32>,
-    /// Of several threads, by record: how many writes were begun, and in the low half how many of them have not ended.
+    /// For several threads, by record: writes begun, and in the low half those of them that have not ended.
     begun: Vec<AtomicU64>,
-    /// Records that were inserted or are being inserted.
+    /// Records inserted or being inserted.
     next: AtomicU64,
-    /// Records of which all before are there, too.
+    /// Records that are there with all before them.
     live: AtomicU64,
     most: u64,
 }
@@ -28,16 +24,14 @@ pub struct Versions {
 const ONE_BEGUN: u64 = 1 << 32;
 const AT_WORK: u64 = ONE_BEGUN - 1;
 
-/// A write that has begun.
 #[derive(Debug, Clone, Copy)]
 pub struct Begun {
-    /// The version that it writes.
     pub version: u32,
     alone: bool,
 }
 
 impl Versions {
-    /// Of so many records at most, none of which is there. All memory is taken and touched here.
+    /// For up to `most` records, none of which is there. Takes and touches all memory.
     pub fn new(most: u64, slots: u64, threads: u64) -> Versions {
         let begun = if threads > 1 { most } else { 0 };
         let floors = (0..most * slots).map(|_| AtomicU32::new(1)).collect::<Vec<_>>();
@@ -52,32 +46,30 @@ impl Versions {
         }
     }
 
-    /// The first `count` records are there, as they were inserted.
+    /// Marks the first `count` records as inserted.
     pub fn loaded(&self, count: u64) {
         (0..count * self.slots).for_each(|at| self.floors[at as usize].store(1, Ordering::Relaxed));
         self.next.store(count, Ordering::Release);
         self.live.store(count, Ordering::Release);
     }
 
-    /// Records that are there, and all before them.
     #[inline]
     pub fn live(&self) -> u64 {
         self.live.load(Ordering::Acquire)
     }
 
-    /// Records that were or are being inserted.
     #[inline]
     pub fn inserted(&self) -> u64 {
         self.next.load(Ordering::Acquire)
     }
 
-    /// Takes the next record to be inserted; `None` where there is no room for more.
+    /// Takes the next record to insert; `None` if there is no room.
     pub fn take(&self) -> Option<u64> {
         let more = |next: u64| (next < self.most).then_some(next + 1);
         self.next.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok()
     }
 
-    /// A record is there as of now.
+    /// Marks a record as inserted.
     pub fn insert(&self, record: u64) {
         let first = record * self.slots;
         (first..first + self.slots).for_each(|at| self.floors[at as usize].store(1, Ordering::Release));
@@ -93,7 +85,6 @@ impl Versions {
         }
     }
 
-    /// A write of a record begins, of one slot.
     #[inline]
     pub fn begin(&self, record: u64, slot: u64) -> Begun {
         match self.begun.get(record as usize) {
@@ -105,7 +96,6 @@ impl Versions {
         }
     }
 
-    /// A write of a record has ended.
     #[inline]
     pub fn end(&self, record: u64, slot: u64, begun: Begun) {
         let floor = &self.floors[(record * self.slots + slot) as usize];
@@ -126,7 +116,7 @@ impl Versions {
         self.floors[(record * self.slots + slot) as usize].load(Ordering::Acquire)
     }
 
-    /// Copies the oldest versions that a read may show which begins now.
+    /// Copies the oldest versions that a read which begins now may show.
     #[inline]
     pub fn note(&self, record: u64, floors: &mut [u32]) {
         for (slot, floor) in (0..).zip(floors) {
@@ -134,7 +124,7 @@ impl Versions {
         }
     }
 
-    /// The newest version that can be read of a record by now; no less than `floors`.
+    /// The newest readable version of a record; at least `floors`.
     #[inline]
     pub fn newest(&self, record: u64, floors: &[u32]) -> u32 {
         match self.begun.get(record as usize) {
@@ -143,7 +133,6 @@ impl Versions {
         }
     }
 
-    /// Versions of each record.
     pub fn slots(&self) -> usize {
         self.slots as usize
     }
@@ -153,15 +142,15 @@ impl Versions {
         !self.begun.is_empty()
     }
 
-    /// Whether a record was written after it was loaded as one of the first `loaded`.
-    pub fn is_touched(&self, record: u64, loaded: u64) -> bool {
+    /// Whether a record was written after the first `loaded` were loaded.
+    pub(crate) fn is_touched(&self, record: u64, loaded: u64) -> bool {
         let begun =
             self.begun.get(record as usize).is_some_and(|state| state.load(Ordering::Acquire) >> 32 > 1);
         record >= loaded || begun || (0..self.slots).any(|slot| self.floor(record, slot) > 1)
     }
 }
 
-/// The versions that the fields of a record may have.
+/// The versions that a record's fields may have.
 #[derive(Debug)]
 pub struct Known<'a> {
     oldest: &'a [u32],
@@ -169,12 +158,12 @@ pub struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// Each slot has one from its own oldest on.
+    /// Each slot has a version from its own oldest on.
     pub fn each(oldest: &[u32], newest: u32) -> Known<'_> {
         Known { oldest, newest }
     }
 
-    /// Those of a slot: the oldest first, which is most often right; then from the newest on.
+    /// A slot's versions: the oldest first, which is most often right; then from the newest down.
     pub fn versions(&self, slot: u64) -> impl Iterator<Item = u32> {
         let oldest = self.oldest.get(slot as usize).copied().unwrap_or(u32::MAX);
         std::iter::once(oldest).chain((oldest.saturating_add(1)..=self.newest).rev())

@@ -47,7 +47,7 @@ impl Engine for LevelDb {
         assert_eq!(code, 0, "LevelDB writes");
     }
 
-    /// An application in C++ has the value in a string of its own then, so it is not copied again.
+    /// An application in C++ has the value in a string, so it is not copied again.
     fn get(&mut self, key: &Key, _: &mut [u8]) -> usize {
         let mut length = 0;
         // SAFETY: the database is open.

@@ -43,7 +43,6 @@ impl Libmdbx {
         txn
     }
 
-    /// Puts records in a write transaction.
     fn write<'r>(&mut self, records: impl Iterator<Item = (&'r Key, &'r [u8])>) {
         // SAFETY: the environment is open; the transaction ends here; the library copies keys and values.
         unsafe {

@@ -23,7 +23,6 @@ fn value_of(bytes: &[u8]) -> ffi::MDB_val {
 }
 
 impl Lmdb {
-    /// Runs `work` in a write transaction.
     fn write(&mut self, work: impl FnOnce(*mut ffi::MDB_txn)) {
         let mut txn = ptr::null_mut();
         // SAFETY: the environment is open; the transaction is used by `work` alone, and ends here.

@@ -30,26 +30,24 @@ use std::path::Path;
 
 use storebench_core::record::Key;
 
-/// An open engine. Dropping it closes it. What goes wrong ends the benchmark.
+/// An engine, closed on drop. Errors end the benchmark.
 pub trait Engine {
     /// Opens it in an empty folder, set as storebench sets it for its cheapest guarantee and [`crate::CACHE_BYTES`].
     fn open(folder: &Path) -> Self
     where
         Self: Sized;
 
-    /// Writes a value, new or not.
     fn put(&mut self, key: &Key, value: &[u8]);
 
-    /// Copies a value into `buffer`, which has room for it; its length, 0 where it is missing.
+    /// Copies a value into `buffer`; gives its length, 0 if it is missing.
     fn get(&mut self, key: &Key, buffer: &mut [u8]) -> usize;
 
-    /// Inserts new records, in one transaction where that is the engine's way.
+    /// Inserts new records, in one transaction if that is the engine's way.
     fn put_all(&mut self, records: &[(Key, Vec<u8>)]) {
         records.iter().for_each(|(key, value)| self.put(key, value));
     }
 }
 
-/// A path as C takes it.
 #[allow(dead_code, reason = "a build with few stores needs few of its helpers")]
 fn c_path(path: &Path) -> CString {
     CString::new(path.as_os_str().as_encoded_bytes()).expect("a path holds no zero byte")

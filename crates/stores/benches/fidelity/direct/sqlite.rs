@@ -38,7 +38,6 @@ impl Sqlite {
         statement
     }
 
-    /// Runs a statement that writes.
     fn write(statement: *mut ffi::sqlite3_stmt, key: &Key, value: &[u8]) {
         // SAFETY: the statement is alive; what is bound lives until it has stepped.
         let code = unsafe {

@@ -53,15 +53,13 @@ impl Engine for UnQLite {
     }
 }
 
-/// Where a value goes.
 struct Value {
     start: *mut u8,
     room: usize,
     length: usize,
 }
 
-/// Called with a value piece by piece, as it lies on the pages. (`unqlite_kv_fetch` is slower: it takes the same way with a
-/// callback of its own.)
+/// Receives a value piece by piece, as it lies on the pages. (`unqlite_kv_fetch` is slower: it does the same with its own callback.)
 unsafe extern "C" fn take(piece: *const c_void, length: c_uint, value: *mut c_void) -> c_int {
     // SAFETY: the engine hands on the pointer that it was given, and shows `length` bytes.
     unsafe {

@@ -10,15 +10,12 @@ use super::super::wire::{self, Holds};
 use super::{Client, Statement, error_of, lost};
 use crate::support::server::{Connection, Turn};
 
-/// Rows that one statement adds of a batch, the most first, beside that of one row. A batch takes as many statements as it needs,
-/// all in one transaction.
+/// Rows that one statement adds of a batch, the most first; a batch takes several statements, in one transaction.
 const ROWS_AT_ONCE: [usize; 2] = [64, 8];
 
 impl Connection for Client {
     type Statement = Statement;
-    /// Those of [`ROWS_AT_ONCE`].
     type Inserts = [Statement; 2];
-    /// They go in text.
     type Turns = ();
 
     fn execute(&mut self, sql: &str) -> Result<()> {
@@ -172,7 +169,6 @@ impl Connection for Client {
 }
 
 impl Client {
-    /// Does something in one transaction.
     pub fn all_or_none<T>(&mut self, act: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
         self.turn(&(), Turn::Begin)?;
         let done = act(self).and_then(|done| self.turn(&(), Turn::Commit).map(|()| done));

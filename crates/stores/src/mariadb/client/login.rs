@@ -10,17 +10,15 @@ use storebench_core::store::{Result, StoreError};
 use super::{Client, PIECE, error_of, lost};
 use crate::support::server::socket::Socket;
 
-/// The longest packet that the server may send, in bytes.
+/// The longest packet from the server, in bytes.
 const LONGEST: u32 = 1 << 30;
 
-/// Who a connection is for.
 pub struct Login<'a> {
     pub user: &'a str,
     pub password: &'a str,
     pub database: Option<&'a str>,
 }
 
-/// The facts that a proof is made from.
 struct Proof<'a> {
     password: &'a str,
     scramble: &'a [u8],
@@ -50,10 +48,7 @@ impl Context for &Proof<'_> {
 }
 
 impl Client {
-    /// Begins a session on a socket that has just been connected.
-    ///
-    /// # Errors
-    /// The server's; where it wants a kind of proof that is not known here.
+    /// Begins a session on a new socket. Fails also for an unknown kind of proof.
     pub fn begin(stream: Socket, login: &Login<'_>) -> Result<Client> {
         let is_local = stream.is_local();
         let mut client = Client {
@@ -124,7 +119,6 @@ impl Client {
         }
     }
 
-    /// One step of a proof.
     fn prove(
         &mut self,
         proving: &mut AuthProc,
@@ -141,7 +135,7 @@ impl Client {
     }
 }
 
-/// The capabilities that are asked of the server, as far as it has them.
+/// Capabilities to use if the server has them.
 const WANTED: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
     .union(CapabilityFlags::CLIENT_LONG_PASSWORD)
     .union(CapabilityFlags::CLIENT_SECURE_CONNECTION)

@@ -131,7 +131,7 @@ impl Connection for Client {
         Ok([self.prepare("BEGIN")?, self.prepare("COMMIT")?, self.prepare("ROLLBACK")?])
     }
 
-    /// A transaction in which a statement failed is rolled back by COMMIT, which says so by its name alone.
+    /// After a failed statement COMMIT rolls back, which only its tag shows.
     fn turn(&mut self, [begin, commit, roll_back]: &[Statement; 3], turn: Turn) -> Result<()> {
         let statement = match turn {
             Turn::Begin => begin,

@@ -11,19 +11,15 @@ use storebench_core::store::{Result, StoreError};
 use super::{Client, PIECE, error_of, lost};
 use crate::support::server::socket::Socket;
 
-/// Who a connection is for.
 pub struct Login<'a> {
     pub user: &'a str,
     pub database: &'a str,
-    /// Asked for where the server wants one.
+    /// Called if the server wants a password.
     pub password: &'a dyn Fn() -> Result<Option<String>>,
 }
 
 impl Client {
-    /// Begins a session on a socket that has just been connected.
-    ///
-    /// # Errors
-    /// The server's; where it wants a password that is not there, or a kind of proof that is not known here.
+    /// Begins a session on a new socket. Fails also without a wanted password, and for an unknown kind of proof.
     pub fn begin(stream: Socket, login: &Login<'_>) -> Result<Client> {
         let (out, input) = (BytesMut::with_capacity(PIECE), BytesMut::with_capacity(PIECE));
         let (piece, shown) = (vec![0; PIECE].into_boxed_slice(), Bytes::new());
@@ -37,7 +33,6 @@ impl Client {
         Ok(client)
     }
 
-    /// Proves that it is the user, as the server asks for it.
     fn prove(&mut self, login: &Login<'_>) -> Result<()> {
         let password = || {
             (login.password)()?.ok_or_else(|| {
@@ -71,7 +66,6 @@ impl Client {
         }
     }
 
-    /// The exchange of SCRAM-SHA-256, up to where the server says that all is well.
     fn scram(&mut self, password: &[u8]) -> Result<()> {
         let mut scram = ScramSha256::new(password, ChannelBinding::unsupported());
         self.write(|out| frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), out))?;

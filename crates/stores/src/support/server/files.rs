@@ -9,20 +9,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use storebench_core::server::{DATA, MARK, User, users};
 use storebench_core::store::{Guarantee, OpenOptions, Result, StoreError};
 
-/// The recipe for the files of a new server.
 pub struct Template<'a> {
-    /// Tells it from others in the run's folder: product, version, and what is fixed with the files.
+    /// Product, version, and what is fixed with the files.
     pub name: String,
-    /// A file or a folder that is in every server's data.
+    /// A file or folder that every server's data has.
     pub sign: &'a str,
-    /// As whom the server runs.
+    /// The user that the server runs as.
     pub user: Option<&'a User>,
-    /// Makes the files in a folder that is not there yet.
+    /// Makes the files in a new folder.
     pub make: &'a dyn Fn(&Path) -> Result<()>,
 }
 
 impl Template<'_> {
-    /// Makes the files of a new server in the store's folder, unless they are there.
+    /// Makes the files in the store's folder, unless they are there.
     pub fn prepare(&self, options: &OpenOptions<'_>) -> Result<()> {
         let data = options.directory.join(DATA);
         if data.join(self.sign).exists() {
@@ -33,7 +32,7 @@ impl Template<'_> {
             Some(beside) => copy(&self.made_in(beside)?, &data, self.user)?,
             None => (self.make)(&data)?,
         }
-        // Whoever made them, as they are told, and the copy have not synced all.
+        // Neither the server's program nor the copy has synced all.
         match options.guarantee {
             Some(Guarantee::None | Guarantee::Process) => Ok(()),
             Some(Guarantee::Power | Guarantee::Node) | None => sync_file_system(&data),
@@ -67,17 +66,14 @@ fn mark(folder: &Path) -> Result<()> {
     File::create(&mark).map(drop).map_err(StoreError::io(format!("making {}", mark.display())))
 }
 
-/// A folder that is the server's alone.
-///
-/// # Errors
-/// The system's; if it can't be given to the user as whom the server runs.
+/// A folder for the server alone. Fails also when it can't be given to the server's user.
 pub fn make_folder(path: &Path, user: Option<&User>) -> Result<()> {
     let failed = || format!("making {}", path.display());
     DirBuilder::new().mode(0o700).create(path).map_err(StoreError::io(failed()))?;
     give(path, user)
 }
 
-/// Hands a file or a folder that this process has just made to the user as whom a server runs, if that is another.
+/// Gives a new file or folder to the server's user, if that is another.
 fn give(path: &Path, user: Option<&User>) -> Result<()> {
     let Some(user) = user else { return Ok(()) };
     let failed = |what: &str| format!("{what} {}", path.display());
@@ -100,7 +96,6 @@ fn give(path: &Path, user: Option<&User>) -> Result<()> {
     })
 }
 
-/// Copies a folder with all that it holds, to a place where nothing is.
 fn copy(from: &Path, to: &Path, user: Option<&User>) -> Result<()> {
     make_folder(to, user)?;
     let failed = || format!("copying {}", from.display());

@@ -11,33 +11,31 @@ use storebench_core::server::users;
 use storebench_core::shown::quoted;
 use storebench_core::store::{OpenOptions, Result, SettingDef, StoreError};
 
-/// A kind of server's programs, and where systems put them.
 pub struct Programs {
-    /// The product, as messages name it.
+    /// For messages.
     pub product: &'static str,
-    /// The server's file.
     pub server: &'static str,
-    /// That of what makes the files of a new server, where it does not make them itself.
+    /// The program that makes the files of a new server, if the server does not.
     pub maker: Option<&'static str>,
-    /// Folders where systems put them, beside those of PATH.
+    /// Folders to search after PATH.
     pub folders: &'static [&'static str],
-    /// Folders in which versions have a folder each, and how their names begin.
+    /// Folders with a folder per version, and the prefix of their names.
     pub by_version: &'static [(&'static str, &'static str)],
-    /// The arguments at which the server tells its version.
+    /// The arguments that make the server print its version.
     pub version: &'static [&'static str],
-    /// The version in what it tells then.
+    /// Finds the version in that.
     pub version_in: fn(&str) -> Option<String>,
-    /// The oldest version that is known to take what it is given here.
+    /// The oldest version known to work.
     pub oldest: &'static str,
-    /// The steps to take where it is not installed.
+    /// How to install it.
     pub get: &'static str,
-    /// The user that its packages bring.
+    /// The user that its packages create.
     pub user: &'static str,
-    /// The programs that were found, once that is known.
+    /// Filled by the first search.
     pub found: OnceLock<Option<Installed>>,
 }
 
-/// The entry of the setting [`PROGRAMS`], which every server has.
+/// The setting [`PROGRAMS`], which every server has.
 pub const PROGRAMS_SETTING: SettingDef = SettingDef::new(
     PROGRAMS,
     "a folder, by its whole path",
@@ -45,22 +43,16 @@ pub const PROGRAMS_SETTING: SettingDef = SettingDef::new(
     "the folder of the server's programs, to measure another version than the installed one (docs/servers.md)",
 );
 
-/// The programs that are there.
 #[derive(Debug, Clone)]
 pub struct Installed {
-    /// The server.
     pub server: PathBuf,
-    /// The program that makes the files of a new one, where there is such.
     pub maker: Option<PathBuf>,
-    /// The version, such as `15.18`.
     pub version: String,
 }
 
 impl Programs {
-    /// The first that are found: in PATH, else where systems put them, the newest first. What is found once is kept.
-    ///
-    /// # Errors
-    /// When the server was killed as it was to tell its version. That says nothing of the next time.
+    /// The programs in PATH, else where systems put them, the newest first; the result is kept. Fails when the server was killed
+    /// as it was to print its version; the next call tries again.
     pub fn installed(&self) -> Result<Option<&Installed>> {
         if let Some(found) = self.found.get() {
             return Ok(found.as_ref());
@@ -69,10 +61,7 @@ impl Programs {
         Ok(self.found.get_or_init(|| found).as_ref())
     }
 
-    /// The same, for what can't do without.
-    ///
-    /// # Errors
-    /// A sentence that says what is missing, and how to get it.
+    /// [`Programs::installed`], or an error with what is missing and how to get it.
     pub fn needed(&self) -> Result<&Installed> {
         let found = self.installed()?;
         match (self.missing(found), found) {
@@ -81,10 +70,8 @@ impl Programs {
         }
     }
 
-    /// Those in the folder that the settings name, else as [`Programs::needed`].
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] where they are not in that folder; the others of [`Programs::needed`].
+    /// The programs in the folder that the settings name, else [`Programs::needed`]. Fails with [`StoreError::BadSetting`] when
+    /// they are not in that folder.
     pub fn chosen(&self, options: &OpenOptions<'_>) -> Result<Installed> {
         let Some(folder) = options.settings.get(PROGRAMS) else { return self.needed().cloned() };
         let there = Path::new(folder).is_absolute().then(|| self.first_of(&[PathBuf::from(folder)]));
@@ -103,12 +90,11 @@ impl Programs {
         }
     }
 
-    /// A sentence that says what is missing here, and how to get it. A server that was killed is none that is missing.
+    /// What is missing, and how to get it. A server that was killed is not missing.
     pub fn lacks(&self) -> Option<String> {
         self.installed().map_or(None, |found| self.missing(found))
     }
 
-    /// The version that is there, for tables.
     pub fn version(&self) -> String {
         let found = self.installed().ok().flatten();
         found.map_or_else(|| "-".into(), |found| found.version.clone())
@@ -138,11 +124,10 @@ impl Programs {
         folders
     }
 
-    /// The first server in these folders that tells its version. One that stands beside what makes its files comes before others:
-    /// they are of one version.
+    /// The first server in these folders that prints its version; first one next to the maker of its files: they are of one version.
     fn first_of(&self, folders: &[PathBuf]) -> Result<Option<Installed>> {
         let within = |folder: &PathBuf, name| Some(folder.join(name)).filter(|path| path.is_file());
-        // In archives it is beside the folder of the server, among scripts.
+        // In archives it is among scripts, next to the server's folder.
         let scripts = |folder: &PathBuf| folder.parent().map(|above| above.join("scripts"));
         let maker_in = |folder| {
             let name = self.maker?;
@@ -166,7 +151,7 @@ impl Programs {
         Ok(None)
     }
 
-    /// It is asked once more where it was killed: a run that knows no version can't be resumed.
+    /// Asks once more if it was killed: a run without a version can't be resumed.
     fn version_of(&self, server: &Path) -> Result<Option<String>> {
         let mut command = Command::new(server);
         command.args(self.version).stdin(Stdio::null());
@@ -185,7 +170,6 @@ impl Programs {
     }
 }
 
-/// The first two numbers of a version.
 fn numbers(version: &str) -> Option<(u32, u32)> {
     let mut parts = version.split('.').map(|part| {
         let end = part.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(part.len());
@@ -194,7 +178,7 @@ fn numbers(version: &str) -> Option<(u32, u32)> {
     Some((parts.next()??, parts.next().flatten().unwrap_or(0)))
 }
 
-/// The folders of programs of the versions in a folder.
+/// The program folders of the versions in a folder.
 fn newest_first(parent: &Path, prefix: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     let version = |name: &str| name.strip_prefix(prefix)?.parse::<f64>().ok();
@@ -225,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Written by another process: a program that this one holds open for writing, or a child that it starts meanwhile, can't run.
+    /// Another process writes it: a program that this one, or a child that it just starts, has open for writing can't run.
     fn script(path: &Path, line: &str) {
         let text = format!("printf '#!/bin/sh\\n%s\\n' '{line}' > \"$1\" && chmod 755 \"$1\"");
         assert!(Command::new("sh").args(["-c", &text, "sh"]).arg(path).status().unwrap().success());
@@ -262,7 +246,6 @@ mod tests {
         assert_eq!(found().unwrap().version, "11");
     }
 
-    /// As MariaDB's archives have it.
     #[test]
     fn what_makes_the_files_may_be_among_scripts() {
         let folder = tempfile::tempdir().unwrap();
@@ -275,7 +258,6 @@ mod tests {
         assert_eq!(found.maker, Some(scripts.join("example-init")));
     }
 
-    /// It is there, so the next time may tell.
     #[test]
     fn a_server_that_was_killed_is_not_one_that_is_missing() {
         let folder = tempfile::tempdir().unwrap();

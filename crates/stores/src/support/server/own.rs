@@ -16,10 +16,7 @@ use super::passing::closed_above;
 use super::plan::Plan;
 use super::process::{At, LOG, Process, Reached, new_folder, unprivileged};
 
-/// Makes the files of a new server in the store's folder, unless they are there.
-///
-/// # Errors
-/// The messages of the server's programs, or of the system.
+/// Makes the files in the store's folder, unless they are there. The error has the programs' messages.
 pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
     let plan = S::plan(options)?;
     let found = S::programs().chosen(options)?;
@@ -36,7 +33,7 @@ pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
     template.prepare(options)
 }
 
-/// Makes them in a folder that is not there yet.
+/// Makes them in a new folder.
 fn make_files<S: Server>(data: &Path, plan: &Plan, found: &Installed) -> Result<()> {
     make_folder(data, user_of(S::KNOWN.users))?;
     passes_to::<S>(data)?;
@@ -56,41 +53,35 @@ fn make_files<S: Server>(data: &Path, plan: &Plan, found: &Installed) -> Result<
     Err(StoreError::Engine(format!("{name} failed: {why}")))
 }
 
-/// The folders that a server is told of, by paths that it reaches.
+/// A server's folders, by paths that it reaches.
 pub struct Paths {
-    /// That of its data.
     pub data: PathBuf,
-    /// That of its socket, which is its alone.
     pub socket: PathBuf,
-    /// That of what it keeps for a moment, where it has one.
     pub moment: Option<PathBuf>,
-    /// The number of the server among those that are one store; 0 where it is the only one.
+    /// The number among a store's servers; 0 if it is the only one.
     pub member: usize,
 }
 
 impl Paths {
-    /// The folder of this one's data: of several, that of its number.
+    /// This server's data: of several, the folder with its number.
     pub fn own_data(&self) -> PathBuf {
         if self.member == 0 { self.data.clone() } else { self.data.join(self.member.to_string()) }
     }
 }
 
-/// A server at work. Dropping it ends it.
+/// A server at work, until it is dropped.
 pub struct Own {
-    /// Several, where the store is a cluster.
+    /// Several for a cluster.
     processes: Vec<Process>,
     socket: Reached,
-    /// The network between them, where they have one.
     _relay: Option<Relay>,
-    /// Where it puts what it keeps for a moment, held open as long as it may.
+    /// Its folder for temporary files, held open as long as it may.
     moment: Option<(PathBuf, Reached)>,
 }
 
 impl Own {
-    /// Starts a server on the data in the store's folder, which are made where they are not there, and waits until it is ready.
-    ///
-    /// # Errors
-    /// The server's message; when it does not come up.
+    /// Starts a server on the data in the store's folder, made if missing, and waits until it is ready. The error has the
+    /// server's message.
     pub fn open<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<Own> {
         prepare::<S>(options)?;
         Own::start::<S>(options, plan).map_err(|error| match error {
@@ -147,25 +138,21 @@ impl Own {
         Ok(Own { processes, socket, _relay: relay, moment })
     }
 
-    /// A connection.
     pub fn connect<S: Server>(&self) -> Result<S::Client> {
         S::connect_own(&self.socket.path())
     }
 
-    /// Ends it in order.
-    ///
-    /// # Errors
-    /// When it ends otherwise, or not in time.
+    /// Fails when it ends with an error, or not in time.
     pub fn stop(self) -> Result<()> {
         // One after the other, so that each that leads finds one to hand that to.
         self.processes.into_iter().try_for_each(Process::stop)?;
-        // It is empty by now; where it is not, it goes with the store's folder.
+        // It is empty by now; otherwise it goes with the store's folder.
         self.moment.into_iter().for_each(|(path, _)| drop(fs::remove_dir(path)));
         Ok(())
     }
 }
 
-/// Some servers open their files by their paths, even those that they were shown another way to.
+/// Some servers open their files by path, even if they were given another way.
 fn passes_to<S: Server>(folder: &Path) -> Result<()> {
     let closed = if S::PASSES { closed_above(folder) } else { None };
     closed.map_or(Ok(()), |(closed, user)| {

@@ -1,6 +1,5 @@
-//! Closed folders above a server's own: a home that is its owner's alone, a run's work folder. Where storebench runs as root,
-//! the server runs as a user to whom they are closed. Some servers reach their files by open folders alone; the others are
-//! handed one right of root's: that of passing.
+//! Closed folders above a server's data, such as a private home: as root, storebench runs the server as a user that can't pass
+//! them. Some servers reach their files through open folders; the others get one right of root's: to pass.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -8,8 +7,7 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::server::{User, owner_of};
 
-/// The right that root has here to hand on: to pass and read what is closed. Containers mostly lack it, and have the one to write,
-/// too.
+/// The right that root can pass on here: to pass and read what is closed. Containers mostly lack it, and have the one to write, too.
 #[cfg(target_os = "linux")]
 pub fn right_to_pass() -> Option<rustix::thread::CapabilitySet> {
     use rustix::thread::{CapabilitySet, capabilities};
@@ -19,8 +17,8 @@ pub fn right_to_pass() -> Option<rustix::thread::CapabilitySet> {
         .find(|right| own.contains(*right))
 }
 
-/// Takes on the right to pass, after a change of the user that kept what was permitted. To be called between fork and exec: it
-/// makes system calls alone.
+/// Takes on the right to pass, after a change of user that kept permitted rights. Called between fork and exec: it only makes
+/// system calls.
 #[cfg(target_os = "linux")]
 pub fn take(right: rustix::thread::CapabilitySet) -> std::io::Result<()> {
     use rustix::thread::{CapabilitySets, configure_capability_in_ambient_set, set_capabilities};
@@ -28,7 +26,7 @@ pub fn take(right: rustix::thread::CapabilitySet) -> std::io::Result<()> {
     Ok(configure_capability_in_ambient_set(right, true)?)
 }
 
-/// The topmost folder above its data that the server can't pass, if it has no right to and runs as another user.
+/// The topmost folder above the data that the server, running as another user, can't pass.
 pub fn closed_above(folder: &Path) -> Option<(PathBuf, &'static User)> {
     let user = owner_of(folder)?;
     #[cfg(target_os = "linux")]

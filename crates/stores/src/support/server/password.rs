@@ -9,12 +9,10 @@ use storebench_core::store::{Result, StoreError};
 
 /// A file's text, and whether anyone else can read it.
 pub struct Found {
-    /// The text of the file.
     pub text: String,
     is_private: bool,
 }
 
-/// Reads a file, if it is there.
 pub fn read(path: &Path) -> Result<Option<Found>> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -28,10 +26,7 @@ pub fn read(path: &Path) -> Result<Option<Found>> {
 }
 
 impl Found {
-    /// Refuses a file that others can read.
-    ///
-    /// # Errors
-    /// A sentence that says what to do about it.
+    /// The error says what to do about it.
     pub fn refuse_if_others_read(&self, path: &Path) -> Result<()> {
         if self.is_private {
             return Ok(());

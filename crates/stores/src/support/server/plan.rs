@@ -6,23 +6,19 @@ use storebench_core::store::{Given, OpenOptions, Result, Setting, SettingDef, St
 
 use storebench_core::server::PROGRAMS;
 
-/// The settings that were worked out.
 #[derive(Debug)]
 pub struct Plan {
     /// Names and values as they are read back.
     pub values: Vec<(&'static str, String)>,
-    /// Arguments beside them.
+    /// More arguments.
     pub more: Vec<String>,
-    /// The folder of the server's programs, where one is named.
+    /// The folder of programs, if named.
     pub programs: Option<String>,
 }
 
 impl Plan {
-    /// The settings of a server of the trial's own, or of the sessions on one that was running before: of the latter, only those
-    /// in `of_session` can be set.
-    ///
-    /// # Errors
-    /// [`StoreError::BadSetting`] for what can't be set there; those of `own`.
+    /// The settings of a private server, or of sessions on a running one: there only those in `of_session` can be set. Fails with
+    /// [`StoreError::BadSetting`] for others.
     pub fn new<'a>(
         (options, given): (&OpenOptions<'_>, &Given<'a>),
         known: &'static [SettingDef],
@@ -42,20 +38,16 @@ impl Plan {
         Ok(Plan { values: given.values(known, own, preset)?, more: Vec::new(), programs })
     }
 
-    /// The value of a setting, where it is not left to the server.
+    /// `None` if it is left to the server.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.values.iter().find(|(own, _)| *own == name).map(|(_, value)| value.as_str())
     }
 
-    /// The number that a setting is set to.
     pub fn parsed<T: FromStr>(&self, name: &str) -> Option<T> {
         self.value(name)?.parse().ok()
     }
 
-    /// Holds what was read back to all that was asked for.
-    ///
-    /// # Errors
-    /// [`StoreError::SettingNotTaken`] where another value was read back.
+    /// Fails with [`StoreError::SettingNotTaken`] when a value was read back otherwise.
     pub fn check(&self, read_back: &[Setting]) -> Result<()> {
         for (name, asked) in &self.values {
             let found = read_back.iter().find(|setting| setting.name == *name);

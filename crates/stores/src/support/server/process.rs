@@ -1,4 +1,4 @@
-//! A server's process: started as a user without rights, reached by a socket in a folder of its own, ended with the store.
+//! A server's process: runs as a user without rights, is reached by a socket in a private folder, ends with the store.
 
 use std::fs::{self, File};
 use std::os::fd::{AsRawFd, RawFd};
@@ -20,32 +20,30 @@ use super::files::make_folder;
 #[cfg(target_os = "linux")]
 use super::passing::{right_to_pass, take};
 
-/// The longest time that a server may take to be ready: it may have much to recover.
+/// A server may have much to recover.
 const LONGEST_START: Duration = Duration::from_secs(120);
-/// The longest time that it may take to end in order: it writes all that is in its memory.
+/// It writes all that is in its memory.
 const LONGEST_END: Duration = Duration::from_secs(300);
-/// The bytes of a log in which a server's reasons are looked for.
+/// The end of a log that is searched for reasons.
 const LAST_BYTES: u64 = 1 << 20;
-/// Between two looks.
 const PAUSE: Duration = Duration::from_millis(1);
-/// The name of the file of its messages, beside its socket.
+/// The log's file, next to the socket.
 pub const LOG: &str = "log";
 
-/// A folder that is held open, so that a process without rights reaches it whatever folders it lies in, and however long their
-/// names are: the path of a socket has at most 107 bytes.
+/// A folder that is held open, so that a process without rights reaches it whatever its parents are and however long their names:
+/// a socket's path has at most 107 bytes.
 pub struct Reached {
     folder: File,
     path: PathBuf,
 }
 
 impl Reached {
-    /// Opens a folder.
     pub fn open(path: &Path) -> Result<Reached> {
         let folder = File::open(path).map_err(StoreError::io(format!("opening {}", path.display())))?;
         Ok(Reached { folder, path: path.to_path_buf() })
     }
 
-    /// Its path for this process, and for one to which it is handed on.
+    /// Its path in this process, and in one that inherits it.
     pub fn path(&self) -> PathBuf {
         if cfg!(target_os = "linux") {
             PathBuf::from(format!("/proc/self/fd/{}", self.folder.as_raw_fd()))
@@ -55,11 +53,8 @@ impl Reached {
     }
 }
 
-/// Has a command run as this user if there is one, end with this process, and hold these folders open, too; where it `passes` those
-/// above them, with the right to.
-///
-/// # Errors
-/// When it can't be put under the limits that hold servers.
+/// Makes a command run as this user, end with this process, and hold these folders open; if it `passes`, also their parents, with
+/// the right to. Fails when it can't be put under the servers' limits.
 pub fn unprivileged(
     command: &mut Command,
     user: Option<&'static User>,
@@ -106,19 +101,18 @@ pub fn unprivileged(
     Ok(())
 }
 
-/// The facts about how a server speaks where it starts and ends.
 pub struct Saying {
-    /// The server's name in messages.
+    /// For messages.
     pub name: &'static str,
-    /// The signal at which it ends in order.
+    /// The signal for an orderly end.
     pub stop: Signal,
-    /// Whether it then ends by that signal, with its work done.
+    /// Whether that signal is its exit status after an orderly end.
     pub ends_by_signal: bool,
-    /// Why it ended, out of its log.
+    /// Why it ended, from its log.
     pub last_words: fn(&str) -> Option<String>,
 }
 
-/// The folder of sockets and logs, which goes with the last process that uses it.
+/// The folder of sockets and logs, removed with the last process that uses it.
 pub struct At(pub PathBuf);
 
 impl Drop for At {
@@ -130,19 +124,17 @@ impl Drop for At {
     }
 }
 
-/// A server at work. Dropping it ends it.
+/// A server at work, until it is dropped.
 pub struct Process {
     child: Child,
-    /// Where its socket and its log are.
     at: Arc<At>,
-    /// The name of its log.
     log: String,
     saying: &'static Saying,
     ended: bool,
 }
 
 impl Process {
-    /// Starts a server. What it says goes to its log in the folder `at`, which goes with it: `log` is the name.
+    /// Starts a server whose output goes to the file `log` in the folder `at`.
     pub fn start(
         saying: &'static Saying,
         command: &mut Command,
@@ -157,10 +149,8 @@ impl Process {
         Ok(Process { child, at, log, saying, ended: false })
     }
 
-    /// Waits until `is_ready`, which is told a process's number, says so of each.
-    ///
-    /// # Errors
-    /// The message of the server that ended; when one does not come up.
+    /// Waits until `is_ready` accepts each process number. The error has the message of the server that ended, or says that one
+    /// does not come up.
     pub fn wait_for_all(processes: &mut [Process], mut is_ready: impl FnMut(u32) -> bool) -> Result<()> {
         let start = Instant::now();
         while !processes.iter().all(|process| is_ready(process.child.id())) {
@@ -177,7 +167,6 @@ impl Process {
         Ok(())
     }
 
-    /// Refuses one that has ended.
     fn expect_at_work(&mut self) -> Result<()> {
         let name = self.saying.name;
         let ended = self.child.try_wait().map_err(StoreError::io(format!("waiting for {name}")))?;
@@ -187,7 +176,6 @@ impl Process {
         Err(StoreError::Engine(format!("{name} did not start: {}", self.last_words(status))))
     }
 
-    /// Why it ended, as it says itself.
     fn last_words(&self, status: ExitStatus) -> String {
         let log = bounded::end(&self.at.0.join(&self.log), LAST_BYTES);
         let log = String::from_utf8_lossy(&log);
@@ -197,10 +185,7 @@ impl Process {
         })
     }
 
-    /// Ends it in order: it writes what is in its memory, and closes its files.
-    ///
-    /// # Errors
-    /// When it ends otherwise, or not in time.
+    /// Ends it in order: it writes what is in its memory, and closes its files. Fails when it ends otherwise, or not in time.
     pub fn stop(mut self) -> Result<()> {
         self.end()
     }
@@ -243,7 +228,7 @@ impl Drop for Process {
     }
 }
 
-/// A new folder of the server's alone, for its socket or what else it needs outside its data.
+/// A new folder for the server alone, for its socket or what else it needs outside its data.
 pub fn new_folder(within: &Path, prefix: &str, user: Option<&User>) -> Result<PathBuf> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {

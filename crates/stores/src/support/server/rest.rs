@@ -6,15 +6,10 @@ use storebench_core::store::{Result, StoreError};
 
 use super::kind::Server;
 
-/// The longest time that it may take.
 const LONGEST: Duration = Duration::from_secs(600);
-/// Between two looks.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Waits until `is_done` says so.
-///
-/// # Errors
-/// The server's; when it takes too long.
+/// Fails also after [`LONGEST`].
 pub fn wait_until<S: Server>(
     client: &mut S::Client,
     mut is_done: impl FnMut(&mut S::Client) -> Result<bool>,

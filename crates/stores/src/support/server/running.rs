@@ -1,5 +1,5 @@
-//! The server of a trial: one of its own, or one that was running before, which a URL names. On the latter all records are in
-//! something of their own (a schema, a database, keys of one beginning), which is dropped with the trial's folder.
+//! A trial's server: a private one, or a running one that a URL names. On the latter all records are in a holder (a schema, a
+//! database, keys with a prefix), which is dropped with the trial's folder.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -12,16 +12,13 @@ use super::kind::Server;
 use super::own::Own;
 use super::plan::Plan;
 
-/// The server that keeps the records.
 pub enum Backend {
-    /// The trial's own.
     Own(Own),
-    /// One that was running before.
     Running(Running),
 }
 
 impl Backend {
-    /// A connection whose records are the trial's, to a server planned so.
+    /// A connection to the trial's records, for this plan.
     pub fn connect<S: Server>(&self, plan: &Plan) -> Result<S::Client> {
         match self {
             Backend::Own(own) => {
@@ -33,7 +30,6 @@ impl Backend {
         }
     }
 
-    /// The server, if it was running before.
     pub fn running(&self) -> Option<&Running> {
         match self {
             Backend::Own(_) => None,
@@ -41,7 +37,7 @@ impl Backend {
         }
     }
 
-    /// Ends its use. What is left on a running server goes with the store's folder.
+    /// What is on a running server goes with the store's folder.
     pub fn close(self) -> Result<()> {
         match self {
             Backend::Own(own) => own.stop(),
@@ -49,7 +45,7 @@ impl Backend {
         }
     }
 
-    /// Ends its use, with all that it holds for the store in this folder.
+    /// Also drops what it holds for the store in this folder.
     pub fn discard<S: Server>(self, folder: &Path) -> Result<()> {
         match self {
             Backend::Own(own) => own.stop(),
@@ -58,7 +54,7 @@ impl Backend {
     }
 }
 
-/// A server that was running before, and what holds the trial's records there.
+/// A running server, and the holder of the trial's records.
 pub struct Running {
     url: String,
     address: Address,
@@ -66,7 +62,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Reaches the server that the settings name, and makes the holder there, unless the store's folder says that it has one.
+    /// Connects to the server in the settings, and makes the holder, unless the store's folder notes one.
     pub fn open<S: Server>(options: &OpenOptions<'_>) -> Result<Running> {
         let url = options.settings.get(URL).map(String::as_str).unwrap_or_default();
         let address = address::<S>(url)?;
@@ -90,32 +86,27 @@ impl Running {
         Ok(client)
     }
 
-    /// Where it is, as it was given, without its user.
+    /// As given, without the user.
     pub fn url(&self) -> Cow<'_, str> {
         without_user(&self.url)
     }
 
-    /// The name of what holds the records.
     pub fn holder(&self) -> &str {
         &self.holder
     }
 
-    /// Where the data are, in words.
     pub fn whereabouts(&self) -> String {
         format!("the data are on a running server, at {}", self.address.name())
     }
 
-    /// Drops the holder; nothing notes it any more.
+    /// Drops the holder, and its note.
     fn discard<S: Server>(&self, folder: &Path) -> Result<()> {
         drop_on::<S>(&self.address, &self.holder)?;
         Made::strike(folder).map_err(StoreError::io(format!("striking the note in {}", folder.display())))
     }
 }
 
-/// Says whether the server of a URL lets a session in.
-///
-/// # Errors
-/// Why it does not, of [`StoreError::Io`] where it can't be reached.
+/// Checks that a URL's server accepts a session; the error is [`StoreError::Io`] if it can't be reached.
 pub fn reach<S: Server>(url: &str) -> Result<()> {
     let address = address::<S>(url)?;
     let at = address.name();
@@ -129,10 +120,7 @@ pub fn reach<S: Server>(url: &str) -> Result<()> {
     })
 }
 
-/// Drops what storebench made on the server of a URL.
-///
-/// # Errors
-/// A sentence that says what is left, and what to do about it.
+/// Drops what storebench made on a URL's server. The error says what is left, and what to do about it.
 pub fn drop_made<S: Server>(url: &str, name: &str) -> Result<()> {
     let address = address::<S>(url)?;
     drop_on::<S>(&address, name).map_err(|error| {
@@ -146,7 +134,7 @@ pub fn drop_made<S: Server>(url: &str, name: &str) -> Result<()> {
     })
 }
 
-/// Drops a holder by the first server that does it: of a cluster, one may be gone or renewed, and the others do it for all.
+/// Drops a holder on the first server that can: of a cluster, one may be gone or renewed, and the others do it for all.
 fn drop_on<S: Server>(address: &Address, name: &str) -> Result<()> {
     let mut first = None;
     for one in address.each() {
@@ -158,7 +146,7 @@ fn drop_on<S: Server>(address: &Address, name: &str) -> Result<()> {
     first.map_or(Ok(()), Err)
 }
 
-/// A session. The name of its user in the server's words is not repeated: it may be a password that stands in the wrong place.
+/// Errors do not repeat the user's name, which may be a misplaced password.
 fn connect<S: Server>(address: &Address) -> Result<S::Client> {
     let unnamed = |text: String| {
         ['"', '\''].into_iter().fold(text, |text, quote| {

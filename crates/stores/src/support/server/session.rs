@@ -10,11 +10,9 @@ use super::kind::Server;
 
 type Statement<D> = <<D as Server>::Client as Connection>::Statement;
 
-/// A connection with its statements.
 pub struct RecordSession<D: Dialect> {
     client: D::Client,
     insert: Statement<D>,
-    /// The statement that adds many records at once.
     inserts: <D::Client as Connection>::Inserts,
     update: Statement<D>,
     get: Statement<D>,
@@ -24,7 +22,6 @@ pub struct RecordSession<D: Dialect> {
 }
 
 impl<D: Dialect> RecordSession<D> {
-    /// Prepares the statements on a connection.
     pub fn new(mut client: D::Client) -> Result<RecordSession<D>> {
         Ok(RecordSession {
             insert: client.prepare(D::RECORDS.insert)?,
@@ -78,7 +75,7 @@ impl<D: Dialect> Session for RecordSession<D> {
     }
 }
 
-/// A key goes into an index, whose entries have a longest length.
+/// An index limits the length of its entries.
 fn fits<D: Dialect>(key: &[u8]) -> Result<()> {
     if key.len() <= D::MAX_KEY_BYTES {
         return Ok(());
@@ -90,7 +87,6 @@ fn fits<D: Dialect>(key: &[u8]) -> Result<()> {
     )))
 }
 
-/// Whether a statement changed a row.
 fn found(changed: u64) -> Result<()> {
     if changed > 0 { Ok(()) } else { Err(StoreError::Missing) }
 }

@@ -16,26 +16,24 @@ use storebench_core::store::StoreError;
 
 use super::process::LOG;
 
-/// The longest time that a running server may take from the first call to it until it has let a session in.
+/// The time for a running server to accept a session.
 pub const LONGEST_LOGIN: Duration = Duration::from_secs(10);
-/// The bytes that a running server may send until it has let a session in.
+/// The bytes that a running server may send before it accepts a session.
 const MOST_LOGIN_BYTES: usize = 1 << 20;
-/// Lines of a server's log that are told where it has gone.
+/// Lines of its log to show when a server has gone.
 const LAST_LINES: usize = 3;
-/// The bytes in which these are.
 const LAST_BYTES: u64 = 64 << 10;
 
-/// A connected socket.
 #[derive(Debug)]
 pub struct Socket {
     stream: Stream,
-    /// When the session must have been let in, as long as it has not.
+    /// The deadline for accepting the session, until then.
     login_until: Option<Instant>,
-    /// Whether it has, by any of the socket's clones.
+    /// Whether it is accepted, shared by the socket's clones.
     is_in: Arc<AtomicBool>,
-    /// The bytes that it sent until then.
+    /// The bytes received until then.
     login_bytes: usize,
-    /// Where the server says why it ends, if it is the trial's own.
+    /// The log of a trial's own server.
     log: Option<PathBuf>,
 }
 
@@ -51,34 +49,33 @@ impl Socket {
         Socket { stream, login_until: None, is_in, login_bytes: 0, log: None }
     }
 
-    /// Connects to the Unix socket of this path.
     pub fn unix(path: &Path) -> io::Result<Socket> {
         let login_until = Instant::now().checked_add(LONGEST_LOGIN);
         Ok(Socket { login_until, ..Socket::from(UnixStream::connect(path)?) })
     }
 
-    /// The session was let in: from now on it waits as long as the server works.
+    /// Lifts the login's limits: from now on it waits as long as the server works.
     pub fn let_in(&mut self) {
         self.is_in.store(true, Ordering::Relaxed);
     }
 
-    /// The session is over: from now on the server has so long to end it, and few bytes.
+    /// Limits the time and the bytes in which the server ends the session.
     pub fn ends_within(&mut self, most: Duration) {
         (self.login_until, self.login_bytes) = (Instant::now().checked_add(most), 0);
         self.is_in = Arc::default();
     }
 
-    /// When the session must have been let in, or must have ended.
+    /// The deadline for accepting or ending the session.
     fn bound(&self) -> Option<Instant> {
         self.login_until.filter(|_| !self.is_in.load(Ordering::Relaxed))
     }
 
-    /// Connects to a trial's own server by the Unix socket of this name, in the folder in which its log is.
+    /// Connects to a trial's own server, in the folder with its log.
     pub fn own(folder: &Path, name: &str) -> io::Result<Socket> {
         Ok(Socket { log: Some(folder.join(LOG)), ..Socket::from(UnixStream::connect(folder.join(name))?) })
     }
 
-    /// The error that is told where the server can't be talked to any more: the last lines of its log, where it is the trial's own.
+    /// The error for a lost connection: the last lines of the log, for a trial's own server.
     pub fn lost(&self, error: io::Error) -> StoreError {
         let log = self.log.as_ref().map_or_else(Vec::new, |path| bounded::end(path, LAST_BYTES));
         let log = String::from_utf8_lossy(&log);
@@ -91,10 +88,7 @@ impl Socket {
         StoreError::Io { context, source: error }
     }
 
-    /// Connects to a port of a host. What is written goes out at once.
-    ///
-    /// # Errors
-    /// The last of those that its addresses gave.
+    /// Connects without delaying writes. The error is the last of the addresses'.
     pub fn tcp(host: &str, port: u16) -> io::Result<Socket> {
         let until = Instant::now() + LONGEST_LOGIN;
         let mut failed = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
@@ -114,12 +108,11 @@ impl Socket {
         Err(failed)
     }
 
-    /// Whether it reaches this machine alone.
     pub fn is_local(&self) -> bool {
         matches!(self.stream, Stream::Unix(_))
     }
 
-    /// From now on neither a read nor a write waits by itself.
+    /// Reads and writes no longer block.
     pub fn set_nonblocking(&self) -> io::Result<()> {
         match &self.stream {
             Stream::Unix(stream) => stream.set_nonblocking(true),
@@ -127,7 +120,6 @@ impl Socket {
         }
     }
 
-    /// The same socket once more.
     pub fn try_clone(&self) -> io::Result<Socket> {
         let stream = match &self.stream {
             Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
@@ -136,7 +128,6 @@ impl Socket {
         Ok(Socket { login_until: self.login_until, is_in: self.is_in.clone(), ..Socket::over(stream) })
     }
 
-    /// Reads what is there.
     pub fn read_now(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = match &mut self.stream {
             Stream::Unix(stream) => stream.read(into),
@@ -152,10 +143,7 @@ impl Socket {
         Ok(count)
     }
 
-    /// Whether the session may still be let in: a server that keeps sending is never waited for.
-    ///
-    /// # Errors
-    /// When it has taken too long.
+    /// Fails when the login has taken too long, even if the server keeps sending.
     pub fn check_login(&self) -> io::Result<()> {
         if self.bound().is_some_and(|until| until <= Instant::now()) {
             let message = format!("it let nobody in within {} s", LONGEST_LOGIN.as_secs());
@@ -164,13 +152,9 @@ impl Socket {
         Ok(())
     }
 
-    /// Waits until there is something to read. A read that waits by itself is woken twice on a Unix socket of Linux: also when the
-    /// other side has taken what was sent to it, only to sleep again. That costs a switch of processes for each request.
-    ///
-    /// Where much is to be sent, also until there is room for more of it.
-    ///
-    /// # Errors
-    /// The system's; when it takes too long.
+    /// Waits until there is something to read, and with `for_room` until there is room to write. A blocking read on a Unix socket
+    /// of Linux also wakes when the other side has received something, only to sleep again: a process switch for each request.
+    /// Fails also when it takes too long.
     pub fn wait(&self, for_room: bool) -> io::Result<()> {
         let stream = match &self.stream {
             Stream::Unix(stream) => stream.as_fd(),
@@ -185,7 +169,7 @@ impl Socket {
     }
 }
 
-/// The addresses of a host. A name may take the system minutes to look up: then it has none.
+/// A host's addresses. A name may take the system minutes to look up: then it has none.
 fn addresses(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(vec![(address, port).into()]);

@@ -6,7 +6,6 @@ use storebench_core::store::{Result, StoreError};
 use super::dialect::{Connection, Dialect, Turn};
 use super::plan::Plan;
 
-/// A connection with the statements that were prepared on it.
 pub struct Sql<'a, D: Dialect> {
     client: D::Client,
     turns: <D::Client as Connection>::Turns,
@@ -17,7 +16,7 @@ pub struct Sql<'a, D: Dialect> {
 }
 
 impl<'a, D: Dialect> Sql<'a, D> {
-    /// Prepares what every session needs. `is_own` says whether the server is the trial's own.
+    /// Prepares what every session needs. `is_own` is whether the server is the trial's.
     pub fn new(
         mut client: D::Client,
         (plan, kept, is_own): (&'a Plan, &'a D::Kept, bool),
@@ -77,13 +76,12 @@ impl<D: Dialect> SqlSession for Sql<'_, D> {
     }
 }
 
-/// The number of records.
 pub fn count(client: &mut impl Connection) -> Result<u64> {
     let count = number(client, "SELECT COUNT(*) FROM records")?;
     count.ok_or_else(|| StoreError::Engine("the server did not count".into()))
 }
 
-/// The count that a query of one row and column gives; `None` where it gives none.
+/// The number from a query of one row and column; `None` without a row.
 pub fn number(client: &mut impl Connection, sql: &str) -> Result<Option<u64>> {
     let mut found = None;
     each(client, sql, &mut |row| match row {
@@ -95,16 +93,12 @@ pub fn number(client: &mut impl Connection, sql: &str) -> Result<Option<u64>> {
     Ok(found)
 }
 
-/// The text that a query of one row and column gives.
-///
-/// # Errors
-/// The server's; when it gives none.
+/// The text from a query of one row and column. Fails also without a row.
 pub fn text(client: &mut impl Connection, sql: &str) -> Result<String> {
     let found = texts(client, sql)?.pop();
     found.ok_or_else(|| StoreError::Engine(format!("no answer to {sql}")))
 }
 
-/// The texts that a query of one column gives.
 pub fn texts(client: &mut impl Connection, sql: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
     each(client, sql, &mut |row| {
@@ -115,7 +109,6 @@ pub fn texts(client: &mut impl Connection, sql: &str) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Shows each row of a query without parameters.
 pub fn each(client: &mut impl Connection, sql: &str, visit: &mut dyn FnMut(&[SqlValue<'_>])) -> Result<()> {
     let statement = client.prepare(sql)?;
     client.query(&statement, &[], visit)?;

@@ -15,10 +15,7 @@ use super::plan::Plan;
 use super::running::{Backend, Running};
 use storebench_core::server::PROGRAMS;
 
-/// Opens the store: on a server of its own, or on the one that a URL names.
-///
-/// # Errors
-/// The server's; where it did not take what was asked for.
+/// Opens the store on a private server, or on the one that a URL names. Fails also when it did not take the settings.
 pub fn open<S: Server>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let plan = S::plan(options)?;
     let server = match options.settings.contains_key(URL) {
@@ -38,14 +35,14 @@ pub fn open<S: Server>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
 }
 
 struct ServerStore<S: Server> {
-    /// For counting, settling and reading settings. Before `server`: connections end before it.
+    /// For counting, settling and reading settings. Before `server`: connections end first.
     own: Mutex<S::Client>,
     server: Backend,
     folder: PathBuf,
     plan: Plan,
     guarantee: Guarantee,
     kept: S::Kept,
-    /// The number that it had counted when the store was opened.
+    /// The server's count when the store was opened.
     syncs_before: u64,
 }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::*;
 use crate::result::{Failure, Written};
 
-/// A client that says these things, one for each order but pings, which it answers as long as it has something to say.
+/// A client that sends these messages, one for each order except pings, which it answers while it has messages left.
 struct Made {
     says: VecDeque<Result<Told, String>>,
     due: VecDeque<Result<Told, String>>,
@@ -57,7 +57,7 @@ fn did(records: usize) -> Box<Did> {
 
 const ROUND: Round = Round { phase: 0, operations: 200, warm_up: 0, until: None, live: 14 };
 
-/// A round of a client that does as it should, and one that says this.
+/// A round of a client that works, and one that sends this.
 fn round(says: Vec<Result<Told, String>>) -> Result<(Rounded, Vec<ClientReport>), Stop> {
     let base = Instant::now();
     let made = |says: Vec<Result<Told, String>>| Made { says: says.into(), due: VecDeque::new(), base };

@@ -18,10 +18,10 @@ use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Asked, Ended, Spec};
 use crate::workload::table::Workload;
 
-/// All that trials have made on the server of the test's own, in order.
+/// What trials have made on the test's server, in order.
 static MADE: Mutex<Vec<(String, Arc<dyn Store>)>> = Mutex::new(Vec::new());
 
-/// A store on a server: whoever opens it by the same note has the same records.
+/// A store on a server: opened by the same note, it has the same records.
 const THERE: StoreDef = StoreDef { name: "there", kind: StoreKind::Server, open: Ok(&open), ..MEMORY };
 
 struct There(Arc<dyn Store>);
@@ -60,7 +60,7 @@ impl Store for There {
     }
 }
 
-/// A client's end of two channels. What is said goes through text, as between machines.
+/// A client's end of two channels. Messages go through text, as between machines.
 struct Channels {
     says: Sender<String>,
     hears: Mutex<Receiver<String>>,
@@ -75,7 +75,6 @@ impl Wire for Channels {
     }
 }
 
-/// The trial's end of them.
 struct Ends {
     says: Sender<String>,
     hears: Receiver<String>,
@@ -94,7 +93,7 @@ impl Link for Ends {
     }
 }
 
-/// Starts a client. One of the name `off` can't be started.
+/// Starts a client; `off` fails to start.
 fn reach(host: &str, task: &Task) -> Result<Box<dyn Link>, String> {
     if host == "off" {
         return Err("it is off".into());
@@ -121,10 +120,9 @@ fn reach(host: &str, task: &Task) -> Result<Box<dyn Link>, String> {
     Ok(Box::new(Ends { says: asks, hears }))
 }
 
-/// Records by their keys.
 type Left = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Runs a trial with these clients; what it measured, and what it left on the server.
+/// Runs a trial with these clients; gives its measurements, and what it left on the server.
 fn run(clients: &[&str], axes: &str, parameters: &str) -> Result<(Measured, Left), Ended> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -203,7 +201,6 @@ fn what_clients_do_is_what_this_process_would_do() {
     }
 }
 
-/// Each client has its part of the sessions, and of the operations.
 fn check_parts(measured: &Measured, clients: &[&str]) {
     let names: Vec<&str> = measured.clients.iter().map(|client| client.host.as_str()).collect();
     assert_eq!(names, clients);

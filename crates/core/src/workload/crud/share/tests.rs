@@ -1,5 +1,4 @@
-//! Costs that threads, sessions and schedules must not add to what is measured: seen with stores made for it, which are the
-//! memory store with something done before each call.
+//! Costs that threads, sessions and schedules must not add to measurements: seen with memory stores that do something before each call.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,21 +12,19 @@ use crate::stores::MEMORY;
 use crate::workload::crud::Crud;
 use crate::workload::operation::Operation;
 
-/// A call on a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     Insert,
     Update,
     Get,
-    /// Where the value lies that was got: asked outside the timed region.
+    /// Asks for a copied value, outside the timed region.
     Copied,
     Remove,
 }
 
-/// The behaviour of a made store, and how often it was opened, and sessions of it.
+/// A made store's behaviour, and its counts of openings and sessions.
 struct Made {
     before: fn(Call),
-    /// Whether sessions copy what they show.
     copies: bool,
     opened: AtomicU64,
     sessions: AtomicU64,
@@ -39,7 +36,6 @@ impl Made {
     }
 }
 
-/// Opens it.
 fn open(options: &OpenOptions<'_>, made: &'static Made) -> Result<Box<dyn Store>> {
     made.opened.fetch_add(1, Ordering::Relaxed);
     let StoreDef { open, .. } = MEMORY;
@@ -99,7 +95,6 @@ const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// One operation at a fixed rate.
 fn paced(operation: Operation, operations: u64, per_second: u32) -> Crud {
     Crud { order: vec![operation], operations, rate: Rate::PerSecond(per_second), ..crud(1) }
 }

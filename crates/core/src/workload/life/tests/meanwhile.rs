@@ -1,4 +1,4 @@
-//! Calls beside the giving back, with a store that keeps writers waiting, or refuses them.
+//! Calls while space is reclaimed, with a store that blocks or refuses writers.
 
 use std::thread;
 
@@ -12,7 +12,7 @@ use super::*;
 
 const HELD: Duration = Duration::from_millis(60);
 
-/// Twenty records in such a store, beside which this is done.
+/// Does this in such a store with twenty records.
 fn outcome(
     work: impl FnOnce(&Wrong, &Records, &[Record]) -> std::result::Result<(), Stop>,
 ) -> (std::result::Result<Meanwhile, Stop>, Vec<Record>) {
@@ -48,7 +48,7 @@ fn who_waits_for_the_work_is_seen_with_the_time_of_it_and_who_does_not_is_not_bl
     assert!(calls.writes.count >= 1 && calls.writes.longest_ns > held_ns / 2, "{calls:?}");
     assert!(calls.reads.count > 1 && calls.refused.is_none(), "{calls:?}");
     assert!(calls.reads_before.count > 0 && calls.writes_before.count > 0, "{calls:?}");
-    // The first half is read, the second overwritten, as often as was told.
+    // The first half is read, the second overwritten, as often as reported.
     let writes: u64 = there.iter().map(|(_, version)| u64::from(*version)).sum();
     assert!(there[..10].iter().all(|(_, version)| *version == 0));
     assert_eq!(writes, calls.writes_before.count + calls.writes.count);

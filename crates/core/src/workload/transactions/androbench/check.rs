@@ -1,5 +1,5 @@
-//! The rows that the table must hold at a trial's end: every row, and every entry of the index, after the store was closed and
-//! opened anew, twice. A commit that was acknowledged and lost shows here.
+//! Checks the table at a trial's end: every row, and every index entry, after the store was closed and opened anew, twice. A lost
+//! acknowledged commit shows here.
 
 use std::time::Instant;
 
@@ -10,24 +10,19 @@ use crate::store::sql::{Prepared, SqlSession, SqlValue};
 use crate::workload::bench::Bench;
 use crate::workload::stop::Stop;
 
-/// Rows by id, each with its version; [`GONE`] for one that was deleted.
+/// Rows by id, each with its version, or [`GONE`] if deleted.
 pub struct Expected<'a> {
-    /// The source of rows.
     pub source: Source,
-    /// The versions.
     pub versions: &'a [u8],
 }
 
 impl Expected<'_> {
-    /// Rows that are there.
     pub fn live(&self) -> u64 {
         self.versions.iter().filter(|version| **version != GONE).count() as u64
     }
 
-    /// Holds the table to all this. Opens the store twice, and closes it.
-    ///
-    /// # Errors
-    /// [`Failure::WrongData`] at the first row that is missing, wrong, or there after it was deleted; the store's own.
+    /// Checks the table. Opens the store twice, and closes it. Fails with [`Failure::WrongData`] at the first row that is
+    /// missing, wrong, or there after it was deleted.
     pub fn audit(&self, bench: &mut Bench<'_>) -> Result<Audit, Stop> {
         let start = Instant::now();
         for _ in 0..2 {
@@ -48,7 +43,7 @@ impl Expected<'_> {
         })
     }
 
-    /// Every row, in the order of the primary key.
+    /// Every row, in key order.
     fn rows(&self, session: &mut dyn SqlSession) -> Result<(), Stop> {
         let names = COLUMNS.map(|(name, _)| name).join(", ");
         let mut expected = self.ids();
@@ -71,7 +66,6 @@ impl Expected<'_> {
         }
     }
 
-    /// Every entry of the index, once.
     fn index(&self, session: &mut dyn SqlSession) -> Result<(), Stop> {
         let mut row = self.source.row();
         let mut seen = vec![false; self.versions.len()];
@@ -111,10 +105,7 @@ impl Expected<'_> {
     }
 }
 
-/// Looks at one row, which is to be as `expected`, or not to be there.
-///
-/// # Errors
-/// [`Failure::WrongData`] when it is otherwise.
+/// Checks one row; `None` must be missing. Fails with [`Failure::WrongData`] otherwise.
 pub fn row(
     session: &mut dyn SqlSession,
     look: Prepared,
@@ -137,13 +128,12 @@ pub fn row(
     Err(Stop { failure: Failure::WrongData, message, operation: None })
 }
 
-/// Shows what a query finds.
 fn each(session: &mut dyn SqlSession, sql: &str, see: &mut dyn FnMut(&[SqlValue<'_>])) -> Result<u64, Stop> {
     let query = session.prepare(sql).and_then(|query| session.query(query, &[], see));
     query.map_err(|error| failed("reading the table back", &error))
 }
 
-/// In what the row that was found differs from the one that was to come.
+/// How the found row differs from the expected one.
 fn difference(expected: Option<&SqlValue<'_>>, found: Option<&SqlValue<'_>>) -> String {
     match (expected, found) {
         (Some(SqlValue::Integer(expected)), Some(SqlValue::Integer(found))) if expected == found => {

@@ -8,41 +8,34 @@ use crate::store::{Guarantee, Kind};
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::Parameters;
 
-/// The bytes that a row takes beside its body, in its table and its index.
+/// A row's bytes besides its body, in its table and its index.
 const BESIDE_BODY_BYTES: f64 = 90.0;
 /// Starting a process, opening, settling and closing a store, in seconds.
 const OVERHEAD_S: f64 = 0.15;
-/// A statement within a transaction, with making its row, in seconds: of an engine in the process, and of a server.
+/// Seconds of a statement within a transaction, with making its row: for an engine in the process, and a server.
 const STATEMENT_S: f64 = 5e-6;
 const SERVER_STATEMENT_S: f64 = 50e-6;
-/// Opening a store again to read it back, in seconds.
+/// Seconds to open a store and read it back.
 const AUDIT_S: f64 = 0.02;
 /// Syncs of a transaction: journal, its header, the file, its folder.
 const SYNCS: f64 = 3.0;
 
-/// The work of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AndrobenchParameters {
-    /// Rows that are there before the first transaction.
+pub(crate) struct AndrobenchParameters {
     pub rows: u64,
-    /// Statements in a transaction.
     pub statements: u64,
-    /// Transactions of each kind.
     pub transactions: u64,
-    /// Bytes of a body, on average.
     pub body_bytes: u64,
-    /// When transactions begin.
     pub rate: Rate,
 }
 
-/// The seconds that a statement within a transaction takes of the cell's store.
+/// Seconds of a statement within a transaction of the cell's store.
 fn statement_s(case: &Case<'_>) -> f64 {
     let is_server = case.store().is_some_and(|store| store.kind == Kind::Server);
     if is_server { SERVER_STATEMENT_S } else { STATEMENT_S }
 }
 
 impl AndrobenchParameters {
-    /// The values that a cell and its parameters give.
     pub fn of(cell: &Cell, parameters: &Parameters) -> AndrobenchParameters {
         AndrobenchParameters {
             rows: number(cell, Axis::ROWS),
@@ -58,8 +51,7 @@ impl AndrobenchParameters {
         self.transactions.saturating_mul(self.statements)
     }
 
-    /// The most rows that there are at once.
-    pub fn most_rows(&self) -> u64 {
+    pub(crate) fn most_rows(&self) -> u64 {
         self.rows.saturating_add(self.touched())
     }
 
@@ -71,12 +63,12 @@ impl AndrobenchParameters {
         self.rows as f64 * statement_s + self.bytes() / probe.write_bytes_per_s
     }
 
-    /// All rows are read by their key, and by their index.
+    /// All rows are read by key, and by index.
     fn audit_s(&self, statement_s: f64) -> f64 {
         AUDIT_S + 2.0 * self.most_rows() as f64 * statement_s
     }
 
-    /// From one transaction's begin to the next, where a rate is set.
+    /// Seconds between transactions, if a rate is set.
     fn scheduled_s(&self) -> f64 {
         match self.rate {
             Rate::Closed => 0.0,
@@ -89,7 +81,6 @@ fn number(cell: &Cell, axis: Axis) -> u64 {
     cell.text(axis).parse().unwrap_or_default()
 }
 
-/// Why a cell can't be run, whatever the place.
 pub fn reason(case: &Case<'_>) -> Option<Reason> {
     check(case).err()
 }
@@ -102,18 +93,17 @@ fn check(case: &Case<'_>) -> Result<(), Reason> {
     case.holds(AndrobenchParameters::of(case.cell, case.parameters).bytes())
 }
 
-/// Bytes of disk: rows, journal or log, and pages that are larger than what is in them.
+/// Bytes of rows, journal or log, and partly filled pages.
 pub fn space(case: &Case<'_>) -> Space {
     let bytes = AndrobenchParameters::of(case.cell, case.parameters).bytes();
     Space { peak_bytes: bytes * 2.0 + f64::from(1 << 20), room_bytes: bytes * 4.0 + f64::from(8 << 20) }
 }
 
-/// Bytes of data at the fullest.
 pub fn held(case: &Case<'_>) -> f64 {
     AndrobenchParameters::of(case.cell, case.parameters).bytes()
 }
 
-/// Bytes of memory: the version of each row and what is to be deleted, and the rows of a transaction.
+/// Bytes of each row's version, ids to delete, and a transaction's rows.
 pub fn memory(case: &Case<'_>) -> f64 {
     let work = AndrobenchParameters::of(case.cell, case.parameters);
     let remembered = size_of::<u8>() + size_of::<u32>();
@@ -121,8 +111,8 @@ pub fn memory(case: &Case<'_>) -> f64 {
         + work.statements as f64 * (work.body_bytes as f64 + BESIDE_BODY_BYTES)
 }
 
-/// Seconds, by what the transactions of a rehearsal took: settings decide whether they wait for the disk, and how often. The
-/// first ones are slower than those that follow, so medians count.
+/// Seconds, by a rehearsal's transactions: settings decide whether they wait for the disk, and how often. The first ones are
+/// slower, so medians count.
 pub fn time_by_rehearsal(case: &Case<'_>, probe: &Probe, rehearsal: &TrialResult) -> Option<f64> {
     let done = &rehearsal.ok()?.operations;
     if done.is_empty() {
@@ -140,7 +130,7 @@ pub fn time_by_rehearsal(case: &Case<'_>, probe: &Probe, rehearsal: &TrialResult
     Some(beside_s + work.loading_s(statement_s, probe) + work_s + work.audit_s(statement_s))
 }
 
-/// Seconds: as if every transaction waited for the disk, unless a tier is asked for at which none does.
+/// Seconds: as if every transaction waited for the disk, unless the tier is one at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let work = AndrobenchParameters::of(case.cell, case.parameters);
     let statement_s = statement_s(case);

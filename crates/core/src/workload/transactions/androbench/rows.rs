@@ -1,5 +1,4 @@
-//! The table: messages, as an application on a phone keeps them. Every row follows from the seed, its id and how often
-//! it was updated.
+//! The table: messages, as an application on a phone keeps them. Every row follows from the seed, its id and its number of updates.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -7,10 +6,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::store::sql::{SqlType, SqlValue};
 
-/// The table's name.
 pub const TABLE: &str = "messages";
 
-/// Its columns, the primary key first.
 pub const COLUMNS: [(&str, SqlType); 8] = [
     ("id", SqlType::Integer),
     ("conversation", SqlType::Integer),
@@ -22,27 +19,24 @@ pub const COLUMNS: [(&str, SqlType); 8] = [
     ("picture", SqlType::Blob),
 ];
 
-/// The statement that changes the row of an id: what was sent, and so the index, too.
+/// Changes a row's `sent_at`, and so the index, too.
 pub const UPDATE: &str = "UPDATE messages SET sent_at = ?, unread = ?, score = ?, body = ? WHERE id = ?";
 
-/// The statement that removes the row of an id.
 pub const DELETE: &str = "DELETE FROM messages WHERE id = ?";
 
 /// Conversations, to which messages belong.
 const CONVERSATIONS: u64 = 50;
-/// Bytes of a small picture, up to and including.
+/// Lower and upper bound, included.
 const PICTURE_BYTES: (u64, u64) = (8, 40);
-/// Letters of a name, up to and including.
+/// Lower and upper bound, included.
 const NAME_BYTES: (u64, u64) = (4, 16);
-/// The version of a row that is not there.
 pub const GONE: u8 = u8::MAX;
 
-/// The version after an update.
 pub fn next(version: u8) -> u8 {
     (version + 1) % GONE
 }
 
-/// The statements that make the table and its index, with types as a dialect names them.
+/// The statements for table and index, with a dialect's type names.
 pub fn schema(type_name: impl Fn(SqlType) -> &'static str) -> String {
     let column = |(place, (name, of)): (usize, &(&str, SqlType))| {
         let key = if place == 0 { " PRIMARY KEY" } else { " NOT NULL" };
@@ -55,28 +49,23 @@ pub fn schema(type_name: impl Fn(SqlType) -> &'static str) -> String {
     )
 }
 
-/// The statement that inserts a row.
 pub fn insert() -> String {
     let names = COLUMNS.map(|(name, _)| name).join(", ");
     format!("INSERT INTO {TABLE} ({names}) VALUES ({})", ["?"; COLUMNS.len()].join(", "))
 }
 
-/// The statement that reads the row of an id.
 pub fn look() -> String {
     let names = COLUMNS.map(|(name, _)| name).join(", ");
     format!("SELECT {names} FROM {TABLE} WHERE id = ?")
 }
 
-/// The source of rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
-    /// The trial's seed.
     pub seed: u64,
-    /// Bytes of a body, on average.
     pub body_bytes: u64,
 }
 
-/// A row. Its memory is taken once and kept.
+/// A row, whose memory is taken once and kept.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row {
     id: i64,
@@ -90,7 +79,6 @@ pub struct Row {
 }
 
 impl Source {
-    /// A row with room for any.
     pub fn row(&self) -> Row {
         Row {
             sender: String::with_capacity(NAME_BYTES.1 as usize),
@@ -100,7 +88,7 @@ impl Source {
         }
     }
 
-    /// Makes a row that of an id and version.
+    /// Makes it the row of an id and version.
     pub fn fill(&self, row: &mut Row, id: u64, version: u8) {
         // The columns that do not change.
         let mut random = self.random(id, GONE);
@@ -131,7 +119,7 @@ fn within(random: &mut Xoshiro256PlusPlus, least: u64, most: u64) -> u64 {
     least + random.next_u64() % (most - least + 1)
 }
 
-/// Fills a text with letters, eight of each number drawn.
+/// Fills a text with letters, eight from each random number.
 fn letters(random: &mut Xoshiro256PlusPlus, text: &mut String, least: u64, most: u64) {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz      ";
     text.clear();
@@ -145,7 +133,6 @@ fn letters(random: &mut Xoshiro256PlusPlus, text: &mut String, least: u64, most:
 }
 
 impl Row {
-    /// Its values, in the order of the columns.
     pub fn values(&self) -> [SqlValue<'_>; COLUMNS.len()] {
         [
             SqlValue::Integer(self.id),
@@ -159,7 +146,6 @@ impl Row {
         ]
     }
 
-    /// The values of [`UPDATE`].
     pub fn changes(&self) -> [SqlValue<'_>; 5] {
         [
             SqlValue::Integer(self.sent_at),
@@ -170,17 +156,15 @@ impl Row {
         ]
     }
 
-    /// The values of [`DELETE`].
     pub fn key(&self) -> [SqlValue<'_>; 1] {
         [SqlValue::Integer(self.id)]
     }
 
-    /// Its primary key.
     pub fn id(&self) -> u64 {
         self.id as u64
     }
 
-    /// The columns that the index holds of it, and its id.
+    /// The index's columns, and the id.
     pub fn entry(&self) -> [SqlValue<'_>; 3] {
         [SqlValue::Integer(self.conversation), SqlValue::Integer(self.sent_at), SqlValue::Integer(self.id)]
     }

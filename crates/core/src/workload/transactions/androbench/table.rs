@@ -12,28 +12,24 @@ use crate::store::{self, Store, StoreError};
 use crate::workload::stop::Stop;
 use crate::workload::transactions::{KINDS, Kind, Timer, Transactions, each};
 
-/// The places of the kinds.
 const INSERT: usize = 0;
 const UPDATE: usize = 1;
 
-/// The table, in a session.
 pub struct Table<'s> {
     pub session: Box<dyn SqlSession + 's>,
     statements: Option<Statements>,
 }
 
-/// The statements of the session.
 #[derive(Clone, Copy)]
 struct Statements {
     insert: Prepared,
     update: Prepared,
     delete: Prepared,
-    /// Looks at a row after the clock has stopped.
+    /// Reads a row after the clock has stopped.
     look: Prepared,
 }
 
 impl<'s> Table<'s> {
-    /// Makes it.
     pub fn make(store: &'s dyn Store) -> Result<Table<'s>, Stop> {
         let mut session = store.sql().map_err(|error| Stop::store("opening a session", &error))?;
         let schema = rows::schema(|of| session.type_name(of));
@@ -42,7 +38,6 @@ impl<'s> Table<'s> {
         Ok(Table { session, statements: None })
     }
 
-    /// Prepares the statements.
     pub fn prepare(&mut self) -> Result<(), Stop> {
         let session = &mut self.session;
         let mut prepare =
@@ -57,25 +52,21 @@ impl<'s> Table<'s> {
     }
 }
 
-/// All transactions of a trial, and what the table holds. Its memory is taken before the store is opened.
-pub struct Messages {
+/// All transactions of a trial, and the table's content. Its memory is taken before the store is opened.
+pub(crate) struct Messages {
     work: AndrobenchParameters,
     source: Source,
     random: Xoshiro256PlusPlus,
     versions: Vec<u8>,
-    /// Ids in the order in which they are deleted.
+    /// In the order of deletion.
     to_delete: Vec<u32>,
     rows: Vec<Row>,
-    /// A row as it is to be found.
     expected: Row,
     written: Written,
 }
 
 impl Messages {
     /// Takes all memory that the harness will need.
-    ///
-    /// # Errors
-    /// Never.
     pub fn prepare(work: AndrobenchParameters, seed: u64) -> Result<Messages, String> {
         let source = Source { seed, body_bytes: work.body_bytes };
         let most = usize::try_from(work.most_rows()).unwrap_or(usize::MAX);
@@ -96,28 +87,24 @@ impl Messages {
         })
     }
 
-    /// Rows to be loaded.
     pub fn rows(&self) -> u64 {
         self.work.rows
     }
 
-    /// The source of rows.
     pub fn source(&self) -> Source {
         self.source
     }
 
-    /// The version of each row, by its id.
     pub fn versions(&self) -> &[u8] {
         &self.versions
     }
 
-    /// The first rows were loaded.
+    /// To be called when the first rows were loaded.
     pub fn loaded(&mut self, value_bytes: u64) {
         self.written.records += self.work.rows;
         self.written.value_bytes += value_bytes;
     }
 
-    /// The rows of the table, with keys of so many bytes.
     pub fn stored(&self, key_bytes: u64) -> Stored {
         let mut row = self.source.row();
         let mut stored = Stored { records: 0, key_bytes: 0, value_bytes: 0 };
@@ -130,7 +117,6 @@ impl Messages {
         stored
     }
 
-    /// The records handed to the store, with keys of so many bytes.
     pub fn written(&self, key_bytes: u64) -> Written {
         Written { key_bytes: self.written.records * key_bytes, ..self.written }
     }
@@ -187,7 +173,7 @@ impl Transactions<Table<'_>> for Messages {
         })
     }
 
-    /// Looks at the rows of the transaction, too: they are where the engine has just been.
+    /// Checks the transaction's rows, too: the engine has just been there.
     fn check(&mut self, on: &mut Table<'_>, kind: usize, number: u64, changed: u64) -> Result<(), Stop> {
         let expected = self.rows.len() as u64;
         if changed != expected {
@@ -207,7 +193,7 @@ impl Transactions<Table<'_>> for Messages {
     }
 }
 
-/// So many ids below `most` in a random order, none twice.
+/// `count` distinct random ids below `most`.
 fn drawn(most: u64, count: u64, random: &mut Xoshiro256PlusPlus) -> Vec<u32> {
     let mut all: Vec<u32> = (0..most as u32).collect();
     for place in 0..count.min(most) {

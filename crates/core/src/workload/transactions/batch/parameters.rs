@@ -16,26 +16,20 @@ use crate::workload::parameter::Parameters;
 const OVERHEAD_S: f64 = 0.3;
 /// A statement, with making its row, in seconds.
 const STATEMENT_S: f64 = 30e-6;
-/// Making, writing or deleting a file, in seconds.
+/// Seconds to make, write or delete a file.
 const FILE_S: f64 = 60e-6;
-/// Syncs of a transaction.
 const SYNCS: f64 = 3.0;
-/// The bytes that a row takes in a table or a tree beside its values.
+/// A row's bytes in a table or a tree besides its values.
 const BESIDE_VALUES: f64 = 60.0;
 
-/// The work of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BatchParameters {
-    /// Transactions of each kind.
+pub(crate) struct BatchParameters {
     pub transactions: u64,
-    /// Statements in a transaction.
     pub statements: u64,
-    /// Before each kind.
     pub rest: Duration,
 }
 
 impl BatchParameters {
-    /// The values that a cell and its parameters give.
     pub fn of(cell: &Cell, parameters: &Parameters) -> BatchParameters {
         let number = |axis| cell.text(axis).parse().unwrap_or(1).max(1);
         BatchParameters {
@@ -45,7 +39,7 @@ impl BatchParameters {
         }
     }
 
-    /// Rows that are inserted, and deleted in the end.
+    /// Rows inserted, and deleted in the end.
     pub fn rows(&self) -> u64 {
         self.transactions.saturating_mul(self.statements)
     }
@@ -55,7 +49,6 @@ impl BatchParameters {
     }
 }
 
-/// Why a cell can't be run, whatever the place.
 pub fn reason(case: &Case<'_>) -> Option<Reason> {
     if let Err(reason) = case.opens() {
         return Some(reason);
@@ -70,7 +63,7 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
     (bytes >= case.size_limit as f64).then_some(Reason::TooLarge { bytes, limit_bytes: case.size_limit })
 }
 
-/// Bytes of disk: rows, journal or log, and pages that are larger than what is in them.
+/// Bytes of rows, journal or log, and partly filled pages.
 pub fn space(case: &Case<'_>) -> Space {
     let work = BatchParameters::of(case.cell, case.parameters);
     let rows = work.rows() as f64;
@@ -80,19 +73,18 @@ pub fn space(case: &Case<'_>) -> Space {
     Space { peak_bytes: bytes * 2.0 + f64::from(1 << 20), room_bytes: bytes * 4.0 + f64::from(8 << 20) }
 }
 
-/// Bytes of data at the fullest.
 pub fn held(case: &Case<'_>) -> f64 {
     BatchParameters::of(case.cell, case.parameters).bytes()
 }
 
-/// Bytes of memory: two orders of all ids, and the rows of a transaction as they are and as they were read.
+/// Bytes of two orders of all ids, and a transaction's rows as made and as read.
 pub fn memory(case: &Case<'_>) -> f64 {
     let work = BatchParameters::of(case.cell, case.parameters);
     let row = (2 * (NUMBER_BYTES + MOST_LETTERS) + 128) as f64;
     2.0 * work.rows() as f64 * size_of::<u32>() as f64 + work.statements as f64 * row
 }
 
-/// Seconds: as if every transaction waited for the disk, unless a tier is asked for at which none does.
+/// Seconds: as if every transaction waited for the disk, unless the tier is one at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let work = BatchParameters::of(case.cell, case.parameters);
     let waits = !matches!(case.cell.guarantee().tier(), Some(Guarantee::None | Guarantee::Process));

@@ -11,27 +11,25 @@ use crate::store;
 use crate::workload::stop::Stop;
 use crate::workload::transactions::{KINDS, Kind, Timer, Transactions};
 
-/// The places of the kinds.
 const INSERT: usize = 0;
 const SELECT: usize = 1;
 const DELETE: usize = 2;
 
-/// All transactions of a trial. Its memory is taken before the store is opened.
+/// A trial's transactions. Its memory is taken before the store is opened.
 pub struct Play {
     work: BatchParameters,
     seed: u64,
     random: Xoshiro256PlusPlus,
-    /// All ids in the order in which they are inserted, then in that in which they are deleted.
+    /// All ids in the order of insertion, then of deletion.
     order: Vec<u32>,
     rows: Vec<Row>,
     seen: ReadBuffer,
-    /// Whether the store keeps what it is given: else nothing is looked at.
+    /// Whether the store keeps what it is given: else nothing is checked.
     keeps: bool,
     written: Written,
 }
 
 impl Play {
-    /// Takes all memory that they will need.
     pub fn prepare(work: BatchParameters, seed: u64, keeps: bool) -> Play {
         let statements = usize::try_from(work.statements).unwrap_or(usize::MAX);
         Play {
@@ -46,7 +44,6 @@ impl Play {
         }
     }
 
-    /// The records handed to the store.
     pub fn written(&self) -> Written {
         Written { key_bytes: self.written.records * KEY_BYTES as u64, ..self.written }
     }
@@ -127,7 +124,7 @@ impl<'t> Transactions<dyn Table + 't> for Play {
     }
 }
 
-/// Any order is as likely as any other.
+/// Every order is equally likely.
 fn shuffle(ids: &mut [u32], random: &mut Xoshiro256PlusPlus) {
     for last in (1..ids.len()).rev() {
         ids.swap(last, (random.next_u64() % (last as u64 + 1)) as usize);

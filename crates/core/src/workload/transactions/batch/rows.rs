@@ -6,34 +6,30 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::store::sql::SqlValue;
 
-/// The table's name.
 pub const TABLE: &str = "tests";
-/// The statement that makes it, as in the paper; every dialect of SQL knows these types.
+/// As in the paper; every SQL dialect knows these types.
 pub const SCHEMA: &str = "CREATE TABLE tests (id INTEGER PRIMARY KEY, test_number INTEGER NOT NULL, test_string VARCHAR(100) NOT NULL)";
 pub const INSERT: &str = "INSERT INTO tests (id, test_number, test_string) VALUES (?, ?, ?)";
 pub const SELECT: &str = "SELECT test_number, test_string FROM tests WHERE id = ?";
 pub const DELETE: &str = "DELETE FROM tests WHERE id = ?";
 
-/// Letters of a text, at most.
-pub const MOST_LETTERS: usize = 100;
-/// Bytes of a row's values beside its text.
-pub const NUMBER_BYTES: usize = 4;
-/// Bytes of a record's key: the id in hexadecimal digits.
-pub const KEY_BYTES: usize = 8;
+pub(crate) const MOST_LETTERS: usize = 100;
+/// A row's bytes besides its text.
+pub(crate) const NUMBER_BYTES: usize = 4;
+/// The id in hexadecimal.
+pub(crate) const KEY_BYTES: usize = 8;
 
-/// A row. Its memory is taken once and kept.
+/// A row, whose memory is taken once and kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     id: u32,
     number: i32,
-    /// The key of the record that stands for it.
     key: [u8; KEY_BYTES],
-    /// The value of that record: the number in big-endian order, then the text.
+    /// The number, big-endian, then the text.
     value: Vec<u8>,
 }
 
 impl Row {
-    /// A row with room for any.
     pub fn new() -> Row {
         Row {
             id: 0,
@@ -43,7 +39,6 @@ impl Row {
         }
     }
 
-    /// Makes it that of an id.
     pub fn fill(&mut self, seed: u64, id: u32) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(xxh3_64_with_seed(&id.to_le_bytes(), seed));
         self.id = id;
@@ -63,22 +58,18 @@ impl Row {
         }
     }
 
-    /// The key of its record.
     pub fn key(&self) -> &[u8] {
         &self.key
     }
 
-    /// The value of its record.
     pub fn value(&self) -> &[u8] {
         &self.value
     }
 
-    /// Its id, as SQL takes it.
     pub fn id(&self) -> SqlValue<'_> {
         SqlValue::Integer(self.id.into())
     }
 
-    /// Its values, as SQL takes them.
     pub fn values(&self) -> [SqlValue<'_>; 3] {
         let text = std::str::from_utf8(&self.value[NUMBER_BYTES..]).unwrap_or_default();
         [self.id(), SqlValue::Integer(self.number.into()), SqlValue::Text(text)]

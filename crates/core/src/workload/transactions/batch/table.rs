@@ -6,45 +6,42 @@ use crate::store::{Result, Session};
 use crate::workload::stop::Stop;
 use crate::workload::transactions::each;
 
-/// The table or the records that transactions are done on. A transaction has the store's guarantee when its call returns.
+/// What transactions work on. A transaction has the store's guarantee when its call returns.
 pub trait Table {
-    /// Inserts rows in one transaction; how many.
+    /// Inserts rows in one transaction; gives their number.
     fn insert(&mut self, rows: &[Row], records: &[(&[u8], &[u8])]) -> Result<u64>;
 
-    /// Reads each row, in one transaction where the store has them, and notes what it found.
+    /// Reads each row, in one transaction if the store has them, into `seen`.
     fn select(&mut self, rows: &[Row], seen: &mut ReadBuffer) -> Result<u64>;
 
-    /// Deletes rows in one transaction; how many.
+    /// Deletes rows in one transaction; gives their number.
     fn delete(&mut self, rows: &[Row], keys: &[&[u8]]) -> Result<u64>;
 }
 
-/// Rows that were read: for each that was found, its number and its text as a record's value has them. Its memory is taken once.
+/// Number and text of each row that was found, as in a record's value. Its memory is taken once.
 #[derive(Debug)]
-pub struct ReadBuffer {
+pub(crate) struct ReadBuffer {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl ReadBuffer {
-    /// Room for so many rows.
     pub fn new(rows: usize) -> ReadBuffer {
         let bytes = rows * (NUMBER_BYTES + rows::MOST_LETTERS);
         ReadBuffer { bytes: Vec::with_capacity(bytes), ends: Vec::with_capacity(rows) }
     }
 
-    /// Nothing was read yet.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
     }
 
-    /// A record's value.
     fn note(&mut self, value: &[u8]) {
         self.bytes.extend_from_slice(value);
         self.ends.push(self.bytes.len());
     }
 
-    /// A row's number and text; anything else is noted as nothing.
+    /// A row's number and text; anything else counts as nothing.
     fn note_row(&mut self, found: &[SqlValue<'_>]) {
         if let [SqlValue::Integer(number), SqlValue::Text(text)] = found {
             self.bytes.extend_from_slice(&(*number as i32).to_be_bytes());
@@ -53,7 +50,7 @@ impl ReadBuffer {
         self.ends.push(self.bytes.len());
     }
 
-    /// The first of the rows, by its place, that was not found as it is.
+    /// The index of the first row that was not found as it is.
     pub fn first_wrong(&self, rows: &[Row]) -> Option<usize> {
         let mut from = 0;
         for (place, row) in rows.iter().enumerate() {
@@ -67,7 +64,6 @@ impl ReadBuffer {
     }
 }
 
-/// Rows of a table, by prepared statements.
 pub struct Rows<'s> {
     session: Box<dyn SqlSession + 's>,
     insert: Prepared,
@@ -76,7 +72,6 @@ pub struct Rows<'s> {
 }
 
 impl<'s> Rows<'s> {
-    /// Makes the table, which is empty.
     pub fn make(mut session: Box<dyn SqlSession + 's>) -> std::result::Result<Rows<'s>, Stop> {
         session.execute(rows::SCHEMA).map_err(|error| Stop::store("making the table", &error))?;
         session
@@ -109,13 +104,11 @@ impl Table for Rows<'_> {
     }
 }
 
-/// The same rows as records.
 pub struct Records<'s> {
     session: Box<dyn Session + 's>,
 }
 
 impl<'s> Records<'s> {
-    /// Of an empty store.
     pub fn new(session: Box<dyn Session + 's>) -> Records<'s> {
         Records { session }
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::axis::Axis;
 use crate::cell::Cell;
 use crate::result::Failure;
 use crate::store::{Guarantee, OpenFn, OpenOptions, Result, Session, StoreDef, StoreError};
@@ -6,7 +7,6 @@ use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::Spec;
 
-/// A trial of 3 transactions of 20 statements.
 fn trial(stores: &[StoreDef], store: &str, guarantee: &str) -> std::result::Result<Measured, Ended> {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
@@ -37,12 +37,10 @@ fn records_are_inserted_selected_and_deleted() {
     }
 }
 
-/// A store over memory that goes wrong in one way.
 struct Wrong(Box<dyn Store>, Way);
 
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    /// A value comes back changed.
     Changes,
     /// One of a batch is not inserted.
     Forgets,

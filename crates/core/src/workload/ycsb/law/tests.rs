@@ -1,8 +1,6 @@
-//! Each distribution against its law, by Pearson's chi-square over 20 seeds that were chosen beforehand: 1 to 20.
-//!
-//! The sum over all seeds is held to the 1 % level, divided by the number of laws; each seed by itself to the 1 % level,
-//! divided by the number of all tests. So a right generator fails any of them once in fifty choices of the seeds at most; with
-//! the seeds as they are, the outcome is always the same.
+//! Each distribution against its law, by Pearson's chi-square over the seeds 1 to 20, chosen beforehand. The sum over all seeds
+//! is held to the 1 % level divided by the number of laws, each seed to the 1 % level divided by the number of all tests. So a
+//! right generator fails any of them for at most one choice of seeds in fifty; with fixed seeds, the outcome is always the same.
 
 use super::*;
 
@@ -43,7 +41,6 @@ fn chi_square(found: &[u32], expected: &[f64]) -> (f64, f64) {
     (sum, bins - 1.0)
 }
 
-/// The chances of all seeds, and that of their sum.
 fn chances(draw: impl Fn(u64) -> Vec<u32>, expected: &[f64]) -> (Vec<f64>, f64) {
     let of = |seed| chi_square(&draw(seed), expected);
     let all: Vec<(f64, f64)> = SEEDS.map(of).collect();
@@ -51,7 +48,6 @@ fn chances(draw: impl Fn(u64) -> Vec<u32>, expected: &[f64]) -> (Vec<f64>, f64) 
     (all.iter().map(|(value, degrees)| chance(*value, *degrees)).collect(), chance(sum.0, sum.1))
 }
 
-/// Fails unless the draws are as expected. There are so many laws.
 #[track_caller]
 fn assert_follows(name: &str, draw: impl Fn(u64) -> Vec<u32>, expected: &[f64]) {
     const LAWS: f64 = 10.0;
@@ -96,7 +92,7 @@ fn ycsbs_own_zipfian_follows_its_law() {
     assert_follows("zipfian-ycsb", draws(Distribution::ZipfianYcsb, SPACE, COUNT), &scrambled(COUNT));
     // FNV-1a of eight zero bytes; as a signed number it is negative, and loses its sign.
     assert_eq!(hash(0), 0xa8c7_f832_281a_39c5_u64.wrapping_neg());
-    // Of 1,000 records the most popular gets 4 % of the requests, where the exact law gives it 13 %.
+    // The most popular of 1,000 records gets 4 % of the requests; by the exact law it gets 13 %.
     let most = |shares: Vec<f64>| shares.into_iter().fold(0.0, f64::max);
     assert!((0.037..0.045).contains(&most(scrambled(1000))), "{}", most(scrambled(1000)));
     assert!((0.12..0.14).contains(&most(zipf(1000))));
@@ -107,7 +103,7 @@ fn ycsbs_own_zipfian_keeps_room_for_inserts() {
     let space = Space { loaded: 100, most: 150 };
     let mut requests = Requests::new(Distribution::ZipfianYcsb, space, 1, (0, 1)).unwrap();
     assert!((0..5000).map(|_| requests.next(120)).all(|record| record < 120));
-    // The most popular item lies where it lies among 200 records.
+    // The most popular item is the one among 200 records.
     let popular = hash(0) % 200;
     let mut found = [0; 200];
     (0..20_000).for_each(|_| found[requests.next(200) as usize] += 1);
@@ -226,7 +222,7 @@ fn lengths_follow_their_laws() {
     assert_eq!(found(Lengths::Constant, 1)[99], DRAWS);
 }
 
-/// A test that can't fail tells nothing: YCSB's way to scatter ranks, by the remainder of a hash, fails it.
+/// YCSB's way to scatter ranks, by the remainder of a hash, fails this test.
 #[test]
 fn a_hash_and_its_remainder_do_not_follow_the_law() {
     let hashed = |seed| {
