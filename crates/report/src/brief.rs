@@ -112,8 +112,10 @@ fn measured(report: &Report<'_>) -> String {
         1..=SIZES => Some(and(&at.into_iter().map(in_short).collect::<Vec<_>>())),
         many => Some(counted(many, "combination")),
     };
+    let is_fewer = merged.runs.iter().any(|run| run.plan().is_some_and(|plan| plan.fewer_records));
+    let fewer = is_fewer.then(|| "fewer records than planned, as more did not fit onto the disk".to_owned());
     let took = took(merged).map(|took| format!("{} of trials", rough_duration(took)));
-    let parts = sizes.into_iter().chain(place(merged)).chain(took);
+    let parts = sizes.into_iter().chain(fewer).chain(place(merged)).chain(took);
     parts.collect::<Vec<_>>().join("; ") + "."
 }
 
@@ -338,6 +340,22 @@ mod tests {
         let run = blocks("box", &(0..count).map(block).collect::<Vec<_>>());
         let merged = Merged::new(std::slice::from_ref(&run), &[]);
         text(&Report::new(&merged), Style { width: 100, colour: false })
+    }
+
+    #[test]
+    fn the_first_line_says_that_records_are_fewer_as_the_disk_is_small() {
+        let mut run = crate::data::samples::run("box", &[Sample::new("lmdb"), Sample::new("redb")]);
+        let mut plan = storebench_host::plan::find("crud").unwrap();
+        let mut first = |fewer_records| {
+            plan.fewer_records = fewer_records;
+            run.header.plan = plan.to_toml().unwrap();
+            let runs = [Run::new(run.header.clone(), run.trials.clone())];
+            lines(&Report::new(&Merged::new(&runs, &[]))).first[0].clone()
+        };
+        assert!(
+            first(true).contains("; fewer records than planned, as more did not fit onto the disk; on box")
+        );
+        assert!(!first(false).contains("fewer"));
     }
 
     #[test]

@@ -17,10 +17,6 @@ pub fn text(comparison: &Comparison<'_>) -> String {
     let (significant, others) = comparison.figures.split_at(split);
     let mut out = format!("### storebench: NEW against BASE\n\n**{}**\n", words::headline(comparison));
     out.push_str(&table(significant, &axes));
-    let broken = comparison.broken.len();
-    if broken > 0 {
-        out.push_str(&format!("\n**{} that BASE measured failed in NEW.**\n", counted(broken, "cell")));
-    }
     let shown = &others[..others.len().min(OTHERS)];
     if !shown.is_empty() {
         let more =
