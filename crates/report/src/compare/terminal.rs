@@ -14,11 +14,7 @@ pub fn text(comparison: &Comparison<'_>, others: usize, style: Style) -> String 
     let axes = Axes::of(comparison);
     let mut out = String::new();
     let line = |text: &str| wrap(text, style.width, "  ");
-    for (number, text) in words::first(comparison).iter().enumerate() {
-        let text = line(text);
-        let heading = || style.paint(HEADING, text.trim_end()) + "\n";
-        out.push_str(&if number == 0 { heading() } else { text });
-    }
+    words::first(comparison).iter().for_each(|text| out.push_str(&line(text)));
     out.push('\n');
     for (name, side) in [("BASE", &comparison.base), ("NEW", &comparison.new)] {
         out.push_str(&line(&format!("{name}: {}", words::side(side))));

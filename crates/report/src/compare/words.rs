@@ -17,7 +17,7 @@ use crate::stats::median;
 use crate::stats::unpaired::{LEVEL, MIN_OBSERVATIONS};
 use crate::terminal::grid::one_line;
 
-/// Stores that a first line names before the rest is only counted.
+/// Stores that a first line names.
 const NAMED: usize = 4;
 
 /// The number of things of a kind that a text lists before it only counts them.
@@ -179,17 +179,11 @@ pub fn first(comparison: &Comparison<'_>) -> Vec<String> {
             stores.entry(&figure.contestant).or_default().push(figure);
         }
         let of = |(store, figures): (&&str, &Vec<&FigureChange>)| {
-            let most = figures.first().map(|most| format!("{} {}", name(most), unbroken(estimate(most))));
-            format!(
-                "{store} in {}, most clearly {}",
-                counted(figures.len(), "figure"),
-                most.unwrap_or_default()
-            )
+            let (most, count) = (figures[0], counted(figures.len(), "figure"));
+            format!("{store} in {count} ({} {})", name(most), unbroken(estimate(most)))
         };
         let named: Vec<String> = stores.iter().take(NAMED).map(of).collect();
-        let more = stores.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-        lines.extend((!named.is_empty()).then(|| format!("{word}: {}{more}.", named.join("; "))));
+        lines.extend((!named.is_empty()).then(|| format!("{word}, most clearly: {}.", named.join("; "))));
     }
     let is_known = comparison.tested() + comparison.exact() > 0;
     lines.extend(reach(comparison).filter(|_| is_known).map(|reach| format!("How sure: {reach}")));
