@@ -13,7 +13,7 @@ use storebench_core::units::{exact_bytes, grouped};
 use super::danger;
 use super::matrix::{Contest, Figure, Matrix};
 use super::merge::{Group, GroupKey, Merged};
-use super::names::{and, joined};
+use super::names::joined;
 use crate::brief;
 use crate::judge::combinations::{Together, is_won_by, leaders, times_worse, together};
 use crate::judge::danger::shown;
@@ -311,16 +311,12 @@ impl Known<'_, '_> {
             let own = all.entry(self.name(&self.merged.layout.contestant(cell))).or_insert(bytes);
             *own = (*own).min(bytes);
         }
-        let mut by_size: BTreeMap<u64, Vec<String>> = BTreeMap::new();
-        for (store, bytes) in all {
-            bytes.into_iter().for_each(|bytes| by_size.entry(bytes).or_default().push(store.clone()));
-        }
-        let of = |(bytes, stores): (u64, Vec<String>)| format!("{} ({})", and(&stores), exact_bytes(bytes));
-        let all: Vec<String> = by_size.into_iter().map(of).collect();
+        let of = |(store, bytes): (String, Option<u64>)| Some(format!("{store} ({})", exact_bytes(bytes?)));
+        let all: Vec<String> = all.into_iter().filter_map(of).collect();
         (!all.is_empty()).then(|| {
             format!(
                 "Wrote less than the write buffer holds, so that it was not flushed for being full: {}.",
-                all.join("; ")
+                all.join(", ")
             )
         })
     }
