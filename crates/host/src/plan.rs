@@ -113,6 +113,9 @@ pub struct Plan {
     /// an axis combine it again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paired: Vec<Vec<Axis>>,
+    /// Whether counts of records were made fewer than the study has them, as more did not fit onto the disk.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub fewer_records: bool,
     /// Disks on which times are estimated, from what trials ask of a simulated disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disk_estimate: Vec<String>,
@@ -386,6 +389,11 @@ impl Source {
             Error::new(Exit::BadPlan, format!("the plan {} can't be read: {error}", path.display()))
         })?;
         Ok(Source { text: text.into(), origin: path.display().to_string() })
+    }
+
+    /// Whether it is a study of storebench's own.
+    pub fn is_shipped(&self) -> bool {
+        STUDIES.iter().any(|study| study.text == self.text)
     }
 
     /// The plan, all but its claims.

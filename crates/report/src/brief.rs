@@ -32,6 +32,9 @@ const NAMED: usize = 4;
 /// Positions that the first line names.
 const SIZES: usize = 2;
 
+/// Axes that it names even where all positions have the same value.
+const SIZE: [Axis; 2] = [Axis::RECORDS, Axis::RECORD_SIZE];
+
 /// Trials of the run that is named as the next, where this one has fewer.
 const MANY: u32 = 7;
 
@@ -66,7 +69,8 @@ pub fn lines(report: &Report<'_>) -> Lines {
     let matrices: Vec<&Matrix> = report.readable().iter().flatten().collect();
     let [decided, not_judged, all] = compared(&matrices);
     let own = sections::answers(report);
-    let (Some(run), true) = (merged.runs.first(), all > 0 || !own.is_empty()) else {
+    let (danger, is_any) = (riskier(report.standings()), all > 0 || !own.is_empty());
+    let (Some(run), true) = (merged.runs.first(), is_any || danger.is_some()) else {
         return Lines::default();
     };
     let compared: Vec<&Standings> = report
@@ -86,7 +90,7 @@ pub fn lines(report: &Report<'_>) -> Lines {
     let sure = (not_judged == 0 && all > 0).then(|| sure(decided, all, &trials));
     let next = sure.as_ref().map(|_| next(&trials, decided < all));
     let last = sure.into_iter().chain(next).collect::<Vec<_>>().join(" ");
-    let (danger, last) = (riskier(&compared), Some(last).filter(|last| !last.is_empty()));
+    let last = Some(last).filter(|last| !last.is_empty());
     let room = MOST.saturating_sub(lines.len() + danger.iter().chain(&last).count());
     let named = if told.len() > room { room.saturating_sub(1) } else { told.len() };
     lines.extend(told.iter().take(named).flatten().cloned());
@@ -109,12 +113,22 @@ fn measured(report: &Report<'_>) -> String {
     at.dedup();
     let sizes = match at.len() {
         0 => None,
-        1..=SIZES => Some(and(&at.into_iter().map(in_short).collect::<Vec<_>>())),
+        1 => Some(in_short(at[0])),
+        2..=SIZES => Some(and(&at.iter().map(|one| in_short(&apart(one, &at, &SIZE))).collect::<Vec<_>>())),
         many => Some(counted(many, "combination")),
     };
+    let is_fewer = merged.runs.iter().any(|run| run.plan().is_some_and(|plan| plan.fewer_records));
+    let fewer = is_fewer.then(|| "fewer records than planned, as more did not fit onto the disk".to_owned());
     let took = took(merged).map(|took| format!("{} of trials", rough_duration(took)));
-    let parts = sizes.into_iter().chain(place(merged)).chain(took);
+    let parts = sizes.into_iter().chain(fewer).chain(place(merged)).chain(took);
     parts.collect::<Vec<_>>().join("; ") + "."
+}
+
+/// A position without the values that all have in common, but those `kept`.
+pub(crate) fn apart(at: &Position, all: &[&Position], kept: &[Axis]) -> Position {
+    let alike = at.values().filter(|(axis, value)| all.iter().all(|one| one.value(*axis) == Some(value)));
+    let alike = alike.filter(|(axis, _)| !kept.contains(axis));
+    alike.fold(at.clone(), |rest, (axis, _)| rest.without(axis))
 }
 
 /// A position as people say it: `100 records of 1B..1KiB, compressible`.
@@ -216,7 +230,7 @@ impl Named {
 }
 
 /// The stores that are not ranked: of those that are faster what a power cut can cost and how often that was seen, of the others their names.
-fn riskier(all: &[&Standings]) -> Option<String> {
+fn riskier(all: &[Standings]) -> Option<String> {
     let (mut faster, mut others) = (Vec::new(), Vec::new());
     for one in all {
         let at = one.name.replacen("Guarantee", "guarantee", 1);

@@ -129,16 +129,25 @@ fn trials(report: &Report<'_>) -> Vec<Line> {
         .collect()
 }
 
+/// The limit of [`contention`].
+const CROWDED: &str =
+    "On average they may take what a store's threads leave, and a quarter of a processor more.";
+
 fn machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
     let mut lines = Vec::new();
-    lines.extend(contention::lines(merged).into_iter().map(|line| Line::no("other programs", line)));
+    let crowded = contention::lines(merged).into_iter();
+    lines.extend(crowded.map(|line| Line::no("other programs", format!("{line} {CROWDED}"))));
     if lines.is_empty() {
         let known =
             merged.runs.iter().flat_map(|run| &run.trials).filter_map(|trial| trial.others_processors);
         lines.push(match known.reduce(f64::max) {
             Some(most) => Line::ok(
                 "other programs",
-                format!("kept {} of {} processors busy at most", three_digits(most), machine.cores),
+                format!(
+                    "kept {} of {} processors busy at most. {CROWDED}",
+                    three_digits(most),
+                    machine.cores
+                ),
             ),
             None => Line::hint("other programs", "not known", "this system does not report what they took"),
         });

@@ -24,7 +24,7 @@ use crate::data::matrix::{Contest, MEMORY, Matrix, Row};
 use crate::data::merge::Merged;
 use crate::data::names::{FAILURE, HEADING, joined, store_style};
 use crate::data::standings::are_short;
-use crate::data::{clock, rule::rule_text, spread};
+use crate::data::{clock, rule::rule_text, spread, why::Why};
 use crate::judge::Rule;
 use crate::layout::{Position, words};
 use crate::report::Report;
@@ -264,7 +264,9 @@ fn head(matrix: &Matrix, place: &Position, axes: &BTreeSet<Axis>) -> String {
 fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
     let first = contest.contenders.first().filter(|_| contest.is_not_judged());
     let Some(best) = contest.winners().next().or(first) else {
-        let why = contest.why_empty().map_or("", |why| why.name());
+        // What no run has, such as the other count of a pair, needs no word.
+        let why = contest.why_empty().filter(|why| *why != Why::NotRun);
+        let why = why.map_or("", |why| why.name());
         return Item::new(why).painted(if contest.failed_trials > 0 {
             FAILURE
         } else {

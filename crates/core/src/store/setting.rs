@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Capabilities;
 use super::share::Share;
+use crate::result::Written;
 use crate::units::{exact_bytes, grouped, parse_bytes};
 
 /// The setting that says how many servers are one store.
@@ -82,6 +83,9 @@ pub struct SettingDef {
     pub numbered: &'static [&'static str],
 }
 
+/// Bytes that a buffer of writes keeps for a record at most, in addition to its key and its value; a removal of it included.
+const BUFFERED: u64 = 256;
+
 /// The unit of a setting's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
@@ -116,6 +120,12 @@ impl SettingDef {
             cost: "",
             numbered: &[],
         }
+    }
+
+    /// Whether it is the size of a buffer of writes, and so many did not fill it.
+    pub fn is_unfilled(&self, size: &str, written: &Written) -> bool {
+        let most = written.bytes() + written.records * BUFFERED;
+        self.is_filled_by_writes && size.parse::<u64>().is_ok_and(|size| most < size)
     }
 
     /// Whether its values are sizes in bytes.
@@ -197,6 +207,15 @@ mod tests {
     use super::*;
 
     const PAGE: SettingDef = SettingDef::new("page_size", "512 to 64 KiB", "4096", "a page").bytes();
+
+    #[test]
+    fn a_buffer_that_no_trial_filled_is_known() {
+        let written = |records, value_bytes| Written { records, key_bytes: 32, value_bytes };
+        let is = |def: &SettingDef, size: &str| def.is_unfilled(size, &written(10, 1_500));
+        let buffer = PAGE.filled_by_writes();
+        assert!(is(&buffer, "4096") && !is(&buffer, "4092") && !is(&buffer, "as shipped"));
+        assert!(!is(&PAGE, "4096"));
+    }
 
     #[test]
     fn sizes_are_read_and_shown_where_a_setting_counts_bytes() {

@@ -2,6 +2,11 @@
 
 use super::{ALWAYS_CROSSED, Plan};
 use storebench_core::axis::{Axis, Value};
+use storebench_core::result::{LeftOut, Reason};
+use storebench_core::units::CountRange;
+
+/// Counts of records become no fewer than this.
+const FEWEST: u64 = 100;
 
 /// A value for each axis of a list, which are set together; one axis alone is a list of one.
 pub type Step = Vec<(Axis, Value)>;
@@ -33,6 +38,26 @@ impl Plan {
     /// Whether the steps of an axis are counted with those of an axis that it is paired with.
     pub(super) fn is_counted_elsewhere(&self, axis: Axis) -> bool {
         self.paired.iter().any(|pair| pair.contains(&axis) && pair.first() != Some(&axis))
+    }
+
+    /// The plan with a tenth of the records where a count that goes with another axis does not fit onto the disk; `None` where no count
+    /// can become fewer.
+    pub fn with_fewer_records(&self, left_out: &[LeftOut]) -> Option<Plan> {
+        let is_paired = self.paired.iter().any(|pair| pair.contains(&Axis::RECORDS));
+        let counts: Vec<CountRange> = self.axes.list(Axis::RECORDS);
+        let lacks_room = |count: &CountRange| {
+            let here = left_out.iter().filter(|left| left.cell.records() == *count);
+            here.into_iter().any(|left| matches!(left.reason, Reason::NoRoom { .. }))
+        };
+        let fewer = |count: CountRange| match count.from / 10 >= FEWEST && lacks_room(&count) {
+            true => CountRange { from: count.from / 10, to: count.to / 10 },
+            false => count,
+        };
+        let new: Vec<CountRange> = counts.iter().copied().map(fewer).collect();
+        let mut plan = Plan { fewer_records: true, ..self.clone() };
+        let is_fewer = is_paired && new != counts;
+        plan.axes.set(Axis::RECORDS, new);
+        (is_fewer && plan.check().is_ok()).then_some(plan)
     }
 
     /// Checks that the axes that go together can.
@@ -77,7 +102,7 @@ mod tests {
     use crate::plan::{Changes, find};
     use crate::schedule::{self, Room};
     use storebench_core::cell::Cell;
-    use storebench_core::stores::NULL;
+    use storebench_core::stores::{FLAT_FOLDER, NULL};
 
     const SIZES: [&str; 2] = ["100B..1KiB", "10KiB..100KiB"];
 
@@ -108,6 +133,28 @@ mod tests {
         assert_eq!((&again.paired, pairs(&again)), (&plan.paired, expected.map(str::to_owned).into()));
         plan.axes_one_at_a_time = true;
         assert_eq!(pairs(&plan), expected, "a pair is varied as one axis");
+    }
+
+    #[test]
+    fn a_count_that_does_not_fit_becomes_a_tenth_until_it_does() {
+        let shrunk = |free_bytes: u64, mut plan: Plan| {
+            plan.axes.set(Axis::STORE, [Value::word("flat-folder")]);
+            let rooms = [Room { free_bytes, ..Room::unbounded("here") }];
+            let left_out = |plan: &Plan| schedule::cells(plan, &[FLAT_FOLDER], &rooms, &|_| None).unwrap().1;
+            while let Some(fewer) = plan.with_fewer_records(&left_out(&plan)) {
+                plan = fewer;
+            }
+            let again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
+            assert_eq!(again.fewer_records, plan.fewer_records);
+            (plan.axes.texts(Axis::RECORDS).join(" "), plan.fewer_records, left_out(&plan).is_empty())
+        };
+        assert_eq!(shrunk(1 << 40, quick()), ("10000..50000 1000..5000".into(), false, true));
+        assert_eq!(shrunk(64 << 20, quick()), ("10000..50000 100..500".into(), true, true));
+        let (counts, ..) = shrunk(10 << 20, quick());
+        assert_eq!(counts, "1000..5000 100..500", "never fewer than 100");
+        let mut named = quick();
+        named.apply(Changes::on(Axis::RECORDS, [Axis::RECORDS.read("10000..50000").unwrap()])).unwrap();
+        assert_eq!(shrunk(10 << 20, named), ("10000..50000".into(), false, false), "what a user named stays");
     }
 
     #[test]

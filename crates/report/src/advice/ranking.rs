@@ -207,7 +207,12 @@ impl Judging<'_, '_> {
         let series = |goal: Goal| -> Vec<Series<BlockKey>> { by_goal[&goal].values().cloned().collect() };
         let aims = [Goal::Speed, Goal::Space, Goal::Memory].map(|goal| (series(goal), (self.terms_of)(goal)));
         let beaten_by = beaten_by(&aims);
-        let standings = ranked_among(&series(goal), (self.terms_of)(goal), &beaten_by);
+        let safety = |store: &String| {
+            let danger = danger(self.table, store, self.here.get(store.as_str())?)?;
+            Some((danger.power_cut, danger.kill))
+        };
+        let safety: Vec<_> = stores.iter().map(safety).collect();
+        let standings = ranked_among(&series(goal), (self.terms_of)(goal), &beaten_by, &safety);
         let Some(best) = standings.first().and_then(|first| stores.get(first.index)) else {
             return Vec::new();
         };

@@ -101,7 +101,7 @@ fn what_is_odd_about_the_files_is_no() {
 fn others_that_took_the_processors_make_a_run_unsound() {
     let (sound, odd) =
         after(|run| run.trials.iter_mut().for_each(|trial| trial.others_processors = Some(99.0)));
-    assert!(!sound && odd.contains("other programs no: "), "{odd}");
+    assert!(!sound && odd.contains("other programs no: ") && odd.contains("a quarter of a processor"));
     let (sound, odd) =
         after(|run| run.trials.iter_mut().for_each(|trial| trial.others_processors = Some(0.0)));
     assert!(sound && !odd.contains("other programs"), "{odd}");

@@ -1,11 +1,9 @@
 //! A comparison as one HTML file that needs no network and no script, in the style of the report's page.
 
-use storebench_core::units::counted;
-
 use super::changes::{Changes, PAGE};
 use super::words::{self, Axes};
 use super::{Comparison, FigureChange};
-use crate::markup::{BREAK, Html, Literal, Tag, fill, list, p, tag};
+use crate::markup::{BREAK, Html, Literal, fill, list, p};
 use crate::page::{STYLE, section};
 
 const TEMPLATE: &str = include_str!("page.html");
@@ -29,8 +27,7 @@ pub fn text(comparison: &Comparison<'_>) -> String {
             ("version", Html::of(env!("CARGO_PKG_VERSION"))),
             ("style", Html::of(Literal(STYLE))),
             ("subtitle", subtitle),
-            ("answer", Html::of(words::headline(comparison))),
-            ("broken", Html::of(broken(comparison))),
+            ("answer", Html::joined(words::first(comparison), BREAK)),
             ("changes", table(significant, &axes, reach)),
             ("others", table(others, &axes, reach)),
             ("behind", Html::of(list(behind.collect()))),
@@ -38,13 +35,6 @@ pub fn text(comparison: &Comparison<'_>) -> String {
         ],
     )
     .into_string()
-}
-
-fn broken(comparison: &Comparison<'_>) -> Option<Tag> {
-    let count = counted(comparison.broken.len(), "cell");
-    let below = tag("a").attr("href", "#behind").with("below");
-    let text = (count, " that BASE measured failed in NEW: see ", below, ".");
-    (!comparison.broken.is_empty()).then(|| p(text).class("alert"))
 }
 
 fn table(figures: &[FigureChange], axes: &Axes, reach: f64) -> Html {

@@ -15,12 +15,9 @@ pub fn text(comparison: &Comparison<'_>) -> String {
     let axes = Axes::of(comparison);
     let split = comparison.figures.partition_point(FigureChange::is_significant);
     let (significant, others) = comparison.figures.split_at(split);
-    let mut out = format!("### storebench: NEW against BASE\n\n**{}**\n", words::headline(comparison));
+    let mut out = format!("### storebench: NEW against BASE\n\n**{}**\n\n", words::headline(comparison));
+    words::first(comparison).iter().skip(1).for_each(|line| out.push_str(&format!("- {}\n", code(line))));
     out.push_str(&table(significant, &axes));
-    let broken = comparison.broken.len();
-    if broken > 0 {
-        out.push_str(&format!("\n**{} that BASE measured failed in NEW.**\n", counted(broken, "cell")));
-    }
     let shown = &others[..others.len().min(OTHERS)];
     if !shown.is_empty() {
         let more =

@@ -14,6 +14,8 @@ pub fn text(comparison: &Comparison<'_>, others: usize, style: Style) -> String 
     let axes = Axes::of(comparison);
     let mut out = String::new();
     let line = |text: &str| wrap(text, style.width, "  ");
+    words::first(comparison).iter().for_each(|text| out.push_str(&line(text)));
+    out.push('\n');
     for (name, side) in [("BASE", &comparison.base), ("NEW", &comparison.new)] {
         out.push_str(&line(&format!("{name}: {}", words::side(side))));
     }
@@ -23,9 +25,6 @@ pub fn text(comparison: &Comparison<'_>, others: usize, style: Style) -> String 
     for text in words::circumstances(comparison) {
         out.push_str(&line(&format!("- {text}")));
     }
-    out.push('\n');
-    out.push_str(&style.paint(HEADING, line(&words::headline(comparison)).trim_end()));
-    out.push('\n');
     out.push_str(&tables(comparison, &axes, others, style));
     out.push('\n');
     let notes = words::cells(comparison).into_iter().chain(words::stores(comparison));

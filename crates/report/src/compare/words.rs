@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use indexmap::IndexMap;
 use storebench_core::axis::Role;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::store::Guarantee;
@@ -15,6 +16,9 @@ use crate::layout::words;
 use crate::stats::median;
 use crate::stats::unpaired::{LEVEL, MIN_OBSERVATIONS};
 use crate::terminal::grid::one_line;
+
+/// Stores that a first line names.
+const NAMED: usize = 4;
 
 /// The number of things of a kind that a text lists before it only counts them.
 pub const LISTED: usize = 10;
@@ -166,6 +170,34 @@ pub fn headline(comparison: &Comparison<'_>) -> String {
     headline
 }
 
+/// The first lines: what changed, whose figures are worse and better, how sure that is, and what to do next.
+pub fn first(comparison: &Comparison<'_>) -> Vec<String> {
+    let mut lines = vec![headline(comparison)];
+    for (word, verdict) in [("Worse", Verdict::Worse), ("Better", Verdict::Better)] {
+        let mut stores: IndexMap<&str, Vec<&FigureChange>> = IndexMap::new();
+        for figure in comparison.figures.iter().filter(|figure| figure.verdict == verdict) {
+            stores.entry(&figure.contestant).or_default().push(figure);
+        }
+        let of = |(store, figures): (&&str, &Vec<&FigureChange>)| {
+            let (most, count) = (figures[0], counted(figures.len(), "figure"));
+            format!("{store} in {count} ({} {})", name(most), unbroken(estimate(most)))
+        };
+        let named: Vec<String> = stores.iter().take(NAMED).map(of).collect();
+        lines.extend((!named.is_empty()).then(|| format!("{word}, most clearly: {}.", named.join("; "))));
+    }
+    let is_known = comparison.tested() + comparison.exact() > 0;
+    lines.extend(reach(comparison).filter(|_| is_known).map(|reach| format!("How sure: {reach}")));
+    let next = match comparison.observations {
+        _ if !is_known => Some("run both again with --trials 5 or more"),
+        Observations::Trials => Some(
+            "several runs of each, alternately (docs/compare.md): a machine that was slower during one run looks like a change",
+        ),
+        Observations::Runs => None,
+    };
+    lines.extend(next.filter(|_| !comparison.figures.is_empty()).map(|next| format!("Next: {next}.")));
+    lines
+}
+
 /// By what rule, and how far the figures can be trusted: what a reader must know, each a sentence or two.
 pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
     let mut rules = by_what_rule(comparison);
@@ -197,15 +229,12 @@ pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
             }
         ));
     }
-    rules.extend(reach(comparison));
     if comparison.tested() + comparison.exact() > 0 {
         rules.push("Seen: the least change that would be marked if it were the only one, if trials vary as these do.".into());
     }
     rules.push(match comparison.observations {
         Observations::Trials => {
-            "Intervals know how trials of one run differ, not how one run differs from the next: a machine that was slower \
-             during one of them looks like a change. Several runs of each, alternately, show it (docs/compare.md)."
-                .into()
+            "Intervals know how trials of one run differ, not how one run differs from the next.".into()
         }
         Observations::Runs => "One observation is a run, by its mean: intervals know how runs differ.".into(),
     });
@@ -252,8 +281,7 @@ fn by_what_rule(comparison: &Comparison<'_>) -> Vec<String> {
     // Where trials failed, more of them would fail, too.
     if tested + exact == 0 && (!comparison.figures.is_empty() || comparison.broken.is_empty()) {
         rules.push(format!(
-            "Nothing can be called significant here: that takes at least {MIN_OBSERVATIONS} {unit} of a cell on each side. \
-             Run both again with --trials 5 or more."
+            "Nothing can be called significant here: that takes at least {MIN_OBSERVATIONS} {unit} of a cell on each side."
         ));
     }
     rules
@@ -275,7 +303,7 @@ fn reach(comparison: &Comparison<'_>) -> Option<String> {
     let middle = reaches.get(reaches.len() / 2)?;
     let middle = relative(*middle);
     let middle = middle.trim_start_matches('+');
-    Some(format!("Half of the intervals reach no further than {middle} to either side."))
+    Some(format!("half of the intervals reach no further than {middle} to either side."))
 }
 
 /// Mean latencies by store, and all together.

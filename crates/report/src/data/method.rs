@@ -11,7 +11,7 @@ use toml::{Table, Value};
 use crate::data::made;
 
 /// Keys of a plan that are no part of the method: names, what chooses cells or ends a run, and what readers find in it.
-const NO_PART: [&str; 31] = [
+const NO_PART: [&str; 32] = [
     "format",
     "name",
     "title",
@@ -45,6 +45,7 @@ const NO_PART: [&str; 31] = [
     "one_at_a_time",
     "axes_one_at_a_time",
     "paired",
+    "fewer_records",
     "point",
     // Plans of before it was an axis name it here; their cells have it now.
     "compression",

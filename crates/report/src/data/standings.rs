@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use storebench_core::axis::{Axis, Value};
 use storebench_core::result::{Harm, SPACE};
-use storebench_core::store::{Danger, Evidence, Guarantee, Loss};
-use storebench_core::units::grouped;
+use storebench_core::store::{Danger, Evidence, Guarantee, Loss, SettingDef};
+use storebench_core::units::{exact_bytes, grouped};
 
 use super::danger;
 use super::matrix::{Contest, Figure, Matrix};
@@ -78,6 +77,8 @@ pub struct Table {
     pub at: Position,
     /// The ranked ones as they compare over the operations, then those that are riskier.
     pub rows: Vec<Row>,
+    /// The contestants whose trials wrote less than their buffer of writes holds, in a sentence.
+    pub unfilled: Option<String>,
 }
 
 /// A contestant at one position.
@@ -228,17 +229,17 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<S
     let tables = places.iter().zip(&all).map(|((at, contests), (_, answer))| Table {
         at: at.clone(),
         rows: known.rows(&figures, contests, answer),
+        unfilled: known.unfilled(at),
     });
     let tables: Vec<Table> = tables.collect();
     let names = |answer: &Answer| answer.take.iter().map(|one| one.store.clone()).collect::<Vec<_>>();
     let apart = all.len() == 2 && names(&all[0].1) != names(&all[1].1);
     let answers = match apart {
         true => {
-            let is_alike =
-                |(axis, value): &(Axis, &Value)| all.iter().all(|(at, _)| at.value(*axis) == Some(value));
-            let alike: Vec<Axis> = all[0].0.values().filter(is_alike).map(|(axis, _)| axis).collect();
-            let own = |at: Position| alike.iter().fold(at, |at, axis| at.without(*axis));
-            all.into_iter().map(|(at, answer)| (brief::in_short(&own(at)), answer)).collect()
+            let ats: Vec<Position> = all.iter().map(|(at, _)| at.clone()).collect();
+            let own =
+                |at: &Position| brief::in_short(&brief::apart(at, &ats.iter().collect::<Vec<_>>(), &[]));
+            all.into_iter().map(|(at, answer)| (own(&at), answer)).collect()
         }
         false => {
             let together: Contests<'_> = places.into_iter().flat_map(|(_, contests)| contests).collect();
@@ -287,6 +288,37 @@ impl Known<'_, '_> {
 
     fn loss(&self, store: &str) -> Option<Loss> {
         self.dangers.get(store).map(|(_, danger)| danger.power_cut)
+    }
+
+    /// The contestants whose trials at a position wrote less than their buffer of writes holds: what they write when it is full was not
+    /// measured.
+    fn unfilled(&self, at: &Position) -> Option<String> {
+        let mut all: BTreeMap<String, Option<u64>> = BTreeMap::new();
+        for entry in &self.group.trials {
+            let cell = &entry.trial.cell;
+            let Some(measured) = entry.trial.ok().filter(|_| self.merged.layout.position(cell) == *at) else {
+                continue;
+            };
+            let bytes = self.merged.stores.iter().find(|def| def.name == cell.store()).and_then(|def| {
+                let written = measured.written?;
+                let size = |buffer: &SettingDef| {
+                    let own = measured.settings.iter().find(|setting| setting.name == buffer.name)?;
+                    buffer.is_unfilled(&own.value, &written).then(|| own.value.parse().ok())?
+                };
+                def.settings.iter().find_map(size)
+            });
+            // Where one trial filled it, nothing is said.
+            let own = all.entry(self.name(&self.merged.layout.contestant(cell))).or_insert(bytes);
+            *own = (*own).min(bytes);
+        }
+        let of = |(store, bytes): (String, Option<u64>)| Some(format!("{store} ({})", exact_bytes(bytes?)));
+        let all: Vec<String> = all.into_iter().filter_map(of).collect();
+        (!all.is_empty()).then(|| {
+            format!(
+                "Wrote less than the write buffer holds, so that it was not flushed for being full: {}.",
+                all.join(", ")
+            )
+        })
     }
 
     /// The answer by the comparisons of operations among some.
@@ -507,7 +539,7 @@ fn height(figure: &Figure, contest: &Contest, own: &Contender) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{CutCheck, Cuts, Finding};
+    use storebench_core::result::{CutCheck, Cuts, Finding, Written};
     use storebench_core::store::{Kind, Offer, StoreDef};
     use storebench_core::units::SizeRange;
 
@@ -521,6 +553,8 @@ mod tests {
         atomic_replace: true,
         dangers: Danger::NOTHING,
     }];
+
+    const SAFE: &[Offer] = &[Offer { guarantee: Guarantee::Process, ..HOLDS[0] }];
 
     const fn made(name: &'static str) -> StoreDef {
         StoreDef { offers: HOLDS, ..StoreDef::not_built(name, Kind::Engine, "a made store", "it is made") }
@@ -580,11 +614,44 @@ mod tests {
     }
 
     #[test]
-    fn of_stores_too_close_to_call_the_smaller_is_named_first() {
-        // What a made store takes on disk grows with its time; sqlite is the larger by a little.
-        let stores = [("sqlite", 1.002), ("redb", 1.0)];
-        let first = told(&stores, 0, |report| report.standings()[0].answers[0].1.take[0].store.clone());
-        assert_eq!(first, "redb");
+    fn a_write_buffer_that_was_never_full_is_named_below_the_table() {
+        const BUFFER: &[SettingDef] =
+            &[SettingDef::new("page_size", "a size", "4096", "").filled_by_writes()];
+        // A made trial reads back a size of 4,096 bytes.
+        let below = |records: u64, key_bytes: u64| {
+            let mut run = crate::data::samples::run("box", &[Sample::new("lmdb"), Sample::new("redb")]);
+            for trial in &mut run.trials {
+                trial.measured.as_mut().unwrap().written =
+                    Some(Written { records, key_bytes, value_bytes: 100 });
+            }
+            let (table, runs) = ([StoreDef { settings: BUFFER, ..made("lmdb") }, made("redb")], [run]);
+            let merged = Merged::new(&runs, &[]).with_stores(&table);
+            Report::new(&merged).standings()[0].tables[0].unfilled.clone()
+        };
+        assert!(below(10, 32).is_some_and(|line| line.ends_with("for being full: lmdb (4KiB).")));
+        assert_eq!(below(10, 1_600), None, "what the buffer keeps for a record counts, too");
+    }
+
+    #[test]
+    fn of_stores_too_close_to_call_the_safer_is_named_before_the_smaller() {
+        const RISKY: &[Offer] =
+            &[Offer { dangers: &[Danger::of(Loss::Nothing, Loss::Newest, "")], ..SAFE[0] }];
+        let block = |number: usize| {
+            let ns = |ns: f64| ns * [1.0, 1.02, 0.99, 1.01, 1.0][number % 5];
+            vec![Sample::new("sqlite").ns(ns(1002.0)), Sample::new("redb").ns(ns(1000.0))]
+        };
+        let runs = [blocks("box", &(0..5).map(block).collect::<Vec<_>>())];
+        let named = |sqlite: &'static [Offer], redb: &'static [Offer]| {
+            let table =
+                [StoreDef { offers: sqlite, ..made("sqlite") }, StoreDef { offers: redb, ..made("redb") }];
+            let merged = Merged::new(&runs, &[]).with_stores(&table);
+            let report = Report::new(&merged);
+            let take = &report.standings()[0].answers[0].1.take;
+            take.iter().map(|one| one.store.clone()).collect::<Vec<_>>().join(" ")
+        };
+        // redb is the smaller.
+        assert_eq!(named(SAFE, SAFE), "redb sqlite");
+        assert_eq!(named(SAFE, RISKY), "sqlite redb");
     }
 
     #[test]

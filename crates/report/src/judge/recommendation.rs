@@ -45,12 +45,19 @@ pub fn beaten_by<K: Ord + Copy>(aims: &[(Vec<Series<K>>, Terms)]) -> Vec<Option<
     (0..stores).map(first).collect()
 }
 
-/// Stores ranked for a recommendation, of which less is better: the first is the best that none beats ([`beaten_by`]), of those that may be
-/// the best.
-pub fn ranked<K: Ord>(stores: &[Series<K>], terms: Terms, beaten_by: &[Option<usize>]) -> Vec<Standing> {
+/// Stores ranked for a recommendation, of which less is better: the first is the safest of those that may be the best and that none beats
+/// ([`beaten_by`]); of equally safe ones the best.
+pub fn ranked<K: Ord, S: Ord>(
+    stores: &[Series<K>],
+    terms: Terms,
+    beaten_by: &[Option<usize>],
+    safety: &[S],
+) -> Vec<Standing> {
     let standings = decide_on(stores, Better::Lower, terms);
-    let mut good = standings.iter().filter(|standing| standing.verdict.wins());
-    let first = good.find(|standing| beaten_by[standing.index].is_none()).map(|standing| standing.index);
+    let good = standings.iter().filter(|one| one.verdict.wins() && beaten_by[one.index].is_none());
+    // Of equally safe ones the first; of candidates the one that looks better.
+    let safe = |one: &&Standing| (!matches!(one.verdict, Verdict::Candidate(_))).then(|| &safety[one.index]);
+    let first = good.rev().max_by_key(safe).map(|standing| standing.index);
     led(first, stores, Better::Lower, terms)
 }
 
@@ -130,12 +137,14 @@ mod tests {
         let space = vec![blocks(3, 7.0), blocks(3, 1.0)];
         let terms = Terms::default();
         let beaten = beaten_by(&[(speed.to_vec(), terms), (space, terms)]);
-        let order = |beaten: &[Option<usize>]| {
-            let ranked = ranked(&speed, terms, beaten);
+        let order = |beaten: &[Option<usize>], safety: [u32; 2]| {
+            let ranked = ranked(&speed, terms, beaten, &safety);
             ranked.iter().map(|standing| (standing.index, standing.verdict.wins())).collect::<Vec<_>>()
         };
-        assert_eq!((beaten[0], order(&[None, None])), (Some(1), vec![(0, true), (1, true)]));
-        assert_eq!(order(&beaten), [(1, true), (0, true)]);
+        let [one, other] = [(0, true), (1, true)];
+        assert_eq!((beaten[0], order(&[None, None], [1, 1])), (Some(1), vec![one, other]));
+        assert_eq!(order(&beaten, [1, 0]), [other, one]);
+        assert_eq!(order(&[None, None], [0, 1]), [other, one], "the safer one");
     }
 
     #[test]

@@ -60,6 +60,7 @@ fn of_table(one: &Standings, table: &Table) -> Tag {
             .attr("role", "region")
             .attr("aria-label", "All stores"),
         (!riskier.is_empty()).then(|| small(one.risks(&riskier))),
+        table.unfilled.as_deref().map(small),
     ))
 }
 

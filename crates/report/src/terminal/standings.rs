@@ -43,6 +43,7 @@ fn of_group(one: &Standings, style: Style) -> String {
             grid.titled_group(one.risks(&riskier), items(riskier));
         }
         out.push_str(&grid.render(style));
+        out.extend(table.unfilled.iter().map(|line| wrap(line, style.width, "  ")));
         tables.push(out);
     }
     let unseen: String = one.unseen.iter().map(|line| wrap(line, style.width, "  ")).collect();

@@ -1,7 +1,7 @@
 //! The worth of single values of settings: the main effects, from the screening.
 
-use storebench_core::result::TrialResult;
-use storebench_core::store::{Setting, SettingDef, StoreDef};
+use storebench_core::result::{TrialResult, Written};
+use storebench_core::store::{Setting, StoreDef};
 use storebench_host::run::Run;
 
 use super::judge::settings_of;
@@ -61,7 +61,9 @@ pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], run: &R
         Worth {
             readable: [in_words(&change.value), in_words(&default)],
             cost: def.map_or("", |def| def.cost),
-            unfilled: def.is_some_and(|def| is_unfilled(def, &default, &change.value, written)),
+            unfilled: def.zip(written.as_ref()).is_some_and(|(def, written)| {
+                [&default, &change.value].into_iter().all(|size| def.is_unfilled(size, written))
+            }),
             change,
             default,
             times,
@@ -83,36 +85,9 @@ pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], run: &R
     all
 }
 
-/// The most bytes of keys and values that a trial of a run wrote, loading included; `None` where one does not tell.
-fn most_written(run: &Run) -> Option<u64> {
+/// The most that a trial of a run wrote, loading included; `None` where one does not tell.
+fn most_written(run: &Run) -> Option<Written> {
     let measured = run.trials.iter().filter_map(TrialResult::ok);
-    let written = measured.map(|measured| measured.written.map(|all| all.key_bytes + all.value_bytes));
-    written.collect::<Option<Vec<u64>>>()?.into_iter().max()
-}
-
-/// Whether a buffer of writes was filled with neither value.
-fn is_unfilled(def: &SettingDef, default: &str, value: &str, written: Option<u64>) -> bool {
-    let (Ok(default), Ok(value), Some(written)) = (default.parse::<u64>(), value.parse::<u64>(), written)
-    else {
-        return false;
-    };
-    def.is_filled_by_writes && written < default.min(value)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_buffer_that_was_never_full_can_not_have_mattered() {
-        let buffer = SettingDef::new("write_buffer_size", "a size", "4096", "").bytes().filled_by_writes();
-        let is = |value: &str, written| is_unfilled(&buffer, "4096", value, Some(written));
-        assert!(is("8192", 4000) && !is("8192", 4096) && !is("1024", 2000));
-        assert!(
-            !is_unfilled(&buffer, "as shipped", "8192", Some(1))
-                && !is_unfilled(&buffer, "4096", "8192", None)
-        );
-        let other = SettingDef::new("page_size", "a size", "4096", "").bytes();
-        assert!(!is_unfilled(&other, "4096", "8192", Some(1)));
-    }
+    let written = measured.map(|measured| measured.written).collect::<Option<Vec<Written>>>()?;
+    written.into_iter().max_by_key(Written::bytes)
 }

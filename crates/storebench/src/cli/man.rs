@@ -45,7 +45,14 @@ pub fn completions(stores: &[StoreDef], shell: Shell) -> Result<Exit> {
         command = command.mut_subcommand(subcommand, with_names);
     }
     clap_complete::generate(shell, &mut command, "storebench", &mut script);
-    print(&String::from_utf8_lossy(&script))?;
+    let mut script = String::from_utf8_lossy(&script).into_owned();
+    if shell == Shell::Bash {
+        // Of a list the last value is completed; those before it stay.
+        let whole = r#" -- "${cur}""#;
+        let last = r#" -P "${cur%"${cur##*,}"}" -- "${cur##*,}""#;
+        script = script.replace(whole, last);
+    }
+    print(&script)?;
     Ok(Exit::Success)
 }
 

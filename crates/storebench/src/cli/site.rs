@@ -74,6 +74,7 @@ pub fn site(stores: &[StoreDef], args: &SiteArgs) -> Result<Exit> {
         return Err(Error::new(Exit::Nothing, message));
     }
     let number = looked.len();
+    let linked = looked.iter().filter(|one| one.path.join("report.html").is_file()).count();
     let facts = looked.into_iter().map(|one| one.facts).collect();
     let pages = site::pages(facts, stores)
         .map_err(|error| Error::new(Exit::Failure, format!("making the site: {error}")))?;
@@ -85,6 +86,13 @@ pub fn site(stores: &[StoreDef], args: &SiteArgs) -> Result<Exit> {
         counted(number, "run"),
         index.display()
     ));
+    if linked > 0 {
+        tell(&format!(
+            "to publish it, take {} along, in the same place next to it: the pages link the reports of {}",
+            directory.display(),
+            counted(linked, "run")
+        ));
+    }
     match broken.len() {
         0 => Ok(Exit::Success),
         number => {

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use storebench_core::axis::Axis;
 use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
 use storebench_core::error::Result;
 use storebench_core::store::StoreDef;
@@ -54,6 +55,15 @@ pub fn start<T>(
     }
     let places = launch::places(&plan, &directories)?;
     let mut launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
+    // What the user wrote stays, and parts of a plan have the same combinations on every machine.
+    let is_ours = source.is_shipped() && args.shard.is_none();
+    while let Some(fewer) = plan.with_fewer_records(&launch.header.left_out).filter(|_| is_ours) {
+        plan = fewer;
+        launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
+    }
+    if plan.fewer_records {
+        tell(&format!("records: {}, as more do not fit here", plan.axes.texts(Axis::RECORDS).join(", ")));
+    }
     if let Some(Shard { part, of }) = args.shard {
         let split = launch.split(of)?;
         launch = launch.only(&split, part);

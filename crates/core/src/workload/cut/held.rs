@@ -1,7 +1,8 @@
 //! The steps that explain what a store holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::told;
 use crate::store::{Batch, Session};
 use crate::workload::kill::MOST_BYTES;
 use crate::workload::kill::steps::{self, record_key, record_value, step};
@@ -14,8 +15,8 @@ pub(super) enum Held {
     First(u64),
     /// Only removals are missing: a removed record is there, and nobody wrote it since.
     Resurrected(String),
-    /// No number of first steps explains it.
-    Hole,
+    /// No number of first steps explains it: these are missing before one that is there.
+    Hole(String),
     /// A record's value is pieced together from earlier ones.
     Torn(String),
     /// A record has a value that it never had.
@@ -41,6 +42,8 @@ pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batc
     let mut but_removed = explains.clone();
     let mut back = None;
     let mut torn = None;
+    // By the step that left it as it is, the steps that wrote each record.
+    let mut found = Vec::new();
     for (record, wrote) in history(lane, begun) {
         let key = record_key(record);
         let mut value = None;
@@ -88,6 +91,7 @@ pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batc
         if is_back(begun) {
             back.get_or_insert(key);
         }
+        found.push((by.flatten(), wrote));
     }
     if let Some(torn) = torn {
         return Ok(Held::Torn(torn));
@@ -96,11 +100,27 @@ pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batc
     Ok(match (most, back.filter(|_| but_removed.contains(&true))) {
         (Some(most), _) => Held::First(most as u64),
         (None, Some(key)) => Held::Resurrected(format!("the record {key} is there, and was removed")),
-        (None, None) => Held::Hole,
+        (None, None) => Held::Hole(missing(lane, &found)),
     })
 }
 
-/// Whether each byte of a value is 0 or another value's at its place.
+/// The steps that are missing before the newest that is there.
+fn missing(lane: u64, found: &[(Option<usize>, Vec<(u64, bool)>)]) -> String {
+    let newest = found.iter().filter_map(|(by, wrote)| Some(wrote[(*by)?].0)).max().unwrap_or_default();
+    let lacks = |(by, wrote): &(Option<usize>, Vec<(u64, bool)>)| {
+        let last = wrote.partition_point(|(number, _)| *number < newest).checked_sub(1)?;
+        let (number, leaves) = wrote[last];
+        // What a later step removed may have been there.
+        let is_gone = by.is_none() && wrote[last..].iter().any(|(_, leaves)| !leaves);
+        let is_there = if leaves { *by >= Some(last) || is_gone } else { is_gone || *by > Some(last) };
+        (!is_there).then_some(number)
+    };
+    let steps: BTreeSet<u64> = found.iter().filter_map(lacks).collect();
+    let steps: Vec<(u64, u64)> = steps.into_iter().map(|number| (lane, number)).collect();
+    format!("missing before a later step that is there: {}", told::in_words(&steps))
+}
+
+/// Whether each byte of a value is 0 or that of another value at its place.
 fn is_pieced(value: &[u8], had: &[Vec<u8>]) -> bool {
     let of_any = |at: usize, byte: &u8| had.iter().any(|other| other.get(at) == Some(byte));
     value.iter().enumerate().all(|(at, byte)| *byte == 0 || of_any(at, byte))
@@ -163,7 +183,9 @@ pub(super) mod tests {
     #[test]
     fn a_step_that_is_missing_before_one_that_is_there_is_a_hole() {
         let without = |missing: u64| after((0..6).filter(|number| *number != missing));
-        assert_eq!(read(&mut without(2), 0, 6, Batch::Atomic).unwrap(), Held::Hole);
+        let names = |steps: &str| Held::Hole(format!("missing before a later step that is there: {steps}"));
+        let hole = names(&format!("insert of {}", record_key(2 * steps::BATCH_RECORDS)));
+        assert_eq!(read(&mut without(2), 0, 6, Batch::Atomic).unwrap(), hole);
         assert_eq!(read(&mut without(5), 0, 6, Batch::Atomic).unwrap(), Held::First(5));
     }
 
@@ -179,7 +201,8 @@ pub(super) mod tests {
             Held::First(removal)
         );
         let both = after((0..removal + 4).filter(|number| ![removal, removal + 1].contains(number)));
-        assert_eq!(read(&mut { both }, 0, removal + 4, Batch::Atomic).unwrap(), Held::Hole);
+        let held = read(&mut { both }, 0, removal + 4, Batch::Atomic).unwrap();
+        assert!(matches!(&held, Held::Hole(why) if why.contains("remove of ")), "{held:?}");
     }
 
     #[test]
@@ -190,7 +213,7 @@ pub(super) mod tests {
             part.insert(record_key(record).as_bytes(), &record_value(record, 8, MOST_BYTES)).unwrap();
         }
         assert_eq!(read(&mut part, 0, 9, Batch::Grouped).unwrap(), Held::First(8));
-        assert_eq!(read(&mut part, 0, 9, Batch::Atomic).unwrap(), Held::Hole);
+        assert!(matches!(read(&mut part, 0, 9, Batch::Atomic).unwrap(), Held::Hole(_)));
     }
 
     #[test]

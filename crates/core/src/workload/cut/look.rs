@@ -59,10 +59,7 @@ pub(super) fn look_by(
             Held::Torn(message) => return found(looked, Finding::Torn, message),
             Held::Wrong(message) => return found(looked, Finding::Wrong, message),
             Held::Resurrected(message) => return found(looked, Finding::Resurrected, message),
-            Held::Hole => {
-                let message = "no number of first steps explains what is there".into();
-                return found(looked, Finding::Hole, message);
-            }
+            Held::Hole(message) => return found(looked, Finding::Hole, message),
         }
     }
     match store.verify() {

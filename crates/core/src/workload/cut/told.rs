@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::result::BadState;
+use crate::units::counted;
 use crate::workload::kill::MOST_BYTES;
 use crate::workload::kill::steps::{self, Step, record_key, record_value, step};
 
@@ -58,6 +59,26 @@ fn told(session: u64, number: u64, acknowledged: bool) -> StepTold {
     StepTold { session, step: number, acknowledged, does, records: step.records().map(record).collect() }
 }
 
+/// Steps that are named before the rest is only counted.
+const NAMED: usize = 3;
+
+/// Some steps, each by its session and its number there: `insert of KEY, batch of KEY and 19 more`.
+pub fn in_words(steps: &[(u64, u64)]) -> String {
+    let named = steps.iter().take(NAMED).map(|(session, number)| {
+        let StepTold { does, records, .. } = told(*session, *number, true);
+        let key = records.first().map(|first| first.key.as_str()).unwrap_or_default();
+        match records.len().saturating_sub(1) {
+            0 => format!("{does} of {key}"),
+            more => format!("{does} of {key} and {more} more"),
+        }
+    });
+    let named = named.collect::<Vec<_>>().join(", ");
+    match steps.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {}", counted(more, "more step")),
+    }
+}
+
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         // A string takes all that is written to it.
@@ -77,6 +98,9 @@ mod tests {
         let batch = super::told(1, 8, false);
         assert_eq!((batch.does, batch.records.len()), ("batch", 20));
         assert!(batch.records.iter().all(|record| record.key.len() == 32 && record.value.is_some()));
+        let words = in_words(&[(0, 6), (1, 8), (0, 0), (0, 1)]);
+        assert!(words.starts_with("remove of ") && words.contains(" and 19 more, insert of "), "{words}");
+        assert!(words.ends_with(" and 1 more step"), "{words}");
         assert_eq!(hexadecimal(&[0, 255, 16]), "00ff10");
         for begun in [vec![1_000_000_000_000], vec![u64::MAX, 2]] {
             let state = serde_json::json!({"number": 0, "finding": "lost", "message": "", "cut": {"at": 0, "lost": []}, "begun": begun});

@@ -7,6 +7,7 @@ use storebench_disk::cut::{Cut, Log};
 
 use super::draw::Drawn;
 use storebench_core::result::{Finding, Phase};
+use storebench_core::workload::cut::told::in_words;
 use storebench_core::workload::cut::{Looked, Mark, Recorded};
 
 /// The disk's log, and what was acknowledged when.
@@ -106,9 +107,14 @@ impl History {
             .map(|mark| mark.began_ns)
             .max();
         let all: u64 = drawn.acknowledged.iter().sum();
+        let mut steps = Vec::new();
+        for (session, (_, (acknowledged, kept))) in (0..).zip(sessions()) {
+            steps.extend((*kept..*acknowledged).map(|number| (session, number)));
+        }
+        let steps = in_words(&steps);
         if first_lost.zip(last_kept).is_some_and(|(lost, kept)| lost < kept) {
             let message = format!(
-                "{lost} of {all} acknowledged steps are lost, and one that began after them is there"
+                "{lost} of {all} acknowledged steps are lost, and one that began after them is there: {steps}"
             );
             return Verdict { finding: Finding::Hole, lost: 0, lost_ns: 0, message };
         }
@@ -117,7 +123,7 @@ impl History {
             .map(|mark| mark.ended_ns)
             .max();
         let lost_ns = last_acknowledged.zip(first_lost).map(|(last, first)| last.saturating_sub(first));
-        let message = format!("the last {lost} of {all} acknowledged steps are lost");
+        let message = format!("the last {lost} of {all} acknowledged steps are lost: {steps}");
         Verdict { finding: Finding::Lost, lost, lost_ns: lost_ns.unwrap_or_default(), message }
     }
 }

@@ -94,7 +94,8 @@ function placeInWords(row, place) {
     const missing = all.find((one) => tells(model.cells.why[one.cell])) || all.find((one) => saturation(one.cell, row));
     const why = !missing ? idle : model.cells.why[missing.cell] || "saturated";
     const reason = missing ? whyNot(missing.cell) || saturation(missing.cell, row) : why;
-    return { lines: [why], reason, label: `${where}: ${reason}` };
+    // Where no run has these values, such as the other count of a pair, a mark is enough.
+    return { lines: [why === "not run" ? "–" : why], reason, label: `${where}: ${reason}` };
   }
   const figure = show(columnOf(row.column).unit, best.figure.mean);
   const { name, colour } = storeOf(best.cell);

@@ -143,6 +143,7 @@ fn completions_are_scripts_that_their_shells_accept() {
     assert_eq!(said.out, "report\n", "{said}");
     for (words, begun, whole) in [
         ("run --store", "lev", "leveldb"),
+        ("run --store", "sqlite,lev", "sqlite,leveldb"),
         ("run --guarantee", "po", "power"),
         ("run", "cru", "crud"),
         ("studies", "yc", "ycsb"),
