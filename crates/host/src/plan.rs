@@ -109,8 +109,8 @@ pub struct Plan {
     /// Vary each axis but stores and guarantees alone, from the first value of all others. Settings are one axis.
     #[serde(default, skip_serializing_if = "is_default")]
     pub axes_one_at_a_time: bool,
-    /// Lists of axes whose values are taken in step, the first with the first and so on, instead of combined. Options that name such
-    /// an axis combine it again.
+    /// Lists of axes whose values are taken in step, the first with the first and so on, instead of combined. Such an axis may name a
+    /// value several times. Options that name one of them combine them again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paired: Vec<Vec<Axis>>,
     /// Whether counts of records were made fewer than the study has them, as more did not fit onto the disk.
@@ -264,7 +264,7 @@ impl Plan {
         }
         self.check_clients()?;
         self.axes.check_for(self.workload)?;
-        self.axes.check()?;
+        self.axes.check(&self.paired)?;
         self.check_paired()?;
         self.check_points()?;
         self.check_machines()?;

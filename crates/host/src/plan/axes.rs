@@ -114,9 +114,15 @@ impl Axes {
         missing.map_or(Ok(()), |axis| Err(format!("missing field `{axis}`: name its values in [axes]")))
     }
 
+    /// Leaves each value of an axis once.
+    pub(super) fn unrepeat(&mut self, axis: Axis) {
+        let mut seen = HashSet::new();
+        self.0.entry(axis).and_modify(|values| values.retain(|value| seen.insert(value.clone())));
+    }
+
     /// Checks the values: none may be missing or stand there twice, which would run its cells twice, and neither block
-    /// nor id could tell them apart.
-    pub(super) fn check(&self) -> Result<(), String> {
+    /// nor id could tell them apart. Those of the axes that are `paired` may: of these no step may stand there twice.
+    pub(super) fn check(&self, paired: &[Vec<Axis>]) -> Result<(), String> {
         for (axis, values) in &self.0 {
             if values.is_empty() {
                 return Err(format!("the number of {} is 0: it must be at least 1", axis.def().many));
@@ -125,7 +131,8 @@ impl Axes {
                 (axis.def().check)(value)?;
             }
             let mut seen = HashSet::with_capacity(values.len());
-            if let Some(twice) = values.iter().find(|value| !seen.insert(*value)) {
+            let is_paired = paired.iter().flatten().any(|paired| paired == axis);
+            if let Some(twice) = values.iter().find(|value| !seen.insert(*value) && !is_paired) {
                 return Err(format!("{axis} names {} twice", piece(twice.text())));
             }
         }

@@ -95,7 +95,9 @@ impl Changes {
             plan.budget = None;
         }
         if self.paired.is_none() {
-            plan.paired.retain(|pair| !pair.iter().any(|axis| self.axes.names(*axis)));
+            let is_dropped = |pair: &Vec<Axis>| pair.iter().any(|axis| self.axes.names(*axis));
+            let dropped: Vec<_> = plan.paired.extract_if(.., |pair| is_dropped(pair)).collect();
+            dropped.into_iter().flatten().for_each(|axis| plan.axes.unrepeat(axis));
         }
         /// Lays the fields before the semicolon over those of the plan.
         macro_rules! lay {

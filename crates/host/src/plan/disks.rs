@@ -1,6 +1,6 @@
 //! The simulated disks of a plan: its own, and those that come with storebench.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use storebench_disk::disks::{self, Disk, RECORDER};
 
@@ -21,16 +21,15 @@ impl Plan {
     /// The names of the disks that its cells may be on, `here` among them where it is: those of its axis, or, where it names none,
     /// the one under the place and those of its machines.
     pub fn disk_names(&self) -> Vec<String> {
-        if self.axes.names(Axis::DISK) {
-            return self.axes.texts(Axis::DISK);
-        }
-        let mut names = vec![HERE.to_owned()];
-        for own in self.axes.texts(Axis::MACHINE).iter().filter_map(|name| self.machine(name)?.disk) {
-            if !names.contains(&own) {
-                names.push(own);
-            }
-        }
-        names
+        let machines = || self.axes.texts(Axis::MACHINE);
+        let names = match self.axes.names(Axis::DISK) {
+            true => self.axes.texts(Axis::DISK),
+            false => std::iter::once(HERE.to_owned())
+                .chain(machines().iter().filter_map(|name| self.machine(name)?.disk))
+                .collect(),
+        };
+        let mut seen = HashSet::new();
+        names.into_iter().filter(|name| seen.insert(name.clone())).collect()
     }
 
     /// The simulated disk of a cell's machine, which the cell is on where it can be had and no other is asked for.

@@ -1,8 +1,11 @@
 //! Axes that go together: their values are taken in step, not combined.
 
+use std::collections::BTreeSet;
+
 use super::{ALWAYS_CROSSED, Plan};
 use storebench_core::axis::{Axis, Value};
 use storebench_core::result::{LeftOut, Reason};
+use storebench_core::shown::piece;
 use storebench_core::units::CountRange;
 
 /// Counts of records become no fewer than this.
@@ -90,6 +93,12 @@ impl Plan {
                         "paired names {first} with {of_first} values and {axis} with {own}: they need as many"
                     ));
                 }
+            }
+            let steps = steps(&self.paired, [*first], |axis| self.axes.values(axis).into_owned());
+            let mut known = BTreeSet::new();
+            if let Some(twice) = steps.iter().flatten().find(|step| !known.insert(*step)) {
+                let texts: Vec<&str> = twice.iter().map(|(_, value)| value.text()).collect();
+                return Err(format!("paired takes {} together twice", piece(&texts.join(", "))));
             }
         }
         Ok(())
@@ -195,5 +204,21 @@ mod tests {
         }
         let cut = wrong(&[&[records, size]], |plan| plan.axes.cut(Axis::RECORD_SIZE, 1));
         assert!(cut.contains("they need as many"), "{cut}");
+        let twice = wrong(&[&[records, size]], |plan| {
+            for (axis, text) in [(Axis::RECORDS, "5..9"), (Axis::RECORD_SIZE, "1KiB")] {
+                plan.axes.set(axis, [text; 2].map(|text| axis.read(text).unwrap()));
+            }
+        });
+        assert!(twice.contains("paired takes 5..9, 1KiB together twice"), "{twice}");
+    }
+
+    #[test]
+    fn a_value_may_stand_in_several_steps_and_who_combines_them_has_it_once() {
+        let mut plan = quick();
+        plan.axes.set(Axis::RECORDS, ["10..20"; 2].map(|count| Axis::RECORDS.read(count).unwrap()));
+        let mut plan = Plan::parse(&plan.to_toml().unwrap(), "x").unwrap();
+        assert_eq!(pairs(&plan), SIZES.map(|size| format!("{size}/10..20")));
+        plan.apply(Changes::on(Axis::RECORD_SIZE, [Axis::RECORD_SIZE.read("1KiB").unwrap()])).unwrap();
+        assert_eq!(pairs(&plan), ["1KiB/10..20"]);
     }
 }

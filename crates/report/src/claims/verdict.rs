@@ -197,6 +197,11 @@ impl Finding {
     pub fn is_measured(&self) -> bool {
         self.tally.missing < self.tally.total()
     }
+
+    /// Whether a store that it can't be judged without can't be had here: it is no open question of its runs.
+    pub fn cannot_be_measured(&self) -> bool {
+        !self.without.is_empty() && self.evidence.is_empty()
+    }
 }
 
 #[cfg(test)]

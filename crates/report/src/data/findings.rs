@@ -233,14 +233,18 @@ pub(crate) fn unheard(claim: &Claim) -> String {
 /// The words in place of a scope for claims that were checked in none.
 pub(crate) const NOT_APPLICABLE: &str = "not applicable";
 
+/// The words in place of a scope for claims that no machine here can check.
+pub(crate) const NOT_MEASURABLE: &str = "not measurable here";
+
 /// The number of claims of each verdict in one scope.
 pub(crate) type Counts = [usize; Verdict::ALL.len()];
 
-/// The verdicts counted, for each scope that any claim was checked in, and last of those that were checked in none. A claim
-/// that spans groups is counted under what they have in common.
+/// The verdicts counted, for each scope that any claim was checked in, and last of those that can't be checked here, and that were
+/// checked in none. A claim that spans groups is counted under what they have in common.
 pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Counts)> {
     let mut rows: Vec<(String, Counts)> = Vec::new();
-    for finding in study.checked.iter().flat_map(|checked| &checked.findings) {
+    let findings = study.checked.iter().flat_map(|checked| &checked.findings);
+    for finding in findings.filter(|finding| !finding.cannot_be_measured()) {
         let label = label(merged, &finding.scope);
         let index = Verdict::ALL.iter().position(|verdict| *verdict == finding.verdict).unwrap_or_default();
         match rows.iter_mut().find(|(known, _)| *known == label) {
@@ -252,11 +256,15 @@ pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Cou
             }
         }
     }
-    let unheard = study.checked.iter().filter(|checked| checked.findings.is_empty()).count();
-    if unheard > 0 {
-        let mut counts = Counts::default();
-        counts[Verdict::ALL.len() - 1] = unheard;
-        rows.push((NOT_APPLICABLE.into(), counts));
+    let silent = |checked: &&Checked<'_>| checked.findings.iter().all(Finding::cannot_be_measured);
+    let silent = study.checked.iter().filter(silent);
+    let (unheard, cannot): (Vec<_>, Vec<_>) = silent.partition(|checked| checked.findings.is_empty());
+    for (label, number) in [(NOT_MEASURABLE, cannot.len()), (NOT_APPLICABLE, unheard.len())] {
+        if number > 0 {
+            let mut counts = Counts::default();
+            counts[Verdict::ALL.len() - 1] = number;
+            rows.push((label.into(), counts));
+        }
     }
     rows
 }

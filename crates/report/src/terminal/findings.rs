@@ -8,7 +8,7 @@ use crate::data::findings::words::{
     telling, why_not,
 };
 use crate::data::findings::{
-    Checked, Counts, NOT_APPLICABLE, Study, check, counts, label, mixed_tiers, unheard,
+    Checked, Counts, NOT_APPLICABLE, NOT_MEASURABLE, Study, check, counts, label, mixed_tiers, unheard,
 };
 use crate::data::merge::Merged;
 use crate::data::names::HEADING;
@@ -111,14 +111,18 @@ fn table(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     grid.group(told.into_iter().map(row).collect());
     let mut out = grid.render(style);
     let (elsewhere, silent): (Vec<_>, Vec<_>) =
-        silent.into_iter().partition(|(label, _)| label == NOT_APPLICABLE);
+        silent.into_iter().partition(|(label, _)| [NOT_APPLICABLE, NOT_MEASURABLE].contains(&label.as_str()));
     let labels: Vec<&str> = silent.iter().map(|(label, _)| label.as_str()).collect();
     if !labels.is_empty() {
         let line = format!("None of the findings could be checked at: {}.", labels.join("; "));
         out.push_str(&wrap(&line, style.width, "  "));
     }
-    for (_, counts) in elsewhere {
-        let line = format!("About what this run does not cover: {}.", counts.iter().sum::<usize>());
+    for (label, counts) in elsewhere {
+        let which = match label.as_str() {
+            NOT_MEASURABLE => "Not measurable here, and counted in no share",
+            _ => "About what this run does not cover",
+        };
+        let line = format!("{which}: {}.", counts.iter().sum::<usize>());
         out.push_str(&wrap(&line, style.width, "  "));
     }
     out

@@ -1,6 +1,7 @@
 //! Verdicts on made-up runs, in all reports.
 
 use storebench_core::cell::{Background, Data};
+use storebench_core::result::{LeftOut, Reason};
 use storebench_core::store::Guarantee;
 use storebench_core::units::SizeRange;
 use storebench_host::plan;
@@ -232,6 +233,23 @@ expect.winner = { stores = ["sqlite"] }
     let finding = &studies[0].checked[0].findings[0];
     assert_eq!((finding.verdict, finding.is_measured()), (Verdict::Unknown, false));
     assert_eq!(lacks(finding), "leveldb at 1B..1KiB, 100 records, incompressible");
+}
+
+#[test]
+fn what_cannot_be_had_here_counts_in_no_group() {
+    let mut runs = [thrice(&[Sample::new("sqlite"), Sample::new("leveldb").times(2.0)])];
+    let (cell, reason) = (Sample::new("rocksdb").cell(), Reason::Sentence("no driver".into()));
+    runs[0].header.left_out.push(LeftOut { cell, reason });
+    let claim = |store| {
+        format!(
+            "[[claim]]\nsays = \"x\"\nsource = \"1\"\nfigure = [\"get\"]\nexpect.winner.stores = [\"{store}\"]\n"
+        )
+    };
+    let merged = with_claims(&runs, &["sqlite", "leveldb", "rocksdb"].map(claim).concat());
+    let [(_, of_group), cannot] = counts(&merged, &check(&merged)[0]).try_into().unwrap();
+    assert_eq!((of_group, cannot), ([1, 1, 0], (NOT_MEASURABLE.to_owned(), [0, 0, 1])));
+    let text = text(&merged, Style { width: 100, colour: false });
+    assert!(text.contains("Not measurable here, and counted in no share: 1."), "{text}");
 }
 
 /// A run of every size with 100 records, with the data of `crud`'s preset `quick`, at one guarantee, twice.
