@@ -5,9 +5,8 @@ use super::shortened;
 
 /// A message in plain words, of bounded length.
 pub fn in_plain_words(message: &str) -> String {
-    let message = message.lines().collect::<Vec<_>>().join(", ");
-    let words = rewritten(&message).unwrap_or_else(|| message.clone());
-    shortened(&without_types(&words))
+    let message = without_types(&message.lines().collect::<Vec<_>>().join(", "));
+    shortened(&rewritten(&message).unwrap_or_else(|| message.clone()))
 }
 
 fn rewritten(message: &str) -> Option<String> {

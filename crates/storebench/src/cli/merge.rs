@@ -40,21 +40,20 @@ struct Merged {
 /// Merges.
 ///
 /// # Errors
-/// [`Exit::Unlike`] when they are not of one plan, made in one way; [`Exit::OtherVersion`] when this program has other stores; when a part is
-/// there twice; when something can't be read or written.
+/// [`Exit::Unlike`] when they are not of one plan, made in one way; [`Exit::OtherVersion`] when this program splits the plan in another way;
+/// when a part is there twice; when something can't be read or written.
 pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
     runs::refuse_there(&args.out)?;
     let parts = read(&args.runs)?;
     check_alike(&parts)?;
-    let Some(first) = parts.first() else { return Err(Error::bad_value("there is no part to merge")) };
-    let (plan, stores) = resume::planned(stores, &first.run.header, &first.path)?;
-    let rooms = launch::rooms(&first.run.header);
-    let split = resume::split(&plan, &stores, &rooms, &first.parts, &first.path)?;
-    parts.iter().try_for_each(|part| check_covered(part, &split))?;
-    let parts = once(parts, &split, plan.trials)?;
-    let lacking = lacking(&parts, &split, plan.trials);
-    let merged: Vec<Merged> =
-        of_machines(parts)?.into_values().map(|parts| put_together(parts, &split)).collect::<Result<_>>()?;
+    let split = split(stores, &parts)?;
+    parts.iter().try_for_each(|part| check_covered(part, split.as_ref()))?;
+    let parts = once(parts, split.as_ref())?;
+    let lacking = lacking(&parts, split.as_ref());
+    let merged: Vec<Merged> = of_machines(parts)?
+        .into_values()
+        .map(|parts| put_together(parts, split.as_ref()))
+        .collect::<Result<_>>()?;
     let folders = write(&args.out, &merged)?;
     lacking.iter().for_each(|line| tell(&format!("missing: {line}")));
     for (merged, folder) in merged.iter().zip(folders) {
@@ -92,10 +91,10 @@ fn read(names: &[PathBuf]) -> Result<Vec<Part>> {
 
 /// Each part once: a copy adds nothing. Where a machine left its part unfinished and another has done it from its begin, that counts. Of
 /// others that differ nobody knows which does.
-fn once(mut parts: Vec<Part>, split: &Split, trials: u32) -> Result<Vec<Part>> {
+fn once(mut parts: Vec<Part>, split: Option<&Split>) -> Result<Vec<Part>> {
     let mut kept: Vec<Part> = Vec::new();
     // Finished ones first, so that each unfinished one meets the one that counts in its place.
-    parts.sort_by_key(|part| (part.parts.parts.clone(), !is_finished(part, split, trials)));
+    parts.sort_by_key(|part| (part.parts.parts.clone(), !is_finished(part, split)));
     for part in parts {
         let shared = |other: &Part| other.parts.parts.iter().any(|number| part.parts.parts.contains(number));
         let Some(place) = kept.iter().position(shared) else {
@@ -104,7 +103,7 @@ fn once(mut parts: Vec<Part>, split: &Split, trials: u32) -> Result<Vec<Part>> {
         };
         let other = &kept[place];
         let is_elsewhere = other.parts == part.parts && other.run.header.hardware != part.run.header.hardware;
-        if is_elsewhere && is_finished(other, split, trials) && !is_finished(&part, split, trials) {
+        if is_elsewhere && is_finished(other, split) && !is_finished(&part, split) {
             tell(&format!(
                 "note: {} of {} was left unfinished, and {} has done that part: it counts",
                 part.path.display(),
@@ -132,9 +131,10 @@ fn once(mut parts: Vec<Part>, split: &Split, trials: u32) -> Result<Vec<Part>> {
     Ok(kept)
 }
 
-/// Whether a part has all its trials.
-fn is_finished(part: &Part, split: &Split, trials: u32) -> bool {
-    unfinished(part, split, trials).is_none()
+/// Whether a part has all its trials, as far as that is known.
+fn is_finished(part: &Part, split: Option<&Split>) -> bool {
+    let plan = part.run.plan();
+    split.zip(plan).is_some_and(|(split, plan)| unfinished(part, split, plan.trials).is_none())
 }
 
 /// Checks that all are parts of one plan, made in one way.
@@ -190,7 +190,8 @@ fn of_machines(parts: Vec<Part>) -> Result<BTreeMap<String, Vec<Part>>> {
 }
 
 /// Checks that a run has results of its own parts alone.
-fn check_covered(part: &Part, split: &Split) -> Result<()> {
+fn check_covered(part: &Part, split: Option<&Split>) -> Result<()> {
+    let Some(split) = split else { return Ok(()) };
     let Run { header, trials, .. } = &part.run;
     let mut cells =
         trials.iter().map(|trial| &trial.cell).chain(header.left_out.iter().map(|left| &left.cell));
@@ -206,17 +207,35 @@ fn check_covered(part: &Part, split: &Split) -> Result<()> {
     Err(Error::new(Exit::NotStorebench, message))
 }
 
+/// The split of the plan; `None` of a run with a store that this version lacks, as what its parts cover is not known.
+fn split(stores: &[StoreDef], parts: &[Part]) -> Result<Option<Split>> {
+    let Some(first) = parts.first() else { return Ok(None) };
+    let (plan, stores) = match resume::planned(stores, &first.run.header, &first.path) {
+        Err(error) if error.exit == Exit::UnknownStore => {
+            tell(&format!("note: not checked whether each part has only its own results: {}", error.message));
+            return Ok(None);
+        }
+        planned => planned?,
+    };
+    let rooms = launch::rooms(&first.run.header);
+    resume::split(&plan, &stores, &rooms, &first.parts, &first.path).map(Some)
+}
+
 /// The parts that are missing, and those that lack trials, in sentences.
-fn lacking(parts: &[Part], split: &Split, trials: u32) -> Vec<String> {
+fn lacking(parts: &[Part], split: Option<&Split>) -> Vec<String> {
     let Some(first) = parts.first() else { return Vec::new() };
     let there: BTreeSet<u32> = parts.iter().flat_map(|part| part.parts.parts.iter().copied()).collect();
     let mut lines = Vec::new();
     for number in (1..=first.parts.of).filter(|number| !there.contains(number)) {
-        if split.positions(number).0 > 0 {
-            lines.push(format!("part {number}/{}: {}", first.parts.of, some(&split.combinations(number))));
+        let whole = format!("part {number}/{}", first.parts.of);
+        match split {
+            Some(split) if split.positions(number).0 == 0 => {}
+            Some(split) => lines.push(format!("{whole}: {}", some(&split.combinations(number)))),
+            None => lines.push(whole),
         }
     }
-    lines.extend(parts.iter().filter_map(|part| unfinished(part, split, trials)));
+    let trials = first.run.plan().map_or(1, |plan| plan.trials);
+    lines.extend(parts.iter().filter_map(|part| unfinished(part, split?, trials)));
     lines
 }
 
@@ -249,14 +268,14 @@ fn some(cells: &[&Cell]) -> String {
 }
 
 /// The parts of one machine as one run: as the same trials would be in one, whatever the order in which the parts were named.
-fn put_together(parts: Vec<Part>, split: &Split) -> Result<Merged> {
+fn put_together(parts: Vec<Part>, split: Option<&Split>) -> Result<Merged> {
     let headers = || parts.iter().map(|part| &part.run.header);
     let first = headers().min_by_key(|header| &header.started);
     let mut header = first.cloned().ok_or_else(|| Error::bad_value("there is no part to merge"))?;
     header.command = without_shard(&header.command);
     header.environment.clock_ns = headers().map(|header| header.environment.clock_ns).fold(0.0, f64::max);
     header.left_out = headers().flat_map(|header| header.left_out.iter().cloned()).collect();
-    let place = |cell: &Cell| split.place_of(cell);
+    let place = |cell: &Cell| split.map_or(usize::MAX, |split| split.place_of(cell));
     header.left_out.sort_by_cached_key(|left| (place(&left.cell), left.cell.clone()));
     header.shard = Some(sum(&parts)).filter(|parts| !parts.is_whole());
     let mut trials: Vec<(usize, PathBuf, TrialResult)> = Vec::new();

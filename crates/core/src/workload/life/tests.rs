@@ -302,7 +302,7 @@ fn what_grows_is_written_until_the_limit_and_what_does_not_until_it_is_steady() 
 fn a_record_that_is_not_gone_is_noticed() {
     let stores = [StoreDef { open: Ok(&wrong::<2>), ..MEMORY }];
     for (churn, says) in
-        [("queue", "a scan found"), ("replace", "a scan of all records showed 550 where there are 50")]
+        [("queue", "a scan found"), ("replace", "a scan of all records showed 550, but there are 50")]
     {
         let Err(Ended::Failed(stop)) = trial(&stores, "memory", churn) else {
             panic!("{churn}: nothing was noticed")

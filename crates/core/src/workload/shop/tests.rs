@@ -132,7 +132,7 @@ fn the_audit_finds_what_no_transaction_reads() {
     let index = found(liar(&open_as::<2>), &purchases);
     assert!(index.contains("the index has") && index.contains("after the trial"), "{index}");
     let lost = found(liar(&open_as::<1>), &deliveries);
-    assert!(lost.contains("where its orders and deliveries leave"), "{lost}");
+    assert!(lost.contains("but its orders and deliveries leave"), "{lost}");
     // The ten-thousandth write of purchases alone is an order: each has three.
     let lost = found(liar(&open_as::<1>), &[("operations", "3334"), ("shares", "buy=1")]);
     assert!(lost.contains("of 3334 orders that thread 0 was acknowledged, 3333 are there"), "{lost}");

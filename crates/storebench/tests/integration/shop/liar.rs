@@ -27,7 +27,7 @@ pub const LIES: &[(Lie, Asked, &str)] = &[
     (Lie::LosesOrder, &[("shares", "buy=1")], "199 are there, after the trial"),
     (Lie::LosesEntry, &[], "the index has"),
     (Lie::LosesCustomer, &[], "of customers is missing, after the trial"),
-    (Lie::OldStock, &[("shares", "restock=1")], "where its orders and deliveries leave"),
+    (Lie::OldStock, &[("shares", "restock=1")], "but its orders and deliveries leave"),
 ];
 
 /// A store with a lie.

@@ -87,7 +87,7 @@ fn what_goes_wrong_is_found() {
     let ways: [(OpenFn, &str); 3] = [
         (&wrong::<0>, "otherwise than it was inserted"),
         (&wrong::<1>, "but should have 20"),
-        (&wrong::<2>, "where 0 were written"),
+        (&wrong::<2>, "but 0 were written"),
     ];
     for (open, expected) in ways {
         let store = StoreDef { name: "wrong", open: Ok(open), ..MEMORY };
