@@ -42,8 +42,7 @@ pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batc
     let mut but_removed = explains.clone();
     let mut back = None;
     let mut torn = None;
-    // By the step that left it as it is, the steps that wrote each record.
-    let mut found = Vec::new();
+    let mut found: Vec<Found> = Vec::new();
     for (record, wrote) in history(lane, begun) {
         let key = record_key(record);
         let mut value = None;
@@ -104,10 +103,13 @@ pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batc
     })
 }
 
+/// By which of them a record is as it is, and the steps that wrote it, each with whether it left a value.
+type Found = (Option<usize>, Vec<(u64, bool)>);
+
 /// The steps that are missing before the newest that is there.
-fn missing(lane: u64, found: &[(Option<usize>, Vec<(u64, bool)>)]) -> String {
+fn missing(lane: u64, found: &[Found]) -> String {
     let newest = found.iter().filter_map(|(by, wrote)| Some(wrote[(*by)?].0)).max().unwrap_or_default();
-    let lacks = |(by, wrote): &(Option<usize>, Vec<(u64, bool)>)| {
+    let lacks = |(by, wrote): &Found| {
         let last = wrote.partition_point(|(number, _)| *number < newest).checked_sub(1)?;
         let (number, leaves) = wrote[last];
         // What a later step removed may have been there.
