@@ -4,6 +4,11 @@
 //! System calls made directly, `io_uring`, and `pwritev2` with `RWF_DSYNC` are not seen; no engine here uses these, as `strace`
 //! shows. [`in_effect`] checks whether the definitions are in effect.
 
+#![cfg_attr(
+    target_os = "android",
+    allow(clippy::missing_const_for_thread_local, reason = "it is const, which clippy does not see there")
+)]
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io;
