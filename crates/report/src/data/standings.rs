@@ -236,10 +236,10 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<S
     let apart = all.len() == 2 && names(&all[0].1) != names(&all[1].1);
     let answers = match apart {
         true => {
-            let ats: Vec<Position> = all.iter().map(|(at, _)| at.clone()).collect();
-            let own =
-                |at: &Position| brief::in_short(&brief::apart(at, &ats.iter().collect::<Vec<_>>(), &[]));
-            all.into_iter().map(|(at, answer)| (own(&at), answer)).collect()
+            let ats: Vec<&Position> = all.iter().map(|(at, _)| at).collect();
+            let own: Vec<String> =
+                ats.iter().map(|at| brief::in_short(&brief::apart(at, &ats, &[]))).collect();
+            own.into_iter().zip(all.into_iter().map(|(_, answer)| answer)).collect()
         }
         false => {
             let together: Contests<'_> = places.into_iter().flat_map(|(_, contests)| contests).collect();

@@ -207,11 +207,11 @@ fn check_covered(part: &Part, split: Option<&Split>) -> Result<()> {
     Err(Error::new(Exit::NotStorebench, message))
 }
 
-/// The split of the plan; `None` of a run with a store that this version lacks, as what its parts cover is not known.
+/// The split of the plan; `None` of a run with a store or a key that this version does not know: what its parts cover can't be known.
 fn split(stores: &[StoreDef], parts: &[Part]) -> Result<Option<Split>> {
     let Some(first) = parts.first() else { return Ok(None) };
     let (plan, stores) = match resume::planned(stores, &first.run.header, &first.path) {
-        Err(error) if error.exit == Exit::UnknownStore => {
+        Err(error) if matches!(error.exit, Exit::UnknownStore | Exit::BadPlan) => {
             tell(&format!("note: not checked whether each part has only its own results: {}", error.message));
             return Ok(None);
         }

@@ -57,7 +57,7 @@ pub fn start<T>(
     let mut launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
     // What the user wrote stays, and parts of a plan have the same combinations on every machine.
     let is_ours = source.is_shipped() && args.shard.is_none();
-    while let Some(fewer) = plan.with_fewer_records(&launch.header.left_out).filter(|_| is_ours) {
+    while is_ours && let Some(fewer) = plan.with_fewer_records(&launch.header.left_out) {
         plan = fewer;
         launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
     }
