@@ -28,18 +28,18 @@ const NOFOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 const HEADER: &str = "run.json";
 const RESULTS: &str = "results.jsonl";
 const LOGS: &str = "logs";
-/// The longest header, in bytes: the combinations that a plan leaves out stand in it.
+/// The longest header, in bytes: it lists the combinations that a plan leaves out.
 const MOST_HEADER: u64 = 64 << 20;
 /// The longest file of results, in bytes.
 const MOST_RESULTS: u64 = 4 << 30;
 /// The longest log or kept state, in bytes.
 const MOST_KEPT: u64 = 16 << 30;
-/// The bytes that are handed on of a log, from its end.
+/// The bytes of a log that are passed on, from its end.
 const MOST_LOG: u64 = 1 << 20;
-/// The file for the bytes after the last result, where these were more than a line cut off.
+/// The file for bytes after the last result that are more than an incomplete line.
 const DAMAGED: &str = "results.damaged";
 
-/// A run's folder, open for writing. Only one process at a time can have it.
+/// A run's folder, open for writing. Only one process at a time can open it.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
@@ -61,18 +61,18 @@ pub struct Resumed {
 }
 
 impl RunFolder {
-    /// Makes a folder called `name` in the directory `runs`, or `name-2` and so on where there is one, and writes the
+    /// Makes a folder called `name` in the directory `runs`, or `name-2` and so on if that exists, and writes the
     /// run's header.
     ///
     /// # Errors
-    /// When it can't be made or written; then nothing of it is left.
+    /// When the folder can't be made or written; then it is removed again.
     pub fn create(runs: &Path, name: &str, header: &RunHeader) -> Result<RunFolder> {
         RunFolder::begin_ours(&make_unused(runs, name)?, header)
     }
 
     fn begin_ours(path: &Path, header: &RunHeader) -> Result<RunFolder> {
         RunFolder::begin(path, header).inspect_err(|_| {
-            // Nothing has been put into it but by us a moment ago.
+            // Only this process has put anything into it, a moment ago.
             let _ = guard::remove_made(path);
         })
     }
@@ -98,13 +98,13 @@ impl RunFolder {
         Ok(RunFolder { path: path.to_path_buf(), results, whereabouts, room: Room::keep(path), _lock: lock })
     }
 
-    /// Opens the folder of a run that is to be resumed. What a crash left after the last result goes: a line that was cut off
+    /// Opens the folder of a run that is to be resumed. Of what a crash left after the last result, an incomplete line
     /// is dropped, anything else is kept aside.
     ///
     /// # Errors
     /// When it is not a run, is of another version, or another process is at work on it.
     pub fn resume(path: &Path) -> Result<Resumed> {
-        // Nothing is made in a folder that is no run, and results are read when nobody else can add to them any more.
+        // Nothing is made in a folder that is no run; results are read once nobody else can add any.
         let mut run = read_begun(path)?;
         let lock = lock(path)?;
         let (bytes, lines) = read_lines(path, &run)?;
@@ -136,20 +136,19 @@ impl RunFolder {
         Ok(Resumed { folder, run, notes })
     }
 
-    /// The folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether the folder is where it was, with its results.
+    /// Whether the folder and its results are where they were.
     ///
     /// # Errors
-    /// [`Exit::NotStorebench`] when something has moved or deleted it meanwhile; the message says where it is.
+    /// [`Exit::NotStorebench`] if the folder was moved or deleted meanwhile; the message says where it is now.
     pub fn check(&self) -> Result<()> {
         self.whereabouts.check()
     }
 
-    /// Each result with the line in which it is written, for another machine.
+    /// Each result with the line that holds it, for another machine.
     pub fn results(&self) -> Result<Vec<(TrialResult, String)>> {
         let name = self.path.join(RESULTS);
         let text = read_file(&self.path, RESULTS, MOST_RESULTS).map_err(unreadable(&name))?;
@@ -170,7 +169,7 @@ impl RunFolder {
     /// Keeps a log that another machine has written.
     ///
     /// # Errors
-    /// [`Exit::NotStorebench`] when its name is not a log's; when it can't be written.
+    /// [`Exit::NotStorebench`] if the name is not a log's; an error if the log can't be written.
     pub fn keep_log(&self, name: &str, text: &str) -> Result<()> {
         let number = name.strip_suffix(".log").map(|name| name.strip_suffix("-background").unwrap_or(name));
         if !number
@@ -183,24 +182,24 @@ impl RunFolder {
         file.write_all(text.as_bytes()).map_err(Error::io("writing", &self.path.join(path)))
     }
 
-    /// Deletes it with all that it holds: its results are elsewhere.
+    /// Deletes the folder and everything in it: its results are elsewhere.
     pub fn delete(self) -> Result<()> {
         guard::remove_made(&self.path).map_err(Error::io("deleting", &self.path))
     }
 
-    /// Makes a folder that is called just so, whose directory is there.
+    /// Makes a folder with exactly this name; its parent directory exists.
     ///
     /// # Errors
-    /// When it can't be made or written, or is there already; then nothing of it is left.
+    /// When the folder exists, or can't be made or written; then it is removed again.
     pub fn create_at(path: &Path, header: &RunHeader) -> Result<RunFolder> {
         fs::create_dir(path).map_err(Error::io("making the run folder", path))?;
         RunFolder::begin_ours(path, header)
     }
 
-    /// Keeps the logs, and all else that another run has kept of its trials, under their positions in this one.
+    /// Keeps the logs and all other files that another run kept of its trials, under their positions in this run.
     ///
     /// # Errors
-    /// [`Exit::NotStorebench`] when one of them is a link, no file, or too long; when it can't be copied.
+    /// [`Exit::NotStorebench`] if one of them is a link, not a file, or too long; an error if it can't be copied.
     pub fn keep_logs_of(&self, run: &Path, positions: &HashMap<u64, u64>) -> Result<()> {
         let logs = run.join(LOGS);
         // Git keeps no empty folder.
@@ -233,18 +232,18 @@ impl RunFolder {
         if lines.is_empty() { Ok(()) } else { self.append_line(&lines.join("\n")) }
     }
 
-    /// Appends one result and syncs it, in the room that was kept for it where the disk is full.
+    /// Appends one result and syncs it; if the disk is full, in the room that was reserved for it.
     ///
     /// # Errors
-    /// When it can't be written, or has been written to a folder that something has moved or deleted; what was written before
-    /// is kept.
+    /// When the result can't be written, or the folder has been moved or deleted; earlier results
+    /// are kept.
     pub fn append(&mut self, result: &TrialResult) -> Result<()> {
         let line =
             serde_json::to_string(result).map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
         self.append_line(&line)
     }
 
-    /// The same of a result that is a line already, as another machine has written it.
+    /// Appends a result that another machine has written as a line.
     pub fn append_line(&mut self, line: &str) -> Result<()> {
         let line = [line.as_bytes(), b"\n"].concat();
         let name = self.path.join(RESULTS);
@@ -253,7 +252,7 @@ impl RunFolder {
         let mut write = || {
             let written = results.write_all(&line).and_then(|()| results.sync_data());
             written.inspect_err(|_| {
-                // Where this fails too, the next to read the file leaves out what is there of the line.
+                // If this fails too, the next reader leaves out the incomplete line.
                 let _ = results.set_len(whole);
             })
         };
@@ -263,7 +262,7 @@ impl RunFolder {
     }
 }
 
-/// Opens a log or a kept state of the run in a folder, by its name in results.
+/// Opens a log or a kept state by its name in results.
 pub fn open_kept(path: &Path, name: &str) -> io::Result<File> {
     guard::plain_file(path, name, MOST_KEPT)
 }
@@ -272,12 +271,12 @@ pub(crate) fn read_file(path: &Path, name: &str, most: u64) -> io::Result<Vec<u8
     bounded::all_of(guard::plain_file(path, name, most)?, most)
 }
 
-/// The beginning of the names of what is kept of the trial at a position.
+/// The beginning of the names of files that are kept of a trial.
 fn stem(position: u64) -> String {
     format!("{position:06}")
 }
 
-/// The logs of the trial at a position of the run in a folder: their names, and what they say.
+/// The logs of a trial: their names and texts.
 pub fn logs(path: &Path, position: u64) -> Vec<(String, String)> {
     let names = [".log", "-background.log"].map(|end| stem(position) + end);
     let read = |name: String| {
@@ -294,12 +293,12 @@ pub fn logs(path: &Path, position: u64) -> Vec<(String, String)> {
 /// Reads a run.
 ///
 /// # Errors
-/// [`Exit::NotStorebench`] when it is not one, [`Exit::OtherVersion`] when another version of the format wrote it.
+/// [`Exit::NotStorebench`] if the folder is no run, [`Exit::OtherVersion`] if another version of the format wrote it.
 pub fn read(path: &Path) -> Result<Run> {
     read_with_notes(path).map(|(run, _)| run)
 }
 
-/// Reads a run, and says in sentences what is odd about its files.
+/// Reads a run, with notes about damaged files.
 pub fn read_with_notes(path: &Path) -> Result<(Run, Vec<String>)> {
     let mut run = read_begun(path)?;
     let (_, lines) = read_lines(path, &run)?;
@@ -313,15 +312,15 @@ fn told(path: &Path, lines: &Lines) -> Vec<String> {
     lines.notes.iter().map(|note| format!("{} {note}", name.display())).collect()
 }
 
-/// The axes on which each cell of a run has a value: those that ids name always. None is known of another program's workload,
-/// or where the plan can't be read.
+/// The axes on which each cell of a run has a value: those that are in every id. Empty for another program's workload,
+/// and if the plan can't be read.
 fn needed(run: &Run) -> Vec<Axis> {
     let named = run.plan_keys().and_then(|plan| plan.get("workload")?.as_str()?.parse::<Workload>().ok());
     let axes = named.map_or(&[] as &[Axis], |workload| workload.def().axes);
     axes.iter().filter(|axis| axis.default_value().is_none()).copied().collect()
 }
 
-/// The values on axes that the plan of an older run names beside its axes, as its cells would have them today.
+/// The values that the plan of an older run gives outside its axes, as its cells would have them today.
 fn beside_axes(run: &Run) -> Option<(Axis, Value)> {
     let compression = run.plan_keys()?.get(Axis::COMPRESSION.name())?.as_str()?;
     Some((Axis::COMPRESSION, Axis::COMPRESSION.read(compression).ok()?))
@@ -399,7 +398,7 @@ fn read_begun(path: &Path) -> Result<Run> {
     Ok(run)
 }
 
-/// Makes a folder called `name` in `runs`, or `name-2` and so on where there is one.
+/// Makes a folder called `name` in `runs`, or `name-2` and so on if that exists.
 pub fn make_unused(runs: &Path, name: &str) -> Result<PathBuf> {
     let names = std::iter::once(name.to_owned()).chain((2..1000).map(|number| format!("{name}-{number}")));
     for path in names.map(|name| runs.join(name)) {
@@ -439,7 +438,7 @@ fn check_version(text: &[u8], name: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Takes the folder for this process, as long as the file is open.
+/// Locks the folder for this process, until the file is closed.
 fn lock(path: &Path) -> Result<File> {
     let file = guard::open(path, ".lock")?;
     let locked = try_lock(&file).map_err(Error::io("locking", &path.join(".lock")))?;

@@ -1,6 +1,6 @@
-//! File systems in images: a sparse file that storebench makes in its own work folder, formats, and mounts for a trial. Nothing
-//! else is ever formatted, and no device of the user's is touched: a file is handed over open, never by a name that could lead
-//! elsewhere by then.
+//! File systems in images: a sparse file that storebench makes in its work folder, formats, and mounts for a trial. Nothing
+//! else is ever formatted, and no device of the user's is touched: a program gets the file open, never by a name, which could
+//! lead elsewhere by then.
 
 pub mod driver;
 pub mod journal;
@@ -20,27 +20,27 @@ pub use self::mount::Mounted;
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::kernel::system;
 
-/// The name under which a program finds the file that it was given as its standard input.
+/// The name under which a program finds the file on its standard input.
 const STANDARD_INPUT: &str = "/proc/self/fd/0";
 
-/// Where a program is: in PATH, or where distributions keep those for administrators.
+/// Finds a program in PATH or in the directories that distributions keep for administrators.
 pub fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(Into::into));
     folders.map(|folder| folder.join(name)).find(|program| program.is_file())
 }
 
-/// Repairs a file system on the file of a disk, where it is one that needs it after a power cut: one without a journal, which systems
-/// repair when they start. What can't be repaired, mounting tells.
+/// Repairs a file system after a power cut if its kind needs that: one without a journal, which systems
+/// repair when they start. If it can't be repaired, mounting fails.
 pub fn repair(file_system: &FileSystem, disk: &File) {
     let Some(tool) = file_system.kind().repair else { return };
     let (Some(path), Ok(disk)) = (program(tool), disk.try_clone()) else { return };
-    // Its status also says that there was something to repair.
+    // The exit status is also nonzero if something was repaired.
     let _ = run(Command::new(path).args(["-f", "-y"]).arg(STANDARD_INPUT), tool, disk.into());
 }
 
-/// Runs a program to its end, with a file as its standard input, out of reach of a Ctrl-C that is meant for this process. Files
-/// take what it prints rather than pipes, which a daemon that it leaves behind would hold open.
+/// Runs a program to its end, with a file as its standard input, out of reach of a Ctrl-C that is meant for this process. Its
+/// output goes to files: a daemon that it leaves behind would hold pipes open.
 fn run(command: &mut Command, name: &str, input: Stdio) -> io::Result<()> {
     let mut errors = system::file_in_memory("storebench")?;
     command.env("LC_ALL", "C").process_group(0).stdin(input).stdout(Stdio::null());

@@ -1,4 +1,4 @@
-//! States of disks that are kept with a run: all that was written, from an empty disk on, as a compressed log.
+//! States of disks that are kept with a run: all writes from an empty disk on, as a compressed log.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -18,7 +18,7 @@ use storebench_core::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::result::KeptState;
 
-/// Keeps a state of a disk that began with a log: what comes after its cut is left out. The cut of all that is kept.
+/// Keeps a state of a disk that began with a log, without the writes after its cut. Returns the cut of the kept log.
 pub fn save(folder: &Path, name: &str, begin: Log, log: &Log, cut: &Cut) -> Result<Cut> {
     let file = guard::rewrite(folder, name)?;
     let entries = log.entries().iter().take(cut.at).cloned().map(Ok);
@@ -30,18 +30,18 @@ pub fn save(folder: &Path, name: &str, begin: Log, log: &Log, cut: &Cut) -> Resu
     Ok(cut)
 }
 
-/// The most that a kept state may unpack to, in bytes: more than is ever recorded.
+/// The largest unpacked state, in bytes: more than is ever recorded.
 const MOST_UNPACKED: u64 = 4 << 30;
 
-/// Writes the disk of a kept state, whoever kept it, to an empty file.
+/// Writes the disk of a kept state to an empty file; the state may come from anybody.
 ///
 /// # Errors
-/// As [`open_kept`]; when it is no log of such a disk, or longer than any; when the disk can't be written.
+/// As [`open_kept`]; when the file is no log of such a disk, or too long; when the disk can't be written.
 pub fn restore(folder: &Path, kept: &KeptState, disk: &File) -> io::Result<()> {
     let log = GzDecoder::new(BufReader::new(open_kept(folder, &kept.file)?));
     let entries = Reader::begin(Rationed::new(log, MOST_UNPACKED))?;
     disk.set_len(kept.disk_bytes)?;
-    // What was never written needs no zeros, however much of it is given up.
+    // Parts that were never written need no zeros, even if a discard covers them.
     let mut written = BTreeSet::new();
     Log::replay_each(entries, &kept.cut, |at, bytes, data| {
         let end = at.saturating_add(bytes);

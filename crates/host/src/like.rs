@@ -1,5 +1,5 @@
-//! The traits of a user's own data: how many records, how large, and how well they compress. Read, never changed; of
-//! large data a sample is looked into.
+//! The traits of a user's own data: how many records, how large, and how well they compress. The data are read, never changed; of
+//! large data a sample is read.
 
 mod files;
 mod law;
@@ -19,17 +19,17 @@ use storebench_core::cell::Data;
 use storebench_core::shown::quoted;
 use storebench_core::units::{Sizes, counted, grouped, rough_bytes, three_digits};
 
-/// Values whose bytes are looked at.
+/// Values of which bytes are read.
 const SAMPLED: usize = 256;
-/// Bytes of each that are looked at.
+/// Bytes that are read of each.
 pub const SAMPLED_BYTES: usize = 64 << 10;
-/// Values that deflate makes this many times smaller count as compressible: below it, what an engine's codec saves is eaten
-/// by its blocks.
+/// Values that deflate shrinks by this factor count as compressible: below it, blocks use up what an engine's codec
+/// saves.
 const COMPRESSIBLE: f64 = 1.25;
 
-/// Reads the values of a column of a table in a SQLite file, or whole rows without a column, and hands the size of each to a function,
-/// with as many of its first bytes as are looked at. Where
-/// there is no such table or column, the error lists those that there are; an empty name asks for just that.
+/// Reads the values of a column of a table in a SQLite file, or whole rows without a column, and hands each size to a function,
+/// with the first [`SAMPLED_BYTES`] bytes. If there is no such table or column, the error lists the existing ones; an empty
+/// name asks for that list.
 pub type ReadSqlite =
     fn(file: &Path, table: &str, column: Option<&str>, value: &mut See<'_>) -> Result<(), String>;
 
@@ -43,7 +43,7 @@ pub struct Likeness {
     pub count: u64,
     /// The sizes to measure with: distributed like the values', with the same mean.
     pub size: Sizes,
-    /// Sizes between which nine of ten values are, in bytes.
+    /// The sizes between which nine of ten values lie, in bytes.
     pub most: (u64, u64),
     /// Their median size in bytes.
     pub median: u64,
@@ -51,22 +51,22 @@ pub struct Likeness {
     pub mean: f64,
     /// The size of the largest, in bytes.
     pub largest: u64,
-    /// Values besides them that are empty or NULL: no store is measured with such.
+    /// Values that are empty or NULL, not counted above: no store is measured with such.
     pub empty: u64,
     /// Files and folders that could not be read.
     pub unreadable: u64,
-    /// The factor by which deflate makes a sample of them smaller.
+    /// The factor by which deflate shrinks a sample of the values.
     pub ratio: f64,
-    /// The kind of data that they count as.
+    /// The kind of data that the values count as.
     pub data: Data,
 }
 
 impl Likeness {
-    /// Looks at a folder (every file in it and below is a value), at a column of a CSV file (`data.csv:column`), or at a table
-    /// of a SQLite file or one of its columns (`app.db:table.column`), which `read` reads.
+    /// Reads a folder (every file in it and below is a value), a column of a CSV file (`data.csv:column`), or a table
+    /// of a SQLite file or one of its columns (`app.db:table.column`), through `read`.
     ///
     /// # Errors
-    /// A sentence, when it is none of these, can't be read, or holds no values.
+    /// A sentence, if the data are none of these, can't be read, or hold no values.
     pub fn of(name: &str, read: Option<ReadSqlite>) -> Result<Likeness, String> {
         let mut sample = Sample::new();
         if Path::new(name).is_dir() {
@@ -75,7 +75,7 @@ impl Likeness {
             let split = name.rsplit_once(':').filter(|(file, _)| Path::new(file).is_file());
             let (file, part) = match split {
                 Some((file, part)) => (file, part),
-                // The error tells what the file has, to choose from.
+                // The error lists the columns or tables to choose from.
                 None if Path::new(name).is_file() => (name, ""),
                 None => return Err(nothing_there(name)),
             };
@@ -89,7 +89,7 @@ impl Likeness {
         sample.likeness().map_err(|why| format!("{name}: {why}"))
     }
 
-    /// In sentences: what they are, what is measured in their place, and what is left out.
+    /// Sentences: the data, the values that are measured instead, and what is left out.
     pub fn describe(&self) -> String {
         let size = |bytes: u64| rough_bytes(bytes as f64);
         let mut text = format!(
@@ -141,8 +141,8 @@ impl Sample {
         Sample { sizes: Counted::default(), empty: 0, unreadable: 0, kept: Vec::new(), random }
     }
 
-    /// One value of `size` bytes. `read` gives up to so many of its first bytes, and is called if they are wanted; where it
-    /// fails the value does not count.
+    /// Adds a value of `size` bytes. `read` returns up to the given number of its first bytes, and is called if they are needed; if
+    /// it fails, the value does not count.
     fn add(&mut self, size: u64, read: impl FnOnce(usize) -> Result<Vec<u8>, String>) -> Result<(), String> {
         if size == 0 {
             self.empty += 1;
@@ -187,7 +187,7 @@ impl Sample {
     }
 }
 
-/// The factor by which deflate makes the values smaller, together, as engines compress neighbours together.
+/// The factor by which deflate shrinks the values together, as engines compress neighbours together.
 fn deflated(values: &[Vec<u8>]) -> Result<f64, String> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
     values.iter().try_for_each(|value| encoder.write_all(value)).map_err(|error| error.to_string())?;

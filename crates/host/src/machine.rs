@@ -1,5 +1,5 @@
-//! Machines that limits stand in for: memory with the page cache, processors, their share, input and output. What a plan or a
-//! shipped profile says of one; `measure/limit` holds trials to it.
+//! Machine profiles, limits that stand in for a machine: memory with the page cache, processors, their share, input and output.
+//! A plan or a shipped profile defines one; `measure/limit` applies it to trials.
 
 pub mod calibrate;
 mod profiles;
@@ -25,7 +25,7 @@ const MOST: u64 = 1_000_000_000;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// The machine in a line.
+    /// A description in a line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
     /// Memory, the page cache included.
@@ -34,7 +34,7 @@ pub struct Machine {
     /// Processors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<u32>,
-    /// Share of the time of these processors, or of one where no number is given.
+    /// Share of the time of these processors, or of one if no number is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<Percent>,
     /// Bytes read per second from the block device under the place.
@@ -49,19 +49,19 @@ pub struct Machine {
     /// Writes to it per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_operations: Option<u64>,
-    /// The simulated disk that stands in for its own, in place of the limits of reads and writes, where it can be had.
+    /// The simulated disk that replaces the limits of reads and writes, if it is available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<String>,
     /// Limits without which a trial runs all the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub optional: Vec<Limited>,
-    /// The published figures of one of its cores: the share that stands in for it is found by doing the same here.
+    /// The published figures of one of its cores: the share is found by taking the same measures here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core: Option<Core>,
-    /// Where its figures come from, by key.
+    /// The sources of its figures, by key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sources: BTreeMap<String, String>,
-    /// The traits that it does not stand in for, in sentences.
+    /// The traits that the limits do not reproduce, in sentences.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub lacks: String,
 }
@@ -82,7 +82,7 @@ impl Machine {
         all.into_iter().filter_map(|(limit, value)| Some((limit, value?))).collect()
     }
 
-    /// The same with its files on a simulated disk, or not: where it brings one, that needs no limits of reads and writes.
+    /// The profile with or without its simulated disk: a simulated disk replaces the limits of reads and writes.
     pub fn with_files(mut self, on_simulated_disk: bool) -> Machine {
         if self.disk.is_some() && on_simulated_disk {
             (self.read_bandwidth, self.write_bandwidth) = (None, None);
@@ -91,7 +91,7 @@ impl Machine {
         self
     }
 
-    /// The factor by which processors take longer for the work of one thread: 1 where they are not limited.
+    /// The factor by which the work of one thread takes longer: 1 without a limit on processors.
     pub fn slowness(&self) -> f64 {
         self.share.map_or(1.0, |share| {
             let processors = f64::from(self.processors.unwrap_or(1));
@@ -126,7 +126,7 @@ impl Machine {
         }
     }
 
-    /// The same with its share found, where a published core stands for it: `here` is this machine's.
+    /// The profile with its share computed from the published core; `here` returns this machine's.
     pub fn calibrated(mut self, here: impl FnOnce() -> Core) -> Machine {
         if let (None, Some(core)) = (self.share, &self.core) {
             self.share = Some(core.share_of(&here()));

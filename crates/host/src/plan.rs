@@ -1,4 +1,4 @@
-//! Plans: a study as TOML, its presets, and how the command line narrows it. An unknown key is an error that names it.
+//! Plans: a study as TOML, its presets, and how the command line narrows it. An unknown key is an error that names the key.
 
 mod axes;
 mod changes;
@@ -165,7 +165,7 @@ pub struct Plan {
     pub compression: Option<Compression>,
 }
 
-/// The number of times that each cell runs where a plan does not say.
+/// The trials of each cell if a plan gives no number.
 fn default_trials() -> u32 {
     5
 }
@@ -190,7 +190,7 @@ impl Serialize for Plan {
 }
 
 impl Plan {
-    /// Checks that each axis that reports are to place is the plan's, and placed once.
+    /// Checks that reports place each axis at most once, and only the plan's.
     fn check_layout(&self) -> std::result::Result<(), String> {
         let own = |axis: &Axis| self.workload.def().axes.contains(axis) || self.axes.names(*axis);
         let lists = [
@@ -217,7 +217,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Reads a plan, all but its claims; `origin` is where the text comes from, for messages.
+    /// Reads a plan except its claims; `origin` names the source of the text in messages.
     ///
     /// # Errors
     /// [`Exit::BadPlan`], with the place in the text.
@@ -278,7 +278,7 @@ impl Plan {
         self.claims_over.as_ref().map_or(Ok(()), ClaimsOver::check)
     }
 
-    /// A cell as the plan's workload judges it.
+    /// A cell in the form that the plan's workload judges.
     pub fn case<'a>(&'a self, cell: &'a Cell, stores: &'a [StoreDef]) -> Case<'a> {
         Case {
             cell,
@@ -291,14 +291,14 @@ impl Plan {
         }
     }
 
-    /// The settings of a cell's store: the plan's, and those of the cell's own axes in their place.
+    /// The settings of a cell's store: the plan's, overridden by the cell's own axes.
     pub fn settings_of(&self, cell: &Cell) -> BTreeMap<String, String> {
         let mut settings = self.settings.get(cell.store()).cloned().unwrap_or_default();
         settings.extend(cell.settings().map(|(name, value)| (name.to_owned(), value.to_owned())));
         settings
     }
 
-    /// The settings that a cell's store is opened with: its own, and its caches' shares of the machine's memory where
+    /// The settings that a cell's store is opened with: its own, and its caches' shares of the machine's memory if
     /// tuning is `share`.
     pub fn settings_to_open(&self, cell: &Cell, stores: &[StoreDef]) -> BTreeMap<String, String> {
         let mut settings = self.settings_of(cell);
@@ -342,7 +342,7 @@ impl Plan {
     /// The plan as TOML, presets aside, so that it can be run again.
     ///
     /// # Errors
-    /// [`Exit::Failure`] when it can't be written, which would be a mistake of ours.
+    /// [`Exit::Failure`] if the plan can't be written, which would be a bug.
     pub fn to_toml(&self) -> Result<String> {
         toml::to_string(self).map_err(|error| Error::new(Exit::Failure, format!("writing the plan: {error}")))
     }
@@ -375,7 +375,7 @@ pub const STUDIES: &[BuiltIn] = &[
 pub struct Source {
     /// The TOML.
     pub text: Cow<'static, str>,
-    /// Where it comes from, for messages.
+    /// The source of the text, for messages.
     pub origin: String,
 }
 
@@ -391,12 +391,12 @@ impl Source {
         Ok(Source { text: text.into(), origin: path.display().to_string() })
     }
 
-    /// Whether it is a study of storebench's own.
+    /// Whether the study comes with storebench.
     pub fn is_shipped(&self) -> bool {
         STUDIES.iter().any(|study| study.text == self.text)
     }
 
-    /// The plan, all but its claims.
+    /// The plan, without its claims.
     ///
     /// # Errors
     /// [`Exit::BadPlan`], with the place in the text.
@@ -408,12 +408,12 @@ impl Source {
 /// Finds a plan: a built-in study by its name, or a file.
 ///
 /// # Errors
-/// [`Exit::BadPlan`] when there is neither, or it makes no sense.
+/// [`Exit::BadPlan`] if there is neither, or the plan is invalid.
 pub fn find(name: &str) -> Result<Plan> {
     source(name)?.plan()
 }
 
-/// Finds a plan's text: that of a built-in study by its name, or a file.
+/// Finds a plan's text: of a built-in study by its name, or of a file.
 ///
 /// # Errors
 /// [`Exit::BadPlan`] when there is neither.

@@ -7,7 +7,7 @@ use toml::Table;
 
 use crate::plan::Plan;
 
-/// A run. Its plan is parsed once, when it is first asked for; whoever changes the header's text does so before that.
+/// A run. Its plan is parsed once, when it is first asked for; the header's text must not change after that.
 #[derive(Debug)]
 pub struct Run {
     /// `run.json`.
@@ -24,12 +24,12 @@ impl Run {
         Run { header, trials, plan: OnceLock::new(), keys: OnceLock::new() }
     }
 
-    /// The plan; `None` if this program does not know all that it says.
+    /// The plan; `None` if this program does not know all of its keys.
     pub fn plan(&self) -> Option<&Plan> {
         self.plan.get_or_init(|| Plan::parse(&self.header.plan, "of the run").ok()).as_ref()
     }
 
-    /// What the plan says, key by key, also if this program does not know all of it; `None` if it is no TOML.
+    /// The plan's keys and values, even if this program does not know all of them; `None` if it is no TOML.
     pub fn plan_keys(&self) -> Option<&Table> {
         self.keys.get_or_init(|| self.header.plan.parse().ok()).as_ref()
     }

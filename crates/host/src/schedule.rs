@@ -1,4 +1,4 @@
-//! From a plan to its cells, and the order in which their trials run. Pure.
+//! Derives a plan's cells and the order of their trials. Pure.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -14,7 +14,7 @@ use storebench_core::store::{Guarantee, StoreDef};
 use storebench_core::units::grouped;
 use storebench_core::workload::case::Case;
 
-/// A place as far as the choice of cells is concerned.
+/// The traits of a place that decide which cells it can have.
 #[derive(Debug, Clone)]
 pub struct Room {
     /// Its name.
@@ -28,21 +28,21 @@ pub struct Room {
 }
 
 impl Room {
-    /// Whether a cell is in it.
+    /// Whether a cell is in this place.
     fn is_of(&self, cell: &Cell) -> bool {
         self.name == cell.place() && self.disk == cell.disk()
     }
 
-    /// A place where everything fits.
+    /// A place in which everything fits.
     pub fn unbounded(name: &str) -> Room {
         Room { name: name.to_owned(), disk: HERE.into(), free_bytes: u64::MAX, memory_bytes: u64::MAX }
     }
 }
 
-/// Says what lacks for a cell here, if anything: its place, what its background load needs, the limits of its machine.
+/// Says what a cell lacks here, if anything: its place, the needs of its background load, the limits of its machine.
 pub type Lacking<'a> = &'a dyn Fn(&Cell) -> Option<Reason>;
 
-/// The most combinations that a plan can have, those left out included: a slip in a range would take all memory otherwise, and
+/// The most combinations that a plan can have, including those that are left out: a slip in a range would use up all memory, and
 /// no user has the time to run as many.
 pub const MOST_COMBINATIONS: u64 = 100_000;
 
@@ -67,7 +67,7 @@ pub fn cells(
     Ok((cells, left_out))
 }
 
-/// A plan's combinations in their order, each with the reason why it is left out, if it is.
+/// A plan's combinations in their order, each with the reason if it is left out.
 pub fn judged(
     plan: &Plan,
     stores: &[StoreDef],
@@ -116,14 +116,14 @@ fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
     ))
 }
 
-/// A cell on the simulated disk of its machine, where that can be had.
+/// A cell on the simulated disk of its machine, if that is available.
 fn on_its_machines_disk(plan: &Plan, cell: &Cell, rooms: &[Room], lacking: Lacking<'_>) -> Option<Cell> {
     let on = cell.clone().with(Axis::DISK, Value::word(&plan.disk_of_machine(cell)?));
     let is_there = rooms.iter().any(|room| room.is_of(&on));
     (is_there && !matches!(lacking(&on), Some(Reason::NoPlace { .. }))).then_some(on)
 }
 
-/// The tier at which a cell runs whose store does not offer the one it asks for: the next stronger, if it offers one.
+/// The guarantee at which a cell runs if its store does not offer the one asked for: the next stronger, if offered.
 fn stronger(cell: &Cell, store: Option<&StoreDef>) -> Option<Guarantee> {
     let asked = cell.guarantee().tier()?;
     let offers = store?.offers.iter().map(|offer| offer.guarantee);
@@ -175,7 +175,7 @@ fn alone(plan: &Plan, axes: &[Vec<Step>]) -> Vec<Cell> {
     cells
 }
 
-/// Makes of each cell as many as there are steps.
+/// Multiplies each cell by the steps.
 pub(crate) fn spread(cells: &mut Vec<Cell>, steps: &[Step]) {
     let with = |cell: Cell, step: &Step| {
         step.iter().fold(cell, |cell, (axis, value)| cell.with(*axis, value.clone()))
@@ -192,7 +192,7 @@ fn variants(plan: &Plan, cell: &Cell) -> Vec<Cell> {
     plan.variants(cell.store()).into_iter().map(with).collect()
 }
 
-/// The reason why a cell can't be asked of a server that was running before: another place than the first, limits, an
+/// Why a cell can't be measured on a server that was running before: another place than the first, limits, an
 /// empty cache.
 fn reason_of_elsewhere(plan: &Plan, case: &Case<'_>, rooms: &[Room]) -> Option<Reason> {
     let cell = case.cell;
@@ -211,7 +211,7 @@ fn reason_of_elsewhere(plan: &Plan, case: &Case<'_>, rooms: &[Room]) -> Option<R
 
 fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Option<Reason> {
     let workload = plan.workload.def();
-    // Where there is no such place, that is the reason, whatever room it had.
+    // If the place does not exist, that is the reason, whatever room it had.
     let (free_bytes, had_bytes) =
         room.map_or((u64::MAX, u64::MAX), |room| (room.free_bytes, room.memory_bytes));
     if let Some(reason) = (workload.reason)(case) {
@@ -233,7 +233,7 @@ fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Opt
         return Some(Reason::NoRoom { needed_bytes, free_bytes });
     }
     let machine = plan.machine(case.cell.machine()).and_then(|machine| machine.memory);
-    // Memory for things that are made ahead of the work is not charged to a limit.
+    // Memory that is prepared ahead of the work is not charged to a limit.
     let limited = machine.map(|memory| (case.kept_in_memory((workload.held)(case)), memory.0));
     let needs = [Some(((workload.memory)(case), had_bytes)), limited];
     let lacking = needs.into_iter().flatten().find(|(needed, had)| *needed > *had as f64);
@@ -241,7 +241,7 @@ fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Opt
 }
 
 /// The seed of a block's data and choices, the same for all its cells: the plan's own in the first block, another in each
-/// further one. So an interval over blocks knows what other keys, values and choices of records change, too. By the finaliser
+/// further one, so that an interval over blocks includes the effect of other keys, values and choices. By the finaliser
 /// of SplitMix64 (Steele, Lea and Flood, 2014).
 pub fn seed(block: u32, plan_seed: u64) -> u64 {
     if block == 0 {
@@ -253,7 +253,7 @@ pub fn seed(block: u32, plan_seed: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// The order in which the cells run in a block: every cell once, in an order drawn from the seed.
+/// The order of the cells in a block: every cell once, in an order drawn from the seed.
 pub fn block(cells: usize, block: u32, seed: u64) -> Vec<usize> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ (u64::from(block) << 32));
     let mut drawn: Vec<usize> = (0..cells).collect();
@@ -357,7 +357,7 @@ mod tests {
         let before = ["flat-folder", "engine", "memory"].map(|store| room(&plan, store));
         plan.recovery = vec![1000, 10_000_000];
         let after = ["flat-folder", "engine", "memory"].map(|store| room(&plan, store));
-        // Seven tenths as many are added, each with a file in a folder; keys and values have 232 bytes in the mean.
+        // Seven tenths as many are added, each with a file in a folder; keys and values have 232 bytes on average.
         assert_eq!(after[0], 17e6 * 4096.0);
         assert_eq!(after[1], 17e6 * 232.0 * 4.0);
         assert!(before[0] < after[0] && before[1] < after[1]);

@@ -1,7 +1,7 @@
-//! The parts of a plan, for several machines that know nothing of each other: the split follows from the plan and the stores of
-//! the program alone, so that each comes to the same. Pure.
+//! The parts of a plan for several machines that do not communicate: the split follows from the plan and the program's stores
+//! alone, so that each machine computes the same. Pure.
 //!
-//! All that meets at one position is in one part: contestants are compared on one machine, and so are the guarantees, loads and
+//! All cells of one position are in one part: contestants are compared on one machine, and so are the guarantees, loads and
 //! other groups of that position, whose figures are paired by block.
 
 use std::cmp::Reverse;
@@ -20,11 +20,11 @@ use storebench_core::measure::probe::Probe;
 use storebench_core::result::{Parts, Reason};
 use storebench_core::store::StoreDef;
 
-/// The place by whose costs cells are weighed, wherever they run: one that was measured would be another on each machine.
+/// The place whose costs weigh all cells: a measured one would differ between machines.
 const USUAL_PLACE: Probe =
     Probe { file_creation_ns: 25_000, sync_ns: 1_000_000, write_bytes_per_s: 200_000_000.0 };
 
-/// The axes that never take a position apart, whatever a plan says: what a machine can't have puts a cell at another value.
+/// The axes that never separate positions, whatever a plan says: a machine that lacks a value moves a cell to another.
 const CAN_CHANGE: [Axis; 2] = [Axis::GUARANTEE, Axis::DISK];
 
 /// A part of a plan, as `3/8`.
@@ -62,14 +62,14 @@ impl fmt::Display for Shard {
     }
 }
 
-/// A position of a plan: all cells that meet there.
+/// All cells at one position of a plan.
 #[derive(Debug, Clone, Default)]
 struct Meeting {
-    /// Combinations, those that are left out included.
+    /// Combinations, including those that are left out.
     combinations: u64,
-    /// The estimated time of one trial of each, in microseconds, but for those that the plan itself leaves out.
+    /// The estimated time of one trial of each, in microseconds, except those that the plan itself leaves out.
     time_us: u64,
-    /// The number of the part that it is in, from 1.
+    /// The number of its part, from 1.
     part: u32,
 }
 
@@ -77,9 +77,9 @@ struct Meeting {
 #[derive(Debug, Clone)]
 pub struct Split {
     of: u32,
-    /// The positions, each as the cell that has its values alone.
+    /// The positions, each as a cell with only its values.
     meetings: BTreeMap<Cell, Meeting>,
-    /// The place of each combination in the plan's order.
+    /// The index of each combination in the plan's order.
     order: HashMap<Cell, usize>,
     compared: Vec<Axis>,
     moved: Vec<(Axis, Role)>,
@@ -87,7 +87,7 @@ pub struct Split {
 }
 
 impl Split {
-    /// Splits a plan over the places of these rooms: the longest position first, each into the part that has the least so far.
+    /// Splits a plan over the places of these rooms: the longest position first, each into the part with the least so far.
     pub fn new(plan: &Plan, stores: &[StoreDef], rooms: &[Room], of: u32) -> Result<Split, String> {
         let everywhere: Vec<Room> = rooms
             .iter()
@@ -106,7 +106,7 @@ impl Split {
         for (place, (cell, reason)) in combinations.into_iter().enumerate() {
             let meeting = split.meetings.entry(split.position(&cell)).or_default();
             meeting.combinations += 1;
-            // Whether a server is installed is a machine's affair.
+            // Whether a server is installed depends on the machine.
             if matches!(reason, None | Some(Reason::NoServer { .. })) {
                 let trial_s = plan.time(&cell, stores, &USUAL_PLACE).trial_s;
                 meeting.time_us = meeting.time_us.saturating_add((trial_s * 1e6).round().max(1.0) as u64);
@@ -117,7 +117,7 @@ impl Split {
         Ok(split)
     }
 
-    /// Deals the positions out.
+    /// Assigns the positions to parts.
     fn deal(&mut self) {
         let mut longest: Vec<(String, &mut Meeting)> =
             self.meetings.iter_mut().map(|(position, meeting)| (position.id(), meeting)).collect();
@@ -134,7 +134,7 @@ impl Split {
         self.digest = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     }
 
-    /// The values of a cell on the axes that make a matrix's rows, columns and halves.
+    /// The values of a cell on the axes of a matrix's rows, columns and halves.
     fn position(&self, cell: &Cell) -> Cell {
         let role = |axis: Axis| {
             let moved = self.moved.iter().rev().find(|(own, _)| *own == axis);
@@ -157,12 +157,12 @@ impl Split {
         self.part_of(cell).is_some_and(|part| parts.parts.contains(&part))
     }
 
-    /// The place of a combination in the plan's order; those that a machine changed come last.
+    /// The index of a combination in the plan's order; those that a machine changed come last.
     pub fn place_of(&self, cell: &Cell) -> usize {
         self.order.get(cell).copied().unwrap_or(usize::MAX)
     }
 
-    /// The combinations that are in a part, in the plan's order, but for those that a machine changes.
+    /// The combinations in a part, in the plan's order, except those that a machine changes.
     pub fn combinations(&self, part: u32) -> Vec<&Cell> {
         let mut cells: Vec<&Cell> =
             self.order.keys().filter(|cell| self.part_of(cell) == Some(part)).collect();
@@ -170,7 +170,7 @@ impl Split {
         cells
     }
 
-    /// A part, as a run's header tells it.
+    /// A part, as a run's header records it.
     pub fn parts(&self, part: u32) -> Parts {
         let combinations = self.of_part(part).map(|meeting| meeting.combinations).sum();
         Parts { parts: vec![part], of: self.of, combinations, split: self.digest.clone() }
@@ -184,7 +184,7 @@ impl Split {
         self.of_part(part).map(of).fold(0.0, |all, one| all + one) / all.max(1.0)
     }
 
-    /// The number of positions at which something is to be measured: in a part, and in all.
+    /// The number of positions with something to measure: in a part, and in all.
     pub fn positions(&self, part: u32) -> (usize, usize) {
         let works = |meeting: &&Meeting| meeting.time_us > 0;
         (self.of_part(part).filter(works).count(), self.meetings.values().filter(works).count())
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn the_split_of_a_plan_stays_as_it_is() {
-        // Parts of one run are made by programs on several machines: a change of the split must be meant.
+        // Programs on several machines make parts of one run: a change of the split must be deliberate.
         let mut plan = study("crud");
         plan.axes.cut(Axis::RECORD_SIZE, 2);
         plan.axes.cut(Axis::RECORDS, 2);

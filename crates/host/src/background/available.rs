@@ -6,7 +6,7 @@ use std::path::Path;
 use storebench_core::kernel::cgroups::{self, Membership, Version};
 use storebench_core::kernel::memory;
 
-/// Said where it can't be known.
+/// Shown if the system reports no figure.
 pub const UNKNOWN: &str = "this system does not report how much memory is available (/proc/meminfo)";
 
 /// Memory that can be had without swapping, in bytes: MemAvailable, or less where a cgroup allows less.
@@ -25,7 +25,7 @@ fn left_by(own: &[Membership]) -> Option<u64> {
     own.iter().filter(|group| group.is_for("memory")).filter_map(left).min()
 }
 
-/// The files of one version of cgroups that tell of memory.
+/// The files in which one version of cgroups reports memory.
 struct Files {
     limit: &'static str,
     used: &'static str,
@@ -43,7 +43,7 @@ const V1: Files = Files {
 impl Files {
     fn left(&self, folder: &Path) -> Option<u64> {
         let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
-        // `max`, where there is no limit, is no number.
+        // `max` means no limit, and does not parse.
         let (limit, used) = (number(self.limit)?, number(self.used)?);
         let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
         let cache: u64 = statistics

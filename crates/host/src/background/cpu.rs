@@ -1,4 +1,4 @@
-//! A load that spins: so many threads compute without end and without touching memory. They are pinned to no processor.
+//! A load that spins: threads that compute without end and without touching memory, pinned to no processor.
 
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::message::Stop;
 use super::reporter::Reporter;
 
-/// Spins on `threads` threads. Its progress is the processor time that they got.
+/// Spins on `threads` threads. Progress is their processor time.
 pub fn run(threads: u32, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let description = format!("spun with {threads} threads, pinned to none of {processors} processors");

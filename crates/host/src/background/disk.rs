@@ -1,7 +1,7 @@
-//! A load on the disk: writes and reads a file beside the store's, so many bytes of each in a second.
+//! A load on the disk: writes and reads a file next to the store's, a given number of bytes of each per second.
 //!
-//! Written is block after block around the file, read are blocks drawn at random. Both go past the page cache where the
-//! file system allows it; elsewhere the file is synced and dropped from the cache each second.
+//! Writes go around the file block after block, reads take random blocks. Both bypass the page cache if the
+//! file system allows that; otherwise the file is synced and dropped from the cache each second.
 
 use std::convert::Infallible;
 use std::fs::{self, File, OpenOptions};
@@ -22,23 +22,23 @@ use storebench_core::kernel::system;
 use storebench_core::units::exact_bytes;
 use storebench_core::words::words;
 
-/// The file, at most.
+/// The largest file.
 const FILE_BYTES: u64 = 256 << 20;
-/// The file, at least: a smaller one would be served from the device's own cache alone.
+/// The smallest file: a smaller one would be served from the device's own cache.
 const LEAST_FILE_BYTES: u64 = 8 << 20;
 /// The alignment of direct reads and writes, in memory and in the file. No file system asks for more.
 const ALIGNMENT: usize = 4096;
-/// Blocks that a second's bytes are cut into, where that makes blocks of 4 KiB to 256 KiB.
+/// Blocks per second, if that makes blocks of 4 KiB to 256 KiB.
 const BLOCKS_PER_S: u64 = 100;
-/// The time after which a file that goes through the page cache is synced and dropped from it again.
+/// How often a file in the page cache is synced and dropped from it.
 const SYNC_PERIOD: Duration = Duration::from_secs(1);
 
-/// The size of the file where `free_bytes` are free: an eighth of it, at most 256 MiB, in whole MiB.
+/// The size of the file on a disk with `free_bytes` left: an eighth of that, at most 256 MiB, in whole MiB.
 pub fn file_bytes(free_bytes: u64) -> u64 {
     (free_bytes / 8).min(FILE_BYTES) >> 20 << 20
 }
 
-/// Writes and reads `bytes_per_s` of each. Its progress is the bytes of both.
+/// Writes and reads `bytes_per_s` of each. Progress is the bytes of both.
 pub fn run(bytes_per_s: u64, folder: &Path, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> {
     let path = folder.join("disk");
     let file_bytes = prepare(&path, reporter)?;
@@ -71,7 +71,7 @@ fn block_bytes(bytes_per_s: u64) -> u64 {
     (bytes_per_s / BLOCKS_PER_S / alignment * alignment).clamp(alignment, 256 << 10)
 }
 
-/// Fills the file with random bytes, unless an earlier load has; its size.
+/// Fills the file with random bytes, unless an earlier load has; returns its size.
 fn prepare(path: &Path, reporter: &Reporter) -> Result<u64, Stop> {
     if let Ok(file) = fs::metadata(path) {
         return Ok(file.len());
@@ -116,12 +116,12 @@ enum Mode {
 
 words!(Mode);
 
-/// Opens the file for direct access if that works here, else for access through the page cache.
+/// Opens the file for direct access if that works here, otherwise through the page cache.
 fn open(path: &Path) -> io::Result<(File, Mode)> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
     let direct = system::DIRECT.map(|flag| options.clone().custom_flags(flag).open(path));
-    // Some file systems open it and refuse only to read.
+    // Some file systems open a file for direct access, and refuse to read it.
     if let Some(Ok(file)) = direct
         && file.read_exact_at(Aligned::new(ALIGNMENT).bytes(), 0).is_ok()
     {
@@ -139,7 +139,6 @@ struct Access {
 }
 
 impl Access {
-    /// Writes as long as it is to `go_on`.
     fn write(self, file: &File, reporter: &Reporter, mut go_on: impl FnMut() -> bool) -> io::Result<()> {
         let mut buffer = Aligned::new(self.block);
         let bytes = buffer.bytes();
@@ -148,7 +147,7 @@ impl Access {
         let (mut number, mut synced) = (0_u64, Instant::now());
         while go_on() {
             pace.wait(self.block as f64);
-            // No two blocks are alike, so that nothing below can leave one out.
+            // No two blocks are alike, so that no layer below can skip one.
             bytes[..8].copy_from_slice(&number.to_le_bytes());
             reporter.request(|| file.write_all_at(bytes, number % self.blocks * self.block as u64))?;
             number += 1;
@@ -162,7 +161,6 @@ impl Access {
         Ok(())
     }
 
-    /// Reads as long as it is to `go_on`.
     fn read(self, file: &File, reporter: &Reporter, mut go_on: impl FnMut() -> bool) -> io::Result<()> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
         let mut buffer = Aligned::new(self.block);
@@ -224,7 +222,7 @@ mod tests {
         for mode in [Mode::Direct, Mode::Buffered] {
             fs::write(&path, vec![0; block * blocks as usize]).unwrap();
             let (file, found) = open(&path).unwrap();
-            // Where the file system allows no direct access, its mode is tested twice.
+            // Without direct access, the test covers the cached mode twice.
             let file = if mode == found {
                 file
             } else {

@@ -1,7 +1,7 @@
-//! A load on memory: takes a share of what is available and keeps touching all of it, so that it can't be taken away.
+//! A load on memory: takes a share of what is available and keeps touching all of it, so that the kernel can't take it back.
 //!
-//! It is made the first process to go when memory runs out, and lets go by itself before that: it must not cost the machine
-//! anything but the memory.
+//! The kernel kills this process first when memory runs out, and the load frees its memory before that:
+//! the machine must lose nothing but the memory.
 
 use std::convert::Infallible;
 use std::fs;
@@ -18,16 +18,16 @@ use super::pace::Pace;
 use super::reporter::Reporter;
 use storebench_core::units::rough_bytes;
 
-/// Each page is touched once in this many seconds: often enough to stay, seldom enough to leave the processors alone.
+/// Each page is touched once in this many seconds: often enough to stay resident, seldom enough to leave the processors alone.
 const ROUND_S: f64 = 10.0;
-/// The time between two looks at whether memory runs short.
+/// How often the load checks whether memory runs short.
 const WATCH_PERIOD: Duration = Duration::from_millis(100);
-/// It lets go when less than this is left, or less than a quarter of what it left at first.
+/// The load frees its memory if less than this is left, or less than a quarter of what was left at first.
 const LEAST_LEFT_BYTES: u64 = 64 << 20;
-/// Taken between two looks at what is left.
+/// Taken between two checks of what is left.
 const STEP_BYTES: usize = 16 << 20;
 
-/// Takes `percent` of available memory and touches it without end. Its progress is the number of pages touched.
+/// Takes `percent` of available memory and touches it without end. Progress is the number of pages touched.
 pub fn run(percent: u32, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> {
     fs::write("/proc/self/oom_score_adj", "1000")
         .map_err(Stop::failed("asking to be the first to go when memory runs out"))?;
@@ -78,7 +78,7 @@ fn touch(held: &mut [u8], mut watch: Watch, reporter: &Reporter) -> Result<Infal
     }
 }
 
-/// Sees to it that memory does not run out.
+/// Watches that memory does not run out.
 struct Watch {
     least: u64,
     looked: Instant,

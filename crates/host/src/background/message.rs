@@ -1,4 +1,4 @@
-//! The words between a load and its parent, and the clock that both read.
+//! Messages from a load to its parent, and the clock that both read.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,46 +6,46 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "kebab-case")]
 pub enum Message {
-    /// It has prepared what it needs and is at work; progress counts from here.
+    /// The load is ready and has started; progress counts from here.
     AtWork {
-        /// The work that it does, in words.
+        /// The work, in words.
         description: String,
-        /// The unit of its progress.
+        /// The unit of progress.
         unit: String,
     },
-    /// Its progress; sent about twenty times a second, also while it prepares.
+    /// Progress; sent about twenty times a second, also during preparation.
     Progress {
-        /// When: [`now_ns`].
+        /// The time: [`now_ns`].
         at_ns: u64,
-        /// The amount done so far, in its unit.
+        /// The amount done so far, in the unit of progress.
         done: f64,
-        /// Whether the disk has yet to answer it: a load that waits for the disk keeps it busy.
+        /// Whether a request waits for the disk: such a load keeps the disk busy.
         #[serde(default)]
         waiting: bool,
     },
-    /// This machine lacks what it needs.
+    /// This machine lacks something that the load needs.
     Unsupported {
-        /// The missing need, and what to do.
+        /// What is missing, and what to do.
         why: String,
     },
-    /// It can't go on.
+    /// The load can't go on.
     Failed {
         /// Why.
         why: String,
     },
 }
 
-/// Why a load does not go on.
+/// Why a load ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
-    /// This machine lacks what it needs.
+    /// This machine lacks something that the load needs.
     Unsupported(String),
     /// Something went wrong.
     Failed(String),
 }
 
 impl Stop {
-    /// Something went wrong while `doing` something; for `map_err`.
+    /// The error of an action that is named by `doing`; for `map_err`.
     pub(super) fn failed<E: std::fmt::Display>(doing: &str) -> impl FnOnce(E) -> Stop {
         move |error| Stop::Failed(format!("{doing}: {error}"))
     }

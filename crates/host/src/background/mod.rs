@@ -1,7 +1,7 @@
-//! Loads that run beside a trial, each in a process of its own, which tells what it does and how far it is.
+//! Loads that run during a trial, each in a separate process that reports its work and progress.
 //!
-//! The parent runs `storebench __background LOAD FOLDER PARENT` and reads [`Message`]s, one JSON object a line, from its
-//! standard output until it ends the process. A load never ends by itself unless something is wrong.
+//! The parent runs `storebench __background LOAD FOLDER PARENT` and reads [`Message`]s, one JSON object per line, from the load's
+//! standard output until it kills the process. A load ends early only after an error.
 
 pub mod available;
 mod cpu;
@@ -25,10 +25,10 @@ use storebench_core::cell::Background;
 use storebench_core::lifeline;
 use video::players;
 
-/// Runs a load until its parent ends, or ends it. Its files are put in `folder`, where they serve the next load too.
+/// Runs a load until its parent exits or kills it. Its files are put in `folder`, which the next load uses too.
 ///
 /// # Errors
-/// Why it can't go on; its parent is told as well.
+/// Why the load can't go on; the parent gets the same message.
 pub fn main(load: Background, folder: &Path, parent: u32) -> Result<(), String> {
     lifeline::die_with_parent(parent)?;
     let reporter = Arc::new(Reporter::new(Box::new(std::io::stdout())));
@@ -41,7 +41,7 @@ pub fn main(load: Background, folder: &Path, parent: u32) -> Result<(), String> 
         Stop::Unsupported(why) => (Message::Unsupported { why }, Ok(())),
         Stop::Failed(why) => (Message::Failed { why: why.clone() }, Err(why)),
     };
-    // A parent that no longer listens has ended this load, or will.
+    // A parent that no longer listens has killed this load, or will.
     let _ = reporter.tell(&message);
     ended
 }
@@ -56,7 +56,7 @@ fn run(load: Background, folder: &Path, reporter: &Arc<Reporter>) -> Result<Infa
     }
 }
 
-/// The missing need of a load on this machine, as far as that shows without starting the load.
+/// What this machine lacks for a load, as far as that shows without starting it.
 pub fn lacking(load: Background) -> Option<String> {
     match load {
         Background::None | Background::Cpu(_) | Background::Disk(_) => None,

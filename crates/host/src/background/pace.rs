@@ -1,12 +1,12 @@
-//! A clock of tokens: lets so much happen in a second, evenly.
+//! Spreads a rate evenly over time.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The longest backlog that is made up for, in seconds; the rest is forgiven, so that no burst follows a stall.
+/// The longest backlog that is made up for, in seconds; anything older is dropped, so that no burst follows a stall.
 const BACKLOG_S: f64 = 0.5;
 
-/// Lets so much happen in a second.
+/// Limits work to a rate.
 pub struct Pace {
     per_s: f64,
     start: Instant,

@@ -1,4 +1,4 @@
-//! Programs that a load needs, which this system may have or not.
+//! Programs that a load needs and a system may lack.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
@@ -19,11 +19,11 @@ fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
-/// Runs a program to its end, with each line of its output handed over; its errors go where this process's go. It ends with
+/// Runs a program to its end and hands over each line of its output; its errors go to this process's. The program dies with
 /// the calling thread.
 ///
 /// # Errors
-/// When it can't be run, or does not end well.
+/// When the program can't be run, or fails.
 pub fn run(name: &str, arguments: &[impl AsRef<OsStr>], mut line: impl FnMut(&str)) -> Result<(), Stop> {
     let failed = |error: std::io::Error| Stop::Failed(format!("running {name}: {error}"));
     let mut command = Command::new(name);

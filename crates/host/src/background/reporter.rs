@@ -1,4 +1,4 @@
-//! Reports of a load to its parent: lines on its standard output.
+//! Reports from a load to its parent: lines on standard output.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use super::message::{Message, now_ns};
 /// Between two reports of progress.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// Counts what a load does and tells its parent.
+/// Counts the work of a load and reports it to the parent.
 pub struct Reporter {
     done: AtomicU64,
     requests: AtomicU32,
@@ -35,7 +35,7 @@ impl Reporter {
         self.done.fetch_add(counts, Ordering::Relaxed);
     }
 
-    /// Does what the disk must answer. Until it has, the load counts as at work.
+    /// Sends a request to the disk. Until it is answered, the load counts as at work.
     pub fn request<T>(&self, request: impl FnOnce() -> T) -> T {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let answer = request();
@@ -49,7 +49,7 @@ impl Reporter {
         self.done.load(Ordering::Relaxed)
     }
 
-    /// Says that all is prepared. From here on progress is told in `unit`s, each of which is so many counts.
+    /// Reports that preparation is over. From here on progress is reported in `unit`s of `counts_per_unit` counts.
     pub fn at_work(&self, description: String, unit: &str, counts_per_unit: f64) -> io::Result<()> {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         out.counts_per_unit = counts_per_unit;
@@ -57,12 +57,11 @@ impl Reporter {
         out.progress(self)
     }
 
-    /// Says something.
     pub fn tell(&self, message: &Message) -> io::Result<()> {
         self.out.lock().unwrap_or_else(PoisonError::into_inner).line(message)
     }
 
-    /// Starts a thread that tells the progress from now on, and ends the process when nobody listens any more.
+    /// Starts a thread that reports progress, and exits the process when nobody listens any more.
     pub fn keep_reporting(self: &Arc<Self>) -> io::Result<()> {
         let reporter = Arc::clone(self);
         let tell = move || {

@@ -1,15 +1,14 @@
-//! From a load's reports to what it did during a trial. Pure.
+//! Derives a load's work during a trial from its reports. Pure.
 
-/// Between two reports of which the latter is further than the former, or of which the former waits for the disk, a load
-/// counts as having been at work throughout if they are no farther apart than this, in nanoseconds. Ten reports: a busy
-/// machine may delay some.
+/// A load counts as at work between two reports that are no farther apart than this, in nanoseconds, if the later one shows
+/// progress or the earlier one waits for the disk. Ten reports: a busy machine may delay some.
 pub const LONGEST_GAP_NS: u64 = 500_000_000;
 
-/// The reports of a load, in the order of time.
+/// The reports of a load, ordered by time.
 #[derive(Debug, Clone, Default)]
 pub struct Timeline {
     reports: Vec<(u64, f64)>,
-    /// When it was further than before, or waited for the disk.
+    /// Times of reports that showed progress, or waited for the disk.
     at_work: Vec<u64>,
     last_progress_ns: Option<u64>,
 }
@@ -34,7 +33,7 @@ impl Timeline {
         self.last_progress_ns
     }
 
-    /// The progress from `from_ns` to `to_ns`; between two reports it is taken to have grown evenly.
+    /// The progress from `from_ns` to `to_ns`, assumed to be even between two reports.
     pub fn progress(&self, from_ns: u64, to_ns: u64) -> f64 {
         self.done_at(to_ns) - self.done_at(from_ns)
     }

@@ -11,7 +11,7 @@ use super::program::{is_installed, run as run_program};
 use super::reporter::Reporter;
 use storebench_core::words::words;
 
-/// Said where there is nothing to decode with.
+/// Shown if no player is installed.
 pub const NO_PLAYER: &str =
     "neither ffmpeg nor GStreamer is installed to decode a video: apt-get install ffmpeg";
 
@@ -68,11 +68,11 @@ pub fn run(folder: &Path, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> 
 /// A way to compress a video.
 #[derive(Debug, Clone, Copy)]
 struct Codec {
-    /// As people know it.
+    /// The common name.
     name: &'static str,
-    /// The player's words for compressing with it, and for GStreamer also for the container.
+    /// The player's arguments for compressing, and for GStreamer also for the container.
     encode: &'static [&'static str],
-    /// Parts that the player needs for that and for decoding: encoders of ffmpeg, elements of GStreamer.
+    /// Parts that the player needs to encode and decode: encoders of ffmpeg, elements of GStreamer.
     needs: &'static [&'static str],
 }
 
@@ -125,7 +125,7 @@ impl Player {
         }
     }
 
-    /// The first way to compress that it has all it needs for.
+    /// The first codec whose parts are all installed.
     fn codec(self) -> Result<Codec, Stop> {
         match self {
             Player::Ffmpeg => {
@@ -147,7 +147,7 @@ impl Player {
         }
     }
 
-    /// The arguments that make a video; a line is printed now and then.
+    /// The arguments that make a video; the player prints a line now and then.
     fn make(self, codec: Codec, path: &Path) -> Vec<String> {
         let path = path.to_string_lossy();
         match self {
@@ -168,7 +168,7 @@ impl Player {
         }
     }
 
-    /// The arguments that decode a video in real time, once or for ever; a line is printed for each frame.
+    /// The arguments that decode a video in real time, once or for ever; the player prints a line for each frame.
     fn play(self, path: &Path) -> Vec<String> {
         let path = path.to_string_lossy();
         match self {
@@ -186,7 +186,7 @@ impl Player {
         }
     }
 
-    /// Whether a line of output while playing tells of a frame.
+    /// Whether a line of output reports a frame.
     fn is_frame(self, line: &str) -> bool {
         match self {
             Player::Ffmpeg => !line.starts_with('#'),

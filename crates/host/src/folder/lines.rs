@@ -11,15 +11,15 @@ use storebench_core::cell::Cell;
 use storebench_core::result::TrialResult;
 use storebench_core::shown::plain_json;
 
-/// The longest line, in bytes: a result has its histograms and series in it.
+/// The longest line, in bytes: a result includes its histograms and series.
 const MOST_LINE: usize = 64 << 20;
 
-/// The content of a file of results.
+/// The content of a results file.
 #[derive(Debug)]
 pub(super) struct Lines {
-    /// The results, in their order. A trial that is repeated is there once.
+    /// The results in file order, each trial once.
     pub(super) trials: Vec<TrialResult>,
-    /// Oddities of it, in words that go after the file's name.
+    /// Damage, in words that follow the file's name.
     pub(super) notes: Vec<String>,
     /// The length of the file up to the end of its last result, in bytes.
     pub(super) whole: usize,
@@ -34,7 +34,7 @@ pub(super) struct Lines {
 pub(super) enum Tail {
     /// Nothing.
     Nothing,
-    /// The beginning of a line, or zeros: what a crash leaves, and nobody misses.
+    /// An incomplete line, or zeros: a crash leaves these, and no result is lost.
     CutOff,
     /// Something else.
     Damaged,
@@ -57,7 +57,7 @@ impl Line<'_> {
         self.bytes.ends_with(b"\n")
     }
 
-    /// Whether a machine may have written it that failed, rather than somebody who meant to.
+    /// Whether a failing machine may have written this line, rather than a person.
     fn is_damage(&self) -> bool {
         !self.is_ended() || self.bytes.contains(&0) || std::str::from_utf8(self.bytes).is_err()
     }
@@ -66,7 +66,7 @@ impl Line<'_> {
 /// Reads the lines of a file of results, whose cells have a value on each of `needed`.
 ///
 /// # Errors
-/// The number of a line that is no result, and why, where it is not the last or somebody wrote it.
+/// The number of a line that is no result and neither the last nor damaged, and why.
 pub(super) fn read(bytes: &[u8], needed: &[Axis]) -> Result<Lines, (usize, serde_json::Error)> {
     let lines = lines(bytes);
     let result = |line: &Line<'_>| {
@@ -124,7 +124,7 @@ fn lines(bytes: &[u8]) -> Vec<Line<'_>> {
     pieces.filter(|line| !line.bytes.trim_ascii().is_empty()).collect()
 }
 
-/// Leaves of each trial the first result: one line that is repeated must not count as two measurements.
+/// Keeps the first result of each trial: a repeated line must not count as two measurements.
 fn once(trials: Vec<(usize, TrialResult)>, notes: &mut Vec<String>) -> Vec<TrialResult> {
     let mut first: HashMap<(Cell, u32), usize> = HashMap::with_capacity(trials.len());
     let mut repeated: Vec<(usize, usize)> = Vec::new();
@@ -163,7 +163,7 @@ mod tests {
         "disk":{"allocated_bytes":50960,"apparent_bytes":60000,"files":3},
         "stored":{"records":100,"key_bytes":3200,"value_bytes":51200}}"#;
 
-    /// So many lines, each the result of another trial.
+    /// `count` lines, each the result of another trial.
     fn text(count: usize) -> Vec<u8> {
         let measured = MEASURED.replace('\n', "");
         let line = |block| {

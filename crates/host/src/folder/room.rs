@@ -1,5 +1,5 @@
-//! Room for results, kept in advance: a file that takes up space and is emptied when the disk is full. Without it a store that
-//! fills the disk would take the room for its own result.
+//! Room that is reserved for results: a file that takes up space and is emptied when the disk is full. Without it a store that
+//! fills the disk would leave no room for its own result.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -14,27 +14,27 @@ use storebench_core::error::{Exit, Result};
 
 /// The file in a run's folder.
 pub const NAME: &str = ".reserve";
-/// The bytes that it takes up: many times the report and the result of a trial.
+/// The size of the file in bytes: many times the report and the result of a trial.
 const BYTES: u64 = 1 << 20;
-/// The system counts what a file takes up in blocks of so many bytes.
+/// The unit in which the system counts a file's space, in bytes.
 const BLOCK_BYTES: u64 = 512;
 
-/// Keeps room in a run's folder, as far as there is any: where the disk has no more, or the file system can't, results are
-/// saved without. Dropping it gives the room back.
+/// Reserves room in a run's folder if the disk and the file system can; otherwise results are
+/// saved without. Dropping it frees the room.
 #[derive(Debug)]
 pub struct Room {
     path: PathBuf,
 }
 
 impl Room {
-    /// Takes the room.
+    /// Reserves the room.
     pub fn keep(folder: &Path) -> Room {
         let room = Room { path: folder.join(NAME) };
         room.take_again();
         room
     }
 
-    /// Takes the room again where it was given up.
+    /// Reserves the room again after it was given up.
     pub fn take_again(&self) {
         let taken = |file: fs::Metadata| file.is_file() && file.blocks() * BLOCK_BYTES >= BYTES;
         if !fs::symlink_metadata(&self.path).is_ok_and(taken) && take(&self.path).is_err() {
@@ -43,7 +43,7 @@ impl Room {
     }
 
     fn remove(&self) {
-        // Nothing depends on it: what is left is taken, or removed, by the run that is resumed.
+        // Harmless if it fails: the run that is resumed uses or removes the file.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -69,7 +69,7 @@ fn take(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Fills a file where the file system can't set space aside: with what can't be compressed away.
+/// Fills a file with bytes that can't be compressed, for file systems that can't set space aside.
 fn write(file: &mut File) -> io::Result<()> {
     let mut bytes = vec![0; BYTES as usize];
     Xoshiro256PlusPlus::seed_from_u64(BYTES).fill_bytes(&mut bytes);
@@ -77,7 +77,7 @@ fn write(file: &mut File) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Writes something in a run's folder; where its disk is full, gives up the room that is kept there and tries once more.
+/// Writes to a run's folder; if the disk is full, gives up the reserved room and tries once more.
 pub fn with_room<T>(folder: &Path, mut write: impl FnMut() -> Result<T>) -> Result<T> {
     match write() {
         Err(error) if error.exit == Exit::DiskFull && give_up(&folder.join(NAME)).is_ok() => write(),

@@ -1,5 +1,5 @@
-//! Whether a run's folder is where it was: files that are open stay so when it is moved or deleted, and results that nobody
-//! can find are lost.
+//! Checks that a run's folder was not moved or deleted: its files stay open in that case, and results that nobody
+//! can find would be lost.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Exit, Result};
 
-/// Where a folder and its file of results are, by name and by what they are.
+/// Where a folder and its results file are, by name and by identity.
 #[derive(Debug)]
 pub(super) struct Whereabouts {
     path: PathBuf,
@@ -19,7 +19,7 @@ pub(super) struct Whereabouts {
     results_are: Identity,
 }
 
-/// A file's device and number there.
+/// A file's device and inode number.
 type Identity = (u64, u64);
 
 fn identity(file: &fs::Metadata) -> Identity {
@@ -44,7 +44,6 @@ impl Whereabouts {
         })
     }
 
-    /// Whether both are where they were.
     pub(super) fn check(&self) -> Result<()> {
         let there = named(&self.path) == Some(self.folder_is);
         let moved_to = if there { None } else { self.moved_to() };
@@ -69,7 +68,7 @@ impl Whereabouts {
         Err(Error::new(Exit::NotStorebench, message))
     }
 
-    /// Where the folder is now, as far as the system tells.
+    /// Where the folder is now, if the system says.
     fn moved_to(&self) -> Option<PathBuf> {
         let now = fs::read_link(format!("/proc/self/fd/{}", self.folder.as_raw_fd())).ok()?;
         (named(&now) == Some(self.folder_is)).then_some(now)

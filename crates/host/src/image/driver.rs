@@ -1,4 +1,4 @@
-//! The drivers that mount a file system on this machine: the kernel's own, a program by FUSE, or none, with what would
+//! The drivers that mount a file system on this machine: the kernel's, a program by FUSE, or none, with what would
 //! help.
 
 use std::fs;
@@ -11,26 +11,26 @@ use super::program;
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::axis::file_system::kind::{Fuse, Kind, Tool, WITHOUT_ROOT};
 
-/// Through which the kernel gives out loop devices.
+/// The device through which the kernel assigns loop devices.
 const LOOP_CONTROL: &str = "/dev/loop-control";
-/// The drivers that the kernel has loaded.
+/// The kernel's list of loaded drivers.
 const FILE_SYSTEMS: &str = "/proc/filesystems";
-/// Through which programs act as file systems.
+/// The device through which programs act as file systems.
 const FUSE: &str = "/dev/fuse";
-/// The helper that mounts by FUSE for whoever is not root: of the present version, and as programs of the one before call it.
+/// The helper that mounts by FUSE without root: of the present version, and the name in the one before.
 /// Debian's package has both.
 const HELPERS: [Tool; 2] =
     [Tool { program: "fusermount3", package: "fuse3" }, Tool { program: "fusermount", package: "fuse3" }];
 
-/// The one that needs no root, in words.
+/// The way that needs no root, in words.
 pub const BY_FUSE: &str = "FUSE";
 
-/// The two ways in which file systems in images are mounted, each with its device, or what would help.
+/// The two ways to mount file systems in images, each with its device, or what would help.
 pub fn devices() -> [(&'static str, Result<&'static str, String>); 2] {
     [("loop devices", device(LOOP_CONTROL, "loop")), (BY_FUSE, fuse())]
 }
 
-/// The device of FUSE, where this user may mount by it.
+/// The FUSE device, if this user may mount by it.
 fn fuse() -> Result<&'static str, String> {
     let path = device(FUSE, "fuse")?;
     access(path, Access::READ_OK | Access::WRITE_OK).map_err(|_| {
@@ -44,12 +44,12 @@ fn fuse() -> Result<&'static str, String> {
     Ok(path)
 }
 
-/// The program that undoes a mount by FUSE for whoever is not root.
+/// The program that unmounts by FUSE without root.
 pub(super) fn helper() -> Option<PathBuf> {
     HELPERS.into_iter().find_map(|tool| program(tool.program))
 }
 
-/// A device that a module of the kernel brings.
+/// A device that exists once a kernel module is loaded.
 fn device(path: &'static str, module: &str) -> Result<&'static str, String> {
     let missing = || format!("there is no {path}: modprobe {module}");
     Path::new(path).exists().then_some(path).ok_or_else(missing)
@@ -62,15 +62,15 @@ pub enum Driver {
     Kernel(&'static str),
     /// A program, by FUSE.
     Fuse {
-        /// Its name.
+        /// The program's name.
         program: &'static str,
-        /// Options that it is always given.
+        /// Options that the program always gets.
         options: &'static str,
     },
 }
 
 impl Driver {
-    /// In words, as results name it.
+    /// The name of the driver in results.
     pub fn name(self) -> String {
         match self {
             Driver::Kernel(name) => format!("kernel ({name})"),
@@ -78,10 +78,10 @@ impl Driver {
         }
     }
 
-    /// The best driver that there is for a file system, once the program is there that formats it.
+    /// The best driver for a file system, if the program that formats it is installed.
     ///
     /// # Errors
-    /// A sentence: what is missing, and what would help.
+    /// What is missing, and what would help.
     pub fn find(file_system: &FileSystem) -> Result<Driver, String> {
         let kind = file_system.kind();
         if let Some(tool) = kind.format {
@@ -120,7 +120,7 @@ fn by_kernel(kind: &Kind, known: Option<&'static str>) -> Result<Driver, String>
     Ok(Driver::Kernel(known))
 }
 
-/// By a program, where there is one for its kind.
+/// A driver by FUSE, if a program exists for this kind.
 fn by_fuse(file_system: &FileSystem) -> Option<Result<Driver, String>> {
     let kind = file_system.kind();
     let Fuse { tool, options } = kind.fuse?;
@@ -135,7 +135,7 @@ fn by_fuse(file_system: &FileSystem) -> Option<Result<Driver, String>> {
     Some(find())
 }
 
-/// The command that this process was started with, as root: with sudo, where there is one.
+/// The command that started this process, as root: with sudo, if it is installed.
 pub fn with_sudo() -> String {
     let how = if self::program("sudo").is_some() { "sudo" } else { "as root:" };
     let program = std::env::current_exe().map_or_else(|_| "storebench".into(), PathBuf::into_os_string);
@@ -152,10 +152,10 @@ fn for_shell(word: &str) -> String {
     }
 }
 
-/// The kernel's driver, which is loaded if it is a module; none for who may not mount.
+/// The kernel's driver, loaded if it is a module; none for users who may not mount.
 ///
 /// # Errors
-/// When the kernel's list can't be read: a run is not to use another driver for that.
+/// When the kernel's list can't be read: a run must not use another driver because of that.
 fn known_to_kernel(kind: &Kind) -> Result<Option<&'static str>, String> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
@@ -174,7 +174,6 @@ fn is_listed(name: &str) -> Result<bool, String> {
     Ok(list.lines().any(|line| line.split_whitespace().next_back() == Some(name)))
 }
 
-/// Whether a module was loaded.
 fn load(name: &str) -> bool {
     let Some(modprobe) = program("modprobe") else { return false };
     let loading =

@@ -1,4 +1,4 @@
-//! Where a file system that was just formatted keeps its journal, so that writes there can be told from others.
+//! Finds the journal of a file system that was just formatted, so that writes to it can be told from others.
 
 use std::fs::File;
 use std::io;
@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 
 use storebench_core::axis::file_system::FileSystem;
 
-/// The parts of an image that are its file system's journal, each from one byte to before another; none where that is not known.
+/// The byte ranges of an image that hold the journal, each half-open; empty if unknown.
 pub fn parts(file_system: &FileSystem, image: &File) -> io::Result<Vec<(u64, u64)>> {
     let mut block = [0; 4096];
     let found = match file_system.kind().name {
@@ -35,7 +35,7 @@ fn big(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?).into())
 }
 
-/// The superblock has a copy of the journal's inode, whose extents it names (the kernel's Documentation/filesystems/ext4).
+/// The superblock has a copy of the journal's inode, which names the extents (the kernel's Documentation/filesystems/ext4).
 fn of_ext4(superblock: &[u8]) -> Option<Vec<(u64, u64)>> {
     const HAS_JOURNAL: u64 = 4;
     const EXTENTS: u64 = 0xf30a;

@@ -1,5 +1,5 @@
-//! A loop device over an open file. It detaches itself when nobody has it open any more, a killed run included: storebench never
-//! detaches one, as its number can be another's by then.
+//! A loop device over an open file. It detaches itself when nobody has it open any more, also after a kill: storebench never
+//! detaches one, as its number may belong to another file by then.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::path::{Path, PathBuf};
 
 const CONTROL: &str = "/dev/loop-control";
-/// Attempts to get a device where others take the free one first.
+/// Attempts to get a device while others take the free one first.
 const ATTEMPTS: u32 = 32;
 
 // From the kernel's include/uapi/linux/loop.h.
@@ -15,11 +15,11 @@ const LOOP_CTL_GET_FREE: u32 = 0x4c82;
 const LOOP_CONFIGURE: u32 = 0x4c0a;
 const AUTOCLEAR: u32 = 4;
 const DIRECT_IO: u32 = 16;
-/// Of `struct loop_config`, in words of 32 bits: a file, a block size, `struct loop_info64`, and room for what may come.
+/// Words of 32 bits in `struct loop_config`: a file, a block size, `struct loop_info64`, and reserved room.
 const CONFIG_WORDS: usize = 76;
-/// Where the file's number is in it.
+/// The index of the file's number in it.
 const FILE: usize = 0;
-/// Where the flags are: after the file and the block size, five words of 64 bits and three of 32.
+/// The index of the flags: after the file and the block size, five words of 64 bits and three of 32.
 const FLAGS: usize = 2 + 10 + 3;
 
 /// A loop device that is held open.
@@ -31,7 +31,7 @@ pub struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// Attaches a file, whatever its name is by now, with direct I/O where its file system can.
+    /// Attaches an open file, with direct I/O if its file system can.
     pub fn attach(image: &File) -> io::Result<LoopDevice> {
         let control = open(Path::new(CONTROL))?;
         for _ in 0..ATTEMPTS {
@@ -39,7 +39,7 @@ impl LoopDevice {
             let device = open(&path(number))?;
             match configure(&device, image.as_raw_fd()) {
                 Ok(()) => {
-                    // A kernel may refuse to mount what somebody could still write.
+                    // A kernel may refuse to mount a device that somebody could still write to.
                     let open = File::open(path(number))?;
                     return Ok(LoopDevice { _open: open, number });
                 }
@@ -50,20 +50,20 @@ impl LoopDevice {
         Err(io::Error::other("others take every free loop device first"))
     }
 
-    /// Where it is.
+    /// The path of the device.
     pub fn path(&self) -> PathBuf {
         path(self.number)
     }
 
-    /// Its name in /sys/block.
+    /// The name in /sys/block.
     pub fn name(&self) -> String {
         format!("loop{}", self.number)
     }
 
-    /// Whether it reads and writes past the page cache of the file system that the image lies on.
+    /// Whether the device bypasses the page cache of the file system that holds the image.
     ///
     /// # Errors
-    /// When the kernel doesn't say so: a run is not to be told that it lacks what could not be read.
+    /// When the kernel doesn't report it: a run must not miss direct I/O because of a failed read.
     pub fn is_direct(&self) -> io::Result<bool> {
         let file = PathBuf::from(format!("/sys/block/{}/loop/dio", self.name()));
         let text = fs::read_to_string(&file)

@@ -12,11 +12,11 @@ use super::{STANDARD_INPUT, program, run};
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::kernel::system;
 
-/// Formats a new file of so many bytes, which storebench has just made. The program gets the open file, so that it can format no
-/// other, whatever has its name by then.
+/// Formats a new file of `bytes` bytes, which storebench has just made. The program gets the open file, so that it can't format
+/// another one that has its name by then.
 ///
 /// # Errors
-/// When it can't be; with what the program said.
+/// When the program fails; with its output.
 pub fn format(file_system: &FileSystem, file: &File, bytes: u64) -> io::Result<()> {
     file.set_len(bytes)?;
     let Some(tool) = file_system.kind().format else { return Ok(()) };
@@ -34,11 +34,11 @@ pub fn format(file_system: &FileSystem, file: &File, bytes: u64) -> io::Result<(
     }
 }
 
-/// The longest wait for a mount of somebody else's that is dead: whoever made it mostly unmounts it soon.
+/// The longest wait for another user's dead mount: its owner usually unmounts it soon.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// Whether mkfs.btrfs failed at a dead mount elsewhere, or a loop device that was gone when it came to it: it looks at all that there
-/// are.
+/// Whether mkfs.btrfs failed at a dead mount elsewhere, or at a loop device that vanished: it checks all
+/// of them.
 fn is_of_another_mount(error: &io::Error) -> bool {
     let said = error.to_string();
     ["Transport endpoint is not connected", "cannot check mount status"]
@@ -46,7 +46,7 @@ fn is_of_another_mount(error: &io::Error) -> bool {
         .any(|words| said.contains(words))
 }
 
-/// Copies an image into an empty file: sharing its blocks where the file system can, else what it holds and no holes.
+/// Copies an image into an empty file: sharing its blocks if the file system can, otherwise the data without the holes.
 pub fn copy(mut from: &File, mut to: &File) -> io::Result<()> {
     if system::share_blocks(from, to).is_ok() {
         return Ok(());
@@ -63,7 +63,7 @@ pub fn copy(mut from: &File, mut to: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Where the next data begin and end; a file system that can't tell holes has data alone.
+/// The range of the next data; on a file system that doesn't report holes, everything is data.
 fn next_data(file: &File, at: u64, bytes: u64) -> io::Result<Option<(u64, u64)>> {
     if at >= bytes {
         return Ok(None);

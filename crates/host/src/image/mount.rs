@@ -1,6 +1,6 @@
-//! Mounts an image in a work folder, and undoes that, by the run itself or by whoever cleans up after a kill. What is mounted or
-//! unmounted lies in the open work folder, whatever its name is by then. A mount is recognised as storebench's by the image
-//! that it is of.
+//! Mounts an image in a work folder and unmounts it, in the run itself or when another process cleans up after a kill. Paths go
+//! through the open work folder, whatever its name is by then. A mount is recognised as storebench's by its
+//! image.
 
 use std::fs::{self, File};
 use std::io;
@@ -19,50 +19,49 @@ use storebench_core::kernel::system;
 use storebench_core::server;
 use storebench_core::simulated;
 
-/// The longest wait for a mount that is still in use, or for one to appear.
+/// The longest wait for a mount that is still in use, or has yet to appear.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The longest wait for a daemon that writes what it holds to a slow disk.
+/// The longest wait for a daemon that flushes to a slow disk.
 const DAEMON_PATIENCE: Duration = Duration::from_secs(300);
 const PAUSE: Duration = Duration::from_millis(20);
-/// The name of mounts without an image in the kernel's list.
+/// The kernel's source name of mounts without an image.
 const SOURCE: &str = "storebench";
 
 /// A mounted image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mounted {
-    /// The loop device, such as `loop3`, if there is one.
+    /// The loop device, such as `loop3`, if one is used.
     pub device: Option<String>,
-    /// Whether the loop device passes by the page cache of the file system that the image lies on; `None` without one.
+    /// Whether the loop device bypasses the page cache of the file system that holds the image; `None` without one.
     pub direct: Option<bool>,
-    /// The mount options as the kernel tells them.
+    /// The mount options, as reported by the kernel.
     pub options: String,
-    /// The folder in which the simulated disk under it is mounted, if there is one.
+    /// The folder in which the simulated disk under it is mounted, if any.
     pub disk: Option<PathBuf>,
 }
 
-/// Where an image is mounted: in an open work folder, under these names.
+/// Where an image is mounted: names in an open work folder.
 #[derive(Debug, Clone, Copy)]
 pub struct Site<'a> {
     /// The work folder.
     pub folder: &'a File,
-    /// The image's name in it.
+    /// The image's name in the folder.
     pub image: &'a str,
-    /// The name of the folder that it is mounted at.
+    /// The name of the mount point.
     pub at: &'a str,
 }
 
 impl Site<'_> {
-    /// Whether the image is the file of a simulated disk.
     fn is_on_disk(&self) -> bool {
         self.image.contains('/')
     }
 
-    /// Where the kernel has the work folder now.
+    /// The work folder's present path.
     fn real(&self) -> io::Result<PathBuf> {
         fs::read_link(self.through())
     }
 
-    /// The work folder for a system call: the open one, whatever its name is.
+    /// A path to the open work folder for system calls, whatever its name is.
     fn through(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.folder.as_raw_fd()))
     }
@@ -71,7 +70,7 @@ impl Site<'_> {
 /// Mounts the open `image` at its site.
 ///
 /// # Errors
-/// When it can't be; a loop device that was attached is free again.
+/// When mounting fails; an attached loop device is freed.
 pub fn attach(
     file_system: &FileSystem,
     driver: Driver,
@@ -82,7 +81,7 @@ pub fn attach(
     let device = match driver {
         _ if file_system.kind().is_in_memory() => None,
         Driver::Fuse { .. } if !has_loop_devices() => None,
-        // As it is without root: the cache of a block device would keep from the disk what it is asked for.
+        // As without root: the cache of a block device would keep requests from the disk.
         _ if site.is_on_disk() && file_system.kind().is_a_program() => None,
         _ => Some(LoopDevice::attach(image)?),
     };
@@ -94,7 +93,7 @@ pub fn attach(
             by_kernel(file_system, name, &source, &site.through().join(site.at), bytes)?;
         }
         Driver::Fuse { program, options } => {
-            // A program that is given a name can be led elsewhere, but then it mounts what is there, and formats nothing.
+            // Given a name, a program can be led elsewhere, but then it mounts that file, and formats nothing.
             let source = device.as_ref().map_or_else(|| real.join(site.image), LoopDevice::path);
             let options = [options, &owner(file_system)].join(",");
             by_fuse(program, options.trim_end_matches(','), &source, &real.join(site.at))?;
@@ -109,8 +108,8 @@ pub fn attach(
     })
 }
 
-/// Whose all files are if they have no owners: a user as whom servers run, without whom no server could open its own. Root may open
-/// them as well. To a program of root's, such users must be let in.
+/// The owner of all files on a file system without owners: the user as whom servers run, who could not open their files otherwise.
+/// Root may open them as well. A program that root mounts must let such users in.
 fn owner(file_system: &FileSystem) -> String {
     match server::users().first() {
         Some(user) if file_system.kind().ownerless => format!("uid={},gid={}", user.uid, user.gid),
@@ -119,7 +118,7 @@ fn owner(file_system: &FileSystem) -> String {
     }
 }
 
-/// The mount at a folder by now; a program may make it when it has gone to the background.
+/// The mount at a folder; a program may mount after it has gone to the background.
 fn appeared(at: &Path, driver: Driver) -> io::Result<Mount> {
     let start = Instant::now();
     loop {
@@ -160,11 +159,11 @@ fn by_fuse(name: &str, options: &str, source: &Path, at: &Path) -> io::Result<()
     run(command.arg("-o").arg(options).arg(source).arg(at), name, Stdio::null())
 }
 
-/// Unmounts what storebench mounted at a site, if that is there; the folder and the image stay. A mount of anything but the image
-/// stays, too.
+/// Unmounts what storebench mounted at a site, if anything; the folder and the image stay, and so does a mount of anything
+/// else.
 ///
 /// # Errors
-/// When it is in use for longer than anyone has patience for, or is not storebench's.
+/// When the mount stays in use for [`PATIENCE`], or is not storebench's.
 pub fn detach(site: Site<'_>) -> io::Result<()> {
     let image = site.real()?.join(site.image);
     if detach_if(site, |found| is_of(found, &image))? {
@@ -173,7 +172,7 @@ pub fn detach(site: Site<'_>) -> io::Result<()> {
     wait_for_device(&image)
 }
 
-/// Whether a program that has the image itself open had mounted it.
+/// Unmounts if `is_ours` holds; returns whether a program mounted it that has the image itself open.
 fn detach_if(site: Site<'_>, is_ours: impl Fn(&Mount) -> bool) -> io::Result<bool> {
     let start = Instant::now();
     let (at, image) = (site.real()?.join(site.at), site.real()?.join(site.image));
@@ -201,16 +200,16 @@ fn detach_if(site: Site<'_>, is_ours: impl Fn(&Mount) -> bool) -> io::Result<boo
     Ok(by_program)
 }
 
-/// Whether a mount is in use, by the system's own word or by that of FUSE's helper.
+/// Whether a mount is in use, according to the system's error or FUSE's helper.
 fn is_busy(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ResourceBusy || error.to_string().ends_with("Device or resource busy")
 }
 
-/// Unmounts a simulated disk that is mounted at a folder in a work folder, if one is there; the folder stays. A mount of anything
-/// else stays, too.
+/// Unmounts a simulated disk from a folder in a work folder, if one is there; the folder stays, and so does a mount of anything
+/// else.
 ///
 /// # Errors
-/// When it is in use for longer than anyone has patience for, or is not storebench's.
+/// When the mount stays in use for [`PATIENCE`], or is not storebench's.
 pub fn detach_disk(folder: &File, at: &str) -> io::Result<()> {
     let site = Site { folder, image: at, at };
     let is_disk =
@@ -218,7 +217,7 @@ pub fn detach_disk(folder: &File, at: &str) -> io::Result<()> {
     detach_if(site, is_disk).map(drop)
 }
 
-/// Waits until a program that had mounted an image has written what it holds, and ended.
+/// Waits until the program that had mounted an image has flushed and exited.
 fn wait_for_program(image: &Path) -> io::Result<()> {
     let start = Instant::now();
     while let Some(pid) = user_of(image) {
@@ -231,14 +230,14 @@ fn wait_for_program(image: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until the loop device of an image that is mounted no more has freed itself. A FUSE daemon first writes what it holds.
+/// Waits until the loop device of an unmounted image has freed itself. A FUSE daemon flushes first.
 fn wait_for_device(image: &Path) -> io::Result<()> {
     let start = Instant::now();
     while let Some(device) = devices_of(image).first() {
         let waited = start.elapsed();
         if waited >= PATIENCE {
             match user_of(device) {
-                // Another mount namespace has a copy of the mount, which nobody else can undo. It frees the device when it ends.
+                // Another mount namespace has a copy of the mount, which only it can undo. It frees the device when it ends.
                 None => return Ok(()),
                 Some(pid) if waited >= DAEMON_PATIENCE => {
                     let device = device.display();
@@ -252,7 +251,7 @@ fn wait_for_device(image: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A process that has a device or a file open, if any has.
+/// A process that has a device or a file open, if any.
 fn user_of(path: &Path) -> Option<u32> {
     let is_open = |pid: &u32| {
         let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
@@ -267,8 +266,8 @@ fn by_fusermount(at: &Path) -> io::Result<()> {
     run(Command::new(program).arg("-u").arg(at), "fusermount", Stdio::null())
 }
 
-/// Whether what is mounted in a work folder is storebench's image: by itself, or by the loop device that it is attached to. A FUSE
-/// daemon that was killed leaves its mount behind, and its loop device may be another's by then: only the mount goes.
+/// Whether a mount in a work folder is of storebench's image: directly, or through the loop device that it is attached to. A FUSE
+/// daemon that was killed leaves its mount behind, and its loop device may be another file's by then: only the mount goes.
 fn is_of(found: &Mount, image: &Path) -> bool {
     let by_daemon = found.kind.starts_with("fuse") && found.source.starts_with("/dev/");
     found.source == Path::new(SOURCE)

@@ -1,4 +1,4 @@
-//! A folder: every regular file in it and below is a value. Links are not followed.
+//! A folder as data: every regular file in it and below is a value. Links are not followed.
 
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ pub fn look(folder: &Path, sample: &mut Sample) -> Result<(), String> {
     look_with(folder, sample, bounded::start)
 }
 
-/// Gives the first bytes of a file, up to so many.
+/// Reads the first bytes of a file, up to the given number.
 type Start = fn(&Path, usize) -> std::io::Result<Vec<u8>>;
 
-/// Entries that can't be read within the folder are counted, and no reason to give up: among many files a few are
-/// someone else's.
+/// Entries in the folder that can't be read are counted, not an error: among many files a few belong to
+/// others.
 fn look_with(folder: &Path, sample: &mut Sample, start: Start) -> Result<(), String> {
     fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut folders = vec![folder.to_path_buf()];

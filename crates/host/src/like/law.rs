@@ -1,21 +1,21 @@
-//! The sizes of values, counted, and the law that follows them: ranges between quantiles, each with its share and its mean.
+//! The distribution of values' sizes: ranges between quantiles, each with its share and its mean.
 
 use std::collections::BTreeMap;
 
 use storebench_core::units::sizes::{Part, WHOLE};
 use storebench_core::units::{SizeRange, Sizes};
 
-/// Sizes below this are told apart, and larger ones to this part of them.
+/// Sizes below this are counted separately, larger ones in steps of this fraction.
 const TOLD_APART: u64 = 2048;
-/// Where the law is cut: shares of the values that are smaller.
+/// The quantiles at which the distribution is cut.
 const CUTS: [f64; 6] = [0.1, 0.25, 0.5, 0.75, 0.9, 0.99];
-/// Sizes that so large a share of the values have make a part of their own.
+/// A size with this share of the values is a separate part.
 const HEAVY: f64 = 0.1;
 
-/// Counts sizes. Memory is bounded, however many there are.
+/// Counts sizes in bounded memory.
 #[derive(Debug, Default)]
 pub struct Counted {
-    /// By the smallest size that is not told apart from them: how many there are, and the sum of their sizes.
+    /// By the smallest size of a step: the number of values, and the sum of their sizes.
     by_size: BTreeMap<u64, (u64, u128)>,
     pub count: u64,
     pub bytes: u128,
@@ -55,8 +55,8 @@ impl Counted {
         reached.map_or(self.largest, |(size, _)| (size + step(*size) - 1).min(self.largest))
     }
 
-    /// Sizes distributed like these: the same shares between the cuts, and in each the same mean, so the same mean overall.
-    /// The largest is among them, unless it is so rare that its share is below what parts can have.
+    /// A distribution like that of these sizes: the same shares between the cuts, and in each the same mean, so the same mean overall.
+    /// The largest size is included, unless its share is too small for a part.
     pub fn law(&self) -> Option<Sizes> {
         let groups = self.groups();
         let shares = shares(&groups.iter().map(|group| group.count).collect::<Vec<_>>());
@@ -66,7 +66,7 @@ impl Counted {
         Sizes::of(&parts).ok()
     }
 
-    /// The sizes between the cuts; those that very many values have stand alone.
+    /// The sizes between the cuts; very frequent sizes are separate.
     fn groups(&self) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         let (mut smaller, mut closed) = (0, true);
@@ -94,13 +94,13 @@ impl Counted {
     }
 }
 
-/// The number of sizes that are not told apart from this one.
+/// The number of sizes in the step of this one.
 fn step(size: u64) -> u64 {
     if size < TOLD_APART { 1 } else { 1 << (size.ilog2() - (TOLD_APART / 2).ilog2()) }
 }
 
 impl Group {
-    /// One part, or two where the mean does not lie in the middle: the lower ends, and the upper begins, about at the mean.
+    /// One part, or two if the mean is not in the middle: they meet at about the mean.
     fn parts(&self, share: u32) -> Vec<Part> {
         let SizeRange { from, to } = self.range;
         // Sizes are whole: an even range from a to before b has its mean half a byte below the middle.
@@ -125,7 +125,7 @@ impl Group {
     }
 }
 
-/// Millionths for these counts, which come to [`WHOLE`].
+/// Millionths for these counts, which add up to [`WHOLE`].
 fn shares(counts: &[u64]) -> Vec<u32> {
     let total: u128 = counts.iter().map(|count| u128::from(*count)).sum();
     let (mut smaller, mut before) = (0_u128, 0);
@@ -139,7 +139,7 @@ fn shares(counts: &[u64]) -> Vec<u32> {
     counts.iter().map(one).collect()
 }
 
-/// Takes away what rounding has added to the mean, or gives back what it took, at the largest sizes: there it moves the
+/// Removes the error of rounding from the mean, at the largest sizes: there it moves the
 /// smallest part of the values by the smallest part of their size.
 fn correct(parts: &mut [Part], mean: f64) {
     let made: f64 =
@@ -151,7 +151,7 @@ fn correct(parts: &mut [Part], mean: f64) {
     if to > range.from as f64 {
         range.to = to as u64;
     } else {
-        // Too narrow to lose so much at its upper end.
+        // The range is too narrow to lose this much at its upper end.
         let down = ((-move_by).round() as u64).min(range.from.saturating_sub(1));
         *range = SizeRange { from: range.from - down, to: range.to - down };
     }
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(law(&[(1, 1), (2, 1), (3, 1)]), "33.3333%:1B+33.3334%:2B+33.3333%:3B");
     }
 
-    /// A share is whole millionths. Rounding that of a large size is corrected there, and not by changing all the small ones.
+    /// A share is whole millionths. The rounding error of a large size is corrected there, and not by changing all small ones.
     #[test]
     fn one_large_size_leaves_the_many_small_ones_as_they_are() {
         for many in [1227, 1228, 1500, 1999] {
@@ -206,8 +206,8 @@ mod tests {
             let mean = all.iter().sum::<u64>() as f64 / all.len() as f64;
             prop_assert!((law.mean() - mean).abs() <= 0.5 + mean * 1e-6, "{mean}: {law}");
             prop_assert!(law.span().from >= *all.iter().min().unwrap() / 1000 * 999, "{law}");
-            // In no place is the law further from the values than a part between two cuts, which may end with a size that nearly
-            // a tenth of them have. Sizes that lie close together count as one.
+            // Nowhere is the distribution further from the values than a part between two cuts, which may end with a size that nearly
+            // a tenth of them have. Neighbouring sizes count as one.
             all.sort_unstable();
             let made = |size: u64| law.share_up_to(size) / f64::from(WHOLE);
             for (index, size) in all.iter().enumerate().filter(|(index, size)| all.get(index + 1) != Some(size)) {

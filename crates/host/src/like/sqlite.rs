@@ -1,4 +1,4 @@
-//! A table of a SQLite file: every row is a value, or what one of its columns holds.
+//! A table of a SQLite file as data: every row is a value, or one of its columns.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! A column of a CSV file with a header: every row has one value in it.
+//! A column of a CSV file with a header as data: every row has one value in it.
 
 use std::io;
 use std::path::Path;
@@ -8,11 +8,11 @@ use storebench_core::bounded::{self, Rationed};
 use storebench_core::error::meant;
 use storebench_core::shown::quoted;
 
-/// Columns that are named where none is the one asked for.
+/// Columns that an error lists.
 const LISTED: usize = 20;
 /// The longest row, in bytes.
 const MOST_ROW: u64 = 64 << 20;
-/// Bytes in which a file that is no text shows itself.
+/// Bytes that are checked for signs of a binary file.
 const START: usize = 8192;
 
 /// Whether a file is no text: texts have no NUL.
@@ -20,7 +20,7 @@ fn is_binary(file: &Path) -> io::Result<bool> {
     Ok(bounded::start(file, START)?.contains(&0))
 }
 
-/// Whether a file begins as JSON does, which no header of a CSV file with names of columns does.
+/// Whether a file begins as JSON does: no header of a CSV file with column names does.
 fn is_json(file: &Path) -> io::Result<bool> {
     let start = bounded::start(file, START)?;
     Ok(start.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| b"{[".contains(byte)))

@@ -1,4 +1,4 @@
-//! The share of a core here that does as much as a core of another machine. Three measures that were published for such
+//! Finds the share of a core here that does as much as a core of another machine. Three measures that were published for such
 //! machines are taken here, each done as its authors describe it: a sort (branches), a cipher (arithmetic) and a chain
 //! of pointers through 1 MB (memory). The share is the geometric mean of the three ratios.
 //!
@@ -25,12 +25,12 @@ pub struct Core {
     pub chase_ns: f64,
 }
 
-/// The time for which each measure is taken, and how many times: the best counts, as disturbance only slows down.
+/// The length of one measurement. The best of several counts, as disturbance only slows down.
 const STRETCH: Duration = Duration::from_millis(40);
 const TIMES: usize = 3;
 
 impl Core {
-    /// This machine's: half a second's work.
+    /// Measures this machine's core, in half a second.
     pub fn here() -> Core {
         Core {
             sorts_per_s: best(Sort::new()),
@@ -58,7 +58,7 @@ impl Core {
     }
 
     /// The share of a core of `here` that stands in for this one: in steps of half a percent, or of one from 10 % on, so that
-    /// runs on one machine have one share. The three ratios differ by more.
+    /// runs on one machine get the same share. The three ratios differ by more.
     pub fn share_of(&self, here: &Core) -> Percent {
         let product: f64 = self.ratios(here).iter().product();
         let percent = (100.0 / product.cbrt()).clamp(0.5, 100.0);
@@ -66,13 +66,13 @@ impl Core {
     }
 }
 
-/// The time that this thread has had on a processor: what others have does not count.
+/// This thread's processor time: other processes do not count.
 fn thread_time() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
-/// A measure: makes itself ready, untimed, then works; how many times it did its work.
+/// A measure: prepares itself untimed, then works and returns how often it did its work.
 trait Measure {
     fn ready(&mut self);
     fn work(&mut self) -> u64;
@@ -248,13 +248,13 @@ fn idea([mut a, mut b, mut c, mut d]: [u16; 4], keys: &[u16; 52]) -> [u16; 4] {
 }
 
 struct Chase {
-    /// Each number that is looked at says where the next stands.
+    /// Each number is the index of the next.
     next: Vec<u32>,
     at: u32,
 }
 
 impl Chase {
-    /// Bytes walked through, and how far on each time.
+    /// Bytes in the chain, and bytes from one pointer to the next.
     const BYTES: usize = 1_000_000;
     const STRIDE: usize = 128 / size_of::<u32>();
 

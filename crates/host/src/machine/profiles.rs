@@ -1,4 +1,4 @@
-//! The machines that come with storebench: data, each figure with its source.
+//! The machine profiles that come with storebench: data, each figure with its source.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! Work folders whose run was killed: found by their ledgers, given back and deleted.
+//! Finds work folders of killed runs by their ledgers, releases what they hold, and deletes them.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,16 +14,16 @@ use storebench_core::guard::Folder;
 /// The work folders that were found in a directory.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Folders that are deleted now, and what else was given back with them.
+    /// Deleted folders, and what else was released with them.
     pub deleted: Vec<PathBuf>,
-    /// Folders that are left as they were though their run may have ended, each with the reason.
+    /// Folders that were left alone though their run may have ended, each with the reason.
     pub kept: Vec<(PathBuf, String)>,
-    /// Folders that are left because something could not be deleted, or be dropped on a running server: each with what it is.
+    /// Folders that remain because something could not be deleted, or dropped on a running server: each with what remains.
     pub stuck: Vec<(PathBuf, String)>,
 }
 
-/// Deletes the work folders in `directory` whose run has ended, if they are this user's: root deletes none but its own. What
-/// their ledgers note is given back first.
+/// Deletes the work folders in `directory` whose run has ended, if they belong to this user: root deletes only its own. What
+/// their ledgers list is released first.
 pub fn clean(directory: &Path) -> Result<Found> {
     let reading = || Error::io("reading", directory);
     let place = Folder::open(directory).map_err(reading())?;
@@ -41,7 +41,7 @@ pub fn clean(directory: &Path) -> Result<Found> {
             }
             Ok(Outcome::Kept(why)) => found.kept.push((path, why)),
             Ok(Outcome::NotOurs) => {}
-            // It keeps nobody from the others.
+            // One folder must not keep the others from being cleaned.
             Err(error) => found.stuck.push((path, error.to_string())),
         }
     }
@@ -56,17 +56,17 @@ fn is_ours(name: &OsStr) -> bool {
 }
 
 enum Outcome {
-    /// With what lay outside of it.
+    /// With what was outside of it.
     Deleted(Vec<PathBuf>),
     /// With the reason.
     Kept(String),
-    /// A run is at work in it, or it is no work folder.
+    /// A run uses it, or it is no work folder.
     NotOurs,
 }
 
 fn clean_one(place: &Folder, name: &OsStr) -> io::Result<Outcome> {
     let folder = match place.within(name) {
-        // It has gone, or something else has its name now.
+        // It is gone, or its name is taken by something else.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(Outcome::NotOurs);
         }
@@ -84,7 +84,7 @@ fn clean_one(place: &Folder, name: &OsStr) -> io::Result<Outcome> {
         return Ok(of_another(user));
     }
     match ledger::read(&folder) {
-        // A kill left it before it was marked, if it is empty; the system looks.
+        // If it is empty, a kill left it before it was marked; the system checks that.
         Err(error) if error.kind() == ErrorKind::NotFound => match place.remove_empty(name) {
             Ok(()) => Ok(Outcome::Deleted(Vec::new())),
             Err(error) if matches!(error.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::NotFound) => {

@@ -1,4 +1,4 @@
-//! The bottom of a directory: what holds its bytes in the end, and whether that survives a power cut.
+//! Finds what holds a directory's bytes in the end, and whether that survives a power cut.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -9,14 +9,14 @@ use storebench_core::measure::environment;
 use storebench_core::result::Bottom;
 use storebench_core::test_hooks;
 
-/// Layers that are followed at most: images in images, overlays on overlays, devices made of devices.
+/// The most layers that are followed: images in images, overlays on overlays, devices made of devices.
 const MOST_LAYERS: u32 = 16;
 
-/// What the kernel says of mounts and devices.
+/// The kernel's information on mounts and devices.
 trait Kernel {
-    /// The path without links, and the mount that holds it; `None` where it can't be seen.
+    /// The path without links, and the mount that holds it; `None` if it can't be seen.
     fn mount(&self, path: &Path) -> Option<(PathBuf, Mount)>;
-    /// The name in /sys/block of the whole disk that a path is on, by the mount that holds it.
+    /// The name in /sys/block of the whole disk of a path, given the mount that holds it.
     fn disk(&self, path: &Path, mount: &Mount) -> Option<String>;
     /// The file behind a loop device.
     fn backing_file(&self, device: &str) -> Option<PathBuf>;
@@ -24,7 +24,7 @@ trait Kernel {
     fn parts(&self, device: &str) -> Vec<String>;
 }
 
-/// Follows a directory down to what holds its bytes: through mounts, loop devices, upper layers of overlays, and devices made of others.
+/// Follows a directory to what holds its bytes: through mounts, loop devices, upper layers of overlays, and devices made of others.
 pub fn follow(directory: &Path) -> Bottom {
     match test_hooks::memory_keeps() {
         true => Bottom::Disk,
@@ -46,7 +46,7 @@ fn follow_path(kernel: &impl Kernel, path: &Path, layers: u32) -> Bottom {
     let below = if mount.kind == "overlay" {
         let upper = mount.options.iter().find_map(|option| option.strip_prefix("upperdir="));
         match upper.map(PathBuf::from).filter(|upper| kernel.mount(upper).is_some()) {
-            // An overlay on itself can't be: its upper layer is elsewhere, where this name does not lead.
+            // An overlay on itself is impossible: its upper layer is elsewhere, and this name does not lead there.
             Some(upper) if !upper.starts_with(&path) => follow_path(kernel, &upper, layers - 1),
             _ => {
                 Bottom::Unseen { why: format!("the upper layer of the {shown} is outside of this container") }
@@ -55,7 +55,7 @@ fn follow_path(kernel: &impl Kernel, path: &Path, layers: u32) -> Bottom {
     } else if let Some(device) = kernel.disk(&path, &mount) {
         follow_device(kernel, &device, layers - 1)
     } else if mount.kind.starts_with("fuse") && kernel.mount(&mount.source).is_some() {
-        // The daemon of an image has its file as its source.
+        // The daemon of an image has the image file as its source.
         follow_path(kernel, &mount.source, layers - 1)
     } else {
         Bottom::Unseen { why: format!("{shown} is on no disk that can be seen here") }
@@ -73,7 +73,7 @@ fn follow_device(kernel: &impl Kernel, device: &str, layers: u32) -> Bottom {
     if layers == 0 {
         return Bottom::Unseen { why: format!("{device} is made of too many layers") };
     }
-    // /dev/ram0 is brd's.
+    // /dev/ram0 belongs to the driver brd.
     let is = |driver: &str| device.strip_prefix(driver).is_some_and(|number| number.parse::<u32>().is_ok());
     if is("zram") || is("ram") {
         return Bottom::Memory { what: device.into() };
@@ -109,7 +109,7 @@ impl Kernel for Here {
         let parts = fs::read_dir(Path::new("/sys/block").join(device).join("slaves"));
         let names = parts.into_iter().flatten().flatten().map(|part| part.file_name());
         let names = names.filter_map(|name| name.into_string().ok());
-        // Some are partitions, which are parts of a disk.
+        // Some are partitions, which belong to a disk.
         names.map(|name| whole_disk(0, &Path::new("/dev").join(&name)).unwrap_or(name)).collect()
     }
 }
@@ -240,7 +240,7 @@ mod tests {
         }
     }
 
-    /// What has a disk for the results has one here, whatever its mount calls it: `/dev/root`, a partition, a link.
+    /// A disk that results name is found here, whatever its mount calls it: `/dev/root`, a partition, a link.
     #[test]
     #[cfg(target_os = "linux")]
     fn a_place_whose_disk_is_known_is_seen() {

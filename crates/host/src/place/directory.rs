@@ -1,5 +1,5 @@
-//! A work folder in a directory of the user's: made with a ledger, deleted only by its ledger, on every way out; what a
-//! kill left behind is found and deleted at the next start ([`super::abandoned`]).
+//! A work folder in a directory of the user's: made with a ledger, deleted only according to its ledger, however the run ends. What a
+//! kill left is deleted at the next start ([`super::abandoned`]).
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
@@ -15,13 +15,13 @@ use storebench_core::measure::probe::{self, Probe};
 
 /// The prefix of the names of work folders; the number of the process that made it follows.
 pub(super) const PREFIX: &str = "storebench-work-";
-/// Work folders of one process number in a directory, at most: containers can count their processes alike.
+/// The most work folders of one process number in a directory: containers can have the same process numbers.
 const MOST: u32 = 1000;
-/// How often the deletion of an empty folder is tried again, and how long after the last try.
+/// How often the deletion of an empty folder is retried, and the pause between tries.
 const MOST_TRIES: u32 = 50;
 const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
-/// A work folder, which nobody else may look into. Dropping it gives back all that is held with it, and deletes it.
+/// A work folder that only this user may read. Dropping it releases all that is held with it, and deletes it.
 #[derive(Debug)]
 pub struct WorkFolder {
     name: OsString,
@@ -33,7 +33,7 @@ impl WorkFolder {
     /// Makes a work folder in `directory`, which exists.
     ///
     /// # Errors
-    /// When it can't be made there, or its ledger can't; then nothing of it is left.
+    /// When the folder or its ledger can't be made; then it is removed again.
     pub fn create(directory: &Path) -> Result<WorkFolder> {
         let name = format!("{PREFIX}{}", std::process::id());
         for number in 0..MOST {
@@ -52,7 +52,7 @@ impl WorkFolder {
         Err(Error::new(Exit::Failure, message))
     }
 
-    /// `None` when there is something of this name, or the folder was taken for one that a kill had left.
+    /// `None` if the name is taken, or another process mistook the folder for one that a kill had left.
     fn make(
         place: Folder,
         name: OsString,
@@ -72,7 +72,7 @@ impl WorkFolder {
                 Ok(Some(WorkFolder { name, place, holdings: Holdings::new(folder, ledger) }))
             }
             Err(error) => {
-                // It holds nothing else. What can't be deleted is found by its name at the next start.
+                // It holds nothing else. If it can't be deleted, the next start finds it by its name.
                 let _ = empty(&folder).and_then(|()| remove_empty(&place, &name, &folder));
                 Err(("writing", path.join(ledger::NAME), error))
             }
@@ -84,7 +84,7 @@ impl WorkFolder {
         self.holdings.stage()
     }
 
-    /// The costs of the place, from a folder within it that is deleted again.
+    /// Measures the costs of the place in a folder that is deleted again.
     pub fn probe(&mut self) -> Result<Probe> {
         let mut stage = self.holdings.stage();
         let folder = stage.folder("probe")?;
@@ -96,7 +96,7 @@ impl WorkFolder {
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        // Leftovers that can't be given back or deleted now are found by their ledger at the next start.
+        // Leftovers that can't be released or deleted now are found by their ledger at the next start.
         if self.holdings.give_back().is_ok() && empty(self.holdings.folder()).is_ok() {
             self.holdings.close_ledger();
             let _ = remove_empty(&self.place, &self.name, self.holdings.folder());
@@ -104,17 +104,17 @@ impl Drop for WorkFolder {
     }
 }
 
-/// Deletes all in a work folder, its ledger last, so that a deletion that was cut off can be finished later.
+/// Deletes everything in a work folder, its ledger last, so that an interrupted deletion can be finished later.
 pub(super) fn empty(folder: &Folder) -> io::Result<()> {
     let ledger = OsStr::new(ledger::NAME);
     folder.empty(Some(ledger))?;
     folder.remove(ledger)
 }
 
-/// Deletes a work folder that has this name in its place, and whose ledger is deleted and closed.
+/// Deletes the work folder of this name, whose ledger is deleted and closed.
 ///
-/// FUSE and NFS keep a file that is deleted while it is open under a hidden name, until they have heard that it was closed, which may take
-/// them a moment.
+/// FUSE and NFS keep a file that is deleted while open under a hidden name, until they learn that it was closed, which may take
+/// a moment.
 pub(super) fn remove_empty(place: &Folder, name: &OsStr, folder: &Folder) -> io::Result<()> {
     for tries in 0.. {
         let removed = match place.within(name) {
@@ -123,7 +123,7 @@ pub(super) fn remove_empty(place: &Folder, name: &OsStr, folder: &Folder) -> io:
             Err(error) => Err(error),
         };
         match removed {
-            // Another process cleans up, too, and took the empty folder.
+            // Another process cleans up as well, and took the empty folder.
             Err(error) if error.kind() == ErrorKind::NotFound => break,
             Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty && tries < MOST_TRIES => {
                 std::thread::sleep(BETWEEN_TRIES);

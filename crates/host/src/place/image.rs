@@ -1,5 +1,5 @@
-//! A place that is a file system in an image: formatted once for a run, copied and mounted afresh for every trial, so that nothing
-//! is left of the one before.
+//! A file system in an image as a place: formatted once for a run, copied and mounted anew for every trial, so that nothing
+//! remains of the trial before.
 
 use std::fs::File;
 use std::io;
@@ -34,18 +34,18 @@ pub struct Template {
     image: File,
     bytes: u64,
     disk: Option<OnDisk>,
-    /// Where its journal is, as far as that is known.
+    /// The byte ranges of its journal, if known.
     journal: Vec<(u64, u64)>,
 }
 
 /// The findings about a file system from mounting it once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tried {
-    /// The driver that mounts it, in words.
+    /// The driver, in words.
     pub driver: String,
-    /// The mount options as the kernel tells them.
+    /// The mount options, as reported by the kernel.
     pub options: String,
-    /// Whether a block device of its own is under it, whose traffic is the trial's.
+    /// Whether a separate block device is under it, whose traffic is the trial's.
     pub has_device: bool,
 }
 
@@ -62,7 +62,7 @@ impl Tried {
 }
 
 impl Template {
-    /// Formats an image in a work folder with room for trials of so many bytes. It is kept there as long as the folder.
+    /// Formats an image in a work folder with room for trials of `bytes` bytes. It is kept as long as the folder.
     pub fn make(
         work: &mut WorkFolder,
         file_system: &FileSystem,
@@ -83,8 +83,8 @@ impl Template {
         Ok(Template { file_system, driver, image, bytes, disk: disk.cloned(), journal })
     }
 
-    /// Mounts a copy on a trial's stage; an empty folder in it, for the store's files. What is random in a simulated disk follows
-    /// from the seed.
+    /// Mounts a copy on a trial's stage and returns an empty folder in it, for the store's files. The seed determines what is random
+    /// in a simulated disk.
     pub fn mount(&self, stage: &mut Stage<'_>, name: &str, seed: u64) -> Result<(PathBuf, Mounted)> {
         let (at, mounted) = match &self.disk {
             Some(disk) => {
@@ -119,16 +119,16 @@ impl Template {
         })
     }
 
-    /// Whether a copy can be mounted for a cut check; else a sentence: why not, and what would help.
+    /// Whether a copy can be mounted for a cut check.
     ///
     /// # Errors
-    /// The sentence.
+    /// Why not, and what would help.
     pub fn can_be_traced(&self) -> std::result::Result<(), String> {
         can_simulate("the cut check's", &self.file_system)
     }
 
-    /// Mounts a copy for a cut check, on a disk that takes no time; the folder for the store's files, which is there already after
-    /// a cut, and the one in which the disk is mounted. Else a sentence: why the file system can't be mounted.
+    /// Mounts a copy for a cut check, on a disk that takes no time. Returns the folder for the store's files, which exists already
+    /// after a cut, and the folder in which the disk is mounted; or why the file system can't be mounted.
     pub fn mount_traced(
         &self,
         stage: &mut Stage<'_>,
@@ -139,8 +139,8 @@ impl Template {
         Ok(self.mount_there(stage, &served, name)?.map(|store| (store, served)))
     }
 
-    /// Serves a copy for a cut check on a disk that takes no time; the folder in which that is mounted. What a power cut has left is
-    /// repaired where its kind needs that.
+    /// Serves a copy for a cut check on a disk that takes no time, and returns the folder in which the disk is mounted. Kinds that need
+    /// repair after a power cut are repaired.
     pub fn serve_traced(&self, stage: &mut Stage<'_>, name: &str, traced: Traced<'_>) -> Result<PathBuf> {
         let disk = OnDisk::that_takes_no_time(name);
         let served = self.serve(stage, &disk, name, 0, traced)?;
@@ -152,7 +152,7 @@ impl Template {
         Ok(served)
     }
 
-    /// Mounts the file system on a disk that is served; the folder for the store's files. Else a sentence: why it can't be mounted.
+    /// Mounts the file system on a served disk and returns the folder for the store's files, or why it can't be mounted.
     pub fn mount_there(
         &self,
         stage: &mut Stage<'_>,
@@ -169,7 +169,7 @@ impl Template {
         Ok(mounted.map_err(|error| error.message))
     }
 
-    /// Writes to an empty disk what the formatted image holds, as a log that ends with a flush; the size of the disk in bytes.
+    /// Writes the formatted image to an empty disk, as a log that ends with a flush; also returns the size of the disk in bytes.
     pub fn log(&self) -> io::Result<(Log, u64)> {
         let mut entries = Vec::new();
         storebench_disk::holes::data(&self.image, |at, bytes| {
@@ -181,7 +181,7 @@ impl Template {
         Ok((Log::of(entries)?, self.bytes))
     }
 
-    /// Where the files below a folder of its file system lie on the disk, as far as that tells it.
+    /// Where the files below a folder of its file system are on the disk, if the file system reports that.
     pub fn lies(folder: &Path) -> Vec<Lies> {
         extents::below(folder).unwrap_or_default()
     }
@@ -191,7 +191,7 @@ impl Template {
         self.journal.iter().any(|(from, to)| (*from..*to).contains(&at))
     }
 
-    /// Serves a copy of the image on a simulated disk: from memory, if there is twice as much as it can take, else from a file.
+    /// Serves a copy of the image on a simulated disk: from memory, if there is twice the image's size, otherwise from a file.
     fn serve(
         &self,
         stage: &mut Stage<'_>,
@@ -214,7 +214,7 @@ impl Template {
         stage.disk(&disk_of(name), |at| Served::start(serving, at))
     }
 
-    /// The costs of a trial's file system, from one that is gone again.
+    /// Measures the costs of a trial's file system, which is removed again.
     pub fn probe(&self, work: &mut WorkFolder) -> Result<Probe> {
         let mut stage = work.stage();
         let (directory, _) = self.mount(&mut stage, "probe", 0)?;
@@ -228,7 +228,7 @@ impl Template {
     }
 }
 
-/// The name under which a simulated disk is taken for a file system's.
+/// The name of a file system's simulated disk.
 fn disk_of(name: &str) -> String {
     format!("{name}.disk")
 }
@@ -236,7 +236,7 @@ fn disk_of(name: &str) -> String {
 /// The file systems that can be on simulated disks here, in words.
 ///
 /// # Errors
-/// A sentence: why none can, and what would help.
+/// Why none can, and what would help.
 pub fn simulated() -> std::result::Result<String, String> {
     let can_have = |kind: &str| {
         let file_system = kind.parse()?;
@@ -252,7 +252,7 @@ pub fn simulated() -> std::result::Result<String, String> {
 /// Whether a file system can be on a simulated disk here.
 ///
 /// # Errors
-/// A sentence: why not, and what would help.
+/// Why not, and what would help.
 fn can_simulate(name: &str, file_system: &FileSystem) -> std::result::Result<(), String> {
     let kind = file_system.kind();
     if kind.is_in_memory() {
@@ -272,10 +272,10 @@ fn can_simulate(name: &str, file_system: &FileSystem) -> std::result::Result<(),
     missing.map_or(Ok(()), |(what, why)| Err(format!("a simulated disk ({name}) needs {what}: {why}")))
 }
 
-/// Mounts a file system once in a directory of the user's, in a work folder that is gone when this returns.
+/// Mounts a file system once in a directory of the user's, in a work folder that is removed before this returns.
 ///
 /// # Errors
-/// A sentence: why it can't be had, and what would help.
+/// Why it can't be mounted, and what would help.
 pub fn try_out(
     within: &Path,
     file_system: &FileSystem,
@@ -305,7 +305,7 @@ mod tests {
     use crate::place::abandoned;
     use storebench_core::axis::file_system::kind::KINDS;
 
-    /// Mounts every file system that this machine has, at its smallest and largest cluster; says which it has not.
+    /// Mounts every file system that this machine has, at its smallest and largest cluster; prints which it lacks.
     #[test]
     fn every_file_system_that_can_be_had_is_mounted_and_gone_again() {
         let place = tempfile::tempdir().unwrap();

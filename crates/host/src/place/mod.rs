@@ -1,4 +1,4 @@
-//! Where stores' files live.
+//! The places where stores' files are.
 
 pub mod abandoned;
 pub mod bottom;
@@ -16,21 +16,21 @@ use storebench_core::measure::probe::Probe;
 use storebench_core::result::Bottom;
 use storebench_core::simulated::OnDisk;
 
-/// Room in an image that is probed alone, in bytes: more than a probe writes.
+/// The size of an image that is only probed, in bytes: more than a probe writes.
 const PROBED_BYTES: u64 = 128 << 20;
 
-/// Where stores' files live.
+/// A place for stores' files.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Place {
     /// In a directory of the user's.
     Directory(PathBuf),
-    /// On a file system of their own, in an image.
+    /// On a separate file system, in an image.
     Image {
-        /// The directory of the user's in which the image lies.
+        /// The directory of the user's that holds the image.
         within: PathBuf,
-        /// The file system that it is formatted as.
+        /// The image's file system.
         file_system: FileSystem,
-        /// The simulated disk under it, if there is one.
+        /// The simulated disk under it, if any.
         disk: Option<OnDisk>,
     },
 }
@@ -43,7 +43,7 @@ impl Place {
         }
     }
 
-    /// The simulated disk that it is on, if there is one.
+    /// The simulated disk under it, if any.
     pub fn disk(&self) -> Option<&OnDisk> {
         match self {
             Place::Directory(_) => None,
@@ -59,10 +59,10 @@ impl Place {
         }
     }
 
-    /// The costs of the place, from a work folder that is gone again.
+    /// Measures the costs of the place, in a work folder that is removed again.
     ///
     /// # Errors
-    /// When it can't be probed, or the file system can't be had.
+    /// When the place can't be probed, or its file system is unavailable.
     pub fn probe(&self) -> Result<Probe> {
         let mut work = WorkFolder::create(self.directory())?;
         match self {

@@ -1,4 +1,4 @@
-//! The time that requests take through FUSE and a loop device, to a simulated disk and back: on one whose model takes none.
+//! Measures the time that requests take through FUSE and a loop device to a simulated disk and back: on a disk whose model takes none.
 
 use std::fs::File;
 use std::io;
@@ -20,14 +20,14 @@ const NAME: &str = "transit";
 const BYTES: u64 = 4 << 20;
 /// The bytes of a request.
 const BLOCK: usize = 4096;
-/// Reads, and as many writes, after some that are not measured.
+/// The number of reads and of writes, after some that are not measured.
 const REQUESTS: u64 = 200;
 const WARM_UP: u64 = 20;
 
-/// Measures it, one request at a time.
+/// Measures the transit, one request at a time.
 ///
 /// # Errors
-/// When no disk can be served in the work folder, or it fails.
+/// When no disk can be served in the work folder, or the disk fails.
 pub fn measure(work: &mut WorkFolder) -> Result<Transit> {
     let disk = OnDisk::that_takes_no_time(NAME);
     let mut stage = work.stage();
@@ -67,7 +67,7 @@ pub fn measure(work: &mut WorkFolder) -> Result<Transit> {
     Ok(transit)
 }
 
-/// Reads and writes blocks in turn; how long each took, in nanoseconds.
+/// Reads and writes blocks in turn; returns the time of each, in nanoseconds.
 fn requests(device: &File, block: &mut [u8], count: u64) -> io::Result<Vec<u64>> {
     let mut took = Vec::with_capacity(2 * count as usize);
     for number in 0..count {

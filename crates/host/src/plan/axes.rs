@@ -13,10 +13,10 @@ use storebench_core::axis::{Axis, Value};
 use storebench_core::shown::piece;
 use storebench_core::workload::table::Workload;
 
-/// Axes of which all values are combined where each other axis is varied alone: what is compared, and what is never mixed.
+/// Axes that stay combined when each other axis is varied alone: what is compared, and what is never mixed.
 pub const ALWAYS_CROSSED: [Axis; 2] = [Axis::STORE, Axis::GUARANTEE];
 
-/// The values on each axis. An axis that it does not name has its default alone.
+/// The values on each axis. An axis that it does not name has only its default.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Axes(BTreeMap<Axis, Vec<Value>>);
 
@@ -26,13 +26,13 @@ impl Axes {
         Axes::default().with(axis, values)
     }
 
-    /// The same with other values on an axis.
+    /// These axes with other values on one.
     pub fn with(mut self, axis: Axis, values: impl IntoIterator<Item = impl Into<Value>>) -> Axes {
         self.set(axis, values);
         self
     }
 
-    /// Puts other values on an axis.
+    /// Replaces the values on an axis.
     pub fn set(&mut self, axis: Axis, values: impl IntoIterator<Item = impl Into<Value>>) {
         self.0.insert(axis, values.into_iter().map(Into::into).collect());
     }
@@ -46,12 +46,12 @@ impl Axes {
         }
     }
 
-    /// The values on an axis as code obeys them.
+    /// The values on an axis, parsed.
     pub fn list<T: FromStr>(&self, axis: Axis) -> Vec<T> {
         self.values(axis).iter().filter_map(|value| value.text().parse().ok()).collect()
     }
 
-    /// The values on an axis as plans write them.
+    /// The values on an axis, as plans write them.
     pub fn texts(&self, axis: Axis) -> Vec<String> {
         self.values(axis).iter().map(Value::to_string).collect()
     }
@@ -61,12 +61,12 @@ impl Axes {
         self.0.contains_key(&axis)
     }
 
-    /// The axes that it names, in their order.
+    /// The named axes, in their order.
     pub fn named(&self) -> impl Iterator<Item = Axis> {
         self.0.keys().copied()
     }
 
-    /// The settings of stores that it names.
+    /// The axes that are settings of stores.
     pub fn settings(&self) -> impl Iterator<Item = (Axis, &[Value])> {
         self.0
             .iter()
@@ -74,20 +74,20 @@ impl Axes {
             .map(|(axis, values)| (*axis, values.as_slice()))
     }
 
-    /// Leaves an axis at its default.
+    /// Resets an axis to its default.
     pub fn remove(&mut self, axis: Axis) {
         self.0.remove(&axis);
     }
 
-    /// Keeps the first values of an axis alone.
+    /// Keeps only the first values of an axis.
     pub fn cut(&mut self, axis: Axis, values: usize) {
         if let Some(own) = self.0.get_mut(&axis) {
             own.truncate(values);
         }
     }
 
-    /// Puts the values of others in place of its own. A count given without an upper bound takes the one that is there; a store
-    /// that is there no longer takes the values of its settings with it.
+    /// Replaces values by those of `others`. A count given without an upper bound takes the existing one; a store
+    /// that is removed takes the values of its settings with it.
     pub(super) fn change(&mut self, others: Axes) {
         if others.names(Axis::STORE) {
             let mut left_out = self.texts(Axis::STORE);
@@ -104,7 +104,7 @@ impl Axes {
         }
     }
 
-    /// Checks that the axes are those of a workload.
+    /// Checks that the workload has all of the axes.
     pub(super) fn check_for(&self, workload: Workload) -> Result<(), String> {
         let own = workload.def().axes;
         if let Some(other) = self.0.keys().find(|axis| axis.setting().is_none() && !own.contains(axis)) {
@@ -114,14 +114,14 @@ impl Axes {
         missing.map_or(Ok(()), |axis| Err(format!("missing field `{axis}`: name its values in [axes]")))
     }
 
-    /// Leaves each value of an axis once.
+    /// Removes repeated values of an axis.
     pub(super) fn unrepeat(&mut self, axis: Axis) {
         let mut seen = HashSet::new();
         self.0.entry(axis).and_modify(|values| values.retain(|value| seen.insert(value.clone())));
     }
 
-    /// Checks the values: none may be missing or stand there twice, which would run its cells twice, and neither block
-    /// nor id could tell them apart. Those of the axes that are `paired` may: of these no step may stand there twice.
+    /// Checks the values: none may be missing or repeated, as a repeated value would run its cells twice, and neither block
+    /// nor id could distinguish them. Values of `paired` axes may repeat; their steps may not.
     pub(super) fn check(&self, paired: &[Vec<Axis>]) -> Result<(), String> {
         for (axis, values) in &self.0 {
             if values.is_empty() {

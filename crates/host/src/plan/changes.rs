@@ -1,4 +1,4 @@
-//! Changes to a plan: a preset, or what the command line says.
+//! Changes to a plan: a preset, or options of the command line.
 
 use serde::{Deserialize, Deserializer};
 
@@ -80,7 +80,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// No change but these values on an axis.
+    /// Changes only the values of one axis.
     pub fn on(
         axis: Axis,
         values: impl IntoIterator<Item = impl Into<storebench_core::axis::Value>>,
@@ -88,7 +88,7 @@ impl Changes {
         Changes { axes: Axes::of(axis, values), ..Changes::default() }
     }
 
-    /// Makes them in a plan.
+    /// Applies the changes to a plan.
     pub(super) fn make(self, plan: &mut Plan) {
         if self.trials.is_some() {
             // `--trials` cancels the plan's budget.
@@ -99,7 +99,7 @@ impl Changes {
             let dropped: Vec<_> = plan.paired.extract_if(.., |pair| is_dropped(pair)).collect();
             dropped.into_iter().flatten().for_each(|axis| plan.axes.unrepeat(axis));
         }
-        /// Lays the fields before the semicolon over those of the plan.
+        /// Overrides the plan's fields by those before the semicolon.
         macro_rules! lay {
             ($($field:ident)*; $($other:ident)*) => {
                 let Changes { description: _, $($field,)* $($other),* } = self;

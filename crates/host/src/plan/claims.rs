@@ -1,4 +1,4 @@
-//! The combinations that a plan's claims are about. What they say is read by what reads results: here they are text.
+//! The combinations that a plan's claims are about. The claims themselves are plain text here; the report crate reads them.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -10,20 +10,20 @@ use storebench_core::axis::Axis;
 use storebench_core::cell::Cell;
 use storebench_core::workload::crud::parameters::CrudParameters;
 
-/// The combinations that a plan's claims are about where they don't narrow it: the study in full, which runs keep
+/// The combinations that a plan's claims are about unless they narrow it: the full study, which runs keep
 /// however they were narrowed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", expecting = "a table of axes, operations and size_limit")]
 pub struct ClaimsOver {
-    /// The values on the axes that lie within a matrix.
+    /// The values on the axes within a matrix.
     #[serde(flatten, skip_deserializing)]
     pub axes: Axes,
     /// Lists of axes whose values are taken in step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paired: Vec<Vec<Axis>>,
-    /// Records that are inserted at most, which decides how large a combination is.
+    /// The most records that are inserted, which decides how large a combination is.
     pub operations: u64,
-    /// Combinations with as many value bytes are no part of it.
+    /// Combinations with this many value bytes are left out.
     pub size_limit: Bytes,
 }
 
@@ -37,7 +37,7 @@ impl ClaimsOver {
         ClaimsOver { axes, paired: plan.paired.clone(), operations, size_limit: plan.size_limit }
     }
 
-    /// Whether there is anything in it.
+    /// Checks that it is not empty.
     pub(super) fn check(&self) -> std::result::Result<(), String> {
         match self.combinations().is_empty() {
             true => Err("claims_over holds no combination: name record_size, records and data, or what else lies within a \
@@ -47,7 +47,7 @@ impl ClaimsOver {
         }
     }
 
-    /// The combinations in it, each once: cells of the axes within a matrix alone.
+    /// The combinations, each once: cells with only the axes within a matrix.
     pub fn combinations(&self) -> Vec<Cell> {
         let mut cells = vec![Cell::default()];
         let values = |axis| self.axes.values(axis).into_owned();

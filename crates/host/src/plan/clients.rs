@@ -1,11 +1,11 @@
-//! The clients of a plan: other machines that have its sessions.
+//! Checks a plan's clients: other machines that run its sessions.
 
 use super::Plan;
 use storebench_core::shown::piece;
 use storebench_core::workload::table;
 
 impl Plan {
-    /// Whether its sessions can be spread over its clients, whatever the store.
+    /// Checks that the sessions can be spread over the clients, whatever the store.
     pub(super) fn check_clients(&self) -> Result<(), String> {
         if self.clients.is_empty() {
             return Ok(());

@@ -1,10 +1,10 @@
-//! The number of a plan's combinations.
+//! Counts a plan's combinations.
 
 use super::{ALWAYS_CROSSED, Plan};
 use storebench_core::axis::Axis;
 
 impl Plan {
-    /// Its axes in the order in which sentences count them, each with how many values it has in so many places.
+    /// The axes in the order in which sentences count them, each with its number of values in this many places.
     pub fn lengths(&self, places: usize) -> Vec<(Axis, usize)> {
         let mut axes = self.workload.def().axes.to_vec();
         axes.sort_by_key(|axis| axis.place_in_id());
@@ -22,7 +22,7 @@ impl Plan {
         axes.into_iter().map(|axis| (axis, length(axis))).collect()
     }
 
-    /// The number of its combinations in so many places, those that are left out included.
+    /// The number of combinations in this many places, including those that are left out.
     pub fn combinations(&self, places: usize) -> u64 {
         let lengths = self.lengths(places);
         if !self.axes_one_at_a_time {

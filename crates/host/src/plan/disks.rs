@@ -1,4 +1,4 @@
-//! The simulated disks of a plan: its own, and those that come with storebench.
+//! The simulated disks of a plan: defined in it, or shipped with storebench.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,13 +13,13 @@ use storebench_core::error::unknown;
 use storebench_core::shown::piece;
 
 impl Plan {
-    /// A disk by its name: of the plan's own, or one that comes with storebench. There is none called `here`.
+    /// A disk by its name: the plan's own, or a shipped one. None is called `here`.
     pub fn disk(&self, name: &str) -> Option<Disk> {
         self.disks.get(name).cloned().or_else(|| disks::shipped(name))
     }
 
-    /// The names of the disks that its cells may be on, `here` among them where it is: those of its axis, or, where it names none,
-    /// the one under the place and those of its machines.
+    /// The disks that its cells may be on, `here` included: those of the disk axis, or, without that axis,
+    /// `here` and the disks of its machines.
     pub fn disk_names(&self) -> Vec<String> {
         let machines = || self.axes.texts(Axis::MACHINE);
         let names = match self.axes.names(Axis::DISK) {
@@ -32,27 +32,27 @@ impl Plan {
         names.into_iter().filter(|name| seen.insert(name.clone())).collect()
     }
 
-    /// The simulated disk of a cell's machine, which the cell is on where it can be had and no other is asked for.
+    /// The simulated disk of a cell's machine, which the cell uses if it is available and no other is asked for.
     pub fn disk_of_machine(&self, cell: &Cell) -> Option<String> {
         let asks = self.axes.names(Axis::DISK) || !self.workload.def().axes.contains(&Axis::DISK);
         if asks { None } else { self.machine(cell.machine())?.disk }
     }
 
-    /// Where it estimates times on other disks and names none that its stores are on, these are on the one for that.
+    /// If times on other disks are estimated and no disk is named, the stores are on the disk that records.
     pub(super) fn record_for_estimates(&mut self) {
         if !self.disk_estimate.is_empty() && !self.axes.names(Axis::DISK) {
             self.axes.set(Axis::DISK, [Value::word(RECORDER)]);
         }
     }
 
-    /// The disks on which times are estimated for stores on a simulated disk, by name; that disk is among them, to check them by.
+    /// The disks on which times are estimated for stores on a simulated disk, by name, including that disk, as a check.
     pub fn estimates(&self, on: &str) -> BTreeMap<String, Disk> {
         let names = self.disk_estimate.iter().map(String::as_str);
         let on = (!self.disk_estimate.is_empty()).then_some(on);
         names.chain(on).filter_map(|name| Some((name.to_owned(), self.disk(name)?))).collect()
     }
 
-    /// Takes in the disks that it names and that come with storebench.
+    /// Copies the shipped disks that the plan names into it.
     pub(super) fn settle_disks(&mut self) {
         for name in self.disk_names().into_iter().chain(self.disk_estimate.clone()) {
             if let Some(disk) = self.disk(&name) {
@@ -61,7 +61,7 @@ impl Plan {
         }
     }
 
-    /// Checks that there is a disk of this name, which is on no axis.
+    /// Checks that a disk of this name exists, for names outside an axis.
     pub(super) fn must_know_disk(&self, name: &str) -> Result<(), String> {
         match self.disk(name) {
             Some(_) => Ok(()),
@@ -69,7 +69,7 @@ impl Plan {
         }
     }
 
-    /// Checks the disks: each name must be one that can be given, each disk one that can be modelled.
+    /// Checks the disks: each name must be allowed, each disk must have a model.
     pub(super) fn check_disks(&self) -> Result<(), String> {
         let not_here = "can't be simulated: it is the disk under the place";
         let disks = Named { axis: Axis::DISK, own: &self.disks, shipped: &disks::NAMES, not_here };

@@ -1,4 +1,4 @@
-//! Plans as text: read within bounds, and what is wrong with one in a line that names the place.
+//! Reads plans within bounds, and explains an error in a line that names its place.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ use storebench_core::bounded;
 use storebench_core::error::meant;
 use storebench_core::shown::{in_plain_words, is_code, piece};
 
-/// The longest plan, in bytes: a file that is longer was named by mistake, or has no end.
+/// The longest plan, in bytes: a longer file was named by mistake, or has no end.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// The text of a plan's file.
@@ -23,7 +23,7 @@ pub(super) fn text(path: &Path) -> io::Result<String> {
     })
 }
 
-/// Reads TOML, in which no text may hold escape codes: it would reach the terminal.
+/// Reads TOML without escape codes in its texts: they would reach the terminal.
 ///
 /// # Errors
 /// The mistake, with its line.
@@ -44,7 +44,7 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 fn code_in(table: &toml::Table) -> Option<(String, char)> {
     table.iter().find_map(|(key, value)| {
         let found = key.chars().find(|letter| letter.is_control());
-        // The name of the key is not shown as it is.
+        // The name of the key is shown without its control characters.
         let key: String = key.chars().filter(|letter| !letter.is_control()).collect();
         found.or_else(|| code_in_value(value)).map(|code| (key, code))
     })

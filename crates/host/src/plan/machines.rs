@@ -1,4 +1,4 @@
-//! The machines of a plan: its own, and those that come with storebench.
+//! The machine profiles of a plan: defined in it, or shipped with storebench.
 
 use super::Plan;
 use super::named::Named;
@@ -14,19 +14,19 @@ use storebench_core::workload::parameter::AfterLoad;
 use storebench_core::workload::recover;
 
 impl Plan {
-    /// A machine by its name: of the plan's own, or one that comes with storebench. There is none called `here`.
+    /// A machine by its name: the plan's own, or a shipped one. None is called `here`.
     pub fn machine(&self, name: &str) -> Option<Machine> {
         self.machines.get(name).cloned().or_else(|| machine::shipped(name))
     }
 
-    /// Takes in the machines and disks that it names and that come with storebench: so it says all of them, and a run that is repeated or
-    /// resumed has the same. The share of a machine is found by what a core does `here`.
+    /// Copies the shipped machines and disks that the plan names into it, so that a run that is repeated or
+    /// resumed has the same ones. `here` measures this machine's core for a machine's share.
     pub fn settle(&mut self, here: impl Fn() -> Core) {
         self.settle_machines(here);
         self.settle_disks();
     }
 
-    /// Takes in the machines on its axis that come with storebench, and finds their shares by what a core does `here`.
+    /// Copies the shipped machines on its axis, and computes their shares from this machine's core.
     fn settle_machines(&mut self, here: impl Fn() -> Core) {
         let mut measured = None;
         for name in self.axes.texts(Axis::MACHINE) {
@@ -37,7 +37,7 @@ impl Plan {
         }
     }
 
-    /// The memory that a cell's machine is limited to, in bytes, where it is.
+    /// The memory limit of a cell's machine, in bytes, if any.
     pub fn memory_limit(&self, cell: &Cell) -> Option<u64> {
         self.machine(cell.machine())?.memory.map(|memory| memory.0)
     }
@@ -47,8 +47,8 @@ impl Plan {
         self.machine(cell.machine()).map_or(1.0, |machine| machine.slowness())
     }
 
-    /// The time that a trial takes, by the costs of its place, whether it starts a server, and how much slower its
-    /// machine is.
+    /// The time of a trial, by the costs of its place, whether it starts a server, and the slowness of its
+    /// machine.
     pub fn time(&self, cell: &Cell, stores: &[StoreDef], probe: &Probe) -> Time {
         let case = self.case(cell, stores);
         let Time { trial_s, audit_s, rest_s } = (self.workload.def().time)(&case, probe);
@@ -70,12 +70,12 @@ impl Plan {
         recovery.fold((self.workload.def().space)(case).room_bytes, f64::max) + case.server_bytes()
     }
 
-    /// The time of the states after power cuts and the faults that come after a trial, of a store that takes so long to start: guesses,
-    /// by what they took on a machine of two cores.
+    /// The time of the checks of power cuts and faults after a trial, for a store that takes `start_s` to start: guesses,
+    /// from measurements on a machine of two cores.
     fn checks_s(&self, start_s: f64) -> f64 {
         let look_s = LOOK_S + 2.0 * start_s;
         let cuts = self.cuts.unwrap_or_default() as f64;
-        // Of each of four controls there are a fifth as many.
+        // Each of the four controls has a fifth as many.
         let cuts_s = cuts * (1.0 + 4.0 / 5.0) * look_s;
         let faults = (self.faults.unwrap_or_default() * FaultKind::ALL.len() as u64) as f64;
         let recovery =
@@ -83,7 +83,7 @@ impl Plan {
         cuts_s + faults * (RECORDING_S + start_s + look_s) + recovery.sum::<f64>()
     }
 
-    /// Checks the machines: each name must be one that can be given, each limit one that makes sense.
+    /// Checks the machines: each name must be allowed, each limit must make sense.
     pub(super) fn check_machines(&self) -> Result<(), String> {
         let not_here = "can't be limited: it is this machine";
         let machines = Named { axis: Axis::MACHINE, own: &self.machines, shipped: &machine::NAMES, not_here };
@@ -94,7 +94,7 @@ impl Plan {
     }
 }
 
-/// Looking at a state, and taking the steps on a disk that logs them, in seconds.
+/// The time of checking a state, and of the steps on a disk that logs, in seconds.
 const LOOK_S: f64 = 0.1;
 const RECORDING_S: f64 = 0.4;
 /// Adding a record in a batch, in seconds.
@@ -119,7 +119,7 @@ mod tests {
         plan.settle_machines(|| quick);
         assert_eq!(plan.machines.keys().collect::<Vec<_>>(), ["beaglebone-black", "laptop-hdd"]);
         assert_eq!(plan.machines["beaglebone-black"].share, Some(Percent(10.0)));
-        // As the run is resumed, nothing is measured again.
+        // A resumed run measures nothing again.
         let mut again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
         again.settle_machines(|| unreachable!("the share is known"));
         assert_eq!(again.machines, plan.machines);

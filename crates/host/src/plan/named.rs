@@ -1,4 +1,4 @@
-//! Things that a plan names on an axis: its own, and those that come with storebench.
+//! Definitions that a plan refers to by name on an axis: its own, and shipped ones.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use storebench_core::axis::Axis;
 use storebench_core::axis::table::HERE;
 use storebench_core::error::unknown;
 
-/// A plan's own things of one kind, beside those that come with storebench.
+/// A plan's own definitions of one kind, and the shipped ones.
 pub(super) struct Named<'a, T> {
-    /// The axis on which they are named.
+    /// The axis that refers to them.
     pub axis: Axis,
     /// The plan's own, by name.
     pub own: &'a BTreeMap<String, T>,
     /// The names of the others.
     pub shipped: &'a [&'a str],
-    /// Why none of its own can be called `here`.
+    /// Why none of them can be called `here`.
     pub not_here: &'a str,
 }
 

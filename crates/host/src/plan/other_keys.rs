@@ -1,4 +1,4 @@
-//! Tables of plans that hold other keys next to the fields of a struct: axes, and parameters of workloads.
+//! Tables of plans that hold further keys next to the fields of a struct: axes, and parameters of workloads.
 
 use serde::de::value::StringDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, Visitor};
@@ -9,7 +9,7 @@ use storebench_core::axis::Axis;
 use storebench_core::axis::read::{Key, ReadList};
 use storebench_core::workload::parameter::Parameters;
 
-/// The other keys of a table; `None` for the kinds that it can't have.
+/// The further keys of a table; `None` for a kind that it can't have.
 #[derive(Debug, Default)]
 pub(super) struct OtherKeys {
     /// Axes by name, each with its values.
@@ -19,11 +19,11 @@ pub(super) struct OtherKeys {
 }
 
 impl OtherKeys {
-    /// Whether a key is one of them; an error that lists all keys that are known otherwise.
+    /// Whether a key is one of them; an error lists all known keys.
     fn check(&self, name: &str, fields: &[&str]) -> Result<(), String> {
         let axes = self.axes.iter().flat_map(|_| Axis::as_written()).map(|axis| -> &str { axis.name() });
         let parameters = self.parameters.iter().flat_map(|_| Parameters::NAMES.iter().copied());
-        // Settings of stores are axes, too, and are not listed.
+        // Settings of stores are axes, too, but are not listed.
         let is_axis = self.axes.is_some() && Axis::named(name).is_some();
         let mut known = fields.iter().copied().chain(axes).chain(parameters);
         if is_axis || known.clone().any(|own| own == name) {
@@ -34,7 +34,6 @@ impl OtherKeys {
         Err(format!("unknown field `{name}`, expected one of {all}"))
     }
 
-    /// Reads the value of a key that is one of them.
     fn take<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
         match (Axis::named(name), &mut self.axes, &mut self.parameters) {
             (Some(axis), Some(axes), _) => axes.set(axis, map.next_value_seed(ReadList(axis))?),
@@ -45,7 +44,7 @@ impl OtherKeys {
     }
 }
 
-/// Reads the fields of a struct, and puts the other keys of its table in their place.
+/// Reads the fields of a struct, and collects the other keys of its table.
 pub(super) struct Fields<'b, D>(pub D, pub &'b mut OtherKeys);
 
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for Fields<'_, D> {
@@ -70,7 +69,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Fields<'_, D> {
     }
 }
 
-/// A table: the keys that are fields go on to `then`, a visitor or the way to the entries.
+/// A table: its fields go on to `then`, a visitor or the way to the entries.
 struct Table<'b, T> {
     fields: &'static [&'static str],
     others: &'b mut OtherKeys,

@@ -1,4 +1,4 @@
-//! Axes that go together: their values are taken in step, not combined.
+//! Paired axes: their values are taken in step, not combined.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use storebench_core::result::{LeftOut, Reason};
 use storebench_core::shown::piece;
 use storebench_core::units::CountRange;
 
-/// Counts of records become no fewer than this.
+/// The fewest records that a count is reduced to.
 const FEWEST: u64 = 100;
 
-/// A value for each axis of a list, which are set together; one axis alone is a list of one.
+/// A value for each axis of a list, set together; a single axis is a list of one.
 pub type Step = Vec<(Axis, Value)>;
 
-/// The steps of each of these axes, in their order. The steps of axes that go together are where the first of them is.
+/// The steps of each of these axes, in their order. Paired axes are at the position of the first.
 pub fn steps(
     paired: &[Vec<Axis>],
     axes: impl IntoIterator<Item = Axis>,
@@ -38,13 +38,13 @@ pub fn steps(
 }
 
 impl Plan {
-    /// Whether the steps of an axis are counted with those of an axis that it is paired with.
+    /// Whether an axis is paired with an earlier one, and counted there.
     pub(super) fn is_counted_elsewhere(&self, axis: Axis) -> bool {
         self.paired.iter().any(|pair| pair.contains(&axis) && pair.first() != Some(&axis))
     }
 
-    /// The plan with a tenth of the records where a count that goes with another axis does not fit onto the disk; `None` where no count
-    /// can become fewer.
+    /// The plan with a tenth of the records, for paired counts that do not fit onto the disk; `None` if no count
+    /// can be reduced.
     pub fn with_fewer_records(&self, left_out: &[LeftOut]) -> Option<Plan> {
         let is_paired = self.paired.iter().any(|pair| pair.contains(&Axis::RECORDS));
         let counts: Vec<CountRange> = self.axes.list(Axis::RECORDS);
@@ -63,7 +63,7 @@ impl Plan {
         (is_fewer && plan.check().is_ok()).then_some(plan)
     }
 
-    /// Checks that the axes that go together can.
+    /// Checks that the paired axes can be paired.
     pub(super) fn check_paired(&self) -> Result<(), String> {
         let mut seen: Vec<Axis> = Vec::new();
         for pair in &self.paired {

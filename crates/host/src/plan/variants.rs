@@ -1,5 +1,5 @@
-//! The variants of a store's settings in a plan: every combination, or one setting at a time from a base; and points
-//! beside.
+//! The variants of a store's settings in a plan: every combination, or one setting at a time from a base; and further
+//! points.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,17 +7,17 @@ use super::{Plan, Settings};
 use storebench_core::axis::{Axis, Value};
 use storebench_core::shown::{piece, quoted};
 
-/// Settings of stores that are measured beside what the axes make, under a name.
+/// Settings of stores that are measured in addition to the axes' combinations, under a name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Its name in reports: `the paper's best`.
     pub name: String,
-    /// Its settings, by store and name; the others are the plan's.
+    /// The settings, by store and name; all others are the plan's.
     #[serde(flatten)]
     pub settings: Settings,
 }
 
-/// The values on axes that tell a variant of a store from its others.
+/// The values that distinguish a variant of a store from its others.
 type Variant = Vec<(Axis, Value)>;
 
 fn axis(store: &str, setting: &str) -> Option<Axis> {
@@ -25,7 +25,7 @@ fn axis(store: &str, setting: &str) -> Option<Axis> {
 }
 
 impl Plan {
-    /// The variants of a store, each with the values of its own: of every combination of its settings, or one setting at a
+    /// The variants of a store: every combination of its settings, or one setting at a
     /// time from the plan's own; then the points.
     pub fn variants(&self, store: &str) -> Vec<Variant> {
         let mut variants = match self.one_at_a_time {
@@ -41,7 +41,7 @@ impl Plan {
         variants
     }
 
-    /// The number of variants of a store, counted before any is made. One that stands twice counts twice.
+    /// The number of variants of a store, counted before any is made. A repeated one counts twice.
     pub(super) fn count_variants(&self, store: &str) -> usize {
         let points = self.points.iter().filter(|point| point.settings.contains_key(store)).count();
         let lengths = self.own(store).map(|(_, values)| values.len());
@@ -56,7 +56,7 @@ impl Plan {
         self.axes.settings().filter(move |(axis, _)| axis.setting().is_some_and(|(own, _)| own == store))
     }
 
-    /// The value that the plan gives a setting where no axis does.
+    /// The plan's value of a setting that is on no axis.
     fn base(&self, axis: Axis) -> Option<&str> {
         let (store, name) = axis.setting()?;
         self.settings.get(store)?.get(name).map(String::as_str)
@@ -81,7 +81,7 @@ impl Plan {
         })
     }
 
-    /// A point as a variant: named as the variants of the axes are, so that it is none twice.
+    /// A point as a variant: named like the variants of the axes, so that none appears twice.
     fn point(&self, point: &Point, store: &str) -> Option<Variant> {
         let settings = point.settings.get(store)?;
         let given =
@@ -101,7 +101,7 @@ impl Plan {
         Some(variant)
     }
 
-    /// Checks that the points make sense.
+    /// Checks that the points are valid.
     pub(super) fn check_points(&self) -> Result<(), String> {
         for (at, point) in self.points.iter().enumerate() {
             if point.name.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! The parent's side of a background load: starts its process, waits until it is at work, and ends it with the trial.
+//! The parent's side of a background load: starts its process, waits until it is at work, and kills it after the trial.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -19,31 +19,31 @@ use storebench_core::cell::Background;
 use storebench_core::lifeline;
 use storebench_core::result::BackgroundReport;
 
-/// A load that makes no progress for so long while it prepares has failed.
+/// A load that makes no progress for this long during preparation has failed.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The longest wait after a trial for a report that shows that the load was at work to its end; again from each report
-/// that it waits for the disk.
+/// The longest wait after a trial for a report that shows that the load worked to its end; it starts again with each report
+/// of a wait for the disk.
 const GRACE: Duration = Duration::from_millis(750);
-/// A load that was at work for a smaller share of a trial did not disturb it as claimed.
+/// A load that was at work for a smaller share of a trial did not disturb it as required.
 const LEAST_AT_WORK_SHARE: f64 = 0.9;
 
-/// Where a load is started from.
+/// The parameters of a load's start.
 #[derive(Debug, Clone, Copy)]
 pub struct Launch<'a> {
     /// This program.
     pub program: &'a Path,
     /// The load.
     pub load: Background,
-    /// A folder beside the stores' for the load's files; what is there serves the next load too.
+    /// A folder next to the stores' for the load's files, which the next load uses too.
     pub folder: &'a Path,
-    /// Where its errors go.
+    /// The log of its errors.
     pub log: &'a Path,
 }
 
 /// The outcome of a start.
 #[derive(Debug)]
 pub enum Started {
-    /// It is at work.
+    /// The load is at work.
     AtWork(Box<Load>),
     /// This machine lacks what it needs.
     Unsupported(String),
@@ -53,7 +53,7 @@ pub enum Started {
     Interrupted,
 }
 
-/// A load at work. Dropping it ends its process and all that it started.
+/// A load at work. Dropping it kills its process and all that it started.
 #[derive(Debug)]
 pub struct Load {
     process: Process,
@@ -69,7 +69,7 @@ pub struct Load {
 pub struct Finished {
     /// The report that goes into the result.
     pub report: BackgroundReport,
-    /// Why the trial was not disturbed as claimed, if it was not.
+    /// Why the trial was not disturbed as required, if so.
     pub complaint: Option<String>,
 }
 
@@ -119,8 +119,8 @@ impl Load {
         self.process.id()
     }
 
-    /// The report of its work from `from_ns` to `to_ns` ([`crate::background::now_ns`]), a span that has just ended.
-    /// Then ends it.
+    /// Reports the load's work from `from_ns` to `to_ns` ([`crate::background::now_ns`]), a span that has just ended,
+    /// and kills the load.
     pub fn finish(mut self, from_ns: u64, to_ns: u64) -> Finished {
         let ended = self.hear_until(to_ns);
         let at_work_share = self.timeline.at_work_share(from_ns, to_ns).min(1.0);
@@ -142,7 +142,7 @@ impl Load {
         Finished { report, complaint }
     }
 
-    /// Takes in all reports up to one that shows progress after `to_ns`; how the load ended, if it did.
+    /// Reads all reports up to one that shows progress after `to_ns`; returns how the load ended, if it did.
     fn hear_until(&mut self, to_ns: u64) -> Option<String> {
         let latest = Instant::now() + PATIENCE;
         let mut deadline = Instant::now() + GRACE;
@@ -164,7 +164,7 @@ impl Load {
     }
 }
 
-/// A load's process, in a group of its own. Dropping it kills the group.
+/// A load's process, in a separate process group. Dropping it kills the group.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
@@ -192,7 +192,7 @@ impl Process {
         let read = move || {
             let lines = output.into_iter().flat_map(|output| BufReader::new(output).lines());
             for line in lines.map_while(Result::ok) {
-                // A line that is cut off is the last: the process has been killed.
+                // An incomplete line is the last one: the process has been killed.
                 if let Ok(message) = serde_json::from_str(&line)
                     && sender.send(message).is_err()
                 {
@@ -204,12 +204,12 @@ impl Process {
         Ok(process)
     }
 
-    /// Its number.
+    /// The process's number.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// The end, in words, of a process whose output has ended. It is not reaped, so that its number stays its own.
+    /// How a process whose output has ended itself ended. It is not reaped, so that no other process gets its number.
     fn how_it_ended(&self, log: &Path) -> String {
         let status = lifeline::pid(&self.child)
             .and_then(|pid| Ok(waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?));

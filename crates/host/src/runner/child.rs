@@ -1,4 +1,4 @@
-//! A trial, in a process of its own: runs the workload that it is told, and tells what that measured.
+//! A trial's process: runs the workload of its task, and reports the measurements.
 
 use std::fs;
 use std::io::Write;
@@ -25,8 +25,8 @@ use storebench_core::workload::told;
 /// Runs the trial that the file `spec` describes and writes its [`Report`] to the file `out`. `reach` is the way to clients.
 ///
 /// # Errors
-/// When either file can't be used; anything else is in the report. A disk that can't take the report has an exit code of
-/// its own (`runner::supervise` knows them).
+/// When either file can't be used; every other error is in the report. A disk that can't take the report has a separate exit
+/// code, which `runner::supervise` knows.
 pub fn main(stores: &[StoreDef], reach: Reach, spec: &Path, out: &Path) -> error::Result<()> {
     let failed = |message: String| Error::new(Exit::Failure, message);
     let text = fs::read_to_string(spec).map_err(Error::io("reading", spec))?;
@@ -49,7 +49,7 @@ pub fn main(stores: &[StoreDef], reach: Reach, spec: &Path, out: &Path) -> error
         Err(Ended::Unsupported(message)) => Report::Unsupported { message },
     };
     if let Report::Failed { message, .. } = &report {
-        // For whoever opens the log; the report says it too.
+        // For readers of the log; the report says the same.
         let _ = writeln!(std::io::stderr(), "{message}");
     }
     write(&report, out)
@@ -65,7 +65,7 @@ fn with_library(stores: &[StoreDef], spec: &Spec) -> Result<Vec<StoreDef>, Strin
     Ok(stores)
 }
 
-/// Does a part of a check, and tells what came of it.
+/// Carries out a part of a check, and reports the outcome.
 fn check(asked: &Asked<'_>, part: &Part, out: &Path) -> error::Result<()> {
     let done = match part {
         Part::Kill(part) => return kill_check(asked, *part, out),
@@ -77,7 +77,7 @@ fn check(asked: &Asked<'_>, part: &Part, out: &Path) -> error::Result<()> {
     done.map_err(|ended| Error::new(Exit::Failure, format!("telling what came of a check: {ended:?}")))
 }
 
-/// Does a part of a kill check, and tells what came of it.
+/// Carries out a part of a kill check, and reports the outcome.
 fn kill_check(asked: &Asked<'_>, part: KillPart, out: &Path) -> error::Result<()> {
     let done = match part {
         KillPart::Write => {
@@ -94,7 +94,7 @@ fn kill_check(asked: &Asked<'_>, part: KillPart, out: &Path) -> error::Result<()
     write(&told, out)
 }
 
-/// Writes what is told to the parent to the file `out`.
+/// Writes a report for the parent to the file `out`.
 fn write(report: &impl Serialize, out: &Path) -> error::Result<()> {
     let failed = |message: String| Error::new(Exit::Failure, message);
     let text = serde_json::to_string(report).map_err(|error| failed(error.to_string()))?;
@@ -110,7 +110,7 @@ fn write(report: &impl Serialize, out: &Path) -> error::Result<()> {
 /// The measurements, with doubts of those figures that the limits did not hold.
 fn doubted(mut measured: Measured, spec: &Spec) -> Measured {
     let share = spec.limits.as_ref().and_then(|order| order.asked(Limited::Share));
-    // Of a server that is held alone it is not known apart from its client, who has all the time there is.
+    // A server that is limited alone can't be told from its client, whose time is not limited.
     let share = share.filter(|_| !children::is_held_apart());
     let doubts = share.map(|millionths| limit::beyond_share(&measured, millionths));
     measured.doubts.extend(doubts.unwrap_or_default());

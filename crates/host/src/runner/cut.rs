@@ -1,5 +1,5 @@
-//! The parent's side of the cut check (`workload/cut.rs`): records what a store asks of its disk, makes up states in which power
-//! cuts could have left that, and has each looked at by a process of its own.
+//! The parent's side of the cut check (`workload/cut.rs`): records a store's requests to its disk, makes states in which power
+//! cuts could have left the disk, and has a process check each state.
 
 mod draw;
 mod faults;
@@ -27,13 +27,13 @@ use storebench_core::store::Guarantee;
 use storebench_core::workload::cut::{CutTold, Looked};
 use storebench_core::workload::spec::{CutPart, Part, Spec};
 
-/// The longest that recording may take.
+/// The longest recording.
 const RECORDING: Limit =
     Limit { whole: Duration::from_secs(120), room: Duration::ZERO, name: "the cut check's" };
-/// The longest that looking at a state may take: what takes longer counts as hung, so a busy machine must not. A server starts, recovers
-/// and ends twice.
+/// The longest check of a state: a longer one counts as hung, so it must be too long for a busy machine. A server starts, recovers
+/// and stops twice.
 const LOOKING: Limit = Limit { whole: Duration::from_secs(60), room: Duration::ZERO, name: "a state's" };
-/// The names of its file systems, of the logs and of the state in a work folder.
+/// The name of its file systems, logs and states in a work folder.
 const NAME: &str = "cut";
 const LOG: &str = "cut.log";
 const MADE_LOG: &str = "cut-made.log";
@@ -41,25 +41,25 @@ const RECOVERY_LOG: &str = "cut-recovery.log";
 const RECOVERED_LOG: &str = "cut-recovered.log";
 const STATE: &str = "cut.json";
 
-/// The steps of a history: each kind is taken many times, and a store's first buffers fill.
+/// The steps of a history: enough to repeat each kind many times, and to fill a store's first buffers.
 const STEPS: u64 = 300;
 /// The states of a recovery that is cut again.
 const OF_RECOVERY: u64 = 2;
 
-/// The states that are asked for.
+/// The states to check.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked {
-    /// Their number, a fifth of them in recovery; of each control there are a fifth as many more.
+    /// Their number, a fifth of them in recovery; each control adds a fifth as many.
     pub states: u64,
     /// The sessions that share the steps.
     pub sessions: u64,
     /// Whether the disk tears blocks.
     pub torn: bool,
-    /// Whether all are cut while the store settles.
+    /// Whether all cuts are made while the store settles.
     pub settling: bool,
     /// The seed of all that is random.
     pub seed: u64,
-    /// The tier to which the store is held.
+    /// The guarantee that the store is checked against.
     pub tier: Guarantee,
 }
 
@@ -67,26 +67,26 @@ pub struct Asked {
 pub struct Check<'a> {
     /// The states that are asked for.
     pub asked: Asked,
-    /// The way in which its store is opened.
+    /// How the store is opened.
     pub spec: Spec,
     /// The file system of its place.
     pub template: &'a Template,
-    /// Where its processes have their files.
+    /// Where its processes keep their files.
     pub room: Room<'a>,
     /// The beginning of the names of files that it keeps in the run's folder.
     pub stem: String,
 }
 
-/// A disk's log of which states are made.
+/// A disk's log from which states are made.
 #[derive(Clone, Copy)]
 struct Scene<'s> {
     history: &'s History,
-    /// The log, and the file that it is in.
+    /// The log and its file.
     log: &'s Log,
     path: &'s Path,
-    /// Whether it is of the made store that writes in place.
+    /// Whether the log is of the control store that writes in place.
     made: bool,
-    /// Whether it is the log of a recovery: what was acknowledged does not depend on the moment.
+    /// Whether the log is of a recovery: what was acknowledged does not depend on the moment of the cut.
     is_recovery: bool,
 }
 
@@ -104,17 +104,17 @@ enum Told {
     Interrupted,
 }
 
-/// The end of a process, and what it has told.
+/// The end of a process, and its report.
 type Ended = (End, std::result::Result<CutTold, String>);
 
-/// The end of a part of the check: done, or `None` where it was interrupted.
+/// The end of a part of the check: `None` if it was interrupted.
 type Done = Option<()>;
 
 impl Check<'_> {
-    /// Makes it; `None` when it was interrupted.
+    /// Makes the check; `None` if it was interrupted.
     ///
     /// # Errors
-    /// When our own files can't be written, or a process can't be started.
+    /// When storebench's own files can't be written, or a process can't be started.
     pub fn make(&self, stage: &mut Stage<'_>) -> Result<Option<CutCheck>> {
         let start = Instant::now();
         let history = match self.record(stage, LOG, self.asked.sessions, false)? {
@@ -148,7 +148,7 @@ impl Check<'_> {
         self.asked.states.div_ceil(5)
     }
 
-    /// Looks at the states of a history, and at its controls.
+    /// Checks the states of a history, and its controls.
     fn states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut Cuts) -> Result<Done> {
         let path = stage.work().join(LOG);
         let scene = Scene { history, log: &history.log, path: &path, made: false, is_recovery: false };
@@ -158,7 +158,7 @@ impl Check<'_> {
         for drawn in &states {
             let Some(()) = self.note(stage, scene, drawn, cuts)? else { return Ok(None) };
         }
-        // Some of them are opened once more, and the power is cut meanwhile.
+        // Some are opened once more, with a power cut during recovery.
         let again = in_recovery.div_ceil(OF_RECOVERY).max(1);
         let every = (states.len() as u64 / again).max(1) as usize;
         for drawn in states.iter().step_by(every).take((in_recovery / OF_RECOVERY) as usize) {
@@ -171,7 +171,7 @@ impl Check<'_> {
         Ok(Some(()))
     }
 
-    /// Looks at a state, and notes what is found.
+    /// Checks a state, and counts the finding.
     fn note(&self, stage: &mut Stage<'_>, scene: Scene<'_>, drawn: &Drawn, cuts: &mut Cuts) -> Result<Done> {
         let Some(InState { verdict, open_ns, verified, .. }) = self.look(stage, scene, drawn)? else {
             return Ok(None);
@@ -205,7 +205,7 @@ impl Check<'_> {
         Ok(Some(()))
     }
 
-    /// Opens a state once more on a disk that logs what is asked of it, and looks at states in which a cut can leave that.
+    /// Opens a state once more on a disk that logs requests, and checks states in which a cut during recovery can leave it.
     fn recovery(
         &self,
         stage: &mut Stage<'_>,
@@ -219,7 +219,7 @@ impl Check<'_> {
         let state = self.state(&mut inner, &drawn.cut)?;
         let traced = Traced { log: Some(&to), ..Traced::is_cut(scene.path, &state) };
         let Some(looked) = self.look_at(&mut inner, scene, drawn, traced)? else { return Ok(None) };
-        // One that does not open has no recovery of its own.
+        // A state that does not open has no recovery to cut.
         let Some(logged) = looked.logged else { return Ok(Some(())) };
         let begun = scene.log.settled(&drawn.cut);
         let after = begun.len();
@@ -235,7 +235,6 @@ impl Check<'_> {
         Ok(Some(()))
     }
 
-    /// Looks at the states of a control.
     fn control(
         &self,
         stage: &mut Stage<'_>,
@@ -251,7 +250,7 @@ impl Check<'_> {
         Ok(Some(()))
     }
 
-    /// The control that is a store of its own: one that writes in place.
+    /// The control with a separate store: one that writes in place.
     fn in_place(&self, stage: &mut Stage<'_>, cuts: &mut Cuts) -> Result<Done> {
         let history = match self.record(stage, MADE_LOG, 1, true)? {
             Told::Of(history) => history,
@@ -266,7 +265,7 @@ impl Check<'_> {
         self.control(stage, scene, Control::InPlace, &drawn, cuts)
     }
 
-    /// Has the steps taken on a disk that logs what is asked of it.
+    /// Has a process take the steps on a disk that logs requests.
     fn record(&self, stage: &mut Stage<'_>, log: &str, sessions: u64, made: bool) -> Result<Told> {
         let (path, _) = stage.file(log)?;
         let mut inner = stage.inner();
@@ -298,7 +297,7 @@ impl Check<'_> {
         Ok(Told::Of(History { log, told }))
     }
 
-    /// Writes a state down for the server of its disk.
+    /// Writes a state to a file for the server of its disk.
     fn state(&self, stage: &mut Stage<'_>, cut: &Cut) -> Result<PathBuf> {
         let (path, mut file) = stage.file(STATE)?;
         let text = serde_json::to_vec(cut).unwrap_or_default();
@@ -306,7 +305,7 @@ impl Check<'_> {
         Ok(path)
     }
 
-    /// Has a state looked at; `None` when it was interrupted.
+    /// Has a process check a state; `None` if it was interrupted.
     fn look(&self, stage: &mut Stage<'_>, scene: Scene<'_>, drawn: &Drawn) -> Result<Option<InState>> {
         let mut inner = stage.inner();
         let state = self.state(&mut inner, &drawn.cut)?;
@@ -337,7 +336,7 @@ impl Check<'_> {
         }))
     }
 
-    /// The finding of a process that was to look, however it ended; `None` when it was interrupted.
+    /// The finding of a checking process, however it ended; `None` if it was interrupted.
     fn looked(&self, ended: Ended) -> Result<Option<Looked>> {
         Ok(Some(match ended {
             (End::Interrupted, _) => return Ok(None),
@@ -354,14 +353,14 @@ impl Check<'_> {
         }))
     }
 
-    /// Runs a process that does a part of it, in a file system on a disk; how it ended, and what it has told.
+    /// Runs a process for one part, in a file system on a disk; returns how it ended, and its report.
     fn process(&self, part: CutPart, (directory, disk): (PathBuf, PathBuf), limit: Limit) -> Result<Ended> {
         let spec = Spec { part: Some(Part::Cut(part)), directory, disk: Some(disk), ..self.spec.clone() };
         self.room.run(&spec, limit)
     }
 }
 
-/// The first so many entries of the log in a file.
+/// The first `count` entries of a log file.
 fn read_log(path: &Path, count: u64) -> Result<Log> {
     let read = || Log::first(count as usize, BufReader::new(File::open(path)?));
     read().map_err(Error::io("reading", path))

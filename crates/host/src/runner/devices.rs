@@ -1,4 +1,4 @@
-//! The block devices under the places of a run, and what others write to them.
+//! The block devices under the places of a run, and other processes' writes to them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,10 +12,10 @@ use storebench_core::measure::environment;
 use storebench_core::result::PlaceInfo;
 use storebench_core::test_hooks;
 
-/// The time for which the devices are watched while nothing runs.
+/// How long the devices are watched while nothing runs.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// The devices under directories of the user's, by the places' names; or why one is not known. Takes a second, unless
+/// The devices under directories of the user's, by place; or why one is unknown. Takes a second, unless
 /// `interrupted`.
 pub fn shared(
     places: &BTreeMap<String, PathBuf>,
@@ -27,7 +27,7 @@ pub fn shared(
     devices
 }
 
-/// The device under a place whose traffic is the trial's, or why none is known.
+/// The device under a place if its traffic is the trial's, or why there is none.
 pub(super) fn known(place: &PlaceInfo) -> Result<DeviceSpec, String> {
     if let Some(driver) = place.driver.as_ref().filter(|driver| driver.starts_with("FUSE")) {
         return Err(format!(
@@ -41,7 +41,7 @@ pub(super) fn known(place: &PlaceInfo) -> Result<DeviceSpec, String> {
     Ok(DeviceSpec { name, shared: true, idle_written_bytes_per_s: None })
 }
 
-/// The device under a directory, which others may write to as well, once all that is dirty there has reached it.
+/// The device under a directory, shared with other processes, once all dirty data have reached it.
 fn shared_device(path: &Path) -> Result<DeviceSpec, String> {
     let place = environment::place("", path).map_err(|error| error.to_string())?;
     let device = known(&place)?;
@@ -52,14 +52,14 @@ fn shared_device(path: &Path) -> Result<DeviceSpec, String> {
     Ok(device)
 }
 
-/// Looks at what others write to all devices at once.
+/// Measures other processes' writes to all devices at once.
 fn watch_idle(devices: &mut BTreeMap<String, Result<DeviceSpec, String>>, interrupted: &AtomicBool) {
     let mut known: Vec<_> = devices.values_mut().filter_map(|device| device.as_mut().ok()).collect();
     if known.is_empty() || test_hooks::probes_in_a_moment() {
         return;
     }
     let watched: io::Result<Vec<_>> = known.iter().map(|device| BlockDevice::named(&device.name)).collect();
-    // An error here leaves the rates unknown; a device that can't be read is seen in the trial again.
+    // An error leaves the rates unknown; the trial sees a device that can't be read again.
     let rates = watched.and_then(|watched| device::idle_written_bytes_per_s(&watched, IDLE, interrupted));
     for (device, rate) in known.iter_mut().zip(rates.unwrap_or_default()) {
         device.idle_written_bytes_per_s = Some(rate);

@@ -1,4 +1,4 @@
-//! The files in a run's folder through which the parent and a trial's process talk.
+//! The files in a run's folder through which the parent and a trial's process communicate.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,14 +10,14 @@ use storebench_core::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::workload::spec::Spec;
 
-/// The task of the process.
+/// The process's task.
 pub const SPEC: &str = "trial.json";
-/// The file of the process' report.
+/// The process's report.
 pub const REPORT: &str = "trial-out.json";
-/// The limits that it is held to, as they took effect.
+/// The process's limits, as they took effect.
 pub const LIMITS: &str = "trial-limits.json";
 
-/// More than a process tells: a result has its histograms and series in it.
+/// More than any report: a result includes its histograms and series.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Removes the files, also those that a kill left.
@@ -25,7 +25,7 @@ pub fn remove(folder: &Path) -> Result<()> {
     [SPEC, REPORT, LIMITS].into_iter().try_for_each(|name| guard::remove(folder, name))
 }
 
-/// Writes the task, and makes the file for the report, so that it is there where the disk has no room for another file.
+/// Writes the task, and creates the file for the report while the disk has room for it.
 pub fn ask(folder: &Path, spec: &Spec) -> Result<()> {
     let text = serde_json::to_string(spec).unwrap_or_default();
     with_room(folder, || {

@@ -1,4 +1,4 @@
-//! The job of a run.
+//! The parameters of a run.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -18,32 +18,32 @@ pub struct Job<'a> {
     pub stores: &'a [StoreDef],
     /// Its cells.
     pub cells: &'a [Cell],
-    /// Where the places are, by name.
+    /// The places by name.
     pub places: &'a BTreeMap<String, Place>,
     /// Earlier results, when it is resumed.
     pub done: &'a [TrialResult],
     /// Set by Ctrl-C.
     pub interrupted: &'a AtomicBool,
-    /// After this moment no trial is begun but the first, and those of the certain blocks.
+    /// No trial begins after this moment except the first, and those of the certain blocks.
     pub until: Option<Instant>,
-    /// The first blocks, without which there would be no answer: they are run whole, however late it is.
+    /// The first blocks, without which there would be no answer: they run completely, however late it is.
     pub certain_blocks: u32,
-    /// Whether the results so far are precise enough, where a precision is asked for: blocks are added until they are.
+    /// Whether the results are precise enough, if a precision is asked for: blocks are added until they are.
     pub enough: Option<Enough<'a>>,
-    /// Which cells take part in the next block, at the cells' places, where some may be given up; else all do.
+    /// Which cells take part in the next block, by index, if cells may be given up; otherwise all do.
     pub goes_on: Option<GoesOn<'a>>,
-    /// The cells of blocks beyond the plan's trials, where only what is undecided is measured further.
+    /// The cells of blocks beyond the plan's trials, if only undecided ones are measured further.
     pub beyond: Option<Beyond<'a>>,
-    /// Blocks of the same cells in earlier runs, whose seeds are taken.
+    /// Blocks of the same cells in earlier runs, whose seeds are used up.
     pub blocks_before: u32,
 }
 
-/// Says whether results are precise enough.
+/// Decides whether results are precise enough.
 pub type Enough<'a> = &'a dyn Fn(&[TrialResult]) -> bool;
 
-/// Names the cells of the next block beyond the plan's trials, by their places among the job's and in the order in which they are to
-/// run, by the results so far. None ends the run.
+/// Returns the cells of the next block beyond the plan's trials, by their index in the job and in running order,
+/// from the results so far. An empty list ends the run.
 pub type Beyond<'a> = &'a dyn Fn(&[TrialResult]) -> Vec<usize>;
 
-/// Says which cells are measured further, by the results so far.
+/// Decides which cells are measured further, from the results so far.
 pub type GoesOn<'a> = &'a dyn Fn(&[TrialResult]) -> Vec<bool>;

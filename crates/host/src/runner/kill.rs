@@ -1,4 +1,4 @@
-//! The parent's side of the kill check (`workload/kill.rs`): which trials have one, and its two processes.
+//! The parent's side of the kill check (`workload/kill.rs`): decides which trials have one, and runs its two processes.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -19,12 +19,12 @@ use storebench_core::workload::spec::{KillPart, Part, Spec};
 const LIMIT: Limit =
     Limit { whole: Duration::from_secs(120), room: Duration::ZERO, name: "the kill check's" };
 
-/// The ways of opening a store that have passed. One that has failed is checked again with every trial.
+/// The ways of opening a store that have passed. A failed one is checked again with every trial.
 #[derive(Default)]
 pub struct Passed(BTreeSet<String>);
 
 impl Passed {
-    /// Those of a job's earlier results.
+    /// The passed ways in a job's earlier results.
     pub fn before(job: &Job<'_>) -> Passed {
         let mut passed = Passed::default();
         job.done.iter().for_each(|result| passed.note(job, result));
@@ -39,19 +39,19 @@ impl Passed {
         }
     }
 
-    /// Whether a cell opens its store as one that has passed.
+    /// Whether a cell opens its store in a way that has passed.
     pub fn has(&self, job: &Job<'_>, cell: &Cell) -> bool {
         self.0.contains(&way(job, cell))
     }
 }
 
-/// All that decides how a cell's store writes: where, with which guarantee, with which settings.
+/// Everything that decides how a cell's store writes: place, guarantee, settings.
 fn way(job: &Job<'_>, cell: &Cell) -> String {
     let settings = job.plan.settings_to_open(cell, job.stores);
     format!("{:?}", (cell.store(), cell.site(), cell.guarantee(), cell.tuning(), settings))
 }
 
-/// Why a trial has no kill check, or `None` where it is to have one. The outer `None`: its store promises nothing about kills,
+/// Why a trial has no kill check, or an inner `None` if it has one. The outer `None`: its store promises nothing about kills,
 /// or is not ranked.
 pub fn left_out(
     job: &Job<'_>,
@@ -81,7 +81,7 @@ pub fn left_out(
 
 /// The outcome of a kill check.
 pub enum Checked {
-    /// The result that tells it.
+    /// The report for the result.
     As(KillCheck),
     /// The store has failed it.
     Failed {
@@ -96,21 +96,21 @@ pub enum Checked {
 
 /// A kill check that is about to be made.
 pub struct Check<'a> {
-    /// The way in which its store is opened.
+    /// How the store is opened.
     pub spec: Spec,
-    /// Where its processes have their files.
+    /// Where its processes keep their files.
     pub room: Room<'a>,
 }
 
 impl Check<'_> {
-    /// Makes it, in the trial's folder, which is emptied first.
+    /// Makes the check in the trial's folder, which is emptied first.
     pub fn make(self) -> Result<Checked> {
         let start = Instant::now();
         let directory = &self.spec.directory;
         guard::remove_made(directory)
             .and_then(|()| std::fs::create_dir(directory))
             .map_err(Error::io("emptying", directory))?;
-        // Whatever else was killed meanwhile: another process may have run out of memory just then.
+        // Killed by itself, even if the kernel killed others meanwhile for lack of memory.
         let (steps, undone) = match self.process(KillPart::Write)? {
             (End::Badly { signal: Some(9), .. }, Ok(Told::Written { steps, undone })) => (steps, undone),
             (end, told) => return Ok(ended(end, told)),
@@ -126,13 +126,13 @@ impl Check<'_> {
         }
     }
 
-    /// Runs a process that does a part of it; how it ended, and what it has told.
+    /// Runs a process for one part; returns how it ended, and its report.
     fn process(&self, part: KillPart) -> Result<(End, std::result::Result<Told, String>)> {
         self.room.run(&Spec { part: Some(Part::Kill(part)), ..self.spec.clone() }, LIMIT)
     }
 }
 
-/// The outcome where a process did not end as it should.
+/// The outcome if a process did not end as it should.
 fn ended(end: End, told: std::result::Result<Told, String>) -> Checked {
     let failed =
         |reason, message: String| Checked::Failed { reason, message: format!("kill check: {message}") };

@@ -1,5 +1,5 @@
-//! The parent's side of a trial's limits: makes the cgroups that hold it, tells the trial what to join and to check, and says what
-//! came of it.
+//! The parent's side of a trial's limits: makes the cgroups, tells the trial which to join and to check, and reports the
+//! outcome.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use storebench_core::measure::limit::{By, Decision, Order, Reach, evidence, hold
 use storebench_core::result::{LimitReport, Limited, MachineReport, PlaceInfo, Reason};
 use storebench_core::units::rough_bytes;
 
-/// More bytes than a trial tells of its limits.
+/// More bytes than a trial's report on its limits has.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// A trial's limits, ready for its process.
@@ -31,23 +31,23 @@ pub struct Limiting {
     told: PathBuf,
 }
 
-/// Where a trial's limits are to be held.
+/// Where a trial's limits apply.
 #[derive(Debug, Clone, Copy)]
 pub struct Site<'a> {
-    /// The limits that this process can hold.
+    /// The limits that this process can enforce.
     pub reach: &'a Reach,
-    /// The block device under the place, or why none is known.
+    /// The block device under the place, or why it is unknown.
     pub device: &'a Result<DeviceSpec, String>,
-    /// The cgroup that counts the trial's memory and where it was made, if there is one.
+    /// The cgroup that counts the trial's memory, with its parent, if any.
     pub counting: Option<(&'a Home, &'a Group)>,
-    /// The file into which the trial writes what took effect.
+    /// The file for the trial's report on which limits took effect.
     pub told: &'a Path,
 }
 
-/// The decision on a machine's limits at a place with this device.
+/// Decides how a machine's limits are enforced at a place with this device.
 ///
 /// # Errors
-/// The limit that can't be held, why, and what would help.
+/// The limit that can't be enforced, why, and what would help.
 pub fn decide(
     reach: &Reach,
     machine: &Machine,
@@ -60,7 +60,7 @@ pub fn decide(
     reach.decide(&machine.limits(), &machine.optional, known)
 }
 
-/// Why the trials of a cell can't be held to the limits of its machine, in one of these places.
+/// Why a cell's trials can't run under the limits of its machine, in one of these places.
 pub fn lacking(reach: &Reach, plan: &Plan, cell: &Cell, places: &[PlaceInfo]) -> Option<Reason> {
     let machine = plan.machine(cell.machine())?.with_files(cell.disk() != HERE);
     let place = places.iter().find(|place| place.is_of(cell));
@@ -69,10 +69,10 @@ pub fn lacking(reach: &Reach, plan: &Plan, cell: &Cell, places: &[PlaceInfo]) ->
 }
 
 impl Limiting {
-    /// Makes on the stage what holds a cell's machine to its limits.
+    /// Makes the cgroups for a cell's machine on the stage.
     ///
     /// # Errors
-    /// The limit that can't be held, why, and what would help.
+    /// The limit that can't be enforced, why, and what would help.
     pub fn take(
         stage: &mut Stage<'_>,
         cell: &Cell,
@@ -110,7 +110,7 @@ impl Limiting {
         Ok(Limiting { name, decision, groups, device, processors, told: site.told.to_path_buf() })
     }
 
-    /// The limits that the trial's process is told to take on.
+    /// The limits for the trial's process to take on.
     pub fn order(&self) -> Order {
         let held = self.decision.held.iter();
         Order {
@@ -122,12 +122,12 @@ impl Limiting {
         }
     }
 
-    /// Whether the trial runs in a scope of the user's systemd, which it must not leave for a cgroup that counts.
+    /// Whether the trial runs in a scope of the user's systemd, which it must not leave for a cgroup that counts memory.
     pub fn is_scope(&self) -> bool {
         self.decision.held.iter().any(|held| held.by == By::Scope)
     }
 
-    /// The command that starts the trial's process in a scope of the user's systemd, with its limits; empty where it
+    /// The command that starts the trial's process in a scope of the user's systemd, with its limits; empty if it
     /// needs none.
     pub fn scope(&self) -> Vec<OsString> {
         if !self.is_scope() {
@@ -141,7 +141,7 @@ impl Limiting {
         first.into_iter().chain(options).chain(["--".to_owned()]).map(OsString::from).collect()
     }
 
-    /// The words for processes that the kernel has killed because the limit of memory was reached, if there are any.
+    /// A sentence about processes that the kernel killed at the memory limit, if any.
     pub fn killed(&self) -> Option<String> {
         let kills = self.groups.iter().filter_map(|group| evidence(group.folder(), group.version()).kills);
         let limit = self.decision.held.iter().find(|held| held.limit == Limited::Memory)?;
@@ -149,7 +149,7 @@ impl Limiting {
         (kills.sum::<u64>() > 0).then(|| format!("killed by the kernel for memory: limit {limit}"))
     }
 
-    /// The outcome of the limits, by what the trial has told and what the kernel counted.
+    /// The outcome of the limits, from the trial's report and the kernel's counts.
     pub fn report(&self) -> MachineReport {
         let text = bounded::bytes(&self.told, MOST_BYTES).unwrap_or_default();
         let told: Vec<LimitReport> = serde_json::from_slice(&text).unwrap_or_default();
@@ -182,7 +182,7 @@ impl Limiting {
     }
 }
 
-/// A limit as systemd takes it; `device` is the path of the block device, with a space.
+/// A limit in systemd's form; `device` is the path of the block device, with a space.
 fn properties(limit: Limited, asked: u64, device: &str) -> Vec<String> {
     match limit {
         Limited::Memory => vec![format!("MemoryMax={asked}"), "MemorySwapMax=0".into()],

@@ -1,4 +1,4 @@
-//! The time that the rest of a run will take.
+//! Estimates the rest of a run's time.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use storebench_core::cell::Cell;
 use storebench_core::measure::probe::Probe;
 use storebench_core::store::StoreDef;
 
-/// The time that the rest will take: estimates of the cells, scaled by how the estimates did so far.
+/// The rest of a run's time: estimates of the cells, scaled by their accuracy so far.
 pub struct Pace<'a> {
     plan: &'a Plan,
     stores: &'a [StoreDef],
@@ -20,7 +20,7 @@ pub struct Pace<'a> {
 }
 
 impl<'a> Pace<'a> {
-    /// The pace of a job whose places are as probed, by name.
+    /// The pace of a job whose places were probed, by name.
     pub fn new(job: &Job<'a>, probes: BTreeMap<String, Probe>) -> Pace<'a> {
         let mut pace = Pace {
             plan: job.plan,
@@ -41,7 +41,7 @@ impl<'a> Pace<'a> {
         self.probes.get(cell.site().as_ref()).map_or(1.0, seconds)
     }
 
-    /// Takes into account how long a trial of `cell` took, in seconds.
+    /// Takes into account that a trial of `cell` took `took_s` seconds.
     pub fn ended(&mut self, cell: &Cell, took_s: f64) {
         let estimate = self.estimate(cell);
         self.estimated_left_s = (self.estimated_left_s - estimate).max(0.0);
@@ -49,7 +49,7 @@ impl<'a> Pace<'a> {
         self.took_s += took_s;
     }
 
-    /// The time that the rest will take, as far as can be told.
+    /// The time left, if it can be estimated.
     pub fn left(&self) -> Option<Duration> {
         let scale = if self.estimated_done_s > 0.0 { self.took_s / self.estimated_done_s } else { 1.0 };
         Duration::try_from_secs_f64(self.estimated_left_s * scale).ok()

@@ -1,4 +1,4 @@
-//! The parent of all trials: goes through the schedule, runs each trial in a process of its own, and saves every result
+//! The parent of all trials: goes through the schedule, runs each trial in a separate process, and saves every result
 //! before the next begins.
 
 use std::cell::RefCell;
@@ -29,11 +29,11 @@ use storebench_core::result::{Failure, Outcome, TrialResult};
 pub struct Ended {
     /// The user interrupted it.
     pub interrupted: bool,
-    /// Trials that failed, those of before included.
+    /// Trials that failed, including earlier ones.
     pub failed: u64,
 }
 
-/// Runs what is left of a job.
+/// Runs the rest of a job.
 ///
 /// # Errors
 /// When a result can't be saved or a trial can't be started; trials that fail are results.
@@ -78,7 +78,7 @@ pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -
 }
 
 impl Ended {
-    /// The end of a run that has these results, all that it was to have.
+    /// The end of a run with these results, if they are all of its results.
     pub fn of(results: &[TrialResult]) -> Ended {
         let failed = results.iter().filter(|result| matches!(result.outcome, Outcome::Failed { .. }));
         Ended { interrupted: false, failed: failed.count() as u64 }
@@ -89,12 +89,12 @@ struct Running<'a> {
     job: &'a Job<'a>,
     done: HashSet<(String, u32)>,
     places: PreparedPlaces,
-    /// Where trials can have cgroups of their own, or why they have none.
+    /// Where cgroups for trials can be made, or why not.
     cgroups: std::result::Result<cgroup::Home, String>,
-    /// The limits that can be held.
+    /// The limits that can be enforced.
     reach: Reach,
     pace: Pace<'a>,
-    /// The ways of opening a store that need no other kill check.
+    /// The ways of opening a store that need no further kill check.
     passed: Passed,
     results: Vec<TrialResult>,
     /// The end of the plan's budget, after which no trial beyond the plan's is begun.
@@ -102,12 +102,12 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// All cells, in the order of a block of the plan's.
+    /// All cells, in the order of one of the plan's blocks.
     fn whole_block(&self, block: u32) -> Vec<usize> {
         schedule::block(self.job.cells.len(), block, self.job.plan.seed)
     }
 
-    /// The cells of a block beyond the plan's trials; none where all is known that is asked for, or the time is over.
+    /// The cells of a block beyond the plan's trials; none if everything is decided, or the time is over.
     fn further(&self, block: u32) -> Vec<usize> {
         let in_time = self.end.is_none_or(|end| Instant::now() < end) && !self.is_late(block);
         match (self.job.beyond, self.job.enough) {
@@ -127,11 +127,11 @@ impl Running<'_> {
     /// The time that the rest takes, or may take where there is a moment for its end.
     fn left(&self) -> Option<Duration> {
         let up_to = |moment: Instant| moment.saturating_duration_since(Instant::now());
-        // Until its end a budget is spent on what is undecided.
+        // Until its end a budget is spent on undecided comparisons.
         self.job.until.map(up_to).or_else(|| self.pace.left().max(self.end.map(up_to)))
     }
 
-    /// Runs these cells, each once; none is begun after the `end`.
+    /// Runs these cells once each; none begins after `end`.
     fn block(
         &mut self,
         block: u32,
@@ -160,7 +160,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Runs one trial and saves its result; `false` when it was interrupted.
+    /// Runs one trial and saves its result; `false` if it was interrupted.
     fn trial(
         &mut self,
         cell: &Cell,
@@ -174,7 +174,7 @@ impl Running<'_> {
         listener.borrow_mut().hear(&Event::TrialStarted { cell, position, left });
         let seed = schedule::seed(self.job.blocks_before + block, self.job.plan.seed);
         let result = match place.trial_folders.take(&mut stage, position, seed) {
-            // A program that mounts an image can be killed, or find no loop device: that is this trial's affair.
+            // The program that mounts an image can be killed, or find no loop device: then only this trial fails.
             Err(error) if error.exit == Exit::Failure && place.trial_folders.are_images() => {
                 Some(trial::not_begun(cell, (position, block), &place.beside, error.message))
             }
@@ -203,11 +203,11 @@ impl Running<'_> {
                 result.map(|result| blamed(result, folder, &directory)).transpose()?
             }
         };
-        // First, so that what a store took of the disk is free for its result.
+        // First, so that the disk space that a store used is free for its result.
         let given_back = stage.give_back();
         let left = given_back.as_ref().err().filter(|error| error.exit == Exit::Unreachable);
         match left {
-            // A server that has gone keeps it: that is noted, and in nobody's way.
+            // A server that is gone keeps its data: that is reported, and no error.
             Some(_) => stage.keep(),
             None => drop(stage),
         }
@@ -229,10 +229,10 @@ impl Running<'_> {
     }
 }
 
-/// The result of a trial that did not end well, with the cause where that is under its folder.
+/// The result of a failed trial, with the cause if its folder's disk is to blame.
 ///
 /// # Errors
-/// When others tampered with our folders, which is no failure of the store's.
+/// When others changed storebench's folders, which is no failure of the store's.
 fn blamed(mut result: TrialResult, folder: &RunFolder, directory: &Path) -> Result<TrialResult> {
     if result.outcome != Outcome::Ok {
         folder.check()?;
@@ -243,7 +243,7 @@ fn blamed(mut result: TrialResult, folder: &RunFolder, directory: &Path) -> Resu
     Ok(result)
 }
 
-/// Why a trial's folder can't be used any more though nobody has moved it: the file system under it has failed.
+/// Why a trial's folder is unusable though it was not moved: the file system under it has failed.
 ///
 /// # Errors
 /// When it was moved or deleted.

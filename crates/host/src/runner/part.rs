@@ -1,4 +1,4 @@
-//! The process of a check that comes after a trial.
+//! Runs a process of a check that comes after a trial.
 
 use std::io::{Seek, SeekFrom};
 use std::path::Path;
@@ -12,7 +12,7 @@ use storebench_core::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::workload::spec::Spec;
 
-/// Where such a process has its files, and who may end it.
+/// The files of such a process, and who may end it.
 pub struct Room<'a> {
     /// The run's folder.
     pub folder: &'a Path,
@@ -25,7 +25,7 @@ pub struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Runs one; how it ended, and what it has told.
+    /// Runs a process; returns how it ended, and its report.
     ///
     /// # Errors
     /// When its files can't be written, or it can't be started.
@@ -36,7 +36,7 @@ impl Room<'_> {
     ) -> Result<(End, std::result::Result<T, String>)> {
         exchange::ask(self.folder, spec)?;
         let log = self.folder.join(&self.log);
-        // After what the trial itself has said.
+        // Appended to the trial's own output.
         let mut output = guard::open(self.folder, &self.log)?;
         output.seek(SeekFrom::End(0)).map_err(Error::io("writing", &log))?;
         let files = (&*self.folder.join(SPEC), &*self.folder.join(REPORT));

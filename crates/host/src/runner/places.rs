@@ -19,7 +19,7 @@ use storebench_core::measure::probe::{self, Probe};
 use storebench_core::result::Transit;
 use storebench_core::store::{self, Kind};
 
-/// Where making a file takes this many times as long as it did when the run was begun, a trial moves on to another folder.
+/// A trial moves to another folder if making a file takes this many times as long as at the start of the run.
 const SLOW_CREATION: u64 = 4;
 /// Folders tried for a trial.
 const FOLDERS: u32 = 4;
@@ -33,13 +33,13 @@ pub struct PreparedPlaces {
 pub struct PreparedPlace {
     /// The work folder.
     pub folder: WorkFolder,
-    /// Where background loads have their files.
+    /// Where background loads keep their files.
     pub beside: PathBuf,
-    /// Where servers have what is no data; `None` where none takes part.
+    /// Where servers keep files that are no data; `None` without servers.
     pub servers: Option<PathBuf>,
     /// The costs of the place.
     pub probe: Probe,
-    /// The time that requests take to a simulated disk and back, if it is on one.
+    /// The time that requests take to the simulated disk and back, if there is one.
     pub transit: Option<Transit>,
     /// The source of trials' folders.
     pub trial_folders: TrialFolders,
@@ -49,12 +49,12 @@ pub struct PreparedPlace {
 pub enum TrialFolders {
     /// The user's own file system.
     Shared {
-        /// The time of making a file there at first, in nanoseconds.
+        /// The time of making a file there at the start, in nanoseconds.
         file_creation_ns: u64,
         /// The block device under it, or why its counters can't be read.
         device: std::result::Result<DeviceSpec, String>,
     },
-    /// Each a file system of its own.
+    /// A new file system for each trial.
     Image(Template),
 }
 
@@ -66,14 +66,14 @@ pub struct TrialFolder {
     pub file_creation_ns: u64,
     /// The block device under it, or why its counters can't be read.
     pub device: std::result::Result<DeviceSpec, String>,
-    /// The folder in which the simulated disk under it is mounted, if there is one.
+    /// The folder in which the simulated disk under it is mounted, if any.
     pub disk: Option<PathBuf>,
 }
 
 impl PreparedPlaces {
     /// Makes a work folder in each place of a job.
     pub fn make(job: &Job<'_>) -> Result<PreparedPlaces> {
-        // A place that can't be had is among the job's, but no cell is in it.
+        // An unavailable place is among the job's, but no cell is in it.
         let used: BTreeSet<Cow<'_, str>> = job.cells.iter().map(Cell::site).collect();
         let places = || job.places.iter().filter(|(name, _)| used.contains(name.as_str()));
         let shared = places().filter_map(|(name, place)| match place {
@@ -82,11 +82,11 @@ impl PreparedPlaces {
         });
         let mut devices = devices::shared(&shared.collect(), job.interrupted);
         let any_server = job.cells.iter().any(|cell| store::kind(job.stores, cell.store()) == Kind::Server);
-        // Of the machine, not of the disk.
+        // A figure of the machine, not of the disk.
         let mut measured = None;
         let prepare = |(name, place): (&String, &Place)| {
             let mut folder = WorkFolder::create(place.directory())?;
-            // A program mounts without a loop device, and its user may have none.
+            // A program mounts without a loop device, which its user may lack.
             let simulates = matches!(place, Place::Image { file_system, disk: Some(_), .. } if !file_system.kind().is_a_program());
             if simulates && measured.is_none() {
                 measured = Some(transit::measure(&mut folder)?);
@@ -119,7 +119,7 @@ impl PreparedPlaces {
         self.by_place.iter().map(|(name, place)| (name.clone(), place.probe)).collect()
     }
 
-    /// Where trials can have cgroups of their own, or why they have none.
+    /// Where cgroups for trials can be made, or why not.
     pub fn find_cgroups(&mut self) -> std::result::Result<cgroup::Home, String> {
         let place = self.by_place.values_mut().next().ok_or("there is no place")?;
         cgroup::Home::find(|home| place.folder.stage().group(home).map(drop))
@@ -142,12 +142,12 @@ pub fn trial_bytes<'c>(job: &Job<'_>, cells: impl Iterator<Item = &'c Cell>) -> 
 }
 
 impl TrialFolders {
-    /// Whether each is a file system in an image.
+    /// Whether each folder is a file system in an image.
     pub fn are_images(&self) -> bool {
         matches!(self, TrialFolders::Image(_))
     }
 
-    /// The image of which each is a copy, if they are that.
+    /// The image that each folder is a copy of, if any.
     pub fn template(&self) -> Option<&Template> {
         match self {
             TrialFolders::Shared { .. } => None,
@@ -155,7 +155,7 @@ impl TrialFolders {
         }
     }
 
-    /// Makes the folder of one trial. What is random in a simulated disk follows from the seed.
+    /// Makes the folder of one trial. The seed determines what is random in a simulated disk.
     pub fn take(&self, stage: &mut Stage<'_>, position: u64, seed: u64) -> Result<TrialFolder> {
         match self {
             TrialFolders::Shared { file_creation_ns, device } => {
@@ -176,8 +176,8 @@ impl TrialFolders {
     }
 }
 
-/// A fresh folder for a trial, and what making a file in it takes, in nanoseconds. A store of files must not pay for what was
-/// deleted before it: where making files is far slower than it was at `first`, another folder is tried.
+/// A new folder for a trial, and the time of making a file in it, in nanoseconds. A store of plain files must not pay for earlier
+/// deletions: if making files is far slower than it was at `first`, another folder is tried.
 fn calm_folder(stage: &mut Stage<'_>, first: u64, position: u64) -> Result<(PathBuf, u64)> {
     let slow = first.max(10_000) * SLOW_CREATION;
     let mut attempt = 0;

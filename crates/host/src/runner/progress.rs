@@ -23,7 +23,7 @@ pub fn listener() -> Box<dyn Listener> {
 /// A progress bar.
 struct Bar {
     bar: ProgressBar,
-    /// The trial at hand.
+    /// The present trial.
     cell: String,
     failed: u64,
 }
@@ -44,7 +44,7 @@ impl Listener for Bar {
             Event::Started { total, done } => {
                 self.bar.set_length(*total);
                 self.bar.set_position(*done);
-                // Indicatif would panic where no thread can be made; then the bar moves at the ends of trials alone.
+                // Indicatif would panic if no thread can be made; then the bar moves only when trials end.
                 if std::thread::Builder::new().spawn(|| ()).is_ok() {
                     self.bar.enable_steady_tick(Duration::from_secs(1));
                 }
@@ -85,7 +85,7 @@ struct Lines<W> {
 /// The width of a line, in columns: a cell with mixed sizes has a longer name.
 const WIDTH: usize = 100;
 
-/// A line at most so often.
+/// The shortest time between two lines.
 const EVERY: Duration = Duration::from_secs(10);
 
 impl<W: Write> Lines<W> {

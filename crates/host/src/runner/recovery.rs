@@ -14,36 +14,36 @@ use storebench_core::units::counted;
 use storebench_core::workload::recover::RecoverTold;
 use storebench_core::workload::spec::{Part, RecoverEnd, RecoverPart, Spec};
 
-/// The kills of a store of one size while its files are in memory.
+/// The kills of a store of one size with its files in memory.
 const KILLS: usize = 5;
-/// The most records that are added at once, as a part of those that the store has at first.
+/// The most records added at once, as a fraction of those at first.
 const MOST_ADDED: u64 = 10;
-/// The most that are added before a power cut: a journal of what is not synced is kept in memory.
+/// The most records added before a power cut: a journal of unsynced data is kept in memory.
 const MOST_BEFORE_CUT: u64 = 10_000;
 
-/// A process in which the store lives, from its opening to its end.
+/// A process in which the store is opened, used and ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Life {
     /// Creates it, with its first records.
     First,
     /// After a kill.
     Killed,
-    /// After a kill, the last of these: nothing is added, and it is closed.
+    /// The last of these after a kill: nothing is added, and the store is closed.
     LastKilled,
-    /// After it was closed.
+    /// After a close.
     Closed,
-    /// After it was closed, with nothing of its files in memory.
+    /// After a close, with none of its files in memory.
     ColdClosed,
-    /// After a kill, with nothing of its files in memory.
+    /// After a kill, with none of its files in memory.
     ColdKilled,
-    /// Up to a power cut. A journal of its writes takes time, so its opening tells nothing.
+    /// Up to a power cut. Journalling its writes takes time, so the time of its opening means nothing.
     BeforeCut,
     /// After a power cut.
     Cut,
 }
 
 impl Life {
-    /// The lives of a store in their order, with a power cut where there is to be one.
+    /// The lives of a store in their order, with a power cut if wanted.
     fn all(cuts: bool) -> Vec<Life> {
         let mut lives = vec![Life::First];
         lives.extend([Life::Killed; KILLS - 1]);
@@ -54,7 +54,7 @@ impl Life {
         lives
     }
 
-    /// Whether nothing of its files is in memory when it begins.
+    /// Whether it begins with none of its files in memory.
     fn is_cold(self) -> bool {
         matches!(self, Life::ColdClosed | Life::ColdKilled | Life::Cut)
     }
@@ -67,7 +67,7 @@ impl Life {
         }
     }
 
-    /// The records that it adds: up to a tenth of those that the store has at first, so that the log is now fuller, now emptier.
+    /// The records that it adds: up to a tenth of the first ones, so that the log's fill varies.
     fn adds(self, first: u64, random: &mut Random) -> u64 {
         let some = |random: &mut Random, most: u64| 1 + random.below((first / MOST_ADDED).clamp(1, most));
         match self {
@@ -78,7 +78,7 @@ impl Life {
         }
     }
 
-    /// Puts its opening where the result has it.
+    /// Stores the time of its opening in the result.
     fn keep(self, recovery: &mut Recovery, opened: Reopened) {
         match self {
             Life::First => recovery.created_ns = opened.open_ns,
@@ -92,25 +92,25 @@ impl Life {
     }
 }
 
-/// The longest that one of its processes may take: a while, and more the more records it adds or counts.
+/// The longest that one of its processes may take, plus a time for each record that it adds or counts.
 const LONGEST: Duration = Duration::from_secs(60);
 const RECORDS_A_SECOND: u64 = 2_000;
 
 /// A recovery check that is about to be made.
 pub struct Check<'a> {
-    /// The way in which its store is opened.
+    /// How the store is opened.
     pub spec: Spec,
-    /// Where its processes have their files.
+    /// Where its processes keep their files.
     pub room: Room<'a>,
     /// The seed of all that is random.
     pub seed: u64,
-    /// Whether it has a power cut: of a store that promises to survive one.
+    /// Whether it has a power cut: for a store that promises to survive one.
     pub cuts: bool,
 }
 
 /// The outcome of a recovery check.
 pub enum Checked {
-    /// The result that tells it.
+    /// The report for the result.
     As(RecoveryCheck),
     /// Acknowledged records were missing.
     Failed(String),
@@ -128,7 +128,7 @@ enum Lived {
 }
 
 impl Check<'_> {
-    /// Makes it with stores of so many records, in the trial's folder, which is emptied before each.
+    /// Makes the check with stores of these numbers of records, in the trial's folder, which is emptied before each.
     pub fn make(&self, sizes: &[u64]) -> Result<Checked> {
         let mut made = RecoveryCheck::default();
         for records in sizes {
@@ -152,7 +152,7 @@ impl Check<'_> {
         Ok(Checked::As(made))
     }
 
-    /// Nothing of it stays behind: with many records it is larger than the trial.
+    /// Nothing of it may remain: with many records it is larger than the trial.
     fn empty(&self) -> Result<()> {
         let directory = &self.spec.directory;
         guard::remove_made(directory)
@@ -160,7 +160,7 @@ impl Check<'_> {
             .map_err(Error::io("emptying", directory))
     }
 
-    /// Lets a store live its lives. Gives the first end that was not as it should be.
+    /// Runs the lives of a store. Returns the first bad end.
     fn kill_again_and_again(&self, recovery: &mut Recovery) -> Result<Lived> {
         let mut random = Random::seeded(self.seed);
         let (mut records, mut added) = (0, 0);
@@ -188,7 +188,7 @@ impl Check<'_> {
         Ok(Lived::Opened(recovery.closed))
     }
 
-    /// Nothing of the store's files is in memory, which nobody has open; `None` where that can't be had.
+    /// Drops the store's files, which nobody has open, from memory; `None` if that is impossible.
     fn emptied(&self) -> Option<Emptied> {
         page_cache::empty(&self.spec.directory).ok()
     }

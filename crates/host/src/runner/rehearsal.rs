@@ -1,5 +1,5 @@
-//! Tries the settings of stores before a run: one short trial for each value. What would fail in every trial is told before the
-//! first.
+//! Tries the settings of stores before a run: one short trial for each value. A setting that would fail in every trial is reported
+//! before the first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,7 +24,7 @@ use storebench_core::workload::parameter::Count;
 /// The longest that a value is tried.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The parameters that are set so that a trial takes a moment.
+/// The parameters of a trial that takes a moment.
 const PARAMETERS: [(&str, &str); 7] = [
     ("operations", "1"),
     ("rounds", "1"),
@@ -34,13 +34,13 @@ const PARAMETERS: [(&str, &str); 7] = [
     ("rest", "0ms"),
     ("after_load", "at-once"),
 ];
-/// Operations of each kind where their time is looked at: the first ones are slower.
+/// Operations of each kind if their time is of interest: the first ones are slower.
 const TIMED_OPERATIONS: u64 = 5;
-/// The same where the work goes on for a time.
+/// The same for work that runs for a time.
 const DURATION: (&str, &str) = ("duration", "1ms");
-/// The values that a cell gets on these axes, as far as it has them.
+/// The values that a cell gets on these axes, if it has them.
 const AXES: [(&str, &str); 10] = [
-    // Whether a setting is taken is for the engine to say, not for the limits.
+    // Whether a setting is accepted depends on the engine, not on the limits.
     ("machine", "here"),
     ("records", "10..20"),
     ("record_size", "100B"),
@@ -58,16 +58,16 @@ const AXES: [(&str, &str); 10] = [
 pub struct Rehearsal {
     /// Settings with which no trial can succeed.
     pub refused: Vec<Refused>,
-    /// The trials that did, by their cell's id in the run.
+    /// The results of trials that succeeded, by cell id.
     pub results: BTreeMap<String, TrialResult>,
 }
 
 /// Which cells are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// As many as it takes to try each value of each setting once.
+    /// Enough cells to try each value of each setting once.
     EachSetting,
-    /// Each that has settings, with some more work, to tell how long the run will take.
+    /// Each cell with settings, with more work, to estimate the time of the run.
     EachCell,
 }
 
@@ -80,8 +80,8 @@ pub struct Refused {
     pub why: String,
 }
 
-/// Tries each value of each setting that the cells have, with each guarantee, in a folder of its own in the cell's place. `None`
-/// when it was interrupted.
+/// Tries each value of each setting of the cells, with each guarantee, in a separate folder in the cell's place. `None`
+/// if it was interrupted.
 pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
     let plan = shortened(job.plan, extent)?;
     let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
@@ -106,11 +106,11 @@ pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
                 rehearsal.results.insert(cell.id(), result);
                 continue;
             }
-            // Lack of room or speed in the place is for the run to find.
+            // The run itself finds a lack of room or speed in the place.
             Outcome::Failed { reason: Failure::DiskFull | Failure::TimedOut, .. } => continue,
             Outcome::Failed { message, .. } | Outcome::Unsupported { message } => message,
         };
-        // Where the store fails without them, too, that is the place's fault, which its trials tell: others may do well there.
+        // If the store also fails without the settings, the place is at fault, and its trials report that: other stores may work there.
         if has_failed && settings.keys().any(|name| !says_which(name)) && fails_as_shipped(&job, &small)? {
             continue;
         }
@@ -122,7 +122,7 @@ pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
     Ok(Some(rehearsal))
 }
 
-/// Whether a cell fails also without any setting but those that say which server it is.
+/// Whether a cell also fails without any setting except those that identify a server.
 fn fails_as_shipped(job: &Job<'_>, cell: &Cell) -> Result<bool> {
     let mut plan = job.plan.clone();
     plan.settings.values_mut().for_each(|settings| settings.retain(|name, _| says_which(name)));
@@ -136,7 +136,7 @@ fn fails_as_shipped(job: &Job<'_>, cell: &Cell) -> Result<bool> {
     Ok(result.is_some_and(|result| matches!(result.outcome, Outcome::Failed { .. })))
 }
 
-/// Runs one short trial of each cell: what came of it tells whether it can run, and what it promises. `None` when it was
+/// Runs one short trial of each cell, which shows whether it can run, and what it promises. `None` if it was
 /// interrupted.
 pub fn try_each(job: &Job<'_>) -> Result<Option<Vec<TrialResult>>> {
     let plan = shortened(job.plan, Extent::EachSetting)?;
@@ -153,7 +153,7 @@ pub fn try_each(job: &Job<'_>) -> Result<Option<Vec<TrialResult>>> {
     Ok(Some(tried))
 }
 
-/// Runs one whole trial of a cell, whose result is not kept: what it takes tells how large trials may be. `None` when it was
+/// Runs one complete trial of a cell without keeping its result: its time decides how large trials may be. `None` if it was
 /// interrupted.
 pub fn pilot(job: &Job<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
     tried_out(job, cell, Extent::EachSetting)
@@ -164,11 +164,11 @@ fn in_words(cell: &Cell, settings: &BTreeMap<String, String>) -> String {
     format!("{} {}", cell.store(), settings.join(" "))
 }
 
-/// The plan, with as little work as there can be.
+/// The plan, with the least possible work.
 fn shortened(plan: &Plan, extent: Extent) -> Result<Plan> {
     let mut plan = plan.clone();
     plan.timeout = Period(TIMEOUT.min(plan.timeout.0));
-    // Which settings a server takes does not depend on who asks.
+    // The settings that a server accepts do not depend on the client.
     plan.clients = Vec::new();
     let has_duration = plan.parameters.names().any(|name| name == DURATION.0);
     for (name, value) in PARAMETERS.into_iter().chain(has_duration.then_some(DURATION)) {
@@ -182,7 +182,7 @@ fn shortened(plan: &Plan, extent: Extent) -> Result<Plan> {
     Ok(plan)
 }
 
-/// The cell, with as little data as there can be.
+/// The cell, with the least possible data.
 fn small(cell: &Cell) -> Result<Cell> {
     let mut small = cell.clone();
     for (axis, value) in AXES {
@@ -197,12 +197,12 @@ fn ours(message: String) -> Error {
     Error::new(storebench_core::error::Exit::Failure, format!("trying the settings: {message}"))
 }
 
-/// Runs one trial; `None` when it was interrupted.
+/// Runs one trial; `None` if it was interrupted.
 fn tried_out(job: &Job<'_>, cell: &Cell, extent: Extent) -> Result<Option<TrialResult>> {
     let Some(place) = job.places.get(cell.site().as_ref()) else { return Ok(None) };
     let mut work = WorkFolder::create(place.directory())?;
     let template = match place {
-        // The time that it takes depends on the file system. Which settings an engine takes does not.
+        // Its time depends on the file system. The settings that an engine accepts do not.
         Place::Image { file_system, disk, .. } if extent == Extent::EachCell => {
             let bytes = trial_bytes(job, [cell].into_iter());
             Some(Template::make(&mut work, file_system, disk.as_ref(), bytes)?)

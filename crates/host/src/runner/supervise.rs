@@ -1,4 +1,4 @@
-//! One trial's process: started in a process group of its own, watched, and ended when its time is over.
+//! One trial's process: started in a separate process group, watched, and killed when its time is over.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -20,15 +20,15 @@ use storebench_core::workload::loading::Loading;
 use storebench_core::workload::step::{Begun, Step};
 use storebench_core::workload::told;
 
-/// The bytes of a log in which a process's last words are looked for.
+/// The bytes at the end of a log that are searched for a process's last message.
 const LAST_BYTES: u64 = 1 << 20;
 
 /// The end of a process.
 #[derive(Debug)]
 pub enum End {
-    /// By itself, and well.
+    /// It exited, successfully.
     Well,
-    /// By itself or a signal, not well.
+    /// It exited with an error, or a signal killed it.
     Badly {
         /// The kind of failure.
         reason: Failure,
@@ -37,9 +37,9 @@ pub enum End {
         /// The signal that ended it, if one did.
         signal: Option<i32>,
     },
-    /// Without handing over its result, as the run's disk did not take it.
+    /// It exited without a result, as the run's disk could not take it.
     Unsaved(io::Error),
-    /// Because the user interrupted the run.
+    /// The user interrupted the run.
     Interrupted,
 }
 
@@ -48,15 +48,15 @@ pub enum End {
 pub struct Limit {
     /// The time for its work.
     pub whole: Duration,
-    /// The time beyond that in which what was measured in time may be read back.
+    /// The extra time for work that is bounded by time, such as reading back.
     pub room: Duration,
-    /// Whose limit it is, in errors.
+    /// The name of the limit in errors.
     pub name: &'static str,
 }
 
 /// Runs `__trial SPEC OUT` with its output in `output`, the open file `log`, until it ends, its limit or that of one of its steps
-/// passes, or `interrupted` is set. It is started by the program and its arguments that `by` names, if any, which must run it in
-/// their own place. Now and then `hears` is told how far its loading is.
+/// passes, or `interrupted` is set. The program and arguments in `by`, if any, start it and must exec it in
+/// their place. Now and then `hears` gets the progress of its loading.
 pub fn run(
     by: &[OsString],
     (spec, out): (&Path, &Path),
@@ -73,7 +73,7 @@ pub fn run(
             command.arg0(lifeline::NAME);
             command
         }
-        // Whoever starts it has another link of that name.
+        // A launcher has another link of that name.
         [first, others @ ..] => {
             let mut command = Command::new(first);
             command.args(others).arg(fs::canonicalize(program)?);
@@ -103,7 +103,7 @@ pub fn run(
         shared.as_ref().and_then(Begun::read)
     };
     let stopped = watch(&child, limit, interrupted, look)?;
-    // With what a store has forked: nothing of a trial outlives it.
+    // With everything that a store has forked: nothing outlives its trial.
     let ended = lifeline::end_group(&child);
     if stopped.is_some() {
         ended?;
@@ -120,12 +120,12 @@ pub fn run(
 }
 
 enum Stopped {
-    /// Why, in a sentence.
+    /// The reason.
     TimedOut(String),
     Interrupted,
 }
 
-/// Why a process is stopped that has worked for some time, of which its last step took the second.
+/// Why a process is stopped that has worked for `worked`, and for the second duration on its last step.
 fn overdue(limit: Limit, worked: Duration, step: Option<(Step, Duration)>) -> Option<String> {
     let of_step =
         step.and_then(|(step, took)| step.limit().filter(|limit| took >= *limit).map(|limit| (step, limit)));
@@ -138,8 +138,8 @@ fn overdue(limit: Limit, worked: Duration, step: Option<(Step, Duration)>) -> Op
         .then(|| format!("took longer than the limit of {whole:?} ({name}){doing}"))
 }
 
-/// Waits until the process has ended by itself (`None`), or must be stopped. It is not reaped here, so that its number
-/// stays its own until the caller waits for it.
+/// Waits until the process has exited (`None`), or must be stopped. It is not reaped here, so that no other process
+/// gets its number until the caller waits for it.
 fn watch(
     child: &Child,
     limit: Limit,
@@ -178,7 +178,7 @@ fn notify_of_end(child: &Child) -> io::Result<Receiver<()>> {
                 break;
             }
         }
-        // Nobody listens any more when the trial was stopped.
+        // Nobody listens any more if the trial was stopped.
         let _ = sender.send(());
     })?;
     Ok(receiver)
@@ -207,7 +207,7 @@ fn judge(status: ExitStatus, is_silent: bool, memory_ran_out: bool, log: &Path) 
                 return End::Unsaved((*kind).into());
             }
             let reason = if is_our_own(last.as_deref()) { Failure::Harness } else { Failure::Crashed };
-            // The harness reports before it ends well: somebody else's code has ended the process.
+            // The harness reports before it exits successfully: other code has ended the process.
             let early = if code == 0 { " before it had a result" } else { "" };
             let message = format!("ended with exit code {code}{early}{said}");
             End::Badly { reason, message, signal: None }
@@ -215,7 +215,7 @@ fn judge(status: ExitStatus, is_silent: bool, memory_ran_out: bool, log: &Path) 
     }
 }
 
-/// Whether a process said at last that it is storebench which can't go on: no engine's words begin like that.
+/// Whether the last message is storebench's own fatal error: no engine's messages begin like that.
 fn is_our_own(last: Option<&str>) -> bool {
     last.is_some_and(|line| line.starts_with(&format!("{}: ", lifeline::NAME)))
 }
@@ -227,7 +227,7 @@ const UNSAVED: [(Exit, io::ErrorKind); 3] = [
     (Exit::DiskFull, io::ErrorKind::StorageFull),
 ];
 
-/// Messages of Rust, C++ and the system when a process may have no more memory.
+/// Messages of Rust, C++ and the system about a lack of memory.
 const REFUSED_MEMORY: [&str; 3] = ["memory allocation of", "std::bad_alloc", "Cannot allocate memory"];
 
 /// The last words of the process that wrote a log.
@@ -235,8 +235,8 @@ pub(super) fn last_words_in(log: &Path) -> Option<String> {
     last_words(&String::from_utf8_lossy(&bounded::end(log, LAST_BYTES)))
 }
 
-/// The last words of a process: the message of a panic, or the last line that holds anything. Where it was when it said
-/// so is for those who open the log, and so is Rust's note on how to be told more of that.
+/// The last message of a process: that of a panic, or the last line that isn't empty. Backtraces and Rust's note about them
+/// are left to readers of the log.
 fn last_words(log: &str) -> Option<String> {
     let said = log.split("stack backtrace:").next().unwrap_or(log);
     let mut lines = said

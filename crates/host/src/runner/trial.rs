@@ -1,4 +1,4 @@
-//! One trial, seen from the parent: its process, the load beside it, its logs, and what comes of it.
+//! One trial, seen from the parent: its process, its background load, its logs, and the outcome.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -41,10 +41,10 @@ use storebench_core::workload::spec::{Report, Spec};
 
 mod checks;
 
-/// The time in which clients notice that the trial's process has gone.
+/// The time in which clients notice that the trial's process is gone.
 const CLIENTS_END: Duration = Duration::from_secs(1);
 
-/// The result of a trial that there was no place for on the disk of this folder, with the reason.
+/// The result of a trial that had no folder on the disk of `beside`, with the reason.
 pub fn not_begun(cell: &Cell, (position, block): (u64, u32), beside: &Path, message: String) -> TrialResult {
     let (reason, message) = match room::is_used_up(beside) {
         true => (Failure::DiskFull, format!("{HOLDER} was full: {message}")),
@@ -86,25 +86,25 @@ pub struct Trial<'a> {
     pub directory: &'a Path,
     /// The block device under it, or why its counters can't be read.
     pub device: &'a std::result::Result<DeviceSpec, String>,
-    /// The folder in which the simulated disk under it is mounted, if there is one.
+    /// The folder in which the simulated disk under it is mounted, if any.
     pub disk: Option<&'a Path>,
     /// The time that requests take to it and back.
     pub transit: Option<Transit>,
-    /// Where it can have a cgroup of its own, or why it has none.
+    /// Where a cgroup for it can be made, or why not.
     pub cgroups: &'a std::result::Result<cgroup::Home, String>,
-    /// The limits that can be held here.
+    /// The limits that can be enforced here.
     pub reach: &'a Reach,
-    /// Where its background load has its files.
+    /// Where its background load keeps its files.
     pub beside: &'a Path,
-    /// Where servers have what is no data; `None` where none takes part.
+    /// Where servers keep files that are no data; `None` without servers.
     pub servers: Option<&'a Path>,
     /// The time of making an empty file in its folder, in nanoseconds.
     pub file_creation_ns: u64,
-    /// The ways of opening a store that have passed a kill check; `None` where none is made.
+    /// The ways of opening a store that have passed a kill check; `None` if none is made.
     pub passed: Option<&'a Passed>,
-    /// The file system of its place, where that is an image.
+    /// The file system of its place, if that is an image.
     pub template: Option<&'a Template>,
-    /// Hears how far its loading is.
+    /// Gets the progress of its loading.
     pub told: &'a dyn Fn(Option<Loading>),
 }
 
@@ -116,7 +116,7 @@ struct Ran {
     /// The processors that others kept busy meanwhile.
     others: Option<f64>,
     background: Option<BackgroundReport>,
-    /// The log that tells most about it, relative to the run folder.
+    /// The log that says most about it, relative to the run folder.
     log: String,
 }
 
@@ -128,7 +128,7 @@ impl Ran {
 }
 
 impl Trial<'_> {
-    /// Runs it on a stage that holds its folder; `None` when it was interrupted.
+    /// Runs it on a stage that holds its folder; `None` if it was interrupted.
     pub fn run(&self, stage: &mut Stage<'_>) -> Result<Option<TrialResult>> {
         let load_1min = environment::load_1min();
         let started = jiff::Timestamp::now().to_string();
@@ -189,7 +189,7 @@ impl Trial<'_> {
         }))
     }
 
-    /// Runs it beside its background load, if it has one; `None` when it was interrupted. Without the load there is no
+    /// Runs it with its background load, if it has one; `None` if it was interrupted. Without the load there is no
     /// trial, and a trial during which the load was not at work is no measurement.
     fn beside_background(
         &self,
@@ -234,7 +234,7 @@ impl Trial<'_> {
         Ok(Some(ran))
     }
 
-    /// Runs its process, beside the process of a load if there is one; `None` when it was interrupted.
+    /// Runs its process, during a background load if it has one; `None` if it was interrupted.
     fn alone(
         &self,
         limiting: Option<&Limiting>,
@@ -256,7 +256,7 @@ impl Trial<'_> {
         let others = others.and_then(|others| others.processors());
         let end = end.map_err(Error::io("running a trial in", self.folder))?;
         if !self.job.plan.clients.is_empty() && matches!(end, End::Interrupted | End::Badly { .. }) {
-            // It was killed. Its clients end when they notice that; what they write after its records are dropped would stay there.
+            // It was killed. Its clients exit when they notice that; what they write after its records are dropped would stay there.
             std::thread::sleep(CLIENTS_END);
         }
         let wall_s = start.elapsed().as_secs_f64();
@@ -283,7 +283,7 @@ impl Trial<'_> {
             },
         };
         let report = match report {
-            // Engines tell of a full disk in words of their own, or die of it.
+            // Engines report a full disk each in their own words, or crash.
             Report::Failed {
                 reason: reason @ (Failure::Store | Failure::Crashed | Failure::TimedOut),
                 message,
@@ -299,26 +299,26 @@ impl Trial<'_> {
         Ok(Some(Ran { report, wall_s, course, others, background: None, log: self.log() }))
     }
 
-    /// Whether its store is a server that was running before: what that does is not told from what others do.
+    /// Whether its store is a server that was running before: its work can't be told from that of others.
     fn is_elsewhere(&self) -> bool {
         self.job.plan.case(self.cell, self.job.stores).is_elsewhere()
     }
 
-    /// The disk that has no room left, if one hasn't: that of the store's files, or that of the image in which they are.
+    /// The disk that is full, if any: that of the store's files, or that of the image that holds them.
     fn full_disk(&self) -> Option<&'static str> {
-        // A place without a block device is in no image, and a simulated disk mostly in memory.
+        // A place without a block device is in no image, and a simulated disk is mostly in memory.
         let holder = (self.disk.is_none() && self.device.is_ok()).then_some((self.beside, HOLDER));
         let disks = [(self.directory, "the disk")].into_iter().chain(holder);
         disks.into_iter().find(|(path, _)| room::is_used_up(path)).map(|(_, disk)| disk)
     }
 
-    /// The device and cgroup that are looked at while it runs.
+    /// The device and cgroup to watch during the trial.
     fn sights(&self, group: Option<&Group>) -> Sights {
         let device = self.device.as_ref().ok().and_then(|spec| BlockDevice::named(&spec.name).ok());
         Sights { device, group: group.cloned() }
     }
 
-    /// The limits' holder, made on the stage, if its machine has limits; or why they can't be held.
+    /// The enforced limits, made on the stage, if its machine has any; or why they can't be enforced.
     fn limiting(
         &self,
         stage: &mut Stage<'_>,
@@ -331,18 +331,18 @@ impl Trial<'_> {
         Some(Limiting::take(stage, self.cell, &machine, site))
     }
 
-    /// The counts of the simulated disk under it, where there is one and it is at work.
+    /// The counts of its simulated disk, if there is one and it works.
     fn disk_counts(&self) -> Option<Counts> {
         self.disk.and_then(|folder| counts::read(folder).ok())
     }
 
-    /// Its counts since.
+    /// The simulated disk's counts since then.
     fn disk_report(&self, before: Option<Counts>) -> Option<DiskReport> {
         let counts = self.disk_counts()?.since(&before?);
         Some(DiskReport { name: self.cell.disk().to_owned(), transit: self.transit, counts })
     }
 
-    /// The outcome, which is a failure of the harness where a simulated disk has gone: its store can't be blamed.
+    /// The outcome, which is a failure of the harness if a simulated disk is gone: its store can't be blamed.
     fn on_its_disk(&self, ran: Ran, is_there: bool) -> Ran {
         let said = match &ran.report {
             _ if self.disk.is_none() || is_there => return ran,
@@ -354,7 +354,7 @@ impl Trial<'_> {
         Ran { report: Report::Failed { reason: Failure::Harness, message }, log: self.log(), ..ran }
     }
 
-    /// Whether there was a simulated disk, which has gone.
+    /// Whether there was a simulated disk, which is gone.
     fn has_lost_disk(&self) -> bool {
         self.disk.is_some() && self.disk_counts().is_none()
     }
@@ -363,15 +363,14 @@ impl Trial<'_> {
         Ran { log: self.log(), ..Ran::not_at_all(Report::Unsupported { message }) }
     }
 
-    /// Whether the store's files are on the disk of the results, so that it can be the store that filled it.
+    /// Whether the store's files are on the disk of the results, so that the store may have filled it.
     fn shares_a_disk(&self) -> bool {
         let device = |path: &Path| fs::metadata(path).map(|folder| folder.dev()).ok();
         device(self.folder).is_some() && device(self.folder) == device(self.directory)
     }
 
-    /// The time beyond its limit that it may take: to be read back, and for rests that were asked for.
+    /// The time beyond its limit that it may take: to read back, and for rests that were asked for.
     fn room(&self) -> Duration {
-        /// A slow disk's.
         const SLOW: Probe =
             Probe { file_creation_ns: 1_000_000, sync_ns: 20_000_000, write_bytes_per_s: 10_000_000.0 };
         let plan = self.job.plan;
@@ -391,7 +390,7 @@ impl Trial<'_> {
         format!("logs/{:06}-background.log", self.position)
     }
 
-    /// Removes logs that say nothing, but for the one that a failure names.
+    /// Removes empty logs, except one that a failure names.
     fn remove_empty_logs(&self, outcome: &Outcome) -> Result<()> {
         for name in [self.log(), self.background_log()] {
             let named = matches!(outcome, Outcome::Failed { log, .. } if *log == name);
@@ -402,12 +401,12 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Removes a file from the run's folder, if it is there.
+    /// Removes a file from the run's folder, if it exists.
     fn remove(&self, name: &str) -> Result<()> {
         guard::remove(self.folder, name)
     }
 
-    /// The words to its process.
+    /// The task for its process.
     fn spec(&self, group: std::result::Result<Group, String>, limiting: Option<&Limiting>) -> Spec {
         let plan = self.job.plan;
         let group = match limiting {
@@ -441,7 +440,7 @@ impl Trial<'_> {
         }
     }
 
-    /// The answer of its process.
+    /// The report of its process.
     fn answer(&self) -> Report {
         exchange::answer(self.folder).unwrap_or_else(|error| Report::Failed {
             reason: Failure::Harness,

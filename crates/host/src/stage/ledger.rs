@@ -1,6 +1,6 @@
-//! A work folder's ledger, a file in it. Its first line, the marker, says that the folder is storebench's and whose run is at
-//! work there. Each further line notes a thing that the run holds: it is on the disk before the thing is made, and struck out
-//! when it has been given back. The run holds the file locked: a lock ends with its process, however that ends, and is seen
+//! A work folder's ledger file. Its first line, the marker, says that the folder is storebench's and which run uses
+//! it. Each further line notes a resource that the run holds: it is on the disk before the resource is made, and struck out
+//! when it has been released. The run holds the file locked: a lock ends with its process, however that ends, and is visible
 //! from other containers, where process numbers mean nothing.
 
 use std::ffi::OsStr;
@@ -14,30 +14,30 @@ use super::note::Note;
 use super::process::started;
 use storebench_core::guard::{Folder, Lock, try_lock};
 
-/// The ledger's name in its folder.
+/// The ledger's file name.
 pub const NAME: &str = ".storebench-work";
-/// More than a ledger ever holds, in bytes: what is given back is struck out.
+/// More bytes than a ledger ever has: released resources are struck out.
 const MOST_BYTES: u64 = 64 << 10;
 /// The beginning of every marker.
 const MARKER: &str = "{\"pid\":";
 /// The beginning of every note.
 const NOTE: &str = "{\"held\":";
 
-/// Who made a work folder.
+/// The process that made a work folder.
 #[derive(Debug, Serialize, Deserialize, PartialEq, Eq)]
 struct Owner {
     pid: u32,
-    /// The process's start in clock ticks since boot, so that a number used again is not taken for it.
+    /// The process's start in clock ticks since boot, to recognise a number that was used again.
     started: Option<u64>,
     #[serde(default)]
     life: Life,
 }
 
-/// The sign that tells whether the process that made a work folder is at work.
+/// What shows whether the process that made a work folder is alive.
 #[derive(Debug, Default, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 enum Life {
-    /// Its number: of storebench before it locked markers.
+    /// Its number: versions before locked markers.
     #[default]
     Process,
     /// The lock on the marker.
@@ -46,49 +46,49 @@ enum Life {
     Unknown,
 }
 
-/// The state of a folder, as its ledger tells it.
+/// The state of a folder, according to its ledger.
 #[derive(Debug)]
 pub enum Told {
-    /// Its run has ended, and left this.
+    /// Its run has ended, and left these resources.
     Ended(Left),
-    /// A kill left it before anything but its ledger was put into it. Locked as long as this is kept.
+    /// A kill left it before anything but its ledger was in it. Locked until this is dropped.
     Unfinished(File),
-    /// Its run is at work, or another process is deleting it.
+    /// Its run is alive, or another process is deleting it.
     AtWork,
-    /// It can't be told whether its run is at work, as the file system has no locks.
+    /// Unknown: the file system has no locks.
     Unknown,
-    /// Its run has ended, and this line, from 1, notes what this version can't give back.
+    /// Its run has ended, and this line, from 1, notes a resource that this version can't release.
     Unreadable(usize),
     /// It is no ledger.
     NoMarker,
 }
 
-/// The things that a run left behind when it ended.
+/// The resources that a run left when it ended.
 #[derive(Debug)]
 pub struct Left {
     /// The number of its process.
     pub pid: u32,
-    /// Notes of the things that it held, in the order in which they were taken.
+    /// Notes of its resources, in the order in which they were taken.
     pub notes: Vec<Note>,
-    /// The ledger, locked so that nobody else gives the same back.
+    /// The ledger, locked so that nobody else releases the same.
     _ledger: File,
 }
 
-/// The ledger of a run at work, locked.
+/// The locked ledger of a run.
 #[derive(Debug)]
 pub struct Ledger {
     /// `None` once it is closed.
     file: Option<File>,
-    /// Where each line ends, the marker's first, in bytes.
+    /// The end of each line, the marker's first, in bytes.
     ends: Vec<u64>,
 }
 
 impl Ledger {
-    /// Begins the ledger of a folder that has just been made and is empty. `None` when another process took the folder for one
+    /// Begins the ledger of a new, empty folder. `None` if another process mistook the folder for one
     /// that a kill had left, and deleted it.
     ///
     /// # Errors
-    /// When it can't be written; it may be there.
+    /// When the file can't be written; it may exist.
     pub fn begin(folder: &Folder) -> io::Result<Option<Ledger>> {
         let mut file = match folder.make_file(OsStr::new(NAME)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -105,22 +105,22 @@ impl Ledger {
         let pid = std::process::id();
         let line = line(&Owner { pid, started: started(pid), life })?;
         file.write_all(&line)?;
-        // Whole on the disk before anything else is put beside it: a marker that is not whole stands alone, also after the
-        // power has failed.
+        // Completely on the disk before anything else is put into the folder: an incomplete marker is alone, also after a
+        // power failure.
         file.sync_all()?;
         // Not every file system syncs folders.
         let _ = folder.handle().sync_all();
         Ok(Some(Ledger { file: Some(file), ends: vec![line.len() as u64] }))
     }
 
-    /// Notes a thing that is about to be made. When this returns, the note is on the disk.
+    /// Notes a resource that is about to be made. When this returns, the note is on the disk.
     ///
     /// # Errors
     /// The system's; then nothing is noted.
     pub fn note(&mut self, note: &Note) -> io::Result<()> {
         let (line, from) = (line(note)?, self.end());
         let file = self.file.as_ref().ok_or_else(|| io::Error::other("the ledger is closed"))?;
-        // Bytes that could not be struck out are written over.
+        // Overwrites bytes that could not be struck out.
         let written = file.set_len(from).and_then(|()| file.write_all_at(&line, from));
         match written.and_then(|()| file.sync_data()) {
             Ok(()) => self.ends.push(from + line.len() as u64),
@@ -132,7 +132,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Strikes out the last note: what it names has been given back. Should that not reach the disk, it is given back once
+    /// Strikes out the last note: its resource has been released. If that does not reach the disk, the resource is released once
     /// more, which changes nothing.
     pub fn strike(&mut self) {
         if self.ends.len() > 1 {
@@ -141,7 +141,7 @@ impl Ledger {
         }
     }
 
-    /// Closes it: nothing is noted in it any more, and its lock ends.
+    /// Closes the ledger and ends its lock.
     pub fn close(&mut self) {
         self.file = None;
     }
@@ -160,7 +160,7 @@ fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
 /// Reads a folder's ledger.
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`] when it has none; when it can't be read.
+/// [`ErrorKind::NotFound`] if there is none; an error if it can't be read.
 pub fn read(folder: &Folder) -> io::Result<Told> {
     let mut file = match folder.file(OsStr::new(NAME)) {
         // The system's errors for links, sockets and folders.
@@ -175,7 +175,7 @@ pub fn read(folder: &Folder) -> io::Result<Told> {
     let lock = try_lock(&file)?;
     let mut bytes = Vec::new();
     (&mut file).take(MOST_BYTES).read_to_end(&mut bytes)?;
-    // Whoever had it locked before has deleted it since.
+    // Its previous owner has deleted it since.
     let gone = file.metadata()?.nlink() == 0;
     let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
     let marker = lines.next().unwrap_or_default();
@@ -202,7 +202,7 @@ pub fn read(folder: &Folder) -> io::Result<Told> {
     })
 }
 
-/// The notes after the marker. A last line that a kill cut off notes nothing: what it was to name has not been made.
+/// The notes after the marker. An incomplete last line notes nothing: its resource has not been made.
 ///
 /// # Errors
 /// The first line, from 1, that is no note of this version.
@@ -227,7 +227,7 @@ impl Owner {
     }
 }
 
-/// Whether what should begin like this is the beginning of it, or what a failure of power makes of one.
+/// Whether bytes are an incomplete beginning, or what a power failure makes of one.
 fn is_cut_off(bytes: &[u8], beginning: &str) -> bool {
     let whole = bytes.len().min(beginning.len());
     bytes[..whole] == beginning.as_bytes()[..whole] || bytes.iter().all(|byte| *byte == 0)

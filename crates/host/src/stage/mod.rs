@@ -1,8 +1,8 @@
-//! The things that a trial needs from outside its process, its stage: taken by the parent in order, noted in a ledger on the disk
-//! before they are made, and given back in reverse on every way out. Those that a killed run left are given back from its
-//! ledger, by `storebench clean` and at the next start in the same place.
+//! A trial's stage: the resources that it needs outside its process. The parent takes them in order, notes each in a ledger on the disk
+//! before making it, and releases them in reverse, however the trial ends. The ledger of a killed run serves
+//! `storebench clean` and the next start in the same place to release what is left.
 //!
-//! To hold something new: a [`Note`] that says how it is given back, and a method of [`Stage`] that makes it.
+//! To hold a new kind: a [`Note`] that says how it is released, and a method of [`Stage`] that makes it.
 
 pub(crate) mod ledger;
 mod note;
@@ -25,7 +25,7 @@ use storebench_core::measure::cgroup::{self, OwnGroup};
 use storebench_core::server::running;
 use storebench_core::simulated::{DISK, Served};
 
-/// All that is held with one work folder, in the order in which it was taken. The folder's ledger notes it.
+/// All resources of one work folder, in the order in which they were taken, and the folder's ledger.
 pub(crate) struct Holdings {
     folder: Folder,
     ledger: Ledger,
@@ -41,31 +41,28 @@ struct Held {
 }
 
 impl Holdings {
-    /// Nothing yet but the folder, whose ledger this is.
+    /// Nothing yet except the folder and its ledger.
     pub fn new(folder: Folder, ledger: Ledger) -> Holdings {
         Holdings { folder, ledger, held: Vec::new() }
     }
 
-    /// The work folder.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
 
-    /// Closes the ledger.
     pub fn close_ledger(&mut self) {
         self.ledger.close();
     }
 
-    /// A stage for a trial.
     pub fn stage(&mut self) -> Stage<'_> {
         let before = self.held.len();
         Stage { holdings: self, before }
     }
 
-    /// Gives back all.
+    /// Releases everything.
     ///
     /// # Errors
-    /// The first that occurred; what could not be given back is still held, and noted.
+    /// The first one; what could not be released is still held and noted.
     pub fn give_back(&mut self) -> Result<()> {
         self.give_back_after(0)
     }
@@ -76,7 +73,7 @@ impl Holdings {
         Ok(())
     }
 
-    /// A new file in the work folder; what was there under its name is deleted.
+    /// A new file in the work folder; an existing one of this name is deleted.
     fn empty_file(&self, name: &str) -> io::Result<File> {
         self.folder.remove(OsStr::new(name))?;
         self.folder.make_file(OsStr::new(name))
@@ -92,12 +89,12 @@ impl Holdings {
         Owner { folder: &self.folder, pid: std::process::id() }
     }
 
-    /// Gives back in reverse what was taken after the first so many. What can't be given back stays noted, and what was taken
-    /// before it, too, though that is given back: once more changes nothing.
+    /// Releases in reverse all that was taken after the first `before`. What can't be released stays noted, and so does
+    /// everything taken before it, though that is released: releasing it once more changes nothing.
     fn give_back_after(&mut self, before: usize) -> Result<()> {
         let mut failed = Ok(());
         for index in (before..self.held.len()).rev() {
-            // Others hold what is locked, as far as the giving back can tell.
+            // Locked resources belong to others, as far as the release can tell.
             drop(self.held[index].group.take());
             let note = &self.held[index].note;
             match note.give_back(self.owner()) {
@@ -116,21 +113,21 @@ impl Holdings {
     }
 }
 
-/// The things that were taken for one trial. Dropping it gives all back, the last first.
+/// The resources of one trial. Dropping it releases them all, the last first.
 pub struct Stage<'a> {
     holdings: &'a mut Holdings,
-    /// The number of things that were held before it.
+    /// The number of resources that were held before it.
     before: usize,
 }
 
 impl Stage<'_> {
-    /// A stage upon this one, which gives back what it takes itself.
+    /// A stage upon this one, which releases what it takes itself.
     pub fn inner(&mut self) -> Stage<'_> {
         let before = self.holdings.held.len();
         Stage { holdings: &mut *self.holdings, before }
     }
 
-    /// Takes an empty folder in the work folder; what was there under this name is deleted.
+    /// Takes an empty folder in the work folder; an existing one of this name is deleted.
     pub fn folder(&mut self, name: &str) -> Result<PathBuf> {
         let path = self.holdings.folder.path().join(name);
         let ledger = self.holdings.folder.path().join(ledger::NAME);
@@ -143,7 +140,7 @@ impl Stage<'_> {
         Ok(path)
     }
 
-    /// Takes an empty file in the work folder; what was there under this name is deleted.
+    /// Takes an empty file in the work folder; an existing one of this name is deleted.
     pub fn file(&mut self, name: &str) -> Result<(PathBuf, File)> {
         let path = self.holdings.folder.path().join(name);
         let ledger = self.holdings.folder.path().join(ledger::NAME);
@@ -154,11 +151,11 @@ impl Stage<'_> {
         Ok((path, file))
     }
 
-    /// Takes a file system: `mount` is given an empty file for the image, and where to mount that: at an empty folder in the work
-    /// folder, whose path this returns.
+    /// Takes a file system: `mount` gets an empty file for the image and the empty folder in the work folder to mount it at,
+    /// whose path this returns.
     ///
     /// # Errors
-    /// When it can't be noted, made or mounted; then nothing of it is left.
+    /// When it can't be noted, made or mounted; then nothing of it remains.
     pub fn mount(
         &mut self,
         name: &str,
@@ -187,21 +184,21 @@ impl Stage<'_> {
         Ok((at, mounted))
     }
 
-    /// Takes a simulated disk, which `start` serves in the folder it is given; the folder's path.
+    /// Takes a simulated disk, which `start` serves in the given folder; returns the folder's path.
     ///
     /// # Errors
-    /// When it can't be noted or served; then nothing of it is left.
+    /// When it can't be noted or served; then nothing of it remains.
     pub fn disk(&mut self, name: &str, start: impl FnOnce(&Path) -> io::Result<Served>) -> Result<PathBuf> {
         let at = self.holdings.folder.path().join(name);
         let ledger = self.holdings.folder.path().join(ledger::NAME);
         let note = |process| Note::Disk { at: name.to_owned(), process };
-        // Until the number is noted, the process's own lifeline is all that ends it.
+        // Until the number is noted, only the process's own lifeline ends it.
         let served = self.take(note(None), Error::io("writing", &ledger), |holdings| {
             holdings.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &at))?;
             holdings.folder.make(OsStr::new(name), 0o700).map_err(Error::io("making", &at))?;
             start(&at).map_err(Error::io("serving a disk at", &at))
         })?;
-        // The first note stays: whatever comes of this one, the mount is known.
+        // The first note stays: whatever happens to this one, the mount is known.
         self.holdings.note(note(Some(Process::of(served.id())))).map_err(Error::io("writing", &ledger))?;
         if let Some(held) = self.holdings.held.last_mut() {
             held.served = Some(served);
@@ -209,7 +206,7 @@ impl Stage<'_> {
         Ok(at)
     }
 
-    /// Takes a file system on a simulated disk that it has taken under a name, as [`Stage::mount`] does in an image.
+    /// Takes a file system on a simulated disk that was taken under a name, like [`Stage::mount`].
     pub fn mount_on(
         &mut self,
         disk: &str,
@@ -222,12 +219,12 @@ impl Stage<'_> {
         })
     }
 
-    /// Takes a cgroup that tells what it was charged for; what the trial is to be told of it.
+    /// Takes a cgroup that counts memory; returns what the trial needs to know of it.
     pub fn group(&mut self, home: &cgroup::Home) -> std::result::Result<cgroup::Group, String> {
         self.group_that(home, |made| home.tells_peak(made))
     }
 
-    /// Takes a cgroup, to hold the trial to limits; what the trial is to be told of it.
+    /// Takes a cgroup that limits the trial; returns what the trial needs to know of it.
     pub fn limiting_group(&mut self, home: &cgroup::Home) -> std::result::Result<cgroup::Group, String> {
         self.group_that(home, |_| Ok(()))
     }
@@ -251,40 +248,40 @@ impl Stage<'_> {
         Ok(group)
     }
 
-    /// Takes a background load's process, which `start` starts in a group of its own and `number` tells the number of. Whoever
-    /// gets it ends it; the note is for the case that this process is killed before.
+    /// Takes a background load's process, which `start` starts in a separate group and whose number `number` returns. The caller
+    /// ends it; the note is for the case that this process is killed before.
     pub fn load<T>(
         &mut self,
         start: impl FnOnce() -> io::Result<T>,
         number: impl FnOnce(&T) -> u32,
     ) -> io::Result<T> {
-        // Until the number is noted, the process's own lifeline is all that ends it.
+        // Until the number is noted, only the process's own lifeline ends it.
         let started = self.take(Note::Load { process: None }, |error| error, |_| start())?;
         self.holdings.strike();
         self.holdings.note(Note::Load { process: Some(Process::of(number(&started))) })?;
         Ok(started)
     }
 
-    /// The work folder in which all is.
+    /// The work folder that holds everything.
     pub fn work(&self) -> &Path {
         self.holdings.folder.path()
     }
 
-    /// Gives back all that it took, the last first; more can be taken after that.
+    /// Releases all that it took, the last first; more can be taken after that.
     ///
     /// # Errors
-    /// The first that occurred, [`Exit::Unreachable`] where a server keeps what was made there; what could not be given back is tried
-    /// again when the run ends, and by the next that starts.
+    /// The first one, [`Exit::Unreachable`] if a server keeps what was made there; what could not be released is tried
+    /// again when the run ends, and at the next start.
     pub fn give_back(&mut self) -> Result<()> {
         self.holdings.give_back_after(self.before)
     }
 
-    /// Leaves what it took until the run ends.
+    /// Keeps what it took until the run ends.
     pub fn keep(mut self) {
         self.before = self.holdings.held.len();
     }
 
-    /// Notes, then makes. Where making fails, what there is of it is given back.
+    /// Notes a resource, then makes it. If that fails, an incomplete one is released.
     fn take<T, E>(
         &mut self,
         note: Note,
@@ -294,7 +291,7 @@ impl Stage<'_> {
         self.holdings.note(note).map_err(unnoted)?;
         let last = self.holdings.held.len() - 1;
         make(self.holdings).inspect_err(|_| {
-            // The failure itself tells more than one in giving back.
+            // The first error says more than one during release.
             let _ = self.holdings.give_back_after(last);
         })
     }
@@ -302,17 +299,17 @@ impl Stage<'_> {
 
 impl Drop for Stage<'_> {
     fn drop(&mut self) {
-        // A thing that can't be given back stays noted.
+        // A resource that can't be released stays noted.
         let _ = self.give_back();
     }
 }
 
 impl Left {
-    /// Gives back in reverse what a run that has ended left; where that lay outside the work folder. What it had given back
-    /// itself is given back once more, which changes nothing.
+    /// Releases in reverse what an ended run left; returns what was outside the work folder. What the run had released
+    /// itself is released once more, which changes nothing.
     ///
     /// # Errors
-    /// When something can't be given back; what was taken before it stays, too.
+    /// When a resource can't be released; those taken before it stay, too.
     pub fn give_back(&self, folder: &Folder) -> io::Result<Vec<PathBuf>> {
         let owner = Owner { folder, pid: self.pid };
         let mut outside = Vec::new();

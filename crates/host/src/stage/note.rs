@@ -1,4 +1,4 @@
-//! The things that a run can hold outside its process: how each is noted, and how it is given back.
+//! The resources that a run can hold outside its process: how each is noted, and how it is released.
 
 use std::ffi::OsStr;
 use std::io;
@@ -13,14 +13,14 @@ use storebench_core::measure::cgroup;
 use storebench_core::server::{self, running};
 use storebench_core::simulated::DISK;
 
-/// The folder of a store in a file system of its own.
+/// The store's folder in a separate file system.
 pub const STORE: &str = "store";
 
-/// A line of a ledger: a thing that is held, or is about to be.
+/// A line of a ledger: a resource that is held, or about to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "held", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Note {
-    /// A folder or a file in the work folder. Servers that are at work in it end before it goes, and what its store has made on
+    /// A folder or a file in the work folder. Servers that use it end before it is removed, and what its store has made on
     /// a running server is dropped.
     Folder {
         /// Its name there.
@@ -28,19 +28,19 @@ pub enum Note {
     },
     /// A cgroup.
     Group {
-        /// Where it is.
+        /// Its path.
         folder: PathBuf,
     },
     /// A file system in an image, mounted in the work folder.
     Mount {
-        /// The image's name there, or that of a simulated disk's file: that of its folder, a slash, and [`DISK`].
+        /// The image's name there, or that of a simulated disk's file: the name of its folder, a slash, and [`DISK`].
         image: String,
-        /// The name of the folder that it is mounted at.
+        /// The name of the mount point.
         at: String,
     },
     /// A simulated disk: where it is mounted in the work folder, and the process that serves it.
     Disk {
-        /// The name of the folder that it is mounted at.
+        /// The name of the mount point.
         at: String,
         /// Unknown until it has been started.
         process: Option<Process>,
@@ -50,22 +50,22 @@ pub enum Note {
         /// Unknown until it has been started.
         process: Option<Process>,
     },
-    /// A thing that only the tests hold.
+    /// A resource of the tests.
     #[cfg(test)]
     Recorded { name: String, log: PathBuf },
 }
 
-/// Whose the noted things are.
+/// The owner of noted resources.
 #[derive(Debug, Clone, Copy)]
 pub struct Owner<'a> {
     /// The work folder.
     pub folder: &'a Folder,
-    /// The number of the process that took them.
+    /// The number of its process.
     pub pid: u32,
 }
 
 impl Note {
-    /// Whether it can be what storebench writes: a name is no way out of the work folder, and not that of the
+    /// Whether storebench can have written it: a name must stay within the work folder, and must not be that of the
     /// `ledger` itself.
     pub fn is_sound_beside(&self, ledger: &str) -> bool {
         match self {
@@ -78,12 +78,12 @@ impl Note {
         }
     }
 
-    /// Gives back what it names, as far as that is there and storebench's; if it lay outside the work folder and was there,
-    /// where. It may have been given back before, or never have been made. This serves the run itself, and whoever cleans up
+    /// Releases the resource if it exists and is storebench's; returns its path if it was outside the work folder and
+    /// existed. It may have been released before, or never made. This serves the run itself, and whoever cleans up
     /// after one that was killed.
     ///
     /// # Errors
-    /// When it can't be given back, and must stay noted.
+    /// When it can't be released, and must stay noted.
     pub fn give_back(&self, owner: Owner<'_>) -> io::Result<Option<PathBuf>> {
         match self {
             Note::Folder { name } => {
@@ -92,7 +92,7 @@ impl Note {
                 running::drop_of(&path)?;
                 owner.folder.remove_served(OsStr::new(name)).map(|()| None)
             }
-            // One that can't be removed holds nothing, and keeps nobody from anything.
+            // A cgroup that can't be removed holds nothing, and is in nobody's way.
             Note::Group { folder } => Ok(cgroup::remove(folder).then(|| folder.clone())),
             Note::Mount { image, at } => {
                 let store = owner.folder.path().join(at).join(STORE);
@@ -101,7 +101,7 @@ impl Note {
                 mount::detach(Site { folder: owner.folder.handle(), image, at })?;
                 owner.folder.remove(OsStr::new(at))?;
                 match on_disk(image) {
-                    // It goes with the disk.
+                    // It is removed with the disk.
                     Some(_) => Ok(None),
                     None => owner.folder.remove(OsStr::new(image)).map(|()| None),
                 }
@@ -122,7 +122,7 @@ impl Note {
         }
     }
 
-    /// Where it is, for messages.
+    /// Its path, for messages.
     pub fn path(&self, owner: Owner<'_>) -> PathBuf {
         match self {
             Note::Folder { name } | Note::Mount { at: name, .. } | Note::Disk { at: name, .. } => {
@@ -136,12 +136,12 @@ impl Note {
     }
 }
 
-/// The folder of a simulated disk whose file an image is, if it is one.
+/// The folder of a simulated disk if the image is that disk's file.
 fn on_disk(image: &str) -> Option<&str> {
     image.strip_suffix(DISK)?.strip_suffix('/')
 }
 
-/// Whether a name is that of something in the work folder, and not of the ledger itself.
+/// Whether a name is in the work folder, and not the ledger's.
 fn is_plain(name: &str, ledger: &str) -> bool {
     !["", ".", "..", ledger].contains(&name) && !name.contains(['/', '\0'])
 }

@@ -1,4 +1,4 @@
-//! Processes by number and start, so that none that was given a number again is taken for another.
+//! Processes by number and start, so that a reused number is recognised.
 
 use std::fs;
 use std::io;
@@ -14,17 +14,17 @@ use serde::{Deserialize, Serialize};
 use storebench_core::lifeline;
 use storebench_core::simulated;
 
-/// The longest time that a process that was killed may take to end.
+/// The longest that a killed process may take to end.
 const LONGEST_END: Duration = Duration::from_secs(5);
-/// The words that make this program a background load, and the server of a simulated disk.
+/// The arguments that make this program a background load, and the server of a simulated disk.
 const WORDS: [&str; 2] = ["__background", simulated::WORD];
 
-/// A process that leads a group of its own.
+/// A process that leads a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Process {
     pid: u32,
-    /// Its start in clock ticks since boot, where the system tells.
+    /// Its start in clock ticks since boot, if the system reports it.
     started: Option<u64>,
 }
 
@@ -34,8 +34,8 @@ impl Process {
         Process { pid, started: started(pid) }
     }
 
-    /// Ends it with all that it started, if it is at work and without doubt the background load or the server of a disk that the process `parent` had
-    /// started on files in the work folder called `work`. Where nothing tells that, its lifeline ends it.
+    /// Ends it with all that it started, if it is alive and certainly the background load or the server of a disk that the process `parent`
+    /// started on files in the work folder `work`. Without that certainty, its lifeline ends it.
     ///
     /// # Errors
     /// When it may not be ended, or does not end.
@@ -59,7 +59,7 @@ impl Process {
         Ok(())
     }
 
-    /// Whether it is the process that it was, leads a group, and has not ended.
+    /// Whether it is still the same process, leads a group, and has not ended.
     fn is_at_work(&self) -> bool {
         stat(self.pid).is_some_and(|stat| {
             Some(stat.starttime) == self.started
@@ -68,7 +68,7 @@ impl Process {
         })
     }
 
-    /// Whether it is this user's, and its command line says what it is.
+    /// Whether it belongs to this user, and its command line matches.
     fn is_ours_of(&self, work: &Path, parent: u32) -> bool {
         let proc = Path::new("/proc").join(self.pid.to_string());
         let user = fs::metadata(&proc).map(|own| own.uid()).ok();

@@ -1,4 +1,4 @@
-//! Every way out of a run, and what replaying its ledger gives back.
+//! Every way in which a run can end, and what replaying its ledger releases.
 
 use std::fs;
 use std::io::{self, Write};
@@ -56,7 +56,7 @@ impl Stage<'_> {
     }
 }
 
-/// A directory in which work folders are made, and a log beside it.
+/// A directory for work folders, and a log next to it.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -183,7 +183,7 @@ fn what_can_t_be_given_back_stays_noted_and_the_rest_goes() {
     let text = fs::read_to_string(&ledger).unwrap();
     let noted: String = text.split_inclusive('\n').skip(1).collect();
     assert_eq!(noted, ["first", "stuck"].map(|name| line(&place.recorded(name))).concat());
-    // A process that another test is starting has the ledger's lock until it is another program.
+    // A process that another test is starting holds the ledger's lock until it runs its own program.
     let refused = (0..500).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(10));
         !clean(&place.path()).unwrap().stuck.is_empty()
@@ -196,7 +196,7 @@ fn what_can_t_be_given_back_stays_noted_and_the_rest_goes() {
     assert!(place.is_empty());
 }
 
-/// Variables that tell [`the_parent_that_is_ended`] where it works, at which moment it gets a signal, and which.
+/// Variables that give [`the_parent_that_is_ended`] its place, the moment of its signal, and the signal.
 const PLACE: &str = "STOREBENCH_STAGE_PLACE";
 const WHEN: &str = "STOREBENCH_STAGE_WHEN";
 const HOW: &str = "STOREBENCH_STAGE_HOW";
@@ -211,7 +211,7 @@ extern "C" fn interrupt(_signal: libc::c_int) {
 fn moment(now: &str) {
     if std::env::var(WHEN).is_ok_and(|when| when == now) {
         let signal = std::env::var(HOW).unwrap().parse().unwrap();
-        // SAFETY: the handler, if the signal has one, does nothing but store into an atomic.
+        // SAFETY: the handler, if any, only stores into an atomic.
         unsafe { libc::raise(signal) };
     }
 }
@@ -222,7 +222,7 @@ fn the_parent_that_is_ended() {
     let place = PathBuf::from(std::env::var_os(PLACE).unwrap());
     let log = place.with_file_name("log");
     for signal in [libc::SIGINT, libc::SIGTERM] {
-        // SAFETY: the handler does nothing but store into an atomic.
+        // SAFETY: the handler only stores into an atomic.
         unsafe { libc::signal(signal, interrupt as extern "C" fn(libc::c_int) as libc::sighandler_t) };
     }
     let mut work = WorkFolder::create(&place).unwrap();
@@ -239,7 +239,7 @@ fn the_parent_that_is_ended() {
     stage.give_back().unwrap();
 }
 
-/// All moments at which a parent that takes three things can be ended.
+/// All moments at which a parent that takes three resources can be ended.
 fn moments() -> Vec<String> {
     let taking = NAMES.iter().flat_map(|name| [format!("noted {name}"), format!("made {name}")]);
     let giving =
@@ -247,7 +247,7 @@ fn moments() -> Vec<String> {
     taking.chain(["at work".into()]).chain(giving).collect()
 }
 
-/// Ends a parent by a signal at a moment; whether it ended by itself.
+/// Ends a parent by a signal at a moment; returns whether it ended by itself.
 fn end_parent(place: &Place, when: &str, signal: i32) -> bool {
     let mut parent = Command::new(std::env::current_exe().unwrap());
     parent.args(["--exact", "--ignored", "stage::tests::the_parent_that_is_ended"]);
@@ -277,7 +277,7 @@ fn what_a_killed_parent_left_is_given_back_in_reverse_whenever_it_was_killed() {
         let place = Place::new();
         assert!(!end_parent(&place, &when, libc::SIGKILL), "{when}");
         let before = place.logged();
-        // Another kill, of who cleans up: all is done once more.
+        // Another kill, of the process that cleans up: everything is done once more.
         let work = fs::read_dir(place.path()).unwrap().next().unwrap().unwrap().path();
         let text = fs::read(work.join(ledger::NAME)).unwrap();
         assert_eq!(clean(&place.path()).unwrap().deleted, std::slice::from_ref(&work), "{when}");
@@ -287,7 +287,7 @@ fn what_a_killed_parent_left_is_given_back_in_reverse_whenever_it_was_killed() {
         fs::write(work.join(ledger::NAME), text).unwrap();
         clean(&place.path()).unwrap();
         assert_eq!(place.logged()[before.len() + given.len()..], given, "{when}");
-        // In reverse, with nothing left out that was made and not given back.
+        // In reverse, with nothing left out that was made and not released.
         let position = |line: &String| NAMES.iter().position(|name| line.ends_with(name)).unwrap();
         assert!(given.is_sorted_by(|a, b| position(a) > position(b)), "{when}: {given:?}");
         let owed = NAMES.iter().filter(|name| {

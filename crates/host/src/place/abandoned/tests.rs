@@ -68,13 +68,13 @@ fn a_lock_tells_life_and_no_process_number() {
     let path = place.make("storebench-work-1", Some(LOCKED));
     let held = fs::File::open(path.join(ledger::NAME)).unwrap();
     assert_eq!(try_lock(&held).unwrap(), Lock::Taken);
-    // An older marker is left alone while it is locked, too: somebody else is deleting its folder.
+    // An older marker is left alone while it is locked, too: another process is deleting its folder.
     let older = place.make("storebench-work-2", Some(GONE));
     let held_older = fs::File::open(older.join(ledger::NAME)).unwrap();
     assert_eq!(try_lock(&held_older).unwrap(), Lock::Taken);
     assert_eq!(place.clean(), Found::default());
     drop((held, held_older));
-    // The process with the number 1 is at work, and not on this.
+    // The process with the number 1 is alive, and works on something else.
     assert_eq!(place.deleted(), [path, older]);
 }
 
@@ -83,7 +83,7 @@ fn a_process_that_is_started_does_not_get_the_lock() {
     let place = Place::new();
     let work = WorkFolder::create(place.0.path()).unwrap();
     let mut child = Command::new("sleep").arg("600").process_group(0).spawn().unwrap();
-    // A kill does this: the lock goes, the folder stays.
+    // As after a kill: the lock is gone, the folder stays.
     let entry = fs::read_dir(place.0.path()).unwrap().next().unwrap().unwrap();
     fs::write(entry.path().join("x"), "y").unwrap();
     assert_eq!(place.clean(), Found::default());
@@ -109,7 +109,7 @@ fn what_a_kill_left_before_the_marker_was_whole_is_cleaned() {
         fs::write(path.join(ledger::NAME), text).unwrap();
         expected.push(path);
     }
-    // With anything else in it a folder is not what a kill leaves.
+    // A folder with any other content was not left by a kill.
     let filled = place.make("storebench-work-7", Some(""));
     let named = place.path("storebench-work-notes");
     fs::create_dir(&named).unwrap();
@@ -160,7 +160,7 @@ fn another_users_folder_is_kept_and_so_is_one_without_locks() {
     assert!(found.deleted.is_empty() && theirs.join("inner/file").exists());
 }
 
-/// Folders that are being made, and nobody who cleans takes one from under its maker.
+/// Nobody who cleans takes a folder from under the process that is making it.
 #[test]
 fn making_and_cleaning_at_the_same_time_get_along() {
     let place = Place::new();
@@ -183,7 +183,7 @@ fn making_and_cleaning_at_the_same_time_get_along() {
     assert!(fs::read_dir(place.0.path()).unwrap().next().is_none());
 }
 
-/// A folder of a user whom nobody knows any more, say.
+/// For example a folder of a user that no longer exists.
 #[test]
 fn one_that_can_not_be_deleted_keeps_nobody_from_the_others() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! The states that are looked at: drawn from a seed, no two alike.
+//! Draws the states to check: from a seed, no two alike.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -9,26 +9,26 @@ use storebench_disk::random::Random;
 use super::history::History;
 use storebench_core::result::{Control, Phase};
 
-/// Draws in vain, one after the other, after which there are no other states.
+/// The draws without a new state after which there is none left.
 const IN_VAIN: u32 = 200;
 
-/// Draws of a control for each state of it.
+/// Draws of a control for each of its states.
 const TRIES: u64 = 10;
 
-/// A state that is to be looked at.
+/// A state to check.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawn {
-    /// Its number among all that were drawn.
+    /// Its number among all drawn states.
     pub number: u64,
-    /// The part of the history in which it is cut.
+    /// The part of the history in which the cut is.
     pub phase: Phase,
-    /// The control that it is of, if it is of one.
+    /// Its control, if it belongs to one.
     pub of: Option<Control>,
     /// The state.
     pub cut: Cut,
     /// Steps of each session that were acknowledged before the cut.
     pub acknowledged: Vec<u64>,
-    /// Steps of each session that were begun before it.
+    /// Steps of each session that were begun before the cut.
     pub begun: Vec<u64>,
 }
 
@@ -44,14 +44,14 @@ pub struct Draw<'h> {
 }
 
 impl<'h> Draw<'h> {
-    /// From a history, on a disk that writes so many bytes as a whole.
+    /// States of a history, on a disk that writes `whole` bytes at once.
     pub fn new(history: &'h History, whole: u64, seed: u64) -> Draw<'h> {
         let random = Random::seeded(seed);
         let (flushes, acknowledgements) = (history.log.flushes().collect(), history.acknowledgements());
         Draw { history, whole, random, number: 0, flushes, acknowledgements, seen: HashSet::new() }
     }
 
-    /// A moment within some: half of them any, a quarter just before a flush, a quarter just after an acknowledgement.
+    /// A moment within a range: half of them any, a quarter just before a flush, a quarter just after an acknowledgement.
     fn moment(&mut self, within: &Range<usize>) -> usize {
         let some = match self.random.below(4) {
             0 => &self.flushes[..],
@@ -71,8 +71,8 @@ impl<'h> Draw<'h> {
         self.number - 1
     }
 
-    /// So many states that could be, if there are as many: a tenth while the store is created, a fifth while it settles; or all of
-    /// them then.
+    /// Up to `count` states: a tenth while the store is created, a fifth while it settles; or all of them
+    /// while it settles.
     pub fn states(&mut self, count: u64, settling_alone: bool) -> Vec<Drawn> {
         let history = self.history;
         let settling = history.part(Phase::Settling);
@@ -90,7 +90,7 @@ impl<'h> Draw<'h> {
         states
     }
 
-    /// So many states within each of some parts and not within others.
+    /// Up to `count` states within some parts and outside others.
     fn draw_in(
         &mut self,
         parts: &[Range<usize>],
@@ -107,7 +107,7 @@ impl<'h> Draw<'h> {
         }
     }
 
-    /// Cuts of a log at moments within some and not within others.
+    /// Cuts of a log at moments within some ranges and outside others.
     fn cuts(&mut self, log: &Log, within: &Range<usize>, skipped: &[Range<usize>], count: u64) -> Vec<Cut> {
         let (mut cuts, mut in_vain) = (Vec::new(), 0);
         while (cuts.len() as u64) < count && in_vain < IN_VAIN && !within.is_empty() {
@@ -128,7 +128,7 @@ impl<'h> Draw<'h> {
         cuts
     }
 
-    /// So many states in which a cut can leave the recovery from another: the log of that begins after some entries.
+    /// Up to `count` states in which a cut can leave the recovery from another state; the recovery's log begins after some entries.
     pub fn recovering(&mut self, of: &Drawn, log: &Log, after: usize, count: u64) -> Vec<Drawn> {
         let mut again = Draw {
             history: self.history,
@@ -144,9 +144,9 @@ impl<'h> Draw<'h> {
         cuts.into_iter().map(drawn).collect()
     }
 
-    /// So many states of a control, for whoever looks to see that something is wrong in most.
+    /// Up to `count` states of a control: a check must find a fault in most of them.
     pub fn controls(&mut self, of: Control, count: u64) -> Vec<Drawn> {
-        // Where nothing was under way, there is nothing to lose.
+        // If no request was under way, nothing can be lost.
         let is_one = |drawn: &Drawn| of == Control::EarlyAcknowledgement || !drawn.cut.lost.is_empty();
         let tries = 0..count * TRIES;
         tries.filter_map(|_| self.control(of)).filter(is_one).take(count as usize).collect()
@@ -160,7 +160,7 @@ impl<'h> Draw<'h> {
         }
     }
 
-    /// A disk that does what it says can't be left in such a state.
+    /// A disk that keeps its promises can't be left in such a state.
     fn unflushed(&mut self, of: Control) -> Option<Drawn> {
         let history = self.history;
         let begin = history.told.opened as usize;
@@ -177,7 +177,7 @@ impl<'h> Draw<'h> {
         Some(Drawn { of: Some(of), ..history.drawn(number, cut) })
     }
 
-    /// A step counts as acknowledged while it is still taken.
+    /// A step counts as acknowledged while it is still being taken.
     fn early(&mut self) -> Option<Drawn> {
         let history = self.history;
         let session = self.random.below(history.told.sessions.len() as u64) as usize;
@@ -194,7 +194,7 @@ impl<'h> Draw<'h> {
         Some(drawn)
     }
 
-    /// Just before a flush, where most is under way.
+    /// Just before a flush, when most requests are under way.
     fn before_a_flush(&mut self) -> Option<Drawn> {
         let history = self.history;
         let opened = history.told.opened as usize;

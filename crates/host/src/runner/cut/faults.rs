@@ -1,5 +1,5 @@
-//! Faults of the disk: a store takes its steps while a request fails, or opens what a fault has left, and is held to what it has
-//! acknowledged. Where and when a fault strikes is drawn from what the store asked for on a disk without one.
+//! Faults of the disk: a store takes its steps while a request fails, or opens what a fault has left, and is checked against what it has
+//! acknowledged. Place and time of a fault are drawn from the store's requests on a disk without one.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -25,12 +25,12 @@ use storebench_core::workload::spec::CutPart;
 const SOUND_LOG: &str = "fault-sound.log";
 const LOG: &str = "fault.log";
 const BALLAST: &str = "fault-ballast";
-/// The bytes of the ballast that are taken at once.
+/// The bytes of the ballast that are allocated at once.
 const LARGEST_BALLAST: u64 = 1 << 30;
 const SMALLEST_BALLAST: u64 = 4 << 10;
-/// Draws of a fault that may strike nothing, for each that is wanted.
+/// Draws for each wanted fault, as a fault may strike nothing.
 const TRIES: u64 = 3;
-/// Bytes that are left free of a full file system at most.
+/// The most bytes that are left free on a full file system.
 const NEARLY_FULL: u64 = 64 << 10;
 
 /// The steps on a disk, and all that reached it.
@@ -46,20 +46,20 @@ struct Lived {
 /// A disk without a fault, from which faults are drawn.
 struct Sound {
     lived: Lived,
-    /// Reads that mounting, opening and reading all ask for.
+    /// Reads during mounting, opening and reading alike.
     reads: u64,
-    /// The bits of the disk in which the store's files lie: the first of each part, and their number.
+    /// The bytes of the disk that hold the store's files: start and number of each part.
     files: Vec<(u64, u64)>,
 }
 
-/// `None` where the user interrupted it.
+/// `None` if the user interrupted it.
 type Unless<T> = Option<T>;
 
 impl Check<'_> {
-    /// Puts the store through so many faults of each kind; `None` when it was interrupted.
+    /// Puts the store through `each` faults of each kind; `None` if it was interrupted.
     ///
     /// # Errors
-    /// When our own files can't be written, or a process can't be started.
+    /// When storebench's own files can't be written, or a process can't be started.
     pub fn faults(&self, stage: &mut Stage<'_>, each: u64) -> Result<Unless<FaultCheck>> {
         let start = Instant::now();
         let sound = match self.sound(stage)? {
@@ -95,7 +95,7 @@ impl Check<'_> {
         Ok(Some(FaultCheck::Made(faults)))
     }
 
-    /// The steps on a disk without a fault, and what it takes to read all of it; or why there are none.
+    /// Takes the steps on a disk without a fault, and counts the reads of all of it; or says why there are none.
     fn sound(&self, stage: &mut Stage<'_>) -> Result<Unless<std::result::Result<Sound, String>>> {
         let (path, _) = stage.file(SOUND_LOG)?;
         let Some(lived) = self.live(stage, &path, None, None)? else { return Ok(None) };
@@ -122,7 +122,7 @@ impl Check<'_> {
         Ok(Some(Ok(Sound { lived, reads, files })))
     }
 
-    /// Steps while a fault strikes, or on a file system with so many bytes left; what came of it, or nothing where the fault did not
+    /// Takes steps while a fault strikes, or on a nearly full file system; returns the outcome, or nothing if the fault did not
     /// strike.
     fn at_work(
         &self,
@@ -134,7 +134,7 @@ impl Check<'_> {
         let Some(lived) = self.live(stage, &path, fault, left)? else { return Ok(None) };
         let lived = match lived {
             Ok(lived) => lived,
-            // It was not open yet.
+            // The store was not open yet.
             Err(_) => return Ok(Some(None)),
         };
         let failed = lived.told.failed.iter().flatten().count() as u64;
@@ -156,7 +156,7 @@ impl Check<'_> {
         Ok(Some(Some((aftermath, format!("{}: {}", lived.told.in_words(), looked.message)))))
     }
 
-    /// Opens what lies on a disk while a fault strikes.
+    /// Opens the contents of a disk while a fault strikes.
     fn at_rest(
         &self,
         stage: &mut Stage<'_>,
@@ -183,7 +183,7 @@ impl Check<'_> {
         Ok(Some(Some((aftermath, looked.message))))
     }
 
-    /// Has the steps taken on a disk that logs what reaches it, and lets the kernel write the rest; or why the store was never open.
+    /// Has a process take the steps on a disk that logs requests, and lets the kernel write the rest; or says why the store never opened.
     fn live(
         &self,
         stage: &mut Stage<'_>,
@@ -226,8 +226,8 @@ impl Check<'_> {
         Ok(Some(Ok(Lived { told, ended, log, struck: counts.struck.unwrap_or_default() })))
     }
 
-    /// Looks at what steps have left, on a disk that is traced, and asks `then` about the disk and the store's folder before they are
-    /// gone.
+    /// Checks what the steps have left, on a traced disk, and asks `then` about the disk and the store's folder before they are
+    /// removed.
     fn look_after(
         &self,
         stage: &mut Stage<'_>,
@@ -246,7 +246,7 @@ impl Check<'_> {
             }
         };
         let acknowledged = told.failed.iter().map(Option::is_none);
-        // The last one may have been under way.
+        // The last step may have been under way.
         let acknowledged = acknowledged.chain((!told.is_over).then_some(false)).collect();
         let ended =
             self.process(CutPart::LookAfter { acknowledged }, (store.clone(), disk.clone()), LOOKING)?;
@@ -257,12 +257,12 @@ impl Check<'_> {
     }
 }
 
-/// All of a log, of which nothing is lost.
+/// A log of which nothing is lost.
 fn whole(log: &Log) -> Cut {
     Cut { at: log.len(), lost: BTreeSet::new() }
 }
 
-/// The meaning of a finding after a fault; `refused` where the store fails and says so.
+/// Classifies a finding after a fault; `refused` if the store fails and says so.
 fn aftermath_of(finding: Finding, refused: Aftermath) -> Aftermath {
     match finding {
         Finding::Held => Aftermath::Unharmed,
@@ -279,15 +279,15 @@ fn aftermath_of(finding: Finding, refused: Aftermath) -> Aftermath {
 
 /// A fault that is about to be tried.
 enum Drawn {
-    /// While the store takes its steps.
+    /// During the store's steps.
     AtWork(Fault),
-    /// While it opens and reads what it has.
+    /// While the store opens and reads.
     AtRest(Fault),
-    /// It takes its steps on a file system with so many bytes left.
+    /// The steps run on a file system with this many bytes left.
     Full(u64),
 }
 
-/// A fault of a kind; `None` where none can strike.
+/// A fault of a kind; `None` if none can strike.
 fn draw(kind: FaultKind, sound: &Sound, random: &mut Random) -> Option<Drawn> {
     let told = &sound.lived.told;
     let (before, all) = sound.lived.log.entries().split_at((told.opened as usize).min(sound.lived.log.len()));
@@ -331,12 +331,12 @@ fn draw(kind: FaultKind, sound: &Sound, random: &mut Random) -> Option<Drawn> {
     }
 }
 
-/// Takes all of the file system of a store's folder that can be had, but so many bytes.
+/// Fills the file system of a store's folder except for `left` bytes.
 fn fill(store: &Path, left: u64) -> std::io::Result<()> {
     let beside = store.parent().unwrap_or(store).join(BALLAST);
     let file = File::create_new(beside)?;
     let (mut bytes, mut some) = (0, LARGEST_BALLAST);
-    // A part is set aside for the file system itself, which nobody can have.
+    // A part is reserved by the file system.
     while some >= SMALLEST_BALLAST {
         match rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), bytes, some) {
             Ok(()) => bytes += some,

@@ -1,4 +1,4 @@
-//! A history: what a store asked of its disk, what was acknowledged when, and what a state must have of it.
+//! A history: a store's requests to its disk, the acknowledgements, and what a state must contain.
 
 use std::iter;
 use std::ops::Range;
@@ -10,28 +10,28 @@ use storebench_core::result::{Finding, Phase};
 use storebench_core::workload::cut::told::in_words;
 use storebench_core::workload::cut::{Looked, Mark, Recorded};
 
-/// The disk's log, and what was acknowledged when.
+/// The disk's log, and the acknowledgements.
 pub struct History {
-    /// All that was asked of the disk.
+    /// All requests to the disk.
     pub log: Log,
-    /// The steps, and what else was told.
+    /// The steps, and the rest of the report.
     pub told: Recorded,
 }
 
-/// A state's finding, held against what was acknowledged.
+/// A state's finding, compared with what was acknowledged.
 pub struct Verdict {
     /// The finding.
     pub finding: Finding,
-    /// Acknowledged steps that are lost, where the newest are.
+    /// Acknowledged steps that are lost, if they are the newest.
     pub lost: u64,
-    /// The time from the acknowledgement of the first of them to that of the last before the cut: no clock tells when that is.
+    /// The time from the acknowledgement of the first lost step to the last one before the cut: no clock runs at the cut.
     pub lost_ns: u64,
     /// The finding in words.
     pub message: String,
 }
 
 impl History {
-    /// The entries of the log when the last step was acknowledged: what comes after it is in no state.
+    /// The number of log entries at the last acknowledgement: later ones are in no state.
     pub fn end(told: &Recorded) -> usize {
         told.sessions.iter().flatten().map(|mark| mark.after).max().unwrap_or_default() as usize
     }
@@ -61,7 +61,7 @@ impl History {
         (acknowledged, begun)
     }
 
-    /// The moments of a part of the history; none where the disk was asked for nothing in it.
+    /// The moments of a part of the history; empty if it has no requests.
     pub fn part(&self, phase: Phase) -> Vec<Range<usize>> {
         let Recorded { began, opened, settling, .. } = &self.told;
         let whole = |from: u64, to: usize| iter::once(from as usize..to).collect();
@@ -84,7 +84,7 @@ impl History {
         Drawn { number, phase: self.phase(cut.at), of: None, cut, acknowledged, begun }
     }
 
-    /// Holds what a process has found to what was acknowledged.
+    /// Compares a process's findings with what was acknowledged.
     pub fn judge(&self, drawn: &Drawn, looked: Looked) -> Verdict {
         let Looked { finding, kept, message, .. } = looked;
         let as_found = |message| Verdict { finding, lost: 0, lost_ns: 0, message };

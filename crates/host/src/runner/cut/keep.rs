@@ -1,5 +1,5 @@
-//! States in which more is lost than a tier allows: shrunk to the fewest missing pieces that have the same finding, explained, and
-//! kept with the run.
+//! Keeps states that lose more than the guarantee allows: shrunk to the fewest missing pieces with the same finding, explained, and
+//! stored with the run.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
 use storebench_core::result::{Finding, KeptState, Missing, Owner};
 
-/// The most states that are looked at to shrink one.
+/// The most states that are checked to shrink one.
 const MOST_LOOKS: u64 = 40;
 
-/// A state that becomes smaller.
+/// A state that is being shrunk.
 struct Shrinking<'c, 'a> {
     check: &'c Check<'a>,
     scene: Scene<'c>,
@@ -26,7 +26,7 @@ struct Shrinking<'c, 'a> {
 }
 
 impl Check<'_> {
-    /// Shrinks a state with a finding and keeps it; `None` when it was interrupted.
+    /// Shrinks a state with a finding and keeps it; `None` if it was interrupted.
     pub(super) fn keep(
         &self,
         stage: &mut Stage<'_>,
@@ -46,7 +46,7 @@ impl Check<'_> {
         Ok(Some(KeptState { file, disk_bytes, cut, missing, looks, pieces_before }))
     }
 
-    /// The pieces that a state lacks, in words: by the files that are there when nothing is missing, at the cut or at the flush
+    /// Describes the missing pieces by the files that exist without losses, at the cut or at the flush
     /// before it.
     fn missing(&self, stage: &mut Stage<'_>, scene: Scene<'_>, cut: &Cut) -> Result<Vec<Missing>> {
         if cut.lost.is_empty() {
@@ -69,7 +69,7 @@ impl Check<'_> {
         Ok(cut.lost.iter().map(missing).collect())
     }
 
-    /// Where the store's files lie on the disk in a state; nothing where it can't be mounted.
+    /// Where the store's files are on the disk in a state; empty if it can't be mounted.
     fn files(&self, stage: &mut Stage<'_>, scene: Scene<'_>, cut: Cut) -> Result<Vec<Lies>> {
         let mut inner = stage.inner();
         let state = self.state(&mut inner, &cut)?;
@@ -84,7 +84,7 @@ impl Check<'_> {
 }
 
 impl Shrinking<'_, '_> {
-    /// First fewer pieces, then an earlier moment; `None` when it was interrupted.
+    /// First fewer pieces, then an earlier moment; `None` if it was interrupted.
     fn shrink(&mut self, stage: &mut Stage<'_>) -> Result<Option<Cut>> {
         let mut cut = self.of.cut.clone();
         let mut parts = 2;
@@ -100,11 +100,11 @@ impl Shrinking<'_, '_> {
                 None => parts = (parts * 2).min(pieces.len()),
             }
         }
-        // Acknowledgements are moments of the history's own log, and not of a recovery's.
+        // Acknowledgements are moments of the history's log, not of a recovery's.
         if self.scene.is_recovery { Ok(Some(cut)) } else { self.earlier(stage, cut) }
     }
 
-    /// The pieces without one of so many parts of them, if the finding is the same then.
+    /// The pieces without one of `parts` parts of them, if the finding stays the same.
     #[allow(clippy::type_complexity)]
     fn without_a_part(
         &mut self,
@@ -127,7 +127,7 @@ impl Shrinking<'_, '_> {
         Ok(Some(None))
     }
 
-    /// The earliest acknowledgement at which the same pieces are enough, as far as halving finds it.
+    /// The earliest acknowledgement at which the same pieces suffice, found by halving.
     fn earlier(&mut self, stage: &mut Stage<'_>, mut cut: Cut) -> Result<Option<Cut>> {
         let last = cut.lost.iter().map(|piece| piece.entry + 1).max().unwrap_or(cut.at);
         let mut moments = self.scene.history.acknowledgements();
@@ -146,7 +146,7 @@ impl Shrinking<'_, '_> {
         Ok(Some(cut))
     }
 
-    /// Whether a state has the same finding; `None` when it was interrupted.
+    /// Whether a state has the same finding; `None` if it was interrupted.
     fn is_same(&mut self, stage: &mut Stage<'_>, cut: Cut) -> Result<Option<bool>> {
         self.looks += 1;
         let drawn = match self.scene.is_recovery {

@@ -1,5 +1,5 @@
-//! The kernel's write-back, forced early: pages of a store's files are pushed out in some order while it is at work, as a machine in
-//! need of memory would. By a thread of the parent: in the store's own process, closing a file would give up its locks.
+//! Forces the kernel's write-back early: pushes out pages of a store's files in some order during the steps, as a machine that
+//! needs memory would. In a thread of the parent: in the store's process, closing a file would give up its locks.
 
 use std::cmp::Reverse;
 use std::fs::{self, File};
@@ -16,10 +16,10 @@ use storebench_core::kernel::system;
 
 /// The time between two pushes.
 const PAUSE: Duration = Duration::from_millis(3);
-/// Pushes in one order, and those after which the files are listed again.
+/// Pushes in one order, after which the files are listed again.
 const TURNS: u64 = 16;
 const LISTED: u64 = 4;
-/// The files that are pushed out: those that were written last.
+/// The number of files that are pushed out: the newest.
 const NEWEST: usize = 12;
 /// The bytes that are pushed out at once.
 const PUSHED: u64 = 64 << 10;
@@ -31,7 +31,7 @@ pub struct WriteBack {
 }
 
 impl WriteBack {
-    /// Of the files in a folder; the orders follow from the seed: any, forward, backward, and none at all for a while.
+    /// Starts on the files in a folder; the seed decides the orders: any, forward, backward, and none for a while.
     pub fn start(folder: &Path, seed: u64) -> WriteBack {
         let ends = Arc::new(AtomicBool::new(false));
         let (folder, stop) = (folder.to_path_buf(), ends.clone());
@@ -46,7 +46,6 @@ impl Drop for WriteBack {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // It has nothing to say.
             let _ = thread.join();
         }
     }
@@ -58,7 +57,7 @@ enum Order {
     Any,
     Forward,
     Backward,
-    /// None are: the kernel has memory enough.
+    /// No pages are pushed: the kernel has enough memory.
     None,
 }
 
@@ -98,7 +97,7 @@ fn push_out(path: &Path, order: Order, turn: u64, random: &mut Random) -> io::Re
     Ok(())
 }
 
-/// The files below a folder that were written last: a server has a thousand others.
+/// The newest files below a folder: a server has a thousand others.
 fn newest(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     list(folder, &mut files);
@@ -108,7 +107,7 @@ fn newest(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The files below a folder, as far as they can be seen.
+/// The files below a folder, as far as they are visible.
 fn list(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         match entry.file_type() {

@@ -11,7 +11,7 @@ use storebench_core::store::{Guarantee, StoreDef};
 use storebench_core::workload::spec::Report;
 
 impl Trial<'_> {
-    /// Its result, with those of the cut check and of the faults that come after it, where the plan asks for them; `None` when it was
+    /// Adds the cut check and the faults that the plan asks for to its result; `None` if it was
     /// interrupted.
     pub(super) fn cut_checked(&self, stage: &mut Stage<'_>, mut ran: Ran) -> Result<Option<Ran>> {
         let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
@@ -38,7 +38,7 @@ impl Trial<'_> {
         Ok(Some(ran))
     }
 
-    /// A check of its store on disks that are recorded, cut and broken; else a sentence: why there can't be one.
+    /// A check of its store on disks that are recorded, cut and broken; or why there can't be one.
     fn check(&self, states: u64, given: Guarantee) -> std::result::Result<cut::Check<'_>, String> {
         let template = self
             .template
@@ -59,7 +59,7 @@ impl Trial<'_> {
         Ok(cut::Check { asked, spec, template, room: self.room_of_check("running a cut check in"), stem })
     }
 
-    /// Its store, if that keeps files by a process of the trial's own; else a sentence: that it does not.
+    /// Its store, if that keeps files in the trial's own process; or a sentence that it does not.
     fn store_of_own(&self) -> std::result::Result<&StoreDef, &'static str> {
         let store = self.job.stores.iter().find(|store| store.name == self.cell.store());
         store
@@ -67,8 +67,8 @@ impl Trial<'_> {
             .ok_or("this process does not write its files")
     }
 
-    /// Its result, with the time of opening after a kill, where the plan asks for it; `None` when it was interrupted. A store that has lost
-    /// something by then has failed the trial.
+    /// Adds the time of opening after a kill, if the plan asks for it, to its result; `None` if it was interrupted. A store that has lost
+    /// data by then has failed the trial.
     pub(super) fn recovery_checked(&self, mut ran: Ran) -> Result<Option<Ran>> {
         let plan = self.job.plan;
         let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
@@ -99,7 +99,7 @@ impl Trial<'_> {
         Ok(Some(ran))
     }
 
-    /// Its result, with that of the kill check that comes after it; `None` when it was interrupted. A store that fails it has
+    /// Adds the kill check that comes after it to its result; `None` if it was interrupted. A store that fails it has
     /// failed the trial.
     pub(super) fn kill_checked(&self, mut ran: Ran) -> Result<Option<Ran>> {
         let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
