@@ -1,7 +1,7 @@
 //! Advice: which store answers a user's question, why, what the others give up, how sure that is, and what would change it.
 //!
-//! The time of an operation is that of each kind, weighed by its share of the mix: measured as a mix, where runs are made for
-//! the answer. What decides between stores is what decides everywhere ([`crate::stats::decide`]).
+//! The time of an operation of a mix is the mean over the kinds, weighed by their shares: measured as a mix, if runs are made for
+//! the answer. Stores are judged as everywhere else ([`crate::stats::decide`]).
 
 mod absent;
 pub mod aged;
@@ -55,8 +55,8 @@ pub use self::find::Uncovered;
 const MADE_BY: &str = "crud";
 
 impl Advice {
-    /// Answers a question from runs that cover it, none of which lets a store grow old or is beside clusters, or that were made for it with the records `here`. Of the `table` of stores
-    /// those that are missing are named, with the reason.
+    /// Answers a question from runs that cover it (without runs of ageing stores and of clusters), or that were made for it with the records `here`. Missing stores
+    /// of the `table` are named, with the reason.
     ///
     /// # Errors
     /// The part of the question that the runs do not cover.
@@ -70,7 +70,7 @@ impl Advice {
         let (group, mut here) = find::find(question, merged, here, table)?;
         let mut verdict = rank(merged, &group, here, question, table);
         let better = |store: &&Candidate| store.is_better_at(question.goal);
-        // Runs for another goal may have given the best by this one up after a look with fewer records: there all were measured.
+        // Runs for another goal may have given up this goal's best store after a look with fewer records: there all stores were measured.
         let looked_at = verdict.given_up.iter().find(better).and_then(|store| store.looked_at);
         if let Some(records) =
             looked_at.filter(|records| !made_for && find::covers(here.1, *records, question))
@@ -125,7 +125,7 @@ impl Advice {
         terminal::text(self, snippet, style)
     }
 
-    /// The answer once more in a line, which stands last.
+    /// The last line: the answer once more.
     pub fn closing(&self, style: Style) -> String {
         terminal::closing(self, style)
     }
@@ -135,13 +135,13 @@ impl Advice {
         html::section(self, snippet)
     }
 
-    /// The answer as a page begins with it, which opens on the question's own place.
+    /// The answer as the beginning of the page, which opens on the question's own place.
     pub fn lead(&self, snippet: Option<&str>) -> Lead {
         Lead { html: self.html(snippet), start: self.start.clone() }
     }
 }
 
-/// The mix of a run's operations in words, if it is not the question's.
+/// How a run's mix of operations differs from the question's, in words; `None` if it doesn't.
 fn mixed_otherwise(question: &Question, run: &Run) -> Option<String> {
     let mix = Method::of(run)?.value(MIX).map(str::to_owned);
     let alone = question.mix.shares().len() == 1;
@@ -153,7 +153,7 @@ fn mixed_otherwise(question: &Question, run: &Run) -> Option<String> {
     }
 }
 
-/// Of the stores that a power cut can wreck, those that it can't wreck at the guarantee `power`.
+/// The stores that a power cut can wreck, but not at the guarantee `power`.
 fn safer(table: &[StoreDef], verdict: &Judged) -> BTreeSet<String> {
     let is_safer = |store: &&str| {
         let def = table.iter().find(|def| def.name == *store);
@@ -164,7 +164,7 @@ fn safer(table: &[StoreDef], verdict: &Judged) -> BTreeSet<String> {
     riskier.filter(is_safer).map(str::to_owned).collect()
 }
 
-/// The dangers of the stores that are to be taken when the question changes.
+/// The dangers of the stores that are recommended for other questions.
 fn dangers(
     table: &[StoreDef],
     question: &Question,

@@ -1,4 +1,4 @@
-//! The first lines of every output: what was measured, what to take for each guarantee, what is riskier, how sure that is, what to do next.
+//! The first lines of every output: what was measured, what to take at each guarantee, what is riskier, how sure the answer is, what to do next.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,23 +19,23 @@ use crate::report::Report;
 use crate::sections;
 use crate::terminal::grid::{Style, wrap};
 
-/// Lines in all, and those of a study's own answer and of a busy machine.
+/// The most lines in all, including a study's own answer and a note on a busy machine.
 const MOST: usize = 6;
 const ANSWERED: usize = 3;
 
-/// The beginning of a line that belongs to the one before it.
+/// The beginning of a line that continues the one before it.
 pub const WITHIN: &str = "  ";
 
-/// Stores in a line that are named before the rest is only counted.
+/// Stores that a line names; the rest is counted.
 const NAMED: usize = 4;
 
 /// Positions that the first line names.
 const SIZES: usize = 2;
 
-/// Axes that it names even where all positions have the same value.
+/// Axes that the first line names even if all positions have the same value.
 const SIZE: [Axis; 2] = [Axis::RECORDS, Axis::RECORD_SIZE];
 
-/// Trials of the run that is named as the next, where this one has fewer.
+/// The trials of the run that is suggested next, if this one has fewer.
 const MANY: u32 = 7;
 
 /// The lines of an answer.
@@ -50,13 +50,13 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// All of them, in their order.
+    /// All lines, in order.
     pub fn all(&self) -> impl Iterator<Item = &str> {
         self.first.iter().chain(&self.danger).chain(&self.last).map(String::as_str)
     }
 }
 
-/// The lines, each ended, and an empty one; nothing where no two stores can be compared.
+/// The lines, each ended, and an empty one; empty if no two stores can be compared.
 pub fn text(report: &Report<'_>, style: Style) -> String {
     let indented = |line: &str| if line.starts_with(WITHIN) { "    " } else { "  " };
     let lines: String = lines(report).all().map(|line| wrap(line, style.width, indented(line))).collect();
@@ -80,7 +80,7 @@ pub fn lines(report: &Report<'_>) -> Lines {
         .collect();
     let crowded = if not_judged > 0 { contention::lines(merged) } else { Vec::new() };
     let mut lines = vec![measured(report)];
-    // A study that asks something else begins with its own answer; next to power cuts too few trials of speed need no word.
+    // A study with another question begins with its own answer; next to power cuts, too few trials of speed are not mentioned.
     let has_cuts = !report.blocks(&sections::CUTS).is_empty();
     lines.splice(if own.is_empty() { 0..0 } else { 1..1 }, own.iter().cloned().chain(crowded).take(ANSWERED));
     let is_named = |answer: &Answer| !answer.take.is_empty() && !answer.is_open;
@@ -104,7 +104,7 @@ fn is_compared(answer: &Answer) -> bool {
     answer.not_judged.1 > 0
 }
 
-/// What was measured, where, and how long that took.
+/// What was measured, where, and for how long.
 fn measured(report: &Report<'_>) -> String {
     let merged = report.merged;
     let tables = || report.standings().iter().flat_map(|one| &one.tables);
@@ -124,14 +124,14 @@ fn measured(report: &Report<'_>) -> String {
     parts.collect::<Vec<_>>().join("; ") + "."
 }
 
-/// A position without the values that all have in common, but those `kept`.
+/// A position without the values that all share, except those `kept`.
 pub(crate) fn apart(at: &Position, all: &[&Position], kept: &[Axis]) -> Position {
     let alike = at.values().filter(|(axis, value)| all.iter().all(|one| one.value(*axis) == Some(value)));
     let alike = alike.filter(|(axis, _)| !kept.contains(axis));
     alike.fold(at.clone(), |rest, (axis, _)| rest.without(axis))
 }
 
-/// A position as people say it: `100 records of 1B..1KiB, compressible`.
+/// A position in short words: `100 records of 1B..1KiB, compressible`.
 pub(crate) fn in_short(at: &Position) -> String {
     let size = at.value(Axis::RECORD_SIZE).map(|size| words::short(Axis::RECORD_SIZE, size));
     let records = at.value(Axis::RECORDS).map(|records| (Axis::RECORDS.def().words)(records));
@@ -140,7 +140,7 @@ pub(crate) fn in_short(at: &Position) -> String {
     if others.is_empty() { format!("{records} of {size}") } else { format!("{records} of {size}, {others}") }
 }
 
-/// The machine, and the disk where there is one.
+/// The machine, and the disk if there is one.
 fn place(merged: &Merged<'_>) -> Option<String> {
     let headers = || merged.runs.iter().map(|run| &run.header);
     let mut machines: Vec<&str> = headers().map(|header| header.hardware.as_str()).collect();
@@ -165,7 +165,7 @@ fn place(merged: &Merged<'_>) -> Option<String> {
     Some(format!("on {at}"))
 }
 
-/// A group's answer: what to take, what is too close to call, how the others compare. Two sizes with
+/// A group's answer: the store to take, ties, how the others compare. Two sizes with
 /// different answers have a line each.
 fn of_group(one: &Standings) -> Vec<String> {
     let name = match one.meaning {
@@ -213,7 +213,7 @@ fn in_words(answer: &Answer) -> String {
     parts.join("; ")
 }
 
-/// The first of some stores with their factors, the rest counted.
+/// The first stores with their factors, the rest counted.
 fn with_times(all: &[Named]) -> String {
     let named: Vec<String> = all.iter().take(NAMED).map(Named::in_words).collect();
     match all.len().saturating_sub(NAMED) {
@@ -229,7 +229,7 @@ impl Named {
     }
 }
 
-/// The stores that are not ranked: of those that are faster what a power cut can cost and how often that was seen, of the others their names.
+/// The stores that are not ranked: for faster ones the cost of a power cut and how often that was seen, for the others their names.
 fn riskier(all: &[Standings]) -> Option<String> {
     let (mut faster, mut others) = (Vec::new(), Vec::new());
     for one in all {
@@ -253,14 +253,14 @@ fn riskier(all: &[Standings]) -> Option<String> {
 }
 
 impl Risk {
-    /// What a power cut can cost, why, and how often that was seen.
+    /// The cost of a power cut, why, and how often that was seen.
     pub fn in_words(&self) -> String {
         let seen = if self.seen.is_empty() { String::new() } else { format!(" ({})", self.seen) };
         format!("a power cut {}{seen}", self.loss.unwrap_or(Loss::Whole))
     }
 }
 
-/// The comparisons in which one store is best, those that are not judged, and all that there are.
+/// The numbers of comparisons with a single best store, of those that are not judged, and of all.
 fn compared(matrices: &[&Matrix]) -> [usize; 3] {
     let contests = || matrices.iter().flat_map(|matrix| &matrix.rows).flat_map(|row| &row.contests);
     let held = contests().filter(|contest| contest.contenders.len() > 1);
@@ -274,7 +274,7 @@ struct Trials {
     /// The fewest that a cell has, and the most.
     fewest: u32,
     most: u32,
-    /// The time that one of each takes.
+    /// The time of one trial of each cell.
     one_of_each_s: f64,
 }
 
@@ -295,7 +295,7 @@ impl Trials {
     }
 }
 
-/// How sure the answer is, by how many comparisons one store is best in.
+/// How sure the answer is, from the number of comparisons with a single best store.
 fn sure(decided: usize, all: usize, trials: &Trials) -> String {
     let trials = match trials {
         Trials { fewest, most, .. } if fewest < most => format!("{fewest} to {most} trials"),
@@ -321,7 +321,7 @@ fn sure(decided: usize, all: usize, trials: &Trials) -> String {
     }
 }
 
-/// The next step, and how long it takes by what this run's trials took.
+/// The next step, and its time, estimated from this run's trials.
 fn next(trials: &Trials, is_open: bool) -> String {
     let advise = "storebench advise answers for your own records";
     if !is_open {
@@ -409,7 +409,7 @@ mod tests {
         let told = text(&Report::new(&merged), Style { width: 100, colour: false });
         let told = told.replace("\n  ", " ");
         assert!(told.contains("with 3 to 6 trials of each store"), "{told}");
-        // One trial of each takes 2 x 1.5 s, whatever they had.
+        // One trial of each takes 2 x 1.5 s, whatever the run had.
         assert!(told.contains("--trials 7 takes about 21 s"), "{told}");
     }
 

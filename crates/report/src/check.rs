@@ -1,5 +1,5 @@
-//! The soundness of one run, for those who are to believe figures of others: is it complete, do its figures follow from its own
-//! histograms, was the machine quiet, how much did the harness take, what is doubtful.
+//! The soundness of one run, for readers of other people's figures: whether it is complete, its figures follow from its
+//! histograms, the machine was quiet, the harness took little time, and what is doubtful.
 
 mod figures;
 
@@ -18,16 +18,16 @@ use crate::judge::Rule;
 use crate::report::Report;
 use crate::terminal::checklist::{Group, Line, State};
 
-/// A clock that takes longer than this to read blurs the quickest operations.
+/// A clock that takes longer than this to read makes the quickest operations inaccurate.
 pub const SLOW_CLOCK_NS: f64 = 100.0;
-/// Load per processor from which others are clearly at work.
+/// Load per processor from which other programs are clearly at work.
 pub const BUSY: f64 = 0.2;
-/// The share of the threads' time from which the harness took more of it than the store.
+/// The harness is at fault if it takes this share of the threads' time.
 const MUCH: f64 = 0.5;
-/// Findings of one kind that are told; of more only the number is.
+/// Findings of one kind that are shown; the rest is counted.
 const TOLD: usize = 3;
 
-/// All checks of a run that stands alone in `report`; `notes` say what was odd about its files.
+/// All checks of the single run in `report`; `notes` list damage to its files.
 pub fn all(report: &Report<'_>, notes: &[String]) -> Vec<Group> {
     let merged = report.merged;
     let Some(run) = merged.runs.first() else { return Vec::new() };
@@ -39,12 +39,12 @@ pub fn all(report: &Report<'_>, notes: &[String]) -> Vec<Group> {
     ]
 }
 
-/// Whether no check says no.
+/// Whether no check failed.
 pub fn is_sound(groups: &[Group]) -> bool {
     groups.iter().flat_map(|group| &group.lines).all(|line| line.state != State::No)
 }
 
-/// The first of some findings, and how many more there are; `None` where there is none.
+/// The first findings, and the number of others; `None` without findings.
 fn some(found: &[String]) -> Option<String> {
     let more = found.len().saturating_sub(TOLD);
     let more = (more > 0).then(|| format!("and {more} more"));
@@ -56,7 +56,7 @@ fn files(run: &Run, notes: &[String]) -> Vec<Line> {
     [read(run, notes), follows(run), once(run)].into_iter().chain(names(run)).collect()
 }
 
-/// The addresses with user names that the run's files hold: whoever publishes them is to know.
+/// Addresses with user names in the run's files: whoever publishes the run should know.
 fn names(run: &Run) -> Option<Line> {
     let texts = run.header.command.iter().chain([&run.header.plan]);
     let words = texts.flat_map(|text| text.split([' ', '\n', '"', '\'', ',']));
@@ -86,7 +86,7 @@ fn follows(run: &Run) -> Line {
     }
 }
 
-/// Whether each trial is there once.
+/// Whether each trial appears once.
 fn once(run: &Run) -> Line {
     let (mut cells, mut positions) = (HashSet::new(), HashSet::new());
     let mut wrong: Vec<String> = Vec::new();
@@ -118,7 +118,7 @@ fn complete<'m>(merged: &'m Merged<'_>) -> impl Iterator<Item = Line> + 'm {
     whole.into_iter().chain(lacking).chain(failed)
 }
 
-/// Whether there are trials enough to name the best.
+/// Whether there are enough trials to name the best.
 fn trials(report: &Report<'_>) -> Vec<Line> {
     let rules = report.matrices().iter().flatten().flat_map(|matrix| matrix.rules());
     let mut few: Vec<Rule> = rules.filter(|rule| rule.names_candidates()).collect();

@@ -1,5 +1,5 @@
-//! Published findings, written so that a run can be checked against them: what a plan's `[[claim]]` holds, and what makes
-//! sense in it. [`evaluate`] says whether a run's figures bear one out. Pure.
+//! Published findings in a form that a run can be checked against: the `[[claim]]` tables of a plan, and their
+//! validity. [`evaluate`] checks a run's figures against them. Pure.
 
 mod bounds;
 mod change;

@@ -10,7 +10,7 @@ use storebench_core::workload::replay::SPEED_REACHED;
 
 pub use crate::stats::Better;
 
-/// The unit of a column's values. Its name is its sign, as it ends the names of columns in CSV and SQL; empty for [`Unit::Count`].
+/// The unit of a column's values. Its name is its sign, the suffix of column names in CSV and SQL; empty for [`Unit::Count`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
 pub enum Unit {
     /// Nanoseconds.
@@ -25,7 +25,7 @@ pub enum Unit {
     /// Bytes per second.
     #[strum(serialize = "bytes_per_s")]
     BytesPerSecond,
-    /// A number of things, or how many times one figure is another.
+    /// A number, or a ratio.
     #[strum(serialize = "")]
     Count,
     /// A share of 1.
@@ -56,23 +56,23 @@ impl Serialize for Unit {
     }
 }
 
-/// Where a column's value comes from; `None` where a trial has none.
+/// The source of a column's values; `None` if a trial has none.
 #[derive(Debug, Clone, Copy)]
 pub enum Value {
     /// One operation of a trial.
     Operation(fn(&OperationResult) -> Option<f64>),
-    /// The latencies of some calls, in nanoseconds: of an operation that was timed, or of whatever else has a distribution.
+    /// The latencies of some calls, in nanoseconds: of a timed operation, or of anything else with a distribution.
     Latency(fn(&Latency) -> u64),
     /// A trial as a whole.
     Trial(fn(&Measured) -> Option<f64>),
 }
 
-/// The way in which the clock of the timed loop bears on a column's values.
+/// How the clock of the timed loop limits a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clocked {
-    /// Nothing: they are counted, or too long for the clock to matter.
+    /// Not at all: they are counted, or too long for the clock to matter.
     No,
-    /// They are times of single operations.
+    /// They are times of operations.
     Latency,
     /// They are operations, or their bytes, per second.
     Rate,
@@ -89,13 +89,13 @@ pub struct Column {
     pub unit: Unit,
     /// Which direction is good.
     pub better: Better,
-    /// The function that takes it from a trial.
+    /// Computes it from a trial.
     pub value: Value,
-    /// Whether the clock limits what it can tell.
+    /// How the clock limits it.
     pub clocked: Clocked,
     /// Whether it counts requests to a simulated disk.
     pub counts_requests: bool,
-    /// Whether tables for people have it; the rest is for those who look closer, in JSON and SQL.
+    /// Whether tables for people show it; the others are in JSON and SQL.
     pub in_tables: bool,
 }
 
@@ -104,13 +104,13 @@ impl Column {
     pub fn of_operation(&self, operation: &OperationResult) -> Option<f64> {
         match self.value {
             Value::Operation(value) => value(operation),
-            // An operation that was never timed has no latency, rather than one of zero.
+            // An operation that was never timed has no latency, rather than a latency of zero.
             Value::Latency(value) => (operation.count > 0).then(|| value(&operation.latency) as f64),
             Value::Trial(_) => None,
         }
     }
 
-    /// The value of some latencies in nanoseconds; `None` for columns that are not of latencies alone.
+    /// The value of some latencies in nanoseconds; `None` for columns of other figures.
     pub fn of_latency(&self, latency: &Latency) -> Option<u64> {
         match self.value {
             Value::Latency(value) => Some(value(latency)),
@@ -126,8 +126,8 @@ impl Column {
         }
     }
 
-    /// The value in a trial of which `operation` is the operation looked at; `None` where a column of operations has none, or
-    /// the operation's figures can't be as they seem. A disk that answered late has counted no worse.
+    /// The value in a trial; `operation` selects the operation. `None` if a column of operations has none, or
+    /// the operation's figures are doubtful. A late disk does not affect counts.
     pub fn of(&self, measured: &Measured, operation: Option<&OperationResult>) -> Option<f64> {
         match self.value {
             Value::Operation(_) | Value::Latency(_) => {
@@ -160,10 +160,10 @@ impl Column {
         !matches!(self.value, Value::Trial(_))
     }
 
-    /// Its name in an SQLite file's table of operations: the id, which need not say there that it is of latency, and the unit last.
+    /// The name in an SQLite file's table of operations: the id, without the word for latency, and the unit last.
     pub fn sql_name(&self) -> String {
         let id = match self.id {
-            // As the results call it.
+            // The name in results.
             "harness_time" => "harness",
             id => id.strip_prefix("latency_").unwrap_or(id),
         };
@@ -202,7 +202,7 @@ const fn trial(
     Column { id, title, unit, better, value, clocked: Clocked::No, counts_requests: false, in_tables: true }
 }
 
-/// A figure of the process's work per operation, such as read bytes, page faults or time of the processor.
+/// A figure of the process's work per operation, such as bytes read, page faults or processor time.
 const fn counted(
     id: &'static str,
     title: &'static str,
@@ -212,7 +212,7 @@ const fn counted(
     operation(id, title, unit, Better::Neither, value)
 }
 
-/// Mean latency: the sum of the latencies over their number. What the matrix shows of operations.
+/// Mean latency: the sum of the latencies over their number. The matrix shows it for operations.
 pub const MEAN_LATENCY: Column = latency(
     "latency_mean",
     "mean",
@@ -231,7 +231,7 @@ pub const P999: Column = latency("latency_p999", "p99.9", Value::Latency(|latenc
 /// The longest latency.
 pub const MAX: Column = latency("latency_max", "max", Value::Latency(|latency| latency.max_ns));
 
-/// Operations per second. What the matrix shows of all operations together.
+/// Operations per second. The matrix shows it for all operations together.
 pub const THROUGHPUT: Column =
     operation("throughput", "ops/s", Unit::PerSecond, Better::Higher, OperationResult::per_second)
         .clocked(Clocked::Rate);
@@ -261,7 +261,7 @@ pub const SPACE_EFFICIENCY: Column =
     trial("space_efficiency", "space efficiency", Unit::Share, Better::Higher, Measured::space_efficiency)
         .closer();
 
-/// Bytes on disk per byte of values: space wherever stores are ranked by it.
+/// Bytes on disk per byte of values: the space by which stores are ranked.
 pub const SPACE_AMPLIFICATION: Column = trial(
     "space_amplification_allocated",
     "space amp.",
@@ -270,8 +270,8 @@ pub const SPACE_AMPLIFICATION: Column = trial(
     Measured::space_amplification,
 );
 
-/// Space on disk beyond the files' lengths: the ends of their last clusters, folders, and what a file system has set aside
-/// for them. `None` where files are shorter on disk than they are long, as sparse ones are.
+/// Space on disk beyond the files' lengths: the ends of their last clusters, folders, and space that a file system has reserved
+/// for them. `None` if files are shorter on disk than their length, as sparse ones are.
 pub const BEYOND_LENGTHS: Column =
     trial("disk_beyond_lengths", "beyond lengths", Unit::Bytes, Better::Lower, |m| {
         let disk = m.known_disk()?;
@@ -279,7 +279,7 @@ pub const BEYOND_LENGTHS: Column =
     })
     .closer();
 
-/// The speed at which a trace was played, in times its own.
+/// The speed at which a trace was replayed, as a multiple of its own.
 pub const REPLAY_SPEED: Column =
     trial("replay_speed", "times the trace's speed", Unit::Count, Better::Neither, |m| {
         let told = m.statistics.iter().find(|one| one.name == SPEED_REACHED)?;
@@ -287,7 +287,7 @@ pub const REPLAY_SPEED: Column =
     })
     .closer();
 
-/// Syncs of all threads during the operation, over the operations. What the guarantees are held to.
+/// Syncs of all threads during the operation, over the operations. Guarantees are checked against it.
 pub const SYNCS_PER_OPERATION: Column =
     operation("syncs_per_operation", "syncs/op", Unit::Count, Better::Neither, |o| {
         (o.count > 0).then_some(o.counters.as_ref()?.syncs? as f64 / o.count as f64)
@@ -492,12 +492,12 @@ pub const COLUMNS: &[Column] = &[
     checks::SYNC_FAULTS_SILENT,
 ];
 
-/// The counters of an operation, where nothing else was done between that they hold too.
+/// The counters of an operation, if they include no other work.
 fn alone(operation: &OperationResult) -> Option<&Counters> {
     operation.counters.as_ref().filter(|_| operation.put_back + operation.warm_up == 0)
 }
 
-/// A number of requests to a simulated disk over the operations, warm-ups included; that of a removal holds the insert that puts a
+/// Requests to a simulated disk per operation, warm-ups included; a removal includes the insert that puts a
 /// record back.
 fn asked(operation: &OperationResult, number: fn(&Requests) -> u64) -> Option<f64> {
     let (requests, operations) = operation.asked_of_disk()?;

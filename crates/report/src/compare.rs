@@ -1,7 +1,7 @@
-//! Two runs, or two sets of runs: what changed from the one to the other, by how much, and what of it can be believed.
+//! Compares two runs, or two sets of runs: what changed, by how much, and how far that can be believed.
 //!
-//! Runs of different times share no blocks, so that nothing is paired here: each figure of a cell is a set of observations
-//! on either side, and [`crate::stats::unpaired`] compares them. docs/compare.md says what that can and can't know.
+//! Runs of different times share no blocks, so nothing is paired here: each figure of a cell is a set of observations
+//! on either side, and [`crate::stats::unpaired`] compares them. docs/compare.md explains the limits of that.
 
 pub mod across;
 mod cells;
@@ -30,13 +30,13 @@ use crate::layout::Layout;
 use crate::stats::unpaired::{self, Change, change_of_ratios, ratio_of_pair};
 use crate::stats::{Summary, geometric_mean};
 
-/// The figures that are compared unless others are named: what an application feels of each operation, usually and at
-/// worst; and of the whole, loading, space and memory. Throughput is left out, being the mean latency's inverse: a second
-/// test of the same would only make the first less sure.
+/// The figures that are compared by default: what an application notices of each operation, usually and at
+/// worst; and for the whole, loading, space and memory. Throughput is left out as the inverse of the mean latency: a second
+/// test of the same figure would only weaken the first.
 pub const FIGURES: [&str; 5] =
     ["latency_mean", "latency_p99", "load_time", "disk_allocated", "memory_peak_above_base"];
 
-/// The columns that can be compared: those of which one direction is good.
+/// The columns that can be compared: one direction is good.
 pub fn comparable() -> impl Iterator<Item = &'static Column> {
     COLUMNS.iter().filter(|column| column.better != Better::Neither)
 }
@@ -46,10 +46,10 @@ pub fn comparable() -> impl Iterator<Item = &'static Column> {
 pub struct FigureChange {
     /// The cell.
     pub cell: Cell,
-    /// The name that it is ranked under: its store's, unless something else is compared.
+    /// The name in the ranking: its store's, unless something else is compared.
     #[serde(skip)]
     pub contestant: String,
-    /// The tier that it gave, on both sides.
+    /// The tier given, on both sides.
     pub guarantee: Guarantee,
     /// The operation; `None` for figures of whole trials.
     pub operation: Option<String>,
@@ -66,32 +66,32 @@ pub struct FigureChange {
     pub base: Summary,
     /// The figure in NEW.
     pub new: Summary,
-    /// NEW over BASE; `None` where a value is zero.
+    /// NEW over BASE; `None` if a value is zero.
     pub change: Option<Change>,
-    /// Pairs of trials of one seed, by whose ratios the change is told; 0 where it is told by the sides as they are.
+    /// Pairs of trials of one seed, whose ratios show the change; 0 if the sides are compared as they are.
     #[serde(skip_serializing_if = "is_zero")]
     pub pairs: usize,
-    /// The chance of as large a change where there is none, adjusted for the number of figures: all that are told at once.
+    /// The chance of such a change if nothing changed, adjusted for the number of figures, so that all hold at once.
     pub p_adjusted: Option<f64>,
-    /// Whether both sides together have two values at most, so that it may not vary within a side by chance.
+    /// Whether both sides together have two values at most, so that it may be constant within a side by chance.
     #[serde(skip)]
     pub is_coarse: bool,
-    /// The least share by which NEW must be more for the change to be marked, with observations that vary as these do; `None` where
-    /// no change could be.
+    /// The smallest increase of NEW that would be marked, as a share, given the scatter of these observations; `None` if
+    /// none could be.
     pub detectable: Option<f64>,
-    /// The claim that the figures allow.
+    /// The verdict that the figures allow.
     pub verdict: Verdict,
-    /// The least change, as a logarithm, that lies within the interval: 0 where it includes none, or there is none.
+    /// The smallest change within the interval, as a logarithm: 0 if the interval includes none, or there is no interval.
     pub weight: f64,
 }
 
 impl FigureChange {
-    /// Whether it is marked.
+    /// Whether the change is marked.
     pub fn is_significant(&self) -> bool {
         matches!(self.verdict, Verdict::Worse | Verdict::Better)
     }
 
-    /// Whether it is significantly worse, and by more than a share even at the end of its interval that is nearer to no
+    /// Whether it is significantly worse, and by more than a share even at the end of its interval nearer to no
     /// change.
     pub fn is_worse_by_more_than(&self, share: f64) -> bool {
         self.verdict == Verdict::Worse && self.weight > share.ln_1p()
@@ -102,7 +102,7 @@ impl FigureChange {
     }
 }
 
-/// All mean latencies of a store together, or of what else is compared: what its figures have in common.
+/// The mean latencies of a store, or of another contestant, together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StoreChange {
     /// The store's name.
@@ -129,30 +129,30 @@ pub struct Comparison<'a> {
     pub observations: Observations,
     /// The figures: significant changes first, then by weight, then by size.
     pub figures: Vec<FigureChange>,
-    /// The same of the harness's own stores, where both sides ran them: what changes there is the machine, or storebench.
+    /// The same for the harness's own stores, if both sides ran them: their changes come from the machine or storebench.
     pub controls: Vec<FigureChange>,
     /// Mean latencies by store.
     pub stores: Vec<StoreChange>,
-    /// Cells that BASE measured and that NEW can't do, or failed more often.
+    /// Cells that BASE measured and NEW can't run, or failed more often.
     pub broken: Vec<Broken>,
     /// Cells that only one side measured.
     pub only: Vec<Only>,
     /// Figures that only one side has, of cells that both measured.
     pub one_sided: usize,
-    /// The axes across which cells meet that are not alike; none where cells are compared with themselves.
+    /// The axes across which unequal cells are compared; empty if cells are compared with themselves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub across: Vec<Across>,
     /// Differences between the runs themselves.
     pub differences: Vec<unlike::Difference>,
     /// Versions of the stores that both sides have.
     pub versions: Vec<unlike::Versions>,
-    /// Settings that the engines gave back differently.
+    /// Settings that the engines reported differently.
     pub settings: Vec<SettingChange>,
 }
 
 impl<'a> Comparison<'a> {
     /// Compares the figures of `columns` in all cells that both sides measured. `harness` names the harness's own stores; the sides
-    /// have been narrowed to what is compared `across` an axis.
+    /// are already narrowed to the values compared `across` an axis.
     pub fn new(
         base: Side<'a>,
         new: Side<'a>,
@@ -202,12 +202,12 @@ impl<'a> Comparison<'a> {
         self.figures.iter().filter(|figure| figure.change.is_some_and(|change| change.p.is_some())).count()
     }
 
-    /// Figures that vary on neither side, of observations enough to call a difference a change.
+    /// Figures that are constant on both sides, with enough observations to call a difference a change.
     pub fn exact(&self) -> usize {
         self.figures.iter().filter(|figure| figure.change.is_some_and(|change| change.is_exact())).count()
     }
 
-    /// The cells that only one side measured, without those that are told as broken.
+    /// The cells that only one side measured, except those reported as broken.
     pub fn told_as_only(&self) -> impl Iterator<Item = &Only> {
         let broken = |only: &Only| self.broken.iter().any(|broken| broken.cell == only.cell);
         self.only.iter().filter(move |only| only.side != "BASE" || !broken(only))
@@ -218,7 +218,7 @@ impl<'a> Comparison<'a> {
         self.figures.iter().filter(|figure| figure.verdict == verdict).count()
     }
 
-    /// Figures of which a change by this share could go unseen, the worst first.
+    /// Figures in which a change by this share could go unnoticed, the worst first.
     pub fn blind_to(&self, share: f64) -> Vec<&FigureChange> {
         let least = |figure: &FigureChange| figure.detectable.unwrap_or(f64::INFINITY);
         let mut blind: Vec<&FigureChange> =
@@ -242,7 +242,7 @@ fn figure(
     observations: Observations,
 ) -> Option<FigureChange> {
     let [base, new] = observed.values(operation, column, observations);
-    // The same work asks the same of a disk: what differs from block to block is in both.
+    // Equal work makes equal requests to a disk: differences between blocks are on both sides.
     let pairs = if column.counts_requests { observed.pairs(operation, column) } else { Vec::new() };
     let ratios: Vec<f64> = pairs.into_iter().map(ratio_of_pair).collect();
     let (change, is_coarse) = match ratios.is_empty() {
@@ -250,7 +250,7 @@ fn figure(
         false => (change_of_ratios(&ratios), is_coarse([1.0].iter().chain(&ratios))),
     };
     let weight = change.and_then(|change| change.ratio.interval).map_or(0.0, |interval| {
-        // Positive where the interval lies above 1, or below it; the nearer end says by how much at least.
+        // Positive if the interval is above or below 1: the distance of its nearer end.
         interval.low.ln().max(-interval.high.ln()).max(0.0)
     });
     Some(FigureChange {
@@ -278,7 +278,7 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// Says what may be claimed of each, given how many there are, and puts what matters most first.
+/// Decides on each figure, given their number, and sorts by importance.
 fn judge(figures: &mut [FigureChange]) {
     let measured = |figure: &FigureChange| Measured {
         change: figure.change,

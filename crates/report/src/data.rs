@@ -1,4 +1,4 @@
-//! The parts that all reports share: the trials of runs sorted and put together, who is the best at what, and how sure that is.
+//! What all reports share: the sorted and merged trials of runs, the winners, and how sure they are.
 
 pub(crate) mod builds;
 pub(crate) mod by_cell;

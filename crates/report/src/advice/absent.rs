@@ -1,4 +1,4 @@
-//! Stores that one might have expected in an answer, and why they are not in it.
+//! Explains why stores are missing from an answer.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use super::ranking::Out;
 use super::tiers;
 use crate::data::merge::{Group, Merged};
 
-/// Why a store is missing whose trial was planned and not made.
+/// The reason for a store whose trial was planned and not made.
 pub const NO_TURN: &str = "not reached in time";
 
-/// Why a store is not considered that the user did not name.
+/// The reason for a store that the user did not name.
 pub const NOT_CHOSEN: &str = "not named with --store";
 
-/// The reasons why stores have neither an answer nor a failed trial at a position: those of the runs, and those of the
-/// table that the question does not forbid. `known` names the others.
+/// The reasons why stores have neither an answer nor a failed trial at a position: from the runs, and from
+/// the table, except for stores that the question excludes. `known` names the other stores.
 pub fn absent(
     merged: &Merged<'_>,
     group: &Group<'_>,
@@ -34,7 +34,7 @@ pub fn absent(
         let mut headers = runs_here.iter().map(|run| &merged.runs[*run].header);
         headers.any(|header| header.stores.iter().any(|info| info.name == store))
     };
-    // At another guarantee: then it is this one that was not planned.
+    // It ran at another guarantee: then only this one was not planned.
     let ran = |store: &str| {
         let mut trials = runs_here.iter().flat_map(|run| &merged.runs[*run].trials);
         trials.any(|trial| trial.cell.store() == store && at(&trial.cell) == here)
@@ -47,7 +47,7 @@ pub fn absent(
         let (records, size, tier) = (grouped(here.2.from), here.1.words(), question.guarantee);
         format!("not measured with {records} records of {size} at guarantee {tier}")
     };
-    // The reason, and whether it is only that the store was not measured.
+    // The reason, and whether the store was merely not measured.
     let why = |store: &str| {
         let unable = || outgrown(table, store, question).or_else(|| unable(table, store, question.guarantee));
         match () {
@@ -57,7 +57,7 @@ pub fn absent(
         }
     };
     let of_runs = merged.runs.iter().flat_map(|run| &run.header.stores).map(|info| info.name.as_str());
-    // Who asks for a store within the application asks for no server.
+    // Who asks for a store within the application does not expect servers.
     let asks_for_servers = question.stores.is_some() || question.network.is_some();
     let is_asked = |def: &&StoreDef| match def.kind {
         Kind::Harness => false,
@@ -74,7 +74,7 @@ pub fn absent(
         .collect()
 }
 
-/// Why a store of the table can't hold as much as a question asks, if it can't.
+/// Why a store of the table can't hold the amount of data of a question, if so.
 pub fn outgrown(table: &[StoreDef], store: &str, question: &Question) -> Option<String> {
     let def = table.iter().find(|def| def.name == store)?;
     let (bytes, most_bytes) = (question.values_bytes(), def.capabilities.max_bytes);
@@ -82,7 +82,7 @@ pub fn outgrown(table: &[StoreDef], store: &str, question: &Question) -> Option<
     (bytes > most_bytes as f64).then(why)
 }
 
-/// Why a store of the table can't answer a question at a tier, if it can't.
+/// Why a store of the table can't answer a question at a tier, if so.
 pub fn unable(table: &[StoreDef], store: &str, tier: Guarantee) -> Option<String> {
     let def = table.iter().find(|def| def.name == store)?;
     if let Err(why) = def.open {

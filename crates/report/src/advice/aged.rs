@@ -1,4 +1,4 @@
-//! The best stores as their records are overwritten again and again.
+//! How the best stores change as their records are overwritten again and again.
 
 use std::time::Duration;
 
@@ -14,22 +14,22 @@ use crate::column::Unit;
 use crate::data::merge::{Entry, measured};
 use crate::data::rounds::{self, Figure, Growth};
 
-/// The study whose trials show that.
+/// The study that measures this.
 pub const STUDY: &str = "life";
 
-/// Any record is overwritten, each as likely as any other.
+/// Every record is equally likely to be overwritten.
 pub const CHURN: &str = "uniform";
 
-/// The times that each record is overwritten before the operations by which the stores are ranked.
+/// How often each record is overwritten before the operations that rank the stores.
 pub const TIMES: u64 = 3;
 
-/// From this share of their size on files count as kept when nine tenths of the records are removed.
+/// Files that keep this share of their size after nine tenths of the records are removed count as kept.
 const KEPT: f64 = 0.9;
 
-/// The value of the axis `reader` for one that is held.
+/// The value of the axis `reader` for a long read transaction.
 const HELD: &str = "held";
 
-/// The engines' own word for writes that wait for flushes or compactions.
+/// The engines' term for writes that wait for flushes or compactions.
 const WRITE_STALL: &str = "write stall";
 
 /// A store whose records were overwritten many times.
@@ -38,23 +38,23 @@ pub struct Aged {
     store: String,
     records: u64,
     trials: usize,
-    /// The times that all records were overwritten, and the rounds of that.
+    /// How often all records were overwritten, and the rounds of that.
     turnover: f64,
     rounds: usize,
     /// Operations per second in the last round over those in the first.
     speed: f64,
-    /// The files after the last round over those after the first, where that can be told.
+    /// The files after the last round over those after the first, if known.
     growth: Option<f64>,
     longest_ns: u64,
     /// Whether the files grow in the last rounds.
     files: Option<Growth>,
-    /// The files after the last round over those after the first, beside a reader that was held.
+    /// The files after the last round over those after the first, during a long read transaction.
     held: Option<f64>,
-    /// The number of times that the engine told of a write stall when it was asked, and that it was asked.
+    /// The number of write stalls that the engine reported, and of times that it was asked.
     stalls: (u64, u64),
     /// The files with a tenth of the records left, over those before.
     left: Option<f64>,
-    /// The same after the engine gave space back in its own way, and which.
+    /// The same after the engine reclaimed space in its own way, and the name of that way.
     given_back: Option<(f64, String)>,
 }
 
@@ -63,8 +63,8 @@ pub fn is_of_aging(run: &Run) -> bool {
     run.plan().is_some_and(|plan| plan.workload.to_string() == STUDY)
 }
 
-/// The ranked stores, the best first, in runs of that study on the answer's machine with records like the question's, however many: each
-/// says how many it had.
+/// The ranked stores, the best first, from runs of that study on the answer's machine with records like the question's; the number of records may
+/// differ, and is stated.
 pub fn aged(advice: &Advice, runs: &[Run]) -> Vec<Aged> {
     let ranked = advice.verdict.ranking.iter();
     ranked.filter_map(|candidate| of_store(&candidate.store, advice, runs)).collect()
@@ -88,7 +88,7 @@ fn of_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<Aged> {
     let entries: Vec<Entry<'_>> = trials.filter(|entry| is_asked(&entry.trial.cell)).collect();
     let is_held = |entry: &Entry<'_>| entry.trial.cell.text(Axis::READER) == HELD;
     let (held, mut entries): (Vec<Entry<'_>>, Vec<Entry<'_>>) = entries.into_iter().partition(is_held);
-    // Those of one cell, by as few threads as there are.
+    // Trials of one cell, with the fewest threads.
     entries.sort_by_key(|entry| entry.trial.cell.threads());
     let cell = entries.first()?.trial.cell.clone();
     entries.retain(|entry| entry.trial.cell == cell);
@@ -121,7 +121,7 @@ fn of_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<Aged> {
     })
 }
 
-/// The number of times that engines told of a write stall, and that they were asked; 0 of 0 where they never tell.
+/// The number of write stalls that engines reported, and of times that they were asked; 0 of 0 if they never report any.
 fn stalls(all: &[&Measured]) -> (u64, u64) {
     let of = |one: &&Measured| {
         let pauses = one.pauses.as_ref()?;
@@ -131,7 +131,7 @@ fn stalls(all: &[&Measured]) -> (u64, u64) {
     all.iter().filter_map(of).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
-/// The files after most records were removed, and after the engine gave space back, over those before.
+/// The files after most records were removed, and after the engine reclaimed space, over those before.
 fn space(measured: &Measured) -> Option<(f64, Option<(f64, String)>)> {
     let back = measured.giving_back.as_ref()?;
     let full = Some(measured.disk.allocated_bytes as f64).filter(|full| *full > 0.0)?;
@@ -139,7 +139,7 @@ fn space(measured: &Measured) -> Option<(f64, Option<(f64, String)>)> {
     Some((back.disk.allocated_bytes as f64 / full, given))
 }
 
-/// In sentences, a line for each store; one line where there is none.
+/// A sentence for each store; empty without measurements.
 pub fn lines(advice: &Advice) -> Vec<String> {
     let (age, every) = (advice.age, advice.question.overwritten);
     let writes = advice.question.mix.writes();
@@ -164,7 +164,7 @@ pub fn lines(advice: &Advice) -> Vec<String> {
     ranking.into_iter().chain(later).chain(cautions).collect()
 }
 
-/// The warnings of the recommended store's authors for which these runs have no figure.
+/// The warnings of the recommended store's authors about effects that these runs did not measure.
 fn cautions(advice: &Advice) -> Vec<String> {
     let Some(best) = advice.verdict.ranking.first() else { return Vec::new() };
     let aged = advice.aged.iter().find(|aged| aged.store == best.store);
@@ -366,7 +366,7 @@ mod tests {
         assert!([little, cleared].iter().all(|line| !line.contains("twice as large")));
     }
 
-    /// A warning of the documentation stands only where no figure does.
+    /// A warning from the documentation appears only without a measured figure.
     #[test]
     fn what_documentation_warns_of_is_said_of_the_best_where_it_was_not_measured() {
         const CAUTIONS: &[Caution] = &[
@@ -402,7 +402,7 @@ mod tests {
         beside.cell.set(Axis::READER, Axis::READER.read(HELD).unwrap());
         beside.measured.as_mut().unwrap().rounds[9].disk.allocated_bytes *= 5;
         held.trials.insert(0, beside);
-        // One that was asked and told of none was measured, too.
+        // A store that was asked and reported none was measured, too.
         let mut quick = held.clone();
         for trial in &mut quick.trials {
             let pauses = trial.measured.as_mut().unwrap().pauses.as_mut();

@@ -1,4 +1,4 @@
-//! An answer to a question, with all that its sentences need.
+//! An answer to a question, with everything that its sentences need.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,55 +21,55 @@ use crate::judge::interim;
 pub struct Advice {
     /// The question.
     pub question: Question,
-    /// Where the measurements were made that answer it.
+    /// Where the measurements for the answer were made.
     pub at: At,
     /// The machine's name.
     pub hardware: String,
     /// The place where the stores' files were.
     pub place: Option<PlaceInfo>,
-    /// The stores, judged.
+    /// The judged stores.
     pub verdict: Judged,
     /// The changes of the question that would change the answer.
     pub turns: Turns,
     /// The cold reads of the ranked stores, where they were measured.
     pub cold: Option<Cold>,
-    /// Of the stores that a power cut can wreck, those that it can't wreck at the guarantee `power`.
+    /// The stores that a power cut can wreck, but not at the guarantee `power`.
     pub safer: BTreeSet<String>,
     /// The settings of the recommended store, in two lines.
     pub settings: Vec<String>,
     /// The findings of power cuts of the recommended store, where there are any.
     pub proof: Option<String>,
-    /// The times that each record had been overwritten before the operations that answer the question.
+    /// How often each record had been overwritten before the operations that answer the question.
     pub age: u32,
-    /// The ranked stores as they grow old, where that was measured.
+    /// How the ranked stores age, if that was measured.
     pub aged: Vec<Aged>,
-    /// The recommended store beside servers and clusters, where that was measured.
+    /// The recommended store compared with servers and clusters, if that was measured.
     pub clusters: Clusters,
-    /// The dangers of the stores that are named for another question.
+    /// The dangers of the stores that are recommended for other questions.
     pub dangers: BTreeMap<String, &'static Danger>,
-    /// Where reads are to be cold and a trial makes more of them than there are records: how many of each.
+    /// If reads should be cold and a trial makes more of them than there are records: how many of each.
     pub repeated: Option<(u64, u64)>,
     /// The remarks on practice, which no benchmark sees, for the recommended store and the next, in half a line each.
     pub practice: Vec<(String, &'static str)>,
-    /// The warnings of the recommended store's authors to who uses it for long.
+    /// The warnings of the recommended store's authors about long use.
     pub cautions: &'static [Caution],
-    /// Where a page opens: the address of the question's own place.
+    /// The address at which a page opens: the question's own place.
     pub start: String,
     /// The figure by which memory was compared.
     pub memory: Basis,
-    /// In what the runs were made otherwise than runs that are made for an answer.
+    /// How the runs differ from runs that are made for an answer.
     pub otherwise: BTreeSet<String>,
 }
 
 impl Advice {
-    /// Whether the best is told from the second, or both are known to be alike to within `precision`, a share of 1.
+    /// Whether the best is known to be better than the second, or both are known to be alike to within `precision`, a share of 1.
     pub fn is_clear(&self, precision: f64) -> bool {
         let second = self.verdict.ranking.get(1);
         second.is_none_or(|second| interim::is_clear(second.verdict, second.times_worse, precision))
     }
 
-    /// The stores whose place beside the best more blocks won't change: it is clear, as [`Advice::is_clear`] says of the second, or
-    /// not even the last of these looks is likely to make it so.
+    /// The stores that more blocks won't move relative to the best: clear, as [`Advice::is_clear`] says of the second, or
+    /// unlikely to become so even at the last of these looks.
     pub fn beyond_deciding(&self, precision: f64, looks: &[u32]) -> Vec<String> {
         let is_beyond =
             |store: &&Candidate| interim::is_beyond(store.verdict, store.times_worse, precision, looks);
@@ -81,7 +81,7 @@ impl Advice {
         self.verdict.ranking.iter().map(|store| (store.store.as_str(), store.speed.trials)).collect()
     }
 
-    /// Whether anything was compared, so that the best is a recommendation.
+    /// Whether stores were compared, so that the best is a recommendation.
     pub fn is_recommendation(&self) -> bool {
         self.verdict.all().count() > 1
     }

@@ -1,11 +1,11 @@
-//! Records of one kind, size and number: where a question is answered.
+//! The kind, size and number of records for which a question is answered.
 
 use storebench_core::cell::{Axis, Cell, Data};
 use storebench_core::units::{CountRange, Sizes};
 
 use crate::layout::Position;
 
-/// The kind of bytes in the values, their sizes, and the number of records.
+/// The kind of bytes in the values, the sizes of values, and the number of records.
 pub type At = (Data, Sizes, CountRange);
 
 /// Where a cell's trials were made.
@@ -13,7 +13,7 @@ pub fn at(cell: &Cell) -> At {
     (cell.data(), cell.record_size(), cell.records())
 }
 
-/// The same place as reports know it.
+/// The position of such records in reports.
 pub fn position((data, size, records): At) -> Position {
     Position::of([
         (Axis::DATA, data.into()),

@@ -1,5 +1,5 @@
-//! A store that was measured for a question: its figures, all from the same blocks, and how it compares with the recommended
-//! one.
+//! A store that was measured for a question: its figures, all from the same blocks, and its ratio to the recommended
+//! store.
 
 use std::collections::BTreeSet;
 
@@ -24,9 +24,9 @@ pub struct Candidate {
     pub store: String,
     /// Its engine's version.
     pub version: String,
-    /// The guarantee that it gave: the one asked for, or the next stronger where it does not offer that one.
+    /// The guarantee that was given: the one asked for, or the next stronger if the store does not offer it.
     pub guarantee: Guarantee,
-    /// The danger with its settings: what accidents can cost; `None` of a store that the table does not know.
+    /// The danger with these settings: the cost of accidents; `None` for a store that is not in the table.
     pub danger: Option<&'static Danger>,
     /// Mean latency of each operation of the mix, in nanoseconds.
     pub operations: Vec<(Operation, Summary)>,
@@ -36,7 +36,7 @@ pub struct Candidate {
     pub space: Summary,
     /// Peak memory, in bytes, by [`crate::data::merge::Merged::memory`].
     pub memory: Summary,
-    /// The factor by which it is worse by the goal than the recommended store; absent for that one, and where the two
+    /// The factor by which it is worse by the goal than the recommended store; `None` for that one, and if the two
     /// share no block.
     pub times_worse: Option<Ratio>,
     /// Whether it is the best by the goal, or may be.
@@ -46,21 +46,21 @@ pub struct Candidate {
     /// A store that is better at speed, space or memory, and at which this one is better at none, so that it is not on the
     /// Pareto front.
     pub beaten_by: Option<String>,
-    /// With how many records it was measured beside the recommended one, where not with those of the answer.
+    /// The number of records with which it was compared with the recommended store, if not the answer's.
     pub looked_at: Option<CountRange>,
-    /// Its settings as they were read back.
+    /// Its settings, as read back.
     pub settings: Vec<Setting>,
 }
 
 impl Candidate {
     /// Whether it is better by the goal than the recommended store, though it was measured too seldom to be ranked. An answer gives
-    /// stores up by its own goal: by speed its look has the last word, but another goal may be asked of the same runs.
+    /// stores up by its own goal: for speed its look decides, but the same runs may be asked about another goal.
     pub(super) fn is_better_at(&self, goal: Goal) -> bool {
         goal != Goal::Speed && gains(self.times_worse)
     }
 }
 
-/// From what a candidate is made.
+/// The ingredients of a candidate.
 pub(super) struct Making<'m> {
     pub question: &'m Question,
     pub basis: Basis,
@@ -68,7 +68,7 @@ pub(super) struct Making<'m> {
 }
 
 impl Making<'_> {
-    /// A store with the figures of these blocks; `None` where it has none in them.
+    /// A store with its figures in these blocks; `None` if it has none.
     pub fn candidate(
         &self,
         store: &str,

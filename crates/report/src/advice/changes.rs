@@ -1,4 +1,4 @@
-//! The changes of a question that would change its answer, in sentences.
+//! The changes of a question that would change its answer, as sentences.
 
 use storebench_core::units::{Sizes, counted, grouped, rough_bytes};
 
@@ -12,7 +12,7 @@ use crate::stats::{MIN_BLOCKS, Ratio};
 /// Other sizes or counts that are named one by one, at most.
 const NAMED: usize = 4;
 
-/// The changes that would change the answer, or those that were looked at in vain.
+/// The changes that would change the answer, or those that were tried without effect.
 pub fn changes(advice: &Advice) -> Vec<String> {
     let Some(best) = advice.verdict.ranking.first().map(|best| best.store.as_str()) else {
         return Vec::new();
@@ -46,7 +46,7 @@ pub fn changes(advice: &Advice) -> Vec<String> {
     lines
 }
 
-/// Names that are in order: all, or the first and the last of many, and how many there are.
+/// Names in order: all, or the first and the last, and their number.
 fn a_few(names: &[String]) -> (String, String) {
     match names {
         [first, .., last] if names.len() > NAMED => {
@@ -56,8 +56,8 @@ fn a_few(names: &[String]) -> (String, String) {
     }
 }
 
-/// The store to take elsewhere, and why; `alike` shows where both are alike, and `cost` what an accident can cost the
-/// other.
+/// The store to take with other records, and why; `alike` formats the point at which both are alike, and `cost` is the danger of the
+/// other store.
 fn elsewhere(there: &Elsewhere, (best, asked): (&str, Goal), alike: fn(f64) -> String, cost: &str) -> String {
     let trials = times_measured(there.trials);
     let store = there.store.as_deref().map(|store| candidate(store, there.trials));
@@ -77,13 +77,13 @@ fn elsewhere(there: &Elsewhere, (best, asked): (&str, Goal), alike: fn(f64) -> S
     }
 }
 
-/// A store that is best by so many trials: few name candidates.
+/// A store that is best in this number of trials: with few it is a candidate.
 fn candidate(store: &str, trials: usize) -> String {
     if trials < MIN_BLOCKS { format!("a candidate is {store}") } else { store.to_owned() }
 }
 
-/// The factor by which another store is better by a goal, how often that was measured, and what an accident can cost
-/// it.
+/// The factor by which another store is better by a goal, how often that was measured, and the danger of
+/// that store.
 fn instead(store: &str, goal: Goal, ratio: Option<&Ratio>, cost: &str) -> String {
     match ratio {
         Some(ratio) => {
@@ -95,7 +95,7 @@ fn instead(store: &str, goal: Goal, ratio: Option<&Ratio>, cost: &str) -> String
     }
 }
 
-/// The damage that a power cut can do to a store that is taken elsewhere, as far as it is known and not nothing.
+/// The damage of a power cut to a store that another question recommends, if known and not nothing.
 fn cost(advice: &Advice, turn: &Turn) -> String {
     let known = turn.store().and_then(|store| advice.dangers.get(store));
     match known.filter(|_| advice.question.mix.writes()) {

@@ -1,4 +1,4 @@
-//! The recommended store beside servers: one of them, and several that are one store.
+//! The recommended store compared with servers: single ones, and clusters.
 
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::{LeftOut, Measured, TrialResult};
@@ -15,10 +15,10 @@ use super::sentences::with_interval;
 use crate::column::Unit;
 use crate::stats::Summary;
 
-/// The name of the plans by which that is measured.
+/// The name of the plans that measure this.
 pub const PLAN: &str = "advise-clusters";
 
-/// The title of what is told.
+/// The title of the section.
 pub const TITLE: &str = "Beside servers and clusters";
 
 /// The runs of that, and why there are no more of them.
@@ -32,13 +32,13 @@ pub struct Beside {
     pub no_time: bool,
 }
 
-/// The recommended store beside servers and clusters.
+/// The recommended store compared with servers and clusters.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Clusters {
-    /// Those that were measured, each with the mean time of an operation of the mix in nanoseconds: first the store in the application, then
+    /// The measured ones, each with the mean time of an operation of the mix in nanoseconds: first the store in the application, then
     /// single servers.
     measured: Vec<(Deployed, Summary)>,
-    /// Those that were not, and why.
+    /// The others, with reasons.
     missing: Vec<String>,
     /// Whether there was no time for any.
     no_time: bool,
@@ -53,8 +53,8 @@ struct Deployed {
     guarantee: Guarantee,
 }
 
-/// The servers that are a store: none of one in the application's process, one, or several that are a cluster, with the round trip
-/// from one to another where there is a network between them.
+/// The servers of a store: 0 in the application's process, 1, or several as a cluster, with the round trip
+/// between them if a network is simulated.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Servers(u32, Option<String>);
 
@@ -80,13 +80,12 @@ impl Servers {
     }
 }
 
-/// Whether a run was made by such a plan.
 pub fn is_beside_clusters(run: &Run) -> bool {
     run.plan().is_some_and(|plan| plan.name == PLAN)
 }
 
-/// The recommended store beside servers and clusters, where that was measured on the answer's machine with records like the question's. Of the
-/// `table` of stores it says which are servers.
+/// The recommended store compared with servers and clusters, if measured on the answer's machine with records like the question's. The
+/// `table` of stores says which are servers.
 pub fn clusters(advice: &Advice, beside: &Beside, table: &[StoreDef]) -> Clusters {
     let question = &advice.question;
     let is_asked = |cell: &Cell| {
@@ -111,7 +110,7 @@ pub fn clusters(advice: &Advice, beside: &Beside, table: &[StoreDef]) -> Cluster
     Clusters { measured: measured(&trials, &question.mix, table), missing, no_time: beside.no_time }
 }
 
-/// The means of trials that are alike: of one combination, version and number of servers.
+/// The means of equal trials: one combination, version and number of servers.
 fn measured(trials: &[&TrialResult], mix: &Mix, table: &[StoreDef]) -> Vec<(Deployed, Summary)> {
     let mut times: Vec<(Deployed, Vec<f64>)> = Vec::new();
     for trial in trials {
@@ -134,7 +133,7 @@ fn measured(trials: &[&TrialResult], mix: &Mix, table: &[StoreDef]) -> Vec<(Depl
     times.into_iter().filter_map(|(deployed, ns)| Some((deployed, Summary::of(&ns)?))).collect()
 }
 
-/// In sentences, a line for each; nothing where it was neither measured nor asked for.
+/// A sentence for each; empty if it was neither measured nor asked for.
 pub fn lines(advice: &Advice) -> Vec<String> {
     let Clusters { measured, missing, no_time } = &advice.clusters;
     let best = advice.verdict.ranking.first();

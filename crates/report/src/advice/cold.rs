@@ -1,4 +1,4 @@
-//! Reads that find nothing in memory: how the stores of an answer compare when the page cache is empty.
+//! Cold reads: how the stores of an answer compare when the page cache is empty.
 
 use storebench_core::cell::{Axis, Cache};
 use storebench_core::store::StoreDef;
@@ -26,18 +26,18 @@ pub struct Cold {
     pub best: String,
     /// Mean latency of a cold get in nanoseconds, by store; the quickest first.
     pub gets: Vec<(String, f64)>,
-    /// Whether any is named: not of few trials, nor where other programs left too few processors.
+    /// Whether any is named: not with few trials, nor if other programs left too few processors.
     pub is_judged: bool,
-    /// Whether the recommended store is the quickest here too, or too close to call with it.
+    /// Whether the recommended store is the quickest here too, or too close to call with the quickest.
     pub holds: bool,
-    /// The factor by which it reads slower than the quickest, if it does.
+    /// The factor by which it reads slower than the quickest, if so.
     pub slower: Option<f64>,
     /// Trials of each.
     pub trials: usize,
 }
 
 impl Cold {
-    /// In a sentence.
+    /// The sentence.
     pub fn sentence(&self) -> String {
         let gets: Vec<String> =
             self.gets.iter().map(|(store, ns)| format!("{store} {}", Unit::Nanoseconds.show(*ns))).collect();
@@ -56,12 +56,12 @@ impl Cold {
     }
 }
 
-/// Whether a trial's reads would mostly be cold: with more reads than records, most find again what an earlier one has read.
+/// Whether a trial's reads are mostly cold: with more reads than records, most repeat an earlier read.
 pub fn is_cold(reads: u64, records: u64) -> bool {
     reads <= records
 }
 
-/// Where a question wants cold reads and its trials read more often than there are records: how many of each.
+/// If a question wants cold reads and its trials read more often than there are records: how many of each.
 pub fn repeated(group: &Group<'_>, here: At, question: &Question) -> Option<(u64, u64)> {
     if !question.cold {
         return None;
@@ -72,7 +72,7 @@ pub fn repeated(group: &Group<'_>, here: At, question: &Question) -> Option<(u64
     (!is_cold(reads, here.2.from)).then_some((reads, here.2.from))
 }
 
-/// Looks for trials of the ranked stores, made at the same place, whose reads were cold.
+/// Trials of the ranked stores at the same place with cold reads.
 pub fn cold(
     merged: &Merged<'_>,
     group: &Group<'_>,

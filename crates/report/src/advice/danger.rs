@@ -1,4 +1,4 @@
-//! Which stores a question is not answered with, because a power cut can wreck them.
+//! Which stores are not recommended because a power cut can wreck them.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,19 +12,19 @@ use crate::data::matrix::Here;
 use crate::data::merge::{Entry, measured};
 use crate::judge::danger::{dangerous, is_dangerous};
 
-/// The danger of a store, by the settings that its trials read back: what accidents can cost; `None` of a store that
-/// the table does not know.
+/// The danger of a store with the settings that its trials read back; `None` for a store that
+/// is not in the table.
 pub fn danger(table: &[StoreDef], store: &str, entries: &[Entry<'_>]) -> Option<&'static Danger> {
     let dangers = measured(entries).into_iter().filter_map(|(_, one)| danger::of(table, store, one));
     dangers.min_by_key(|danger| danger.power_cut)
 }
 
-/// Whether a store is not recommended, as a power cut can wreck it.
+/// Whether a store is not recommended because a power cut can wreck it.
 pub fn is_avoided(store: &Candidate, question: &Question) -> bool {
     is_dangerous(store.danger, question.guarantee, question.mix.writes())
 }
 
-/// The stores here that are not recommended, as a power cut can wreck them; none where there is no other.
+/// The stores here that are not recommended because a power cut can wreck them; none if no other store remains.
 pub fn avoided(here: &Here<'_>, question: &Question, table: &[StoreDef]) -> BTreeSet<String> {
     let (guarantee, writes) = (question.guarantee, question.mix.writes());
     let of = |(store, entries): (&Cow<'_, str>, &Vec<Entry<'_>>)| {

@@ -1,4 +1,4 @@
-//! Other sizes and counts of records: the nearest to either side at which another store is to be taken.
+//! Other sizes and counts of records: the nearest in each direction at which another store is better.
 
 use super::at::At;
 use super::figures::Here;
@@ -8,27 +8,27 @@ use crate::stats::{Ratio, compare};
 /// The store to take with other records, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Elsewhere {
-    /// The store that is best there; `None` where no store that was measured answers the question.
+    /// The store that is best there; `None` if no measured store answers the question.
     pub store: Option<String>,
     /// Why it is not the recommended one.
     pub why: Why,
-    /// Trials there of the recommended store or of the other, whichever are fewer.
+    /// Trials of the recommended store or of the other there, whichever are fewer.
     pub trials: usize,
 }
 
-/// Why the recommended store is not to be taken.
+/// Why the recommended store is not the one to take.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Why {
-    /// The other is better: how many times; and where on the way both are alike, if between there and the nearest place
+    /// The other is better: its factor; and where both are alike, if between there and the nearest place
     /// at which the recommended store is still best.
     Beaten(Option<Ratio>, Option<f64>),
-    /// It is out of the question there: it failed, or takes too much memory.
+    /// It is ruled out there: it failed, or takes too much memory.
     Out(String),
 }
 
-/// Walks from a place on an axis to either side, up to the first place at which another store is to be taken. Gives the
-/// places at which the recommended store is best, in the axis's order, and those where the walk ended. Places that say
-/// nothing of the recommended store are passed by.
+/// Walks along an axis in each direction, up to the first place at which another store is better. Returns the
+/// places at which the recommended store is best, in the axis's order, and the places where the walk ended. Places without
+/// a figure of the recommended store are skipped.
 pub(super) fn outward(
     look: &Look<'_, '_, '_>,
     from: (f64, At),
@@ -81,7 +81,7 @@ fn beaten(
     Elsewhere { store: Some(store), why: Why::Beaten(times, alike), trials }
 }
 
-/// Where a ratio that is `a` at `from` and `b` at `to` is 1, if between them: both axes logarithmic.
+/// Where a ratio that is `a` at `from` and `b` at `to` crosses 1, if between them, with both axes logarithmic.
 fn even(from: f64, to: f64, a: f64, b: f64) -> Option<f64> {
     (a > 1.0 && b < 1.0).then(|| (from.ln() + (to / from).ln() * a.ln() / (a / b).ln()).exp())
 }

@@ -1,4 +1,4 @@
-//! The figures of a trial that a question weighs: the time of an operation of its mix, the room on disk, the memory.
+//! The figures of a trial that a question weighs: the time of an operation of its mix, disk space, memory.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::data::merge::{BlockKey, Entry, Merged, measured};
 use crate::judge::place::Terms;
 use crate::stats::{Resolution, Scale, Series};
 
-/// Memory below which stores are alike, in bytes: an application has more than that anyway, and a ratio to nothing does not
+/// Memory below which stores are alike, in bytes: an application needs more anyway, and a ratio to zero does not
 /// exist.
 pub const LITTLE_MEMORY: f64 = (1 << 20) as f64;
 
@@ -32,14 +32,14 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Those of a trial, its memory by the `basis`; `None` where it lacks an operation of the mix, or holds nothing on disk.
+    /// The figures of a trial, with memory by the `basis`; `None` if the trial lacks an operation of the mix, or has nothing on disk.
     pub fn of(measured: &Measured, mix: &Mix, basis: Basis) -> Option<Figures> {
         let speed_ns = time_ns(measured, mix)?;
         let space = measured.space_amplification()?;
         Some(Figures { speed_ns, space, memory_bytes: basis.bytes(&measured.memory)? as f64 })
     }
 
-    /// The figure that a goal weighs, of values of so many bytes together: room on disk is that of all of them.
+    /// The figure that a goal weighs; disk space is that of `values_bytes` bytes of values.
     fn weighed(&self, goal: Goal, values_bytes: f64) -> f64 {
         let of = |goal| self.weighed(goal, values_bytes);
         match goal {
@@ -51,7 +51,7 @@ impl Figures {
     }
 }
 
-/// The mean time of an operation of a mix, in nanoseconds; `None` where one of its operations was not measured.
+/// The mean time of an operation of a mix, in nanoseconds; `None` if one of its operations was not measured.
 pub fn time_ns(measured: &Measured, mix: &Mix) -> Option<f64> {
     let of = |operation: &Operation| MEAN_LATENCY.of_operation(measured.operation(operation.name())?);
     mix.shares().iter().map(|(operation, share)| Some(share * of(operation)?)).sum()
@@ -60,7 +60,7 @@ pub fn time_ns(measured: &Measured, mix: &Mix) -> Option<f64> {
 /// The stores at one place, each with its figures by block.
 pub type Here<'a> = IndexMap<Cow<'a, str>, Series<BlockKey>>;
 
-/// The figure that a goal weighs of each store for a question with this mix, by block; stores without a figure are left out.
+/// The figure that a goal weighs of each store for this mix, by block, without stores that have none.
 pub fn weighed<'a>(
     here: &matrix::Here<'a>,
     question: &Question,
@@ -79,7 +79,7 @@ pub fn weighed<'a>(
     all.filter(|(_, series)| !series.is_empty()).collect()
 }
 
-/// On which terms stores are told apart by a goal: what the clock can't tell of their speed decides nothing, nor a little room on disk.
+/// The terms on which stores are told apart by a goal: differences within the clock's resolution, or of little disk space, do not count.
 pub fn terms(merged: &Merged<'_>, mix: &Mix, goal: Goal, confidence: f64) -> Terms {
     let environments = merged.runs.iter().map(|run| &run.header.environment);
     match goal {
@@ -104,7 +104,7 @@ pub fn most_memory(entries: &[Entry<'_>], basis: Basis) -> Option<u64> {
     measured(entries).into_iter().filter_map(|(_, m)| basis.bytes(&m.memory)).max()
 }
 
-/// Whether a store stays within the memory that the question allows: by the largest of its trials.
+/// Whether a store's largest trial stays within the question's memory.
 pub fn fits(entries: &[Entry<'_>], question: &Question, basis: Basis) -> bool {
     let peak = most_memory(entries, basis);
     question.max_memory_bytes.is_none_or(|most| peak.is_none_or(|peak| peak <= most))

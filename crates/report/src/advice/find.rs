@@ -1,4 +1,4 @@
-//! Where, among what runs have measured, a question is answered.
+//! Finds the trials among runs that answer a question.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -16,7 +16,7 @@ use super::tiers;
 use crate::data::merge::{Group, GroupKey, Merged};
 use crate::terminal::grid::one_line;
 
-/// The greatest factor by which the records measured may be more or fewer than those asked for.
+/// The greatest factor between the measured number of records and the question's.
 const NEAR: f64 = 4.0;
 
 /// Combinations that are named where none covers a question.
@@ -25,11 +25,11 @@ const NAMED: usize = 5;
 /// The part of a question that runs do not cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Uncovered {
-    /// No trial was made at its guarantee, with its threads, as shipped, undisturbed.
+    /// No trial was made with its guarantee and threads, as shipped and undisturbed.
     Group(String),
-    /// Trials of several machines, places or methods answer it, which can't be compared.
+    /// Trials of several machines, places or methods match, which can't be compared.
     Several(Vec<String>),
-    /// No trial had records of its kind, size and number; what there is, the nearest first.
+    /// No trial had records of this kind, size and number; the available ones, nearest first.
     Place(Vec<String>),
     /// No store is left, and why.
     NoStore(Vec<Out>),
@@ -68,11 +68,11 @@ impl Uncovered {
     }
 }
 
-/// The trials that cover a question: those that may be compared, and the position nearest to it; or the one that was
+/// The trials that cover a question: comparable ones, and the position nearest to the question's; or the one that was
 /// made for it.
 ///
-/// Those with records that were overwritten before, where the question says that they are, and else those with fresh ones; where there
-/// are none, the others.
+/// If the question says that records are overwritten before, trials with overwritten records are preferred, otherwise trials with fresh
+/// ones.
 pub fn find<'a>(
     question: &Question,
     merged: &Merged<'a>,
@@ -131,10 +131,10 @@ fn of_age<'a>(
     }
 }
 
-/// All that groups have in common that may differ in their tier: machine, facets, method.
+/// What groups of different tiers must share to be joined: machine, facets, method.
 type Circumstances<'m> = (&'m str, &'m [(Axis, String)], &'m str);
 
-/// Trials made as the question wants, those that may be compared together: one machine, one place, one method.
+/// Trials made as the question wants, in comparable sets: one machine, one place, one method.
 fn comparable<'a>(
     question: &Question,
     merged: &Merged<'a>,
@@ -155,7 +155,7 @@ fn comparable<'a>(
     joined.collect()
 }
 
-/// Where a group has trials with data of the question's kind.
+/// The positions of a group with data of the question's kind.
 fn positions(group: &Group<'_>, question: &Question) -> BTreeSet<At> {
     let cells = group.trials.iter().map(|entry| &entry.trial.cell);
     cells.filter(|cell| cell.data() == question.data).map(at).collect()
@@ -166,8 +166,8 @@ fn is_aged(key: &GroupKey) -> bool {
     key.facets.iter().any(|(axis, value)| *axis == Axis::AGE && value != FRESH)
 }
 
-/// Whether all trials of a group were made as the question wants: at a guarantee that is no weaker, and on every axis but the
-/// place and the age as a cell is by default.
+/// Whether a group's trials were made as the question wants: at the guarantee or a stronger one, and with defaults on every axis except
+/// place and age.
 fn is_plain(key: &GroupKey, question: &Question) -> bool {
     let cache = if question.cold { Cache::Cold } else { Cache::Warm };
     let mut plain = Cell::default()
@@ -189,13 +189,13 @@ fn is_plain(key: &GroupKey, question: &Question) -> bool {
 pub(super) fn covers(size: Sizes, records: CountRange, question: &Question) -> bool {
     let near = |factor: f64| (1.0 / NEAR..=NEAR).contains(&factor);
     let holds = (size.span().from..size.span().to).contains(&typical(&question.size));
-    // Mixed sizes may reach from nearly nothing to very much, and hold little there.
+    // Mixed sizes may range from nearly nothing to very much, with few records at the ends.
     let mixed = size.even().is_none() || question.size.even().is_none();
     let alike = holds && (!mixed || near(size.mean() / question.size.mean()));
     (size == question.size || alike) && near(records.from as f64 / question.records as f64)
 }
 
-/// The size that stands for all: of a range the geometric mean of its ends, of mixed sizes the median.
+/// A typical size: of a range the geometric mean of its ends, of mixed sizes the median.
 fn typical(sizes: &Sizes) -> u64 {
     match sizes.even() {
         Some(range) => (range.from.max(1) as f64 * (range.to - 1).max(1) as f64).sqrt() as u64,
@@ -203,7 +203,7 @@ fn typical(sizes: &Sizes) -> u64 {
     }
 }
 
-/// The distance of what was measured from what was asked: sizes and counts as logarithms.
+/// The logarithmic distance between measured and wanted sizes and counts.
 fn distance(at: &At, question: &Question) -> f64 {
     let far = |a: f64, b: f64| (a / b).ln().abs();
     far(at.1.mean(), question.size.mean()) + far(at.2.from as f64, question.records as f64)

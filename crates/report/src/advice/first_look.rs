@@ -1,4 +1,4 @@
-//! Stores that were given up before the question's own records were measured: what a look with other numbers of records said.
+//! Stores that were given up before the question's own records were measured: results of a look with other numbers of records.
 
 use indexmap::IndexMap;
 use storebench_core::store::StoreDef;
@@ -23,8 +23,8 @@ pub(super) struct Look<'l> {
 }
 
 impl Look<'_> {
-    /// Stores that are not `known` at the question's own place, each compared with the recommended one at the nearest number
-    /// of records with which both were measured; the best first.
+    /// Stores that are not `known` at the question's own place, each compared with the recommended one at the nearest common number
+    /// of records; the best first.
     pub fn elsewhere(&self, sorted: &Sorted<'_, '_>, known: &dyn Fn(&str) -> bool) -> Vec<Candidate> {
         let far = |at: &At| (at.2.from as f64 / self.at.2.from as f64).ln().abs();
         let alike = |at: &At| (at.0, at.1) == (self.at.0, self.at.1) && at.2 != self.at.2;

@@ -25,21 +25,21 @@ pub struct Question {
     pub threads: u32,
     /// The machine that limits stand in for; `here` is this one, without limits.
     pub machine: String,
-    /// The simulated disk that it is asked of; `None`: the disk under the directory, or that of the machine.
+    /// The simulated disk; `None`: the disk under the directory, or the machine's simulated one.
     pub disk: Option<String>,
     /// The operations on the records, by share.
     pub mix: Mix,
     /// Whether reads find nothing in memory: the store reopened and the page cache emptied.
     pub cold: bool,
-    /// The time in which all records are overwritten once, if the user says how long the store lives so.
+    /// The period in which all records are overwritten once, for questions about ageing.
     pub overwritten: Option<Period>,
-    /// The round trip between the servers of a cluster, if the user asks what clusters cost.
+    /// The round trip between the servers of a cluster, for questions about clusters.
     pub network: Option<Period>,
-    /// The goal by which the best store is the best.
+    /// The goal that decides which store is best.
     pub goal: Goal,
-    /// The largest peak of memory that a store may have had, in bytes: not the least that it can run in.
+    /// The largest allowed peak of memory, in bytes: not the least memory that a store can run in.
     pub max_memory_bytes: Option<u64>,
-    /// The stores to choose from; all where it is absent.
+    /// The stores to choose from; `None`: all.
     pub stores: Option<Vec<String>>,
 }
 
@@ -67,7 +67,7 @@ impl Question {
         }
     }
 
-    /// `, on machine laptop-hdd`; nothing where it is asked of this one.
+    /// `, on machine laptop-hdd`; empty for this machine.
     pub(super) fn whereabouts(&self) -> String {
         let machine = (self.machine != HERE).then(|| format!(", on machine {}", self.machine));
         let disk = self.disk_in_words().map(|disk| format!(", {disk}"));
@@ -81,7 +81,7 @@ impl Question {
         })
     }
 
-    /// Whether its machine may have brought a simulated disk of its own.
+    /// Whether its machine may have a simulated disk.
     pub(crate) fn may_have_own_disk(&self) -> bool {
         self.disk.is_none() && self.machine != HERE
     }
@@ -126,7 +126,7 @@ impl fmt::Display for Question {
     }
 }
 
-/// The goal by which the best store is the best.
+/// What makes a store the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::VariantNames, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum Goal {
@@ -136,14 +136,14 @@ pub enum Goal {
     Space,
     /// Peak memory.
     Memory,
-    /// The three alike: the geometric mean of their ratios.
+    /// The geometric mean of the ratios of all three.
     Balance,
 }
 
 words!(Goal, "{} is no goal: say speed, space, memory or balance");
 
 impl Goal {
-    /// The figure that it looks at, for the help.
+    /// The goal's figure, for the help.
     pub fn what(self) -> &'static str {
         match self {
             Goal::Speed => "The mean time of an operation",
@@ -153,12 +153,12 @@ impl Goal {
         }
     }
 
-    /// Whether it looks at a time.
+    /// Whether the goal is a time.
     pub fn is_of_time(self) -> bool {
         matches!(self, Goal::Speed | Goal::Balance)
     }
 
-    /// In a sentence.
+    /// The goal in a sentence.
     pub fn meaning(self) -> &'static str {
         match self {
             Goal::Speed => "the fastest is wanted",

@@ -1,4 +1,4 @@
-//! Which store answers a question best, who comes next, and what each gives up.
+//! Ranks the stores that answer a question, and lists what each gives up.
 
 use std::collections::BTreeSet;
 
@@ -26,18 +26,18 @@ use crate::judge::recommendation::{beaten_by, comparable, ranked as ranked_among
 use crate::judge::{Verdict, interim, order};
 use crate::stats::{Better, Series, compare_at};
 
-/// A store that does not answer, and why.
+/// A store that does not answer, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Out {
     /// Its name.
     pub store: String,
     /// Why.
     pub why: String,
-    /// Whether nothing is against it but that it was not measured.
+    /// Whether the only reason is that it was not measured.
     pub unmeasured: bool,
 }
 
-/// Why stores do not answer: those with the same reason together.
+/// Why stores do not answer, grouped by reason.
 pub fn reasons<'o>(out: impl IntoIterator<Item = &'o Out>) -> Vec<String> {
     let mut by_reason: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for out in out {
@@ -46,23 +46,23 @@ pub fn reasons<'o>(out: impl IntoIterator<Item = &'o Out>) -> Vec<String> {
     by_reason.into_iter().map(|(why, stores)| format!("{}: {why}", stores.join(", "))).collect()
 }
 
-/// The stores at one place, judged.
+/// The judged stores at one place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
-    /// Those that can be recommended, the best first. All their figures are from the same blocks.
+    /// The stores that can be recommended, the best first. All their figures are from the same blocks.
     pub ranking: Vec<Candidate>,
-    /// Those that a power cut can wreck as a whole, the best first; their figures are from blocks that they share with the
-    /// recommended one. Empty where the question does not mind.
+    /// The stores that a power cut can wreck completely, the best first; figures are from the blocks that they share with the
+    /// recommended one. Empty if the question allows such stores.
     pub riskier: Vec<Candidate>,
-    /// Those that were given up after a look, the best first; likewise.
+    /// The stores that were given up after a look, the best first; figures likewise.
     pub given_up: Vec<Candidate>,
-    /// Those that don't answer the question.
+    /// The stores that don't answer the question.
     pub out: Vec<Out>,
-    /// The number of looks at the figures that the intervals allow for; 1 where nobody looked before the end.
+    /// The number of looks that the intervals allow for; 1 without interim looks.
     pub looks: usize,
     /// The cost of the measurements.
     pub cost: Cost,
-    /// Other programs that left too few processors, so that nothing is told of who is faster.
+    /// Other programs' load, if it left too few processors: then no store is called faster.
     pub contention: Option<Contention>,
 }
 
@@ -146,7 +146,7 @@ pub(super) fn answering<'a>(
     here
 }
 
-/// The terms and figures by which the stores of one position are judged.
+/// The terms and figures by which the stores of a position are judged.
 struct Judging<'j, 'a> {
     making: Making<'j>,
     terms_of: &'j dyn Fn(Goal) -> Terms,
@@ -156,8 +156,8 @@ struct Judging<'j, 'a> {
 }
 
 impl Judging<'_, '_> {
-    /// The ranking of the stores that are not `avoided`, and those that were given up, the best of each first. In a ranking of
-    /// those that were measured `often`, the others are given up.
+    /// The ranking of the stores that are not `avoided`, and the stores that were given up, each with the best first. If only stores
+    /// that were measured `often` are ranked, the others are given up.
     fn told_apart(&self, avoided: &BTreeSet<String>, often: bool) -> (Vec<Candidate>, Vec<Candidate>) {
         let (shared, compared) = self.compared(avoided, often);
         let ranking = self.ranking(&shared, &compared);
@@ -172,10 +172,10 @@ impl Judging<'_, '_> {
         (ranking, given_up)
     }
 
-    /// The blocks that all figures of the ranking are from, and the stores that have them.
+    /// The blocks of all figures in the ranking, and the stores that have them.
     fn compared(&self, avoided: &BTreeSet<String>, often: bool) -> (BTreeSet<BlockKey>, Vec<String>) {
         let goal = self.making.question.goal;
-        // Of stores that are exactly alike by the goal, as those with next to no memory are, the quickest comes first.
+        // Stores that are exactly equal by the goal, as with next to no memory, are ordered by speed.
         let speed = &self.by_goal[&Goal::Speed];
         let quickest_first = order::ordered(&speed.values().cloned().collect::<Vec<_>>(), Better::Lower);
         let names =
@@ -194,7 +194,7 @@ impl Judging<'_, '_> {
         series.filter(|(block, _)| blocks.contains(block)).map(|(block, value)| (*block, *value)).collect()
     }
 
-    /// The stores that have all of the shared blocks, the best first.
+    /// The stores that have all shared blocks, the best first.
     fn ranking(&self, shared: &BTreeSet<BlockKey>, stores: &[String]) -> Vec<Candidate> {
         let goal = self.making.question.goal;
         let by_goal: IndexMap<Goal, Here<'_>> = Goal::ALL
@@ -233,13 +233,13 @@ impl Judging<'_, '_> {
         ranking
     }
 
-    /// Stores compared with the recommended one in the blocks that both have, the best first; without such a block last.
+    /// Stores compared with the recommended one in the blocks of both, the best first; without a common block last.
     fn beside(&self, best: &str, stores: &mut dyn Iterator<Item = &str>) -> Vec<Candidate> {
         beside(&self.making, (self.here, &self.by_goal), self.table, best, stores)
     }
 }
 
-/// Stores compared with the recommended one in the blocks that both have, the best first; without such a block last.
+/// Stores compared with the recommended one in the blocks of both, the best first; without a common block last.
 pub(super) fn beside(
     making: &Making<'_>,
     (here, by_goal): (&Entries<'_>, &IndexMap<Goal, Here<'_>>),
@@ -267,7 +267,7 @@ pub(super) fn beside(
     made
 }
 
-/// The stores without an answer, and why.
+/// The stores without an answer, with reasons.
 fn left(
     merged: &Merged<'_>,
     group: &Group<'_>,
@@ -325,7 +325,7 @@ pub(super) fn why_out(entries: &[Entry<'_>], question: &Question, basis: Basis) 
     said.or_else(doubted).unwrap_or_else(|| "not every operation of the mix was measured".into())
 }
 
-/// Why a trial gave no figures; `None` of one that did.
+/// Why a trial gave no figures; `None` if it did.
 pub(super) fn why_not(outcome: &Outcome) -> Option<String> {
     match outcome {
         Outcome::Failed { message, .. } => Some(format!("failed: {message}")),

@@ -6,7 +6,7 @@ use super::question::Goal;
 use crate::data::spread;
 use crate::stats::{MIN_BLOCKS, Ratio};
 
-/// `1.94x slower`, for a ratio of at least 1; for one below, how much better it is.
+/// `1.94x slower` for a ratio of at least 1; for a smaller one, the factor by which it is better.
 pub fn worse(goal: Goal, ratio: f64) -> String {
     if ratio < 1.0 {
         return better(goal, 1.0 / ratio);
@@ -20,7 +20,7 @@ pub fn worse(goal: Goal, ratio: f64) -> String {
     }
 }
 
-/// `1.94x faster`, for how many times better it is.
+/// `1.94x faster`.
 pub fn better(goal: Goal, ratio: f64) -> String {
     if ratio < 1.0 {
         return worse(goal, 1.0 / ratio);
@@ -34,7 +34,7 @@ pub fn better(goal: Goal, ratio: f64) -> String {
     }
 }
 
-/// An interval of a ratio, ` [1.80, 2.10]`, to be put after it; empty where there are too few blocks for one, or where it says no more
+/// An interval after a ratio, ` [1.80, 2.10]`; empty with too few blocks for one, or if it says no more
 /// than the ratio.
 pub fn interval(ratio: &Ratio) -> String {
     let known = ratio.ratio.interval.filter(|interval| {
@@ -44,7 +44,7 @@ pub fn interval(ratio: &Ratio) -> String {
     spread::after(known, three_digits)
 }
 
-/// An interval whose ends lie further apart than this many times tells nothing, and its ends would only be long.
+/// An interval with ends further apart than this factor says nothing, and would only be long.
 const TOO_WIDE: f64 = 1000.0;
 
 /// `measured once`.

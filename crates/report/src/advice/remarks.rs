@@ -1,4 +1,4 @@
-//! The remarks that a good adviser would add: differences that do not matter, a store out of proportion, reasons that
+//! Remarks that a good adviser would add: differences that do not matter, a store out of proportion, reasons that
 //! no benchmark sees.
 
 use indexmap::IndexMap;
@@ -12,13 +12,13 @@ use crate::column::Unit;
 use crate::column::checks::LITTLE_DISK;
 use crate::data::names::and;
 
-/// Operations that take less are not worth choosing a store by, for all but the busiest applications.
+/// Operations below this time are no reason to choose a store, except for the busiest applications.
 const UNNOTICED_NS: f64 = 20_000.0;
-/// The same where writes are synced: all wait for the disk, and a person does not notice a millisecond.
+/// The same for synced writes: all stores wait for the disk, and a person does not notice a millisecond.
 const UNNOTICED_SYNCED_NS: f64 = 1e6;
-/// Of synced operations, those are alike that are less than this many times apart.
+/// Synced operations count as alike within this factor.
 const ALIKE: f64 = 1.5;
-/// A store that takes more times the values' size on disk is out of proportion.
+/// A store that takes this many times the values' size on disk is out of proportion.
 const OUT_OF_PROPORTION: f64 = 4.0;
 
 /// Remarks on the whole answer.
@@ -27,12 +27,12 @@ pub fn remarks(advice: &Advice) -> Vec<String> {
     unnoticed.into_iter().chain(disk(advice)).chain(cold(advice)).collect()
 }
 
-/// What comes before all else: no application notices which store it has.
+/// The remark before all others: the application won't notice which store it has.
 pub fn any_will_do(advice: &Advice) -> Option<String> {
     unnoticed(advice).filter(|(_, all)| *all).map(|(sentence, _)| sentence)
 }
 
-/// Where several answer at once, or wait for the disk alike: choose by something else. Whether all that were measured do.
+/// If several stores answer at once, or wait for the disk alike: choose by something else. Also whether this is true of all measured stores.
 fn unnoticed(advice: &Advice) -> Option<(String, bool)> {
     let (stores, what) = if advice.question.guarantee == Guarantee::Power && advice.question.mix.writes() {
         let what =
@@ -55,13 +55,13 @@ fn unnoticed(advice: &Advice) -> Option<(String, bool)> {
     })
 }
 
-/// The stores that were measured with the records of the answer, also those that were given up after a first look.
+/// The stores that were measured with the records of the answer, including those given up after a first look.
 fn comparable(advice: &Advice) -> impl Iterator<Item = &Candidate> {
     let given_up = advice.verdict.given_up.iter().filter(|store| store.looked_at.is_none());
     advice.verdict.ranking.iter().chain(given_up)
 }
 
-/// The recommended store and those that are about as fast in the same blocks, if an operation takes none of them long.
+/// The recommended store and those about as fast in the same blocks, if an operation takes none of them long.
 fn alike(advice: &Advice) -> Vec<&Candidate> {
     let times_the_best = |store: &Candidate| {
         let speed = store.against_best.iter().find(|(goal, _)| *goal == Goal::Speed);
@@ -82,7 +82,7 @@ fn ns(value: f64) -> String {
     Unit::Nanoseconds.show(value)
 }
 
-/// Where the recommended store takes many times the values' size: in bytes, and which store takes the least.
+/// If the recommended store takes many times the values' size: in bytes, and which store takes the least.
 fn disk(advice: &Advice) -> Option<String> {
     let best = advice.verdict.ranking.first()?;
     let times = best.space.mean.value;
@@ -104,7 +104,7 @@ fn disk(advice: &Advice) -> Option<String> {
     ))
 }
 
-/// Who is best where reads find nothing in memory, or that this is not known.
+/// Which store is best if reads find nothing in memory, or that this is unknown.
 fn cold(advice: &Advice) -> Option<String> {
     let question = &advice.question;
     let unknown = || "Reads were measured warm; --cold measures them from disk.".to_owned();

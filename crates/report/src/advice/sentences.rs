@@ -62,7 +62,7 @@ fn times(trials: usize) -> String {
     }
 }
 
-/// The limits of the answer: another number of records than asked for, reads that are called cold and mostly are not.
+/// The limits of the answer: a number of records other than asked for, cold reads that are mostly not cold.
 pub fn cautions(advice: &Advice) -> Vec<String> {
     let contention = advice.verdict.contention.map(|load| {
         format!("{}: which store is faster is not known. Ask again with nothing else running.", load.words())
@@ -77,7 +77,7 @@ pub fn cautions(advice: &Advice) -> Vec<String> {
         .collect()
 }
 
-/// Where other numbers of records were measured than asked for: which, and what would measure those.
+/// If other numbers of records were measured than asked for: which, and how to measure the right ones.
 fn other_count(advice: &Advice) -> Option<String> {
     let (measured, asked) = (advice.at.2.from, advice.question.records);
     let remedy = match advice.verdict.cost.own_count_s {
@@ -93,7 +93,7 @@ fn other_count(advice: &Advice) -> Option<String> {
     })
 }
 
-/// Where a trial reads more often than there are records.
+/// If a trial reads more often than there are records.
 fn repeated((reads, records): (u64, u64)) -> String {
     format!(
         "Only partly cold: a trial makes {} of {}, so that many find in memory what an earlier one has read.",
@@ -111,7 +111,7 @@ pub fn danger(advice: &Advice, store: &Candidate) -> String {
     }
 }
 
-/// Time, room and memory of a store.
+/// A store's time, disk space and memory.
 pub fn costs(advice: &Advice, store: &Candidate) -> Vec<String> {
     let each: Vec<String> = store
         .operations
@@ -145,7 +145,7 @@ pub(super) fn with_interval(summary: &Summary, unit: Unit) -> String {
     format!("{}{}", unit.show(summary.mean.value), spread::after(interval, |end| unit.show(end)))
 }
 
-/// What the first of the ranking is: the recommended one only where trials tell that it is the best, or as good.
+/// The title of the first in the ranking: recommended only if trials show that it is the best, or as good.
 pub fn lead(advice: &Advice) -> &'static str {
     match advice.verdict.ranking.get(1).map(|second| second.verdict) {
         _ if !advice.is_recommendation() => "Measured alone:",
@@ -155,7 +155,7 @@ pub fn lead(advice: &Advice) -> &'static str {
     }
 }
 
-/// The confidence that no other store is better, in words.
+/// How certain it is that no other store is better.
 pub fn sure(advice: &Advice) -> String {
     let others = advice.verdict.ranking.get(1..).unwrap_or_default();
     let Some(second) = others.first() else { return alone(advice) };
@@ -241,7 +241,7 @@ pub fn closing(advice: &Advice) -> String {
     )
 }
 
-/// The answer for one store that has no rival.
+/// The answer for a store without a rival.
 fn alone(advice: &Advice) -> String {
     if advice.verdict.all().count() > 1 {
         let cost = &advice.verdict.cost;
@@ -251,7 +251,7 @@ fn alone(advice: &Advice) -> String {
         .into()
 }
 
-/// A store that is too close to call with the best, and by how much it seems worse.
+/// A store that is too close to call with the best, and the factor by which it seems worse.
 fn tie(store: &Candidate, goal: Goal) -> String {
     match store.times_worse {
         Some(ratio) if ratio.blocks >= MIN_BLOCKS => match interval(&ratio) {
@@ -267,7 +267,7 @@ pub(super) fn promises_more(advice: &Advice, store: &Candidate) -> bool {
     store.guarantee > advice.question.guarantee
 }
 
-/// A store's name, with its guarantee where that is more than was asked for.
+/// A store's name, with its guarantee if that is stronger than asked for.
 pub fn name(advice: &Advice, store: &Candidate) -> String {
     if promises_more(advice, store) {
         format!("{} ({})", store.store, store.guarantee)
@@ -276,7 +276,7 @@ pub fn name(advice: &Advice, store: &Candidate) -> String {
     }
 }
 
-/// The notes to the table of stores.
+/// The notes on the table of stores.
 pub fn notes(advice: &Advice) -> Vec<String> {
     let ranking = &advice.verdict.ranking;
     let mut lines = Vec::new();
@@ -298,7 +298,7 @@ pub fn notes(advice: &Advice) -> Vec<String> {
     lines
 }
 
-/// The ratio of a store to the first by the goal; `rank` is its place in the ranking, from 0, and `tie` the words for
+/// The ratio of a store to the first by the goal; `rank` is its position in the ranking, from 0, and `tie` the words for
 /// too close to call.
 pub fn against(advice: &Advice, rank: usize, tie: &str) -> String {
     let told = |rank: usize| match advice.verdict.ranking.get(rank)?.verdict {
@@ -309,7 +309,7 @@ pub fn against(advice: &Advice, rank: usize, tie: &str) -> String {
     };
     let times = advice.verdict.ranking.get(rank).and_then(|store| store.times_worse);
     match (times.map(|times| three_digits(times.ratio.value)), told(rank)) {
-        // Of few trials the first is a candidate, too.
+        // With few trials the first is a candidate, too.
         _ if rank == 0 => told(1).filter(|told| *told != tie).unwrap_or("best").to_owned(),
         (None, _) => "–".to_owned(),
         (Some(times), Some(told)) => format!("{times}x ({told})"),
@@ -317,14 +317,14 @@ pub fn against(advice: &Advice, rank: usize, tie: &str) -> String {
     }
 }
 
-/// The note on stores that took next to no memory, if any did.
+/// The note on stores with next to no memory, if any.
 fn little_memory(advice: &Advice) -> Option<String> {
     let little = |store: &Candidate| store.memory.mean.value < LITTLE_MEMORY;
     let any = advice.verdict.ranking.iter().any(little);
     any.then(|| format!("Memory below {} counts as {0} wherever it is compared.", rough_bytes(LITTLE_MEMORY)))
 }
 
-/// The note on stores that take next to no room on disk, if any does.
+/// The note on stores with next to no disk space, if any.
 fn little_disk(advice: &Advice) -> Option<String> {
     let values = advice.question.values_bytes();
     let little = |store: &Candidate| store.space.mean.value * values < LITTLE_DISK;
@@ -334,7 +334,7 @@ fn little_disk(advice: &Advice) -> Option<String> {
     })
 }
 
-/// The figures that a runner-up gives up, and those that it gains.
+/// The figures in which a runner-up is worse, and those in which it is better.
 pub fn trade(store: &Candidate) -> String {
     let parts: Vec<String> = store
         .against_best
@@ -362,7 +362,7 @@ fn thing(goal: Goal) -> &'static str {
     }
 }
 
-/// The riskier stores that are better by the goal: what each gains and risks; and at which guarantee it is safe, if at any.
+/// The riskier stores that are better by the goal: what each gains and risks; and the guarantee at which it is safe, if any.
 pub fn riskier(advice: &Advice) -> Vec<String> {
     let better = advice.verdict.riskier.iter().filter(|store| gains(store.times_worse));
     let one = |store: &Candidate| {
@@ -375,7 +375,7 @@ pub fn riskier(advice: &Advice) -> Vec<String> {
     better.map(one).collect()
 }
 
-/// The stores that don't answer, and why; also those that are riskier and gain nothing.
+/// The stores that don't answer, with reasons; also those that are riskier and gain nothing.
 pub fn ruled_out(advice: &Advice) -> Vec<String> {
     let one = |store: &Candidate| {
         let cost = store.danger.map_or("the whole store", |danger| danger.power_cut.words());
@@ -385,13 +385,13 @@ pub fn ruled_out(advice: &Advice) -> Vec<String> {
     no_better.chain(reasons(advice.verdict.out.iter().filter(|out| !out.unmeasured))).collect()
 }
 
-/// The stores against which there is nothing but that they were not measured, and why not.
+/// The stores whose only fault is that they were not measured, with reasons.
 pub fn not_measured(advice: &Advice) -> Vec<String> {
     reasons(advice.verdict.out.iter().filter(|out| out.unmeasured))
 }
 
-/// The ratio of a store to the recommended one with the time that it took, how often that was measured, and with how many records,
-/// where not with those of the answer.
+/// The ratio of a store to the recommended one with its time, how often that was measured, and the number of records
+/// if it differs from the answer's.
 fn beside(advice: &Advice, store: &Candidate) -> String {
     let Some(ratio) = store.times_worse else { return "never measured together with it".into() };
     let records = store
@@ -402,7 +402,7 @@ fn beside(advice: &Advice, store: &Candidate) -> String {
     format!("{times} ({}), {trials}{records}", Unit::Nanoseconds.show(store.speed.mean.value))
 }
 
-/// A store that was given up: what the first look said.
+/// The result of the first look at a store that was given up.
 pub fn given_up(advice: &Advice, store: &Candidate) -> String {
     format!("{}: {}", name(advice, store), beside(advice, store))
 }

@@ -1,13 +1,13 @@
-//! The settings of the recommended store, in words: what is not as its authors ship it first, the rest shortened.
+//! The settings of the recommended store, in words: first those that differ from the shipped ones, then the rest in short.
 
 use storebench_core::store::{Setting, SettingDef, SettingSource, StoreDef};
 
 use super::candidate::Candidate;
 
-/// Settings that are named, of those that are as shipped or of which that is not known.
+/// Settings that are named among those that are as shipped or unknown.
 const NAMED: usize = 5;
 
-/// The settings that were read back, and those that an engine can't be asked for, in two lines.
+/// The settings that were read back, and those that an engine does not report, in two lines.
 pub fn settings(table: &[StoreDef], store: &Candidate) -> Vec<String> {
     let def = table.iter().find(|def| def.name == store.store);
     let defs = def.map_or(&[][..], |def| def.settings);
@@ -43,7 +43,7 @@ fn one(setting: &Setting, def: Option<&SettingDef>) -> String {
     format!("{} = {value}{given}", setting.name)
 }
 
-/// Whether a value is known to be another than what holds where nothing is given. A default in several words, such as `64 or
+/// Whether a value is known to differ from the default. A default in several words, such as `64 or
 /// more`, says too little.
 fn differs(def: &SettingDef, value: &str) -> bool {
     let default = def.default.split_once(", or ").map_or(def.default, |(default, _)| default);

@@ -1,4 +1,4 @@
-//! The budget that would settle an answer that is not clear, from what was seen.
+//! Estimates the budget that would settle an unclear answer.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,11 @@ use crate::data::merge::{BlockKey, Merged};
 use crate::judge::interim;
 use crate::stats::Ratio;
 
-/// The factor between what is asked for and what is computed: the next blocks may vary more, folders are made and
-/// deleted between trials, and a part of the budget is for other questions.
+/// The factor between the computed budget and the advised one: the next blocks may vary more, folders are made and
+/// deleted between trials, and a part of the budget goes to other questions.
 const MARGIN: f64 = 1.7;
 
-/// The least factor by which more is asked for than what was not enough.
+/// The smallest factor between the budget that was not enough and the advised one.
 const MORE: f64 = 1.5;
 
 /// The cost of the measurements.
@@ -22,10 +22,10 @@ pub struct Cost {
     pub block_s: f64,
     /// All other trials, in seconds.
     pub other_s: f64,
-    /// The budget that was not enough, in seconds; 0 where that is not known.
+    /// The budget that was not enough, in seconds; 0 if unknown.
     pub spent_s: f64,
-    /// The budget that would have measured the question's own number of records, in seconds, where fewer were measured for
-    /// want of time.
+    /// The budget that would have measured the question's own number of records, in seconds, if a lack of time reduced
+    /// it.
     pub own_count_s: Option<f64>,
 }
 
@@ -46,7 +46,7 @@ impl Cost {
         }
     }
 
-    /// The advice on telling two stores apart whose ratio is this.
+    /// Advice on how to tell two stores with this ratio apart.
     pub fn advice(&self, ratio: Option<&Ratio>) -> String {
         match interim::settling_look(ratio) {
             Some(blocks) => {
@@ -62,7 +62,7 @@ impl Cost {
     }
 }
 
-/// A time that can be given as a budget: whole minutes, or seconds below one.
+/// A time in the form of a budget: whole minutes, or seconds below one.
 pub fn budget(seconds: f64) -> String {
     let seconds = seconds.max(1.0).ceil() as u64;
     if seconds < 60 { format!("{seconds}s") } else { format!("{}m", seconds.div_ceil(60)) }
@@ -76,18 +76,18 @@ mod tests {
     #[test]
     fn the_budget_follows_from_the_interval_and_what_a_block_took() {
         let cost = Cost { block_s: 10.0, other_s: 20.0, spent_s: 0.0, own_count_s: None };
-        // The interval is as wide as the ratio is far from 1 after (ln 1.2 / ln 1.1)² = 3.66 times the blocks; 12 is a look.
+        // The interval is as wide as the ratio's distance from 1 after (ln 1.2 / ln 1.1)² = 3.66 times the blocks; 12 is a look.
         let close = Ratio::made(1.1, 1.1 / 1.2, 1.1 * 1.2, 3);
         assert_eq!(cost.advice(Some(&close)), "--budget 4m would probably settle it.");
         // A hundred times the blocks: beyond the last look.
         let alike = Ratio::made(1.0, 0.7, 1.0 / 0.7, 5);
         assert!(cost.advice(Some(&alike)).starts_with("This budget could not decide"));
         assert!(cost.advice(Some(&Ratio { blocks: 32, ..alike })).starts_with("No budget"));
-        // Too few to say.
+        // Too few to estimate.
         let once = Ratio { blocks: 1, ratio: Estimate { value: 1.5, interval: None } };
         assert_eq!(cost.advice(Some(&once)), "--budget 2m would probably settle it.");
         assert_eq!(cost.advice(None), "--budget 2m would probably settle it.");
-        // Never what was not enough.
+        // Never the budget that was not enough.
         let cost = Cost { spent_s: 120.0, ..cost };
         assert_eq!(cost.advice(None), "--budget 3m would probably settle it.");
     }

@@ -1,37 +1,37 @@
-//! The code that opens a store as it was open: a store's own lines, with the settings that were read back put in.
+//! The code that opens a store with its measured settings: the store's own template, filled with the settings that were read back.
 
 use storebench_core::store::{Setting, StoreDef};
 
 use crate::terminal::grid::one_line;
 
-/// The code for a store in its own language and in Python; `None` where it has none.
+/// The code for a store in its own language and in Python; `None` if it has none.
 pub fn code(store: &StoreDef, version: &str, settings: &[Setting]) -> Option<String> {
     let templates = store.snippet.into_iter().chain(store.python);
     let all: Vec<String> = templates.map(|template| fill(template, version, settings)).collect();
     (!all.is_empty()).then(|| all.join("\n"))
 }
 
-/// The same in one of them: in Python if that is asked for and there is such code, else in the store's own language.
+/// The code in one language: Python if asked for and available, otherwise the store's own.
 pub fn code_in_one(store: &StoreDef, version: &str, settings: &[Setting], in_python: bool) -> Option<String> {
     let template = store.python.filter(|_| in_python).or(store.snippet)?;
     Some(fill(template, version, settings))
 }
 
-/// Code for a terminal, after an empty line. It is not indented, so that what is copied from there runs: Python minds.
+/// Code for a terminal, after an empty line. It is not indented, so that a copy of it runs, also in Python.
 pub(crate) fn for_terminal(code: &str) -> String {
     std::iter::once("").chain(code.lines()).map(|line| one_line(line).trim_end().to_owned() + "\n").collect()
 }
 
-/// Fills a template. `{{name}}` stands for a setting's value, `{{version}}` for that of the store; a line that names a setting
-/// which was not read back, or was left as shipped, is left out. A line may begin with conditions, each with a space behind it,
+/// Fills a template. `{{name}}` is replaced by a setting's value, `{{version}}` by the store's version; a line that names a setting
+/// which was not read back, or was left as shipped, is left out. A line may begin with conditions, each followed by a space,
 /// and is left out unless all of them hold:
 ///
 /// | condition | holds if the setting |
 /// | --- | --- |
-/// | `[name=value]` | has that value |
-/// | `[name!=value]` | has another (with no value written: was read back at all) |
-/// | `[name~word]` | has the word among those of its value, which spaces part |
-/// | `[name!~word]` | has other words alone |
+/// | `[name=value]` | has this value |
+/// | `[name!=value]` | has another value (without a value here: was read back) |
+/// | `[name~word]` | has this word among the words of its value |
+/// | `[name!~word]` | does not have this word |
 pub fn fill(template: &str, version: &str, settings: &[Setting]) -> String {
     let known = Known { version, settings };
     template.lines().filter_map(|line| known.filled(line)).map(|line| line + "\n").collect()
@@ -65,7 +65,7 @@ impl Known<'_> {
             rest.split_once("{{").and_then(|(before, after)| Some((before, after.split_once("}}")?)))
         {
             out.push_str(before);
-            // Results come from files of others: a line end in a value would begin a line of code.
+            // Results come from other people's files: a line end in a value would begin a line of code.
             out.push_str(&one_line(self.value(name)?));
             rest = after;
         }
@@ -73,18 +73,18 @@ impl Known<'_> {
     }
 }
 
-/// The condition on which a line stands.
+/// A condition of a line.
 struct Condition<'l> {
     name: &'l str,
     wanted: &'l str,
     /// Whether one of the value's words is enough.
     word: bool,
-    /// Whether it is to be so, or not so.
+    /// Whether the condition must hold, or must not.
     so: bool,
 }
 
 impl<'l> Condition<'l> {
-    /// The condition that a line begins with, and what follows it.
+    /// The condition at the beginning of a line, and the rest.
     fn before(line: &'l str) -> Option<(Condition<'l>, &'l str)> {
         let (condition, rest) = line.strip_prefix('[')?.split_once("] ")?;
         let at = condition.find(['=', '~'])?;

@@ -88,7 +88,7 @@ fn indented(lines: &[String], style: Style) -> String {
     lines.iter().map(|line| wrap(&format!("  {}", one_line(line)), style.width, "    ")).collect()
 }
 
-/// A row for every ranked store: all its figures are from the same trials.
+/// A row for every ranked store; all figures are from the same trials.
 fn table(advice: &Advice) -> Grid {
     let mut grid = Grid::new(1);
     let operations = advice.question.mix.shares();

@@ -82,7 +82,7 @@ fn intervals_allow_for_the_looks_that_were_planned() {
     assert!((against.confidence - 0.99).abs() < 1e-12);
     assert!(sentences::sure(&stopped).contains("(95 % confidence, allowing for 5 looks, 3 trials"));
     assert!(sentences::sure(&plain).contains("(95 % confidence, 3 trials"));
-    // Two such runs together may have come from any look of one and any of the other.
+    // Together, two such runs may combine any look of one with any of the other.
     let mut twice = [three_blocks(), three_blocks()];
     twice.iter_mut().for_each(|run| run.header.looks = vec![3, 5]);
     assert_eq!(advice(&question(), &twice).unwrap().verdict.looks, 4);
@@ -90,7 +90,7 @@ fn intervals_allow_for_the_looks_that_were_planned() {
 
 #[test]
 fn time_goes_to_the_pairs_that_it_can_decide() {
-    // Against the best, redb is 5 % worse and varies by some percent; sqlite is alike and varies widely; fjall is far behind.
+    // Compared with the best, redb is 5 % worse and varies by some percent; sqlite is equal and varies widely; fjall is far behind.
     let block = |number: usize| {
         let noise = |share: f64, step: usize| 1.0 + share * ((number * step) % 5) as f64;
         vec![
@@ -174,7 +174,7 @@ fn records_of_another_size_may_turn_the_answer_and_where_is_told() {
     assert_eq!((**size, there.store.as_deref(), there.trials), (other.into(), Some("redb"), 1));
     let Why::Beaten(times, even) = there.why.clone() else { panic!("{there:?}") };
     assert!((times.unwrap().ratio.value - 2.0).abs() < 0.01);
-    // Twice as bad here, half as bad there: alike half-way between the mean sizes on a logarithmic scale.
+    // Twice as bad here, half as bad there: equal half-way between the mean sizes on a logarithmic scale.
     let half_way = (question().size.mean() * other.mean()).sqrt();
     assert!((even.unwrap() / half_way - 1.0).abs() < 0.01);
     assert_eq!(advice.turns.counts, [CountRange::starting_at(200)]);
@@ -277,7 +277,7 @@ fn stores_that_were_measured_elsewhere_only_are_named() {
 
 #[test]
 fn ties_are_no_reason_to_be_on_the_pareto_front_nor_off_it() {
-    // Time and disk follow the nanoseconds; memory is below what counts for all. A hundredth is within the threshold.
+    // Time and disk follow the nanoseconds; memory is below the least that counts. One percent is within the threshold.
     let beaten = |samples: &[Sample]| -> Vec<(String, Option<String>)> {
         let advice = advice(&question(), &[blocks("box", &vec![samples.to_vec(); 3])]).unwrap();
         advice.verdict.ranking.into_iter().map(|store| (store.store, store.beaten_by)).collect()
@@ -316,7 +316,7 @@ fn a_store_that_is_out_elsewhere_is_not_called_the_best_there() {
         Sample::new("redb").size(size(4096)).ns(20_000.0),
         Sample::new("lmdb").records(CountRange::starting_at(300)).failed("out of luck"),
         Sample::new("redb").records(CountRange::starting_at(300)).ns(2000.0),
-        // Nothing is known of the best here, nor of any other there.
+        // Here neither the best nor any other is known.
         Sample::new("redb").records(CountRange::starting_at(20)).ns(2000.0),
         Sample::new("lmdb").size(size(10)).ns(2000.0),
     ];
@@ -343,7 +343,7 @@ fn only_the_nearest_turn_to_either_side_is_told() {
     }
     let lines = changes_of(&question(), &samples, 3);
     assert_eq!(lines.len(), 3, "{lines:?}");
-    // Between 50 records, where it is half, and 30, where it is nine times: alike at a quarter of the way.
+    // Between 50 records, where the ratio is a half, and 30, where it is nine: equal at a quarter of the way.
     let even = (50f64.ln() + (30f64 / 50.0).ln() * 2f64.ln() / 18f64.ln()).exp().round();
     assert_eq!(
         lines[0],
@@ -493,11 +493,11 @@ fn mapped_file_pages_decide_nothing_where_better_is_known() {
         assert!(crate::terminal::overview(&Report::new(&merged), style).contains(found.memory.note()));
         assert!(crate::terminal::full(&Report::new(&merged), style).contains(found.memory.column().title));
     }
-    // Older results tell neither; then the answer says what it had.
+    // Older results have neither; the answer states its basis.
     let old = advice(&by_memory, &[mapped(|_, _| {})]).unwrap();
     assert_eq!(old.verdict.ranking[0].store, "flat-folder");
     assert!(old.html(None).as_str().contains("looks larger than it is"));
-    // A figure that only one of two runs knows is not compared; one that both know is.
+    // A figure that only one of two runs has is not compared; a common one is.
     let both = [mapped(cached), mapped(without)];
     assert_eq!(advice(&by_memory, &both).unwrap().memory, Basis::WithoutMappedFiles);
 }
@@ -513,7 +513,7 @@ fn a_store_that_promises_more_answers_at_its_own_tier() {
         vec![
             Sample::new("lmdb").ns(1000.0 * noise),
             Sample::new("redb").guarantee("power").ns(1500.0 * noise),
-            // Offers what was asked: at the stronger tier it is no answer.
+            // Offers what was asked for: at the stronger tier it is no answer.
             Sample::new("sqlite").guarantee("power").ns(100.0),
             // A weaker tier never is.
             Sample::new("redb").guarantee("none").ns(1.0),
@@ -537,7 +537,7 @@ fn a_store_that_promises_more_answers_at_its_own_tier() {
         text.contains("Its guarantee is power, more than you asked for: it does not offer process."),
         "{text}"
     );
-    // Who asks for the stronger gets all at it; reports keep tiers apart.
+    // A question for the stronger gets all stores at it; reports keep tiers apart.
     let stronger = ask(&Question { guarantee: Guarantee::Power, ..question() }).unwrap();
     assert_eq!(stronger.trials().keys().copied().collect::<Vec<_>>(), ["sqlite", "redb"]);
     assert_eq!(Merged::new(&runs, &["null"]).groups.len(), 3);
@@ -594,7 +594,7 @@ fn runs_that_differ_in_method_have_no_answer_together() {
     assert!(said.contains("lmdb.map_size not set") && said.contains("lmdb.map_size=1GiB"), "{said}");
     let said = advice(&question(), &[planned(plain), planned("operations = 50\n")]).unwrap_err().to_string();
     assert!(said.contains("operations=1000") && said.contains("operations=50"), "{said}");
-    // Alone, each has one, which says what was done otherwise.
+    // Alone, each has an answer, which states the difference.
     let alone = advice(&question(), &[planned(tuned)]).unwrap();
     assert_eq!(alone.trials()["lmdb"], 3);
     let measured = sentences::measured(&alone).concat();
@@ -603,7 +603,7 @@ fn runs_that_differ_in_method_have_no_answer_together() {
             .contains("Not measured as `advise` measures: each operation on its own, lmdb.map_size=1GiB."),
         "{measured}"
     );
-    // Runs that are alike add trials, also with other seeds; of those that are not, one may cover the question alone.
+    // Equal runs add trials, also with other seeds; of unequal ones, one alone may cover the question.
     let seeded = [planned("operations = 1000\nseed = 1\n"), planned("operations = 1000\nseed = 2\n")];
     assert_eq!(advice(&question(), &seeded).unwrap().trials()["lmdb"], 6);
     let mut elsewhere = planned(tuned);

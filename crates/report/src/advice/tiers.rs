@@ -1,19 +1,19 @@
-//! Stores that promise more than was asked. A question asks for a guarantee at least: a store that does not offer just that
-//! one answers it at the next stronger one that it offers. Never the other way round, and nowhere but in answers: matrices
-//! of winners hold one tier each.
+//! Stores that promise more than asked for. A question asks for a guarantee at least: a store that does not offer exactly that
+//! one answers it at the next stronger one. Never the other way round, and only in answers: matrices
+//! of winners have one tier each.
 
 use storebench_core::store::{Guarantee, StoreDef};
 
 use super::question::Question;
 use crate::data::merge::{Group, GroupKey};
 
-/// The tier at which a store answers a question that asks for `asked`; `None` where all that it offers is weaker.
+/// The tier at which a store answers a question for `asked`; `None` if it offers only weaker ones.
 pub fn answering(def: &StoreDef, asked: Guarantee) -> Option<Guarantee> {
     def.offers.iter().map(|offer| offer.guarantee).filter(|offered| *offered >= asked).min()
 }
 
-/// Puts together what groups that differ in their tier alone hold of stores that answer at that tier. A store that the table
-/// does not know answers at the tier asked for.
+/// Joins groups that differ only in their tier, with the stores that answer at that tier. A store that is not in the table
+/// answers at the tier asked for.
 pub fn joined<'a>(groups: &[&Group<'a>], question: &Question, table: &[StoreDef]) -> Option<Group<'a>> {
     let asked = question.guarantee;
     let answers_at = |store: &str, tier: Guarantee| {
@@ -27,7 +27,7 @@ pub fn joined<'a>(groups: &[&Group<'a>], question: &Question, table: &[StoreDef]
         ..first.key.clone()
     };
     let mut all = Group { key, trials: Vec::new(), left_out: Vec::new() };
-    // The stronger first, as why such a cell was left out says more than that the weaker tier is not offered.
+    // The stronger first: why such a cell was left out says more than that the weaker tier is not offered.
     let mut groups = groups.to_vec();
     groups.sort_by_key(|group| std::cmp::Reverse(group.key.tier));
     for group in groups {

@@ -1,4 +1,4 @@
-//! The changes of a question that would change its answer: another goal, another share of gets, other records.
+//! Changes of a question that would change its answer: another goal, another share of gets, other records.
 
 use storebench_core::result::RunHeader;
 use storebench_core::store::StoreDef;
@@ -22,30 +22,30 @@ use crate::stats::{Better, Ratio, Series, compare};
 /// A change of the question that changes the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Turn {
-    /// With another goal another store is best; how many times better by that goal it is than the recommended one.
+    /// With another goal another store is best; the factor by which it beats the recommended one at that goal.
     Goal(Goal, String, Option<Ratio>),
-    /// With so many gets in a hundred operations another store is to be taken: the nearest such number to either side.
+    /// With this number of gets in a hundred operations another store is better: the nearest in each direction.
     Gets(u32, Elsewhere),
-    /// With records of another size another store is to be taken: the nearest such size to either side. Where both stores
-    /// are alike is told in bytes.
+    /// With records of another size another store is better: the nearest in each direction. The point at which both stores
+    /// are equal is in bytes.
     Size(Box<Sizes>, Elsewhere),
     /// With another number of records, likewise.
     Records(CountRange, Elsewhere),
 }
 
-/// The measurements besides the question's own place, and whether they change the answer.
+/// The measurements outside the question's own place, and whether they change the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turns {
-    /// Those that change it.
+    /// The changes that change it.
     pub turns: Vec<Turn>,
-    /// Other record sizes at which the recommended store was measured beside others, and is best or may be, the smallest first;
-    /// none lies beyond one that changes the answer.
+    /// Other record sizes at which the recommended store was compared with others, and is best or may be, the smallest first;
+    /// none is beyond a size that changes the answer.
     pub sizes: Vec<Sizes>,
     /// Other record counts, likewise.
     pub counts: Vec<CountRange>,
 }
 
-/// Looks for what would make another store the best than `best`.
+/// Finds changes that would make another store than `best` the best.
 pub fn turns(
     merged: &Merged<'_>,
     group: &Group<'_>,
@@ -82,7 +82,7 @@ pub fn turns(
     }
 }
 
-/// The context of a look for another winner.
+/// The context of a search for another winner.
 pub(super) struct Look<'l, 'g, 'a> {
     merged: &'l Merged<'a>,
     group: &'l Group<'a>,
@@ -95,18 +95,18 @@ pub(super) struct Look<'l, 'g, 'a> {
 
 /// The standing of the recommended store at a position.
 pub(super) enum Stands {
-    /// It is the best, or too close to call with it.
+    /// The best, or too close to call with it.
     Best,
-    /// Another is better, and how many times.
+    /// Another store is better, by this factor.
     Beaten(String, Option<Ratio>),
-    /// It is out of the question there, and why; and which store is best, if any.
+    /// It is ruled out there, with the reason; and the best store there, if any.
     Out(String, Option<String>),
-    /// It was not measured there, or nothing else was.
+    /// It was not measured there, or no other store was.
     Unknown,
 }
 
 impl Turn {
-    /// The store that is to be taken, if there is one.
+    /// The store to take instead, if any.
     pub fn store(&self) -> Option<&str> {
         match self {
             Turn::Goal(_, store, _) => Some(store),
@@ -135,7 +135,7 @@ impl<'a> Look<'_, '_, 'a> {
         self.here(at, &self.question.mix, self.question.goal)
     }
 
-    /// On which terms stores are told apart at a position.
+    /// The terms on which stores are told apart at a position.
     fn terms(&self, at: At, mix: &Mix, goal: Goal) -> Terms {
         let here = || self.sorted.entries.get(&position(at)).into_iter().flatten().flat_map(|(_, here)| here);
         let headers: Vec<&RunHeader> = self.merged.runs.iter().map(|run| &run.header).collect();
@@ -183,7 +183,7 @@ impl<'a> Look<'_, '_, 'a> {
         why.map_or(Stands::Unknown, |why| Stands::Out(why, first.map(|(store, _)| store.to_string())))
     }
 
-    /// The nearest share of gets to either side, to a hundredth, at which another store is better.
+    /// The nearest share of gets in each direction, to one percent, at which another store is better.
     fn gets(&self, at: At) -> Vec<Turn> {
         let now = (self.question.mix.share(Operation::Get) * 100.0).round() as u32;
         let here = |percent: u32| {
@@ -213,7 +213,7 @@ fn series(here: &Here<'_>) -> Vec<Series<BlockKey>> {
     here.values().cloned().collect()
 }
 
-/// The best store here that `best` is neither better than nor too close to call with; and how many times better it is. `None` also where
+/// The best store here that beats `best` clearly, and the factor. `None` also if
 /// `best` has no figure here.
 fn other_winner(here: &Here<'_>, best: &str, terms: Terms) -> Option<(String, Option<Ratio>)> {
     let (first, times) = better_than(&series(here), here.get_index_of(best)?, terms)?;

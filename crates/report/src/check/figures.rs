@@ -1,5 +1,5 @@
-//! Figures that can be computed from others of the same result (counts, extremes, means, deviations and percentiles from the histogram),
-//! and figures that can't be together.
+//! Checks figures that follow from others of the same result (counts, extremes, means, deviations and percentiles from the histogram),
+//! and impossible combinations.
 
 use hdrhistogram::Histogram;
 use storebench_core::measure::latency;
@@ -7,13 +7,13 @@ use storebench_core::result::{OperationResult, TrialResult};
 use storebench_core::units::grouped;
 use storebench_host::run::Run;
 
-/// The difference that rounding can make between a mean as it is written and as it is computed, as a share.
+/// The relative difference that rounding can make between a written and a computed mean.
 const ROUNDING: f64 = 1e-9;
 
-/// The difference between a deviation and a histogram's, as a share of that and of the mean: buckets are a thousandth wide.
+/// The relative difference between a deviation and a histogram's: buckets are a thousandth wide.
 const NEAR: f64 = 0.01;
 
-/// The number of operations that were looked at, and a sentence for each that has a figure which does not follow.
+/// The number of operations checked, and a sentence for each wrong figure.
 pub fn wrong(run: &Run) -> (usize, Vec<String>) {
     let (mut checked, mut wrong) = (0, Vec::new());
     for trial in &run.trials {
@@ -30,17 +30,17 @@ pub fn wrong(run: &Run) -> (usize, Vec<String>) {
     (checked, wrong)
 }
 
-/// The sessions that an operation's time is the sum over; `None` where that is not known, as with several machines.
+/// The sessions over which an operation's time is summed; `None` if unknown, as with several machines.
 fn sessions(trial: &TrialResult) -> Option<u64> {
     let is_alone = trial.ok()?.clients.is_empty();
     is_alone.then(|| trial.cell.threads().into())
 }
 
-/// The first of an operation's figures that can't be, whatever its histogram.
+/// The first impossible figure of an operation, whatever its histogram.
 fn contradiction(one: &OperationResult, sessions: Option<u64>) -> Option<String> {
     let share = one.harness_share.filter(|share| !(0.0..=1.0).contains(share));
     let share = share.map(|share| format!("harness_share is {share}, and a share is from 0 to 1"));
-    // Only in a closed loop, of which alone the harness's share is known: else operations wait for their turn, which is a part of their latency.
+    // Only in a closed loop, for which alone the harness's share is known: otherwise operations wait for their turn, as a part of their latency.
     let most_ns =
         sessions.filter(|_| one.harness_share.is_some()).map(|sessions| one.wall_ns.saturating_mul(sessions));
     let wall = most_ns.filter(|most| one.sum_ns > *most).map(|_| {
@@ -54,7 +54,7 @@ fn contradiction(one: &OperationResult, sessions: Option<u64>) -> Option<String>
     share.or(wall).or(syncs)
 }
 
-/// The first figure of an operation that does not follow from its histogram and its sum.
+/// The first figure of an operation that contradicts its histogram and sum.
 fn unlike_histogram(one: &OperationResult) -> Option<String> {
     let histogram = match latency::decode(&one.latency.histogram) {
         Ok(histogram) => histogram,
@@ -94,7 +94,7 @@ fn mean(one: &OperationResult, count: u64) -> Option<String> {
     (off > ROUNDING * follows).then(|| format!("mean_ns is {}, and {follows} follows", one.latency.mean_ns))
 }
 
-/// The deviation is computed from the latencies themselves: a histogram, which has three digits of each, gives nearly the same.
+/// The deviation is computed from the latencies themselves; a histogram, with three digits of each, gives nearly the same.
 fn deviation(one: &OperationResult, histogram: &Histogram<u64>) -> Option<String> {
     let (said, follows) = (one.latency.stdev_ns, histogram.stdev());
     let near = NEAR * (one.latency.mean_ns + follows);

@@ -1,4 +1,4 @@
-//! Sound runs, and each way in which one is not.
+//! Sound runs, and each way to be unsound.
 
 use storebench_core::measure::latency::Latencies;
 use storebench_core::result::{Counters, OperationResult};

@@ -1,4 +1,4 @@
-//! Between which values a figure or a ratio must lie: `1.5..`, `..10µs`, `80%..100%`.
+//! The range that a figure or a ratio must be in: `1.5..`, `..10µs`, `80%..100%`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,18 +19,18 @@ pub struct Bounds {
     pub high: Option<f64>,
     /// The kind of quantity that the ends are written as.
     kind: Kind,
-    /// As it was written.
+    /// The text in the plan.
     text: String,
 }
 
-/// By what it is judged whether a value lies within a range.
+/// How it is decided whether a value is within a range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum By {
-    /// An interval that decides.
+    /// By an interval.
     Interval(Interval),
-    /// A distance of [`THRESHOLD`] from the ends, or of a quarter of a narrower range: a leaning of few trials, and no more.
+    /// By a distance of [`THRESHOLD`] from the ends, or of a quarter of a narrower range: a leaning of few trials.
     Threshold,
-    /// Nothing: there are too few trials to tell.
+    /// Undecidable: too few trials.
     Nothing,
 }
 
@@ -43,7 +43,7 @@ enum Kind {
     Size,
 }
 
-/// The units that may follow a number, each with its kind, and how many of the columns' units it is.
+/// The units that may follow a number, each with its kind and the factor to the columns' unit.
 const UNITS: [(&str, Kind, f64); 11] = [
     ("", Kind::Number, 1.0),
     ("%", Kind::Share, 0.01),
@@ -100,7 +100,7 @@ impl fmt::Display for Bounds {
 as_text!(Bounds);
 
 impl Bounds {
-    /// From one to some number of times.
+    /// From 1 to `factor`.
     pub fn up_to(factor: f64) -> Bounds {
         Bounds { low: None, high: Some(factor), kind: Kind::Number, text: format!("..{factor}") }
     }
@@ -120,14 +120,14 @@ impl Bounds {
         matches!(self.kind, Kind::Number | Kind::Share)
     }
 
-    /// The ratio up to which a value may be another one, where nothing but a threshold tells.
+    /// The factor between values that a threshold can't separate.
     fn margin(&self) -> f64 {
         let wide = 1.0 + THRESHOLD;
         let width = self.low.zip(self.high).map(|(low, high)| high / low);
         width.filter(|width| *width >= 1.0).map_or(wide, |width| width.powf(0.25).min(wide))
     }
 
-    /// Whether a value lies within: all of its interval, or none of it; else it is not known.
+    /// Whether a value is within the range: with all of its interval, with none of it, or unknown.
     pub fn judge(&self, value: f64, by: By) -> Outcome {
         let (least, most) = match by {
             By::Interval(interval) => (interval.low, interval.high),

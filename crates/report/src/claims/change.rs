@@ -1,4 +1,4 @@
-//! Checks that compare two values of an axis: the same places with one value and with the other.
+//! Checks that compare two values of an axis: the same places with each value.
 
 use std::collections::BTreeMap;
 
@@ -33,21 +33,21 @@ impl<'p, K> Side<'p, K> {
     }
 }
 
-/// A place with one value of the axis and with the other.
+/// A place with both values of the axis.
 pub(super) struct Place {
     pub spot: Position,
     pub a: Option<Position>,
     pub b: Option<Position>,
 }
 
-/// Which side a column of figures is of.
+/// The side of a column of figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Which {
     A,
     B,
 }
 
-/// The means over places and stores on both sides, and over how many of each.
+/// The means over places and stores on both sides, and the number of each.
 struct Means<K> {
     a: Series<K>,
     b: Series<K>,
@@ -63,14 +63,14 @@ pub(super) struct Change<'p, K> {
     pub a: Side<'p, K>,
     pub b: Side<'p, K>,
     pub places: Vec<Place>,
-    /// The terms on which figures are told apart.
+    /// The terms of the comparison.
     pub terms: Terms,
 }
 
 type Columns<'p, K> = BTreeMap<(&'p str, Which), &'p Series<K>>;
 
 impl<'p, K: Ord + Copy> Change<'p, K> {
-    /// Checks what is expected; nothing for what compares stores.
+    /// Checks the expectation; empty if it compares stores.
     pub fn check(&self) -> Vec<Evidence> {
         match &self.claim.expect {
             Expect::Ratio(ratio) => self.ratios(ratio),
@@ -111,7 +111,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         both.flatten().collect()
     }
 
-    /// The figures of stores that a place lacks: each with the value of the axis.
+    /// The figures that a place lacks, each with the value of the axis.
     fn lacking(&self, place: &Place, stores: &[String]) -> Vec<String> {
         let side = |side: &Side<'p, K>, position: Option<&Position>| {
             let lacking = stores.iter().filter(move |store| side.series(position, store).is_none());
@@ -122,7 +122,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         [side(&self.a, place.a.as_ref()), side(&self.b, place.b.as_ref())].concat()
     }
 
-    /// The places by the halves of a matrix, such as the kinds of data, which are averaged apart.
+    /// The places by the halves of a matrix, such as the kinds of data, which are averaged separately.
     fn by_half(&self) -> BTreeMap<Position, Vec<&Place>> {
         let mut all: BTreeMap<Position, Vec<&Place>> = BTreeMap::new();
         for place in &self.places {
@@ -132,7 +132,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     }
 
     fn average(&self, places: &[&Place], stores: &'p [String]) -> Averaged<(&'p str, Which), K> {
-        // Any position tells a place from the others; that of the first side does where both are there.
+        // Any position identifies the place; both sides exist, so the first one's is used.
         let columns = places.iter().filter_map(|place| Some((place.a.clone()?, self.columns(place, stores))));
         average(&columns.collect())
     }
@@ -157,7 +157,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         }
     }
 
-    /// Whether `a` is so many times `b`; both are of one store, or of none in particular.
+    /// Checks that `a` is a multiple of `b` within the range; both of one store, or averaged.
     fn ratio(
         &self,
         ratio: &Ratio,
@@ -177,7 +177,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         Evidence { times, ..self.evidence(spot, found, who.collect()) }
     }
 
-    /// The terms for means, which scatter otherwise than the figures of one place: as far as their own say.
+    /// The terms for means, whose scatter differs from that of single places: only their own counts.
     fn terms_of_means<'s>(&self, means: impl IntoIterator<Item = &'s Series<K>>) -> Terms
     where
         K: 's,
@@ -243,7 +243,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         Evidence { averaged, averaged_stores, missing, covers, ..evidence }
     }
 
-    /// The means over places and stores; of how many stores, too, for one that has no figure at all can't be averaged over.
+    /// The means over places and stores; also the number of stores, as one without any figure can't be averaged.
     fn over_stores(&self, places: &[&Place], stores: &'p [String]) -> Means<K> {
         let found = self.average(places, stores);
         let side = |which: Which| -> Series<K> {
@@ -319,7 +319,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         Some(winners.map(|standing| self.stores[standing.index].as_str()).collect())
     }
 
-    /// The number of times that the store wins on both sides.
+    /// Compares how often the store wins on each side.
     fn more_wins(&self, more: &MoreWins) -> Evidence {
         let (mut missing, mut covers) = (Vec::new(), Vec::new());
         for place in &self.places {
@@ -367,7 +367,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         let means: Vec<Means<K>> =
             along.values().map(|places| self.over_stores(places, self.stores)).collect();
         let ratios: Vec<Series<K>> = means.iter().map(Means::ratios).collect();
-        // Ratios, which no clock has read.
+        // Ratios have no clock resolution.
         let terms = Terms { resolution: Resolution::default(), ..self.terms_of_means(&ratios) };
         let whole = means.iter().all(|means| means.stores == self.stores.len() || means.a.is_empty());
         let wanted = canonical(greatest.along, &greatest.value).unwrap_or_default();
@@ -407,7 +407,7 @@ impl<K: Ord + Copy> Means<K> {
     }
 }
 
-/// The wins of a store on either side, alone, and alone or with others; and the places where a figure lacks.
+/// The wins of a store on either side, alone, and alone or tied; and the places with missing figures.
 #[derive(Default)]
 struct Wins {
     a: (u32, u32),

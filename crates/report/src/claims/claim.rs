@@ -1,4 +1,4 @@
-//! One claim: a published finding as a plan writes it, and whether it makes sense.
+//! One claim: a published finding as a plan writes it, and its validity.
 
 use serde::{Deserialize, Serialize};
 use storebench_core::axis::Axis;
@@ -14,37 +14,37 @@ use crate::stats::Better;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// The finding, in words of our own: one sentence.
+    /// The finding, in storebench's own words: one sentence.
     pub says: String,
-    /// Where it stands: section, figure or table.
+    /// The place in the publication: section, figure or table.
     pub source: String,
-    /// The remark that a reader should know before believing it, or the verdict.
+    /// A remark for readers, on the finding or the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The figures that it is about; each is checked by itself.
+    /// The figures, each checked separately.
     pub figure: Vec<Figure>,
-    /// The stores that it compares; those of the study where it names none.
+    /// The stores that are compared; by default the study's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub among: Vec<String>,
-    /// Whether each place is checked by itself, or their mean.
+    /// Whether each place is checked separately, or their mean.
     #[serde(default, skip_serializing_if = "is_default")]
     pub average: Average,
-    /// The share of the checks that must agree.
+    /// The share of checks that must agree.
     #[serde(default = "all", skip_serializing_if = "is_all")]
     pub share: Percent,
-    /// The part of the axes that it speaks of.
+    /// The part of the axes that the claim covers.
     #[serde(default, skip_serializing_if = "is_default")]
     pub at: Region,
-    /// The groups that it does not speak of, such as a place that its source has only in another section.
+    /// Groups that the claim excludes, such as a place that its source treats in another section.
     #[serde(default, skip_serializing_if = "is_default")]
     pub except: Region,
-    /// The published tables that its sentence was read off; all of its groups where it says nothing of them, none where the list is
-    /// empty, as a table that can't be read.
+    /// The published tables behind the claim's sentence; by default all of its groups, none if the list is
+    /// empty, as for a table that can't be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tables: Option<Vec<String>>,
-    /// The expectation that must hold there.
+    /// The expectation.
     pub expect: Expect,
-    /// The line of the plan's text that it begins in, from 1; 0 where it comes from no text.
+    /// The line in the plan's text, from 1; 0 without a text.
     #[serde(skip)]
     pub line: usize,
 }
@@ -61,32 +61,32 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Over what figures are averaged before they are checked.
+/// Which figures are averaged before the check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Average {
-    /// Over trials alone: each place (record size, records, data) is checked by itself.
+    /// Only trials: each place (record size, records, data) is checked separately.
     #[default]
     None,
-    /// Over record sizes and counts, as papers do: the arithmetic mean, in which the largest records weigh most. Kinds of
-    /// data stay apart.
+    /// Record sizes and counts, as in papers: the arithmetic mean, in which the largest records weigh most. Kinds of
+    /// data stay separate.
     Places,
-    /// Over the stores too.
+    /// Stores as well.
     Stores,
 }
 
 impl Claim {
-    /// The stores that it compares: its own, or those of the study; all where there are none.
+    /// The stores that are compared: its own, or those of the study; all if there are none.
     pub fn compared<'a>(&'a self, of_study: &'a [String]) -> &'a [String] {
         if self.among.is_empty() { of_study } else { &self.among }
     }
 
-    /// Whether it speaks of figures of this scope.
+    /// Whether the claim covers figures of this scope.
     pub fn admits(&self, scope: &Scope) -> bool {
         self.at.admits(scope) && !self.except.takes(scope)
     }
 
-    /// The stores that it can't be judged without: those that it names, and where it averages over stores all that it compares.
+    /// The stores without which it can't be judged: those that it names, and if it averages over stores, all of them.
     pub(super) fn needs(&self, of_study: &[String]) -> Vec<String> {
         let mut needed = self.expect.stores();
         if self.average == Average::Stores || matches!(self.expect, Expect::Greatest(_)) {
@@ -95,7 +95,7 @@ impl Claim {
         needed
     }
 
-    /// Whether it leaves the axes alone whose values are `ranked`: what it compares of them it names.
+    /// Checks that it does not narrow axes whose values are `ranked`: it names the values that it compares.
     pub fn check_axes(&self, ranked: &[Axis]) -> Result<(), String> {
         let many = |axis: &Axis| axis.def().many;
         if let Some(axis) = ranked.iter().find(|axis| self.at.names(**axis)) {
@@ -113,7 +113,7 @@ impl Claim {
         }
     }
 
-    /// Whether it makes sense; `operations` are those that there are, `of_study` the stores that the study's claims compare.
+    /// Checks the claim; `operations` are the existing ones, `of_study` the stores that the study's claims compare.
     pub fn check(&self, operations: &[&str], of_study: &[String]) -> Result<(), String> {
         for (name, text) in [("says", &self.says), ("source", &self.source)] {
             if text.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! Checks that compare stores in one place, or over the mean of places.
+//! Checks that compare stores in one place, or averaged over places.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,17 @@ use crate::stats::{Better, Estimate, Series};
 pub struct Contest<'a, K> {
     /// The figure.
     pub figure: &'a Figure,
-    /// Where.
+    /// The place.
     pub spot: Position,
-    /// The number of places that were averaged; `None` for one place.
+    /// The number of averaged places; `None` for one place.
     pub averaged: Option<usize>,
     /// The stores.
     pub stores: &'a [String],
-    /// By the stores' positions; empty where a store has no figure.
+    /// By the stores' positions; empty for a store without a figure.
     pub series: Vec<Series<K>>,
-    /// The terms on which they are told apart.
+    /// The terms of the comparison.
     pub terms: Terms,
-    /// The figures that the average had to do without.
+    /// Figures that are missing from the average.
     pub missing: Vec<String>,
 }
 
@@ -36,11 +36,11 @@ pub(super) fn shown<K>(who: impl Into<String>, series: &Series<K>) -> Option<Sho
 }
 
 impl<K: Ord + Copy> Contest<'_, K> {
-    /// Checks what is expected of stores; nothing for what compares values of an axis.
+    /// Checks an expectation about stores; empty for one that compares values of an axis.
     pub(super) fn check(&self, expect: &Expect) -> Vec<Evidence> {
         match expect {
             Expect::Winner(winner) => vec![self.winner(winner)],
-            // Who wins each place; the wins are counted when all are there.
+            // The winner of each place; wins are counted at the end.
             Expect::MoreAt(more) => {
                 vec![self.winner(&Winner { stores: more.stores.clone(), within: None })]
             }
@@ -78,25 +78,25 @@ impl<K: Ord + Copy> Contest<'_, K> {
         self.series(store).and_then(|series| shown(store, series))
     }
 
-    /// Compared stores without a figure here, and where that is.
+    /// Compared stores without a figure here, with the places.
     fn lacking<'s>(&self, stores: impl IntoIterator<Item = &'s String>) -> Vec<String> {
         let lacking = stores.into_iter().filter(|store| self.series(store).is_none());
         lacking.map(|store| lacking_at(store, &self.spot)).collect()
     }
 
-    /// Whether all of these stores have a figure here. Where one lacks, a check is open to both sides.
+    /// Whether all of these stores have a figure here. If one is missing, the check is open.
     fn are_all_there<'s>(&self, mut stores: impl Iterator<Item = &'s String>) -> bool {
         stores.all(|store| self.series(store).is_some())
     }
 
-    /// Whether the best is one of the stores named: what ties with it must be too.
+    /// Checks that the best is one of the named stores, and so are all that tie with it.
     pub fn winner(&self, winner: &Winner) -> Evidence {
         let better = self.figure.column.better;
         let standings = decide_on(&self.series, better, self.leaning());
         let named = |standing: &Standing| winner.stores.contains(&self.stores[standing.index]);
         let found = match winner.within {
             _ if standings.is_empty() || !self.are_all_there(self.stores.iter()) => Found::MISSING,
-            // Of those alone that are named one is the best, whatever they do.
+            // If only named stores are measured, one of them is always the best.
             _ if self.stores.iter().all(|store| winner.stores.contains(store)) => Found::MISSING,
             None => Found::by(self.terms, |terms| {
                 let standings = decide_on(&self.series, better, terms);
@@ -118,7 +118,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         evidence
     }
 
-    /// The evidence, with the stores that it lacks where it is open for them.
+    /// The evidence, with the missing stores if they leave it open.
     fn with_lacking<'s>(
         &self,
         mut evidence: Evidence,
@@ -130,7 +130,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         evidence
     }
 
-    /// Whether a store is at most so many times worse than the best: than any other.
+    /// Whether a store is at most `within` times worse than every other.
     fn is_within(&self, store: &str, within: f64, terms: Terms) -> Outcome {
         let Some(own) = self.stores.iter().position(|name| name == store) else { return Outcome::Missing };
         let limit = Bounds::up_to(within);
@@ -142,7 +142,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         })))
     }
 
-    /// Two stores' series so that their ratio is above 1 where the first is the worse.
+    /// Two stores' series, ordered so that their ratio is above 1 if the first is worse.
     fn worse_and_good(&self, worse: usize, good: usize) -> (&Series<K>, &Series<K>) {
         match self.figure.column.better {
             Better::Higher => (&self.series[good], &self.series[worse]),
@@ -166,7 +166,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
             false => Found::MISSING,
         };
         let mut who: Vec<Shown> = order.stores.iter().filter_map(|store| self.shown(store)).collect();
-        // Of those that should be behind, those that are not.
+        // Stores that should be behind and are not.
         let others = pairs.iter().skip(order.stores.len() - 1);
         let others = others.filter(|(a, b)| {
             !matches!(found.leaning, Outcome::Agrees | Outcome::Missing)
@@ -189,7 +189,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         }
     }
 
-    /// Whether none of the stores is so many times worse than another.
+    /// Checks that no store is more than `within` times worse than another.
     fn alike(&self, alike: &Alike) -> Evidence {
         let there: Vec<usize> = alike
             .stores
@@ -218,7 +218,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         self.with_lacking(self.evidence(found, who, furthest), &alike.stores)
     }
 
-    /// Whether a store is worse than every other but those that are expected to be.
+    /// Checks that a store is worse than all others except the expected ones.
     fn behind(&self, store: &String, behind: &Behind) -> Evidence {
         let others = || self.stores.iter().filter(|other| !behind.stores.contains(other));
         let found = match self.are_all_there(others().chain([store])) {
@@ -227,7 +227,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
             }
             false => Found::MISSING,
         };
-        // Of those that decided it the one that it should be furthest ahead of.
+        // Among the stores that decided it, the one with the smallest distance.
         let decided = others().filter(|other| self.ahead(other, store, self.leaning()) == found.leaning);
         let nearest = decided.filter_map(|other| self.shown(other)).reduce(|a, b| self.worse(a, b));
         let who = self.shown(store).into_iter().chain(nearest).collect();
@@ -264,7 +264,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
     }
 }
 
-/// Whether those that win, of whom each is named or not, are those that were named.
+/// Checks that the winners are the named ones; each item says whether a winner is named.
 fn by_ties(named: impl Iterator<Item = bool>) -> Outcome {
     let named: Vec<bool> = named.collect();
     match (named.iter().all(|named| *named), named.contains(&true)) {

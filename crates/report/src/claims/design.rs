@@ -1,4 +1,4 @@
-//! The design of a study: what it covers in full, and how much of a claim's part of it was measured.
+//! The design of a study: what it covers in full, and how much of that was measured for a claim.
 
 use std::collections::BTreeSet;
 
@@ -20,19 +20,19 @@ pub struct Design {
 }
 
 impl Claim {
-    /// Whether it is about an average, which over a part of the combinations would be another one.
+    /// Whether the claim is about an average, which a part of the combinations would change.
     pub fn is_of_average(&self) -> bool {
         self.average != Average::None || matches!(self.expect, Expect::Greatest(_))
     }
 
-    /// Whether so much measured is enough for a verdict.
+    /// Whether the measured part is enough for a verdict.
     pub fn is_covered(&self, coverage: &Coverage) -> bool {
         if self.is_of_average() { coverage.is_whole() } else { coverage.is_half() }
     }
 }
 
 impl Design {
-    /// The combinations that a plan's claims are about where they don't narrow it.
+    /// The combinations of the plan's claims unless they narrow it.
     pub fn of(over: &ClaimsOver) -> Design {
         let axes: Vec<Axis> = over.axes.named().collect();
         let position = |cell: &Cell| {
@@ -41,12 +41,12 @@ impl Design {
         Design { positions: over.combinations().iter().map(position).collect() }
     }
 
-    /// The share of a claim's combinations that stands behind its checks; `None` where it names none.
+    /// The measured share of a claim's combinations; `None` if it names none.
     pub(super) fn coverage(&self, claim: &Claim, evidence: &[Evidence]) -> Option<Coverage> {
         let design =
             Design { positions: self.positions.iter().map(|position| bare(claim, position)).collect() };
         let here = design.spots(claim);
-        // A claim about what no plan of the study covers in full, as what a preset alone measures, names its own part.
+        // A claim about something that no plan of the study covers in full, such as a preset's own values, names its own part.
         let (here, own) = if here.is_empty() { (claim.at.combinations(), true) } else { (here, false) };
         let stands_for = |position: &Position| match own {
             true => here.iter().find(|spot| claim.at.stands_for(spot, position)).cloned(),
@@ -68,7 +68,7 @@ impl Design {
         })
     }
 
-    /// The combinations that a claim is about; where it compares two values of an axis, both together are one.
+    /// The combinations of a claim; two compared values of an axis count as one.
     fn spots(&self, claim: &Claim) -> BTreeSet<Position> {
         let sides = claim.expect.axis().zip(claim.expect.sides());
         let is_side = |position: &Position| {
@@ -81,11 +81,11 @@ impl Design {
         here.map(|position| spot(claim, position)).collect()
     }
 
-    /// The combination of the design that a measured one stands for, axis by axis: that whose range holds the middle of the
-    /// measured one. A range that is called by its lower bound, such as a record count, is where that is; between two ranges
-    /// it stands for the nearer one, by ratio.
+    /// The combination of the design that a measured one represents, axis by axis: the range that contains the middle of the
+    /// measured one. A range that is called by its lower bound, such as a record count, is located there; between two ranges
+    /// the nearer one counts, by ratio.
     fn stands_for(&self, measured: &Position) -> Option<Position> {
-        // An axis that plans leave at its default is not named in what they cover.
+        // An axis that plans leave at its default is not named in the design.
         let is_plain = |axis: Axis, value: &Value| {
             axis.default_value() == Some(value.text())
                 && self.positions.iter().all(|p| p.value(axis).is_none())
@@ -96,7 +96,7 @@ impl Design {
         self.positions.contains(&position).then_some(position)
     }
 
-    /// The value of the design that a measured one stands for.
+    /// The value of the design that a measured one represents.
     fn stand_in(&self, axis: Axis, measured: &Value) -> Option<Value> {
         if axis.def().form != Form::Range {
             return Some(measured.clone());
@@ -112,7 +112,7 @@ impl Design {
     }
 }
 
-/// Of ranges that a number lies between the one that is nearer to it, by ratio.
+/// The nearer of the ranges around a number, by ratio.
 fn nearest<'v>(ranges: impl Iterator<Item = &'v Value> + Clone, at: f64) -> Option<&'v Value> {
     let below =
         ranges.clone().filter(|range| range.upper() as f64 <= at).max_by_key(|range| range.upper())?;
@@ -121,8 +121,8 @@ fn nearest<'v>(ranges: impl Iterator<Item = &'v Value> + Clone, at: f64) -> Opti
     Some(if down <= up { below } else { above })
 }
 
-/// The values on an axis, such as record counts, and the figures of which less than half was measured; where that is so of each,
-/// the whole says it.
+/// The values on an axis, such as record counts, and the figures, less than half of which was measured; empty if that is true of
+/// each.
 fn short(
     here: &BTreeSet<Position>,
     measured: &BTreeSet<(&str, Position)>,
@@ -149,14 +149,14 @@ fn short(
     lists.flatten().filter(|(_, is_short)| *is_short).map(|(name, _)| name).collect()
 }
 
-/// A combination without the axes that say how the data came there, where a claim doesn't name them.
+/// A combination without the axes on how the data were loaded, unless the claim names them.
 fn bare(claim: &Claim, position: &Position) -> Position {
     let is_named = |axis: Axis| claim.at.names(axis) || claim.expect.axis() == Some(axis);
     let unnamed = position.axes().filter(|axis| axis.def().prepares && !is_named(*axis));
     unnamed.fold(position.clone(), |position, axis| position.without(axis))
 }
 
-/// A combination as a claim counts it: without the axis between whose values it compares.
+/// A combination as a claim counts it: without the axis whose values it compares.
 fn spot(claim: &Claim, position: &Position) -> Position {
     claim.expect.axis().map_or_else(|| position.clone(), |axis| position.without(axis))
 }

@@ -1,4 +1,4 @@
-//! A claim against the figures of runs.
+//! Checks claims against the figures of runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,11 +18,11 @@ use crate::judge::place::{Few, Terms};
 use crate::layout::Position;
 use crate::stats::{Scatter, Series};
 
-/// Checks a claim. `pools` gives the figures that belong together, one figure at a time and in the same order for each;
-/// `of_study` names the stores that the study's claims compare, and `design` is what it covers in full: of a claim of which too
-/// little was measured there is no verdict. There is a finding for each pool that the claim speaks of, or
-/// for each set of pools that differ only in the axis between whose values it compares. There is none if it speaks of no
-/// pool at all.
+/// Checks a claim. `pools` returns the comparable figures, one figure at a time in the same order;
+/// `of_study` names the stores that the study's claims compare, and `design` is what it covers in full: a claim with too
+/// little of it measured gets no verdict. Each pool that the claim covers gets a finding, or
+/// each set of pools that differ only in the axis whose values it compares. A claim that covers no
+/// pool gets none.
 pub fn evaluate<'p, K: Ord + Copy + 'p>(
     claim: &Claim,
     of_study: &[String],
@@ -38,7 +38,7 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
             let (stores, without) = can_be_had(stores, &group);
             let needed = claim.needs(of_study);
             let (evidence, lacking) = match claim.expect.axis() {
-                // Nothing stands in for a store that the claim itself names, or averages over.
+                // A store that the claim itself names or averages over can't be left out.
                 _ if without.iter().any(|(store, _)| needed.contains(store)) => Default::default(),
                 None => contests(claim, figure, &stores, &group),
                 Some(axis) => changes(claim, figure, &stores, &group, axis),
@@ -81,7 +81,7 @@ fn add<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
     }
 }
 
-/// The finding that the checks of one scope come to.
+/// The finding from the checks of one scope.
 fn finding(claim: &Claim, design: Option<&Design>, scope: Scope, checked: Checked) -> Finding {
     let Checked { evidence, missing, behind, without, crowded } = checked;
     let coverage = design.and_then(|design| design.coverage(claim, &evidence));
@@ -98,7 +98,7 @@ fn finding(claim: &Claim, design: Option<&Design>, scope: Scope, checked: Checke
     Finding { scope, verdict, looks, coverage, tally, leaning, evidence, missing, without, behind, crowded }
 }
 
-/// The pools that one finding is about: each alone, or those that differ only in the axis that the claim compares along.
+/// The pools of one finding: single ones, or those that differ only in the compared axis.
 fn groups<'p, K>(claim: &Claim, pools: &[&'p Pool<K>]) -> Vec<(Scope, Vec<&'p Pool<K>>)> {
     let mut groups: Vec<(Scope, Vec<&Pool<K>>)> = Vec::new();
     for pool in pools {
@@ -111,14 +111,14 @@ fn groups<'p, K>(claim: &Claim, pools: &[&'p Pool<K>]) -> Vec<(Scope, Vec<&'p Po
     groups
 }
 
-/// Splits stores into those that can be had in these pools, and those that can't, each with why.
+/// Splits stores into those available in these pools, and the others with reasons.
 fn can_be_had<K>(stores: Vec<String>, pools: &[&Pool<K>]) -> (Vec<String>, Vec<(String, String)>) {
     let cannot = |store: &String| pools.iter().flat_map(|pool| &pool.cannot).find(|(own, _)| own == store);
     let without = stores.iter().filter_map(|store| cannot(store).cloned()).collect();
     (stores.into_iter().filter(|store| cannot(store).is_none()).collect(), without)
 }
 
-/// The stores that it compares: those named, or all that ran.
+/// The compared stores: those named, or all that ran.
 fn compared<K>(claim: &Claim, of_study: &[String], pools: &[&Pool<K>]) -> Vec<String> {
     let named = claim.compared(of_study);
     if !named.is_empty() {
@@ -133,7 +133,7 @@ fn compared<K>(claim: &Claim, of_study: &[String], pools: &[&Pool<K>]) -> Vec<St
     all
 }
 
-/// The checks of places one by one, or of their means; and what the region names that is not there at all.
+/// The checks of single places or their means; and the parts of the region that don't exist.
 fn contests<K: Ord + Copy>(
     claim: &Claim,
     figure: &Figure,
@@ -182,7 +182,7 @@ fn contests<K: Ord + Copy>(
     (evidence, Vec::new())
 }
 
-/// Notes the combinations that stand behind checks.
+/// Notes the combinations behind checks.
 fn behind(places: Vec<Position>, evidence: Vec<Evidence>) -> impl Iterator<Item = Evidence> {
     evidence.into_iter().map(move |evidence| Evidence { covers: places.clone(), ..evidence })
 }

@@ -1,4 +1,4 @@
-//! The expectations of claims of their figures.
+//! The expectations of claims about their figures.
 
 use serde::{Deserialize, Serialize};
 use storebench_core::axis::Axis;
@@ -7,26 +7,26 @@ use super::bounds::Bounds;
 use super::figure::Figure;
 use super::region::canonical;
 
-/// The expectation that must hold, in each place or of the mean.
+/// An expectation in each place or about the mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Expect {
     /// A store is the best.
     Winner(Winner),
-    /// Stores follow one another.
+    /// Stores in an order.
     Order(Order),
-    /// One figure is so many times another.
+    /// One figure is a multiple of another.
     Ratio(Ratio),
     /// A figure lies within a range.
     Value(Values),
-    /// The best store stays the best.
+    /// The best store stays the same.
     Unchanged(Unchanged),
     /// A store is the best in more places.
     MoreWins(MoreWins),
-    /// A ratio is the greatest at one value of a further axis.
+    /// A ratio is greatest at one value of another axis.
     Greatest(Greatest),
-    /// Stores are the best more often by one figure than by the others.
+    /// Stores are the best more often by one figure than by others.
     MoreAt(MoreAt),
     /// Stores don't differ much.
     Alike(Alike),
@@ -40,34 +40,34 @@ pub enum Expect {
 pub struct Winner {
     /// The stores.
     pub stores: Vec<String>,
-    /// It is enough that one of them is at most so many times worse than the best.
+    /// It is enough that one of them is at most this factor worse than the best.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<f64>,
 }
 
-/// The stores follow one another, the best first.
+/// Stores in order, the best first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
     /// The stores, two or more.
     pub stores: Vec<String>,
-    /// Whether all others that are compared are behind them.
+    /// Whether all other compared stores are behind them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rest_behind: bool,
 }
 
-/// `of` is so many times `to`: two stores, or one store at two values of an axis.
+/// `of` is a multiple of `to`: two stores, or one store at two values of an axis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ratio {
-    /// The axis; of stores where it is absent.
+    /// The axis; `None` to compare stores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub axis: Option<Axis>,
-    /// The store whose figure is above the line.
+    /// The store or value in the numerator.
     pub of: String,
-    /// The store whose figure is below it.
+    /// The store or value in the denominator.
     pub to: String,
-    /// With an axis: the stores that it must hold of; all that are compared where there are none.
+    /// With an axis: the stores that must agree; all compared ones if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stores: Vec<String>,
     /// The bounds of the ratio.
@@ -102,9 +102,9 @@ pub struct MoreWins {
     pub store: String,
     /// The axis.
     pub axis: Axis,
-    /// Where it wins more often.
+    /// The value with more wins.
     pub at: String,
-    /// Where it wins less often.
+    /// The value with fewer wins.
     pub than: String,
 }
 
@@ -114,20 +114,20 @@ pub struct MoreWins {
 pub struct Greatest {
     /// The axis.
     pub axis: Axis,
-    /// The store whose figure is above the line.
+    /// The value in the numerator.
     pub of: String,
-    /// The store whose figure is below it.
+    /// The value in the denominator.
     pub to: String,
     /// The second axis: one within a matrix, such as `record_size`.
     pub along: Axis,
-    /// Where along it the ratio is greatest.
+    /// The value along it with the greatest ratio.
     pub value: String,
     /// The bounds of the ratio there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<Bounds>,
 }
 
-/// One of these stores is the best in a larger share of the places by one of the claim's figures than by its others together.
+/// One of these stores is the best in a larger share of the places by one figure than by the claim's other figures together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MoreAt {
@@ -137,31 +137,31 @@ pub struct MoreAt {
     pub figure: Figure,
 }
 
-/// None of these stores is more than so many times worse than another.
+/// None of these stores is worse than another by more than a factor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Alike {
     /// The stores, two or more.
     pub stores: Vec<String>,
-    /// The factor by which it may be worse, 1 or more.
+    /// The factor, 1 or more.
     pub within: f64,
 }
 
-/// Each of these stores is worse than every other that is compared, whatever their own order.
+/// Each of these stores is worse than every other compared one, in any order among themselves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Behind {
-    /// The stores, not all that are compared.
+    /// The stores, not all of the compared ones.
     pub stores: Vec<String>,
 }
 
 impl Expect {
-    /// Its key in a plan.
+    /// The key in a plan.
     pub fn name(&self) -> &'static str {
         self.into()
     }
 
-    /// Whether it needs to know which direction of a figure is good.
+    /// Whether the expectation depends on which direction of a figure is good.
     pub fn ranks(&self) -> bool {
         match self {
             Expect::Winner(_)
@@ -175,7 +175,7 @@ impl Expect {
         }
     }
 
-    /// The axis between whose values it compares; `None` where it compares stores.
+    /// The compared axis; `None` if stores are compared.
     pub fn axis(&self) -> Option<Axis> {
         match self {
             Expect::Ratio(ratio) => ratio.axis,
@@ -191,7 +191,7 @@ impl Expect {
         }
     }
 
-    /// The two values of that axis.
+    /// The two compared values of that axis.
     pub fn sides(&self) -> Option<(&str, &str)> {
         match self {
             Expect::Ratio(Ratio { axis: Some(_), of, to, .. })
@@ -208,7 +208,7 @@ impl Expect {
         }
     }
 
-    /// The values of axes that it names.
+    /// The named values of axes.
     pub fn values(&self) -> Vec<(Axis, &str)> {
         let sides = self.axis().zip(self.sides());
         let sides = sides.into_iter().flat_map(|(axis, (a, b))| [(axis, a), (axis, b)]);
@@ -235,7 +235,7 @@ impl Expect {
         }
     }
 
-    /// Whether it makes sense of these figures.
+    /// Checks that the expectation fits these figures.
     pub(super) fn check(&self, figures: &[Figure]) -> Result<(), String> {
         let name = self.name();
         self.check_sides()?;

@@ -1,4 +1,4 @@
-//! The figure that a claim is about: `insert` (its mean latency), `get latency_p99`, `space`, `memory`,
+//! The figure of a claim: `insert` (its mean latency), `get latency_p99`, `space`, `memory`,
 //! `disk_allocated`.
 
 use std::fmt;
@@ -9,13 +9,13 @@ use storebench_core::units::as_text;
 
 use crate::column::{COLUMNS, Column, MEAN_LATENCY, PEAK_MEMORY, SPACE_EFFICIENCY};
 
-/// The short names that the matrix has for figures of trials.
+/// The matrix's short names for figures of trials.
 const SHORT: [(&str, &Column); 2] = [("space", &SPACE_EFFICIENCY), ("memory", &PEAK_MEMORY)];
 
-/// A column, and of which operation.
+/// A column, and its operation.
 #[derive(Debug, Clone)]
 pub struct Figure {
-    /// As it was written.
+    /// The text in the plan.
     text: String,
     /// The operation's name; empty for columns of trials.
     pub operation: String,
@@ -74,14 +74,14 @@ fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String 
 }
 
 impl Figure {
-    /// The figure of the matrix's row of this name: an operation's mean latency, space, memory.
+    /// The figure of a matrix row: an operation's mean latency, space, memory.
     pub fn of_row(name: &str) -> Figure {
         let short = SHORT.iter().find(|(short, _)| *short == name);
         let (operation, column) = short.map_or((name, &MEAN_LATENCY), |(_, column)| ("", *column));
         Figure { text: name.to_owned(), operation: operation.to_owned(), column }
     }
 
-    /// Whether there is such an operation.
+    /// Checks that the operation exists.
     pub(super) fn check(&self, operations: &[&str]) -> Result<(), String> {
         if self.operation.is_empty() || operations.contains(&self.operation.as_str()) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Whether stores win more by one of a claim's figures than by the others.
+//! Checks whether stores win more by one of a claim's figures than by the others.
 
 use super::expect::MoreAt;
 use super::pair::Found;
@@ -6,8 +6,8 @@ use super::verdict::{Evidence, Outcome, Shown, Tally};
 use crate::column::Unit;
 use crate::layout::Position;
 
-/// Whether the stores win a larger share of the combinations by one figure than by the others together, from the checks of who
-/// wins each combination.
+/// Checks whether the stores win a larger share of the combinations by one figure than by the others together, from the checks of
+/// the winner of each combination.
 pub(super) fn more_at(expected: &MoreAt, checks: Vec<Evidence>) -> Vec<Evidence> {
     if checks.is_empty() {
         return checks;
@@ -47,12 +47,12 @@ fn compare(here: Tally, others: Tally) -> Outcome {
     }
 }
 
-/// The share that is won for certain.
+/// The share that is certainly won.
 fn least(tally: Tally) -> f64 {
     share(tally.agree, tally)
 }
 
-/// The share that may be won, if all counts that is open.
+/// The share that may be won, counting everything open.
 fn most(tally: Tally) -> f64 {
     share(tally.total() - tally.disagree, tally)
 }

@@ -1,4 +1,4 @@
-//! A claim against the tables of winners that its own paper published: by the same rule, as far as winners alone tell.
+//! Checks claims against the published tables of winners of the claim's own paper, by the same rule, as far as winners alone allow.
 
 use storebench_core::axis::Axis;
 use storebench_core::cell::{Data, GuaranteeChoice};
@@ -14,22 +14,22 @@ use crate::published::Table;
 /// The result of a claim's rule on published figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OnTable {
-    /// The table's name, or those of two that it compares.
+    /// The table's name, or the names of two that are compared.
     pub table: String,
-    /// The combinations by outcome; of what winners alone can't tell a figure lacks.
+    /// The combinations by outcome; those that winners alone can't decide count as missing.
     pub tally: Tally,
     /// The verdict.
     pub verdict: Verdict,
 }
 
-/// A combination of a table: its figure's name, where, and who won.
+/// A combination of a table: its figure's name, its place, and the winner.
 struct Won<'t> {
     figure: &'t str,
     position: Position,
     store: &'t str,
 }
 
-/// Checks a claim on the tables that it names, or on those of the groups that it speaks of. Empty where winners tell nothing of it.
+/// Checks a claim on its tables, or on those of its groups. Empty if winners say nothing about it.
 pub fn on_tables(claim: &Claim, of_study: &[String], tables: &[Table]) -> Vec<OnTable> {
     if claim.is_of_average() {
         return Vec::new();
@@ -71,7 +71,7 @@ fn found(claim: &Claim, table: String, outcomes: &[Outcome]) -> OnTable {
     OnTable { table, tally, verdict: tally.verdict(claim.share.0) }
 }
 
-/// The scope of a table's figures: of stores as they were shipped.
+/// The scope of a table's figures: stores as shipped.
 fn scope(table: &Table) -> Scope {
     Scope {
         hardware: table.hardware.clone(),
@@ -81,7 +81,7 @@ fn scope(table: &Table) -> Scope {
     }
 }
 
-/// Tables that differ in an axis alone: one with its first value, one with its second.
+/// Pairs of tables that differ only in an axis: one with its first value, one with its second.
 fn pairs<'t>(
     tables: &[&'t Table],
     axis: Axis,
@@ -125,14 +125,14 @@ fn by_winner(claim: &Claim, of_study: &[String], winner: &Winner, won: &Won<'_>)
     let compared = claim.compared(of_study);
     match winner.stores.iter().any(|store| store == won.store) {
         true => Outcome::Agrees,
-        // The distance of the others is not published.
+        // The distance of the others was not published.
         false if winner.within.is_some() => Outcome::Missing,
         false if !compared.is_empty() && !compared.iter().any(|store| store == won.store) => Outcome::Missing,
         false => Outcome::Disagrees,
     }
 }
 
-/// Whether the stores follow one another: where one of two won, it is ahead of the other.
+/// Whether the stores are in order: if one of two won, it is ahead of the other.
 fn by_order(order: &Order, won: &Won<'_>) -> Outcome {
     match order.stores.iter().position(|store| store == won.store) {
         Some(0) if order.stores.len() == 2 && !order.rest_behind => Outcome::Agrees,

@@ -1,4 +1,4 @@
-//! Two figures beside each other: how many times the one is the other, which is better, and whether the trials can tell.
+//! Compares two figures: their ratio, which is better, and whether the trials can tell.
 
 use super::bounds::By;
 use super::verdict::Outcome;
@@ -6,7 +6,7 @@ use crate::judge::Rule;
 use crate::judge::place::{Few, Standing, Terms, decide_on};
 use crate::stats::{self, Better, Estimate, Interval, Resolution, Series, Summary};
 
-/// The outcome of a check: as far as intervals settle it, and what the trials lean to.
+/// The outcome of a check: settled by intervals, or a leaning of the trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Found {
     pub settled: Outcome,
@@ -14,11 +14,11 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// A figure that the check takes is not there.
+    /// A needed figure is missing.
     pub const MISSING: Found = Found { settled: Outcome::Missing, leaning: Outcome::Missing };
 
-    /// Judges on terms; where these settle nothing, as few trials lean: by a threshold. What other programs took the processors from
-    /// is not settled.
+    /// Judges on terms; if that settles nothing, as few trials lean, by a threshold. If other programs took the processors, nothing
+    /// is settled.
     pub fn by(terms: Terms, judge: impl Fn(Terms) -> Outcome) -> Found {
         let settled = match judge(terms) {
             Outcome::Agrees | Outcome::Disagrees if terms.crowded => Outcome::Close,
@@ -32,17 +32,17 @@ impl Found {
     }
 }
 
-/// The ratio of one figure to another, and by what it is judged.
+/// The ratio of one figure to another, and how it is judged.
 pub(super) struct Times {
     pub ratio: Estimate,
     pub by: By,
 }
 
-/// `a` over `b`, paired by block; where they share none, the ratio of their means. `None` where one is missing or zero.
+/// `a` over `b`, paired by block; without a common block, the ratio of their means. `None` if one is missing or zero.
 pub(super) fn times<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, terms: Terms) -> Option<Times> {
     let without_interval = if terms.few == Few::Threshold { By::Threshold } else { By::Nothing };
     let pair = [a.clone(), b.clone()];
-    // The clock's resolution decides which is better, not how many times.
+    // The clock's resolution decides which is better, not the ratio.
     let standings = decide_on(&pair, Better::Lower, Terms { resolution: Resolution::default(), ..terms });
     if let [best, Standing { times_worse: Some(worse), verdict, .. }] = standings.as_slice() {
         let ratio = if best.index == 1 { worse.ratio } else { inverse(worse.ratio) };
@@ -79,7 +79,7 @@ pub(super) fn mean<K>(series: &Series<K>) -> Option<Estimate> {
     stats::mean(&values).map(|(_, mean)| mean)
 }
 
-/// A figure's mean on terms, and by what it is judged.
+/// A figure's mean, and how it is judged on these terms.
 pub(super) fn mean_on<K>(series: &Series<K>, terms: Terms) -> Option<(Estimate, By)> {
     let values: Vec<f64> = series.values().copied().collect();
     let mean = Summary::at(&values, terms.confidence)?.mean;
@@ -91,7 +91,7 @@ pub(super) fn mean_on<K>(series: &Series<K>, terms: Terms) -> Option<(Estimate, 
     Some((mean, by))
 }
 
-/// Whether several outcomes together are what was expected: the worst of them.
+/// The worst of several outcomes.
 pub(super) fn together(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
     let rank = |outcome: &Outcome| match outcome {
         Outcome::Disagrees => 3,
@@ -102,7 +102,7 @@ pub(super) fn together(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
     outcomes.into_iter().max_by_key(rank).unwrap_or(Outcome::Missing)
 }
 
-/// Whether one of several outcomes is what was expected: the best of them.
+/// The best of several outcomes.
 pub(super) fn any_of(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
     let rank = |outcome: &Outcome| match outcome {
         Outcome::Agrees => 3,
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn intervals_allow_for_the_looks_that_are_planned() {
-        // Told apart where one look is planned, and not where six are.
+        // Distinguishable with one planned look, but not with six.
         let (a, b) = (series(&[1.0, 1.01, 0.99]), series(&[1.03, 1.035, 1.03]));
         let at = |looks: usize| Terms { confidence: crate::judge::interim::confidence(looks), ..settled() };
         assert_eq!(ahead(&a, &b, Better::Lower, at(1)), Outcome::Agrees);

@@ -1,4 +1,4 @@
-//! The figures that claims are checked against, and how they are averaged.
+//! The figures that claims are checked against, and their averages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,21 +12,21 @@ use crate::judge::place::{Few, Terms};
 use crate::layout::Position;
 use crate::stats::{CONFIDENCE, Scatter, Series};
 
-/// The scope of figures that may be compared: all that they have in common.
+/// The scope of comparable figures: everything that they share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
     /// The hardware's name.
     pub hardware: String,
-    /// The guarantee asked for, and the tier given; `None` where a claim compares guarantees, and where there is none.
+    /// The guarantee asked for, and the tier given; `None` if a claim compares guarantees, and without guarantees.
     pub guarantee: Option<(GuaranteeChoice, Option<Guarantee>)>,
-    /// The axes that are not within a matrix, but for one between whose values a claim compares.
+    /// The axes outside a matrix, except one whose values a claim compares.
     pub facets: Vec<(Axis, String)>,
-    /// In what the method of its runs differs from that of other runs given; empty where it differs in nothing.
+    /// How the method of its runs differs from that of the other runs; empty if it doesn't.
     pub method: String,
 }
 
 impl Scope {
-    /// Its value on an axis that is not within a matrix.
+    /// The value on an axis outside a matrix.
     pub fn value(&self, axis: Axis) -> Option<String> {
         match axis {
             guarantee if guarantee == Axis::GUARANTEE => self.guarantee.map(|(asked, _)| asked.to_string()),
@@ -34,8 +34,8 @@ impl Scope {
         }
     }
 
-    /// Whether it has a value on an axis. A place that is a file system in a named directory is at either, and one on a simulated disk
-    /// is at each part of the disk's name: `hdd-7200` is at `hdd`.
+    /// Whether it has a value on an axis. A file system in a named directory has both names, and a simulated disk
+    /// has each part of its name: `hdd-7200` is an `hdd`.
     pub fn is_at(&self, axis: Axis, wanted: &str) -> bool {
         let own = self.value(axis);
         own.is_some_and(|own| match axis {
@@ -48,7 +48,7 @@ impl Scope {
         })
     }
 
-    /// The same without an axis. Of a file system in a named directory the file system stays.
+    /// The scope without an axis. For a file system in a named directory, the file system stays.
     pub fn without(&self, axis: Axis) -> Scope {
         Scope {
             hardware: self.hardware.clone(),
@@ -63,7 +63,7 @@ impl Scope {
     }
 }
 
-/// The rest of a facet's value where an axis is taken out.
+/// The rest of a facet's value without an axis.
 fn rest(facet: Axis, value: &str, without: Axis) -> Option<String> {
     if facet != without {
         return Some(value.to_owned());
@@ -71,28 +71,28 @@ fn rest(facet: Axis, value: &str, without: Axis) -> Option<String> {
     FileSystem::names_of(value).into_iter().nth(1).filter(|_| facet == Axis::PLACE)
 }
 
-/// A figure by place and store. A place that has no figure is there all the same.
+/// A figure by place and store, including places without a figure.
 pub type Cells<K> = BTreeMap<Position, IndexMap<String, Series<K>>>;
 
-/// One figure of everything that may be compared: one machine, one guarantee, one place for files, one load and so on.
+/// One figure of everything comparable: one machine, one guarantee, one place for files, one load and so on.
 #[derive(Debug, Clone)]
 pub struct Pool<K> {
     /// The scope of its figures.
     pub scope: Scope,
     /// The stores that compete.
     pub stores: Vec<String>,
-    /// The terms on which its figures are told apart: the looks that its runs planned, and what their clock can tell.
+    /// The terms of comparisons: the looks that its runs planned, and the clock's resolution.
     pub terms: Terms,
-    /// Stores that this machine or program can't have here, and why: none of their combinations could be run.
+    /// Stores that are unavailable on this machine or in this program, with reasons: none of their combinations could run.
     pub cannot: Vec<(String, String)>,
-    /// Stores that fell behind a rate somewhere, and how far: there they have no figure, as it would tell nothing.
+    /// Stores that fell behind a rate somewhere, and how far: they have no figure there.
     pub behind: Vec<(String, String)>,
     /// The figures.
     pub cells: Cells<K>,
 }
 
-/// The terms on which figures of several pools are told apart: the most careful of all. Few trials are judged by how far
-/// trials of the same cells lie apart.
+/// The strictest terms of several pools. Few trials are judged by the scatter of
+/// trials of the same cells.
 pub(super) fn terms<K: Ord>(pools: &[&Pool<K>]) -> Terms {
     let all = || pools.iter().map(|pool| pool.terms);
     let resolution = all().map(|terms| terms.resolution);
@@ -105,18 +105,18 @@ pub(super) fn terms<K: Ord>(pools: &[&Pool<K>]) -> Terms {
     }
 }
 
-/// The averages over places of columns of figures, such as one for each store.
+/// Averages over places of columns of figures, such as one for each store.
 pub(super) struct Averaged<C, K> {
     /// The mean of each column by block.
     pub series: BTreeMap<C, Series<K>>,
-    /// Over which places.
+    /// The averaged places.
     pub places: Vec<Position>,
-    /// The columns that lack in the other places, which were left aside for all columns.
+    /// Missing columns of other places, which were excluded for all columns.
     pub missing: Vec<(Position, C)>,
 }
 
-/// The arithmetic mean over places, block by block. Columns without any figure are left out; of the others only those
-/// places count that have them all, and only those blocks.
+/// The arithmetic mean over places, block by block. Columns without any figure are left out; for the others only
+/// places and blocks with all of them count.
 pub(super) fn average<C: Ord + Clone, K: Ord + Copy>(
     places: &BTreeMap<Position, BTreeMap<C, &Series<K>>>,
 ) -> Averaged<C, K> {

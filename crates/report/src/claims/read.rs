@@ -1,4 +1,4 @@
-//! A plan's claims: where they stand in its text, whether they make sense, and those of a run.
+//! Reads a plan's claims: their lines in its text, their validity, and those of a run.
 
 use std::collections::BTreeMap;
 
@@ -20,17 +20,17 @@ use crate::layout::Layout;
 pub struct StudyClaims {
     /// The study's name.
     pub study: String,
-    /// Where its method, and its findings, come from.
+    /// The source of its method and findings.
     pub source: String,
-    /// The stores that claims compare which name none; all where it is empty.
+    /// The stores that claims compare by default; all if empty.
     pub among: Vec<String>,
-    /// The design that they are about where they don't narrow it; `None` where it is not known.
+    /// The design behind claims that don't narrow it; `None` if unknown.
     pub design: Option<Design>,
     /// The claims, in the order of the plan.
     pub claims: Vec<Claim>,
 }
 
-/// The claims of a plan's text, whatever else it holds.
+/// The claims in a plan's text, ignoring everything else.
 #[derive(Deserialize)]
 struct Text<C> {
     workload: Option<String>,
@@ -45,10 +45,10 @@ struct Text<C> {
     claim: Vec<C>,
 }
 
-/// Notes in which lines of the plan's text the claims begin.
+/// Notes the lines of the plan's text in which claims begin.
 fn note_lines(claims: &mut [Claim], text: &str) {
     let spans = toml::from_str::<Text<Spanned<toml::Table>>>(text).map(|text| text.claim).unwrap_or_default();
-    // Counted on from claim to claim, as there may be thousands.
+    // Continued from claim to claim, as there may be thousands.
     let (mut line, mut counted) = (1, 0);
     for (claim, span) in claims.iter_mut().zip(spans) {
         let start = span.span().start;
@@ -58,7 +58,7 @@ fn note_lines(claims: &mut [Claim], text: &str) {
     }
 }
 
-/// The error of the first claim that makes no sense.
+/// The error of the first invalid claim.
 fn first_wrong(
     claims: &[Claim],
     workload: Workload,
@@ -73,7 +73,7 @@ fn first_wrong(
     claims.iter().try_for_each(|claim| check(claim).map_err(|wrong| at(claim, &wrong)))
 }
 
-/// The axes whose values a plan ranks: those that it compares, else those that are ranked by default.
+/// The axes whose values a plan ranks: those that it compares, otherwise the default.
 fn ranked(workload: Workload, compare: &[Axis]) -> Vec<Axis> {
     if !compare.is_empty() {
         return compare.to_vec();
@@ -89,10 +89,10 @@ fn at(claim: &Claim, wrong: &str) -> String {
     }
 }
 
-/// Reads the claims of a plan's text; `origin` is where it comes from, for messages.
+/// Reads the claims of a plan's text; `origin` names its source in messages.
 ///
 /// # Errors
-/// [`Exit::BadPlan`] when one of them makes no sense, with its line.
+/// [`Exit::BadPlan`] if one is invalid, with its line.
 pub fn of_plan(text: &str, origin: &str) -> Result<Vec<Claim>> {
     let wrong = |message: String| wrong(origin, &message);
     let Text { workload, compare, claims_among: among, claim: mut claims, .. }: Text<Claim> =
@@ -103,20 +103,20 @@ pub fn of_plan(text: &str, origin: &str) -> Result<Vec<Claim>> {
     Ok(claims)
 }
 
-/// Whether there is what a plan's claims compare: the stores that are `known`, and the values on the plan's axes that are
-/// ranked; and the ranges that they name, on its axes or in a preset.
+/// Checks that everything exists that a plan's claims compare: the `known` stores, the values on the plan's
+/// ranked axes, and the ranges on its axes or in a preset.
 ///
 /// # Errors
-/// [`Exit::BadPlan`], with the claim's line; `origin` is where the plan comes from.
+/// [`Exit::BadPlan`], with the claim's line; `origin` names the source of the plan.
 pub fn check(claims: &[Claim], plan: &Plan, known: &[&str], origin: &str) -> Result<()> {
     let ranked = ranked(plan.workload, &plan.compare);
     let own: Vec<String> = ranked.iter().flat_map(|axis| names(plan, *axis)).collect();
     let kind = ranked.first().copied().unwrap_or(Axis::STORE);
     let known = if ranked.contains(&Axis::STORE) { known } else { &[] };
-    // Where settings are axes, if only in a preset, a store's name may be followed by theirs: `sqlite page_size=8192`.
+    // If settings are axes, even only in a preset, a store's name may be followed by them: `sqlite page_size=8192`.
     let presets = plan.presets.values().map(|changes| &changes.axes);
     let variants = presets.chain([&plan.axes]).any(|axes| axes.settings().next().is_some());
-    // Places are named when the plan runs; what several axes are ranked as together, by the cells that ran.
+    // Places are named when the plan runs; contestants that combine several axes are known only from the cells that ran.
     let open = plan.compare.len() > 1 || ranked.contains(&Axis::PLACE);
     let there = |name: &String| {
         let store = name.split(' ').next().filter(|_| variants).unwrap_or(name);
@@ -143,7 +143,7 @@ pub fn check(claims: &[Claim], plan: &Plan, known: &[&str], origin: &str) -> Res
     Ok(())
 }
 
-/// The names of the values of an axis that a plan ranks, in the plan and in its presets.
+/// The names of a ranked axis's values, in the plan and in its presets.
 fn names(plan: &Plan, axis: Axis) -> Vec<String> {
     let presets = plan.presets.values().filter(|preset| preset.axes.names(axis));
     let of_presets: Vec<Value> = presets.flat_map(|preset| preset.axes.values(axis).into_owned()).collect();
@@ -157,7 +157,7 @@ fn wrong(origin: &str, message: &str) -> Error {
     Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {message}"))
 }
 
-/// The values of axes that hold ranges, on a plan's axes or in a preset.
+/// The values of axes with ranges, on a plan's axes or in a preset.
 struct Ranges(BTreeMap<Axis, Vec<Value>>);
 
 impl Ranges {
@@ -171,7 +171,7 @@ impl Ranges {
         Ranges(all.collect())
     }
 
-    /// Whether cells can lie within the ranges that a claim speaks of.
+    /// Checks that cells can be within the ranges of a claim.
     fn check(&self, claim: &Claim) -> std::result::Result<(), String> {
         for (axis, own) in &self.0 {
             let holds_none = |range: &str| {
@@ -197,14 +197,14 @@ fn listed<T: ToString>(values: &[T]) -> String {
     values.iter().take(LISTED).map(T::to_string).collect::<Vec<_>>().join(", ") + more
 }
 
-/// So many values of an axis are named in a message.
+/// Values of an axis that a message names.
 const LISTED: usize = 20;
 
-/// The claims that a run is checked against: those of the plan that it was made with; if that has none, those of the
-/// built-in study of its name, so that older runs are checked too. `None` where there are none.
+/// The claims of a run: those of its own plan; if that has none, those of the
+/// built-in study of its name, so that older runs are checked too. `None` if there are none.
 ///
 /// # Errors
-/// [`Exit::BadPlan`] when one of them makes no sense, with its line; `origin` is where the plan's text comes from.
+/// [`Exit::BadPlan`] if one is invalid, with its line; `origin` names the source of the plan's text.
 pub fn of_run(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
     let own = read(study, plan, origin)?;
     if own.is_some() {
@@ -221,14 +221,14 @@ fn read(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
     let text: Text<Claim> = explain::read(plan).map_err(wrong)?;
     let Text { workload, compare, source, claims_among: among, claims_over, claim: mut claims } = text;
     note_lines(&mut claims, plan);
-    // Of a workload that only another program has nothing can be checked, and its figures are there all the same.
+    // For an unknown workload nothing can be checked, but its figures exist.
     let workload = workload.map_or(Ok(Workload::CRUD), |name| name.parse());
     let Ok(workload) = workload else { return Ok(None) };
     first_wrong(&claims, workload, &compare, &among).map_err(wrong)?;
     if claims.is_empty() {
         return Ok(None);
     }
-    // A run of before `claims_over` was may be of a narrowed plan: only of a study that comes with us the whole is known.
+    // Runs from before `claims_over` may have a narrowed plan: the full design is known only for built-in studies.
     let built_in = STUDIES.iter().find(|built_in| built_in.name == study);
     let over = claims_over.or_else(|| {
         let whole = built_in.map_or(plan, |built_in| built_in.text);

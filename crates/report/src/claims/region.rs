@@ -1,4 +1,4 @@
-//! The part of the axes that a claim speaks of.
+//! The part of the axes that a claim covers.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -12,12 +12,12 @@ use storebench_core::axis::{Axis, Form, Value};
 use super::pool::Scope;
 use crate::layout::Position;
 
-/// Values on each axis, as in a plan's axes; an axis that has none is not narrowed. Ranges take in what lies within them.
+/// Values on each axis, as in a plan's axes; an axis without values is not narrowed. Ranges include everything within them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Region(BTreeMap<Axis, Vec<Value>>);
 
 impl Region {
-    /// The values on an axis; none where it is not narrowed.
+    /// The values on an axis; empty if it is not narrowed.
     pub fn values(&self, axis: Axis) -> &[Value] {
         self.0.get(&axis).map_or(&[], Vec::as_slice)
     }
@@ -27,7 +27,7 @@ impl Region {
         !self.values(axis).is_empty()
     }
 
-    /// Whether a place lies within.
+    /// Whether a place is in the region.
     pub fn holds(&self, position: &Position) -> bool {
         let named = |axis: Axis, values: &[Value]| position.role(axis).is_within() && !values.is_empty();
         self.0.iter().filter(|(axis, values)| named(**axis, values)).all(|(axis, values)| {
@@ -36,19 +36,19 @@ impl Region {
         })
     }
 
-    /// Whether the axes that a pool's cells share lie within. An axis that the scope does not have counts as within.
+    /// Whether the shared axes of a pool's cells are in the region. An axis that the scope lacks counts as inside.
     pub fn admits(&self, scope: &Scope) -> bool {
         self.0.iter().all(|(axis, values)| {
             values.is_empty() || scope.value(*axis).is_none() || is_at(scope, *axis, values)
         })
     }
 
-    /// Whether any of the axes that a pool's cells share has a value that it names.
+    /// Whether the region names a value of any shared axis of a pool's cells.
     pub fn takes(&self, scope: &Scope) -> bool {
         self.0.iter().any(|(axis, values)| is_at(scope, *axis, values))
     }
 
-    /// The combinations of the values that it names on the axes within a matrix; none where it names none.
+    /// The combinations of the named values on the axes within a matrix; empty if none is named.
     pub(super) fn combinations(&self) -> BTreeSet<Position> {
         let within = self.0.iter().filter(|(axis, values)| axis.role().is_within() && !values.is_empty());
         let mut all: Vec<Vec<(Axis, Value)>> = vec![Vec::new()];
@@ -62,7 +62,7 @@ impl Region {
         all.into_iter().filter(|named| !named.is_empty()).map(Position::of).collect()
     }
 
-    /// Whether a measured combination lies within one of [`Region::combinations`].
+    /// Whether a measured combination is within one of [`Region::combinations`].
     pub(super) fn stands_for(&self, named: &Position, measured: &Position) -> bool {
         named.values().all(|(axis, wide)| measured.value(axis).is_some_and(|own| takes_in(axis, wide, own)))
     }
@@ -74,14 +74,14 @@ impl Region {
         })
     }
 
-    /// The narrowed axes that lie within a matrix, in words: `record_size 1KiB..10KiB, data compressible`.
+    /// The narrowed axes within a matrix, in words: `record_size 1KiB..10KiB, data compressible`.
     pub fn places_in_words(&self) -> String {
         let mut axes: Vec<Axis> = Axis::all().into_iter().filter(|axis| axis.role().is_within()).collect();
         axes.sort_by_key(|axis| axis.place_in_id());
         self.in_words(axes)
     }
 
-    /// The narrowed axes that tell groups apart, in words.
+    /// The narrowed axes that distinguish groups, in words.
     pub fn groups_in_words(&self) -> String {
         self.in_words(Axis::all().into_iter().filter(|axis| !axis.role().is_within()))
     }
@@ -96,7 +96,7 @@ impl Region {
     }
 }
 
-/// Whether one of the values that a claim names takes in a scope's.
+/// Whether one of a claim's values includes a scope's.
 fn is_at(scope: &Scope, axis: Axis, values: &[Value]) -> bool {
     if axis == Axis::PLACE {
         return values.iter().any(|named| scope.is_at(axis, named.text()));
@@ -105,17 +105,17 @@ fn is_at(scope: &Scope, axis: Axis, values: &[Value]) -> bool {
     own.is_some_and(|own| values.iter().any(|named| takes_in(axis, named, &own)))
 }
 
-/// Whether a value that a claim names takes in a cell's.
+/// Whether a claim's value includes a cell's.
 fn takes_in(axis: Axis, wide: &Value, value: &Value) -> bool {
     match axis.def().form {
-        // An image in a named directory is a place of either name.
+        // An image in a named directory has both names.
         _ if axis == Axis::PLACE => FileSystem::names_of(value.text()).iter().any(|name| name == wide.text()),
         Form::Range => wide.holds(value),
         Form::Text | Form::Number | Form::Quantity => wide == value,
     }
 }
 
-/// A value of an axis as plans write it, or what is wrong with it.
+/// A value of an axis as plans write it, or the error in it.
 pub(super) fn canonical(axis: Axis, text: &str) -> Result<String, String> {
     axis.read(text).map(|value| value.to_string())
 }
@@ -150,7 +150,7 @@ fn unknown(name: &str) -> String {
     format!("unknown field `{name}`, expected one of {}", known.join(", "))
 }
 
-/// Checks that no value stands in a list twice.
+/// Checks that no value is repeated in a list.
 pub(super) fn no_repeats(name: &str, values: &[String]) -> Result<(), String> {
     let mut seen = HashSet::with_capacity(values.len());
     match values.iter().find(|value| !seen.insert(*value)) {

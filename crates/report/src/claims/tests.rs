@@ -1,4 +1,4 @@
-//! Claims as plans write them, and the verdicts on figures made up for each kind.
+//! Claims as plans write them, and the verdicts on made figures of each kind.
 
 mod coverage;
 mod reachable;
@@ -12,18 +12,18 @@ use crate::judge::place::Terms;
 use crate::layout::Position;
 use crate::stats::Series;
 
-/// A claim about inserts that reads like one of a plan.
+/// A claim about inserts.
 fn claim(rest: &str) -> Claim {
     let text = format!("says = \"x\"\nsource = \"1\"\nfigure = [\"insert\"]\n{rest}\n");
     toml::from_str(&text).unwrap_or_else(|error| panic!("{text}\n{error}"))
 }
 
-/// A figure over three blocks, the same in each but for a little.
+/// A figure over three blocks, with almost no scatter.
 fn steady(value: f64) -> Series<u32> {
     [(0, value), (1, value * 1.002), (2, value * 0.998)].into()
 }
 
-/// A figure of which nothing is certain.
+/// A figure with a wide scatter.
 fn shaky(value: f64) -> Series<u32> {
     [(0, value * 3.0), (1, value), (2, value / 3.0)].into()
 }
@@ -46,7 +46,7 @@ fn here() -> Position {
 /// The stores' figures in one place.
 type At<'a> = (Position, &'a [(&'a str, Series<u32>)]);
 
-/// The same, kept.
+/// The same, owned.
 type Kept = (Position, Vec<(&'static str, Series<u32>)>);
 
 type Figures<'a> = &'a [At<'a>];
@@ -72,7 +72,7 @@ fn pool(background: &str, figures: Figures<'_>) -> Pool<u32> {
     Pool { scope, stores, terms: Terms::default(), cannot: Vec::new(), behind: Vec::new(), cells }
 }
 
-/// The finding of a claim; there is one.
+/// The single finding of a claim.
 fn found(claim: &Claim, pools: &[Pool<u32>]) -> Finding {
     assert_eq!(claim.check(&["insert"], &[]), Ok(()));
     let mut all = evaluate(claim, &[], None, &|_| pools);
@@ -133,7 +133,7 @@ fn an_absent_store_leaves_a_check_open_to_both_sides() {
             );
         }
     }
-    // A store without figures is as absent as one that is not there.
+    // A store without figures is as absent as one that is not in the run.
     let empty = verdict(A_WINS, &[(here(), &[("a", steady(1.0)), ("b", Series::new())])]);
     assert_eq!(empty, Verdict::Unknown);
 }
@@ -184,7 +184,7 @@ fn one_trial_gives_no_verdict_and_says_what_it_looks_like() {
 
 #[test]
 fn trials_of_other_cells_tell_how_far_two_of_one_lie_apart() {
-    // Two trials each; those of the same cell lie 1 % apart, in eight cells.
+    // Two trials each; trials of the same cell differ by 1 %, in eight cells.
     let twice = |value: f64| Series::from([(0, value), (1, value * 1.01)]);
     let sizes = [SMALL, LARGE];
     let all: Vec<(Position, Vec<_>)> = sizes
@@ -195,7 +195,7 @@ fn trials_of_other_cells_tell_how_far_two_of_one_lie_apart() {
     let places: Vec<At<'_>> = all.iter().map(|(at, figures)| (at.clone(), figures.as_slice())).collect();
     let wins = |winner: &str| verdict(&format!("expect.winner = {{ stores = [\"{winner}\"] }}"), &places);
     assert_eq!((wins("a"), wins("b")), (Verdict::Reproduced, Verdict::NotReproduced));
-    // Alone they tell nothing.
+    // Alone they say nothing.
     assert_eq!(verdict(A_WINS, &places[..1]), Verdict::Unknown);
 }
 
@@ -275,7 +275,7 @@ fn stores_behind_are_worse_than_all_others() {
     let of =
         |a, c, d| verdict(behind, &[(here(), &[("a", steady(a)), ("b", steady(1.0)), ("c", c), ("d", d)])]);
     assert_eq!(of(2.0, steady(3.0), steady(4.0)), Verdict::Reproduced);
-    // Their own order does not matter, nor that of the others.
+    // Neither their order nor that of the others matters.
     assert_eq!(of(0.5, steady(4.0), steady(3.0)), Verdict::Reproduced);
     assert_eq!(of(3.5, steady(3.0), steady(4.0)), Verdict::NotReproduced);
     assert_eq!(of(2.0, shaky(2.0), steady(4.0)), Verdict::Unknown);
@@ -285,7 +285,7 @@ fn stores_behind_are_worse_than_all_others() {
         &[(here(), &[("a", steady(3.5)), ("b", steady(1.0)), ("c", steady(3.0)), ("d", steady(4.0))])],
     );
     assert_eq!(half, Verdict::Reproduced);
-    // Of what is not there nothing is known.
+    // Nothing is known of absent stores.
     let absent = verdict(behind, &[(here(), &[("a", steady(1.0)), ("c", steady(3.0)), ("d", steady(4.0))])]);
     assert_eq!(absent, Verdict::Unknown);
     let all = claim("among = [\"c\"]\nexpect.behind = { stores = [\"c\"] }").check(&["insert"], &[]);
@@ -461,7 +461,7 @@ fn disks_cross_with_file_systems_and_may_be_left_out() {
     assert_eq!(verdicts(&format!("at.place = [\"hdd\"]\n{A_WINS}")), [no, yes]);
     assert_eq!(verdicts(&format!("at.place = [\"ntfs:4096\"]\n{A_WINS}")), [yes, yes]);
     assert_eq!(verdicts(&format!("except.place = [\"hdd\"]\n{A_WINS}")), [yes, yes]);
-    // A simulated disk is one, too, in whatever place.
+    // A simulated disk counts as well, whatever its place.
     let simulated =
         [("hdd-7200", [2.0, 1.0]), ("sata-ssd", [1.0, 2.0]), ("here", [2.0, 1.0])].map(|(disk, of)| {
             let mut pool = at("here", of);
@@ -475,7 +475,7 @@ fn disks_cross_with_file_systems_and_may_be_left_out() {
     assert_eq!(on_disks("at.place = [\"hdd\"]"), [no]);
     assert_eq!(on_disks("at.place = [\"ssd\"]"), [yes]);
     assert_eq!(on_disks("except.place = [\"hdd\"]"), [yes, no]);
-    // On each file system by itself.
+    // Separately on each file system.
     let same = "expect.unchanged = { axis = \"place\", between = [\"hdd\", \"ssd\"] }";
     assert_eq!(verdicts(same), [no, yes]);
 }

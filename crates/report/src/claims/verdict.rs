@@ -1,4 +1,4 @@
-//! The outcome of a claim.
+//! The outcomes of checks and claims.
 
 use serde::Serialize;
 
@@ -13,74 +13,74 @@ use storebench_core::words::words;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// It is as expected.
+    /// As expected.
     Agrees,
-    /// Something else.
+    /// Otherwise.
     Disagrees,
     /// The trials can't tell.
     Close,
-    /// A figure that it takes is not there.
+    /// A needed figure is missing.
     Missing,
 }
 
-/// The verdict of a run on a claim.
+/// A run's verdict on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[derive(strum::VariantNames, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub enum Verdict {
-    /// As many checks agree as the claim asks for.
+    /// As many checks agree as required.
     Reproduced,
-    /// Too few do, whatever the undecided ones would say.
+    /// Too few agree, whatever the undecided ones would say.
     #[strum(serialize = "not reproduced")]
     NotReproduced,
-    /// Neither: figures lack, too little of what the claim is about was measured, or there are too few trials.
+    /// Neither: figures are missing, too little was measured, or there are too few trials.
     Unknown,
 }
 
 words!(Verdict, all);
 
-/// A figure that a check looked at.
+/// A figure behind a check.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Shown {
-    /// Whose: a store, and the axis' value where these are compared.
+    /// Its owner: a store, and the axis' value if these are compared.
     pub who: String,
-    /// Its mean over trials, or how many there are.
+    /// The mean over trials, or the number.
     pub value: f64,
-    /// The interval of the mean, where one exists.
+    /// The interval of the mean, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
 }
 
-/// One check, and the figures that it rests on.
+/// One check, and the figures behind it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evidence {
     /// The figure's name.
     pub figure: String,
-    /// The unit of what is shown.
+    /// The unit of the shown figures.
     pub unit: Unit,
-    /// Where: a position, some of whose axes may be averaged over, or compared between.
+    /// The position, some of whose axes may be averaged or compared.
     #[serde(flatten)]
     pub spot: Position,
-    /// The number of places that were averaged; absent where the check is of one place.
+    /// The number of averaged places; `None` for one place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub averaged: Option<usize>,
-    /// The number of stores that were averaged; absent where each is by itself.
+    /// The number of averaged stores; `None` if each is checked separately.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub averaged_stores: Option<usize>,
-    /// The outcome, as far as intervals settle it.
+    /// The outcome, if intervals settle it.
     pub outcome: Outcome,
-    /// The outcome that few trials lean to; the same where it is settled.
+    /// The leaning of few trials; equal to `outcome` if it is settled.
     pub leaning: Outcome,
     /// The figures.
     pub shown: Vec<Shown>,
-    /// The ratio that decided it, where one did.
+    /// The ratio that decided it, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<Estimate>,
-    /// The figures that it would have taken besides, or those that an average had to do without.
+    /// Further figures that it needs, or that an average lacks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// The combinations that stand behind it.
+    /// The combinations behind it.
     #[serde(skip)]
     pub covers: Vec<Position>,
 }
@@ -96,12 +96,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts what is settled.
+    /// Counts settled outcomes.
     pub fn of(evidence: &[Evidence]) -> Tally {
         Tally::count(evidence.iter().map(|evidence| evidence.outcome))
     }
 
-    /// Counts what the trials lean to.
+    /// Counts leanings.
     pub fn leaning(evidence: &[Evidence]) -> Tally {
         Tally::count(evidence.iter().map(|evidence| evidence.leaning))
     }
@@ -122,10 +122,10 @@ impl Tally {
         self.agree + self.disagree + self.close + self.missing
     }
 
-    /// The verdict where `percent` of the checks must agree. It is known only where the checks that lack a figure leave both open: where
-    /// the others could have borne the claim out, and could have contradicted it.
+    /// The verdict if `percent` of the checks must agree. It is known only if the checks without a figure leave both open: the
+    /// others could have supported the claim, and could have contradicted it.
     pub fn verdict(self, percent: f64) -> Verdict {
-        // So that 2 of 3 are 66.7 %, and nothing is asked for beyond all by a rounding error.
+        // So that 2 of 3 are 66.7 %, and a rounding error requires no more than all.
         let needed = (percent / 100.0 * self.total() as f64 - 1e-6).ceil() as usize;
         match self {
             _ if self.total() == 0 => Verdict::Unknown,
@@ -143,62 +143,62 @@ impl Tally {
 /// how many of them were measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Coverage {
-    /// Those measured.
+    /// The measured ones.
     pub measured: usize,
     /// All.
     pub whole: usize,
-    /// The record counts or other values on an axis, and the figures, of which less than half was measured.
+    /// The record counts or other values on an axis, and the figures, less than half of which was measured.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub short: Vec<String>,
 }
 
 impl Coverage {
-    /// Whether it is all that the claim is about.
+    /// Whether everything in the claim was measured.
     pub fn is_whole(&self) -> bool {
         self.measured >= self.whole
     }
 
-    /// Whether it is enough for a verdict on what is checked combination by combination: half, at every record count and size,
-    /// of every figure.
+    /// Whether it is enough for a verdict on checks of single combinations: half, at every record count and size,
+    /// for every figure.
     pub fn is_half(&self) -> bool {
         2 * self.measured >= self.whole && self.short.is_empty()
     }
 }
 
-/// The finding of one machine, guarantee and so on for a claim.
+/// The finding on a claim for one machine, guarantee and so on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// Of which figures.
+    /// The scope of its figures.
     pub scope: Scope,
     /// The verdict on the claim.
     pub verdict: Verdict,
-    /// The verdict so far: what the trials lean to, of what was measured. The same where the verdict is known.
+    /// The verdict that the trials lean to, from what was measured; equal to `verdict` if that is known.
     pub looks: Verdict,
-    /// The share of what the claim is about that was measured; `None` where it is not known.
+    /// The measured share of the claim's combinations; `None` if unknown.
     pub coverage: Option<Coverage>,
-    /// The checks by outcome, as far as it is settled.
+    /// The settled checks by outcome.
     pub tally: Tally,
-    /// The checks by what the trials lean to.
+    /// The checks by leaning.
     pub leaning: Tally,
     /// The checks.
     pub evidence: Vec<Evidence>,
-    /// The values that the claim speaks of and the figures don't have at all.
+    /// Values of the claim that the figures lack completely.
     pub missing: Vec<String>,
-    /// The stores that can't be had here, each with the reason: the claim is judged without them, or not at all.
+    /// The unavailable stores, each with the reason: the claim is judged without them, or not at all.
     pub without: Vec<(String, String)>,
-    /// Which of its stores fell behind the rate asked for, and how far: they are not judged there.
+    /// Stores that fell behind the rate asked for, and how far: they are not judged there.
     pub behind: Vec<String>,
-    /// Whether other programs left too few processors, so that its figures of time settle nothing.
+    /// Whether other programs left too few processors, so that figures of time settle nothing.
     pub crowded: bool,
 }
 
 impl Finding {
-    /// Whether anything of what the claim is about was measured.
+    /// Whether any part of the claim was measured.
     pub fn is_measured(&self) -> bool {
         self.tally.missing < self.tally.total()
     }
 
-    /// Whether a store that it can't be judged without can't be had here: it is no open question of its runs.
+    /// Whether a store that the claim needs is unavailable here: then its runs leave no open question.
     pub fn cannot_be_measured(&self) -> bool {
         !self.without.is_empty() && self.evidence.is_empty()
     }
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(verdict(2, 1, 0, 0, 100.0), Verdict::NotReproduced);
         assert_eq!(verdict(2, 0, 1, 0, 100.0), Verdict::Unknown);
         assert_eq!(verdict(2, 0, 0, 1, 100.0), Verdict::Unknown);
-        // Refuted by a check, and could never have been borne out.
+        // Refuted by a check, and could never have been supported.
         assert_eq!(verdict(1, 1, 1, 1, 100.0), Verdict::Unknown);
         assert_eq!(verdict(0, 3, 0, 1, 50.0), Verdict::NotReproduced);
         assert_eq!(verdict(2, 0, 0, 2, 50.0), Verdict::Unknown);

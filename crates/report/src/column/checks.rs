@@ -1,4 +1,4 @@
-//! Figures of what comes before and after a trial's operations: states after power cuts, faults of the disk, recoveries, and the space given back.
+//! Figures from before and after a trial's operations: states after power cuts, faults of the disk, recoveries, and reclaimed space.
 
 use storebench_core::result::{Aftermath, FaultCheck, FaultKind, Finding, Measured, OVERALL, Recovery};
 use storebench_core::store::Guarantee;
@@ -6,7 +6,7 @@ use storebench_core::store::Guarantee;
 use super::{Better, Column, Unit, over, trial};
 use crate::stats::quantile;
 
-/// Room on disk below which stores are alike, and by which they must differ, in bytes: no disk is so small that it matters.
+/// Disk space below which stores are alike, and by which they must differ, in bytes: every disk has this much.
 pub const LITTLE_DISK: f64 = (1 << 20) as f64;
 
 /// The time that the store rested after loading.
@@ -16,21 +16,21 @@ pub(super) const REST_TIME: Column =
     })
     .closer();
 
-/// The share of states in which the newest is lost, and nothing else.
+/// The share of states in which only the newest writes are lost.
 pub(super) const CUTS_LOST: Column =
     trial("cuts_lost", "power cuts, newest lost", Unit::Share, Better::Lower, |m| {
         share_of_cuts(m, |finding| finding == Finding::Lost)
     })
     .closer();
 
-/// The share of those that are worse.
+/// The share of states with a worse finding.
 pub(super) const CUTS_BROKEN: Column =
     trial("cuts_broken", "power cuts, worse", Unit::Share, Better::Lower, |m| {
         share_of_cuts(m, |finding| !finding.is_allowed(Guarantee::Process))
     })
     .closer();
 
-/// The most acknowledged steps that one of them lost.
+/// The most acknowledged steps that a state lost.
 pub(super) const CUTS_MOST_LOST: Column =
     trial("cuts_most_lost", "steps lost at most", Unit::Count, Better::Lower, |m| {
         Some(m.cuts()?.lost_steps.iter().copied().max().unwrap_or_default() as f64)
@@ -44,7 +44,7 @@ pub(super) const CUTS_OPEN: Column =
     })
     .closer();
 
-/// The share of faults after which acknowledged data is missing or wrong, without a word.
+/// The share of faults after which acknowledged data are silently missing or wrong.
 pub(super) const FAULTS_SILENT: Column =
     trial("faults_silent", "silent faults", Unit::Share, Better::Lower, |m| {
         let Some(FaultCheck::Made(faults)) = &m.fault_check else { return None };
@@ -52,7 +52,7 @@ pub(super) const FAULTS_SILENT: Column =
     })
     .closer();
 
-/// The share of failed writes and flushes after which that is so.
+/// The same for failed writes and flushes.
 pub(super) const SYNC_FAULTS_SILENT: Column =
     trial("sync_faults_silent", "silent failures of writes and flushes", Unit::Share, Better::Lower, |m| {
         const KINDS: [FaultKind; 5] = [
@@ -68,7 +68,7 @@ pub(super) const SYNC_FAULTS_SILENT: Column =
     })
     .closer();
 
-/// The time that opening takes after the store's process was killed, with the most records, in the median.
+/// The time to open after the store's process was killed, with the most records, in the median.
 pub(super) const RECOVERY: Column =
     trial("recovery", "opening after a kill", Unit::Nanoseconds, Better::Lower, |m| {
         quantile(&after_kills(m)?, 0.5).map(|ns| ns as f64)
@@ -88,14 +88,14 @@ pub const FILES_LEFT: Column =
     })
     .closer();
 
-/// The same when the engine had given space back in its own way.
+/// The same after the engine reclaimed space in its own way.
 pub const FILES_GIVEN_BACK: Column =
     trial("files_given_back", "files left after giving back", Unit::Share, Better::Lower, |m| {
         of_full(m, m.giving_back.as_ref()?.compacted.as_ref()?.disk.allocated_bytes)
     })
     .closer();
 
-/// The time of a scan over all records at the end of a set's life, over that after it was loaded.
+/// The time of a scan over all records at the end of a set's life, over the time after it was loaded.
 pub const SCAN_AGED: Column =
     trial("scan_aged", "scan of an aged set, over a fresh one's", Unit::Share, Better::Lower, |m| {
         let one = m.fragmentation.as_ref()?;
@@ -103,14 +103,14 @@ pub const SCAN_AGED: Column =
     })
     .closer();
 
-/// The time in calls of a set's life that took longer than 10 ms, over that in all.
+/// The share of a set's life spent in calls longer than 10 ms.
 pub(super) const PAUSED: Column = trial("paused", "time in pauses", Unit::Share, Better::Lower, |m| {
     let pauses = m.pauses.as_ref()?;
     over(pauses.total_ns, pauses.calls_ns)
 })
 .closer();
 
-/// The latency that one call of a set's life in a thousand exceeds, over that of the median.
+/// The latency that one call of a set's life in a thousand exceeds, over the median.
 pub(super) const TAIL: Column = trial("tail", "p99.9 over p50", Unit::Count, Better::Lower, |m| {
     m.pauses.as_ref()?;
     let latency = &m.operation(OVERALL)?.latency;
@@ -118,7 +118,7 @@ pub(super) const TAIL: Column = trial("tail", "p99.9 over p50", Unit::Count, Bet
 })
 .closer();
 
-/// A size of the files over that at the end of the operations, where that is known.
+/// A size of the files over their size at the end of the operations, if known.
 fn of_full(measured: &Measured, bytes: u64) -> Option<f64> {
     over(bytes, measured.known_disk()?.allocated_bytes)
 }
@@ -129,7 +129,7 @@ fn after_kills(measured: &Measured) -> Option<Vec<u64>> {
     Some(most.killed.iter().map(|reopened| reopened.open_ns).collect())
 }
 
-/// The share of these with some findings.
+/// The share of states with wanted findings.
 fn share_of_cuts(measured: &Measured, wanted: impl Fn(Finding) -> bool) -> Option<f64> {
     let cuts = measured.cuts()?;
     let found = cuts.found.iter().filter(|(finding, _)| wanted(**finding));

@@ -1,5 +1,5 @@
-//! Two values of one axis, compared with each other: cells of BASE at the first with cells of NEW at the second. What they are compared
-//! across is taken out of the cells, so that what is left is alike on both sides.
+//! Compares two values of an axis: cells of BASE at the first with cells of NEW at the second. The axis
+//! is removed from the cells, so that the rest is equal on both sides.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use storebench_core::shown::quoted;
 use storebench_core::units::parse_bytes;
 use storebench_host::run::Run;
 
-/// An axis, and the value that each side is to be at.
+/// An axis, and its value on each side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Across {
     /// The axis.
@@ -50,10 +50,10 @@ impl Across {
         format!("{}: {} in BASE, {} in NEW", self.axis, self.base, self.new)
     }
 
-    /// Keeps the cells of a side that are at its value, without the axis. The runs are those of BASE if `is_base`.
+    /// Keeps the cells with a side's value, without the axis. The runs are those of BASE if `is_base`.
     ///
     /// # Errors
-    /// A sentence, where there is none of them.
+    /// A sentence, if none remain.
     pub fn narrow(&self, runs: &mut [Run], is_base: bool) -> Result<(), String> {
         let mut others = BTreeSet::new();
         let mut found = false;
@@ -82,13 +82,13 @@ impl Across {
         Err(format!("no cell of {side} was run at {}={wanted}; values that are there: {there}", self.axis))
     }
 
-    /// The value of all cells of a run that its plan sets, where the axis is a store's setting.
+    /// The value that a run's plan sets for all cells, if the axis is a store's setting.
     fn by_plan(&self, run: &Run) -> Option<String> {
         let (store, name) = self.axis.setting()?;
         run.plan_keys()?.get("settings")?.get(store)?.get(name)?.as_str().map(str::to_owned)
     }
 
-    /// A cell's value; `None` of a store that has no such setting, or where nothing sets it.
+    /// A cell's value; `None` if its store has no such setting, or nothing sets it.
     fn value(&self, cell: &Cell, by_plan: Option<&str>) -> Option<String> {
         let own = || cell.value(self.axis).map(Value::to_string);
         match self.axis.setting() {
@@ -98,7 +98,7 @@ impl Across {
         }
     }
 
-    /// A cell without the axis; a store has the name of both, as reports name what they compare by it.
+    /// A cell without the axis; compared stores get both names, as in reports.
     fn take_out(&self, cell: &mut Cell) {
         if self.axis == Axis::STORE {
             cell.set(Axis::STORE, Value::word(&format!("{} → {}", self.base, self.new)));
@@ -107,13 +107,13 @@ impl Across {
         }
     }
 
-    /// Whether a difference between plans is what is compared.
+    /// Whether a difference between plans is the compared one.
     pub(super) fn is(&self, what: &str) -> bool {
         what.strip_prefix("plan, settings.") == Some(self.axis.name())
     }
 }
 
-/// Whether two values are one: as they are written, or as numbers of bytes.
+/// Whether two values are equal, as text or as numbers of bytes.
 fn is_same(one: &str, other: &str) -> bool {
     let bytes = |text: &str| parse_bytes(text).ok();
     one == other || bytes(one).is_some_and(|one| bytes(other) == Some(one))
@@ -188,7 +188,7 @@ mod tests {
         let (base, new) = sides();
         let found = narrowed(base, new, "guarantee=process,power", ratios);
         assert!(!found.is_empty() && found.iter().all(|one| *one == ("lmdb".to_owned(), 9.0)), "{found:?}");
-        // Across anything else they don't.
+        // Across anything else they are not.
         let (base, new) = sides();
         let mut other = "guarantee=process,power".parse::<Across>().unwrap();
         let (mut base, mut new) = ([base], [new]);

@@ -1,4 +1,4 @@
-//! The cells of both sides: their observations, and what only one side has.
+//! The cells of both sides: their observations, and cells of one side only.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::column::Column;
 use crate::data::method::{Method, SEED};
 use crate::stats::{self, unpaired::MIN_OBSERVATIONS};
 
-/// Runs that stand together on one side.
+/// The runs of one side.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
     /// Their names, run by run, as the user gave them.
@@ -23,34 +23,34 @@ pub struct Side<'a> {
     pub runs: &'a [Run],
 }
 
-/// The kind of one observation of a figure.
+/// What one observation of a figure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::VariantNames)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Observations {
-    /// A trial: intervals know how trials of a run differ, not how one run differs from the next.
+    /// A trial: intervals include the scatter of trials within a run, not between runs.
     Trials,
-    /// A run, by the mean over its trials: there are enough runs on both sides to see how runs differ.
+    /// A run, by the mean over its trials: both sides have enough runs to show their scatter.
     Runs,
 }
 
 words!(Observations);
 
 impl Observations {
-    /// Runs, where both sides have enough of them; else trials.
+    /// Runs, if both sides have enough of them; otherwise trials.
     pub fn of(base: &[Run], new: &[Run]) -> Observations {
         if base.len().min(new.len()) >= MIN_OBSERVATIONS { Observations::Runs } else { Observations::Trials }
     }
 }
 
-/// A cell that BASE measured, and that NEW can't do, or of whose trials more failed.
+/// A cell that BASE measured and NEW can't run, or of whose trials more failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Broken {
     /// The cell.
     pub cell: Cell,
     /// Trials of NEW that failed; 0 where the cell is unsupported there.
     pub failed: usize,
-    /// All trials of NEW.
+    /// Trials of NEW that failed; 0 if the cell is unsupported there.
     pub trials: usize,
     /// Trials of BASE that failed.
     pub failed_in_base: usize,
@@ -67,26 +67,26 @@ pub struct Only {
     pub guarantee: Guarantee,
     /// The side that measured it: `BASE` or `NEW`.
     pub side: &'static str,
-    /// Its fate on the other side, in words.
+    /// What happened on the other side, in words.
     pub other: String,
 }
 
-/// A setting that an engine gave back differently.
+/// A setting that an engine reported differently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SettingChange {
     /// The store's name.
     pub store: String,
     /// The setting's name.
     pub name: String,
-    /// Its value in BASE; `None` where the engine did not tell.
+    /// The value in BASE; `None` if the engine did not report it.
     pub base: Option<String>,
-    /// Its value in NEW.
+    /// The value in NEW; `None` likewise.
     pub new: Option<String>,
-    /// Cells in which it is so.
+    /// The number of cells with this change.
     pub cells: usize,
 }
 
-/// A cell at the guarantee that it gave, with what was measured, by the position of the run.
+/// A cell at its guarantee, with its measurements, by the position of the run.
 pub struct Observed<'a> {
     pub cell: &'a Cell,
     pub tier: Guarantee,
@@ -102,11 +102,11 @@ struct Trial<'a> {
     measured: &'a Measured,
 }
 
-/// The origin of a trial's data and choices: its plan's seed, if that has one, and its block.
+/// The source of a trial's data and choices: its plan's seed, if any, and its block.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Seed(Option<String>, u32);
 
-/// The outcomes of a cell on one side, which tell why it was not measured there.
+/// The outcomes of a cell on one side, which explain why it was not measured there.
 #[derive(Default)]
 struct Fate<'a> {
     measured: usize,
@@ -125,8 +125,8 @@ pub struct Cells<'a> {
 const SIDES: [&str; 2] = ["BASE", "NEW"];
 
 impl<'a> Cells<'a> {
-    /// Sorts the trials of both sides by cell and by the guarantee that they gave: a store whose default has become another
-    /// tier is not compared with what it was, unless tiers are what is compared: then they are not of `one_tier`.
+    /// Sorts the trials of both sides by cell and given guarantee: a store whose default has become another
+    /// tier is not compared with its former self, unless tiers are compared (`one_tier` is false).
     pub fn new(base: &'a [Run], new: &'a [Run], one_tier: bool) -> Cells<'a> {
         let mut cells = Cells { one_tier, observed: IndexMap::new(), fates: IndexMap::new() };
         for (side, runs) in [base, new].into_iter().enumerate() {
@@ -165,7 +165,6 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// The cells that both sides measured.
     pub fn both(&self) -> impl Iterator<Item = &Observed<'a>> {
         self.observed.values().filter(|observed| observed.sides.iter().all(|side| !side.is_empty()))
     }
@@ -181,7 +180,7 @@ impl<'a> Cells<'a> {
         self.observed.values().filter_map(of).collect()
     }
 
-    /// The cells that BASE measured and that NEW can't do, or failed more often.
+    /// The cells that BASE measured and NEW can't run, or failed more often.
     pub fn broken(&self) -> Vec<Broken> {
         let of = |(cell, [base, new]): (&&Cell, &[Fate<'_>; 2])| {
             let unsupported = new.measured == 0 && new.failures.is_empty() && new.unsupported.is_some();
@@ -235,7 +234,7 @@ impl Fate<'_> {
         self.failures.len() as f64 / (self.measured + self.failures.len()).max(1) as f64
     }
 
-    /// The fate of a cell that the other side alone measured, in words.
+    /// What happened to a cell that only the other side measured, in words.
     fn told(&self) -> String {
         if self.measured > 0 { "gave another guarantee".into() } else { self.trouble() }
     }
@@ -287,7 +286,7 @@ impl<'a> Observed<'a> {
         })
     }
 
-    /// The figure by the seed of trials that both sides have: of several with one seed the mean, in BASE and in NEW.
+    /// The figure by common seed: the mean of trials with the same seed, in BASE and in NEW.
     pub fn pairs(&self, operation: Option<&str>, column: &Column) -> Vec<(f64, f64)> {
         let [base, new] = [0, 1].map(|side| {
             let mut seeds: BTreeMap<&Seed, Vec<f64>> = BTreeMap::new();

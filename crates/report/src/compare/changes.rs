@@ -1,4 +1,4 @@
-//! The figures of a comparison as tables, which each form prints as it prints the tables of sections.
+//! The figures of a comparison as tables, which each output prints like the tables of sections.
 
 use super::words::{self, Axes};
 use super::{FigureChange, Verdict};
@@ -61,13 +61,13 @@ pub const PAGE: Shape = Shape {
     columns: &[VERDICT, STORE, FIGURE, WHERE, CHANGE, INTERVAL, text("drawing", ""), SEEN, BASE, NEW],
 };
 
-/// What a table's cells depend on, apart from their figure.
+/// What a table's cells need besides their figure.
 pub struct Changes<'a> {
     /// The axes in which cells differ.
     pub axes: &'a Axes,
-    /// The ends of drawings to either side, as a logarithm.
+    /// The ends of drawings on either side, as a logarithm.
     pub reach: f64,
-    /// The columns of a terminal that are left for where a figure was measured, where that is not a column: 0 for no room at all.
+    /// The width left for the place of a figure in the terminal, if that is no column: 0 for none.
     pub room: usize,
 }
 

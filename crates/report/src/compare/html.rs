@@ -1,4 +1,4 @@
-//! A comparison as one HTML file that needs no network and no script, in the style of the report's page.
+//! A comparison as one HTML file without network or script, in the style of the report's page.
 
 use super::changes::{Changes, PAGE};
 use super::words::{self, Axes};
@@ -44,7 +44,7 @@ fn table(figures: &[FigureChange], axes: &Axes, reach: f64) -> Html {
     }
 }
 
-/// The ends of the drawings to either side, as a logarithm: far enough for every change, and for most intervals.
+/// The ends of the drawings on either side, as a logarithm: enough for every change, and most intervals.
 fn reach(figures: &[FigureChange]) -> f64 {
     let changes = figures.iter().filter_map(|figure| figure.change);
     let furthest = changes.map(|change| change.ratio.value.ln().abs()).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! A comparison as JSON, with everything in it.
+//! A comparison as JSON, complete.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! A comparison as Markdown, for a pull request: what changed on top, the rest folded away.
+//! A comparison as Markdown, for a pull request: changes on top, the rest folded.
 
 use storebench_core::units::counted;
 
@@ -10,7 +10,7 @@ use crate::files::markdown::{self, code};
 /// Rows without a significant change: comments on pull requests have a limit.
 const OTHERS: usize = 100;
 
-/// The comparison. Text that others wrote stands in code, where it can't be markup, nor call anyone by name.
+/// The comparison. Text from others appears as code, so that it can't act as markup or mention anyone.
 pub fn text(comparison: &Comparison<'_>) -> String {
     let axes = Axes::of(comparison);
     let split = comparison.figures.partition_point(FigureChange::is_significant);

@@ -9,7 +9,7 @@ use crate::data::names::HEADING;
 use crate::terminal::grid::{Grid, Style, wrap};
 use crate::terminal::section::whole;
 
-/// The comparison as text, each line ended. Significant changes are all there; of the others `others`, those of most weight.
+/// The comparison as text, each line ended: all significant changes, and of the others the `others` with most weight.
 pub fn text(comparison: &Comparison<'_>, others: usize, style: Style) -> String {
     let axes = Axes::of(comparison);
     let mut out = String::new();
@@ -55,7 +55,7 @@ fn tables(comparison: &Comparison<'_>, axes: &Axes, others: usize, style: Style)
     out
 }
 
-/// Two lines or more for each figure: what is last takes as many as it needs in the room that is left.
+/// Two lines or more for each figure: the last column takes as many as it needs in the remaining width.
 fn narrow(figures: &[FigureChange], axes: &Axes, style: Style) -> Grid {
     let with = |room| whole(&Changes { axes, reach: 0.0, room }.table(&NARROW, figures).view(true));
     let taken = with(0).width() - "figure".len();

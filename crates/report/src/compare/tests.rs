@@ -34,18 +34,18 @@ fn blank(trials: usize) -> Run {
     blocks("box", &vec![(0..8).map(sample).collect(); trials])
 }
 
-/// Causes that make trials of the same build differ.
+/// Causes of differences between trials of the same build.
 #[derive(Clone, Copy)]
 struct Noise {
-    /// The spread of the logarithm by which one run is slower than another.
+    /// The standard deviation of a run's slowness, as a logarithm.
     run: f64,
-    /// The share of trials that something disturbed, by a half to fourfold.
+    /// The share of disturbed trials, slower by a half to fourfold.
     disturbed: f64,
 }
 
-/// Draws a run's figures anew: its weather, that of each block, each trial's own, and each figure's own; the tail varies
-/// more than the mean. Files are of one size, but for two cells, whose stores tidied up in half of the trials. `slower`:
-/// how many times longer the first cell's operations take than they did.
+/// Draws a run's figures anew: noise of the run, of each block, each trial and each figure; the tail varies
+/// more than the mean. Files are of one size, except in two cells, whose stores tidied up in half of the trials. `slower`:
+/// the factor by which the first cell's operations slow down.
 fn draw(run: &mut Run, random: &mut fastrand::Rng, noise: Noise, slower: f64) {
     let weather = noise.run * normal(random);
     let last = run.trials.iter().map(|trial| trial.block).max().unwrap() as usize;
@@ -74,7 +74,7 @@ fn what_could_be_seen_is_seen_and_what_could_not_is_not() {
     let mut random = fastrand::Rng::with_seed(7);
     let (mut base, mut new) = (blank(8), blank(8));
     let quiet = Noise { run: 0.0, disturbed: 0.0 };
-    // Gets of the cell that becomes slower: the least change that would be marked, and whether it was.
+    // Gets of the cell that becomes slower: the smallest change that would be marked, and whether it was.
     let mut look = |slower: f64| {
         draw(&mut base, &mut random, quiet, 1.0);
         draw(&mut new, &mut random, quiet, slower);
@@ -103,7 +103,7 @@ fn what_could_be_seen_is_seen_and_what_could_not_is_not() {
     assert!(half <= 10 && twice >= 45, "{half} and {twice} of 50, from {least} on");
 }
 
-/// The share of pairs of sides in which anything is marked though nothing has changed.
+/// The share of pairs of sides with any mark though nothing has changed.
 fn false_marks(runs: usize, trials: usize, noise: Noise, rounds: u32) -> f64 {
     let mut random = fastrand::Rng::with_seed(11);
     let mut sides = [vec![blank(trials); runs], vec![blank(trials); runs]];
@@ -159,7 +159,7 @@ fn a_real_change_is_found_and_nothing_else() {
     assert!(f64::from(others as u32) / 200.0 <= 0.08, "{others}");
 }
 
-/// Cells of three stores before and after: one much slower, one quicker in one size, one as it was; one failed, one new.
+/// Cells of three stores before and after: one much slower, one quicker in one size, one unchanged; one failed, one new.
 fn changed() -> [Run; 2] {
     let side = |new: bool| {
         let of_block = |block: usize| {
@@ -276,14 +276,14 @@ fn what_never_varies_and_is_another_now_is_told_and_fails() {
     with(&[side(4096, 5)], &[side(4096, 5)], |found| {
         assert!(found.figures.iter().all(|figure| !figure.is_significant()));
     });
-    // With three on each side, two sizes that are drawn by chance fall apart like that once in 32 times.
+    // With three on each side, two random sizes separate like this once in 32 times.
     with(&[side(4096, 3)], &[side(40_960, 3)], |found| {
         assert!(found.figures.iter().all(|figure| !figure.is_significant()));
     });
 }
 
-/// The share of comparisons of a build with itself in which anything is marked, where each of a hundred cells has a size that
-/// is one of two, drawn by chance.
+/// The share of comparisons of a build with itself with any mark, if each of a hundred cells has one of two sizes
+/// by chance.
 fn marked_by_chance(trials: usize) -> f64 {
     let mut random = fastrand::Rng::with_seed(trials as u64);
     let cells: Vec<Sample> = (0..100).map(|index| Sample::new(&format!("store-{index}"))).collect();
@@ -305,7 +305,7 @@ fn marked_by_chance(trials: usize) -> f64 {
 
 #[test]
 fn exact_changes_are_corrected_for_their_number_too() {
-    // A hundred sizes that flip: each falls apart by chance once in 512 times.
+    // A hundred random sizes: each separates by chance once in 512 times.
     let share = marked_by_chance(5);
     assert!(share <= 0.08, "{share}");
 }
@@ -444,7 +444,7 @@ fn the_page_stands_alone_and_takes_no_name_for_markup() {
     });
 }
 
-/// A run on a simulated disk whose inserts ask for so many flushes each, more in some blocks than in others, as a tree splits where
+/// A run on a simulated disk with this number of flushes per insert, more in some blocks than in others, as a tree splits where
 /// keys fall; times are those of one build on one machine.
 fn with_flushes(trials: usize, flushes: f64, random: &mut fastrand::Rng) -> Run {
     let mut run = blank(trials);
@@ -459,14 +459,14 @@ fn with_flushes(trials: usize, flushes: f64, random: &mut fastrand::Rng) -> Run 
     run
 }
 
-/// Which figures are marked, of those named and of all others.
+/// The numbers of marked figures, among those named and among all others.
 fn marked(base: Run, new: Run) -> [usize; 2] {
     let named = columns(&["latency_mean", "latency_p99", "disk_flushes_per_operation"]);
     let (a, b) = (vec!["a".to_owned()], vec!["b".to_owned()]);
     let (base, new) = ([base], [new]);
     let comparison =
         Comparison::new(Side { names: &a, runs: &base }, Side { names: &b, runs: &new }, &named, &[], &[]);
-    // Counts differ from block to block: what is the same is their ratio.
+    // Counts differ between blocks; their ratio is constant.
     let told = words::rules(&comparison).join(" ");
     assert!(!told.contains("the same in all trials"), "{told}");
     assert_eq!(told.contains("in the same ratio in every block"), comparison.exact() > 0, "{told}");

@@ -1,8 +1,8 @@
-//! Differences between runs: those that make their figures incomparable, and those that are only worth knowing.
+//! Differences between runs: some make figures incomparable, others are only worth knowing.
 //!
-//! Figures are incomparable where they could differ though the stores did not change: another machine, another disk, other
-//! work. Versions of the stores are not among these, being what one wants to compare; nor are axes, as cells are compared
-//! with themselves; nor the number of trials.
+//! Figures are incomparable if they could differ though the stores did not change: another machine, another disk, other
+//! work. Versions of the stores are compared on purpose; axes do not count, as cells are compared
+//! with themselves, nor does the number of trials.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,18 +16,18 @@ use super::across::Across;
 use crate::data::made;
 use crate::data::method::{self, Method};
 
-/// Something in which a run is unlike the first of BASE.
+/// A difference of a run from the first of BASE.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// What, such as `kernel`, or `place here: file system`.
+    /// Its name, such as `kernel`, or `place here: file system`.
     pub what: String,
-    /// As it is in the first run of BASE.
+    /// The value in the first run of BASE.
     pub base: String,
-    /// As it is in the other.
+    /// The value in the other run.
     pub other: String,
-    /// Which side the other is on: `BASE` or `NEW`.
+    /// The side of the other run: `BASE` or `NEW`.
     pub side: &'static str,
-    /// Whether figures can't be compared because of it, unless told otherwise.
+    /// Whether it makes figures incomparable, unless the user overrides that.
     pub refuses: bool,
 }
 
@@ -36,16 +36,16 @@ pub struct Difference {
 pub struct Versions {
     /// The store's name.
     pub store: String,
-    /// In BASE: one, or several if its runs differ.
+    /// The versions in BASE.
     pub base: BTreeSet<String>,
     /// In NEW.
     pub new: BTreeSet<String>,
 }
 
-/// Memory that differs by less than this share is the same: kernels keep more or less of it for themselves.
+/// Memory that differs by less than this share is equal: kernels reserve different amounts.
 const SAME_MEMORY: f64 = 0.02;
 
-/// All in which the runs are unlike the first of BASE, each thing once, the refusing ones first; without what is compared `across`.
+/// All differences of the runs from the first of BASE, once each, the refusing ones first; without those compared `across`.
 pub fn differences(base: &[Run], new: &[Run], across: &[Across]) -> Vec<Difference> {
     let Some(first) = base.first() else { return Vec::new() };
     let mut found: Vec<Difference> = Vec::new();
@@ -68,7 +68,7 @@ pub fn differences(base: &[Run], new: &[Run], across: &[Across]) -> Vec<Differen
     found
 }
 
-/// All by which the machines of two runs are known to be two, or one that has become another method: its kernel, too.
+/// Differences that show that two runs are from different machines, or from one with another kernel.
 pub fn machines(first: &RunHeader, other: &RunHeader) -> Vec<Difference> {
     let mut compared = Compared { side: "", found: Vec::new() };
     compared.machines(first, other);
@@ -77,14 +77,14 @@ pub fn machines(first: &RunHeader, other: &RunHeader) -> Vec<Difference> {
     compared.found
 }
 
-/// All by which two runs are not parts of one plan that were made in one way, whatever machines they are of.
+/// Differences that show that two runs are not parts of one plan, made in one way on any machines.
 pub fn parts(first: &RunHeader, other: &RunHeader) -> Vec<Difference> {
     let mut compared = Compared { side: "", found: Vec::new() };
     compared.differ(true, "storebench", &first.storebench, &other.storebench);
     let names: BTreeSet<&str> =
         [first, other].iter().flat_map(|header| &header.stores).map(|store| store.name.as_str()).collect();
     for name in names {
-        // Where its library lies is a machine's affair.
+        // The path of a library depends on the machine.
         let made = |header: &RunHeader| {
             let store = header.stores.iter().find(|store| store.name == name);
             store.map_or("takes no part".to_owned(), |store| match &store.library {
@@ -112,14 +112,14 @@ pub fn parts(first: &RunHeader, other: &RunHeader) -> Vec<Difference> {
     };
     compared.differ(true, "places", &names(first), &names(other));
     if compared.found.is_empty() {
-        // Of what else comes of the plan this is a digest: stores that are built in, but offer something else.
+        // A digest of the rest of the plan's results: built-in stores that offer something else.
         let split = |header: &RunHeader| header.shard.as_ref().map_or("", |shard| &shard.split).to_owned();
         compared.differ(true, "split of the plan", &split(first), &split(other));
     }
     compared.found
 }
 
-/// Versions of the stores that take part on both sides, in the order of BASE.
+/// The versions of stores that take part on both sides, in the order of BASE.
 pub fn versions(base: &[Run], new: &[Run]) -> Vec<Versions> {
     let of = |runs: &[Run]| {
         let mut stores: IndexMap<String, BTreeSet<String>> = IndexMap::new();
@@ -185,7 +185,7 @@ impl Compared {
         self.differ(false, "storebench", &first.storebench, &run.storebench);
     }
 
-    /// The places of one name.
+    /// Compares the places of one name.
     fn places(&mut self, first: &RunHeader, run: &RunHeader) {
         for a in &first.places {
             let Some(b) = run.places.iter().find(|place| place.name == a.name) else { continue };
@@ -203,7 +203,7 @@ impl Compared {
 
     fn plans(&mut self, first: &Run, run: &Run) {
         let (Some(a), Some(b)) = (Method::of(first), Method::of(run)) else {
-            // One that can't be read can't be compared, but with itself.
+            // An unreadable plan can only be compared with itself.
             return self.differ(true, "plan", &first.header.plan, &run.header.plan);
         };
         self.differ(false, "study", &first.header.study, &run.header.study);

@@ -1,4 +1,4 @@
-//! The words that all forms of a comparison share.
+//! Sentences shared by all outputs of a comparison.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -20,15 +20,15 @@ use crate::terminal::grid::one_line;
 /// Stores that a first line names.
 const NAMED: usize = 4;
 
-/// The number of things of a kind that a text lists before it only counts them.
+/// Items of a kind that a text lists; the rest is counted.
 pub const LISTED: usize = 10;
 
-/// A ratio as a change: `+12.3 %`; as a factor where percents read badly: `×3.20`.
+/// A ratio as a change: `+12.3 %`; as a factor if percents read badly: `×3.20`.
 pub fn relative(ratio: f64) -> String {
     match ratio {
         0.0 => "to none".into(),
         f64::INFINITY => "from none".into(),
-        // A change that rounds to none has no direction.
+        // A change that rounds to zero has no direction.
         _ if (ratio - 1.0).abs() < 0.000_5 => "0.0 %".into(),
         0.1..2.0 => format!("{:+.1} %", (ratio - 1.0) * 100.0),
         _ => format!("×{}", three_digits(ratio)),
@@ -48,7 +48,7 @@ pub fn estimate(figure: &FigureChange) -> String {
     figure.change.map_or_else(|| "no ratio".into(), |change| relative(change.ratio.value))
 }
 
-/// The interval of a change, or that none is needed.
+/// The interval of a change, or a word if it needs none.
 pub fn interval(figure: &FigureChange) -> Option<String> {
     let change = figure.change?;
     if change.constant.is_some() {
@@ -57,7 +57,7 @@ pub fn interval(figure: &FigureChange) -> Option<String> {
     spread::text(change.ratio.interval, relative)
 }
 
-/// The least change that would have been marked: `from +8.1 %`; none where it could not have been.
+/// The smallest change that would have been marked: `from +8.1 %`; none if there is none.
 pub fn detectable(figure: &FigureChange) -> String {
     match figure.detectable {
         Some(0.0) => "any".into(),
@@ -67,7 +67,7 @@ pub fn detectable(figure: &FigureChange) -> String {
     }
 }
 
-/// Changes beyond this many times are not told apart: trials that vary so much see none that is worth a word.
+/// Changes beyond this factor are not told apart: trials with such a scatter detect none worth mentioning.
 const MOST_TOLD: f64 = 1000.0;
 
 /// The figure's name, with its operation: `get p99`, `on disk`.
@@ -78,15 +78,15 @@ pub fn name(figure: &FigureChange) -> String {
     }
 }
 
-/// The axes that cells are told apart by, those aside that are compared; and what the cells have in common.
+/// The axes that distinguish cells, except compared ones; and the cells' common values.
 pub struct Axes {
     varying: Vec<Axis>,
-    /// The common values, in words; empty where there are none worth a word.
+    /// The common values, in words; empty if none are worth mentioning.
     pub common: Vec<String>,
 }
 
 impl Axes {
-    /// Of all cells of a comparison.
+    /// From all cells of a comparison.
     pub fn of(comparison: &Comparison<'_>) -> Axes {
         let figures = || comparison.figures.iter().chain(&comparison.controls);
         let mut axes = Axes { varying: Vec::new(), common: Vec::new() };
@@ -106,14 +106,14 @@ impl Axes {
         axes
     }
 
-    /// Where a figure was measured: the values of the axes in which cells differ.
+    /// The place of a figure: the values of the axes in which cells differ.
     pub fn place(&self, figure: &FigureChange) -> String {
         let values = self.varying.iter().map(|axis| value(*axis, &figure.cell, figure.guarantee));
         values.filter(|value| !value.is_empty()).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// A cell's value with as much of the axis' name as it takes to be understood; empty where it has none.
+/// A cell's value with enough of the axis' name to be understood; empty without a value.
 fn value(axis: Axis, cell: &Cell, tier: Guarantee) -> String {
     let Some(value) = words::value(cell, axis).map(|value| axis.words(value.text())) else {
         return String::new();
@@ -125,7 +125,7 @@ fn value(axis: Axis, cell: &Cell, tier: Guarantee) -> String {
     }
 }
 
-/// A side in a line: what the user called it, and what ran, when.
+/// A side in a line: the user's name for it, what ran, and when.
 pub fn side(side: &Side<'_>) -> String {
     let mut ran: Vec<String> = Vec::new();
     for run in side.runs {
@@ -170,7 +170,7 @@ pub fn headline(comparison: &Comparison<'_>) -> String {
     headline
 }
 
-/// The first lines: what changed, whose figures are worse and better, how sure that is, and what to do next.
+/// The first lines: what changed, which figures are worse and better, how sure that is, and what to do next.
 pub fn first(comparison: &Comparison<'_>) -> Vec<String> {
     let mut lines = vec![headline(comparison)];
     for (word, verdict) in [("Worse", Verdict::Worse), ("Better", Verdict::Better)] {
@@ -198,7 +198,7 @@ pub fn first(comparison: &Comparison<'_>) -> Vec<String> {
     lines
 }
 
-/// By what rule, and how far the figures can be trusted: what a reader must know, each a sentence or two.
+/// The rule of decision, and how far the figures can be trusted, each in a sentence or two.
 pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
     let mut rules = by_what_rule(comparison);
     if comparison.figures.iter().any(|figure| figure.pairs > 0) {
@@ -278,7 +278,7 @@ fn by_what_rule(comparison: &Comparison<'_>) -> Vec<String> {
                 .into(),
         );
     }
-    // Where trials failed, more of them would fail, too.
+    // If trials failed, more of them would fail, too.
     if tested + exact == 0 && (!comparison.figures.is_empty() || comparison.broken.is_empty()) {
         rules.push(format!(
             "Nothing can be called significant here: that takes at least {MIN_OBSERVATIONS} {unit} of a cell on each side."
@@ -291,7 +291,7 @@ fn have(count: usize) -> String {
     format!("{} {}", counted(count, "figure"), if count == 1 { "is" } else { "are" })
 }
 
-/// The size of change that could have been seen: half of the intervals reach no further.
+/// The size of change that could have been detected: half of the intervals reach no further.
 fn reach(comparison: &Comparison<'_>) -> Option<String> {
     let mut reaches: Vec<f64> = comparison
         .figures
@@ -319,7 +319,7 @@ pub fn stores(comparison: &Comparison<'_>) -> Option<String> {
     })
 }
 
-/// The harness's own stores, where both sides ran them.
+/// The harness's own stores, if both sides ran them.
 pub fn controls(comparison: &Comparison<'_>) -> Option<String> {
     let of = |store: &StoreChange| {
         let figures = comparison.controls.iter().filter(|figure| figure.contestant == store.store);
@@ -336,12 +336,12 @@ pub fn controls(comparison: &Comparison<'_>) -> Option<String> {
     })
 }
 
-/// Text that no line ends within.
+/// Text without line ends.
 fn unbroken(text: String) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// Differences between the runs, versions and settings that changed, signs of noise: what lies behind the changes.
+/// The background of the changes: differences between the runs, versions and settings that changed, signs of noise.
 pub fn circumstances(comparison: &Comparison<'_>) -> Vec<String> {
     let mut all: Vec<String> =
         comparison.across.iter().map(|across| format!("across {}", across.words())).collect();
@@ -407,14 +407,14 @@ fn noises(comparison: &Comparison<'_>) -> Vec<String> {
     all
 }
 
-/// No machine has a load average like that: the kernel counts its threads.
+/// No machine has such a load average: the kernel counts its threads.
 const MOST_LOAD: f64 = 1e9;
 
-/// The load of the machine, where that was too much, or differed: in the median over trials.
+/// The load of the machine, if it was too high or differed: in the median over trials.
 fn loads(comparison: &Comparison<'_>) -> Option<String> {
     let load = |side: &Side<'_>| {
         let trials = side.runs.iter().flat_map(|run| &run.trials);
-        // A load that no machine can have was written by something else, and would make any mean of it.
+        // An impossible load was written by something else, and would distort any mean.
         let loads: Vec<f64> = trials
             .filter_map(|trial| trial.load_1min)
             .filter(|load| (0.0..MOST_LOAD).contains(load))

@@ -1,4 +1,4 @@
-//! Stores whose engine was compiled as its authors would not ship it: they have their figures, and no place in a ranking.
+//! Stores whose engine was compiled differently from its authors' release: they have figures, but no rank.
 
 use indexmap::IndexSet;
 use storebench_core::store::StoreBuild;
@@ -25,13 +25,13 @@ pub(crate) fn not_ranked(merged: &Merged<'_>) -> Vec<String> {
     found.into_iter().map(line).collect()
 }
 
-/// Whether a store's succeeded trials are all of such builds.
+/// Whether all of a store's successful trials used such builds.
 pub(crate) fn is_unranked(entries: &[Entry<'_>]) -> bool {
     let mut succeeded = entries.iter().filter(|entry| entry.trial.ok().is_some()).peekable();
     succeeded.peek().is_some() && succeeded.all(|entry| entry.not_ranked().is_some())
 }
 
-/// The build of an engine, in words: how it was compiled.
+/// How an engine was compiled, in words.
 pub(crate) fn words(build: &StoreBuild) -> String {
     let assertions = match build.assertions {
         Some(true) => "with assertions",

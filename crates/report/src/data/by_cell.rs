@@ -1,4 +1,4 @@
-//! The trials of a run by cell, for formats that know no matrix.
+//! The trials of a run by cell, for outputs without a matrix.
 
 use indexmap::{IndexMap, IndexSet};
 use storebench_core::cell::Cell;
@@ -9,21 +9,21 @@ use super::merge::{Entry, Group, Merged, measured};
 use crate::column::Column;
 use crate::stats::Summary;
 
-/// A cell on one machine, at the guarantee that it gave, by one method.
+/// A cell on one machine, at its given guarantee, by one method.
 pub struct OfCell<'a> {
     /// The hardware's name.
     pub hardware: &'a str,
     /// The cell.
     pub cell: &'a Cell,
-    /// The tier given; `None` if no trial got far enough to tell.
+    /// The tier given; `None` if no trial got far enough to report it.
     pub tier: Option<Guarantee>,
-    /// In what its runs' method differs from that of other runs given; empty where it differs in nothing.
+    /// How its runs' method differs from that of the other runs; empty if it doesn't.
     pub method: &'a str,
     /// Its trials, failed ones included.
     pub entries: Vec<Entry<'a>>,
 }
 
-/// Every cell that was run, in the order of the groups, and within these in which they first ran.
+/// Every cell that was run, by group, then in running order.
 pub fn cells<'m>(merged: &'m Merged<'m>) -> Vec<OfCell<'m>> {
     merged.groups.iter().flat_map(of_group).collect()
 }

@@ -1,4 +1,4 @@
-//! Load from other machines: which they were, and how well they started together. One that was saturated is a doubt of its trial.
+//! Reports on load from other machines: which they were, and how well they started together. A saturated client is a doubt of its trial.
 
 use indexmap::IndexMap;
 use storebench_core::units::rough_ns;
@@ -6,7 +6,7 @@ use storebench_core::units::rough_ns;
 use super::merge::Merged;
 use super::names::and;
 
-/// The lateness of the last session, and the most by which the moment of the start is wrong, in nanoseconds.
+/// The lateness of the last session, and the largest error of the start time, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default)]
 struct Start {
     late_ns: u64,

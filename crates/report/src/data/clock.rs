@@ -1,5 +1,5 @@
-//! Limits of the clock of the timed loop, and its cost: a difference between two latencies that may be the clock's own
-//! doing decides nothing.
+//! The limits of the timed loop's clock, and its cost: a difference between two latencies that may come from the clock
+//! decides nothing.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,17 @@ use super::merge::Merged;
 use crate::column::{Clocked, Column, MEAN_LATENCY};
 use crate::stats::{Resolution, Scale};
 
-/// A latency is short where the clock's cost is more than one part in so many of it.
+/// A latency is short if the clock's cost is more than this fraction of it.
 const SHORT: f64 = 20.0;
 
-/// Operations that read: by the names of crud, of ycsb, all of whose operations together may be reads, and of batch.
+/// Operations that read, in crud, ycsb (also all operations together) and batch.
 const READS: [&str; 6] = ["get", "read", "scan", "read-modify-write", "select", OVERALL];
 
-/// The resolution that the clocks of some runs give a column's figures of one operation, done by so many threads.
+/// The resolution that the clocks of some runs give a figure of one operation with this number of threads.
 ///
-/// A latency lies between two readings, of which about a half each is in it. The processor may do both while the operation
-/// still begins or ends, or neither: one reading's cost more or less is what two stores may differ by for that alone. The
-/// counter besides does not wait for what a read fetches last.
+/// A latency includes about half of each of the two clock readings around it. The processor may overlap both with the
+/// operation, or neither: two stores may differ by one reading's cost for that alone. The
+/// counter also does not wait for the last data that a read fetches.
 pub(crate) fn resolution<'e>(
     environments: impl Iterator<Item = &'e Environment> + Clone,
     column: &Column,
@@ -43,7 +43,7 @@ pub(crate) fn resolution<'e>(
     }
 }
 
-/// The resolution that the clocks of some runs give the mean time of a mix of operations in which gets have such a share.
+/// The resolution that the clocks of some runs give the mean time of a mix with this share of gets.
 /// The hidden part of a get counts by that share.
 pub(crate) fn resolution_of_mix<'e>(
     environments: impl Iterator<Item = &'e Environment> + Clone,
@@ -53,7 +53,7 @@ pub(crate) fn resolution_of_mix<'e>(
     Resolution { share_at_most_ns: get.share_at_most_ns * gets, ..get }
 }
 
-/// The clock's cost on each machine that has latencies short enough for it to matter: of machines and their shortest.
+/// The clock's cost on each machine with latencies short enough for it to matter, with the shortest.
 pub(crate) fn notes<'m>(
     merged: &Merged<'_>,
     latencies_ns: impl IntoIterator<Item = (&'m str, Option<f64>)>,
@@ -89,7 +89,7 @@ mod tests {
     use crate::data::samples::{Sample, blocks};
     use crate::judge::Rule;
 
-    /// Three blocks of two stores whose gets take so long; the clock costs 10 ns.
+    /// Three blocks of two stores with these gets, in ns; the clock costs 10 ns.
     fn run(gets: [f64; 2]) -> Run {
         let block = |wobble: f64| {
             let [a, b] = gets.map(|ns| ns * 2.0 * wobble);

@@ -1,4 +1,4 @@
-//! File systems by cluster size: how places compare in every figure of a store, as rows and columns of a map. Places are compared
+//! Maps of file systems by cluster size: how places compare in every figure of a store. Places are compared
 //! whether a plan ranks them or not.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,13 +31,13 @@ pub(crate) struct Clusters {
     pub(crate) at: String,
     /// The store.
     pub(crate) store: String,
-    /// The names of the rows: file systems with their options, or directories; with the settings that the store had.
+    /// The names of the rows: file systems with their options, or directories; with the store's settings.
     pub(crate) rows: Vec<String>,
-    /// Cluster sizes in bytes, rising; 0, the last, for places where none can be chosen.
+    /// Cluster sizes in bytes, rising; 0, the last, for places without a choice.
     pub(crate) columns: Vec<u32>,
     /// A map for each figure.
     pub(crate) maps: Vec<Map>,
-    /// Why places were left out, each reason with the places.
+    /// Why places were left out, each reason with its places.
     pub(crate) left_out: Vec<String>,
 }
 
@@ -51,13 +51,13 @@ impl Clusters {
 /// One figure in every place.
 #[derive(Debug)]
 pub(crate) struct Map {
-    /// The subject of the figures: an operation, or [`SPACE_BEYOND`].
+    /// The subject: an operation, or [`SPACE_BEYOND`].
     pub(crate) name: String,
     /// The unit of its figures.
     pub(crate) unit: Unit,
-    /// Over how many combinations of the other axes figures are means.
+    /// The number of combinations of the other axes that a figure averages.
     pub(crate) combinations: usize,
-    /// By rows and columns; `None` where the plan has no such place.
+    /// By rows and columns; `None` if the plan has no such place.
     pub(crate) spots: Vec<Vec<Option<Spot>>>,
 }
 
@@ -66,22 +66,22 @@ pub(crate) struct Map {
 pub(crate) enum Spot {
     /// Its figure.
     Found(Found),
-    /// It has none.
+    /// It has no figure.
     Missing(Why),
 }
 
-/// A figure beside the best of its map.
+/// A figure compared with the best of its map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Found {
-    /// The figure: of several combinations their geometric mean, and the arithmetic one of bytes.
+    /// The figure: the geometric mean of several combinations, for bytes the arithmetic one.
     pub(crate) mean: f64,
     /// The figure over the least of the map.
     pub(crate) times: f64,
-    /// Whether it is the best, or too close to call with the best, in half of the combinations or more.
+    /// Whether it is the best, or too close to call with it, in at least half of the combinations.
     pub(crate) wins: bool,
 }
 
-/// A row and a column. Rows are in the order of the table of file systems, then of options and settings.
+/// A row and a column. Rows follow the table of file systems, then options and settings.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct At {
     kind: usize,
@@ -113,7 +113,7 @@ impl At {
         }
     }
 
-    /// The row that it stands in.
+    /// Its row.
     fn row(&self) -> (usize, String, Vec<(u64, String)>) {
         let settings = self.settings.iter().map(|(text, number)| (*number, text.clone())).collect();
         (self.kind, self.row.clone(), settings)
@@ -124,7 +124,7 @@ impl At {
     }
 }
 
-/// The trials that ran in the places of one store, and the places that were left out.
+/// The trials of one store by place, and the places that were left out.
 #[derive(Default)]
 struct Gathered<'a> {
     ran: BTreeMap<At, BTreeMap<Position, Vec<Entry<'a>>>>,
@@ -132,7 +132,7 @@ struct Gathered<'a> {
     operations: IndexSet<String>,
 }
 
-/// The maps of every store that ran in several places, two of them file systems or more.
+/// The maps of every store that ran in several places, at least two of them file systems.
 pub(crate) fn clusters(merged: &Merged<'_>) -> Vec<Clusters> {
     let mut all: IndexMap<(GroupKey, String), Gathered<'_>> = IndexMap::new();
     for group in &merged.groups {
@@ -164,14 +164,14 @@ fn gather<'a>(merged: &Merged<'_>, group: &Group<'a>, all: &mut IndexMap<(GroupK
     }
 }
 
-/// The part of a key that is the same for all places of a store: places, stores and their settings make the map.
+/// The part of a key that all places of a store share: places, stores and their settings make the map.
 fn without_place(key: &GroupKey) -> GroupKey {
     let mut key = key.clone();
     key.facets.retain(|(axis, _)| *axis != Axis::PLACE && axis.role() != Role::Contestant);
     key
 }
 
-/// The store, or what else is ranked by default, without its settings.
+/// The store, or another contestant, without its settings.
 fn store(cell: &Cell) -> String {
     let ranked =
         cell.values().filter(|(axis, _)| axis.role() == Role::Contestant && axis.setting().is_none());
@@ -183,7 +183,7 @@ fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, gathered: &Gathered
     let rows: BTreeSet<_> = ats.iter().map(|at| at.row()).collect();
     let mut columns: Vec<u32> =
         ats.iter().map(|at| at.cluster).collect::<BTreeSet<_>>().into_iter().collect();
-    // Places without a size to choose come last.
+    // Places without a choice of size come last.
     columns.sort_by_key(|cluster| cluster.wrapping_sub(1));
     let latencies = gathered.operations.iter().map(|name| (name.as_str(), &MEAN_LATENCY));
     let figures = latencies.chain([(SPACE_BEYOND, &BEYOND_LENGTHS)]);
@@ -214,7 +214,7 @@ fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, gathered: &Gathered
     }
 }
 
-/// The figure of every place that has one, over the combinations that all those have; `None` where there is no such.
+/// The figure of every place that has one, over the combinations common to all of them; `None` if there are none.
 fn figures_of<'g>(
     merged: &Merged<'_>,
     gathered: &'g Gathered<'_>,
@@ -230,7 +230,7 @@ fn figures_of<'g>(
     };
     let places: Vec<(&At, BTreeMap<&Position, Series<BlockKey>>)> =
         gathered.ran.iter().filter_map(of_place).collect();
-    // A single place is compared with nothing.
+    // A single place has no comparison.
     let [(_, first), _, ..] = places.as_slice() else { return None };
     let everywhere = |position: &&&Position| places.iter().all(|(_, known)| known.contains_key(**position));
     let common: Vec<&Position> = first.keys().filter(everywhere).copied().collect();
@@ -284,7 +284,7 @@ fn reasons(gathered: &Gathered<'_>) -> Vec<String> {
     places.iter().map(|(reason, places)| format!("{}: {reason}", places.join(", "))).collect()
 }
 
-/// A column's heading: `4096`, or what stands where no size can be chosen.
+/// A column's heading: `4096`, or a word for no choice of size.
 pub(crate) fn heading(cluster: u32) -> String {
     if cluster == 0 { "as it is".to_owned() } else { cluster.to_string() }
 }

@@ -1,5 +1,5 @@
-//! The load of other programs: where it left too few processors to what was measured, figures of time say as much of those
-//! programs as of the stores, and no store is named the best.
+//! The load of other programs: if it left too few processors to the measurement, times depend on those
+//! programs as much as on the stores, and no store is named the best.
 
 use indexmap::IndexMap;
 use storebench_core::result::RunHeader;
@@ -10,7 +10,7 @@ use super::merge::{Entry, Merged};
 use crate::judge::contention::{self, Contention, Load};
 
 impl Contention {
-    /// The load, in words that begin a sentence.
+    /// The load, as the beginning of a sentence.
     pub fn words(&self) -> String {
         let Contention { others, cores, threads } = self;
         let threads = counted(*threads, "thread");
@@ -18,7 +18,7 @@ impl Contention {
     }
 }
 
-/// The others beside these trials, of runs with these headers, if they left too few processors.
+/// The other programs during these trials, of runs with these headers, if they left too few processors.
 pub fn of<'e>(headers: &[&RunHeader], entries: impl Iterator<Item = &'e Entry<'e>>) -> Option<Contention> {
     let load = |Entry { run, trial }: &Entry<'_>| {
         let others = trial.others_processors.filter(|_| trial.ok().is_some())?;
@@ -28,7 +28,7 @@ pub fn of<'e>(headers: &[&RunHeader], entries: impl Iterator<Item = &'e Entry<'e
     contention::of(entries.filter_map(load))
 }
 
-/// A line for each hardware: at how many places no store is named for this, and the largest load.
+/// A line for each hardware: at how many places no store is named because of this, and the largest load.
 pub(crate) fn lines(merged: &Merged<'_>) -> Vec<String> {
     let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
     let mut found: IndexMap<&str, (usize, Contention)> = IndexMap::new();
@@ -61,7 +61,7 @@ mod tests {
     use crate::data::samples::{Sample, blocks};
     use crate::judge::Rule;
 
-    /// Five blocks of two stores, one twice as fast, beside others that keep so many of two processors busy.
+    /// Five blocks of two stores, one twice as fast, while others keep this number of two processors busy.
     fn beside(others: Option<f64>) -> Run {
         let block = vec![Sample::new("lmdb"), Sample::new("redb").ns(2000.0)];
         let mut run = blocks("box", &vec![block; 5]);
@@ -70,7 +70,7 @@ mod tests {
         run
     }
 
-    /// Whether the slower does not win at an operation, by which rule, and the same by space.
+    /// Whether the slower one does not win at an operation, by which rule, and the same for space.
     fn told(run: &Run) -> [(bool, Option<Rule>); 2] {
         let merged = Merged::new(std::slice::from_ref(run), &[]);
         let matrices = matrices(&merged);
@@ -88,7 +88,7 @@ mod tests {
         for others in [None, Some(0.1), Some(1.2)] {
             assert_eq!(told(&beside(others)), [(true, interval), (true, interval)], "{others:?}");
         }
-        // Of two processors one and a half are others': a thread has but a half. How much space stores take does not depend on it.
+        // Others use one and a half of two processors: a thread has only a half. Disk space does not depend on it.
         assert_eq!(told(&beside(Some(1.5))), [(true, Some(Rule::Crowded)), (true, interval)]);
     }
 

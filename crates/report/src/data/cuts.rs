@@ -1,4 +1,4 @@
-//! The states in which power cuts can leave each store, put together over the trials of a group.
+//! The states after power cuts of each store, combined over the trials of a group.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use storebench_core::store::Guarantee;
 use super::matrix::Sorted;
 use super::merge::{Group, Merged};
 
-/// The states of one store, and why there are none of some trials.
+/// The states of one store, and why some trials have none.
 #[derive(Debug, Default)]
 pub(crate) struct Looked {
     /// All of them.
@@ -18,14 +18,14 @@ pub(crate) struct Looked {
     pub(crate) trials: usize,
     /// Why others have none.
     pub(crate) not_made: Option<String>,
-    /// The tier to which it is held: the one asked for, else the one given.
+    /// The tier that it is checked against: the one asked for, otherwise the one given.
     pub(crate) tier: Option<Guarantee>,
-    /// States in which more is lost than that allows, with the positions of their trials.
+    /// States that lost more than that allows, with the positions of their trials.
     pub(crate) bad: Vec<(u64, BadState)>,
 }
 
 impl Looked {
-    /// States that were cut in a part of the history, and those of them that did not hold.
+    /// The states cut in a part of the history, and how many of them lost something.
     pub(crate) fn phase(&self, phase: Phase) -> (u64, u64) {
         self.cuts.phases.get(&phase).map_or((0, 0), |states| (states.states, states.caught))
     }
@@ -60,7 +60,7 @@ impl Looked {
     }
 }
 
-/// The states of a group's stores, in the order of its tables; those of a disk that tears blocks apart.
+/// The states of a group's stores, in the order of its tables; disks that tear blocks are separate.
 pub(crate) fn looked<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(String, Looked)> {
     let sorted = Sorted::new(merged, group);
     let mut all: IndexMap<(Cow<'_, str>, u64), Looked> = IndexMap::new();

@@ -1,4 +1,4 @@
-//! The damage that accidents can do to stores, as it stands beside every table of winners.
+//! What accidents can cost stores, shown next to every table of winners.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,8 +16,8 @@ const REFUSED: Danger = Danger::of(Loss::Nothing, Loss::ByHand, SHOWN);
 const LOST: Danger = Danger::of(Loss::Nothing, Loss::Newest, SHOWN);
 const WRECKED: Danger = Danger::of(Loss::Nothing, Loss::Whole, SHOWN);
 
-/// The danger of a store: what its own check of power cuts shows, where that is not known of the settings that a trial read back; else
-/// what is known of these. `None` of a store that the table does not know.
+/// The danger of a store: from its own check of power cuts, if nothing is known of the settings that a trial read back; otherwise
+/// from the table. `None` for a store that is not in the table.
 pub fn of(table: &[StoreDef], store: &str, measured: &Measured) -> Option<&'static Danger> {
     let (known, tier) = (known(table, store, measured), measured.guarantee);
     match measured.cuts().filter(|cuts| is_news(cuts, tier, known)).map(|cuts| shown(cuts, tier)) {
@@ -28,21 +28,21 @@ pub fn of(table: &[StoreDef], store: &str, measured: &Measured) -> Option<&'stat
     }
 }
 
-/// What is known of a store with the settings that a trial read back.
+/// The table's danger of a store with the settings that a trial read back.
 fn known(table: &[StoreDef], store: &str, measured: &Measured) -> Option<&'static Danger> {
     let def = table.iter().find(|def| def.name == store)?;
     def.offer(measured.guarantee)?.danger(&measured.settings)
 }
 
-/// Whether a trial's check shows a danger, at the guarantee to which it was held, that was not known of the store with these settings.
+/// Whether a trial's check shows a danger, at its guarantee, that the table does not have for these settings.
 pub fn is_shown_first(table: &[StoreDef], trial: &TrialResult) -> bool {
     let Some((measured, cuts)) = trial.ok().and_then(|one| Some((one, one.cuts()?))) else { return false };
     let tier = trial.cell.guarantee().tier().unwrap_or(measured.guarantee);
     is_news(cuts, tier, known(table, trial.cell.store(), measured))
 }
 
-/// The contestants of a group that take no place in its ranking, as a power cut can cost more than its guarantee allows; none where
-/// there is no other. Where the group's name says what a power cut can cost, all of its settings are known for that.
+/// The contestants of a group that are not ranked, as a power cut can cost more than their guarantee allows; none if
+/// no other remains. If the group's name says what a power cut can cost, all of its settings are known for that.
 pub(crate) fn avoided<'g>(merged: &'g Merged<'_>, group: &'g Group<'_>) -> BTreeSet<Cow<'g, str>> {
     let Some(tier) = group.key.tier.filter(|_| group.key.power_cut.is_none()) else { return BTreeSet::new() };
     let mut all: IndexMap<Cow<'_, str>, bool> = IndexMap::new();
@@ -55,8 +55,8 @@ pub(crate) fn avoided<'g>(merged: &'g Merged<'_>, group: &'g Group<'_>) -> BTree
     dangerous(all.into_iter())
 }
 
-/// The stores of a group that an accident can cost as a whole, in a line for each accident. Where the group's own name says what a
-/// power cut can cost, that is not told again.
+/// The stores of a group that an accident can destroy, in a line for each accident. If the group's own name says what a
+/// power cut can cost, that is not repeated.
 pub fn lines(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
     let mut told: IndexMap<String, BTreeSet<String>> = IndexMap::new();
     for entry in &group.trials {
@@ -77,7 +77,7 @@ pub fn lines(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
     accidents.chain(aside).chain(unseen(merged, group)).collect()
 }
 
-/// The places of a group at `power` of which it can't be seen whether they keep that.
+/// The places of a group at `power` that can't be seen to keep that guarantee.
 pub(crate) fn unseen(merged: &Merged<'_>, group: &Group<'_>) -> BTreeSet<String> {
     let at_power = group
         .trials
@@ -99,7 +99,7 @@ fn some(stores: &BTreeSet<String>) -> String {
     }
 }
 
-/// `A power cut can cost the whole store`; `None` where neither accident can.
+/// `A power cut can cost the whole store`; `None` if neither accident can.
 fn accident(danger: &Danger, tier: Guarantee) -> Option<String> {
     match (danger.kill.is_whole(), danger.can_wreck() || is_dangerous(Some(danger), tier, true)) {
         (true, _) => Some(format!("A kill or a power cut {}", danger.kill)),

@@ -1,4 +1,4 @@
-//! The simulated disks of the runs at hand: what they were asked, and how late they answered.
+//! Notes on the simulated disks of the runs: their requests, and how late they answered.
 
 use indexmap::IndexMap;
 use storebench_core::result::{DiskReport, Transit};
@@ -51,7 +51,7 @@ fn note(hardware: &str, name: &str, reports: &[&DiskReport]) -> String {
     note
 }
 
-/// The way to a disk and back, by the runs that measured it.
+/// The time to a disk and back, from the runs that measured it.
 fn transit(reports: &[&DiskReport]) -> Option<String> {
     let all: Vec<Transit> = reports.iter().filter_map(|report| report.transit).collect();
     let mean = |of: fn(&Transit) -> u64| all.iter().map(of).sum::<u64>() as f64 / all.len() as f64;

@@ -1,6 +1,6 @@
-//! The worth of a store's settings: main effects, interactions of two, and every combination with what it promises. Where runs
-//! vary settings, those are compared here whatever they promise, and what each promises stands beside it: a ranking is what
-//! the tables of winners are for.
+//! The effects of a store's settings: main effects, interactions of two, and every combination with its promise. If runs
+//! vary settings, those are compared here whatever they promise, and the promise of each is shown: the tables of winners
+//! rank them.
 
 mod combination;
 mod times;
@@ -21,7 +21,7 @@ use super::merge::{BlockKey, Merged};
 use crate::judge::place::decide;
 use crate::stats::{Better, CONFIDENCE, Series, Summary};
 
-/// The worth of settings in one place of one store: on one machine, at one position.
+/// The effects of settings in one place of one store: on one machine, at one position.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Effects {
     /// Where.
@@ -29,15 +29,15 @@ pub struct Effects {
     pub place: Where,
     /// The operations, in the order in which they ran.
     pub operations: Vec<String>,
-    /// The effect of each value by itself.
+    /// The effect of each value alone.
     pub main: Vec<MainEffect>,
-    /// The effects of two values together that neither has by itself, the greatest first.
+    /// The joint effects of two values beyond their separate ones, the greatest first.
     pub interactions: Vec<Interaction>,
     /// Every combination, the safest first, then the fastest.
     pub points: Vec<Spot>,
 }
 
-/// The effect of a setting's value, beside the base's.
+/// The effect of a setting's value, compared with the base's.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MainEffect {
     /// The setting.
@@ -46,24 +46,24 @@ pub struct MainEffect {
     pub value: String,
     /// The value that it is compared with.
     pub base: String,
-    /// In how many pairs of combinations that differ in nothing else; their geometric mean counts.
+    /// The number of pairs of combinations that differ in nothing else; their geometric mean counts.
     pub pairs: usize,
     /// The change of the promise, in words.
     pub promise: &'static str,
-    /// Times the mean latency at the base, by operation; of all operations together in the last place.
+    /// The factor to the mean latency at the base, by operation; the last one is of all operations together.
     pub times: Vec<Option<Times>>,
 }
 
-/// The factor by which two values take more together than their main effects say.
+/// The factor by which two values together differ from their main effects.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Interaction {
     /// The first setting and its value.
     pub first: (String, String),
     /// The second.
     pub second: (String, String),
-    /// In how many quadruples of combinations.
+    /// The number of quadruples of combinations.
     pub pairs: usize,
-    /// Of the mean latency of all operations; 1 where the two act by themselves.
+    /// The factor for the mean latency of all operations; 1 if the two are independent.
     pub times: Times,
 }
 
@@ -72,29 +72,29 @@ pub struct Interaction {
 pub struct Spot {
     /// The name under which reports rank it: `sqlite journal_mode=WAL`.
     pub name: String,
-    /// The id of its cell; of several, the first.
+    /// The id of its cell; of the first, if there are several.
     pub cell: String,
-    /// Its settings: the plan's, and its own in their place.
+    /// Its settings: the plan's, overridden by its own.
     pub settings: Settings,
     /// The names that the plan gives it: `the base`, or a point's name.
     pub marks: Vec<String>,
     /// The tier that it gives.
     pub tier: Guarantee,
-    /// The loss that a power cut can cause, where it is known.
+    /// The loss that a power cut can cause, if known.
     pub power_cut: Option<Loss>,
     /// Syncs of an operation, over all operations.
     pub syncs_per_operation: Option<f64>,
     /// Mean latency of an operation, over all operations, in nanoseconds.
     pub latency_ns: Summary,
-    /// Operations per second, over all operations; absent at a fixed rate, which says how many there are.
+    /// Operations per second, over all operations; `None` at a fixed rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_second: Option<Summary>,
-    /// Whether it is the fastest, perhaps with others that can't be told from it, of all that promise as much or more.
+    /// Whether it is the fastest, or tied with it, among all that promise as much or more.
     pub best: bool,
 }
 
 impl Effects {
-    /// Whether anything in it is not known yet.
+    /// Whether anything is still undecided.
     pub fn is_any_open(&self) -> bool {
         let main = self.main.iter().flat_map(|effect| &effect.times).flatten();
         let mut all = main.chain(self.interactions.iter().map(|one| &one.times));
@@ -102,12 +102,12 @@ impl Effects {
     }
 }
 
-/// The effects of settings, wherever runs vary them.
+/// The effects of settings, in all runs that vary them.
 pub fn effects(merged: &Merged<'_>) -> Vec<Effects> {
     contests(merged).iter().filter_map(of_contest).collect()
 }
 
-/// The same with values that people read easily.
+/// The same with readable values.
 pub fn effects_for_people(merged: &Merged<'_>) -> Vec<Effects> {
     let readable = &merged.readable;
     let mut all = effects(merged);
@@ -154,7 +154,7 @@ fn of_contest(contest: &Contest<'_>) -> Option<Effects> {
     })
 }
 
-/// The confidence of one of so many intervals that are to hold together (Bonferroni).
+/// The confidence of one of several intervals that hold together (Bonferroni).
 fn shared(intervals: usize) -> f64 {
     1.0 - (1.0 - CONFIDENCE) / intervals.max(1) as f64
 }
@@ -169,7 +169,7 @@ fn levels(contest: &Contest<'_>) -> BTreeMap<String, BTreeSet<String>> {
     all.filter(|(_, values)| values.len() > 1).collect()
 }
 
-/// Values by size where they are numbers.
+/// Values, by size if they are numbers.
 fn in_order(values: &BTreeSet<String>) -> Vec<&String> {
     let number =
         |value: &String| value.parse::<f64>().or_else(|_| parse_bytes(value).map(|bytes| bytes as f64));
@@ -233,7 +233,7 @@ fn main_effect(
     })
 }
 
-/// The change of the promise, in words, from the second to the first of each pair.
+/// The change of promise, in words, from the second to the first of each pair.
 fn promise(pairs: &[(&Combination<'_>, &Combination<'_>)]) -> &'static str {
     let all: BTreeSet<Ordering> = pairs.iter().map(|(a, b)| a.promise().cmp(&b.promise())).collect();
     match (all.contains(&Ordering::Less), all.contains(&Ordering::Greater)) {
@@ -272,7 +272,7 @@ fn interactions(contest: &Contest<'_>, levels: &BTreeMap<String, BTreeSet<String
     all
 }
 
-/// For all combinations of the other settings that have the four corners: both values and neither over each alone.
+/// All combinations of the other settings that have the four corners: both values, and neither over each alone.
 fn squares(
     contest: &Contest<'_>,
     (first, a, a_base): (&str, &str, &str),
@@ -329,7 +329,7 @@ fn points(contest: &Contest<'_>) -> Vec<Spot> {
     spots
 }
 
-/// The spots by what they promise, the safest first.
+/// The spots by promise, the safest first.
 pub fn by_promise(spots: &[Spot]) -> IndexMap<(Guarantee, Option<Loss>), Vec<&Spot>> {
     let mut all: IndexMap<_, Vec<&Spot>> = IndexMap::new();
     for spot in spots {

@@ -1,11 +1,11 @@
-//! The times that operations would take on other disks, by what a simulated disk was asked for.
+//! Estimates of operations' times on other disks, from the requests to a simulated disk.
 
 use std::collections::BTreeMap;
 
 use super::merge::Entry;
 use super::requests::{Part, asked};
 
-/// The share by which the estimate for the disk that was recorded on may differ from what was measured there.
+/// The largest relative error of the estimate for the recorded disk.
 pub(crate) const MOST_OFF: f64 = 0.2;
 
 /// The time of an operation, or of another part of a trial, over all trials of a cell.
@@ -13,21 +13,21 @@ pub(crate) const MOST_OFF: f64 = 0.2;
 pub(crate) struct Estimated {
     /// The part.
     pub(crate) part: Part,
-    /// The number of times that it was done.
+    /// The number of its executions.
     pub(crate) times: u64,
-    /// The disk that the trials were on, and the time there, each in nanoseconds from the beginning of all to their end.
+    /// The disk of the trials, and the time there, in nanoseconds from the beginning to the end.
     pub(crate) recorded_on: String,
     pub(crate) recorded_ns: f64,
     /// The time on other disks, by name.
     pub(crate) on_ns: BTreeMap<String, f64>,
     /// The estimate for the disk that the trials were on over the time there.
     pub(crate) own_ratio: f64,
-    /// The share of the time there that its requests took, one after the other.
+    /// The share of the time there that its requests took in sequence.
     pub(crate) disk_share: f64,
 }
 
-/// The time between two ticks of the kernel's clock, as distributions build it (CONFIG_HZ=250), in nanoseconds. A file's time of change
-/// is a new one only with a tick: an operation that takes less asks for less, where a commit of a new time is all that there is to write.
+/// The time between two ticks of the kernel's clock, as distributions build it (CONFIG_HZ=250), in nanoseconds. A file's modification time
+/// changes only with a tick: a quicker operation requests less, if a commit of a new time is all that there is to write.
 pub(crate) const TICK_NS: f64 = 4e6;
 
 /// The share of the time that requests must take for the disk to decide.
@@ -39,7 +39,7 @@ impl Estimated {
         self.disk_share >= LEAST_SHARE
     }
 
-    /// Whether the time on a disk is known: the estimate for the disk that the trials were on is near the time there, and the kernel's
+    /// Whether the time on a disk is known: the estimate for the recorded disk is near the measured time, and the kernel's
     /// clock would not have ticked less often.
     pub(crate) fn is_known(&self, on_ns: f64) -> bool {
         let calls = if matches!(self.part, Part::Operation { puts_back: true, .. }) { 2.0 } else { 1.0 };
@@ -48,7 +48,7 @@ impl Estimated {
     }
 }
 
-/// The estimates of a cell's trials, part by part; none where none were asked for.
+/// The estimates of a cell's trials, part by part; empty if none were asked for.
 pub(crate) fn estimated(entries: &[Entry<'_>]) -> Vec<Estimated> {
     let disk = entries.iter().find_map(|entry| entry.trial.disk.as_ref());
     let Some(recorded_on) = disk.map(|disk| disk.name.clone()) else { return Vec::new() };

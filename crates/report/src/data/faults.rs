@@ -1,4 +1,4 @@
-//! Faults of the disk and what they did to each store, put together over the trials of a group.
+//! Faults of the disk and their effects on each store, combined over the trials of a group.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use storebench_core::result::{FaultCheck, Faults};
 use super::matrix::Sorted;
 use super::merge::{Group, Merged};
 
-/// The faults that a store was put through, and why others were not.
+/// The faults of a store, and why some trials have none.
 #[derive(Debug, Default)]
 pub(crate) struct Struck {
     /// All of them.

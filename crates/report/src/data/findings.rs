@@ -1,4 +1,4 @@
-//! Published findings against the runs at hand: the verdicts on each claim, and their figures in a line.
+//! Checks published findings against the runs: the verdicts on each claim, and their figures in a line.
 
 pub mod document;
 pub(crate) mod words;
@@ -18,23 +18,23 @@ use crate::claims::{
 use crate::judge::place::Terms;
 use crate::published::Table;
 
-/// The claims of a study, each with what came of it.
+/// The claims of a study, with the results.
 #[derive(Debug)]
 pub struct Study<'a> {
-    /// The study's name, and where its findings come from.
+    /// The study.
     pub study: &'a StudyClaims,
     /// In the order of the plan.
     pub checked: Vec<Checked<'a>>,
 }
 
-/// A claim, and what came of it.
+/// A claim, with its results.
 #[derive(Debug)]
 pub struct Checked<'a> {
     /// The claim.
     pub claim: &'a Claim,
-    /// For each group, or each set of groups that differ only in what the claim compares.
+    /// One for each group, or each set of groups that differ only in what the claim compares.
     pub findings: Vec<Finding>,
-    /// The outcome of the same rule on the tables that its own paper published.
+    /// The result of the same rule on the published tables of its own paper.
     pub published: Vec<OnTable>,
 }
 
@@ -65,14 +65,14 @@ pub fn check<'a>(merged: &'a Merged<'_>) -> Vec<Study<'a>> {
 /// The published tables of a study.
 fn of_study<'m>(merged: &'m Merged<'_>, study: &StudyClaims) -> &'m [Table] {
     let own = |table: &Table| table.study == study.study;
-    // A study's tables stand together.
+    // A study's tables are consecutive.
     let from = merged.tables.iter().position(own).unwrap_or_default();
     let number = merged.tables[from..].iter().take_while(|table| own(table)).count();
     &merged.tables[from..from + number]
 }
 
-/// Each figure of every group in which stores compete. What was published compares stores as shipped, whatever they promise:
-/// so do these where `default` was asked for, and only here. Tables of winners never mix tiers.
+/// Each figure of every group in which stores compete. Published tables compare stores as shipped, whatever they promise:
+/// so do these if `default` was asked for, and only here. Tables of winners never mix tiers.
 pub(crate) fn pools(merged: &Merged<'_>, figures: &[Figure]) -> Vec<Vec<Pool<BlockKey>>> {
     let mut all: Vec<Vec<Pool<BlockKey>>> = figures.iter().map(|_| Vec::new()).collect();
     for group in &merged.groups {
@@ -91,7 +91,7 @@ pub(crate) fn pools(merged: &Merged<'_>, figures: &[Figure]) -> Vec<Vec<Pool<Blo
     all
 }
 
-/// Whether two groups differ in nothing but the tier that `default` turned out to be.
+/// Whether two groups differ only in the tier that `default` resolved to.
 fn are_as_shipped(a: &Scope, b: &Scope) -> bool {
     let shipped = |scope: &Scope| scope.guarantee.is_some_and(|(asked, _)| asked == GuaranteeChoice::Default);
     shipped(a) && shipped(b) && a.without(Axis::GUARANTEE) == b.without(Axis::GUARANTEE)
@@ -103,7 +103,7 @@ fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
     if pool.terms.resolution.fixed_ns > known.terms.resolution.fixed_ns {
         known.terms.resolution = pool.terms.resolution;
     }
-    // A store that one tier leaves out another may have.
+    // A store that one tier leaves out may be in another.
     known.cannot.retain(|(store, _)| !pool.stores.contains(store));
     known.cannot.extend(pool.cannot.into_iter().filter(|(store, _)| !known.stores.contains(store)));
     known.scope.guarantee = Some((GuaranteeChoice::Default, None));
@@ -113,7 +113,7 @@ fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
     for (position, stores) in pool.cells {
         let here = known.cells.entry(position).or_default();
         for (store, series) in stores {
-            // A trial whose tier is not known stands in every group, without a figure.
+            // A trial with an unknown tier is in every group, without a figure.
             here.entry(store).or_default().extend(series);
         }
     }
@@ -143,7 +143,7 @@ fn pool(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>, figure:
     pool
 }
 
-/// On which terms a figure is told apart in a group: those of the tables of winners, for all of its runs.
+/// The terms of a figure in a group: the same as in the tables of winners, for all of its runs.
 fn terms_of(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>, figure: &Figure) -> Terms {
     let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
     Terms {
@@ -152,7 +152,7 @@ fn terms_of(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>, fig
     }
 }
 
-/// The stores of a group of which no combination could be run, each with why.
+/// The stores of a group none of whose combinations could run, with reasons.
 fn cannot(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>) -> Vec<(String, String)> {
     let ran: HashSet<Cow<'_, str>> =
         group.trials.iter().map(|entry| merged.layout.contestant(&entry.trial.cell)).collect();
@@ -176,8 +176,8 @@ fn scope(key: &GroupKey) -> Scope {
     }
 }
 
-/// The values that distinguish a scope from the others, for people; where none do, its guarantee. Axes whose values it spans are
-/// called compared.
+/// The values that distinguish a scope from the others, for people; if none do, its guarantee. Axes with several values
+/// are called compared.
 pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
     let groups = &merged.groups;
     let hardware = groups.iter().any(|group| group.key.hardware != scope.hardware);
@@ -206,7 +206,7 @@ pub fn label(merged: &Merged<'_>, scope: &Scope) -> String {
     if parts.is_empty() { scope.hardware.clone() } else { parts.join(", ") }
 }
 
-/// Whether the groups differ in no guarantee, but for the tiers that `default` turned out to be.
+/// Whether all groups have one guarantee, except for the tiers that `default` resolved to.
 fn is_one_guarantee(merged: &Merged<'_>) -> bool {
     let of = |group: &Group<'_>| match group.key.asked {
         Some(GuaranteeChoice::Default) => (Some(GuaranteeChoice::Default), None),
@@ -215,7 +215,7 @@ fn is_one_guarantee(merged: &Merged<'_>) -> bool {
     merged.groups.windows(2).all(|pair| of(&pair[0]) == of(&pair[1]))
 }
 
-/// The remark below verdicts of stores as shipped, whose tiers differ; nothing where there are none.
+/// The note on verdicts about stores as shipped, whose tiers differ.
 pub(crate) fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
     let mixed = scopes.iter().any(|scope| scope.guarantee == Some((GuaranteeChoice::Default, None)));
     mixed.then_some(
@@ -224,23 +224,23 @@ pub(crate) fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
     )
 }
 
-/// The verdict on a claim where no group says anything of it: why.
+/// The verdict on a claim that no group covers, with the reason.
 pub(crate) fn unheard(claim: &Claim) -> String {
     let groups = claim.at.groups_in_words();
     if groups.is_empty() { "a trial".into() } else { groups }
 }
 
-/// The words in place of a scope for claims that were checked in none.
+/// The scope's name for claims that no group covers.
 pub(crate) const NOT_APPLICABLE: &str = "not applicable";
 
-/// The words in place of a scope for claims that no machine here can check.
+/// The scope's name for claims that no machine here can check.
 pub(crate) const NOT_MEASURABLE: &str = "not measurable here";
 
 /// The number of claims of each verdict in one scope.
 pub(crate) type Counts = [usize; Verdict::ALL.len()];
 
-/// The verdicts counted, for each scope that any claim was checked in, and last of those that can't be checked here, and that were
-/// checked in none. A claim that spans groups is counted under what they have in common.
+/// The verdicts counted by scope, at the end those that can't be checked here, and those that no
+/// group covers. A claim that spans groups is counted under what they share.
 pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Counts)> {
     let mut rows: Vec<(String, Counts)> = Vec::new();
     let findings = study.checked.iter().flat_map(|checked| &checked.findings);

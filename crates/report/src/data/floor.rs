@@ -1,5 +1,5 @@
-//! The figures of a place with no store in the way, from a run of the workload `device` there: the floor and the ceiling beside
-//! which the figures of stores can be read. It takes part in no ranking.
+//! The figures of a place without a store, from a run of the workload `device` there: floor and ceiling for
+//! the figures of stores. It takes part in no ranking.
 
 use std::collections::BTreeMap;
 
@@ -12,28 +12,28 @@ use super::{moment, planned, spread};
 use crate::column::Unit;
 use crate::stats;
 
-/// The workload that has no store.
+/// The workload without a store.
 const DEVICE: &str = "device";
 
-/// One place of one machine, with no store in the way.
+/// One place of one machine, without a store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Floor {
     /// The machine's name, and the place's in the runs of stores.
     at: (String, String),
     /// Its figures, in words: `4KiB random reads past the page cache 85.0 µs`.
     figures: Vec<String>,
-    /// The number of trials behind the figure that has the fewest.
+    /// The trials behind the figure with the fewest.
     trials: usize,
-    /// The day on which that was measured.
+    /// The day of the measurement.
     day: String,
 }
 
-/// A figure told of a place, if the device run has it with reads that find the file in memory where they can.
+/// A figure shown for a place, if the device run has it with reads that find the file in memory if they can.
 struct Wanted {
-    /// The words after the size of the blocks, which bandwidths go without.
+    /// The words after the size of the blocks, which bandwidths omit.
     words: &'static str,
     pattern: &'static str,
-    /// The modes in which the file is open and writes are synced.
+    /// How the file is opened and writes are synced.
     how: (&'static str, &'static str),
     unit: Unit,
 }
@@ -58,7 +58,7 @@ const WANTED: [Wanted; 5] = [
     wanted("sequential writes past the page cache", "seq-write", PAST_THE_CACHE, Unit::BytesPerSecond),
 ];
 
-/// Blocks of latencies, where there are any: what most file systems and engines work in.
+/// The block size of latencies: what most file systems and engines use.
 const BLOCK: &str = "4KiB";
 
 /// Whether a run is of the workload without a store.
@@ -66,14 +66,14 @@ pub fn is_device(run: &Run) -> bool {
     run.plan_keys().and_then(|plan| plan.get("workload")?.as_str()) == Some(DEVICE)
 }
 
-/// The header of a device run, from its `run.json`; `None` where it is of another workload, or can't be read.
+/// The header of a device run, from its `run.json`; `None` for another workload or an unreadable file.
 pub fn device_header(json: &[u8]) -> Option<RunHeader> {
     let run = Run::new(serde_json::from_slice(json).ok()?, Vec::new());
     is_device(&run).then_some(run.header)
 }
 
-/// The figures of each place of some runs with no store in the way: by the newest complete device run among them, else by the
-/// newest of those beside them. Places that none of them measured are left out.
+/// The figures of each place without a store: from the newest complete device run among `runs`, otherwise from the
+/// newest one among `beside`. Places that none of them measured are left out.
 pub fn floors(runs: &[Run], beside: &[Run]) -> Vec<Floor> {
     let mut devices: Vec<(bool, &Run)> = runs.iter().map(|run| (true, run)).collect();
     devices.extend(beside.iter().map(|run| (false, run)));
@@ -96,7 +96,7 @@ fn is_complete(run: &Run) -> bool {
     is_device(run) && run.header.shard.is_none() && planned::unfinished(run).is_none()
 }
 
-/// The figures that a device run has of a place; `None` where it is of another machine or place.
+/// The figures of a place in a device run; `None` if it is of another machine or place.
 fn floor(header: &RunHeader, place: &PlaceInfo, device: &Run) -> Option<Floor> {
     let other = &device.header;
     let machine = |of: &RunHeader| (of.hardware.clone(), of.environment.cpu.clone(), of.environment.cores);
@@ -109,7 +109,7 @@ fn floor(header: &RunHeader, place: &PlaceInfo, device: &Run) -> Option<Floor> {
     Some(Floor { at, figures, trials: trials.into_iter().min()?, day })
 }
 
-/// Whether two places are one directory, or lie in one file system.
+/// Whether two places are one directory, or in one file system.
 fn is_same(a: &PlaceInfo, b: &PlaceInfo) -> bool {
     let mount = |of: &PlaceInfo| (of.device.clone(), of.mount_options.clone());
     a.file_system == b.file_system
@@ -118,7 +118,7 @@ fn is_same(a: &PlaceInfo, b: &PlaceInfo) -> bool {
         && (a.path == b.path || (a.device.is_some() && mount(a) == mount(b)))
 }
 
-/// A figure in words, with how far it reaches, and of how many trials; `None` where the run does not have it.
+/// A figure in words, with its reach and number of trials; `None` if the run lacks it.
 fn figure(wanted: &Wanted, place: &PlaceInfo, device: &Run) -> Option<(String, usize)> {
     let mut by_cell: BTreeMap<&Cell, Vec<f64>> = BTreeMap::new();
     for trial in device.trials.iter().filter(|trial| fits(wanted, place, &trial.cell)) {
@@ -128,7 +128,7 @@ fn figure(wanted: &Wanted, place: &PlaceInfo, device: &Run) -> Option<(String, u
     }
     let size = |cell: &Cell, axis: Axis| cell.value(axis).map_or(0, |value| value.lower());
     let of_latency = wanted.unit == Unit::Nanoseconds;
-    // Latency at the usual block, bandwidth at the largest; of several files the largest.
+    // Latency at the usual block, bandwidth at the largest; with several files the largest.
     let fit = |cell: &&Cell| {
         let usual = of_latency && cell.text(Axis::BLOCK_SIZE) == BLOCK;
         (usual, size(cell, Axis::BLOCK_SIZE), size(cell, Axis::FILE_SIZE))
@@ -159,7 +159,7 @@ fn value(unit: Unit, operation: &OperationResult) -> Option<f64> {
     }
 }
 
-/// A sentence for each place with its figures: it names the place where there are several.
+/// A sentence for each place with its figures; it names the place if there are several.
 pub fn lines(floors: &[Floor]) -> Vec<String> {
     let line = |floor: &Floor| {
         let Floor { at: (hardware, place), figures, trials, day } = floor;

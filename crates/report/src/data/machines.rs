@@ -1,4 +1,4 @@
-//! The machines that limits stood in for: what each limit came to.
+//! Notes on machine profiles: the effect of each limit.
 
 use indexmap::IndexMap;
 use storebench_core::result::{LimitReport, Limited};
@@ -6,7 +6,7 @@ use storebench_core::units::{exact_bytes, grouped, three_digits};
 
 use super::merge::Merged;
 
-/// A note for each machine: what its trials were held to, by what, and what was not held.
+/// A note for each profile: the limits of its trials, how they were enforced, and which were not.
 pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
     let mut machines: IndexMap<(&str, &str), IndexMap<String, ()>> = IndexMap::new();
     for run in merged.runs {

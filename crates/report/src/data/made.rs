@@ -1,12 +1,12 @@
-//! The ground that runs stand on: their machine, its processor and kernel, each engine's version, and the build of each engine. Runs that differ
-//! in one of these are of another method.
+//! The environment of runs: machine, processor, kernel, and each engine's version and build. Runs that differ
+//! in one of these have different methods.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use storebench_core::store::StoreBuild;
 use storebench_host::run::Run;
 
-/// For each run in what it was made on and with otherwise than another of them, by key: `kernel 6.1`, `sqlite 3.40.1`,
+/// For each run how its environment differs from another run's, by key: `kernel 6.1`, `sqlite 3.40.1`,
 /// `rocksdb built with -march=native`.
 pub fn otherwise(runs: &[Run]) -> Vec<Vec<(String, String)>> {
     let mut all = on_and_with(runs);
@@ -16,13 +16,13 @@ pub fn otherwise(runs: &[Run]) -> Vec<Vec<(String, String)>> {
     all
 }
 
-/// A run's machine, its processor, its kernel, and each engine's version.
+/// A run's machine, processor, kernel, and engine versions.
 fn made_with(run: &Run) -> BTreeMap<String, BTreeSet<&str>> {
     let environment = &run.header.environment;
     let mut made: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     made.entry("processor".into()).or_default().extend(environment.cpu.as_deref());
     made.entry("kernel".into()).or_default().insert(&environment.kernel);
-    // Two machines can have one name, above all the one that a system gives to all of its machines.
+    // Two machines can have one name, such as the one that a system gives to all of its machines.
     if let Some(id) = &environment.machine_id {
         made.entry(format!("{} with the identity", run.header.hardware)).or_default().insert(id);
     }
@@ -50,7 +50,7 @@ fn on_and_with(runs: &[Run]) -> Vec<Vec<(String, String)>> {
     made.iter().map(|made| made.iter().filter(|(name, _)| differs(name)).map(words).collect()).collect()
 }
 
-/// A part of a build, those first by which people tell builds apart.
+/// A part of a build, most telling first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Part<'r> {
     Compiler(&'r str),
@@ -62,7 +62,7 @@ enum Part<'r> {
 type Parts<'r> = BTreeMap<&'r str, BTreeSet<Part<'r>>>;
 
 fn parts(build: &StoreBuild) -> impl Iterator<Item = Part<'_>> {
-    // The flags, and behind a semicolon the compiler.
+    // The flags, and after a semicolon the compiler.
     let (flags, compiler) = build.flags.as_deref().map_or(("", None), |all| match all.split_once("; ") {
         Some((flags, compiler)) => (flags, Some(compiler)),
         None => (all, None),
@@ -71,7 +71,7 @@ fn parts(build: &StoreBuild) -> impl Iterator<Item = Part<'_>> {
     flags.chain(compiler.map(Part::Compiler)).chain([Part::Source(&build.source)])
 }
 
-/// The builds of a run's engines, as far as they are known. One that is not ranked is pooled with none anyway.
+/// The builds of a run's engines, if known. A build that is not ranked is never pooled anyway.
 fn built_with(run: &Run) -> Parts<'_> {
     let mut built = Parts::new();
     for trial in &run.trials {
@@ -85,8 +85,8 @@ fn built_with(run: &Run) -> Parts<'_> {
 /// The parts that all builds of a store have, and those that any has.
 type Differing<'r> = BTreeMap<&'r str, (BTreeSet<Part<'r>>, BTreeSet<Part<'r>>)>;
 
-/// For each run how those of its engines were built that another run has in another build: by the parts that only some of these
-/// builds have. By the compilers alone, where these tell the builds apart.
+/// For each run how its builds differ from another run's: by the parts that only some of these
+/// builds have, or by the compilers alone if these differ.
 pub fn builds(runs: &[&Run]) -> Vec<Option<String>> {
     let built: Vec<Parts<'_>> = runs.iter().copied().map(built_with).collect();
     let stores: BTreeSet<&str> = built.iter().flat_map(|built| built.keys().copied()).collect();
@@ -132,7 +132,7 @@ fn words(built: &Parts<'_>, differing: &Differing<'_>, short: bool) -> Option<St
     });
     let mut told: Vec<String> = told.collect();
     told.dedup();
-    // Of a library that comes ready nothing else is known.
+    // Nothing else is known of a prebuilt library.
     let how = if is_ready { "from".into() } else { format!("built {word}") };
     Some(format!("{who} {how} {}", told.join(", ")))
 }
@@ -172,7 +172,7 @@ mod tests {
         assert!(other[0] != other[1] && other[1] == "processor other", "{other:?}");
         assert_eq!(with(&|run| run.header.environment.cpu = None)[1], "processor unknown");
         assert_eq!(with(&|run| run.header.environment.kernel = "Linux 9".into())[1], "kernel Linux 9");
-        // Two that are known, of one name: one whose is not known says nothing.
+        // Two known builds of one name: an unknown one says nothing.
         let known =
             |id: &'static str| move |run: &mut Run| run.header.environment.machine_id = Some(id.into());
         assert_eq!(with(&known("b7")), ["", ""]);
@@ -211,7 +211,7 @@ mod tests {
             ],
             "the compiler alone would make one of two builds"
         );
-        // Of many engines the number is told, and what both runs have.
+        // With many engines, the number is shown, and what both runs have.
         let all = said(&[
             built(&["leveldb", "lmdb", "redb", "rocksdb"], gcc),
             built(&["leveldb", "lmdb", "redb"], clang),

@@ -1,5 +1,5 @@
 //! The matrix of winners as data: for each group, which contestant is best at what, where, by how much, and why a place is
-//! empty. Contestants are stores, unless the runs compare something else. The figure of a store is its geometric mean over trials, as ratios are what decides ([`crate::stats`]).
+//! empty. Contestants are stores, unless the runs compare something else. A store's figure is the geometric mean over trials, as ratios decide ([`crate::stats`]).
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -29,7 +29,7 @@ use crate::judge::{Rule, Verdict};
 use crate::layout::{Layout, Position};
 use crate::stats::{Better, Resolution, Scatter, Series, Summary, compare_at};
 
-/// The operations of paper 000, in the order in which reports show them; any others follow.
+/// The operations of paper 000, in the order of reports; others follow.
 pub const OPERATIONS: [&str; 4] = ["insert", "update", "get", "remove"];
 
 /// The name of the row of memory.
@@ -42,22 +42,22 @@ pub struct Matrix {
     pub hardware: String,
     /// The values that distinguish it from the other matrices.
     pub title: String,
-    /// The guarantee asked for; absent where cells have none.
+    /// The guarantee asked for; `None` if cells have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guarantee_asked: Option<GuaranteeChoice>,
-    /// The tier given, if any trial got far enough to tell.
+    /// The tier given, if any trial got far enough to report it.
     pub guarantee: Option<Guarantee>,
-    /// Values of the axes that the group has in common, by the axes' names.
+    /// The group's common values, by the axes' names.
     pub facets: BTreeMap<&'static str, String>,
-    /// In what the method of its runs differs from that of other runs given; absent where it differs in nothing.
+    /// How the method of its runs differs from that of the other runs; empty if it doesn't.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub method: String,
-    /// The columns, left to right: the values of the axes that make columns and halves.
+    /// The columns, left to right: values of the axes of columns and halves.
     #[serde(serialize_with = "sorted_by_axis")]
     pub columns: Vec<Position>,
     /// The rows, from top to bottom.
     pub rows: Vec<Row>,
-    /// Which stores an accident can cost as a whole, a line for each accident.
+    /// Stores that an accident can destroy, a line for each accident.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dangers: Vec<String>,
 }
@@ -68,14 +68,14 @@ pub struct Row {
     /// The figure.
     #[serde(flatten)]
     pub figure: Figure,
-    /// The values of the axes that make rows, such as the record size.
+    /// The values of the axes of rows, such as the record size.
     #[serde(flatten)]
     pub at: Position,
     /// One for each column.
     pub contests: Vec<Contest>,
 }
 
-/// The subject of a row.
+/// The figure of a row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
     /// The operation's name, or `space` or `memory`.
@@ -89,12 +89,12 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Whether it is of operations, and of no room that they take.
+    /// Whether it is of operations rather than space.
     pub fn is_of_operations(&self) -> bool {
         self.name != SPACE && self.name != MEMORY
     }
 
-    /// The range of some of its figures in words; `None` where there are none.
+    /// The range of its values in words; `None` without values.
     pub fn range<'a>(&self, contenders: impl Iterator<Item = &'a Contender>) -> Option<String> {
         let values: Vec<f64> = contenders.map(|contender| contender.figure.mean.value).collect();
         let (low, high) =
@@ -106,17 +106,17 @@ impl Figure {
     }
 }
 
-/// One place in the matrix: the stores ranked, and those without a figure.
+/// One place in the matrix: the ranked stores, and those without a figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Contest {
     /// The best first, then by the figure. Empty if no store has a figure.
     pub contenders: Vec<Contender>,
-    /// Those that are not ranked, as a power cut can cost more than the guarantee allows.
+    /// Stores that are not ranked, as a power cut can cost more than the guarantee allows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub riskier: Vec<Contender>,
     /// Stores of this matrix that have no figure here, and why.
     pub absent: Vec<Absent>,
-    /// Failed trials, also of stores that succeeded in others.
+    /// Failed trials, including those of stores that succeeded in others.
     pub failed_trials: usize,
 }
 
@@ -135,12 +135,12 @@ impl Contest {
         winners(&self.contenders)
     }
 
-    /// Whether stores were compared here, but under conditions that allow no verdict.
+    /// Whether stores were compared here under conditions that allow no verdict.
     pub fn is_not_judged(&self) -> bool {
         self.contenders.len() > 1 && !is_judged(&self.contenders)
     }
 
-    /// Whether one store alone is the best.
+    /// Whether a single store is the best.
     pub fn is_decided(&self) -> bool {
         is_decided(&self.contenders)
     }
@@ -166,7 +166,7 @@ impl Matrix {
         first.map_or(0, |contest| contest.contenders.len() + contest.riskier.len() + contest.absent.len())
     }
 
-    /// The contestants without any figure at a position, each with why by the last row there.
+    /// The contestants without any figure at a position, with the reason of the last row there.
     pub fn absent(&self) -> Vec<(Position, &Absent)> {
         let mut all = Vec::new();
         let ats: BTreeSet<&Position> = self.rows.iter().map(|row| &row.at).collect();
@@ -183,7 +183,7 @@ impl Matrix {
         all
     }
 
-    /// The same with contestants' settings as people read them easily.
+    /// The matrix with readable settings in contestants' names.
     pub fn readable<'m>(&'m self, readable: &Readable) -> Cow<'m, Matrix> {
         if !readable.is_any() {
             return Cow::Borrowed(self);
@@ -222,7 +222,7 @@ pub fn matrices(merged: &Merged<'_>) -> Vec<Matrix> {
     merged.groups.iter().filter_map(|group| matrix(merged, group)).collect()
 }
 
-/// Columns as JSON has them, each with its values in the order of the axes.
+/// Columns in JSON, each with its values in the order of the axes.
 fn sorted_by_axis<S: Serializer>(columns: &[Position], serializer: S) -> Result<S::Ok, S::Error> {
     let mut list = serializer.serialize_seq(Some(columns.len()))?;
     for column in columns {
@@ -233,13 +233,13 @@ fn sorted_by_axis<S: Serializer>(columns: &[Position], serializer: S) -> Result<
     list.end()
 }
 
-/// The contestants at a position, each with its trials.
+/// The contestants at a position, with their trials.
 pub(crate) type Here<'a> = IndexMap<Cow<'a, str>, Vec<Entry<'a>>>;
 
 /// A group's trials by position and contestant.
 pub(crate) type ByPosition<'a> = BTreeMap<Position, Here<'a>>;
 
-/// Sorts a group's trials by position and contestant, contestants in the order in which they first appear.
+/// Sorts a group's trials by position and contestant, contestants in the order of appearance.
 pub(crate) fn by_position<'a>(layout: &Layout, group: &Group<'a>) -> ByPosition<'a> {
     let mut sorted = ByPosition::new();
     for entry in &group.trials {
@@ -247,7 +247,7 @@ pub(crate) fn by_position<'a>(layout: &Layout, group: &Group<'a>) -> ByPosition<
         let here = sorted.entry(layout.position(cell)).or_default();
         here.entry(layout.contestant(cell)).or_default().push(*entry);
     }
-    // Two builds of an engine are never one figure: where one of them is ranked, the other is left aside.
+    // Two builds of an engine are never one figure: if one of them is ranked, the other is excluded.
     for entries in sorted.values_mut().flat_map(IndexMap::values_mut) {
         if entries.iter().any(|entry| entry.trial.ok().is_some() && entry.not_ranked().is_none()) {
             entries.retain(|entry| entry.not_ranked().is_none());
@@ -256,7 +256,7 @@ pub(crate) fn by_position<'a>(layout: &Layout, group: &Group<'a>) -> ByPosition<
     sorted
 }
 
-/// The operations that a group measured, those of the paper first.
+/// The operations of a group, those of the paper first.
 pub(crate) fn operations(group: &Group<'_>) -> Vec<String> {
     let measured = group.trials.iter().filter_map(|entry| entry.trial.ok());
     let names: IndexSet<&str> =
@@ -266,17 +266,17 @@ pub(crate) fn operations(group: &Group<'_>) -> Vec<String> {
     known.chain(others).map(str::to_owned).collect()
 }
 
-/// A group's trials, sorted so that contestants can be compared.
+/// A group's trials, sorted for comparison.
 pub(crate) struct Sorted<'g, 'a> {
-    /// Trials by position and contestant, the harness's own included.
+    /// Trials by position and contestant, including the harness's own.
     pub(crate) entries: ByPosition<'a>,
-    /// The contestants left out at a position, and whether for what the store lacks by its nature.
+    /// The contestants left out at a position, and whether the store lacks something by its nature.
     left_out: BTreeMap<(Position, Cow<'g, str>), Why>,
-    /// Those of the runs given.
+    /// The headers of the runs.
     headers: Vec<&'g RunHeader>,
-    /// Those that compete.
+    /// The competing stores.
     pub(crate) stores: IndexSet<Cow<'g, str>>,
-    /// Those of them that are not ranked, as a power cut can cost more than the guarantee allows.
+    /// Competing stores that are not ranked, as a power cut can cost more than the guarantee allows.
     pub(crate) avoided: BTreeSet<Cow<'g, str>>,
     /// The scatter of figures that were asked for, by operation and column.
     scatters: RefCell<HashMap<(String, &'static str), Option<Scatter>>>,
@@ -295,8 +295,8 @@ impl<'g, 'a> Sorted<'g, 'a> {
         }
     }
 
-    /// Ranks the contestants at a position by a figure. A store that an early look told from all others is judged by that look, and
-    /// what was measured on by whatever ended it.
+    /// Ranks the contestants at a position by a figure. A store that an early look separated from all others is judged by that look,
+    /// the others by whatever ended the measuring.
     pub(crate) fn contest(&self, position: &Position, name: &str, column: &Column) -> Contest {
         self.contest_by(self.levels(position), (position, name, column))
     }
@@ -357,7 +357,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
         }
     }
 
-    /// The scatter of trials of the same cells in this group, by the cells that ran more than once.
+    /// The scatter of trials of the same cells in this group, from cells that ran more than once.
     fn scatter(&self, name: &str, column: &Column) -> Option<Scatter> {
         let key = (name.to_owned(), column.id);
         if let Some(known) = self.scatters.borrow().get(&key) {
@@ -371,7 +371,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
         scatter
     }
 
-    /// The clock's resolution of a figure, by all runs here.
+    /// The clock's resolution of a figure, over all runs here.
     pub fn resolution(&self, operation: &str, column: &Column) -> Resolution {
         let threads =
             self.entries.values().flat_map(IndexMap::values).flatten().map(|e| e.trial.cell.threads());
@@ -379,7 +379,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
         clock::resolution(environments, column, operation, threads.max().unwrap_or(1))
     }
 
-    /// On which terms a figure's stores are told apart at a position.
+    /// The terms on which a figure's stores are compared at a position.
     fn terms(&self, position: &Position, name: &str, column: &Column) -> Terms {
         terms(&self.headers, self.at(position), name, column)
     }
@@ -390,7 +390,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
     }
 }
 
-/// The headers of the runs that entries are from.
+/// The headers of the entries' runs.
 fn behind<'h, 'e>(
     headers: &[&'h RunHeader],
     entries: impl Iterator<Item = &'e Entry<'e>>,
@@ -399,7 +399,7 @@ fn behind<'h, 'e>(
     runs.into_iter().filter_map(|run| headers.get(run).copied()).collect()
 }
 
-/// On which terms figures are told apart that these entries, of runs with these headers, have.
+/// The terms on which figures of these entries are compared, given the headers of their runs.
 pub(crate) fn terms<'e>(
     headers: &[&RunHeader],
     entries: impl Iterator<Item = &'e Entry<'e>> + Clone,
@@ -416,12 +416,12 @@ pub(crate) fn terms<'e>(
     terms.during(contention, column.clocked != Clocked::No)
 }
 
-/// The entries whose figures take their place in a ranking.
+/// The entries whose figures are ranked.
 pub(crate) fn ranked<'a>(entries: &[Entry<'a>]) -> Vec<Entry<'a>> {
     entries.iter().filter(|entry| entry.not_ranked().is_none()).copied().collect()
 }
 
-/// The stores at a position, each with the entries that take their place in a ranking; those without any are left out.
+/// The stores at a position, each with its ranked entries; stores without any are left out.
 pub(crate) fn ranked_stores<'a>(here: &Here<'a>) -> Here<'a> {
     let all = here.iter().map(|(store, entries)| (store.clone(), ranked(entries)));
     all.filter(|(_, entries)| !entries.is_empty()).collect()
@@ -434,7 +434,7 @@ pub(crate) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Seri
     trials.filter_map(|(block, m)| value(m).map(|value| (block, value))).collect()
 }
 
-/// The same, of what takes a place in a ranking: not the latency of what did not keep up with its rate.
+/// The same for ranked figures: without the latency of operations that did not keep up with their rate.
 pub(crate) fn competing_series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
     match column.clocked == Clocked::Latency && saturated::of(entries, name).is_some() {
         true => Series::default(),
@@ -492,14 +492,14 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
     })
 }
 
-/// The subjects of the rows: the headline figures of the group's workload.
+/// The figures of the rows: the headline figures of the group's workload.
 pub(crate) fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'static Column)> {
     let workload = workload(merged, group);
     let measured = || group.trials.iter().filter_map(|entry| entry.trial.ok());
     let keeps_values = |measured: &Measured| measured.stored.value_bytes > 0;
     let of = |headline: &Headline| -> Vec<(String, &'static Column)> {
         match headline {
-            // Replays of older versions told of each kind of operation alone.
+            // Replays of older versions reported only each kind of operation.
             Headline::Throughput
                 if measured().all(|m| m.operation(OVERALL).is_none()) && measured().next().is_some() =>
             {
@@ -509,14 +509,14 @@ pub(crate) fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'
             Headline::Latency => {
                 let mut operations = operations(group);
                 if operations.is_empty() {
-                    // Nothing succeeded: rows are needed all the same, to say so.
+                    // Nothing succeeded: rows are needed all the same, to show that.
                     operations = planned_operations(workload).into_iter().map(str::to_owned).collect();
                 }
-                // The time of all operations together is told by how many there are in a second.
+                // The time of all operations together is shown as operations per second.
                 operations.retain(|name| name != OVERALL);
                 operations.into_iter().map(|name| (name, &MEAN_LATENCY)).collect()
             }
-            // Work that leaves no values behind takes no space for any.
+            // Work that leaves no values takes no space for any.
             Headline::Space if measured().next().is_none() || measured().any(keeps_values) => {
                 vec![(SPACE.into(), &SPACE_AMPLIFICATION)]
             }
@@ -527,13 +527,13 @@ pub(crate) fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'
     workload.def().headline.iter().flat_map(of).collect()
 }
 
-/// The workload of a group: that of its first run.
+/// The workload of a group: its first run's.
 fn workload(merged: &Merged<'_>, group: &Group<'_>) -> Workload {
     let run = group.trials.first().map_or(0, |entry| entry.run);
     merged.workloads.get(run).copied().unwrap_or(Workload::CRUD)
 }
 
-/// The operations of a workload; in the order of the paper where it is crud.
+/// The operations of a workload; for crud in the order of the paper.
 fn planned_operations(workload: Workload) -> Vec<&'static str> {
     if workload == Workload::CRUD { OPERATIONS.to_vec() } else { workload.def().operations.to_vec() }
 }
@@ -545,7 +545,7 @@ fn contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {
 fn why(entries: &[Entry<'_>], (name, column): (&str, &Column), left_out: Option<Why>) -> Why {
     let saturated = saturated::of(entries, name).is_some();
     let doubted = |measured: &Measured| measured.doubt(name).is_some();
-    // A trial that succeeded did every operation that its work has.
+    // A successful trial has all operations of its workload.
     let lacks = |measured: &Measured| column.is_of_operation() && measured.operation(name).is_none();
     let outcomes = entries.iter().map(|entry| match (&entry.trial.outcome, entry.trial.ok()) {
         (Outcome::Failed { .. }, _) => Why::Failed,

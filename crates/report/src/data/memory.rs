@@ -1,25 +1,25 @@
-//! Which memory decides wherever stores are ranked by memory.
+//! Which kind of memory ranks stores.
 //!
-//! Resident memory alone would charge a store that maps its files for pages that the kernel can drop at any time, and others not
-//! for the page cache that serves them just so.
+//! Resident memory alone would charge a store that maps its files for pages that the kernel can drop at any time, but not other stores
+//! for the page cache that serves them in the same way.
 
 use storebench_core::result::Memory;
 
 use crate::column::{Column, PEAK_MEMORY, PEAK_WITH_PAGE_CACHE, PEAK_WITHOUT_MAPPED_FILES};
 
-/// The kind of memory that is compared: the same for all that are compared.
+/// The kind of memory that is compared: the same for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
-    /// All that the trial's cgroup was charged for, the page cache included.
+    /// Everything charged to the trial's cgroup, including the page cache.
     WithPageCache,
     /// Resident memory without pages of mapped files.
     WithoutMappedFiles,
-    /// Resident memory with pages of mapped files: all that results of older versions tell.
+    /// Resident memory with pages of mapped files: all that older versions report.
     Resident,
 }
 
 impl Basis {
-    /// The fairest that all of these trials know.
+    /// The fairest basis that all of these trials have.
     pub fn of<'a>(trials: impl Iterator<Item = &'a Memory> + Clone) -> Basis {
         let all_know = |basis: &Basis| trials.clone().all(|memory| basis.bytes(memory).is_some());
         let fairer = [Basis::WithPageCache, Basis::WithoutMappedFiles];
@@ -30,7 +30,7 @@ impl Basis {
             .unwrap_or(Basis::Resident)
     }
 
-    /// The memory that a trial took at its peak, in bytes, where it is known.
+    /// The peak memory of a trial, in bytes, if known.
     pub fn bytes(self, memory: &Memory) -> Option<u64> {
         match self {
             Basis::WithPageCache => memory.peak_with_page_cache_bytes,
@@ -48,7 +48,7 @@ impl Basis {
         }
     }
 
-    /// Behind a figure: `12 MiB of memory with the page cache`.
+    /// The words after a figure: `12 MiB of memory with the page cache`.
     pub fn words(self) -> &'static str {
         match self {
             Basis::WithPageCache => "with the page cache",
@@ -57,7 +57,7 @@ impl Basis {
         }
     }
 
-    /// The meaning of the figure, and the reason for it, below a table.
+    /// A note below a table: what the figure means, and why.
     pub fn note(self) -> &'static str {
         match self {
             Basis::WithPageCache => {

@@ -1,5 +1,5 @@
-//! Sorts the trials of any number of runs into groups whose figures may be compared with each other: one machine, one
-//! guarantee, one place, one method. Runs of the same hardware name add trials; their blocks stay apart.
+//! Sorts the trials of any number of runs into groups with comparable figures: one machine, one
+//! guarantee, one place, one method. Runs of the same hardware name add trials; their blocks stay separate.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -23,7 +23,7 @@ use crate::judge::interim;
 use crate::layout::Layout;
 use crate::published::Table;
 
-/// The key that pairs figures: the same block of the same run.
+/// Identifies paired figures: the same block of the same run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockKey {
     /// The position of the run among those given.
@@ -32,7 +32,7 @@ pub struct BlockKey {
     pub block: u32,
 }
 
-/// A trial and the run it comes from.
+/// A trial with its run.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry<'a> {
     /// The position of the run among those given.
@@ -42,8 +42,8 @@ pub struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Why its figures take no place in a ranking: its engine was compiled as its authors would not ship it. `None` where
-    /// they do.
+    /// Why its figures are not ranked: its engine was compiled differently from its authors' release. `None` if they
+    /// are.
     pub fn not_ranked(&self) -> Option<&'a str> {
         self.trial.ok()?.store_build.as_ref()?.not_ranked.as_deref()
     }
@@ -54,22 +54,22 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The values that all trials of a group have in common.
+/// What all trials of a group share.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupKey {
     /// The hardware's name.
     pub hardware: String,
-    /// The guarantee asked for; `None` where cells have none.
+    /// The guarantee asked for; `None` if cells have none.
     pub asked: Option<GuaranteeChoice>,
-    /// The tier given; `None` if no trial got far enough to tell, and where cells have no guarantee.
+    /// The tier given; `None` if no trial got far enough to report it, and if cells have no guarantee.
     pub tier: Option<Guarantee>,
-    /// The loss that a power cut can cause, where the tier alone does not say it: settings are ranked at one such promise.
+    /// The loss that a power cut can cause, if the tier alone does not say it: settings are ranked at one such promise.
     pub power_cut: Option<Loss>,
-    /// Values of the axes that tell groups apart, such as the place; the guarantee aside.
+    /// Values of the axes that distinguish groups, such as the place, except the guarantee.
     pub facets: Vec<(Axis, String)>,
-    /// In what the method of its runs differs from that of other runs given, in words; empty where it differs in nothing.
+    /// How the method of its runs differs from that of the other runs, in words; empty if it doesn't.
     pub method: String,
-    /// The same, without whether the store is a server.
+    /// The same without the difference between servers and libraries.
     pub(crate) plan_method: String,
 }
 
@@ -95,32 +95,32 @@ impl GroupKey {
         }
     }
 
-    /// The same of what is compared with itself alone, so that servers may stand beside libraries.
+    /// The key without the difference between servers and libraries, for figures that are compared only with themselves.
     pub(crate) fn beside_libraries(&self) -> GroupKey {
         GroupKey { method: self.plan_method.clone(), ..self.clone() }
     }
 
-    /// The guarantee in few words; `None` where cells have none.
+    /// The guarantee in short; `None` if cells have none.
     pub fn guarantee(&self) -> Option<GuaranteeLabel> {
         self.asked.map(|asked| GuaranteeLabel(asked, self.tier, self.power_cut))
     }
 
-    /// Its value on an axis that tells groups apart; `None` where its cells have none.
+    /// Its value on an axis that distinguishes groups; `None` if its cells have none.
     pub fn facet(&self, axis: Axis) -> Option<&str> {
         self.facets.iter().find(|(own, _)| *own == axis).map(|(_, value)| value.as_str())
     }
 }
 
-/// The guarantee of a trial: its tier, and what a power cut can cost where it told that more finely.
+/// The guarantee of a trial: its tier, and the cost of a power cut if that is more precise.
 type Given = (Guarantee, Option<Loss>);
 
-/// The guarantee asked for and the one given, in few words: `process`, or `default (as shipped), tier power`.
+/// The guarantee asked for and the one given, in short: `process`, or `default (as shipped), tier power`.
 pub struct GuaranteeLabel(pub GuaranteeChoice, pub Option<Guarantee>, pub Option<Loss>);
 
 impl fmt::Display for GuaranteeLabel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let GuaranteeLabel(GuaranteeChoice::Default, Some(tier), Some(power_cut)) = self {
-            // It is the settings that decide it.
+            // The settings decide it.
             return write!(f, "tier {tier}, where a power cut {power_cut}");
         }
         match (self.0, self.1) {
@@ -135,7 +135,7 @@ impl fmt::Display for GuaranteeLabel {
     }
 }
 
-/// A cell that was left out, and why.
+/// A cell that was left out, with the reason.
 #[derive(Debug, Clone)]
 pub struct Omitted<'a> {
     /// The cell.
@@ -151,10 +151,10 @@ impl Omitted<'_> {
     }
 }
 
-/// Trials whose figures may be compared.
+/// Comparable trials.
 #[derive(Debug, Clone)]
 pub struct Group<'a> {
-    /// The values that they have in common.
+    /// What they share.
     pub key: GroupKey,
     /// The trials, failed ones included, in the order of the runs given.
     pub trials: Vec<Entry<'a>>,
@@ -162,7 +162,7 @@ pub struct Group<'a> {
     pub left_out: Vec<Omitted<'a>>,
 }
 
-/// The trials of several runs, sorted into groups.
+/// The trials of several runs, in groups.
 #[derive(Debug)]
 pub struct Merged<'a> {
     /// The runs.
@@ -171,27 +171,27 @@ pub struct Merged<'a> {
     pub layout: Layout,
     /// The workload of each run.
     pub(crate) workloads: Vec<Workload>,
-    /// Stores of the harness: shown in tables, but they never win.
+    /// Stores of the harness: shown in tables, never winners.
     harness: HashSet<&'a str>,
     /// The groups, in the order of their keys.
     pub groups: Vec<Group<'a>>,
-    /// The facets that all groups have alike.
+    /// The facets that all groups share.
     common: BTreeSet<(Axis, String)>,
     /// The kind of memory that is compared.
     pub memory: Basis,
     /// Published findings that the runs are checked against.
     pub claims: Vec<StudyClaims>,
-    /// Published tables that the runs are laid beside.
+    /// Published tables that the runs are compared with.
     pub tables: Vec<Table>,
-    /// The figures of the runs' places with no store in the way.
+    /// The figures of the runs' places without a store.
     pub floors: Vec<Floor>,
-    /// Which settings are sizes, for people who read their values.
+    /// Which settings are sizes, for readable values.
     pub readable: Readable,
     /// The stores that the program knows.
     pub stores: &'a [StoreDef],
 }
 
-/// One store as asked for on one machine in one place; says which tiers `default` turned out to be.
+/// One store as asked for on one machine in one place; shows which tiers `default` resolved to.
 type Asked<'a> = (GroupKey, &'a str);
 
 impl<'a> Merged<'a> {
@@ -203,7 +203,7 @@ impl<'a> Merged<'a> {
         let by_its_word = by_their_word(runs, &layout);
         let new = |run: usize, cell: &Cell, given: Option<Given>| {
             let header = &runs[run].header;
-            // A server does other work for a call than a library does: ranked together only where a plan compares stores.
+            // A call to a server is other work than a call to a library: ranked together only if a plan compares stores.
             let apart = match () {
                 () if !layout.names(Axis::STORE) && is_server(header, cell.store()) => BY_A_SERVER,
                 () if by_its_word.contains(&(layout.contestant(cell), cell.guarantee())) => BY_ITS_WORD,
@@ -251,25 +251,25 @@ impl<'a> Merged<'a> {
         }
     }
 
-    /// The same, which knows what the settings of its stores are.
+    /// With what is known of the settings of its stores.
     pub fn with_stores(self, stores: &'a [StoreDef]) -> Merged<'a> {
         let there: HashSet<&str> = self.cells().map(Cell::store).collect();
         let readable = Readable::of(stores.iter().filter(|store| there.contains(store.name)));
         Merged { readable, stores, ..self }
     }
 
-    /// The same, to be compared with what was published.
+    /// With published findings and tables to compare.
     pub fn with_published(self, claims: Vec<StudyClaims>, tables: Vec<Table>) -> Merged<'a> {
         Merged { claims, tables, ..self }
     }
 
-    /// The same, with device runs that may tell what its places give, where those among its own runs do not.
+    /// With device runs that may have figures of its places, if those among its own runs don't.
     pub fn with_devices(self, beside: &[Run]) -> Merged<'a> {
         Merged { floors: floor::floors(self.runs, beside), ..self }
     }
 
-    /// The number of looks that the figures of one position allow for. Where several runs were each stopped by looks, any of one
-    /// may have come together with any of another.
+    /// The number of looks that the figures of one position allow for. If several runs were each stopped by looks, any of one
+    /// may be combined with any of another.
     pub(crate) fn looks<'e>(&self, entries: impl Iterator<Item = &'e Entry<'e>>) -> usize {
         let runs: BTreeSet<usize> = entries.map(|entry| entry.run).collect();
         interim::together(runs.into_iter().map(|run| self.runs[run].header.looks.len()))
@@ -280,8 +280,8 @@ impl<'a> Merged<'a> {
         self.harness.contains(store)
     }
 
-    /// A group's label for people: its guarantee, each facet in which groups differ or that is not at its default, and in
-    /// what its method differs.
+    /// A group's label for people: its guarantee, each facet that differs between groups or is not at its default, and how
+    /// its method differs.
     pub fn label(&self, key: &GroupKey) -> String {
         let varying: Vec<_> = self.varying(key).collect();
         let named = |facet: &&(Axis, String)| {
@@ -294,8 +294,8 @@ impl<'a> Merged<'a> {
         parts.join(", ")
     }
 
-    /// The hardware's name for formats that have no column for the guarantee: with what distinguishes the group, if there
-    /// is more than one, and without a comma, for readers that split at commas.
+    /// The hardware's name for formats without a column for the guarantee: with what distinguishes the group, if there
+    /// is more than one, and without commas, for readers that split at commas.
     pub fn hardware_label(&self, key: &GroupKey) -> String {
         let mut parts = Vec::new();
         if self.groups.iter().any(|other| {
@@ -324,33 +324,33 @@ impl<'a> Merged<'a> {
         key.facets.iter().filter(|facet| !self.common.contains(facet))
     }
 
-    /// The cells of all runs, those that were left out included; as often as they ran.
+    /// The cells of all runs, including those that were left out; repeated as often as they ran.
     pub fn cells(&self) -> impl Iterator<Item = &'a Cell> {
         let ran = self.runs.iter().flat_map(|run| &run.trials).map(|trial| &trial.cell);
         ran.chain(self.runs.iter().flat_map(|run| &run.header.left_out).map(|left_out| &left_out.cell))
     }
 
-    /// The axes that tell groups apart, the guarantee aside.
+    /// The axes that distinguish groups, except the guarantee.
     pub fn facets(&self) -> BTreeSet<Axis> {
         self.groups.iter().flat_map(|group| &group.key.facets).map(|(axis, _)| *axis).collect()
     }
 }
 
-/// The workload of a run, as far as its plan tells. A plan of before there were several is crud's; one that this program does not
-/// know is taken for crud, too.
+/// The workload of a run, if its plan says. A plan from before there were several is crud's; an unknown
+/// one counts as crud's, too.
 fn workload(run: &Run) -> Workload {
     let named = run.plan_keys().and_then(|plan| plan.get("workload")?.as_str()?.parse().ok());
     named.unwrap_or(Workload::CRUD)
 }
 
-/// The words that set servers apart from libraries.
+/// The words that separate servers from libraries.
 const BY_A_SERVER: &str = "client and server";
 
-/// The words that set libraries apart which alone say that they keep `power`.
+/// The words that separate libraries which alone report that they keep `power`.
 const BY_ITS_WORD: &str = "by the library's word";
 
-/// The contestants, with the guarantee asked for, of which nothing but their own report says that they keep `power`: no cut check of
-/// these runs found that they do.
+/// The contestants, with the guarantee asked for, whose `power` only their own report supports: no cut check of
+/// these runs confirmed it.
 fn by_their_word<'a>(runs: &'a [Run], layout: &Layout) -> BTreeSet<(Cow<'a, str>, GuaranteeChoice)> {
     let (mut by_word, mut checked) = (BTreeSet::new(), BTreeSet::new());
     for (_, trial) in all_trials(runs) {
@@ -372,7 +372,7 @@ fn all_trials(runs: &[Run]) -> impl Iterator<Item = (usize, &TrialResult)> + Clo
     runs.iter().enumerate().flat_map(|(index, run)| run.trials.iter().map(move |trial| (index, trial)))
 }
 
-/// The facets that all of some groups have alike: found once, as every label asks for them.
+/// The facets that groups share: computed once, as every label needs them.
 fn common(groups: &[Group<'_>]) -> BTreeSet<(Axis, String)> {
     let mut keys = groups.iter().map(|group| &group.key);
     let mut common: BTreeSet<_> =
@@ -389,8 +389,8 @@ fn group<'g, 'a>(groups: &'g mut BTreeMap<GroupKey, Group<'a>>, key: GroupKey) -
     })
 }
 
-/// The groups in which a trial without a figure is missing. Which tier `default` would have been is known from the store's
-/// other trials; where it has none, the trial is missing from every group that asked for the same. `unknown` is its key
+/// The groups from which a trial without a figure is missing. The store's other trials show which tier `default` would have
+/// been; without any, the trial is missing from every group with the same request. `unknown` is its key
 /// without a tier.
 fn homes(
     unknown: GroupKey,
@@ -419,7 +419,7 @@ fn homes(
     if alike.is_empty() { vec![unknown] } else { alike }
 }
 
-/// The measurements of the succeeded trials among some.
+/// The measurements of the successful trials.
 pub fn measured<'a>(entries: &[Entry<'a>]) -> Vec<(BlockKey, &'a Measured)> {
     entries.iter().filter_map(|entry| entry.trial.ok().map(|measured| (entry.block(), measured))).collect()
 }

@@ -1,5 +1,5 @@
-//! The method of a run: all that its plan says of the work itself, and so all that makes figures of two runs incomparable
-//! though their cells are the same. One list for everything that puts runs side by side.
+//! The method of a run: everything in its plan about the work itself, and so everything that makes figures of two runs incomparable
+//! though their cells are the same. One list for everything that compares runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use toml::{Table, Value};
 
 use crate::data::made;
 
-/// Keys of a plan that are no part of the method: names, what chooses cells or ends a run, and what readers find in it.
+/// Keys of a plan that are not part of the method: names, keys that choose cells or end a run, and keys for readers.
 const NO_PART: [&str; 32] = [
     "format",
     "name",
@@ -29,56 +29,56 @@ const NO_PART: [&str; 32] = [
     "claims_among",
     "claims_over",
     "compare",
-    // Estimates bear on no figure that is measured.
+    // Estimates do not affect measured figures.
     "disk_estimate",
-    // So do states after power cuts, which come after it.
+    // Nor do states after power cuts, which come after the trial.
     "cuts",
     "torn",
     "settling",
     "faults",
     "recovery",
-    // The tier that was given is told with each trial.
+    // The given tier is part of each trial.
     "judge_settings",
     "published",
-    // Which file it was: its digest is part of what the run knows of it.
+    // The file's path: its digest is part of the trace's description.
     "trace",
     "one_at_a_time",
     "axes_one_at_a_time",
     "paired",
     "fewer_records",
     "point",
-    // Plans of before it was an axis name it here; their cells have it now.
+    // Plans from before it was an axis name it here; their cells have it now.
     "compression",
 ];
 
-/// Keys that draw the data and the order of the work. Runs that differ in them did the same with other random numbers.
+/// Keys that draw the data and the order of the work. Runs that differ in them did the same work with other random numbers.
 const DRAWN: [&str; 1] = [SEED];
 
-/// The seed of data and choices.
+/// The key of the seed of data and choices.
 pub const SEED: &str = "seed";
 
-/// The operations that alternate.
+/// The key of the mix of operations.
 pub const MIX: &str = "mix";
 
-/// The cache of cells with equal caches, which bears on no others.
+/// The cache of cells with equal caches, which affects no others.
 const EQUAL_CACHE: &str = "equal_cache";
 
-/// The beginning of the keys of machines: they bear on the cells of that machine alone.
+/// The beginning of the keys of machines, which affect only the cells of that machine.
 const MACHINES: &str = "machines.";
 
-/// The beginning of the keys of drivers; the place's name follows. They bear on the cells there alone.
+/// The beginning of the keys of drivers, followed by the place's name. They affect only the cells there.
 const PLACES: &str = "places.";
 
-/// The beginning of the keys of simulated disks. They bear on the cells on that disk alone.
+/// The beginning of the keys of simulated disks. They affect only the cells on that disk.
 const DISKS: &str = "disks.";
 
-/// Keys of a machine that say nothing of what it is held to.
+/// Keys of a machine that set no limits.
 const ABOUT: [&str; 5] = ["about", "core", "lacks", "optional", "sources"];
 
 /// The method of a run's work, by its plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Method {
-    /// Values by key; a key within a table has the tables' names before it: `settings.sqlite.page_size`.
+    /// Values by key; a key within a table is prefixed with the tables' names: `settings.sqlite.page_size`.
     keys: BTreeMap<String, String>,
     /// The stores that take part.
     stores: BTreeSet<String>,
@@ -87,7 +87,7 @@ pub struct Method {
 }
 
 impl Method {
-    /// The method of a run; `None` where its plan can't be read.
+    /// The method of a run; `None` if its plan can't be read.
     pub fn of(run: &Run) -> Option<Method> {
         let stores = run.header.stores.iter().map(|store| store.name.clone()).collect();
         let mut method = Method::read(run.plan_keys()?, stores);
@@ -116,13 +116,13 @@ impl Method {
         self.keys.get(key).map(String::as_str)
     }
 
-    /// All that tells it from other methods, in words; not what only draws random numbers.
+    /// Everything that distinguishes it from other methods, in words; without keys that only draw random numbers.
     pub fn all(&self) -> String {
         let keys = self.keys.keys().filter(|key| self.has_part(key) && !is_drawn(key));
         keys.map(|key| self.words(key)).collect::<Vec<_>>().join("\n")
     }
 
-    /// Whether a key bears on this run: not the settings of a store that has no part in it, nor a count of operations where
+    /// Whether a key affects this run: not the settings of a store that takes no part, nor a count of operations if
     /// time ends them.
     fn has_part(&self, key: &str) -> bool {
         match key.strip_prefix("settings.").and_then(|rest| rest.split_once('.')) {
@@ -145,7 +145,7 @@ impl Method {
     }
 }
 
-/// All that a plan says, by key as in [`Method`]; `None` where it can't be read.
+/// The values of a plan, with keys as in [`Method`]; `None` if it can't be read.
 pub fn keys(plan: &str) -> Option<BTreeMap<String, String>> {
     let plan: Table = plan.parse().ok()?;
     let mut keys = BTreeMap::new();
@@ -153,12 +153,12 @@ pub fn keys(plan: &str) -> Option<BTreeMap<String, String>> {
     Some(keys)
 }
 
-/// Whether a key only draws random numbers, so that runs that differ in it are alike.
+/// Whether a key only draws random numbers, so that runs that differ in it are equal.
 pub fn is_drawn(key: &str) -> bool {
     DRAWN.contains(&key)
 }
 
-/// The keys in which any of these methods differ, in alphabetical order: each among those on which it bears.
+/// The keys in which any of these methods differ, in alphabetical order: among the methods that each key affects.
 pub fn differing<'m>(methods: &[&'m Method]) -> Vec<&'m str> {
     let keys: BTreeSet<&str> =
         methods.iter().flat_map(|method| method.keys.keys().map(String::as_str)).collect();
@@ -170,8 +170,8 @@ pub fn differing<'m>(methods: &[&'m Method]) -> Vec<&'m str> {
     keys.into_iter().filter(differs).collect()
 }
 
-/// In what a run was made otherwise than the built-in study of this name: not how many operations of which kinds, but how they
-/// were done.
+/// How a run's method differs from that of the built-in study of this name, ignoring the number and kinds of
+/// operations.
 pub fn unlike(run: &Run, study: &str) -> Vec<String> {
     let Some(method) = Method::of(run) else { return vec!["by a plan that can't be read".to_owned()] };
     let standard = storebench_host::plan::find(study).and_then(|plan| plan.to_toml()).ok();
@@ -185,7 +185,7 @@ pub fn unlike(run: &Run, study: &str) -> Vec<String> {
     set.map(|key| method.words(key)).collect()
 }
 
-/// The machine of a key, and what of it the key says.
+/// The machine of a key, and the rest of the key.
 fn machine_of(key: &str) -> Option<(&str, &str)> {
     key.strip_prefix(MACHINES)?.split_once('.')
 }
@@ -200,7 +200,7 @@ fn is_about(key: &str) -> bool {
     of_machine || of_disk
 }
 
-/// The limits that the trials of a run were not held to though its plan names them, or only in part.
+/// The limits in a run's plan that were not enforced, or only in part.
 fn not_held(run: &Run) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for machine in
@@ -218,8 +218,8 @@ fn not_held(run: &Run) -> BTreeMap<String, String> {
     found
 }
 
-/// When the operations of a run's trials began, where anything was loaded before: older versions never waited, and their plans say
-/// nothing of it.
+/// When the operations of a run's trials began after loading: older versions never waited, and their plans don't
+/// say so.
 fn after_load(run: &Run) -> Option<&'static str> {
     let loads = run.trials.iter().filter_map(|trial| trial.ok()).map(|measured| &measured.load);
     let (rested, at_once): (Vec<_>, Vec<_>) =
@@ -232,7 +232,7 @@ fn after_load(run: &Run) -> Option<&'static str> {
     }
 }
 
-/// The drivers that mounted the file systems of a run's places, where storebench made them.
+/// The drivers that mounted the file systems of a run's places, if storebench made them.
 fn drivers(run: &Run) -> BTreeMap<String, String> {
     let places = run.header.places.iter();
     places.filter_map(|place| Some((format!("{PLACES}{}", place.name), place.driver.clone()?))).collect()
@@ -248,10 +248,10 @@ fn flatten(key: &str, value: &Value, into: &mut BTreeMap<String, String>) {
     }
 }
 
-/// In what the methods of several runs differ.
+/// How the methods of several runs differ.
 #[derive(Debug)]
 pub struct Methods {
-    /// For each run what is said of it, by key. Empty where all are alike.
+    /// The words for each run, by key. Empty if all are equal.
     words: Vec<Vec<(String, String)>>,
 }
 
@@ -265,7 +265,7 @@ impl Methods {
         Methods { words }
     }
 
-    /// For each run what its plan says otherwise than another of them.
+    /// How the plan of each run differs from another's.
     fn planned(runs: &[Run]) -> Vec<Vec<(String, String)>> {
         let alike = |run: &Run| {
             let first = &runs[0];
@@ -284,7 +284,7 @@ impl Methods {
         let words = |(index, method): (usize, &Option<Method>)| match method {
             Some(method) => keys.iter().map(|key| ((*key).to_owned(), method.words(key))).collect(),
             None => {
-                // One that can't be read is like itself alone.
+                // An unreadable plan equals only itself.
                 let plan = &runs[index].header.plan;
                 let first = runs.iter().position(|run| run.header.plan == *plan).unwrap_or(index);
                 vec![(String::new(), format!("with the plan of run {first}, which can't be read"))]
@@ -293,8 +293,8 @@ impl Methods {
         read.iter().enumerate().map(words).collect()
     }
 
-    /// In what the method of a run's cell differs from that of the other runs: `operations=100, sqlite.page_size=8192`. Empty
-    /// where it differs in nothing.
+    /// How the method of a run's cell differs from that of the other runs: `operations=100, sqlite.page_size=8192`. Empty
+    /// if it doesn't.
     pub fn of(&self, run: usize, cell: &Cell) -> String {
         let bears = |key: &str| match (machine_of(key), key.strip_prefix(PLACES)) {
             _ if key.starts_with(DISKS) => key.starts_with(&format!("{DISKS}{}.", cell.disk())),
@@ -334,7 +334,7 @@ mod tests {
             said(&[planned("sqlite", first), planned("sqlite", second)]),
             ["order=insert, get, sqlite.page_size not set", "order=get, sqlite.page_size=8192"]
         );
-        // Of a store that did not run, settings say nothing.
+        // The settings of a store that did not run do not matter.
         assert_eq!(said(&[planned("sqlite", first), planned("lmdb", second)])[1], "order=get");
         assert_eq!(said(&[planned("sqlite", first), planned("sqlite", first)]), ["", ""]);
         assert_eq!(said(&[planned("sqlite", first)]), [""]);
@@ -395,7 +395,7 @@ mod tests {
         assert_eq!(said(&runs), ["small.memory=64MiB", "small.memory=32MiB"]);
         runs[1].header.plan = runs[0].header.plan.clone();
         assert_eq!(said(&runs), ["", ""]);
-        // A limit that was not held in one of the runs is not the one that was held in the other.
+        // An unenforced limit differs from an enforced one.
         let not_held =
             LimitReport { limit: Limited::Memory, asked: 64 << 20, in_force: None, by: None, remark: None };
         let none = None;
@@ -440,7 +440,7 @@ mod tests {
         };
         let rest = Some(Rest { took_ns: 1, at_rest: true });
         let rested = || run("a = 1", rest);
-        // A run of an older version, whose plan says nothing of it.
+        // A run of an older version, whose plan doesn't say.
         assert_eq!(said(&[rested(), run("a = 1", None)]), ["after_load=rest", "after_load=at-once"]);
         let asked = run("a = 1\nafter_load = \"at-once\"", None);
         assert_eq!(said(&[asked, run("a = 1", None)]), ["", ""]);

@@ -1,6 +1,6 @@
-//! Moments, as results write them and as people read them.
+//! Formats times, as results write them and as people read them.
 
-/// The day of a moment, as results write it.
+/// The day of a time in results.
 pub(crate) fn day(time: &str) -> &str {
     time.split('T').next().unwrap_or_default()
 }

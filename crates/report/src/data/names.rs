@@ -4,7 +4,7 @@ use anstyle::{Ansi256Color, AnsiColor, Color, Style};
 use storebench_core::units::counted;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The stores of paper 000: our name, its name, and the colour (of the 256-colour palette) behind their cells.
+/// The stores of paper 000: storebench's name, the paper's, and the colour (of the 256-colour palette) behind their cells.
 const OF_THE_PAPER: [(&str, &str, u8); 6] = [
     ("sqlite", "SQLite3", 117),
     ("leveldb", "LevelDB", 150),
@@ -23,19 +23,19 @@ const FURTHER: [(&str, u8); 8] = [
     ("one-file", 146),
     ("sled", 111),
     ("libmdbx", 203),
-    // In results of earlier versions alone. It keeps its place, which the colours of other names depend on.
+    // Only in results of earlier versions. It keeps its position, which determines the colours of other names.
     ("wiredtiger", 114),
 ];
 
-/// Colours left for stores of other tables; their names choose.
+/// The remaining colours, for other stores by their names.
 const OTHERS: [u8; 5] = [147, 158, 186, 218, 180];
 
-/// The name under which paper 000's scripts know a store; our own for all others.
+/// The name of a store in paper 000's scripts; otherwise storebench's own.
 pub fn paper_name(store: &str) -> &str {
     OF_THE_PAPER.iter().find(|(name, ..)| *name == store).map_or(store, |(_, name, _)| name)
 }
 
-/// A store's colour: the same in every report, and black on a light ground, which reads on dark and light terminals.
+/// A store's colour: the same in every report, black on a light ground, readable on dark and light terminals.
 pub fn store_style(store: &str) -> Style {
     let known = OF_THE_PAPER.iter().map(|(name, _, colour)| (*name, *colour)).chain(FURTHER);
     let colour =
@@ -43,7 +43,7 @@ pub fn store_style(store: &str) -> Style {
     Style::new().fg_color(Some(Ansi256Color(16).into())).bg_color(Some(Ansi256Color(colour).into()))
 }
 
-/// A store's place in the palette of the HTML report, from 0 to 19: the same in every report.
+/// A store's index in the palette of the HTML report, from 0 to 19: the same in every report.
 pub fn palette_position(store: &str) -> usize {
     let known = OF_THE_PAPER.iter().map(|(name, ..)| *name).chain(FURTHER.map(|(name, _)| name));
     let known: Vec<&str> = known.chain(["null", "memory"]).collect();
@@ -55,12 +55,12 @@ fn other(store: &str) -> u8 {
     OTHERS[(xxh3_64(store.as_bytes()) % OTHERS.len() as u64) as usize]
 }
 
-/// The parts of a name that say anything.
+/// The nonempty parts, joined.
 pub fn joined<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// Things in a sentence: `a, b and c`.
+/// A list in a sentence: `a, b and c`.
 pub fn and<S: std::borrow::Borrow<str>>(parts: &[S]) -> String {
     match parts.split_last() {
         Some((last, [])) => last.borrow().to_owned(),
@@ -69,19 +69,19 @@ pub fn and<S: std::borrow::Borrow<str>>(parts: &[S]) -> String {
     }
 }
 
-/// Kinds of failure, and so on, that are listed before the rest is only counted.
+/// Kinds of failure and the like that are listed; the rest is counted.
 pub(crate) const LISTED: usize = 10;
 
-/// Headings.
+/// The style of headings.
 pub const HEADING: Style = Style::new().bold();
 
-/// Where something failed.
+/// The style of failures.
 pub const FAILURE: Style = Style::new().bold().fg_color(Some(Color::Ansi(AnsiColor::Red)));
 
 /// The style of changes for the better.
 pub const GOOD: Style = Style::new().bold().fg_color(Some(Color::Ansi(AnsiColor::Green)));
 
-/// On which part of the machines: `on most machines (7 of 9)`.
+/// The share of machines: `on most machines (7 of 9)`.
 pub fn on(some: usize, all: usize) -> String {
     let which = match some {
         some if some == all => "all",

@@ -1,5 +1,5 @@
-//! Signs of a noisy machine: single trials far off their cell's others, and blocks that drift. They are named in the
-//! report; nothing is ever dropped because of them.
+//! Detects a noisy machine: single trials far off their cell's others, and blocks that drift. The report
+//! names them; nothing is ever dropped because of them.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct Outlier {
     pub cell: String,
     /// The block.
     pub block: u32,
-    /// The operation that is farthest off.
+    /// The operation with the largest distance.
     pub operation: String,
     /// Its mean latency over the median of the cell's trials.
     pub times: f64,
@@ -32,7 +32,7 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// `12 % slower`; as a factor where percents read badly: `3.20x slower`.
+    /// `12 % slower`; as a factor if percents read badly: `3.20x slower`.
     pub fn words(&self) -> String {
         match self.times.value {
             times if times >= 2.0 => format!("{}x slower", three_digits(times)),
@@ -42,16 +42,16 @@ impl Drift {
     }
 }
 
-/// Trials of a cell from which an outlier can be told.
+/// The trials of a cell that are needed to detect an outlier.
 const MIN_TRIALS: usize = 4;
-/// An outlier is this many times slower or faster than the median, at least, ...
+/// An outlier is slower or faster than the median by at least this factor, ...
 const FAR: f64 = 1.5;
-/// ... and lies this many deviations from it, the deviation being that of a normal distribution of the same median
+/// ... and this many deviations away, with the deviation of a normal distribution of the same median
 /// absolute deviation.
 const DEVIATIONS: f64 = 5.0;
-/// From the median absolute deviation of a normal distribution to its standard deviation.
+/// The factor from the median absolute deviation of a normal distribution to its standard deviation.
 const NORMAL: f64 = 1.4826;
-/// A drift smaller than this is not worth a word.
+/// A smaller drift is not mentioned.
 const DRIFT: f64 = 0.05;
 
 /// Mean latencies of a cell's operation, by block.
@@ -68,7 +68,7 @@ fn by_cell_and_operation(run: &Run) -> IndexMap<(&Cell, &str), Latencies> {
     all
 }
 
-/// Trials far off, the farthest operation of each, the farthest first.
+/// Trials far off, with the farthest operation of each, the farthest first.
 pub fn outliers(run: &Run) -> Vec<Outlier> {
     let mut found: BTreeMap<(String, u32), Outlier> = BTreeMap::new();
     for ((cell, operation), latencies) in by_cell_and_operation(run) {
@@ -113,11 +113,11 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The drift of a run, where its interval excludes none and it is worth a word.
+/// The drift of a run, if its interval excludes none and it is large enough to mention.
 pub fn drift(run: &Run) -> Option<Drift> {
     let last = run.trials.iter().map(|trial| trial.block).max().filter(|last| *last >= 3)?;
     let half = last.div_ceil(2);
-    // One ratio for each cell: its operations are of one trial, and not independent.
+    // One ratio for each cell: its operations are from one trial, and not independent.
     let mut by_cell: IndexMap<&Cell, Vec<f64>> = IndexMap::new();
     for ((cell, _), latencies) in by_cell_and_operation(run) {
         let part = |late: bool| {
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use crate::data::samples::{Sample, blocks};
 
-    /// Blocks of some cells whose latency is `ns` times the block's factor, with a little noise of its own.
+    /// Blocks of some cells whose latency is `ns` times the block's factor, with a little separate noise.
     fn run(factors: &[f64]) -> Run {
         let sample = |block: usize, cell: u64| {
             let noise = 1.0 + 0.01 * ((block as u64 * 7 + cell * 3) % 5) as f64;

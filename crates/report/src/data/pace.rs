@@ -1,4 +1,4 @@
-//! The speed at which a trace was played, in times its own.
+//! Reports the speed at which a trace was replayed, as a multiple of its own.
 
 use indexmap::IndexMap;
 use storebench_core::units::three_digits;
@@ -8,7 +8,7 @@ use super::names::LISTED;
 use crate::column::REPLAY_SPEED;
 use crate::stats::mean;
 
-/// The line on it, with the mean of each contestant over all of its trials; `None` where no trace with times was played.
+/// A line with the mean of each contestant over all of its trials; `None` if no trace with times was replayed.
 pub fn line(merged: &Merged<'_>) -> Option<String> {
     let mut speeds: IndexMap<String, Vec<f64>> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {

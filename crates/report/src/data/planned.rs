@@ -1,22 +1,22 @@
-//! The number of trials that a run was to have, by its plan and what it left out.
+//! The number of trials that a run should have, from its plan and the combinations that were left out.
 
 use std::collections::BTreeSet;
 
 use storebench_core::result::PlaceInfo;
 use storebench_host::run::Run;
 
-/// A run that has fewer trials than its plan asks for.
+/// A run with fewer trials than its plan asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unfinished {
-    /// Trials that it has, of those that are planned.
+    /// The planned trials that it has.
     pub done: u64,
     /// Trials that are planned.
     pub planned: u64,
-    /// Whether a precision is asked for, so that there may have to be more.
+    /// Whether a precision is asked for, so that more may be needed.
     pub at_least: bool,
 }
 
-/// The trials that a run still lacks; `None` where it has all, or where its plan can't be read, so that nobody knows.
+/// The trials that a run still lacks; `None` if it has all, or its plan can't be read.
 pub fn unfinished(run: &Run) -> Option<Unfinished> {
     let plan = run.plan()?;
     let places: BTreeSet<&str> = run.header.places.iter().map(PlaceInfo::place).collect();
@@ -26,7 +26,7 @@ pub fn unfinished(run: &Run) -> Option<Unfinished> {
     };
     let cells = combinations.checked_sub(run.header.left_out.len() as u64)?;
     let planned = cells.saturating_mul(plan.trials.into());
-    // Trials that a precision asks for beyond the plan's are not planned.
+    // Trials beyond the plan's for a precision are not planned.
     let done = run.trials.iter().filter(|trial| trial.block < plan.trials).count() as u64;
     (done < planned).then_some(Unfinished { done, planned, at_least: plan.precision.is_some() })
 }
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
     use crate::data::samples::{Sample, blocks};
 
-    /// A run of so many trials of a plan of two stores, two trials each.
+    /// A run with this number of trials of a plan of two stores, two trials each.
     fn run(trials: usize, change: impl Fn(&mut Plan)) -> Run {
         let mut plan = storebench_host::plan::find("crud").unwrap();
         plan.axes.set(Axis::STORE, ["lmdb", "redb"].map(Value::word));

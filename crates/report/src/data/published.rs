@@ -1,4 +1,4 @@
-//! Published tables of winners beside the matrices of the runs at hand: place by place, and the share of places that agree.
+//! Compares published tables of winners with the matrices of the runs: place by place, and the share of places that agree.
 
 use serde::Serialize;
 use storebench_core::cell::{Axis, Data};
@@ -13,14 +13,14 @@ use crate::layout::Position;
 use crate::published::{Cell, Row, Table};
 use crate::stats::Series;
 
-/// A published table beside one group of a run.
+/// A published table compared with one group of a run.
 #[derive(Debug)]
 pub struct Beside<'a> {
     /// The table.
     pub table: &'a Table,
     /// The group.
     pub scope: Scope,
-    /// The table's places, each with the run's own beside it.
+    /// The table's places, each with the run's own.
     pub places: Vec<Place<'a>>,
 }
 
@@ -35,20 +35,20 @@ pub struct Place<'a> {
     pub records: CountRange,
     /// The published winner.
     pub published: &'a Cell,
-    /// The run's own evidence; `None` where it has no such place.
+    /// The run's own evidence; `None` if it has no such place.
     pub found: Option<Evidence>,
 }
 
-/// The number of a table's places by how they compare.
+/// A table's places counted by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Agreement {
-    /// The published winner is the only one of the run.
+    /// The published winner is the run's only one.
     pub same: usize,
-    /// It is too close to call with the best of the run.
+    /// It is too close to call with the run's best.
     pub close: usize,
     /// Another store wins in the run.
     pub other: usize,
-    /// The run lacks a figure that would tell.
+    /// The run lacks a figure that would decide.
     pub lacking: usize,
     /// The run has no such place.
     pub absent: usize,
@@ -65,15 +65,15 @@ impl Agreement {
         self.compared() + self.lacking + self.absent
     }
 
-    /// The share of those whose published winner is the best in the run, or too close to call with it. Of less than half of
-    /// the table there is none: it says too little of the rest.
+    /// The share of places whose published winner is the run's best, or too close to call with it. `None` if less than half of
+    /// the table can be compared: that says too little of the rest.
     pub fn share(self) -> Option<f64> {
         (self.compared() > 0 && 2 * self.compared() >= self.total())
             .then(|| (self.same + self.close) as f64 / self.compared() as f64)
     }
 }
 
-/// The share that agrees, and what can't be compared.
+/// The share that agrees, and the places that can't be compared.
 pub fn in_words(agreement: Agreement) -> String {
     let Agreement { same, close, other, lacking, absent } = agreement;
     let compared = agreement.compared();
@@ -118,8 +118,8 @@ impl Beside<'_> {
     }
 }
 
-/// Lays each table beside each group that it was measured like: with the same load beside it. A table that is asked for by
-/// name is laid beside all.
+/// Compares each table with each group that was measured under the same load. A table that is asked for by
+/// name is compared with all.
 pub fn beside<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Beside<'a>> {
     let tables: Vec<&Table> =
         merged.tables.iter().filter(|table| name.is_none_or(|name| table.name == name)).collect();
@@ -150,7 +150,7 @@ pub fn beside<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Beside<'a>>
     all
 }
 
-/// A row's figure by its name, and that figure of every group.
+/// A row's figure by its name, in every group.
 type OfFigure<'a> = (&'a str, Figure, Vec<Pool<BlockKey>>);
 
 fn places<'a>(table: &'a Table, figures: &[OfFigure<'_>], group: usize) -> Vec<Place<'a>> {
@@ -175,7 +175,7 @@ fn places<'a>(table: &'a Table, figures: &[OfFigure<'_>], group: usize) -> Vec<P
     all
 }
 
-/// Who wins in the run among the table's stores.
+/// The winner among the table's stores in the run.
 fn compare(
     stores: &[String],
     published: &Cell,
@@ -190,7 +190,7 @@ fn compare(
     Some(contest.winner(&Winner { stores: vec![published.store.clone()], within: None }))
 }
 
-/// A table beside a group as JSON has it.
+/// A comparison of a table with a group in JSON.
 #[derive(Serialize)]
 pub struct BesideDocument<'a> {
     table: &'a str,
@@ -214,7 +214,7 @@ struct PlaceDocument<'a> {
     found: Option<&'a Evidence>,
 }
 
-/// The tables as JSON has them: those that the run has any place of.
+/// The tables in JSON that share any place with the run.
 pub fn documents<'a>(merged: &Merged<'_>, all: &'a [Beside<'a>]) -> Vec<BesideDocument<'a>> {
     let place = |place: &'a Place<'a>| PlaceDocument {
         figure: &place.row.figure,

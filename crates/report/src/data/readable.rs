@@ -1,5 +1,5 @@
-//! The settings of stores that were measured: which are sizes, for people (`page_size=64KiB`, where plans and files
-//! have `page_size=65536`), and what is shipped.
+//! Makes settings readable: sizes for people (`page_size=64KiB`, where plans and files
+//! have `page_size=65536`), and shipped values.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,20 +7,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use storebench_core::store::StoreDef;
 use storebench_core::units::exact_bytes;
 
-/// Smaller sizes are as plain in bytes.
+/// Smaller sizes stay in bytes.
 const SHORTENED: u64 = 1024;
 
-/// Which settings are sizes, and what is shipped.
+/// Which settings are sizes, and which values are shipped.
 #[derive(Debug, Default)]
 pub struct Readable {
-    /// By name: of stores that share a name, all must mean bytes by it.
+    /// By name: all stores with this setting must mean bytes.
     sizes: BTreeSet<&'static str>,
-    /// The default of each, by store.
+    /// The defaults by store and setting.
     defaults: BTreeMap<&'static str, BTreeMap<&'static str, &'static str>>,
 }
 
 impl Readable {
-    /// Of the stores that take part, by what their table says.
+    /// From the tables of the stores that take part.
     pub fn of<'s>(stores: impl IntoIterator<Item = &'s StoreDef>) -> Readable {
         let mut all: BTreeMap<&'static str, bool> = BTreeMap::new();
         let mut defaults: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
@@ -49,7 +49,7 @@ impl Readable {
         }
     }
 
-    /// A contestant's name, or other words separated by spaces, of which some are `setting=value`.
+    /// A contestant's name, or other words separated by spaces, some of which are `setting=value`.
     pub fn name<'n>(&self, name: &'n str) -> Cow<'n, str> {
         let word = |word: &'n str| match word.split_once('=') {
             Some((setting, value)) => match self.value(setting, value) {
@@ -64,7 +64,7 @@ impl Readable {
         Cow::Owned(name.split(' ').map(word).collect::<Vec<_>>().join(" "))
     }
 
-    /// Whether anything is read more easily than it is written.
+    /// Whether any setting has a more readable form.
     pub(crate) fn is_any(&self) -> bool {
         !self.sizes.is_empty()
     }
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    /// A store that knows what a page is, and one to whom a cache is pages.
+    /// A store with pages in bytes, and one whose cache is counted in pages.
     const STORES: [StoreDef; 2] = [
         StoreDef {
             name: "sqlite",

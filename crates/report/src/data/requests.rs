@@ -1,4 +1,4 @@
-//! The requests of each store's operations to a simulated disk, by the disk's own counts, and what of them takes the time.
+//! The requests of each store's operations to a simulated disk, from the disk's own counts, and which of them take the time.
 
 use storebench_core::result::{Counters, Measured, OVERALL, OperationResult, Requests};
 
@@ -7,13 +7,13 @@ use super::merge::Entry;
 /// The requests of an operation, or of another part of a trial, over all trials of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Asked {
-    /// The part that they are of.
+    /// The part.
     pub(crate) part: Part,
-    /// The number of times that it was done: operations, loaded records, or trials.
+    /// The number of executions: operations, loaded records, or trials.
     pub(crate) times: u64,
-    /// The requests, of all of these.
+    /// The sum of the requests.
     pub(crate) requests: Requests,
-    /// The sum of the latencies of an operation over their number, in nanoseconds.
+    /// The mean latency of an operation, in nanoseconds.
     pub(crate) latency_ns: Option<f64>,
 }
 
@@ -22,12 +22,12 @@ pub(crate) struct Asked {
 pub(crate) enum Part {
     /// Loading, by record.
     Loading,
-    /// An operation by its name; whether the requests are those of a mix that it is the main operation of, and whether each came with
+    /// An operation by its name; whether the requests are of a mix with it as the main operation, and whether each includes
     /// an insert that puts a record back.
     Operation { name: String, mixed: bool, puts_back: bool },
     /// Settling, by trial.
     Settling,
-    /// All else of a trial, such as opening the store, closing it and reading it back.
+    /// The rest of a trial, such as opening the store, closing it and reading it back.
     Rest,
 }
 
@@ -63,13 +63,13 @@ impl Part {
         }
     }
 
-    /// Whether it is timed by itself.
+    /// Whether it is an operation, which is timed.
     pub(crate) fn is_operation(&self) -> bool {
         matches!(self, Part::Operation { .. })
     }
 }
 
-/// The cause of the most of a disk's time.
+/// What takes most of a disk's time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cause {
     /// Its name.
@@ -85,12 +85,12 @@ fn most(causes: impl IntoIterator<Item = (&'static str, u64)> + Clone) -> Option
 }
 
 impl Asked {
-    /// A number over the times that it was done.
+    /// A number per execution.
     pub(crate) fn each(&self, number: u64) -> f64 {
         number as f64 / self.times.max(1) as f64
     }
 
-    /// The kind of request that took the most of the time that the model gave.
+    /// The kind of request that takes most of the model's time.
     pub(crate) fn kind(&self) -> Option<Cause> {
         let Requests { reads, writes, discards, flush_ns, .. } = &self.requests;
         most([
@@ -101,7 +101,7 @@ impl Asked {
         ])
     }
 
-    /// The work that took the most of what the device did, where its model tells.
+    /// The kind of work that takes most of the device's time, if its model reports it.
     pub(crate) fn work(&self) -> Option<Cause> {
         let tally = &self.requests.tally;
         most([
@@ -125,7 +125,7 @@ impl Asked {
     }
 }
 
-/// The requests of a cell's trials, part by part in their order; none where they were not counted by part.
+/// The requests of a cell's trials, part by part in order; empty if they were not counted by part.
 pub(crate) fn asked(entries: &[Entry<'_>]) -> Vec<Asked> {
     let mut all = Vec::new();
     for trial in entries.iter().map(|entry| entry.trial) {
@@ -143,7 +143,7 @@ pub(crate) fn asked(entries: &[Entry<'_>]) -> Vec<Asked> {
     all
 }
 
-/// The parts of a trial whose requests were counted by themselves. What stands for all operations holds each of them.
+/// The parts of a trial whose requests were counted separately. The sum over all operations includes each of them.
 fn parts(measured: &Measured) -> Vec<Asked> {
     let of = |part: Part, times: u64, counters: Option<&Counters>| {
         let requests = counters?.disk.clone()?;

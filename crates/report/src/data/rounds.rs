@@ -1,4 +1,4 @@
-//! Rounds: speed, and the space of the store's files on disk, after each of several runs on one database.
+//! Figures by round: speed and file size after each of several rounds on one database.
 
 use storebench_core::result::{Measured, OVERALL, OperationResult, Round};
 
@@ -10,22 +10,22 @@ use crate::stats::{Summary, median, quantile};
 /// A figure of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Figure {
-    /// Operations per second: of all together, or of the only one.
+    /// Operations per second: of all together, or of the only operation.
     Speed,
-    /// The space of the files on disk after it, in bytes.
+    /// Disk space of the files at its end, in bytes.
     Files,
-    /// The bytes that the process handed to the system by calls.
+    /// The bytes that the process wrote by system calls.
     Written,
-    /// The latency that one of a hundred operations exceeds, in nanoseconds: of all together, or of the only one.
+    /// The 99th percentile of latency, in nanoseconds: of all together, or of the only operation.
     P99,
-    /// The latency that one of a thousand operations exceeds, in nanoseconds: of all together, or of the only one.
+    /// The 99.9th percentile of latency, in nanoseconds: of all together, or of the only operation.
     P999,
-    /// The longest operation, in nanoseconds, of the same.
+    /// The longest latency, in nanoseconds: likewise.
     Longest,
 }
 
 impl Figure {
-    /// All.
+    /// All figures.
     pub(crate) const ALL: [Figure; 6] =
         [Figure::Speed, Figure::Files, Figure::Written, Figure::P99, Figure::P999, Figure::Longest];
 
@@ -42,7 +42,7 @@ impl Figure {
     }
 }
 
-/// The most rounds that a trial among some has; 0 where none has several.
+/// The most rounds of a trial; 0 if none has several.
 pub(crate) fn most<'e>(entries: impl IntoIterator<Item = &'e Entry<'e>>) -> usize {
     let rounds = |entry: &Entry<'_>| entry.trial.ok().map_or(0, |measured| measured.rounds.len());
     entries.into_iter().map(rounds).max().unwrap_or(0)
@@ -57,7 +57,7 @@ pub(crate) fn values(entries: &[Entry<'_>], figure: Figure, round: usize) -> Vec
 /// The operations of a set's life.
 const OF_A_LIFE: [&str; 4] = ["update", "insert", "remove", "scan"];
 
-/// The bytes of values that a set's life had written when a round, from 0, was over; `None` where another workload has the rounds.
+/// The bytes of values that a set's life had written at the end of a round, from 0; `None` for another workload.
 pub(crate) fn written_bytes(measured: &Measured, round: usize) -> Option<f64> {
     let rounds = measured.rounds.get(..=round)?;
     let mut own = rounds.iter().flat_map(|round| &round.operations).filter(|one| one.operation != OVERALL);
@@ -66,8 +66,8 @@ pub(crate) fn written_bytes(measured: &Measured, round: usize) -> Option<f64> {
     (is_life && bytes > 0).then_some(bytes as f64)
 }
 
-/// A figure of the last round over that of the first, trial by trial; `None` also where the figure can't be as it
-/// seems.
+/// A figure of the last round over that of the first, trial by trial; `None` also if the figure is
+/// doubtful.
 pub(crate) fn last_over_first(entries: &[Entry<'_>], figure: Figure) -> Option<Summary> {
     let of = |measured: &Measured| match (figure, measured.rounds.as_slice()) {
         (Figure::Files, _) => measured.disk_growth(),
@@ -78,10 +78,10 @@ pub(crate) fn last_over_first(entries: &[Entry<'_>], figure: Figure) -> Option<S
     Summary::of(&all)
 }
 
-/// Rounds at the end whose trend is told: as many as a trial looks at that goes on until there is none.
+/// The last rounds whose trend is reported: as many as a trial considers that goes on until there is none.
 pub(crate) const LAST: usize = 5;
 
-/// The trend of a figure over the last rounds of trials, as a share of its value in the last one; `None` where no trial has enough.
+/// The trend of a figure over the last rounds of trials, as a share of its value in the last one; `None` if no trial has enough.
 pub(crate) fn trend(trials: &[&Measured], figure: Figure) -> Option<Trend> {
     let of = |measured: &&Measured| {
         let last = measured.rounds.last_chunk::<LAST>()?;
@@ -92,27 +92,27 @@ pub(crate) fn trend(trials: &[&Measured], figure: Figure) -> Option<Trend> {
     Trend::of(&trials.iter().filter_map(of).collect::<Vec<Vec<f64>>>())
 }
 
-/// Bytes of values in the last rounds below which logs, and what is not sorted yet, can be all that the files grew by: as shipped, some
-/// engines hold as much of it before they merge it.
+/// Bytes of values in the last rounds below which logs and unsorted data can explain all growth of the files: as shipped, some
+/// engines hold this much before they merge it.
 const LITTLE_WRITTEN: u64 = 64 << 20;
 
-/// Files that take no more than this share once the store is closed were full of what closing clears away.
+/// If closing the store shrinks the files to this share, they were full of data that closing clears away.
 const CLEARED: f64 = 0.5;
 
-/// Whether the files grow in the last rounds. They are measured while the store is open, with its logs.
+/// Whether the files grow in the last rounds. They are measured with the store open, including its logs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Growth {
     /// There is no upward trend.
     None,
-    /// There is, but no more bytes of values than these were written meanwhile, so that logs can be all of it.
+    /// They grow, but only this number of bytes of values was written, so that logs can explain it.
     Short(u64),
-    /// There is, but this share of the files is left when the store is closed.
+    /// They grow, but only this share of the files remains after the store is closed.
     Cleared(f64),
-    /// After so many more rounds they are twice as large, if they keep the pace.
+    /// They double after this number of further rounds, at the present pace.
     Doubles(f64),
 }
 
-/// That of some trials; `None` where no trial has enough rounds.
+/// The growth over some trials; `None` if no trial has enough rounds.
 pub(crate) fn growth(trials: &[&Measured]) -> Option<Growth> {
     let files = trend(trials, Figure::Files)?;
     if !files.is_told || files.per_step <= 0.0 {
@@ -134,7 +134,7 @@ pub(crate) fn growth(trials: &[&Measured]) -> Option<Growth> {
     })
 }
 
-/// What files that rise keep, as a share of the bytes of values that are written meanwhile; `None` where they don't, or nothing is.
+/// The growth of rising files, as a share of the bytes of values written meanwhile; `None` if they don't grow, or nothing is written.
 pub(crate) fn kept_of_written(trials: &[&Measured], files: Trend) -> Option<f64> {
     let kept = |round: &Round| {
         let written = value_bytes(round) as f64;

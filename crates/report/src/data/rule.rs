@@ -1,4 +1,4 @@
-//! The rules that decide winners, in words for people.
+//! The rules that decide winners, in words.
 
 use storebench_core::measure::clock::HIDDEN_NS;
 use storebench_core::units::rough_ns;

@@ -1,4 +1,4 @@
-//! Synthetic runs for tests: deterministic, and as odd as real ones.
+//! Synthetic runs for tests: deterministic, and with the oddities of real ones.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -10,7 +10,7 @@ use storebench_core::store::{Guarantee, Setting, StoreBuild};
 use storebench_core::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
 
-/// One trial to be made up.
+/// One made trial.
 #[derive(Clone)]
 pub struct Sample {
     cell: Cell,
@@ -22,7 +22,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// A trial that succeeded: 1 B..1 KiB, 100 records, incompressible, `process`, one microsecond an operation.
+    /// A successful trial: 1 B..1 KiB, 100 records, incompressible, `process`, one microsecond an operation.
     pub fn new(store: &str) -> Sample {
         let cell = Cell::of(store)
             .with(Axis::RECORD_SIZE, SizeRange { from: 1, to: 1024 }.into())
@@ -86,7 +86,7 @@ impl Sample {
         Sample { ns, ..self }
     }
 
-    /// The same, so many times as slow.
+    /// The same, slower by this factor.
     pub fn times(self, factor: f64) -> Sample {
         Sample { ns: self.ns * factor, ..self }
     }
@@ -102,13 +102,13 @@ impl Sample {
         self
     }
 
-    /// By a library that its distributor compiled, with assertions or without.
+    /// With a distributor's library, with or without assertions.
     pub fn distributed(mut self, assertions: bool) -> Sample {
         self.build = Some(StoreBuild::new("the distribution's library", None, Some(assertions)));
         self
     }
 
-    /// In so many rounds: each takes a tenth of the first longer, and leaves 20,000 bytes more.
+    /// In rounds: each adds a tenth of the first one's time, and leaves 20,000 bytes more.
     pub fn rounds(self, rounds: u32) -> Sample {
         Sample { rounds, ..self }
     }
@@ -141,7 +141,7 @@ impl Sample {
     }
 }
 
-/// The report that every load gives of itself.
+/// The report of every load.
 fn background() -> BackgroundReport {
     BackgroundReport {
         description: "decoded a video".into(),
@@ -151,7 +151,7 @@ fn background() -> BackgroundReport {
     }
 }
 
-/// The measurements of a trial whose mean latency is `ns`: everything else follows from it.
+/// The measurements of a trial with mean latency `ns`, which determines everything else.
 pub fn measured(ns: f64) -> Measured {
     let factors = [("insert", 1.0), ("get", 0.5), ("update", 1.25), ("remove", 0.8)];
     Measured {
@@ -223,7 +223,7 @@ pub fn measured(ns: f64) -> Measured {
 
 fn round(ns: f64, number: u32) -> Round {
     let all = measured(ns * (1.0 + f64::from(number) / 10.0));
-    // The files' lengths stay as they are, and the blocks that hold them do not.
+    // The files' lengths stay the same, and the blocks that hold them do not.
     let disk = measured(ns).disk;
     let allocated_bytes = disk.allocated_bytes / 3 * (3 + u64::from(number));
     Round { operations: all.operations, disk: Disk { allocated_bytes, ..disk } }
@@ -269,7 +269,7 @@ fn operation(name: &str, ns: f64) -> OperationResult {
 
 /// A thousand latencies about a mean, with a tail, as a trial writes them down.
 fn histogram(ns: f64) -> String {
-    // One that grows as it must is made far sooner than one with room for an hour.
+    // A growing histogram is made far sooner than one with room for an hour.
     let mut histogram = Histogram::<u64>::new(3).unwrap();
     for number in 0..1000_u32 {
         let tail = 1.0 / f64::from(1001 - number).sqrt();
@@ -419,7 +419,7 @@ pub fn study() -> Run {
     run
 }
 
-/// A sample with the failure or the gap that really happens to some.
+/// A sample, or the failure or gap that occurs in reality.
 fn odd(sample: Sample, block: usize) -> Option<Sample> {
     let cell = &sample.cell;
     let large = cell.record_size().span().from == 102_400;
@@ -462,7 +462,7 @@ fn leave_out(run: &mut Run) {
     }
 }
 
-/// A run of so many cells, in two trials each: ten stores, and as many record counts as it takes. No figure is like another.
+/// A run of `cells` cells, in two trials each: ten stores, and enough record counts. No figure equals another.
 pub fn many(cells: usize) -> Run {
     let stores = [
         "sqlite",
@@ -495,7 +495,7 @@ pub fn many(cells: usize) -> Run {
     run
 }
 
-/// A second block's trial: everything a little different, and each thing by another factor. Its histograms stay, as making
+/// A second block's trial: every figure differs a little, each by another factor. Its histograms stay, as making
 /// them takes longest.
 fn once_more(trial: &TrialResult, number: usize) -> TrialResult {
     let mut trial = TrialResult { block: 1, position: trial.position + 1_000_000, ..trial.clone() };

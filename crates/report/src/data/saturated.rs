@@ -1,5 +1,5 @@
-//! Open loops that were not kept up with. Their operations wait longer and longer for their turn: such a latency says how long
-//! the run was, and is not ranked.
+//! Open loops that did not keep up. Their operations wait longer and longer for their turn: the latency depends on
+//! the length of the run, and is not ranked.
 
 use indexmap::IndexMap;
 use storebench_core::cell::{Cell, Rate};
@@ -10,15 +10,15 @@ use storebench_core::workload::replay::BEHIND_US;
 use super::merge::{Entry, Merged};
 use super::names::LISTED;
 
-/// The share of its rate that an open loop must reach to count as kept up with.
+/// The share of its rate that an open loop must reach to count as keeping up.
 const KEPT_UP: f64 = 0.9;
 
-/// By how much a replay must end late at least to count as behind: of a short trace, a single slow operation at its end is no
+/// The lateness at its end from which a replay counts as behind: in a short trace, a single slow operation at its end is no
 /// sign of it.
 const LATE_S: f64 = 0.1;
 
-/// The rate that was reached, and the one that was asked for; `None` where the first kept up with the second, and in a
-/// closed loop, which asks for none.
+/// The reached and the required rate; `None` if the operation kept up, and in a
+/// closed loop, which has no required rate.
 fn rates(cell: &Cell, measured: &Measured, operation: &OperationResult) -> Option<(f64, f64)> {
     let (reached, asked) = match cell.rate() {
         Rate::PerSecond(asked) => (reached(measured, operation)?, f64::from(asked)),
@@ -27,7 +27,7 @@ fn rates(cell: &Cell, measured: &Measured, operation: &OperationResult) -> Optio
     (reached < KEPT_UP * asked).then_some((reached, asked))
 }
 
-/// The same of a trace that was played at its times, over all of it; `None` where it did not end late.
+/// The same for a trace that was replayed at its times, as a whole; `None` if it did not end late.
 fn of_replay(measured: &Measured, operation: &OperationResult) -> Option<(f64, f64)> {
     let told =
         |name: &str| measured.statistics.iter().find(|one| one.name == name)?.value.parse::<f64>().ok();
@@ -36,13 +36,13 @@ fn of_replay(measured: &Measured, operation: &OperationResult) -> Option<(f64, f
     let each = measured.operations.iter().filter(|one| one.operation != OVERALL);
     let count = each.map(|one| one.count).sum::<u64>() as f64;
     let lasts_s = played_s - behind_s;
-    // Time by which its reader was late was taken out of the schedule, and is no fault of the store.
+    // Time by which its reader was late was removed from the schedule, and is no fault of the store.
     let late_s = behind_s - operation.rate_over_ns.map_or(0.0, |over_ns| played_s - over_ns as f64 / 1e9);
     (late_s >= LATE_S && lasts_s > 0.0).then(|| (count / (lasts_s + late_s), count / lasts_s))
 }
 
-/// Operations a second. Where several kinds come in turn, the rate that was asked for is that of all together: those of one phase
-/// have its wall time to the nanosecond.
+/// Operations per second. If several kinds alternate, the required rate is that of all together: those of one phase
+/// have the same wall time to the nanosecond.
 fn reached(measured: &Measured, operation: &OperationResult) -> Option<f64> {
     if let Some(all) = measured.operation(OVERALL) {
         return all.per_second();
@@ -58,7 +58,7 @@ pub fn fell_behind(cell: &Cell, measured: &Measured, operation: &OperationResult
     rates(cell, measured, operation).is_some()
 }
 
-/// The rate that some trials of one cell reached of the one asked for, as `8,580/s of 20,000/s`; `None` where most kept up.
+/// The reached and the required rate of a cell's trials, as `8,580/s of 20,000/s`; `None` if most kept up.
 pub fn of(entries: &[Entry<'_>], operation: &str) -> Option<String> {
     let of = |entry: &Entry<'_>| {
         let measured = entry.trial.ok()?;
@@ -70,7 +70,7 @@ pub fn of(entries: &[Entry<'_>], operation: &str) -> Option<String> {
     (behind.len() * 2 > all.len()).then(|| format!("{}/s of {}/s", three_digits(slowest), shown(asked)))
 }
 
-/// The lines on them: one for each contestant and operation, over all rates that were asked for.
+/// A line for each contestant and operation, over all required rates.
 pub fn lines(merged: &Merged<'_>) -> Vec<String> {
     let mut found: IndexMap<(String, &str), Vec<(f64, f64)>> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
@@ -91,12 +91,12 @@ pub fn lines(merged: &Merged<'_>) -> Vec<String> {
     lines
 }
 
-/// A rate that was asked for: as it was, or what a trace comes to.
+/// A required rate: as given, or a trace's average.
 fn shown(rate: f64) -> String {
     if rate.fract() == 0.0 { grouped(rate as u64) } else { three_digits(rate) }
 }
 
-/// The rates reached and those asked for, in words that follow a store's name.
+/// The reached and the required rates, in words that follow a store's name.
 fn in_words(rates: &[(f64, f64)]) -> String {
     let reached = || rates.iter().map(|(reached, _)| *reached);
     let asked = || rates.iter().map(|(_, asked)| *asked);
@@ -187,7 +187,7 @@ mod tests {
             measured.operations.iter().filter(|operation| behind(*operation)).count()
         };
         assert_eq!(behind(measured), 0);
-        // In phases of their own each would have to reach the rate.
+        // In separate phases each would have to reach the rate.
         measured.operations[1].wall_ns = 8;
         assert_eq!(behind(measured), 2);
     }
@@ -222,7 +222,7 @@ mod tests {
             assert_eq!(row.contests[0].absent[0].why, Why::Saturated);
         }
         let lines = lines(&merged);
-        // 4,000 operations in 10 s, and in 13 s of the schedule that went on.
+        // 4,000 operations in 10 s, and in 13 s of the schedule that continued.
         let says = "insert of lmdb in 3 trials, the slowest did 308/s of 400/s.";
         assert!(lines.len() == 4 && lines[0].ends_with(says), "{lines:?}");
     }

@@ -1,4 +1,4 @@
-//! The subject of figures whose names can't say it, and all that could not be known, with the reason.
+//! Notes on what figures include, and on everything that is unknown, with the reason.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::merge::Merged;
 use super::{disks, machines};
 use crate::column::Unit;
 
-/// The notes for the runs at hand, each a sentence or two.
+/// The notes for the runs, each a sentence or two.
 pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
     let trials: Vec<(&str, &str, &Measured)> = merged
         .runs
@@ -38,7 +38,7 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
     notes
 }
 
-/// Which device the device's figures are of.
+/// The device of the device's figures.
 fn devices(trials: &[(&str, &str, &Measured)]) -> Vec<String> {
     let mut devices: BTreeMap<(&str, &str), &Device> = BTreeMap::new();
     for (hardware, _, measured) in trials {
@@ -64,7 +64,7 @@ fn devices(trials: &[(&str, &str, &Measured)]) -> Vec<String> {
     devices.iter().map(note).collect()
 }
 
-/// Stores whose first operations hold what loading left them to do, though they were given time for it.
+/// Stores whose first operations include work left over from loading, though they were given time for it.
 fn not_at_rest(trials: &[(&str, &str, &Measured)]) -> Vec<String> {
     let mut stores: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
     for (hardware, store, measured) in trials {
@@ -83,7 +83,7 @@ fn not_at_rest(trials: &[(&str, &str, &Measured)]) -> Vec<String> {
     stores.into_iter().map(note).collect()
 }
 
-/// Figures that could not be known, and why.
+/// Unknown figures, with reasons.
 fn unknown(trials: &[(&str, &str, &Measured)]) -> Vec<String> {
     let mut kinds: IndexMap<(&str, &str, &str), u64> = IndexMap::new();
     for (hardware, _, measured) in trials {

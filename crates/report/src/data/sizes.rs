@@ -1,5 +1,5 @@
-//! Data against memory: what becomes of a store's throughput and latency as its data outgrow the memory that it has, where it
-//! falls, and how much. Servers stand beside libraries here: each is compared with itself.
+//! Data against memory: how a store's throughput and latency change as its data outgrow memory, where they
+//! fall, and how much. Servers and libraries appear together: each is compared with itself.
 
 pub mod words;
 
@@ -20,34 +20,34 @@ use crate::layout::Position;
 use crate::stats::cliff::{self, Cliff};
 use crate::stats::{Better, Ratio, Resolution, Series, Summary, compare};
 
-/// Sizes are told apart by thousandths of the memory.
+/// Sizes are distinguished by thousandths of the memory.
 const PARTS: f64 = 1000.0;
 
-/// The stores of one machine, one guarantee, one number of threads, over data that outgrow memory.
+/// The stores of one machine, one guarantee, one number of threads, with growing data.
 #[derive(Debug, Serialize)]
 pub struct Sizes {
     /// The hardware's name.
     pub hardware: String,
-    /// The values that its trials have in common: machine, guarantee, threads.
+    /// The common values of its trials: machine, guarantee, threads.
     pub title: String,
-    /// The groups that they are from, by their positions among those merged.
+    /// Its groups, by their positions among the merged ones.
     #[serde(skip)]
     pub groups: Vec<usize>,
-    /// Where they stand in their matrices, but for the size.
+    /// Their position in matrices, without the size.
     #[serde(skip)]
     pub rest: Position,
-    /// The smallest size, if it is no more than the memory: the inside.
+    /// The smallest size, if it is no more than the memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inside: Option<f64>,
-    /// The largest size, if it is more than the memory: the outside.
+    /// The largest size, if it is more than the memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outside: Option<f64>,
     /// All operations together, then each.
     pub operations: Vec<Falls>,
 }
 
-/// The falls of stores in one operation, the last to fall first; before them those that do not, after them those of which it is
-/// not known.
+/// The falls of stores in one operation, the last to fall first; before them the stores that do not fall, after them the
+/// unknown ones.
 #[derive(Debug, Serialize)]
 pub struct Falls {
     /// Its name.
@@ -59,18 +59,18 @@ pub struct Falls {
 /// The fall of a store.
 #[derive(Debug, Serialize)]
 pub struct Fall {
-    /// Its name, settings included that are ranked.
+    /// Its name, with ranked settings.
     pub store: String,
     /// Its figures by size.
     pub sizes: Vec<AtSize>,
-    /// Between which sizes throughput falls, in times the memory.
+    /// The sizes between which throughput falls, as multiples of the memory.
     pub cliff: Cliff,
-    /// Throughput outside over that inside, paired by block.
+    /// Throughput with the largest data over that with the smallest, paired by block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<Ratio>,
-    /// Whether of those that fall it is the last, or can't be told from that.
+    /// Whether it is the last to fall, or tied with the last.
     pub falls_last: bool,
-    /// Whether it keeps the most of its throughput, or can't be told from the one that does.
+    /// Whether it keeps the most of its throughput, or is tied with the one that does.
     pub falls_least: bool,
 }
 
@@ -95,7 +95,7 @@ impl Fall {
         self.sizes.iter().find(|size| Some(size.times) == times).map(|size| &size.per_second)
     }
 
-    /// Where it falls, on a scale; `None` where it does not, or that is not known.
+    /// Where it falls, on a scale; `None` if it does not, or that is unknown.
     fn place(&self) -> Option<f64> {
         match self.cliff {
             Cliff::At { low, high } => Some((low * high).sqrt()),
@@ -103,7 +103,7 @@ impl Fall {
         }
     }
 
-    /// In the order in which they are told.
+    /// The order of presentation.
     fn order(&self) -> (u8, f64) {
         match (self.cliff, self.place()) {
             (Cliff::None, _) => (0, 0.0),
@@ -114,7 +114,7 @@ impl Fall {
 }
 
 impl Sizes {
-    /// Its name: the machine, and the values that its trials have in common.
+    /// The machine, and the common values of its trials.
     pub fn name(&self) -> String {
         joined([self.hardware.as_str(), &self.title])
     }
@@ -125,7 +125,7 @@ impl Sizes {
     }
 }
 
-/// The size of a trial's data over the memory that it had; `None` of a trial of other work, or without a limit of memory.
+/// The size of a trial's data over its memory; `None` for other work, or without a limit of memory.
 pub fn times(entry: &Entry<'_>) -> Option<f64> {
     match entry.trial.cell.text(Axis::DATA_SIZE).parse().ok()? {
         DataSize::Times(times) => Some(times),
@@ -137,7 +137,7 @@ pub fn times(entry: &Entry<'_>) -> Option<f64> {
     }
 }
 
-/// Trials alike but for their data size and their store: by store and by thousandths of the memory.
+/// Trials that differ only in data size and store: by store and by thousandths of the memory.
 #[derive(Default)]
 struct Gathered<'a> {
     groups: Vec<usize>,
@@ -145,7 +145,7 @@ struct Gathered<'a> {
     stores: IndexMap<String, BTreeMap<u64, Vec<Entry<'a>>>>,
 }
 
-/// Whether a store ran with data of several sizes beside its memory.
+/// Whether a store ran with several data sizes relative to memory.
 pub fn is_there(merged: &Merged<'_>) -> bool {
     let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
     let all = merged.groups.iter().flat_map(|group| &group.trials);
@@ -157,7 +157,7 @@ pub fn is_there(merged: &Merged<'_>) -> bool {
     })
 }
 
-/// Everything that ran with data of several sizes beside its memory.
+/// All trials with several data sizes relative to memory.
 pub fn sizes(merged: &Merged<'_>) -> Vec<Sizes> {
     if !is_there(merged) {
         return Vec::new();
@@ -186,7 +186,7 @@ pub fn sizes(merged: &Merged<'_>) -> Vec<Sizes> {
     let several = |gathered: &Gathered<'_>| gathered.stores.values().any(|sizes| sizes.len() > 1);
     let there = all.into_iter().filter(|(_, gathered)| several(gathered));
     let told = there.map(|((key, rest), gathered)| of(merged, (key, rest), gathered));
-    // Where all failed there is nothing to tell.
+    // If all failed, there is nothing to report.
     told.filter(|sizes| sizes.operations.iter().any(|falls| !falls.stores.is_empty())).collect()
 }
 
@@ -252,7 +252,7 @@ fn falls(
     }
     let entries = stores.values().flat_map(BTreeMap::values).flatten();
     let headers: Vec<_> = merged.runs.iter().map(|run| &run.header).collect();
-    // Both are rates of long work: the clock has no say.
+    // Both are rates of long work: the clock does not matter.
     let terms = Terms { resolution: Resolution::default(), ..terms(&headers, entries, name, &THROUGHPUT) };
     let standings = decide_on(&kept, Better::Higher, terms);
     if standings.len() > 1 {
@@ -311,7 +311,7 @@ pub(crate) mod tests {
 
     const TIMES: [&str; 7] = ["0.25x", "0.5x", "0.75x", "1x", "1.5x", "2x", "4x"];
 
-    /// Two stores that fall right after 0.75x and 1.5x, to a tenth and to half, and one that does not.
+    /// Two stores that fall right after 0.75x and 1.5x, to a tenth and to half, and one that does not fall.
     pub(crate) fn outgrown() -> Run {
         let fall = |store: &str, text: &str| {
             let x: f64 = text.trim_end_matches('x').parse().unwrap();

@@ -1,5 +1,5 @@
-//! The cost of a background load to each store: disturbed beside undisturbed, and how many times longer operations take. An
-//! open loop that fell behind has no latency that could be compared.
+//! The cost of a background load to each store: operations with the load compared with the same ones without it. An
+//! open loop that fell behind has no comparable latency.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,27 +13,27 @@ use crate::column::MEAN_LATENCY;
 use crate::layout::Position;
 use crate::stats::{Ratio, Series, compare, geometric_mean};
 
-/// The slow-downs of stores beside one background load, against the same cells without it.
+/// The slow-downs of stores by one background load, compared with the same cells without it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Slowdowns {
     /// The hardware's name.
     pub hardware: String,
-    /// The values that distinguish the disturbed group from the others, its background included.
+    /// The values that distinguish the disturbed group from the others, including its background load.
     pub title: String,
     /// The load.
     pub background: String,
-    /// By store, in the order in which they appear, then by operation.
+    /// By store, in the order of appearance, then by operation.
     pub slowdowns: Vec<Slowdown>,
 }
 
-/// The slow-down of one store at one operation, over all cells that were measured both ways.
+/// The slow-down of one store at one operation, over all cells measured both ways.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Slowdown {
     /// The store's name.
     pub store: String,
     /// The operation's name.
     pub operation: String,
-    /// Its latencies with and without the load.
+    /// The latencies with and without the load.
     #[serde(flatten)]
     pub found: Found,
 }
@@ -51,7 +51,7 @@ pub struct Found {
     pub ratio: Ratio,
 }
 
-/// The slow-downs by every load that the runs have beside undisturbed trials.
+/// The slow-downs by every load that the runs have together with undisturbed trials.
 pub fn slowdowns(merged: &Merged<'_>) -> Vec<Slowdowns> {
     let disturbed = merged.groups.iter().filter(|group| load(&group.key) != NONE);
     disturbed.filter_map(|group| of_group(merged, group)).collect()
@@ -63,7 +63,7 @@ fn load(key: &GroupKey) -> &str {
     key.facet(Axis::BACKGROUND).unwrap_or(NONE)
 }
 
-/// The key of the group that is the same but for the load.
+/// The key of the group that differs only in the load.
 fn undisturbed(key: &GroupKey) -> GroupKey {
     let mut key = key.clone();
     for (axis, value) in &mut key.facets {
@@ -98,7 +98,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
     })
 }
 
-/// A cell's latencies with and without the load, by the blocks in which it was measured both ways.
+/// A cell's latencies with and without the load, by the blocks measured both ways.
 type Pairs = BTreeMap<BlockKey, (f64, f64)>;
 
 fn cells(with: &Sorted<'_, '_>, without: &Sorted<'_, '_>, store: &str, operation: &str) -> Vec<Pairs> {
@@ -116,9 +116,9 @@ fn cells(with: &Sorted<'_, '_>, without: &Sorted<'_, '_>, store: &str, operation
     with.entries.keys().map(pairs).filter(|pairs| !pairs.is_empty()).collect()
 }
 
-/// The mean over cells within each block, then the comparison of the blocks: cells of one block share its weather, so that
-/// blocks and not cells are what an interval may count. Blocks can be compared only where they hold the same cells; a cell
-/// that lacks a block which others have is left aside.
+/// The mean over cells within each block, then the comparison of the blocks: cells of one block share its noise, so
+/// an interval may count only blocks, not cells. Blocks can be compared only if they hold the same cells; a cell
+/// that lacks a block of the others is excluded.
 fn find(cells: Vec<Pairs>) -> Option<Found> {
     let blocks: BTreeSet<BlockKey> = cells.iter().flat_map(|pairs| pairs.keys().copied()).collect();
     let (whole, ragged): (Vec<Pairs>, Vec<Pairs>) =
@@ -143,7 +143,7 @@ fn find(cells: Vec<Pairs>) -> Option<Found> {
     })
 }
 
-/// Where no cell has every block: the means over all pairs, each cell weighing the same, and no interval.
+/// If no cell has every block: the means over all pairs, with equal weight for each cell, and no interval.
 fn without_interval(cells: &[Pairs]) -> Option<Found> {
     let mean = |side: fn(&(f64, f64)) -> f64| {
         let of_cell = |pairs: &Pairs| {
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn the_ratio_is_over_cells_and_paired_by_block() {
-        // Blocks differ tenfold and cells a hundredfold; the load makes one cell 2 and the other 8 times slower: 4 in the mean.
+        // Blocks differ tenfold and cells a hundredfold; the load makes one cell 2 and the other 8 times slower: 4 on average.
         let all: Vec<Vec<Sample>> = [1.0, 10.0, 3.0]
             .map(|weather| {
                 [both("lmdb", 100, 1e3 * weather, 2.0), both("lmdb", 1_000, 1e5 * weather, 8.0)].concat()
@@ -227,7 +227,7 @@ mod tests {
         let get = of(&only(&[blocks("box", &all)]), "lmdb", "get");
         assert_eq!((get.cells, get.ratio.blocks), (1, 2));
         assert!((get.ratio.ratio.value - 2.0).abs() < 1e-3, "{get:?}");
-        // Where no cell has every block, there is a mean all the same, but no interval.
+        // If no cell has every block, there is a mean but no interval.
         let first = [whole(2.0).to_vec(), both("lmdb", 1_000, 1e5, 50.0)[..1].to_vec()].concat();
         let second = [whole(2.0)[..1].to_vec(), both("lmdb", 1_000, 1e5, 8.0).to_vec()].concat();
         let get = of(&only(&[blocks("box", &[first, second])]), "lmdb", "get");

@@ -1,12 +1,12 @@
-//! The reach of a figure, in words for people: `[1.20, 3.40]` is an interval, `(1.20..3.40)` the range of too few
+//! The reach of a figure, in words: `[1.20, 3.40]` is an interval, `(1.20..3.40)` the range of too few
 //! observations for one.
 
 use crate::stats::Interval;
 
-/// An interval whose ends lie further apart than this many times tells nothing, and its ends would only be long.
+/// An interval with ends further apart than this factor says nothing, and would only be long.
 const WIDEST: f64 = 1e6;
 
-/// The reach of a figure; `None` where that is not known, or where two are alike.
+/// The reach of a figure; `None` if it is unknown, or both ends are equal.
 pub fn text(interval: Option<Interval>, show: impl Fn(f64) -> String) -> Option<String> {
     let interval = interval?;
     let Interval { low, high, .. } = interval;
@@ -18,17 +18,17 @@ pub fn text(interval: Option<Interval>, show: impl Fn(f64) -> String) -> Option<
     })
 }
 
-/// The same, to be put after the figure; empty where there is none.
+/// The same to follow a figure; empty if there is none.
 pub fn after(interval: Option<Interval>, show: impl Fn(f64) -> String) -> String {
     text(interval, show).map_or_else(String::new, |reach| format!(" {reach}"))
 }
 
-/// Whether an interval is so wide that its ends are not worth showing.
+/// Whether an interval is too wide to show.
 pub fn tells_nothing(interval: &Interval) -> bool {
     !interval.is_range() && interval.low >= 0.0 && interval.high > WIDEST * interval.low
 }
 
-/// The marks that tell ranges from intervals. A report says it once.
+/// The legend of ranges and intervals, shown once in a report.
 pub const LEGEND: &str =
     "[a, b] is a 95 % interval; (a..b) is the range of what is too little for one, such as two trials.";
 
@@ -67,12 +67,12 @@ mod tests {
     fn what_is_absurdly_wide_is_not_written_out() {
         let wild = Summary::of(&[1.0, 1e9, 1e9]).unwrap().mean.interval;
         assert_eq!(text(wild, three_digits).unwrap(), "[too wide to say]");
-        // Two that are as unlike are what they are.
+        // Two equally distant values are shown as they are.
         let two = Summary::of(&[1.0, 1e9]).unwrap().mean.interval;
         assert_eq!(text(two, rough_ns).unwrap(), "(1.00 ns..1.00 s)");
     }
 
-    /// Two blocks of everything whose figures differ ten thousand times, under two guarantees and beside a load.
+    /// Two blocks of everything whose figures differ ten thousand times, under two guarantees and with a load.
     fn unlike() -> Run {
         let block = |times: f64| -> Vec<Sample> {
             let of = |store: &str, ns: f64| {
@@ -82,7 +82,7 @@ mod tests {
             };
             [of("lmdb", 1e3), of("redb", 7e3), of("sqlite", 2e3)].concat()
         };
-        // A block that is worse for one store is better for the next, so that ratios are unlike, too.
+        // A block that is worse for one store is better for the next, so that ratios differ widely, too.
         let mut run = blocks("box", &[block(1.0), block(1e4)]);
         for trial in run.trials.iter_mut().filter(|trial| trial.cell.store() == "redb") {
             trial.block = 1 - trial.block;
@@ -90,7 +90,7 @@ mod tests {
         run
     }
 
-    /// Numbers of more than so many digits, with what comes before them.
+    /// Numbers with more than `digits` digits, with the text before them.
     fn long_numbers(text: &str, digits: usize) -> Vec<String> {
         let number = |c: char| c.is_ascii_digit() || c == ',';
         let words = text.split(|c: char| !number(c));
@@ -135,7 +135,7 @@ mod tests {
         for text in &texts {
             assert_eq!(long_numbers(text, 8), Vec::<String>::new(), "{text}");
         }
-        // Each report says what its marks are once.
+        // Each report explains its marks once.
         let page = {
             let mut bytes = Vec::new();
             crate::page::write(&Report::new(&merged), None, &mut bytes).unwrap();
@@ -144,7 +144,7 @@ mod tests {
         for text in texts[1..4].iter().chain([&page]) {
             assert_eq!(text.matches("(a..b)").count(), 1, "{text}");
         }
-        // Of the load's cost: both blocks are as much slower, one after the other.
+        // The load's cost: both blocks are equally slower.
         assert!(texts[0].contains("×1.00"), "{}", texts[0]);
         assert!(
             texts[2].contains("(×0.000100..×10,000)") && texts[2].contains("too few for an interval"),

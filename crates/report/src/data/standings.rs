@@ -1,5 +1,5 @@
 //! The table of stores: for each group and position a row for each contestant, with its figures, its place over all operations, and
-//! what a power cut costs it. Its verdicts are the judge's; nothing is tested here.
+//! the cost of a power cut. Verdicts come from [`crate::judge`]; nothing is tested here.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -22,19 +22,19 @@ use crate::layout::Position;
 use crate::report::Report;
 use crate::stats::{Better, Summary, geometric_mean};
 
-/// Comparisons up to which the tables of stores come first; beyond that the matrix of winners says more in less room.
+/// Up to this many comparisons the tables of stores come first; beyond it the matrix of winners says more in less room.
 const MOST_COMPARISONS: usize = 40;
-/// Rows up to which a table is read.
+/// The most rows of a readable table.
 const MOST_ROWS: usize = 30;
-/// Heights that a bar can have.
+/// The number of heights of a bar.
 pub const HEIGHTS: usize = 8;
-/// A bar of the greatest height is at least so many times as slow as the best.
+/// The smallest ratio to the best that the highest bar represents.
 const LEAST_SPAN: f64 = 4.0;
 
 /// The standings of a group's contestants.
 #[derive(Debug)]
 pub struct Standings {
-    /// What the group's trials have in common.
+    /// What the group's trials share.
     pub key: GroupKey,
     /// The group's name: `Guarantee power`.
     pub name: String,
@@ -42,16 +42,16 @@ pub struct Standings {
     pub meaning: Option<&'static str>,
     /// The figures, from left to right.
     pub figures: Vec<Figure>,
-    /// A table for each position at which any store has a figure.
+    /// A table for each position with any figure.
     pub tables: Vec<Table>,
-    /// The answer; of a position where each has its own, else of all together.
+    /// The answers: one for each position if they differ, otherwise one for all.
     pub answers: Vec<(String, Answer)>,
-    /// Places of which it is not seen whether they keep what was synced.
+    /// Places that can't be seen to keep what was synced.
     pub unseen: Vec<String>,
 }
 
 impl Standings {
-    /// The title of the rows that are not ranked: what each risks.
+    /// The title of the rows that are not ranked: their risk.
     pub fn risks(&self, rows: &[&Row]) -> String {
         let mut told: Vec<String> = Vec::new();
         for risk in self.answers.iter().flat_map(|(_, answer)| &answer.riskier) {
@@ -64,7 +64,7 @@ impl Standings {
         format!("Riskier, not ranked: {}", told.join("; "))
     }
 
-    /// The title of one of its tables: `Guarantee power, 100 records of 1B..1KiB`.
+    /// The title of a table: `Guarantee power, 100 records of 1B..1KiB`.
     pub fn title(&self, table: &Table) -> String {
         joined([self.name.as_str(), &brief::in_short(&table.at)])
     }
@@ -75,9 +75,9 @@ impl Standings {
 pub struct Table {
     /// The position.
     pub at: Position,
-    /// The ranked ones as they compare over the operations, then those that are riskier.
+    /// The ranked ones in the order of their factors, then the riskier ones.
     pub rows: Vec<Row>,
-    /// The contestants whose trials wrote less than their buffer of writes holds, in a sentence.
+    /// A sentence on contestants whose trials wrote less than their write buffer holds.
     pub unfilled: Option<String>,
 }
 
@@ -88,13 +88,13 @@ pub struct Row {
     pub store: String,
     /// Its place over all operations.
     pub mark: Mark,
-    /// The factor by which it is worse than the best of each operation: the geometric mean. It orders rows, and is no verdict.
+    /// The factor to the best of each operation: the geometric mean. It orders rows, and is no verdict.
     pub times: Option<f64>,
     /// One for each figure.
     pub figures: Vec<Option<Shown>>,
-    /// What a power cut can cost it; `None` where that is not known.
+    /// The cost of a power cut; `None` if unknown.
     pub power_cut: Option<Loss>,
-    /// Whether it is not ranked, as evidence calls it dangerous.
+    /// Whether it is not ranked because evidence calls it dangerous.
     pub is_riskier: bool,
 }
 
@@ -103,7 +103,7 @@ pub struct Row {
 pub struct Shown {
     /// The figure over trials.
     pub figure: Summary,
-    /// Its bar, from 1 to [`HEIGHTS`], by the logarithm of its ratio to the best; 0 where there is no other.
+    /// The height of its bar, from 1 to [`HEIGHTS`], by the logarithm of its ratio to the best; 0 if it is the only one.
     pub height: usize,
     /// Whether it is the best here, or may be.
     pub wins: bool,
@@ -114,37 +114,37 @@ pub struct Shown {
 pub enum Mark {
     /// The one to take.
     Best,
-    /// Too close to call with it.
+    /// Tied with it.
     Close,
     /// Neither, or nothing was decided.
     None,
 }
 
-/// What to take, over some comparisons of operations.
+/// The recommendation from some comparisons of operations.
 #[derive(Debug, Default)]
 pub struct Answer {
-    /// The one to take, then those too close to call with it: the safer first, then the smaller. None where none is best.
+    /// The one to take, then those tied with it: the safer first, then the smaller. Empty if none is best.
     pub take: Vec<Named>,
-    /// The others that are ranked.
+    /// The other ranked ones.
     pub others: Vec<Named>,
-    /// Where none is taken: the contestants that are the best by themselves, each with the operations.
+    /// If none is recommended: the contestants that are the best alone, each with its operations.
     pub best_at: Vec<(String, Vec<String>)>,
-    /// Whether too few trials name anything.
+    /// Whether there are too few trials for a name.
     pub is_open: bool,
-    /// The comparisons that are not judged, as other programs left too few processors, and all that there are.
+    /// The number of comparisons that are not judged, as other programs left too few processors, and of all.
     pub not_judged: (usize, usize),
-    /// Comparisons in which the one to take is the best, or too close to call with it.
+    /// Comparisons in which the recommended one is the best, or tied with it.
     pub won: usize,
-    /// Those that are not ranked.
+    /// The contestants that are not ranked.
     pub riskier: Vec<Risk>,
 }
 
-/// A contestant with the factor by which it is slower than the one to take.
+/// A contestant with the factor to the recommended one.
 #[derive(Debug)]
 pub struct Named {
     /// Its name for people.
     pub store: String,
-    /// The factor, where both have figures.
+    /// The factor, if both have figures.
     pub times: Option<f64>,
 }
 
@@ -159,7 +159,7 @@ pub struct Risk {
     pub seen: String,
 }
 
-/// The standings of all groups in which any store has a figure, in the order of the groups.
+/// The standings of all groups with any figure, in the order of the groups.
 pub fn standings(report: &Report<'_>) -> Vec<Standings> {
     let groups = report.merged.groups.iter().zip(report.matrices());
     groups.filter_map(|(group, matrix)| of_group(report.merged, group, matrix.as_ref()?)).collect()
@@ -176,7 +176,7 @@ pub fn are_short(all: &[Standings], report: &Report<'_>) -> bool {
         && tables().all(|table| table.rows.len() <= MOST_ROWS)
 }
 
-/// A group's name as a heading, with the machine where there are several.
+/// A group's name as a heading, with the machine if there are several.
 pub fn heading(merged: &Merged<'_>, key: &GroupKey) -> String {
     let several = merged.groups.iter().any(|group| group.key.hardware != key.hardware);
     let label = merged.label(key);
@@ -188,7 +188,7 @@ pub fn heading(merged: &Merged<'_>, key: &GroupKey) -> String {
     }
 }
 
-/// The meaning of a tier, for those who meet the word for the first time: what an acknowledged write does.
+/// The meaning of a tier, for newcomers: what an acknowledged write survives.
 pub fn meaning(key: &GroupKey) -> Option<&'static str> {
     Some(match key.tier? {
         Guarantee::None => "may be lost even when the process alone crashes",
@@ -198,13 +198,13 @@ pub fn meaning(key: &GroupKey) -> Option<&'static str> {
     })
 }
 
-/// The time that the trials took.
+/// The duration of the trials.
 pub fn took(merged: &Merged<'_>) -> Option<Duration> {
     let trials = merged.runs.iter().flat_map(|run| &run.trials);
     Duration::try_from_secs_f64(trials.map(|trial| trial.took_s()).sum::<f64>().round().max(1.0)).ok()
 }
 
-/// The figures of a position, each with its contest.
+/// The figures of a position, with their contests.
 type Contests<'m> = Vec<(&'m Figure, &'m Contest)>;
 
 fn of_group(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<Standings> {
@@ -257,7 +257,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<S
     })
 }
 
-/// What an accident can cost each contestant of a group: the worst of what its settings can.
+/// The cost of an accident for each contestant of a group: the worst of its settings.
 fn dangers(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, (String, &'static Danger)> {
     let mut all: BTreeMap<String, (String, &'static Danger)> = BTreeMap::new();
     for entry in &group.trials {
@@ -290,7 +290,7 @@ impl Known<'_, '_> {
         self.dangers.get(store).map(|(_, danger)| danger.power_cut)
     }
 
-    /// The contestants whose trials at a position wrote less than their buffer of writes holds: what they write when it is full was not
+    /// The contestants whose trials at a position wrote less than their write buffer holds: what they write when it is full was not
     /// measured.
     fn unfilled(&self, at: &Position) -> Option<String> {
         let mut all: BTreeMap<String, Option<u64>> = BTreeMap::new();
@@ -307,7 +307,7 @@ impl Known<'_, '_> {
                 };
                 def.settings.iter().find_map(size)
             });
-            // Where one trial filled it, nothing is said.
+            // If one trial filled it, nothing is said.
             let own = all.entry(self.name(&self.merged.layout.contestant(cell))).or_insert(bytes);
             *own = (*own).min(bytes);
         }
@@ -342,7 +342,7 @@ impl Known<'_, '_> {
             Some((first, close)) => [vec![first], close].concat(),
             None => Vec::new(),
         };
-        // Of stores too close to call the safer is named first, then the smaller; of candidates the one that looks faster.
+        // Among tied stores the safer is named first, then the smaller; among candidates the one that looks faster.
         let (by, is_open) = (if answer.is_open { &operations } else { &space }, answer.is_open);
         let smaller = |store: &&str| {
             let factor = mean_times(by, store).unwrap_or(f64::INFINITY);
@@ -356,7 +356,7 @@ impl Known<'_, '_> {
         if take.is_empty() {
             answer.best_at = self.best_at(&compared);
         }
-        // Without one to take there is nothing to be slower than.
+        // Without a recommended one there is no factor.
         let first = take.first().copied().unwrap_or_default();
         answer.won = judged.iter().filter(|ranked| is_won_by(ranked, first)).count();
         let named =
@@ -387,7 +387,7 @@ impl Known<'_, '_> {
         answer
     }
 
-    /// The contestants that are the best by themselves, each with the operations.
+    /// The contestants that are the best alone, each with its operations.
     fn best_at(&self, compared: &[&(&Figure, &Contest)]) -> Vec<(String, Vec<String>)> {
         let mut all: Vec<(String, Vec<String>)> = Vec::new();
         for (figure, contest) in compared.iter().filter(|(_, contest)| contest.is_decided()) {
@@ -405,7 +405,7 @@ impl Known<'_, '_> {
         all
     }
 
-    /// Why a power cut can do harm, and how often that was seen: in this run, else by storebench's authors.
+    /// Why a power cut can do harm, and how often that was seen: in this run, otherwise by storebench's authors.
     fn seen(&self, contestant: &str) -> String {
         let Some((store, danger)) = self.dangers.get(contestant) else { return String::new() };
         let tier = self.group.key.tier.unwrap_or_default();
@@ -455,7 +455,7 @@ impl Known<'_, '_> {
                     })
                 };
                 let name = self.name(store);
-                // Candidates of too few trials are not too close to call.
+                // Candidates with too few trials are not tied.
                 let mark = match answer.take.iter().position(|one| one.store == name) {
                     _ if answer.is_open => Mark::None,
                     Some(0) => Mark::Best,
@@ -482,7 +482,7 @@ impl Known<'_, '_> {
     }
 }
 
-/// States with a harm that is a danger, or may be one.
+/// States with harm that is, or may be, a danger.
 fn harm(known: &Evidence) -> u64 {
     let dangers = Harm::ALL.into_iter().filter(|harm| harm.is_danger(known.guarantee));
     dangers.map(|harm| known.of(harm)).sum()
@@ -493,7 +493,7 @@ fn find<'c>(contest: &'c Contest, store: &str) -> Option<&'c Contender> {
     contest.contenders.iter().chain(&contest.riskier).find(|one| one.store == store)
 }
 
-/// The factor by which a figure is worse than the best's: paired by block where both have trials in the same blocks, else of the means.
+/// The factor of a figure to the best's: paired by block if both have trials in the same blocks, otherwise of the means.
 fn times(figure: &Figure, contest: &Contest, own: &Contender) -> Option<f64> {
     let paired = match contest.contenders.iter().any(|one| one.store == own.store) {
         true => times_worse(&contest.contenders, &own.store),
@@ -514,7 +514,7 @@ fn mean_times(contests: &[(&Figure, &Contest)], store: &str) -> Option<f64> {
     geometric_mean(&all).map(|mean| mean.value)
 }
 
-/// The same against another contestant, over the contests in which both have figures.
+/// The same to another contestant, over the contests in which both have figures.
 fn against(contests: &[(&Figure, &Contest)], store: &str, other: &str) -> Option<f64> {
     let factor = |(figure, contest): &(&Figure, &Contest)| {
         let of = |store: &str| times(figure, contest, find(contest, store)?);
@@ -560,7 +560,7 @@ mod tests {
         StoreDef { offers: HOLDS, ..StoreDef::not_built(name, Kind::Engine, "a made store", "it is made") }
     }
 
-    /// Stores, each so many times as slow as the first, in five blocks; `lost` states of the first lost what was acknowledged.
+    /// Stores with factors to the first, in five blocks; `lost` states of the first lost acknowledged data.
     fn told<R>(times: &[(&'static str, f64)], lost: u64, of: impl Fn(&Report<'_>) -> R) -> R {
         let block = |number: usize| {
             let sample = |(index, (store, times)): (usize, &(&str, f64))| {

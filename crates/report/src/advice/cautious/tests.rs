@@ -1,4 +1,4 @@
-//! The limits of an answer stand beside the recommendation: other sizes or counts than asked for, reads that are hardly
+//! Limits of an answer appear next to the recommendation: sizes or counts other than asked for, reads that are hardly
 //! cold.
 
 use storebench_core::cell::{Axis, Cache};
@@ -48,11 +48,11 @@ fn mixed_sizes_are_answered_by_what_is_like_them() {
     };
     let mixed = "90%:400B..600B+10%:20KiB";
     let wide = "100B..5000B";
-    // The same before one with the same mean, and one that is near.
+    // The exact sizes win over others with the same mean, and over near ones.
     assert_eq!(answered(mixed, &[wide, mixed]), Ok(mixed.into()));
     assert_eq!(answered(mixed, &[wide]), Ok(wide.into()));
     assert_eq!(answered("1KiB..2KiB", &[mixed]), Ok(mixed.into()));
-    // Within its ends, and far from what most of it is.
+    // Within its ends, and far from most of its sizes.
     assert!(
         matches!(answered("18KiB", &[mixed]), Err(Uncovered::Place(there)) if there[0].contains("mixed sizes"))
     );
@@ -67,7 +67,7 @@ fn another_count_is_a_caution_beside_the_recommendation_with_the_budget_that_wou
     let near = |text: &str, caution: &str| {
         let lines: Vec<&str> = text.lines().collect();
         let recommended = lines.iter().position(|line| line.starts_with("Recommended")).unwrap();
-        // After what any application notices, and what an accident can cost.
+        // After the lines on unnoticeable differences and on the cost of an accident.
         lines[recommended + 3] == format!("  {caution}")
     };
     assert!(near(&text(&found), caution), "{}", text(&found));

@@ -1,4 +1,4 @@
-//! Cold reads are told where they were cold.
+//! Cold reads are reported if they were cold.
 
 use storebench_core::cell::{Axis, Cache};
 use storebench_core::units::CountRange;
@@ -9,8 +9,8 @@ use super::super::remarks::remarks;
 use super::super::tests::{advice, question};
 use crate::data::samples::{Sample, blocks};
 
-/// Three blocks of warm and three of cold trials, of a thousand reads each, by the nanoseconds of a cold operation; those of
-/// lmdb times the noise.
+/// Three blocks of warm and three of cold trials, of a thousand reads each, with the nanoseconds of a cold operation; `noise` multiplies
+/// those of lmdb.
 fn runs(records: u64, lmdb: f64, redb: f64, noise: [f64; 3]) -> [Run; 2] {
     let records = CountRange { from: records, to: records * 5 };
     let of = |lmdb: f64, redb: f64, noise: [f64; 3]| {

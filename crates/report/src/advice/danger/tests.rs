@@ -1,4 +1,4 @@
-//! The cost of accidents is told, and a store that a power cut can wreck is not recommended unless that was allowed.
+//! The cost of accidents is shown, and a store that a power cut can wreck is not recommended unless the question allows it.
 
 use storebench_core::store::{Danger, Guarantee, Kind, Loss, Offer, Setting, StoreDef};
 use storebench_core::stores::NULL;
@@ -83,7 +83,7 @@ fn a_store_that_a_power_cut_can_wreck_is_shown_as_the_riskier_choice_with_its_pr
     let html = found.html(Some("open()")).into_string();
     assert_eq!(html.matches(safe).count(), 2, "{html}");
     assert!(html.contains("<h3>Riskier</h3>") && html.contains("lmdb: 2.50x faster"), "{html}");
-    // Nor is it what another goal would have.
+    // Nor is it recommended for another goal.
     assert!(found.turns.turns.is_empty(), "{:?}", found.turns);
 }
 
@@ -116,7 +116,7 @@ fn who_asked_for_less_writes_nothing_or_has_no_choice_gets_it_with_the_warning()
     let found = advice(&alone, &runs());
     assert!(!found.is_recommendation());
     assert!(text(&found).contains("Measured alone:") && !text(&found).contains("Recommended:"));
-    // Settings as they were read back decide, not the tier alone.
+    // The settings that were read back decide, not the tier alone.
     let mut synced = runs();
     for measured in synced[0].trials.iter_mut().filter_map(|trial| trial.measured.as_mut()) {
         measured.settings.push(Setting::read_back("nosync", false));

@@ -1,5 +1,5 @@
-//! Made questions whose answers are known: made stores with costs of their own, measured with noise as `advise` measures, a look
-//! at all and the best again. The recommendation is held to the costs themselves.
+//! Made questions whose answers are known: made stores of known cost, measured with noise as `advise` measures, first all
+//! of them and the best again. The recommendation is checked against the costs.
 
 use storebench_core::axis::Axis;
 use storebench_core::cell::{Cache, GuaranteeChoice};
@@ -29,7 +29,7 @@ const fn costs(get: f64, write: f64, space: f64, memory_mib: f64) -> Costs {
     Costs { get, write, space, memory_mib }
 }
 
-/// The stores: a quick one that a power cut can wreck, a tree, a log, and files. Under other circumstances they cost otherwise.
+/// The stores: a quick one that a power cut can wreck, a tree, a log, and files. Costs depend on circumstances.
 const STORES: [(&str, Costs); 4] = [
     ("map", costs(5e3, 20e3, 1.6, 5.0)),
     ("tree", costs(10e3, 200e3, 1.5, 10.0)),
@@ -93,7 +93,7 @@ fn truth(costs: &Costs, question: &Question) -> f64 {
     }
 }
 
-/// A run of so many blocks of these stores, with a noise of 3 % on every figure and a weather that all share.
+/// A run of `number` blocks of these stores, with a noise of 3 % on every figure and a common noise of each block.
 fn measured(question: &Question, stores: &[(&str, Costs)], number: usize, random: &mut fastrand::Rng) -> Run {
     let block: Vec<Sample> = stores.iter().map(|(name, _)| Sample::new(name)).collect();
     let mut run = blocks("box", &vec![block; number]);
@@ -117,7 +117,7 @@ fn measured(question: &Question, stores: &[(&str, Costs)], number: usize, random
     run
 }
 
-/// A look at all, twice; then the best three that can be recommended, and the map, five times.
+/// All stores twice, then the best three that can be recommended and the map five times.
 fn answered(question: &Question, stores: &[(&str, Costs)], random: &mut fastrand::Rng) -> Advice {
     let advice =
         |runs: &[Run]| Advice::from_runs(question, &Merged::new(runs, &["null"]), None, &table()).unwrap();
@@ -166,7 +166,7 @@ fn questions() -> Vec<Known> {
         ("huge", asked("get=80,update=20", |q| q.records = 10_000_000), &HUGE, &["log"]),
         ("cold", asked("get=95,insert=5", |q| q.cold = true), &COLD, &["files"]),
         ("tiny", asked("get=90,update=10", |q| q.records = 50), &TINY, &["tree", "log"]),
-        // Neither takes 1 MiB: the disk decides nothing, and the quickest comes first.
+        // Neither takes 1 MiB: disk space decides nothing, and the quickest comes first.
         (
             "tiny, and the disk is small",
             asked("get=90,update=10", |q| (q.records, q.goal) = (50, Goal::Space)),
@@ -211,7 +211,7 @@ fn nothing_is_recommended_that_is_beaten_by_more_than_its_interval_says() {
     assert!(all > 300 && held as f64 >= 0.95 * f64::from(all), "{held} of {all}");
 }
 
-/// Runs for the fastest gave up the smallest and the most modest after a look, with all records or with half of them.
+/// Runs for the fastest gave up the smallest and the least demanding after a look, with all records or with half of them.
 #[test]
 fn runs_that_were_made_for_the_fastest_answer_by_any_goal() {
     let mut random = fastrand::Rng::with_seed(3);
@@ -234,7 +234,7 @@ fn runs_that_were_made_for_the_fastest_answer_by_any_goal() {
     }
 }
 
-/// The remarks on stores of which the last was given up after the first look, by the nanoseconds of an operation.
+/// The remarks on stores of which the last was given up after the first look, given the nanoseconds of an operation.
 fn remarked(question: &Question, times: &[(&str, f64)]) -> String {
     let tier = match question.guarantee {
         Guarantee::Power => "power",
@@ -253,7 +253,7 @@ fn remarked(question: &Question, times: &[(&str, f64)]) -> String {
     all_remarks(&advice)
 }
 
-/// The remark that comes first, if it does, and the others.
+/// The remark that may come first, and the others.
 fn all_remarks(advice: &Advice) -> String {
     let first = crate::advice::remarks::any_will_do(advice);
     first.into_iter().chain(crate::advice::remarks::remarks(advice)).collect::<Vec<_>>().join(" ")
@@ -288,7 +288,7 @@ fn where_the_difference_does_not_matter_that_is_said() {
     assert!(remarks.starts_with("All ") && remarks.contains("answer in under 20.0 µs."), "{remarks}");
     assert!(!remarks.contains("times the size of your values"), "less than 1 MiB: {remarks}");
     assert!(sentences::sure(&advice).starts_with("Too close to call with "), "{}", sentences::sure(&advice));
-    // Of many records as much is worth a word.
+    // With many records the same difference is mentioned.
     let advice = answered(&Question { records: MANY, ..question }, stores, &mut random);
     if advice.verdict.ranking[0].store == "tree" {
         let remarks = crate::advice::remarks::remarks(&advice).join(" ");

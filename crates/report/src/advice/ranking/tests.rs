@@ -1,4 +1,4 @@
-//! Which store is recommended where stores did not all run in the same blocks, and what the clock can't tell.
+//! Recommendations among stores that did not all run in the same blocks, or differ by less than the clock's resolution.
 
 use super::super::sentences;
 use super::super::tests::{advice, question};
@@ -8,7 +8,7 @@ use crate::data::samples::{Sample, blocks, run};
 use crate::judge::Rule;
 use crate::terminal::grid::Style;
 
-/// So many blocks of one store each, by the nanoseconds of an operation.
+/// Blocks of one store each, with the nanoseconds of an operation.
 fn timed(store: &str, ns: &[f64]) -> Vec<Vec<Sample>> {
     ns.iter().map(|ns| vec![Sample::new(store).ns(*ns)]).collect()
 }
@@ -41,13 +41,13 @@ fn a_store_that_was_given_up_after_a_quick_first_block_is_not_recommended() {
     let told: Vec<(&str, bool)> =
         ranking.iter().map(|store| (store.store.as_str(), store.verdict.wins())).collect();
     assert_eq!(told, [("lmdb", true), ("redb", false)]);
-    // The remark on it tells what the first look said, beside the best in that look.
+    // The remark on it says what the first look found, compared with the best in that look.
     let ratio = given_up[0].times_worse.unwrap();
     assert!((ratio.ratio.value - 1.2).abs() < 0.01 && ratio.blocks == 1, "{ratio:?}");
     let text = advice.text(None, Style { width: 160, colour: false });
     let told = text.contains("Given up after a look\n  sqlite: 1.20x slower (38.");
     assert!(told && text.contains(" µs), measured once.\n"), "{text}");
-    // All figures of the table are from the blocks that both ran in.
+    // All figures of the table are from the blocks of both.
     for store in ranking {
         assert_eq!((store.speed.trials, store.operations[0].1.trials), (5, 5), "{}", store.store);
     }
@@ -85,7 +85,7 @@ fn a_store_that_was_given_up_may_be_the_best_by_another_goal() {
 
 #[test]
 fn blocks_that_one_store_lacks_do_not_make_it_the_best() {
-    // The third block was slow for all; redb failed in it, and is worse in every other.
+    // The third block was slow for every store; redb failed in it, and is worse in every other.
     let mut samples: Vec<Vec<Sample>> = [1000.0, 1010.0, 3000.0, 990.0]
         .iter()
         .map(|ns| vec![Sample::new("lmdb").ns(*ns), Sample::new("redb").ns(ns * 1.1)])
@@ -97,7 +97,7 @@ fn blocks_that_one_store_lacks_do_not_make_it_the_best() {
     for row in crate::data::matrix::matrices(&merged).iter().flat_map(|matrix| &matrix.rows) {
         assert_eq!(row.contests[0].contenders[0].store, "lmdb", "{}", row.figure.name);
     }
-    // Nor those of another run, in which only one of them took part.
+    // Neither are blocks of another run in which only one of them took part.
     let slow = blocks("box", &timed("lmdb", &[9000.0, 9000.0, 9000.0]));
     let [first] = runs;
     assert_eq!(advice(&question(), &[first, slow]).unwrap().verdict.ranking[0].store, "lmdb");
@@ -140,6 +140,6 @@ fn simulated_searches_find_the_best_and_never_recommend_what_they_gave_up() {
         right += usize::from(best.store == names[0]);
     }
     assert_eq!(given_up, 0);
-    // Eight pairs of 4 % apart, each known to 4.2 %: the best is found in 99 of 100.
+    // Eight pairs 4 % apart, each known to 4.2 %: the best is found 99 times of 100.
     assert!(f64::from(right as u32) / f64::from(rounds) >= 0.97, "{right} of {rounds}");
 }

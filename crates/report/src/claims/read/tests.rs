@@ -52,7 +52,7 @@ fn a_wrong_claim_is_told_by_line() {
     assert!(error.message.contains("\"lmdb\", which is not among those compared"), "{error}");
 }
 
-/// Whether a plan's claims are good in a program with these stores beside those on its axis.
+/// Whether a plan's claims are valid in a program with these stores and those on its axis.
 fn checked(text: &str, stores: &[&str]) -> std::result::Result<(), String> {
     let plan = Plan::parse(text, "x.toml").unwrap();
     let claims = of_plan(text, "x.toml").unwrap();
@@ -110,7 +110,7 @@ fn a_narrowed_run_knows_what_its_claims_are_about() {
     let narrow = Changes::on(Axis::DATA, [Data::Compressible]);
     plan.apply(narrow).unwrap();
     assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
-    // Of a plan of one's own, too; of an older run of such a plan only what was run is known.
+    // The same for a user's own plan; for an older run of such a plan only what was run is known.
     assert_eq!(positions(&plan.to_toml().unwrap(), "mine"), whole);
     plan.claims_over = None;
     assert_eq!(positions(&plan.to_toml().unwrap(), "mine"), Some(2));
@@ -119,7 +119,7 @@ fn a_narrowed_run_knows_what_its_claims_are_about() {
     assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
 }
 
-/// The thresholds follow what the plan's own comment says of the words of its paper.
+/// The thresholds follow the plan's own comment on the words of its paper.
 #[test]
 fn equal_words_of_the_paper_have_equal_thresholds() {
     let claims = of_run("crud", "", "x").unwrap().unwrap().claims;
@@ -149,7 +149,7 @@ fn equal_words_of_the_paper_have_equal_thresholds() {
     }
 }
 
-/// The thresholds follow what the plan's own comment says of the words of its paper, and of file systems'
+/// The thresholds follow the plan's own comment on the words of its paper, and of file systems'
 /// documentation.
 #[test]
 fn equal_words_on_file_systems_have_equal_thresholds() {
@@ -190,7 +190,7 @@ fn equal_words_on_file_systems_have_equal_thresholds() {
     }
 }
 
-/// The thresholds follow what the plan's own comment says of the words of its paper.
+/// The thresholds follow the plan's own comment on the words of its paper.
 #[test]
 fn equal_words_on_data_and_memory_have_equal_thresholds() {
     let study = of_run("data-size", "", "x").unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! The coverage of a claim's region, and the expectations that look at several figures or stores at once.
+//! The coverage of a claim's region, and expectations that combine several figures or stores.
 
 use super::*;
 
@@ -47,14 +47,14 @@ fn less_than_half_of_what_a_claim_is_about_gives_no_verdict() {
     let few = one(&claim(A_WINS), &[wins(&three)]);
     let covers = short_of(3, 8, &["compressible", "1KiB..10KiB", "1,000 records"]);
     assert_eq!((few.verdict, few.looks, few.coverage), (Verdict::Unknown, Verdict::Reproduced, covers));
-    // Half of them, and of one kind of data nothing.
+    // Half of them, and none of one kind of data.
     let half = one(&claim(A_WINS), &[wins(&[three.as_slice(), &[(LARGE, 1000)]].concat())]);
     assert_eq!((half.verdict, half.coverage), (Verdict::Unknown, short_of(4, 8, &["compressible"])));
-    // A value that the claim narrows away is no part of it.
+    // A value that the claim excludes is no part of it.
     let plain = format!("at.data = [\"incompressible\"]\n{A_WINS}");
     let narrowed = one(&claim(&plain), &[wins(&three)]);
     assert_eq!((narrowed.verdict, narrowed.coverage), (Verdict::Reproduced, covered(3, 4)));
-    // A combination that is measured twice counts once, and one that the design has not, not at all.
+    // A combination measured twice counts once, and one outside the design not at all.
     let twice = one(&claim(&plain), &[wins(&[(SMALL, 100), (SMALL, 200), (SMALL, 10)])]);
     assert_eq!(
         (twice.verdict, twice.tally.total(), twice.coverage),
@@ -166,9 +166,9 @@ fn stores_that_differ_little_are_alike() {
     let rest = "among = [\"a\", \"b\"]\nexpect.alike = { stores = [\"a\", \"b\"], within = 1.25 }";
     assert_eq!(verdict(rest, &[(here(), &[("a", steady(1.0)), ("b", shaky(1.2))])]), Verdict::Unknown);
     assert_eq!(verdict(rest, &[(here(), &[("a", steady(1.0))])]), Verdict::Unknown);
-    // Alike is what lies within the margin with all of its interval: less than that is not known.
+    // Stores are alike if the whole interval is within the margin: otherwise unknown.
     let between = |low: f64, high: f64, margin: f64| {
-        // Three blocks whose interval is this one: a mean, and a standard error that Student's t makes a half-width.
+        // Three blocks with this interval: a mean, and a standard error that Student's t makes a half-width.
         let (middle, half) = ((low * high).sqrt(), (high / low).ln() / 2.0);
         let step = half * 3f64.sqrt() / 4.302_652_73;
         let b: Series<u32> =

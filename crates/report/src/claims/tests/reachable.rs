@@ -1,5 +1,5 @@
-//! Every claim of every study, by figures made up to bear it out and to contradict it: what gets a verdict can get either, and what
-//! gets none looks neither more right than wrong. By the cells of each preset, and without what can't be had, or was not asked for.
+//! Checks every claim of every study with figures made to support and to contradict it: a claim that can get a verdict can get either, and one
+//! that can't leans neither way. With the cells of each preset, and without unavailable or unrequested stores.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::*;
 use crate::layout::Layout;
 use crate::stats::Better;
 
-/// The cells that a plan runs where nothing is left out but what is too large.
+/// The cells of a plan, excluding only those that are too large.
 fn cells(plan: &Plan) -> Vec<Cell> {
     let mut cells = vec![Cell::default()];
     let axes = Axis::all().into_iter().filter(|axis| plan.workload.def().axes.contains(axis));
@@ -60,7 +60,7 @@ fn in_range(range: &Bounds, within: bool) -> f64 {
     }
 }
 
-/// The figure of a contestant in a cell where a claim is right, or wrong.
+/// The figure of a contestant in a cell if a claim is right, or wrong.
 fn figure_of(claim: &Claim, figure: &Figure, contestant: &str, cell: &Cell, right: bool) -> f64 {
     let named = |stores: &[String]| stores.iter().position(|store| store == contestant);
     let at = |axis: Axis, text: &str| axis.read(text).unwrap().text() == cell.text(axis);
@@ -83,7 +83,7 @@ fn figure_of(claim: &Claim, figure: &Figure, contestant: &str, cell: &Cell, righ
             Expect::MoreWins(more) if more.store == contestant => given(at(more.axis, &more.at)),
             Expect::MoreAt(more) if named(&more.stores).is_some() => given(*figure == more.figure),
             Expect::Unchanged(_) | Expect::MoreWins(_) | Expect::MoreAt(_) => 5.0,
-            // Figures themselves, whichever direction is good.
+            // Figures themselves, regardless of direction.
             Expect::Ratio(Ratio { axis: None, of, range, .. }) => {
                 return if of == contestant { in_range(range, right) } else { 1.0 };
             }
@@ -106,10 +106,10 @@ fn figure_of(claim: &Claim, figure: &Figure, contestant: &str, cell: &Cell, righ
     if figure.column.better == Better::Higher { 1.0 / cost } else { cost }
 }
 
-/// The gaps of a run, beside one that has all.
+/// What a run lacks.
 #[derive(Clone, Copy)]
 struct Lacking<'a> {
-    /// A part of the names of contestants that can't be had.
+    /// A part of the names of unavailable contestants.
     cannot: &'a str,
     /// A part of the names of contestants that were not asked for.
     unasked: &'a str,
@@ -184,7 +184,7 @@ fn findings(
     evaluate(claim, &study.among, study.design.as_ref(), &|figure| &all[&figure.to_string()])
 }
 
-/// Whether each of a study's claims comes out both ways or neither; those that get a verdict by what they say, and the rest.
+/// Whether each of a study's claims comes out both ways or neither; returns the claims with a verdict, and the rest.
 fn both_ways(plan: &Plan, what: &str, lacking: Lacking<'_>) -> [Vec<String>; 2] {
     let study = of_run(&plan.name, &plan.to_toml().unwrap(), what).unwrap().unwrap();
     let cells = cells(plan);
@@ -216,7 +216,7 @@ fn both_ways(plan: &Plan, what: &str, lacking: Lacking<'_>) -> [Vec<String>; 2] 
 
 const ALL: Lacking<'_> = Lacking { cannot: "", unasked: "", trials: 3 };
 
-/// Every study and preset that has claims, with places and loads that some claims need.
+/// Every study and preset with claims, with the places and loads that some claims need.
 fn plans() -> Vec<(String, Plan)> {
     let mut all = Vec::new();
     for study in STUDIES.iter().filter(|study| study.text.contains("[[claim]]")) {
@@ -235,7 +235,7 @@ fn plans() -> Vec<(String, Plan)> {
 fn what_gets_a_verdict_can_get_either_in_every_study_and_preset() {
     for (what, plan) in plans() {
         both_ways(&plan, &what, ALL);
-        // One trial settles nothing, and leans to both sides.
+        // One trial settles nothing, and leans either way.
         let [judged, _] = both_ways(&plan, &what, Lacking { trials: 1, ..ALL });
         assert!(judged.is_empty(), "{what}: {judged:?}");
     }
@@ -264,7 +264,7 @@ fn the_studies_in_full_judge_their_claims() {
         }
         both_ways(&plan, name, ALL)
     };
-    // Beside a video and on two disks all of the paper's claims on them have a verdict, and NTFS's on NTFS.
+    // With a video and on two disks all of the paper's claims on them have a verdict, and those on NTFS on NTFS.
     let disks =
         [(Axis::PLACE, ["ssd", "hdd", "ntfs:4096"].as_slice()), (Axis::BACKGROUND, &["none", "video"])];
     let [_, left] = open("crud", &disks, None);
@@ -282,7 +282,7 @@ fn the_studies_in_full_judge_their_claims() {
     );
     let [judged, _] = open("filesystems", &[], Some("quick"));
     assert!(judged.is_empty(), "{judged:?}");
-    // As the paper did it, too: its data were loaded unsorted.
+    // As in the paper, too: its data were loaded unsorted.
     for preset in [None, Some("paper-full")] {
         let [_, left] = open("data-size", &[], preset);
         let others = ["index", "orders", "Sorting"];

@@ -1,4 +1,4 @@
-//! Trials sorted by the settings of their store, as they really were: the plan's, and those of the cell's axes above them.
+//! Trials sorted by the actual settings of their store: the plan's, overridden by the cell's axes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,10 +18,10 @@ use crate::stats::Series;
 /// Settings by name.
 pub type Settings = BTreeMap<String, String>;
 
-/// The machine, store, position and method that all combinations of a contest have in common.
+/// What all combinations of a contest share: machine, store, position and method.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Where {
-    /// All of it in words: `box, sqlite, 10,000 rows`.
+    /// In words: `box, sqlite, 10,000 rows`.
     pub title: String,
     /// The hardware's name.
     pub hardware: String,
@@ -29,22 +29,22 @@ pub struct Where {
     pub store: String,
     /// The rest, in words: `10,000 rows, threads 4`.
     pub at: String,
-    /// In what the method of its runs differs from that of other runs given; empty where it differs in nothing.
+    /// How the method of its runs differs from that of the other runs; empty if it doesn't.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub method: String,
 }
 
-/// The trials that differ in the settings of one store alone.
+/// The trials that differ only in the settings of one store.
 pub struct Contest<'a> {
-    /// Which.
+    /// What they share.
     pub place: Where,
     /// By settings.
     pub combinations: IndexMap<Settings, Combination<'a>>,
     /// The plan's own.
     base: Settings,
-    /// The value of each setting of the store as shipped, as far as that is a value.
+    /// The shipped value of each setting, if it is a value.
     shipped: BTreeMap<&'static str, &'static str>,
-    /// Settings that the plan gives a name.
+    /// Settings with a name in the plan.
     named: Vec<(String, Settings)>,
 }
 
@@ -52,16 +52,16 @@ pub struct Contest<'a> {
 pub struct Combination<'a> {
     /// The name under which reports rank it.
     pub name: String,
-    /// Its cell; of several, the first.
+    /// Its cell; the first, if there are several.
     pub cell: &'a Cell,
-    /// Those that succeeded.
+    /// The successful trials.
     trials: Vec<(BlockKey, &'a Measured)>,
 }
 
-/// The values that comparable combinations share. A guarantee that was asked for brings settings of its own.
+/// What comparable combinations share. A guarantee that was asked for brings settings with it.
 type Key<'a> = (&'a str, Option<GuaranteeChoice>, Vec<(Axis, String)>, &'a str, Position, &'a str);
 
-/// Wherever runs vary settings of a store on axes.
+/// One contest for each place in which runs vary settings of a store.
 pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
     let varied: BTreeSet<&str> = merged.cells().filter(|cell| varies(cell)).map(Cell::store).collect();
     let mut contests: IndexMap<Key<'m>, Contest<'m>> = IndexMap::new();
@@ -86,7 +86,7 @@ pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
     contests.into_values().collect()
 }
 
-/// The measurements of a trial, unless it did not keep up with its rate: that latency says how long the trial was.
+/// The measurements of a trial, unless it did not keep up with its rate: its latency depends on the length of the trial.
 fn comparable(trial: &TrialResult) -> Option<&Measured> {
     let behind = |measured: &&Measured| {
         measured.operations.iter().any(|operation| saturated::fell_behind(&trial.cell, measured, operation))
@@ -105,7 +105,7 @@ fn key<'m>(merged: &Merged<'_>, group: &'m Group<'_>, entry: &Entry<'m>) -> Key<
     (&group.key.hardware, asked, facets, &group.key.method, merged.layout.position(cell), cell.store())
 }
 
-/// The values that tell a group apart, settings aside.
+/// The values that distinguish a group, without settings.
 fn unset(group: &Group<'_>) -> Vec<(Axis, String)> {
     group.key.facets.iter().filter(|(axis, _)| axis.setting().is_none()).cloned().collect()
 }
@@ -134,8 +134,8 @@ fn of<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: &Plan) -> C
 }
 
 impl Contest<'_> {
-    /// The value that a setting's others are compared with: the plan's own, or none where it is not given; else the one that is
-    /// shipped; else the first.
+    /// The value that a setting's others are compared with: the plan's own, or none if it is not given; otherwise the
+    /// shipped one; otherwise the first.
     pub fn base_of(&self, setting: &str, values: &BTreeSet<String>) -> String {
         let own = self.base.get(setting).map_or(super::AS_SHIPPED, String::as_str);
         let shipped = || self.shipped.get(setting).and_then(|shipped| values.get(*shipped));
@@ -160,7 +160,7 @@ impl Contest<'_> {
 }
 
 impl Combination<'_> {
-    /// Its promise: the weakest that its trials told; the weaker is the less.
+    /// Its promise: the weakest that its trials reported.
     pub fn promise(&self) -> (Guarantee, Option<Loss>) {
         let given = self.trials.iter().map(|(_, measured)| (measured.guarantee, measured.power_cut));
         given.min().unwrap_or((Guarantee::None, None))
@@ -191,7 +191,7 @@ impl Combination<'_> {
         self.trials.iter().filter_map(|(_, measured)| of(measured)).collect()
     }
 
-    /// Syncs of an operation, over all operations and trials; `None` where they can't be counted.
+    /// Syncs of an operation, over all operations and trials; `None` if they can't be counted.
     pub fn syncs_per_operation(&self) -> Option<f64> {
         let all = self.trials.iter().flat_map(|(_, measured)| &measured.operations);
         let (mut syncs, mut count) = (0, 0);

@@ -10,7 +10,7 @@ const PLAN: &str = "format = 1\nname = \"x\"\ntitle = \"t\"\nworkload = \"crud\"
     [axes]\nstore = [\"sqlite\"]\nrecord_size = [\"1KiB\"]\nrecords = [\"100\"]\ndata = [\"compressible\"]\n\
     guarantee = [\"default\"]\n\"sqlite.j\" = [\"D\", \"W\"]\n\"sqlite.s\" = [\"N\", \"F\"]\n";
 
-/// A run of four combinations: W halves, F triples, and both together take half as much again as that says.
+/// A run of four combinations: W halves, F triples, and both together take half as much again as the product.
 pub(crate) fn factorial() -> Run {
     let cell = |j: &str, s: &str, ns: f64, tier| {
         let sample = Sample::new("sqlite").guarantee("default").tier(tier).ns(ns);
@@ -52,7 +52,7 @@ fn main_effects_and_interactions_are_those_that_were_put_in() {
     assert_eq!(all[0].interactions[0].times.ratio.blocks, 4);
 }
 
-/// Where the plan itself gives no value.
+/// If the plan itself gives no value.
 #[test]
 fn values_are_compared_with_what_is_shipped() {
     let mut run = factorial();
@@ -79,7 +79,7 @@ fn combinations_stand_by_what_they_promise_and_the_best_of_each_is_marked() {
         [
             ("sqlite j=W s=F", vec!["the best".to_owned()], true),
             ("sqlite j=D s=F", vec![], false),
-            // A combination that promises less is the best only where it is faster than all that promise as much or more.
+            // A combination that promises less is the best only if it is faster than all that promise as much or more.
             ("sqlite j=D s=N", vec!["the base".to_owned()], true),
             ("sqlite j=W s=N", vec![], true),
         ]

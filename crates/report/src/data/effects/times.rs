@@ -1,4 +1,4 @@
-//! The ratio of one figure to another over blocks, and whether that is enough to tell which is less.
+//! The ratio of one figure to another over blocks, and whether that decides which is less.
 
 use std::collections::BTreeSet;
 
@@ -10,20 +10,20 @@ use crate::data::merge::BlockKey;
 use crate::data::spread;
 use crate::stats::{MIN_BLOCKS, Ratio, Series, compare_at};
 
-/// Figures that are at most so many times apart count as alike.
+/// Figures within this factor count as alike.
 const ALIKE: f64 = 1.1;
 
-/// The ratio of one figure to another: over blocks, and what that tells.
+/// The ratio of one figure to another over blocks, with its verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Times {
     /// Their geometric mean over the blocks, with its interval.
     #[serde(flatten)]
     pub ratio: Ratio,
-    /// The least of a block.
+    /// The smallest of a block.
     pub least: f64,
     /// The greatest of a block.
     pub greatest: f64,
-    /// The verdict of the blocks on it.
+    /// The verdict.
     pub known: Known,
 }
 
@@ -36,9 +36,9 @@ pub enum Known {
     Less,
     /// It is above 1.
     More,
-    /// It is 1, give or take a tenth.
+    /// It is 1, within a tenth.
     Alike,
-    /// Nothing of these: there are too few blocks for how far apart they are.
+    /// Undecided: too few blocks for their scatter.
     NotYet,
 }
 
@@ -56,7 +56,7 @@ impl Known {
     }
 }
 
-/// The reading of a ratio that is not known yet, for a legend.
+/// The legend of undecided ratios.
 pub const NOT_YET: &str = "? is not known yet: the blocks are too few to decide whether it is more than 1, and reach as far as the range after it.";
 
 impl Times {
@@ -65,7 +65,7 @@ impl Times {
         self.ratio.ratio.value
     }
 
-    /// The ends of its reach, where that says anything: the interval of what is known, the blocks' range of what is not yet.
+    /// The ends of its reach: the interval of a decided ratio, the blocks' range of an undecided one.
     pub fn reach(&self) -> Option<(f64, f64)> {
         match self.known {
             Known::NotYet => (self.ratio.blocks > 1).then_some((self.least, self.greatest)),
@@ -73,7 +73,7 @@ impl Times {
         }
     }
 
-    /// In words: `×0.612 [0.580, 0.650]`, or `×1.20 (0.80..1.60)?` of what is not known yet.
+    /// `×0.612 [0.580, 0.650]`, or `×1.20 (0.80..1.60)?` if undecided.
     pub fn text(&self) -> String {
         let value = three_digits(self.value());
         match (self.known, self.reach()) {
@@ -86,16 +86,16 @@ impl Times {
     }
 }
 
-/// Figures of which some are multiplied, and divided by others.
+/// A quotient of products of figures.
 pub struct Quotient {
-    /// Those that are multiplied.
+    /// The numerator.
     pub above: Vec<Series<BlockKey>>,
-    /// Those that divide.
+    /// The denominator.
     pub below: Vec<Series<BlockKey>>,
 }
 
 impl Quotient {
-    /// Its logarithm in a block; `None` where a figure is missing or not positive.
+    /// The logarithm in a block; `None` if a figure is missing or not positive.
     fn ln(&self, block: &BlockKey) -> Option<f64> {
         let sum = |all: &[Series<BlockKey>]| {
             all.iter()
@@ -107,7 +107,7 @@ impl Quotient {
     }
 }
 
-/// The geometric mean of some quotients, paired by block: over the blocks that have all of them.
+/// The geometric mean of some quotients, paired by block: over the blocks with all of them.
 pub fn times(quotients: &[Quotient], confidence: f64) -> Option<Times> {
     let blocks: BTreeSet<BlockKey> = quotients
         .iter()

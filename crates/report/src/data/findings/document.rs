@@ -22,7 +22,7 @@ struct ClaimDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
     expected: String,
-    /// The outcome of the same rule on the paper's own tables.
+    /// The result of the same rule on the paper's own tables.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     published: Vec<OnTableDocument<'a>>,
     findings: Vec<FindingDocument<'a>>,
@@ -46,11 +46,11 @@ struct FindingDocument<'a> {
     coverage: Option<&'a Coverage>,
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<String>,
-    /// The measurements that a verdict would take.
+    /// The measurements that a verdict needs.
     #[serde(skip_serializing_if = "Option::is_none")]
     takes: Option<String>,
     checks: Tally,
-    /// The same by what few trials lean to.
+    /// The same for the leanings of few trials.
     leaning: Tally,
     evidence: &'a [Evidence],
     missing: &'a [String],

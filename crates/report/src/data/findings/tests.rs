@@ -1,4 +1,4 @@
-//! Verdicts on made-up runs, in all reports.
+//! Verdicts on made runs, in all reports.
 
 use storebench_core::cell::{Background, Data};
 use storebench_core::result::{LeftOut, Reason};
@@ -148,7 +148,7 @@ expect.winner = { stores = ["leveldb"] }
 "#;
     let runs = [thrice(&samples)];
     let merged = with_claims(&runs, claims);
-    // Of what was asked for, tiers stay apart.
+    // Tiers that were asked for stay separate.
     assert_eq!(verdicts(&merged), [[Verdict::Reproduced, Verdict::Unknown, Verdict::Unknown]]);
     let text = text(&merged, Style { width: 100, colour: false });
     assert!(text.contains("reproduced: default (as shipped) 1/1"), "{text}");
@@ -322,7 +322,7 @@ fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
     assert!(first["takes"].as_str().unwrap().starts_with("takes half of its combinations"), "{first}");
 }
 
-/// The claims of `crud` on the tables that their paper published.
+/// The claims of `crud` on the published tables of their paper.
 #[test]
 fn the_papers_own_figures_are_put_to_the_same_rule() {
     let runs = [quick()];
@@ -355,7 +355,7 @@ fn the_papers_own_figures_are_put_to_the_same_rule() {
     assert_eq!((&of_claim["table"], &of_claim["checks"]["agree"]), (&"ext4".into(), &50.into()));
 }
 
-/// A run that has the places of the published tables that 100 small records have.
+/// A run with the places of the published tables for 100 small records.
 fn like_the_paper(berkeleydb: f64, background: Background) -> Run {
     let stores = ["sqlite", "leveldb", "rocksdb", "berkeleydb", "flat-folder", "nested-folder"];
     let mut samples = Vec::new();

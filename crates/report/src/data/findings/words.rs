@@ -1,4 +1,4 @@
-//! Findings in words, for all reports: what was measured, what a verdict would take, and one check in a line.
+//! Findings in words, for all reports: what was measured, what a verdict needs, and one check in a line.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,8 +12,8 @@ use crate::column::Unit;
 use crate::data::names::on;
 use crate::stats::Interval;
 
-/// The machines on which a finding holds: `holds on most machines (3 of 4), not on 1`. On a machine it holds where one verdict is that it is
-/// reproduced and none that it is not; in part where there are both. `None` where it was checked on one machine alone.
+/// The machines on which a finding holds: `holds on most machines (3 of 4), not on 1`. It holds on a machine if one verdict is
+/// `reproduced` and none is `not reproduced`; in part if there are both. `None` if it was checked on only one machine.
 pub(crate) fn over_machines<'m>(verdicts: impl Iterator<Item = (Cow<'m, str>, Verdict)>) -> Option<String> {
     let mut machines: BTreeMap<Cow<'m, str>, [bool; 2]> = BTreeMap::new();
     for (machine, verdict) in verdicts {
@@ -30,7 +30,7 @@ pub(crate) fn over_machines<'m>(verdicts: impl Iterator<Item = (Cow<'m, str>, Ve
     Some(format!("holds {}{}", on(count([true, false]), machines.len()), others.collect::<String>()))
 }
 
-/// The same of all that was measured of a claim.
+/// The same for all measured findings of a claim.
 pub(crate) fn over_all_machines(checked: &Checked<'_>) -> Option<String> {
     let machine = |finding: &Finding| match finding.scope.value(Axis::MACHINE) {
         Some(limited) if limited != HERE => format!("{} as {limited}", finding.scope.hardware),
@@ -40,7 +40,7 @@ pub(crate) fn over_all_machines(checked: &Checked<'_>) -> Option<String> {
     over_machines(measured.map(|finding| (machine(finding).into(), finding.verdict)))
 }
 
-/// The check that shows best why the verdict is what it is, or what it looks like so far.
+/// The check that best explains the verdict, or the leaning.
 pub(crate) fn telling(finding: &Finding) -> Option<&Evidence> {
     let wanted = match finding.looks {
         Verdict::Reproduced => [Outcome::Agrees].as_slice(),
@@ -50,7 +50,7 @@ pub(crate) fn telling(finding: &Finding) -> Option<&Evidence> {
     wanted.iter().find_map(|wanted| finding.evidence.iter().find(|evidence| evidence.leaning == *wanted))
 }
 
-/// The measurements that a verdict would take: figures, more of the combinations, more trials.
+/// The measurements that a verdict needs: figures, more of the combinations, more trials.
 pub(crate) fn takes(claim: &Claim, finding: &Finding) -> Option<String> {
     if finding.verdict != Verdict::Unknown {
         return None;
@@ -87,7 +87,7 @@ fn more_combinations(claim: &Claim, coverage: &Coverage) -> String {
     }
 }
 
-/// Why there is no verdict: `needs lmdb at 100 records`, or that stores fell behind the rate asked for, or can't be had.
+/// Why there is no verdict: `needs lmdb at 100 records`, or that stores fell behind the rate asked for, or are unavailable.
 pub(crate) fn why_not(claim: &Claim, finding: &Finding) -> String {
     let named = claim.expect.stores();
     let own: Vec<String> =
@@ -109,12 +109,12 @@ pub(crate) fn why_not(claim: &Claim, finding: &Finding) -> String {
     }
 }
 
-/// A store that can't be had, and why.
+/// An unavailable store, with the reason.
 pub(crate) fn absent((store, why): &(String, String)) -> String {
     format!("{store}: {why}")
 }
 
-/// Without which stores a claim is judged, as they can't be had here.
+/// The unavailable stores without which a claim is judged.
 pub(crate) fn judged_without(finding: &Finding) -> Option<String> {
     if finding.without.is_empty() || finding.evidence.is_empty() {
         return None;
@@ -123,7 +123,7 @@ pub(crate) fn judged_without(finding: &Finding) -> Option<String> {
     Some(format!("judged without {}", stores.join(", ")))
 }
 
-/// The cells that a finding lacks: a few of them, and the number of the others.
+/// The missing cells of a finding: a few of them, and the number of the others.
 pub(crate) fn lacks(finding: &Finding) -> String {
     let cells = finding
         .evidence
@@ -143,7 +143,7 @@ pub(crate) fn lacks(finding: &Finding) -> String {
     }
 }
 
-/// The words for a claim of which there is no verdict yet.
+/// The words for an undecided claim.
 pub(crate) fn leaning(finding: &Finding) -> &'static str {
     match (finding.verdict, finding.looks) {
         (Verdict::Unknown, Verdict::Reproduced) => "so far looks right",
@@ -152,13 +152,13 @@ pub(crate) fn leaning(finding: &Finding) -> &'static str {
     }
 }
 
-/// The measured part of all that a claim is about, where that is not the whole: `12 of 68 combinations measured`.
+/// The measured part of a claim, if not the whole: `12 of 68 combinations measured`.
 pub(crate) fn covered(finding: &Finding) -> Option<String> {
     let coverage = finding.coverage.as_ref().filter(|coverage| !coverage.is_whole())?;
     Some(format!("{} of {} combinations measured", coverage.measured, coverage.whole))
 }
 
-/// The range that was measured: the share of checks that agree, and the least and greatest ratio or figure where a range is asked for.
+/// The measured range: the share of checks that agree, and the smallest and greatest ratio or figure if a range is asked for.
 pub(crate) fn measured(claim: &Claim, finding: &Finding) -> Option<String> {
     if !finding.is_measured() {
         return None;
@@ -168,7 +168,7 @@ pub(crate) fn measured(claim: &Claim, finding: &Finding) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// `53 % of 34 checks`, or `26..41 % of 34 checks` where some are open.
+/// `53 % of 34 checks`, or `26..41 % of 34 checks` if some are open.
 fn share(tally: Tally) -> String {
     let percent = |number: usize| 100.0 * number as f64 / tally.total() as f64;
     let (least, most) = (percent(tally.agree), percent(tally.total() - tally.disagree));
@@ -179,7 +179,7 @@ fn share(tally: Tally) -> String {
     }
 }
 
-/// The least and the greatest of the ratios, or of the figures, that a range was asked of, with the ends of their intervals.
+/// The smallest and the greatest of the ratios or figures that a range is asked of, with the ends of their intervals.
 fn reach(claim: &Claim, finding: &Finding) -> Option<String> {
     let evidence = || finding.evidence.iter().filter(|evidence| evidence.leaning != Outcome::Missing);
     let ends = |value: f64, interval: Option<Interval>| {
@@ -208,8 +208,8 @@ fn reach(claim: &Claim, finding: &Finding) -> Option<String> {
     }
 }
 
-/// The outcome of the same rule on the paper's own figures: `by the paper's own table ext4 73.5 % of 68 checks: not
-/// reproduced`. `None` where winners alone tell nothing of the claim.
+/// The result of the same rule on the paper's own figures: `by the paper's own table ext4 73.5 % of 68 checks: not
+/// reproduced`. `None` if winners alone say nothing about the claim.
 pub(crate) fn on_published(checked: &Checked<'_>) -> Option<String> {
     let of = |found: &OnTable| format!("{} {}: {}", found.table, share(found.tally), found.verdict.name());
     let all: Vec<String> = checked.published.iter().map(of).collect();
@@ -221,7 +221,7 @@ pub(crate) fn score(finding: &Finding) -> String {
     format!("{}/{}", finding.leaning.agree, finding.leaning.total())
 }
 
-/// One check in a line: where, the figures, and the ratio.
+/// One check in a line: the place, the figures, and the ratio.
 pub(crate) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
     let mut at = Vec::new();
     if with_figure {

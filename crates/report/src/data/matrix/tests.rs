@@ -31,7 +31,7 @@ fn the_harness_never_wins() {
 
 #[test]
 fn what_no_early_look_told_is_judged_by_what_ended_the_run() {
-    // Eight ratios of 1.34 % or so with a standard error of 0.38 %: too little for a strict look, enough for the last.
+    // Eight ratios of about 1.34 % with a standard error of 0.38 %: too little for a strict look, enough for the last.
     let block = |number: usize| {
         let other = 100_000.0 * (0.0134_f64 + [0.01, -0.01][number % 2]).exp();
         vec![Sample::new("lmdb").ns(100_000.0), Sample::new("redb").ns(other)]
@@ -69,7 +69,7 @@ fn a_build_with_assertions_has_no_place_among_the_winners() {
     let contest = &only(std::slice::from_ref(&asserting)).rows[0].contests[0];
     assert_eq!(winners(contest), ["lmdb"]);
     assert_eq!(contest.absent, [Absent { store: "rocksdb".into(), why: Why::NotRanked }]);
-    // Another run's release build takes its place, and by its own figures alone.
+    // Another run's release build replaces it, with only its own figures.
     let other = [quickest.ns(1800.0).distributed(false), Sample::new("lmdb").ns(900.0)];
     let others = vec![run("box", &other); 3];
     let contest = &only(&[vec![asserting], others].concat()).rows[0].contests[0];
@@ -151,7 +151,7 @@ fn what_the_work_does_not_have_or_the_store_lacks_does_not_apply() {
     assert_eq!(get.contests[1].absent[0].why, Why::NotApplicable);
     let insert = matrix.rows.iter().find(|row| row.figure.name == "insert").unwrap();
     assert_eq!((insert.contests[0].absent.len(), insert.contests[1].absent[0].why), (0, Why::NotApplicable));
-    // Where others of the place were left out, too.
+    // If others of the place were left out, too.
     let mut mixed = runs.clone();
     mixed[0].header.left_out.push(LeftOut {
         cell: Sample::new("sqlite").cell(),

@@ -36,7 +36,7 @@ pub fn falls_by(kept: &Ratio) -> String {
     format!("{}{}", percent(1.0 - kept.ratio.value), spread::after(kept.ratio.interval.map(lost), percent))
 }
 
-/// Which store falls last, which least, and which do not.
+/// Which store falls last, which least, and which do not fall.
 pub fn sentences(sizes: &Sizes, falls: &Falls, readable: &Readable) -> Vec<String> {
     let named = |which: fn(&Fall) -> bool| -> Vec<Cow<'_, str>> {
         falls.stores.iter().filter(|fall| which(fall)).map(|fall| readable.name(&fall.store)).collect()
