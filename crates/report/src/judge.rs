@@ -1,6 +1,6 @@
-//! Which stores are the best, tied, candidates, not judged, given up or dangerous. Every rule that decides it is here, on values alone:
-//! figures by block and the conditions under which they were measured go in, verdicts come out. Runs are read and sentences are made
-//! elsewhere.
+//! Decides which stores are best, tied, candidates, not judged, given up or dangerous. All rules for this are here, on values alone:
+//! the input is figures by block and the conditions of their measurement, the output verdicts. Reading runs and writing sentences
+//! is done elsewhere.
 
 pub mod change;
 pub mod combinations;
@@ -14,14 +14,14 @@ pub mod settings;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-/// What is decided of a store at one place.
+/// The verdict on a store at one place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// No other has a better figure. The others' verdicts say whether any may be as good.
+    /// No other store has a better figure. The others' verdicts say whether any may be as good.
     Best,
     /// Too close to call with the best.
     Tied(Rule),
-    /// It may be the best: there are too few trials to tell.
+    /// It may be the best: there are too few trials to decide.
     Candidate(Rule),
     /// It was measured under conditions that allow no verdict.
     NotJudged(Rule),
@@ -43,12 +43,12 @@ impl Verdict {
         }
     }
 
-    /// Whether it is, or may be, the best.
+    /// Whether the store is, or may be, the best.
     pub fn wins(self) -> bool {
         matches!(self, Verdict::Best | Verdict::Tied(_) | Verdict::Candidate(_))
     }
 
-    /// The rule that decided it; `None` of the best, and of a store that is not ranked.
+    /// The deciding rule; `None` for the best, and for a store that is not ranked.
     pub fn rule(self) -> Option<Rule> {
         match self {
             Verdict::Tied(rule)
@@ -60,7 +60,7 @@ impl Verdict {
     }
 }
 
-/// As files have it: `wins` and `rule`.
+/// In files: `wins` and `rule`.
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Verdict", 2)?;
@@ -70,33 +70,33 @@ impl Serialize for Verdict {
     }
 }
 
-/// By what rule it was decided whether a store is too close to call with the best.
+/// The rule that decided whether a store is too close to call with the best.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rule {
-    /// There are at least [`MIN_BLOCKS`](crate::stats::MIN_BLOCKS) shared blocks: whether the interval of the ratio to the best includes
+    /// With at least [`MIN_BLOCKS`](crate::stats::MIN_BLOCKS) shared blocks: whether the interval of the ratio to the best includes
     /// 1.
     Interval,
-    /// There are fewer than [`ENOUGH_BLOCKS`](place::ENOUGH_BLOCKS), but the scatter of such figures is known from cells that ran more
-    /// than once: whether the interval that it gives the ratio includes 1, or the ratio is within
+    /// With fewer than [`ENOUGH_BLOCKS`](place::ENOUGH_BLOCKS), but a scatter known from cells that ran more
+    /// than once: whether the resulting interval of the ratio includes 1, or the ratio is within
     /// [`THRESHOLD`](crate::stats::THRESHOLD) of it.
     Scatter,
-    /// There are fewer than [`MIN_BLOCKS`](crate::stats::MIN_BLOCKS), and nothing is known of the scatter: any may be the best.
+    /// With fewer than [`MIN_BLOCKS`](crate::stats::MIN_BLOCKS), and an unknown scatter: any store may be the best.
     Open,
-    /// Other programs left too few processors: none is judged.
+    /// Other programs left too few processors: no store is judged.
     Crowded,
-    /// There is no ratio, or likeness alone is asked for: whether the ratio, or where there is none the figure, is within
+    /// Without a ratio, or if only likeness is asked for: whether the ratio, or else the figure, is within
     /// [`THRESHOLD`](crate::stats::THRESHOLD) of the best's.
     Threshold,
-    /// It would be worse by one of the others, but by no more than the clock can tell ([`Resolution`](crate::stats::Resolution)): always
+    /// Another rule would call it worse, but by no more than the clock's resolution ([`Resolution`](crate::stats::Resolution)): always
     /// too close.
     Clock,
-    /// The same of room on disk: by too little to matter.
+    /// The same for disk space: the difference is too small to matter.
     Little,
 }
 
 impl Rule {
-    /// Whether it names candidates, and no best and no tie.
+    /// Whether the rule names candidates, but no best and no tie.
     pub fn names_candidates(self) -> bool {
         matches!(self, Rule::Scatter | Rule::Open)
     }

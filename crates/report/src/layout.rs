@@ -1,5 +1,5 @@
-//! The roles of the axes in reports: whose values are ranked, which make rows and columns of a matrix, and which tell groups
-//! apart that are never compared.
+//! The roles of the axes in reports: which are ranked, which make rows and columns of a matrix, and which separate groups
+//! that are never compared.
 
 mod position;
 pub mod words;
@@ -15,34 +15,34 @@ use storebench_host::run::Run;
 
 pub use self::position::{Moved, Position};
 
-/// The roles of the axes in the reports of some runs: those of the table of axes, unless the runs compare other axes.
+/// The roles of the axes in the reports of some runs: those of the table of axes, unless the runs compare others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
-    /// The axes whose values are ranked; those of [`Role::Contestant`] where it is empty.
+    /// The axes whose values are ranked; those with [`Role::Contestant`] if empty.
     compared: Vec<Axis>,
-    /// Axes that do something else than by default.
+    /// Axes whose role differs from the default.
     moved: Moved,
-    /// The axes that the runs have, in their order.
+    /// The axes of the runs, in order.
     axes: Vec<Axis>,
 }
 
 impl Default for Layout {
-    /// That of crud, in which stores are ranked.
+    /// Crud's layout, in which stores are ranked.
     fn default() -> Layout {
         Layout::of_axes(Vec::new(), Workload::CRUD.def().axes.iter().copied())
     }
 }
 
 impl Layout {
-    /// A layout of these axes, in which the values of those in `compared` are ranked. Those that are ranked otherwise tell groups
-    /// apart.
+    /// A layout of these axes, in which the values of those in `compared` are ranked. Other contestants separate
+    /// groups.
     pub fn of_axes(compared: Vec<Axis>, axes: impl IntoIterator<Item = Axis>) -> Layout {
         let axes: BTreeSet<Axis> = axes.into_iter().collect();
         Layout { compared, moved: Moved::default(), axes: axes.into_iter().collect() }
     }
 
-    /// The layout of runs: the axes of their workloads, and those that their cells name, such as settings of stores. What
-    /// their plans say is compared counts where they agree in it.
+    /// The layout of runs: the axes of their workloads, and those that their cells name, such as settings of stores. The
+    /// compared axes in their plans count if all plans agree.
     pub fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Layout {
         let mut axes = BTreeSet::new();
         let mut placed: Vec<(Vec<Axis>, Moved)> = Vec::new();
@@ -75,7 +75,7 @@ impl Layout {
         }
     }
 
-    /// Whether the runs' plans ask for the values of an axis to be ranked.
+    /// Whether the runs' plans ask for an axis to be ranked.
     pub fn names(&self, axis: Axis) -> bool {
         self.compared.contains(&axis)
     }
@@ -85,7 +85,7 @@ impl Layout {
         self.role(axis) == Role::Contestant
     }
 
-    /// The axes whose values are ranked, in the order in which ids name them.
+    /// The ranked axes, in the order in which ids name them.
     fn contestants(&self) -> Vec<Axis> {
         let ranked = |axis: &&Axis| self.role(**axis) == Role::Contestant;
         let mut axes: Vec<Axis> = self.axes.iter().filter(ranked).copied().collect();
@@ -93,14 +93,14 @@ impl Layout {
         axes
     }
 
-    /// Where a cell stands in its matrix.
+    /// The position of a cell in its matrix.
     pub fn position(&self, cell: &Cell) -> Position {
         let within = self.axes.iter().copied().filter(|axis| self.role(*axis).is_within());
         Position::of(within.filter_map(|axis| Some((axis, words::value(cell, axis)?)))).placed(&self.moved)
     }
 
-    /// The name that a cell is ranked under: its store's, unless other axes are compared. Off their defaults, axes that most
-    /// studies leave alone follow: `sqlite page_size=8192`.
+    /// A cell's name in the ranking: its store's, unless other axes are compared. Axes that most studies
+    /// leave at their defaults follow if they differ: `sqlite page_size=8192`.
     pub fn contestant<'c>(&self, cell: &'c Cell) -> Cow<'c, str> {
         if self.compared.is_empty()
             && let Some(only) = self.only_word(cell)
@@ -115,14 +115,14 @@ impl Layout {
         }
     }
 
-    /// The value of the only axis that is ranked on which a cell has a value of its own, if ids name it by its value alone.
+    /// The value on the only ranked axis on which a cell differs from the default, if ids name it by its value alone.
     fn only_word<'c>(&self, cell: &'c Cell) -> Option<&'c str> {
         let mut ranked = cell.values().filter(|(axis, _)| self.role(*axis) == Role::Contestant);
         let (axis, value) = ranked.next()?;
         (axis.default_value().is_none() && ranked.next().is_none()).then(|| value.text())
     }
 
-    /// The words that a cell's value on an axis adds to the name that it is ranked under.
+    /// The words that a cell's value on an axis adds to its name in the ranking.
     fn part(&self, axis: Axis, cell: &Cell) -> Option<String> {
         let text = cell.text(axis);
         let named = self.compared.contains(&axis);
@@ -138,7 +138,7 @@ impl Layout {
         })
     }
 
-    /// The noun for the contestants among some cells, one and several: `store` and `stores`, unless other axes are compared.
+    /// The noun for the contestants, singular and plural: `store` and `stores`, unless other axes are compared.
     pub fn ranked<'c>(&self, cells: impl Iterator<Item = &'c Cell>) -> (String, &'static str) {
         let mut axes: BTreeSet<Axis> = self.compared.iter().copied().collect();
         if axes.is_empty() {
@@ -153,7 +153,7 @@ impl Layout {
         }
     }
 
-    /// Values of the axes that tell groups apart, the guarantee aside. An axis on which a cell has no value is not there.
+    /// Values of the axes that separate groups, except the guarantee; without axes on which a cell has no value.
     pub fn facets(&self, cell: &Cell) -> Vec<(Axis, String)> {
         let apart = |axis: &Axis| self.role(*axis) == Role::Group && *axis != Axis::GUARANTEE;
         let value =
@@ -162,7 +162,7 @@ impl Layout {
     }
 }
 
-/// The layout that a run's plan asks for.
+/// The layout in a run's plan.
 #[derive(Deserialize)]
 struct Asked {
     #[serde(default = "crud")]
@@ -182,7 +182,7 @@ fn crud() -> Workload {
 }
 
 impl Asked {
-    /// Of a plan that can't be read, crud's: the first runs had no other.
+    /// For an unreadable plan, crud's: the first runs had no other.
     fn of(run: &Run) -> Asked {
         let none = Vec::new;
         run.plan_keys().and_then(|plan| plan.clone().try_into().ok()).unwrap_or(Asked {
@@ -194,14 +194,14 @@ impl Asked {
         })
     }
 
-    /// The axes that it places otherwise than they stand by default. Guarantees always have a matrix each.
+    /// The axes with another role than the default. Each guarantee always has a separate matrix.
     fn moved(&self) -> Moved {
         let lists = [(Role::Row, &self.rows), (Role::Column, &self.columns), (Role::Group, &self.groups)];
         let all = lists.into_iter().flat_map(|(role, axes)| axes.iter().map(move |axis| (*axis, role)));
         Moved::of(all.filter(|(axis, _)| *axis != Axis::GUARANTEE))
     }
 
-    /// The axes that it compares. Guarantees are never ranked against each other.
+    /// The compared axes. Guarantees are never ranked against each other.
     fn compared(mut self) -> Vec<Axis> {
         self.compare.retain(|axis| *axis != Axis::GUARANTEE);
         self.compare.sort();
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
     use crate::data::samples::{Sample, run};
 
-    /// Crud's, in which the values of these are ranked.
+    /// Crud's layout with these ranked axes.
     fn comparing(compared: Vec<Axis>) -> Layout {
         Layout::of_axes(compared, Workload::CRUD.def().axes.iter().copied())
     }

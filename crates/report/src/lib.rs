@@ -1,8 +1,8 @@
 //! This crate reads results: it makes statistics, reports, comparisons, advice, and verdicts on published findings.
 //!
-//! Everything starts with [`data::merge::Merged`], which sorts the trials of any number of runs into groups that may be
-//! compared; the rest only reads it. Nothing here runs a trial, and nothing prints: callers get strings, or hand over a
-//! writer.
+//! Everything starts with [`data::merge::Merged`], which sorts the trials of any number of runs into comparable
+//! groups; the rest only reads it. Nothing here runs a trial or prints: functions return strings, or write to a
+//! given writer.
 
 pub mod advice;
 pub mod brief;

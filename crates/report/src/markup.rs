@@ -1,28 +1,28 @@
-//! HTML that no text can break: whatever is put into it is escaped, unless it is HTML already or a part of the program.
+//! HTML that no text can break: everything put into it is escaped, unless it is HTML already or part of the program.
 
 use std::borrow::Cow;
 
 use storebench_core::shown::is_code;
 
-/// A piece of HTML. Text comes into it escaped.
+/// A piece of HTML. Added text is escaped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Html(String);
 
 /// A new line.
 pub const BREAK: Literal = Literal("<br>");
 
-/// Text that the program itself writes, and no one else: a template, a style, a script.
+/// Text of the program itself: a template, a style, a script.
 #[derive(Debug, Clone, Copy)]
 pub struct Literal(pub &'static str);
 
 /// A part of HTML.
 pub trait Part {
-    /// Puts it at the end of `html`.
+    /// Appends it to `html`.
     fn put(self, html: &mut Html);
 }
 
 impl Html {
-    /// One part, or several in a tuple or list, by themselves.
+    /// One part, or several in a tuple or list.
     pub fn of(part: impl Part) -> Html {
         let mut html = Html::default();
         part.put(&mut html);
@@ -41,13 +41,12 @@ impl Html {
         html
     }
 
-    /// Bytes as base64, in which no character means anything in HTML.
+    /// Bytes as base64, whose characters have no meaning in HTML.
     pub fn base64(bytes: &[u8]) -> Html {
         use base64::Engine as _;
         Html(base64::engine::general_purpose::STANDARD.encode(bytes))
     }
 
-    /// Adds a part at the end.
     pub fn push(&mut self, part: impl Part) {
         part.put(self);
     }
@@ -57,17 +56,17 @@ impl Html {
         self.0.is_empty()
     }
 
-    /// The same as a string.
+    /// The HTML as a string.
     pub fn into_string(self) -> String {
         self.0
     }
 
-    /// As it is written into a file.
+    /// The HTML as written into a file.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Its text without the tags, for a terminal.
+    /// The text without the tags, for a terminal.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for (number, piece) in self.0.split('<').enumerate() {
@@ -91,7 +90,7 @@ impl Html {
                 '>' => self.0.push_str("&gt;"),
                 '"' => self.0.push_str("&quot;"),
                 '\'' => self.0.push_str("&#39;"),
-                // Control characters are not allowed in HTML, and engines' messages may hold them.
+                // HTML allows no control characters, and engines' messages may have them.
                 c if is_code(c) => self.0.push('\u{fffd}'),
                 c => self.0.push(c),
             }
@@ -123,7 +122,6 @@ impl Part for &Html {
     }
 }
 
-/// Kinds of text.
 macro_rules! text {
     ($($kind:ty),*) => {$(
         impl Part for $kind {
@@ -154,7 +152,6 @@ impl<P: Part, const N: usize> Part for [P; N] {
     }
 }
 
-/// Parts one after the other.
 macro_rules! tuple {
     ($($name:ident),*) => {
         impl<$($name: Part),*> Part for ($($name,)*) {
@@ -175,7 +172,7 @@ tuple!(A, B, C, D, E, F);
 tuple!(A, B, C, D, E, F, G);
 tuple!(A, B, C, D, E, F, G, H);
 
-/// An element with its attributes and what stands in it.
+/// An element with its attributes and content.
 #[derive(Debug, Clone)]
 pub struct Tag {
     name: &'static str,
@@ -200,7 +197,7 @@ impl Tag {
         self.attr("class", class)
     }
 
-    /// Adds to what stands in it.
+    /// Adds content.
     pub fn with(mut self, part: impl Part) -> Tag {
         self.content.push(part);
         self
@@ -219,53 +216,53 @@ pub fn p(part: impl Part) -> Tag {
     tag("p").with(part)
 }
 
-/// A paragraph in small letters, for what supports what stands beside it.
+/// A paragraph in small letters, for supporting text.
 pub fn note(part: impl Part) -> Tag {
     p(part).class("note")
 }
 
-/// A part that is told in few words beside something larger.
+/// A short remark next to something larger.
 pub fn small(part: impl Part) -> Tag {
     tag("small").with(part)
 }
 
-/// A list of items; nothing where there are none.
+/// A list of items; `None` if empty.
 pub fn list<P: Part>(items: Vec<P>) -> Option<Tag> {
     (!items.is_empty())
         .then(|| tag("ul").with(items.into_iter().map(|item| tag("li").with(item)).collect::<Vec<_>>()))
 }
 
-/// A part that is folded below a line until it is opened.
+/// Content that is folded below a line until it is opened.
 pub fn folded(summary: impl Part, content: impl Part) -> Tag {
     tag("details").with((tag("summary").with(summary), content))
 }
 
-/// Code that can be copied, and reached with the keyboard where it is wide.
+/// Code that can be copied, and scrolled with the keyboard if it is wide.
 pub fn code(text: impl Part) -> Tag {
     tag("div").class("code").with(tag("pre").attr("tabindex", "0").with(text))
 }
 
-/// The head of a table's column.
+/// The head of a table column.
 pub fn column(title: impl Part) -> Tag {
     tag("th").attr("scope", "col").with(title)
 }
 
-/// A row of a table: its head, and its cells.
+/// A table row: its head, and its cells.
 pub fn row(head: impl Part, cells: impl Part) -> Tag {
     tag("tr").with((tag("th").attr("scope", "row").with(head), cells))
 }
 
-/// A table's cell with a number.
+/// A table cell with a number.
 pub fn number(part: impl Part) -> Tag {
     tag("td").class("n").with(part)
 }
 
-/// A table with these heads of columns.
+/// A table with these column heads.
 pub fn table(heads: Vec<Tag>, rows: impl Part) -> Tag {
     tag("table").with((tag("thead").with(tag("tr").with(heads)), tag("tbody").with(rows)))
 }
 
-/// A part that is wider than a narrow screen.
+/// Content that may be wider than a narrow screen.
 pub fn scroll(part: impl Part) -> Tag {
     tag("div").class("scroll").with(part)
 }
@@ -276,7 +273,7 @@ pub fn pairs<N: Part, V: Part>(rows: impl IntoIterator<Item = (N, V)>) -> Tag {
     tag("table").class("pairs").with(tag("tbody").with(rows))
 }
 
-/// Text for the part of an address after `#`, of which a value may be anything.
+/// Escapes text for the fragment of an address.
 pub fn in_address(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -289,8 +286,8 @@ pub fn in_address(text: &str) -> String {
     out
 }
 
-/// Puts HTML into the places of a template that are written `{{name}}`. A place that has nothing stays empty. No text that
-/// is put in can ask for another to be put into it.
+/// Puts HTML into the places `{{name}}` of a template. A place without HTML stays empty. Inserted
+/// text can't cause further insertions.
 pub fn fill(template: &'static str, places: &[(&str, Html)]) -> Html {
     let all = places.iter().map(|(_, html)| html.0.len()).sum::<usize>();
     let mut out = Html(String::with_capacity(template.len() + all));

@@ -1,7 +1,7 @@
-//! One HTML file that holds a whole report: it needs no network, and opens in any browser of the last years.
+//! One HTML file with a whole report: without a network, for any browser of recent years.
 //!
-//! Text that must be there at once, and also without scripts, is written here: the answer, what is missing, settings, the
-//! machine, how to do it again. Figures travel as compressed data (`model`), from which the page's scripts draw the
+//! Text that must be visible at once, and without scripts, is written here: the answer, what is missing, settings, the
+//! machine, how to repeat the run. Figures travel as compressed data (`model`), from which the page's scripts draw the
 //! matrix, the charts and the table. docs/report.md describes the page.
 
 mod axes;
@@ -77,12 +77,12 @@ const SCRIPTS: [&str; 16] = [
 /// The level of compression, from 1 to 9: beyond this, pages of large runs take twice the time to be a tenth smaller.
 const LEVEL: u32 = 4;
 
-/// An answer that a page begins with.
+/// An answer at the beginning of a page.
 #[derive(Debug)]
 pub struct Lead {
     /// The answer.
     pub html: Html,
-    /// The view that the page opens on, as its addresses write it: the group, the record size, the number of records.
+    /// The view on which the page opens, as in its addresses: the group, the record size, the number of records.
     pub start: String,
 }
 
@@ -92,7 +92,7 @@ pub fn address(key: &GroupKey, at: &Position) -> String {
     std::iter::once(group_address(key)).chain(values).collect::<Vec<_>>().join("&")
 }
 
-/// The part of an address that chooses the group.
+/// The part of an address that selects the group.
 fn group_address(key: &GroupKey) -> String {
     let mut parts = vec![format!("hardware={}", in_address(&key.hardware))];
     parts.extend(key.guarantee().map(|label| format!("guarantee={}", in_address(&label.to_string()))));
@@ -101,7 +101,7 @@ fn group_address(key: &GroupKey) -> String {
     parts.join("&")
 }
 
-/// Writes the page; `lead`, an answer, stands first in it.
+/// Writes the page; `lead`, an answer, comes first.
 pub fn write(report: &Report<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> io::Result<()> {
     let merged = report.merged;
     let model = Model::new(report, lead.map_or("", |lead| lead.start.as_str()));
@@ -123,10 +123,10 @@ pub fn write(report: &Report<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> i
     out.write_all(fill(PAGE, &places).as_str().as_bytes())
 }
 
-/// The texts that are there without scripts, each with its place in the page.
+/// The texts that are visible without scripts, by place in the page.
 fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
     let (merged, matrices) = (report.merged, report.readable());
-    // All at once: some of them take long on a large run.
+    // In parallel: some of them take long for a large run.
     SECTIONS.par_iter().with_max_len(1).for_each(|section| {
         report.blocks(section);
     });
@@ -163,7 +163,7 @@ fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
     places
 }
 
-/// The sections that stand in one place of the page.
+/// The sections in one place of the page.
 fn sections(report: &Report<'_>, stands: Stands) -> Html {
     let here = SECTIONS.iter().filter(|section| section.stands.in_page() == stands);
     Html::joined(here.map(|section| section::html(section, report.blocks(section))), "")
@@ -188,9 +188,9 @@ fn title(merged: &Merged<'_>) -> String {
     studies.join("; ")
 }
 
-/// JSON, deflated, in base64: short, and without any character that could end the element that it stands in.
+/// JSON, deflated, in base64: short, and without characters that could end its element.
 pub(crate) fn compressed(model: &impl Serialize) -> io::Result<Html> {
-    // At once: in the small pieces that a serializer writes, deflating would take several times as long.
+    // In one piece: deflating the serializer's small writes would take several times as long.
     let json = serde_json::to_vec(model)?;
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(LEVEL));
     encoder.write_all(&json)?;
@@ -300,7 +300,7 @@ mod tests {
         let page = page(&[run]);
         assert!(!page.contains("<script>alert") && !page.contains("<!--"));
         assert!(page.matches("&lt;script&gt;alert(1)&lt;/script&gt;&lt;!--").count() > 8);
-        // The data went in once, at its own place.
+        // The data appear once, in their place.
         assert_eq!(page.matches("id=\"data\"").count(), 1);
         assert_eq!(data(&page)["stores"][0]["name"].as_str().map(str::len), Some(evil.len()));
     }

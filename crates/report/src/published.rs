@@ -1,4 +1,4 @@
-//! Published tables of winners that come with the program, to be laid beside a run's. They are data: studies/published/.
+//! Published tables of winners that come with the program, to compare with runs. They are data: studies/published/.
 
 use serde::Deserialize;
 use storebench_core::cell::{Background, Data};
@@ -18,27 +18,27 @@ const FILES: [(&str, &str); 4] = [
 pub struct Table {
     /// Its name.
     pub name: String,
-    /// The study whose runs it can be compared with.
+    /// The study whose runs the table is compared with.
     pub study: String,
-    /// Its title: the measurement in a few words.
+    /// A short title of the measurement.
     pub title: String,
-    /// Where it was published.
+    /// The publication.
     pub source: String,
-    /// The machine, as far as it is known.
+    /// The machine, as far as known.
     pub hardware: String,
-    /// The place that its stores were in, as claims name it.
+    /// The place of its stores, as claims name it.
     pub place: String,
-    /// Whether it stands beside those claims alone that name it: another paper's.
+    /// Whether only claims that name it use it: a table from another paper.
     pub by_name_alone: bool,
-    /// The load that ran beside it.
+    /// The background load of its measurements.
     pub background: Background,
-    /// The unit that it prints behind times, and the one that it means.
+    /// The unit printed after times.
     pub printed_unit: String,
-    /// The unit that it means.
+    /// The unit that was meant.
     pub unit: String,
-    /// The notes that a reader should know.
+    /// Notes for readers.
     pub notes: Vec<String>,
-    /// The stores that it compares.
+    /// The compared stores.
     pub stores: Vec<String>,
     /// Its columns, for each kind of data.
     pub records: Vec<CountRange>,
@@ -49,13 +49,13 @@ pub struct Table {
 /// A row of a published table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The figure, by the name of the matrix's row: an operation, or `space`.
+    /// The figure, by the matrix's name: an operation, or `space`.
     pub figure: String,
     /// The sizes of the values.
     pub record_size: SizeRange,
-    /// By the columns; `None` where the table has nothing.
+    /// By column; `None` for an empty place.
     pub incompressible: Vec<Option<Cell>>,
-    /// By the columns; `None` where the table has nothing.
+    /// By column; `None` for an empty place.
     pub compressible: Vec<Option<Cell>>,
 }
 
@@ -74,9 +74,9 @@ impl Row {
 pub struct Cell {
     /// The store.
     pub store: String,
-    /// Its figure, in nanoseconds or as a share of 1; `None` where it can't be read.
+    /// The figure, in nanoseconds or as a share of 1; `None` if illegible.
     pub value: Option<f64>,
-    /// The same to the digits that were printed, in the unit that was meant; empty where it can't be read.
+    /// The figure with the printed digits, in the unit that was meant; empty if illegible.
     pub text: String,
 }
 
@@ -119,7 +119,7 @@ struct FileRow {
 /// The published tables of a study.
 ///
 /// # Errors
-/// [`Exit::Failure`] when one can't be read, which would be a mistake of ours.
+/// [`Exit::Failure`] if one can't be read, which would be a bug.
 pub fn tables(study: &str) -> Result<Vec<Table>> {
     let read = |(name, text): (&str, &str)| {
         parse(text).map_err(|wrong| Error::new(Exit::Failure, format!("the published table {name}: {wrong}")))
@@ -178,7 +178,7 @@ fn parse(text: &str) -> std::result::Result<Table, String> {
     })
 }
 
-/// `lmdb 12` in the table's unit of time, `lmdb 98%`, or `lmdb` alone.
+/// `lmdb 12` in the table's unit of time, `lmdb 98%`, or only `lmdb`.
 fn cell(text: &str, factor: f64, unit: &str, stores: &[String]) -> std::result::Result<Option<Cell>, String> {
     if text.is_empty() {
         return Ok(None);
@@ -230,7 +230,7 @@ mod tests {
                 let operations = Operation::ALL.map(Operation::name);
                 assert!(row.figure == "space" || operations.contains(&row.figure.as_str()), "{}", row.figure);
                 assert!(row.figure.parse::<Figure>().is_ok());
-                // The study leaves out what the paper left out, so that tables have the same holes.
+                // The study leaves out the same combinations as the paper, so the tables have the same holes.
                 for (records, cells) in
                     table.records.iter().zip(row.incompressible.iter().zip(&row.compressible))
                 {

@@ -1,4 +1,4 @@
-//! Merged results with what is made of them once for all outputs: the matrices, and the blocks of the sections.
+//! Merged results with everything computed once for all outputs: the matrices, and the blocks of the sections.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ use crate::data::standings::{Standings, standings};
 use crate::section::{Block, Section};
 use crate::sections::SECTIONS;
 
-/// The results and all that is made of them, for every output of one report.
+/// Results with their derived data, for every output of one report.
 #[derive(Debug)]
 pub struct Report<'m> {
     /// The results.
@@ -22,7 +22,7 @@ pub struct Report<'m> {
 }
 
 impl<'m> Report<'m> {
-    /// Of these results. Nothing is made before it is asked for.
+    /// Nothing is computed before it is needed.
     pub fn new(merged: &'m Merged<'m>) -> Report<'m> {
         Report {
             merged,
@@ -33,25 +33,25 @@ impl<'m> Report<'m> {
         }
     }
 
-    /// The matrix of each group; `None` where nothing succeeded.
+    /// The matrix of each group; `None` if nothing succeeded.
     pub fn matrices(&self) -> &[Option<Matrix>] {
         let of = || self.merged.groups.par_iter().map(|group| matrix(self.merged, group)).collect();
         self.matrices.get_or_init(of)
     }
 
-    /// The same, with values of settings that people read easily.
+    /// The matrices with readable settings.
     pub fn readable(&self) -> &[Option<Matrix>] {
         let of =
             |matrix: &Option<Matrix>| Some(matrix.as_ref()?.readable(&self.merged.readable).into_owned());
         self.readable.get_or_init(|| self.matrices().par_iter().map(of).collect())
     }
 
-    /// The standings of each group in which any store has a figure.
+    /// The standings of each group with any figure.
     pub fn standings(&self) -> &[Standings] {
         self.standings.get_or_init(|| standings(self))
     }
 
-    /// The blocks of a section of the table.
+    /// The blocks of a section.
     pub fn blocks(&self, section: &Section) -> &[Block] {
         let place = SECTIONS.iter().position(|own| own.name == section.name);
         let made = place.and_then(|place| self.blocks.get(place));

@@ -1,5 +1,5 @@
-//! A part of a report, told once: the terminal, the page, CSV, JSON and SQL each render its blocks. A table's rows are in the form
-//! that files have, one for each figure; [`view`] lays them out for people, by what its columns say of themselves.
+//! A part of a report, built once: the terminal, the page, CSV, JSON and SQL each render its blocks. A table's rows are in the form
+//! of files, one for each figure; [`view`] arranges them for people, according to the columns' definitions.
 
 pub mod column;
 pub mod view;
@@ -9,7 +9,7 @@ use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::stats::Estimate;
 
-/// An entry of the table of sections.
+/// An entry of the list of sections.
 #[derive(Debug)]
 pub struct Section {
     /// Its name: in the page's addresses, in JSON and on the command line.
@@ -18,33 +18,33 @@ pub struct Section {
     pub title: &'static str,
     /// Its name in the page's list of sections.
     pub link: &'static str,
-    /// Where it stands in the page.
+    /// Its place in the page.
     pub stands: Stands,
     /// Whether it is shown at a run's end; a report always has it.
     pub at_end: bool,
-    /// The forms of its tables, in the order in which their columns stand in its CSV.
+    /// The shapes of its tables, in the order of their columns in CSV.
     pub shapes: &'static [&'static Shape],
-    /// Its blocks; none where there is nothing to say.
+    /// Its blocks; empty without content.
     pub blocks: fn(&Merged<'_>) -> Vec<Block>,
 }
 
-/// Where a section stands in the page.
+/// The place of a section in the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stands {
-    /// As [`Stands::Above`], before the others; in the terminal within the summary.
+    /// Like [`Stands::Above`], before the others; in the terminal within the summary.
     First,
-    /// Below the answer: there also without scripts.
+    /// Below the answer, also without scripts.
     Above,
-    /// Below the filters, which choose what its chart draws.
+    /// Below the filters, which select what its chart draws.
     Drawn,
-    /// Within the page's own section of this name, beside what that draws.
+    /// Within the page's own section of this name, next to its drawings.
     Within,
-    /// In files alone: the terminal and the page have a part of their own that tells it.
+    /// Only in files: the terminal and the page have another form of it.
     InFiles,
 }
 
 impl Stands {
-    /// The part of the page that it is in.
+    /// The part of the page that contains it.
     pub fn in_page(self) -> Stands {
         if self == Stands::First { Stands::Above } else { self }
     }
@@ -62,13 +62,13 @@ pub struct Shape {
 /// A piece of a section.
 #[derive(Debug)]
 pub enum Block {
-    /// A paragraph that supports what stands beside it.
+    /// A paragraph of supporting text.
     Note(String),
     /// Figures.
     Table(Table),
-    /// A drawing of the page's scripts by its name; of several under one name, by its number.
+    /// A drawing of the page's scripts by name; one of several with the same name, by number.
     Chart(&'static str, usize),
-    /// Blocks under a title, which some readers fold away.
+    /// Blocks under a title, possibly folded.
     Fold(Fold),
 }
 
@@ -77,20 +77,20 @@ pub enum Block {
 pub struct Fold {
     /// The title.
     pub title: String,
-    /// Where it is open.
+    /// When it is open.
     pub open: Open,
     /// The blocks.
     pub blocks: Vec<Block>,
 }
 
-/// Where a fold is open. All are where everything is asked for.
+/// When a fold is open. All are if everything is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Open {
-    /// One of several that are alike, by its number from 0: the page opens the first, the terminal the first few.
+    /// One of several alike, by index: the page opens the first, the terminal the first few.
     Part(usize),
     /// The figures of a chart: the terminal has no charts.
     Figures,
-    /// For those who look closer.
+    /// For a closer look.
     Closer,
 }
 
@@ -119,7 +119,7 @@ impl Block {
 pub struct Table {
     /// Its columns.
     pub shape: &'static Shape,
-    /// The values of its column [`Place::Across`] that people see, in their order.
+    /// The values of its column [`Place::Across`] that people see, in order.
     pub heads: Vec<String>,
     /// Its rows.
     pub rows: Vec<Row>,
@@ -139,11 +139,11 @@ pub struct Row {
 pub enum Seen {
     /// Everyone.
     Always,
-    /// People only where everything is asked for; files have it.
+    /// People only if everything is asked for; files always.
     Closer,
-    /// Files alone; for people its line is there without its figure.
+    /// Only files; people see its line without its figure.
     InFiles,
-    /// People alone.
+    /// Only people.
     ByPeople,
 }
 
@@ -153,17 +153,17 @@ impl Table {
         Table { shape, heads: Vec::new(), rows: Vec::new() }
     }
 
-    /// Whether it has rows for people.
+    /// Whether any row is visible to people.
     pub fn is_seen(&self) -> bool {
         self.rows.iter().any(|row| row.seen != Seen::InFiles)
     }
 
-    /// The same, with these values across.
+    /// The table with these values across.
     pub fn across(self, heads: Vec<String>) -> Table {
         Table { heads, ..self }
     }
 
-    /// Adds a row from cells by their columns' names; columns that are not named are empty.
+    /// Adds a row from cells by column name; other columns are empty.
     pub fn push(&mut self, seen: Seen, named: impl IntoIterator<Item = (&'static str, Cell)>) {
         let mut cells: Vec<Cell> = self.shape.columns.iter().map(|_| Cell::none()).collect();
         for (name, cell) in named {
@@ -176,12 +176,12 @@ impl Table {
         self.rows.push(Row { cells, seen });
     }
 
-    /// Whether its figures are told by colours: a map.
+    /// Whether colours show its figures: a map.
     pub fn is_heat(&self) -> bool {
         self.rows.iter().flat_map(|row| &row.cells).any(|cell| matches!(cell.tone, Tone::Heat(_)))
     }
 
-    /// Whether people see the range of too few figures for an interval in it.
+    /// Whether people see a range of too few observations for an interval.
     pub fn has_ranges(&self) -> bool {
         let columns =
             self.shape.columns.iter().enumerate().filter(|(_, column)| column.kind == Kind::Estimate);
@@ -195,32 +195,32 @@ impl Table {
         columns.into_iter().any(has)
     }
 
-    /// The words of a column's first cell, by the column's name.
+    /// The text of a column's first cell, by the column's name.
     pub fn first_word(&self, id: &str) -> Option<String> {
         let place = self.shape.columns.iter().position(|column| column.id == id)?;
         self.rows.first()?.cells.get(place)?.in_words(self.shape.columns[place].unit)
     }
 
-    /// The rows that files have.
+    /// The rows in files.
     pub fn in_files(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|row| row.seen != Seen::ByPeople)
     }
 }
 
-/// A value in a table, and its form for people.
+/// A value in a table, with its form for people.
 #[derive(Debug, Clone)]
 pub struct Cell {
     /// The value.
     pub value: Value,
-    /// The words for people, where they are not the value in its column's unit.
+    /// The words for people, if they differ from the value in its column's unit.
     shown: Option<String>,
-    /// Notes below it in small letters.
+    /// Notes below the value, in small letters.
     pub notes: Vec<String>,
     /// Its colour.
     pub tone: Tone,
     /// Whether it is the best, or too close to call with it.
     pub best: bool,
-    /// Its drawing, which pages show in its place.
+    /// The drawing that pages show instead.
     pub drawing: Option<Drawing>,
 }
 
@@ -236,7 +236,7 @@ pub struct Drawing {
 /// A typed value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Not known, or not applicable.
+    /// Unknown, or not applicable.
     None,
     /// Text.
     Text(String),
@@ -259,9 +259,9 @@ pub enum Tone {
     Plain,
     /// The colour of a store.
     Store(String),
-    /// Green for 1, the stronger the more times the least of its map it is.
+    /// Green for 1, weaker for larger multiples of the map's smallest figure.
     Heat(f64),
-    /// A mark where there is no figure.
+    /// For a mark without a figure.
     Dim,
     /// A change for the worse.
     Worse,
@@ -269,7 +269,7 @@ pub enum Tone {
     Better,
 }
 
-/// The mark of a number that is 0, and says little.
+/// The mark of an insignificant 0.
 pub(crate) const DASH: &str = "-";
 
 impl Cell {
@@ -277,7 +277,7 @@ impl Cell {
         Cell { value, shown: None, notes: Vec::new(), tone: Tone::Plain, best: false, drawing: None }
     }
 
-    /// Nothing.
+    /// An empty cell.
     pub fn none() -> Cell {
         Cell::of(Value::None)
     }
@@ -297,7 +297,7 @@ impl Cell {
         Cell::of(Value::Whole(number as u64))
     }
 
-    /// The same, of what was measured.
+    /// A measured whole number.
     pub fn count(number: u64) -> Cell {
         Cell::of(Value::Whole(number))
     }
@@ -317,38 +317,38 @@ impl Cell {
         Cell::of(Value::Estimate(estimate))
     }
 
-    /// A cell of the value that is there, or an empty one.
+    /// A cell with the value, or an empty one.
     pub fn or_none<T>(value: Option<T>, make: impl Fn(T) -> Cell) -> Cell {
         value.map_or_else(Cell::none, make)
     }
 
-    /// The same, with what people see of it.
+    /// The cell with its form for people.
     pub fn shown(self, text: impl Into<String>) -> Cell {
         Cell { shown: Some(text.into()), ..self }
     }
 
-    /// A number, of which people see a dash where it is 0: they don't see a column of nothing else.
+    /// A number that people see as a dash if it is 0; a column of dashes is hidden.
     pub fn whole_unless_0(number: u64) -> Cell {
         let cell = Cell::count(number);
         if number == 0 { cell.shown(DASH) } else { cell }
     }
 
-    /// The same in a colour.
+    /// The cell in a colour.
     pub fn tone(self, tone: Tone) -> Cell {
         Cell { tone, ..self }
     }
 
-    /// The same, with what stands below it.
+    /// The cell with notes below it.
     pub fn notes(self, notes: Vec<String>) -> Cell {
         Cell { notes, ..self }
     }
 
-    /// The same, marked where it is the best.
+    /// The cell, marked if it is the best.
     pub fn best(self, best: bool) -> Cell {
         Cell { best, ..self }
     }
 
-    /// The same, drawn in pages.
+    /// The cell with a drawing for pages.
     pub fn drawn(self, drawing: Drawing) -> Cell {
         Cell { drawing: Some(drawing), ..self }
     }
@@ -358,7 +358,7 @@ impl Cell {
         Cell::text(name).shown(shown).tone(Tone::Store(name.to_owned()))
     }
 
-    /// Its words for people in a column of this unit; none of an empty cell.
+    /// The words for people in a column of this unit; `None` for an empty cell.
     pub fn in_words(&self, unit: Unit) -> Option<String> {
         self.shown.clone().or_else(|| self.value.in_words(unit))
     }
@@ -383,7 +383,7 @@ impl Value {
         })
     }
 
-    /// The value as files have it: one, or an estimate's three, of which the ends may be empty.
+    /// The value in files: one, or an estimate's three, whose ends may be empty.
     pub fn in_files(&self, kind: Kind) -> Vec<Value> {
         match (kind, self) {
             (Kind::Estimate, Value::Estimate(Estimate { value, interval })) => {

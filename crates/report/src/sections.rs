@@ -1,4 +1,4 @@
-//! The table of sections. An entry here stands in the terminal, in the page, in CSV, in JSON and in SQL.
+//! The list of sections. An entry appears in the terminal, the page, CSV, JSON and SQL.
 
 mod alongside;
 mod bursts;
@@ -25,7 +25,7 @@ pub use self::cuts::SECTION as CUTS;
 use crate::report::Report;
 use crate::section::Section;
 
-/// Every section, in the order in which reports show them.
+/// Every section, in the order of reports.
 pub const SECTIONS: &[&Section] = &[
     &weakest::SECTION,
     &effects::SECTION,
@@ -48,8 +48,8 @@ pub const SECTIONS: &[&Section] = &[
     &verdicts::SECTION,
 ];
 
-/// The answers of studies that ask something else than which store is the fastest: what lost what, what is furthest behind, what settings are
-/// worth, where data outgrow the memory.
+/// The answers of studies with another question than which store is fastest: what lost what, what is furthest behind, the effects of
+/// settings, where data outgrow memory.
 pub fn answers(report: &Report<'_>) -> Vec<String> {
     let merged = report.merged;
     let there = |section: &Section| !report.blocks(section).is_empty();

@@ -1,5 +1,5 @@
 //! A static site of many runs: pages of stores, of pairs that met, of published findings and of runs, with a search over all of them.
-//! Each run is looked at by itself, as its own report does; pages lay these facts side by side. docs/site.md describes them.
+//! Each run is analysed separately, as in its own report; pages list these facts together. docs/site.md describes them.
 
 mod alike;
 mod facts;
@@ -33,9 +33,9 @@ use crate::page::STYLE;
 /// A file of the site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Its name below the site's folder, with `/` between folders.
+    /// The name below the site's folder, with `/` between folders.
     pub name: String,
-    /// The bytes that it holds.
+    /// The content.
     pub text: String,
 }
 
@@ -44,13 +44,13 @@ pub const FOLDERS: [&str; 4] = ["stores", "pairs", "findings", "runs"];
 
 const OWN_STYLE: &str = include_str!("site/site.css");
 
-/// Strongest guarantee first, then by machine; the newest last.
+/// The strongest guarantee first, then by machine; the newest last.
 fn order(a: (&Facts, &Conditions), b: (&Facts, &Conditions)) -> Ordering {
     let key = |run: &Facts| [&run.header.hardware, &run.header.started, &run.name].map(String::clone);
     b.1.tier.cmp(&a.1.tier).then_with(|| a.1.cmp(b.1)).then_with(|| key(a.0).cmp(&key(b.0)))
 }
 
-/// Every file of the site, whatever the order of the runs; `entries` are the stores that the program knows.
+/// Every file of the site, independent of the order of the runs; `entries` are the program's stores.
 pub fn pages(mut runs: Vec<Facts>, entries: &[StoreDef]) -> io::Result<Vec<Page>> {
     runs.sort_by(|a, b| a.folder.cmp(&b.folder));
     let own: Vec<String> = runs.iter_mut().map(|run| std::mem::take(&mut run.page)).collect();

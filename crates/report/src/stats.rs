@@ -1,7 +1,7 @@
 //! Summaries of a figure over trials, and comparisons of two stores. Pure.
 //!
-//! Uncertainty travels with its value ([`Estimate`]). An interval that can't exist is absent, never made up. Intervals
-//! speak of trials: the figure of one trial is one observation, however many operations are behind it.
+//! Uncertainty travels with its value ([`Estimate`]). An interval that can't exist is `None`, never made up. Intervals
+//! are about trials: the figure of one trial is one observation, however many operations are behind it.
 
 pub mod cliff;
 mod resolution;
@@ -21,14 +21,14 @@ pub use self::scatter::Scatter;
 /// The confidence that intervals aim at.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// From this many shared blocks on, an interval of their own decides whether two stores differ; with fewer, [`Few`](crate::judge::place::Few). From this many
+/// From this many shared blocks on, their own interval decides whether two stores differ; with fewer, [`Few`](crate::judge::place::Few). From this many
 /// trials on, a mean has an interval; two have their range ([`Interval::is_range`]).
 pub const MIN_BLOCKS: usize = 3;
 
-/// The confidence of a range of fewer than [`MIN_BLOCKS`] observations: the median lies between two with this probability.
+/// The confidence of a range of fewer than [`MIN_BLOCKS`] observations: the median is between two with this probability.
 const RANGE_CONFIDENCE: f64 = 0.5;
 
-/// Where no interval exists, figures within this share of the best are too close to call (as in paper 000's scripts).
+/// Without an interval, figures within this share of the best are too close to call (as in paper 000's scripts).
 pub const THRESHOLD: f64 = 0.05;
 
 /// Which direction of a figure is good.
@@ -39,7 +39,7 @@ pub enum Better {
     Lower,
     /// More is better.
     Higher,
-    /// Neither: the figure describes, and nothing wins by it.
+    /// Neither: the figure only describes.
     Neither,
 }
 
@@ -48,34 +48,34 @@ pub enum Better {
 pub struct Estimate {
     /// The point estimate.
     pub value: f64,
-    /// The interval, where one exists.
+    /// The interval, if any.
     pub interval: Option<Interval>,
 }
 
 /// A confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
-    /// Its lower end.
+    /// The lower end.
     pub low: f64,
-    /// Its upper end.
+    /// The upper end.
     pub high: f64,
-    /// The confidence that it really has under its assumptions: [`CONFIDENCE`]; more where it allows for further
-    /// comparisons or looks; a little less where the number of trials allows no more; half for a range.
+    /// The actual confidence under its assumptions: [`CONFIDENCE`]; more if it allows for further
+    /// comparisons or looks; a little less if the number of trials allows no more; half for a range.
     pub confidence: f64,
 }
 
 impl Interval {
-    /// Whether a value lies within, ends included.
+    /// Whether a value is within, ends included.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// Whether it is the least and the greatest of too few observations for an interval worth the name.
+    /// Whether it is the range of too few observations for a useful interval.
     pub fn is_range(&self) -> bool {
         self.confidence <= RANGE_CONFIDENCE
     }
 
-    /// The least and the greatest of few values. `None` of no values.
+    /// The smallest and the greatest of few values; `None` without values.
     fn range(values: impl Iterator<Item = f64> + Clone) -> Option<Interval> {
         let low = values.clone().reduce(f64::min)?;
         Some(Interval { low, high: values.reduce(f64::max)?, confidence: RANGE_CONFIDENCE })
@@ -86,20 +86,19 @@ impl Interval {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MeanKind {
-    /// The geometric mean: every observation is positive, and differences are thought of as ratios.
+    /// The geometric mean: every observation is positive, and ratios matter.
     Geometric,
-    /// The arithmetic mean: an observation is zero or negative, so that ratios make no sense.
+    /// The arithmetic mean: an observation is zero or negative, so ratios are undefined.
     Arithmetic,
 }
 
 /// A figure over trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Summary {
-    /// Number of observations.
     pub trials: usize,
     /// Which mean [`Summary::mean`] is.
     pub mean_kind: MeanKind,
-    /// The mean, with Student's t-interval (for the geometric mean: of the logarithms) from [`MIN_BLOCKS`] trials on; of two,
+    /// The mean, with Student's t-interval (for the geometric mean: of the logarithms) from [`MIN_BLOCKS`] trials on; for two,
     /// with their range.
     pub mean: Estimate,
     /// The median, with the interval by interpolated order statistics; from five trials on.
@@ -112,7 +111,7 @@ impl Summary {
         Summary::at(values, CONFIDENCE)
     }
 
-    /// The same, with the mean's interval at another confidence.
+    /// The summary with the mean's interval at another confidence.
     pub fn at(values: &[f64], confidence: f64) -> Option<Summary> {
         if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
             return None;
@@ -122,7 +121,7 @@ impl Summary {
     }
 }
 
-/// The mean alone of what [`Summary::of`] tells, for those who need it a million times.
+/// Only the mean of [`Summary::of`], for callers that need a million of them.
 pub fn mean(values: &[f64]) -> Option<(MeanKind, Estimate)> {
     if values.iter().any(|value| !value.is_finite()) { None } else { mean_at(values, CONFIDENCE) }
 }
@@ -134,23 +133,23 @@ fn mean_at(values: &[f64], confidence: f64) -> Option<(MeanKind, Estimate)> {
     }
 }
 
-/// Degrees of freedom whose quantile is kept; reports ask for the same few again and again.
+/// Cached quantiles by degrees of freedom; reports ask for the same few again and again.
 static QUANTILES: LazyLock<Vec<f64>> =
     LazyLock::new(|| (1..=64).map(|degrees| t_quantile_exact(f64::from(degrees), CONFIDENCE)).collect());
 
-/// The same at other confidences and of parts of degrees, by the bits of both, as they are asked for.
+/// The same at other confidences and for fractional degrees, by the bits of both, as needed.
 static OTHER_QUANTILES: LazyLock<RwLock<HashMap<(u64, u64), f64>>> = LazyLock::new(RwLock::default);
 
-/// The quantile of Student's t distribution that is the half-width factor of a two-sided interval: of 97.5 % for 95 %.
+/// The quantile of Student's t distribution that is the half-width factor of a two-sided interval: 97.5 % for 95 %.
 pub(crate) fn t_quantile(degrees: usize, confidence: f64) -> f64 {
     let known = QUANTILES.get(degrees.wrapping_sub(1)).filter(|_| confidence == CONFIDENCE);
     known.copied().unwrap_or_else(|| t_quantile_of_parts(degrees as f64, confidence))
 }
 
-/// The same of degrees of freedom that need not be whole.
+/// The same for fractional degrees of freedom.
 fn t_quantile_of_parts(degrees: f64, confidence: f64) -> f64 {
     let key = (degrees.to_bits(), confidence.to_bits());
-    // A lock that a panic left behind holds nothing half done.
+    // A lock poisoned by a panic is never left half written.
     let known = OTHER_QUANTILES.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
     known.unwrap_or_else(|| {
         let quantile = t_quantile_exact(degrees, confidence);
@@ -166,7 +165,7 @@ fn t_quantile_exact(degrees: f64, confidence: f64) -> f64 {
     }
 }
 
-/// The arithmetic mean with Student's t-interval, which is exact for normal observations; of two observations with their
+/// The arithmetic mean with Student's t-interval, which is exact for normal observations; for two observations with their
 /// range. `None` without observations.
 pub fn arithmetic_mean(values: &[f64]) -> Option<Estimate> {
     arithmetic_mean_at(values, CONFIDENCE)
@@ -199,7 +198,7 @@ pub(crate) fn standard_error(values: &[f64], mean: f64) -> f64 {
     (squares / (n - 1.0) / n).sqrt()
 }
 
-/// The geometric mean with Student's t-interval on the logarithms, which is exact for log-normal observations; of two
+/// The geometric mean with Student's t-interval on the logarithms, which is exact for log-normal observations; for two
 /// observations with their range. `None` without observations, or if one isn't positive.
 pub fn geometric_mean(values: &[f64]) -> Option<Estimate> {
     geometric_mean_at(values, CONFIDENCE)
@@ -214,7 +213,7 @@ fn geometric_mean_at(values: &[f64], confidence: f64) -> Option<Estimate> {
     }
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let mean = arithmetic_mean_at(&logs, confidence).map(exp);
-    // Of few values the range is that of the values themselves, which their logarithms would miss by a rounding error.
+    // The range of few values uses the values themselves, as their logarithms would add a rounding error.
     let range = Interval::range(values.iter().copied());
     mean.map(|mean| match mean.interval {
         Some(interval) if interval.is_range() => Estimate { interval: range, ..mean },
@@ -222,7 +221,7 @@ fn geometric_mean_at(values: &[f64], confidence: f64) -> Option<Estimate> {
     })
 }
 
-/// Any mean of equal observations is their value, which sums and logarithms would miss by a rounding error.
+/// Any mean of equal observations is their value, without the rounding error of sums and logarithms.
 fn all_alike(values: &[f64], confidence: f64) -> Option<Estimate> {
     let value = *values.first().filter(|first| values.iter().all(|value| value == *first))?;
     let confidence = if values.len() < MIN_BLOCKS { RANGE_CONFIDENCE } else { confidence };
@@ -235,7 +234,7 @@ fn exp(logs: Estimate) -> Estimate {
     Estimate { value: logs.value.exp(), interval }
 }
 
-/// The value below which a share of some are; `None` of none.
+/// The value below which a share of the values lies; `None` without values.
 pub fn quantile(values: &[u64], share: f64) -> Option<u64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
@@ -244,8 +243,8 @@ pub fn quantile(values: &[u64], share: f64) -> Option<u64> {
 }
 
 /// The median with the interval by interpolated order statistics (Hettmansperger and Sheather, 1986), which assumes
-/// nothing about the distribution but a continuous one. With five observations it is their whole range, whose confidence
-/// is 93.75 %; with fewer there is none worth the name. `None` without observations.
+/// nothing about the distribution except continuity. With five observations it is their whole range, whose confidence
+/// is 93.75 %; with fewer there is none. `None` without observations.
 pub fn median(values: &[f64]) -> Option<Estimate> {
     let n = values.len();
     if n == 0 {
@@ -259,7 +258,7 @@ pub fn median(values: &[f64]) -> Option<Estimate> {
 
 /// Confidences of the intervals from the k-th smallest to the k-th largest of n, for k = 1, 2, ... up to the middle.
 fn order_confidences(n: usize) -> Vec<f64> {
-    // Terms of the binomial distribution (n, 1/2), each from the one before; as logarithms, so that none is lost as too small.
+    // Terms of the binomial distribution (n, 1/2), each from the one before; as logarithms, so that none underflows.
     let mut ln_term = n as f64 * 0.5f64.ln();
     let mut below = 0.0;
     let mut confidences = Vec::new();
@@ -292,7 +291,7 @@ fn order_statistics(sorted: &[f64]) -> Interval {
     }
 }
 
-/// One store's figure, by block. The key says which block, and of which run.
+/// One store's figure, by block. The key identifies block and run.
 pub type Series<K> = BTreeMap<K, f64>;
 
 /// The ratio of two stores' figures.
@@ -301,31 +300,31 @@ pub struct Ratio {
     /// Blocks in which both have a figure.
     pub blocks: usize,
     /// The geometric mean of `a / b` over those blocks, with Student's t-interval on the logarithms from [`MIN_BLOCKS`] blocks
-    /// on; of two, with the range.
+    /// on; for two, with the range.
     pub ratio: Estimate,
 }
 
 #[cfg(test)]
 impl Ratio {
-    /// One with these ends, of this number of blocks.
+    /// A ratio with these ends and number of blocks.
     pub(crate) fn made(value: f64, low: f64, high: f64, blocks: usize) -> Ratio {
         let interval = Some(Interval { low, high, confidence: CONFIDENCE });
         Ratio { blocks, ratio: Estimate { value, interval } }
     }
 }
 
-/// Compares `a` with `b`, paired by block, so that what a block did to both cancels out. `None` if they share no block, or
+/// Compares `a` with `b`, paired by block, so that effects of a block on both cancel out. `None` if they share no block, or
 /// a figure in a shared block isn't positive and has no ratio.
 pub fn compare<K: Ord>(a: &Series<K>, b: &Series<K>) -> Option<Ratio> {
     compare_at(a, b, CONFIDENCE)
 }
 
-/// The same, with an interval at another confidence.
+/// The comparison with an interval at another confidence.
 pub fn compare_at<K: Ord>(a: &Series<K>, b: &Series<K>, confidence: f64) -> Option<Ratio> {
     ratio_at(&ratios(a, b)?, confidence)
 }
 
-/// The ratios `a / b` of the shared blocks; `None` if one has none.
+/// The ratios `a / b` of the shared blocks; `None` if one is undefined.
 pub(crate) fn ratios<K: Ord>(a: &Series<K>, b: &Series<K>) -> Option<Vec<f64>> {
     let pairs = a.iter().filter_map(|(block, a)| b.get(block).map(|b| (*a, *b)));
     pairs.map(|(a, b)| (a > 0.0 && b > 0.0).then_some(a / b)).collect()
@@ -390,7 +389,7 @@ pub(crate) mod tests {
                 .filter(|_| {
                     let (mut a, mut b) = (Series::new(), Series::new());
                     for block in 0..n {
-                        // The noise that both suffer is far larger than their difference.
+                        // The common noise is far larger than the difference.
                         let weather = 2.0 * normal(&mut random);
                         a.insert(block, (weather + 0.1 * normal(&mut random)).exp() * 1.5);
                         b.insert(block, (weather + 0.1 * normal(&mut random)).exp());
@@ -433,7 +432,7 @@ pub(crate) mod tests {
 
     #[test]
     fn two_observations_have_a_range_and_no_interval() {
-        // Student's t would say that the mean of these lies between 7e-50 and 4e54.
+        // Student's t would give a mean between 7e-50 and 4e54.
         for mean in [geometric_mean(&[1.0, 25_000.0]).unwrap(), arithmetic_mean(&[25_000.0, 1.0]).unwrap()] {
             let range = mean.interval.unwrap();
             assert_eq!((range.low, range.high, range.confidence), (1.0, 25_000.0, 0.5));

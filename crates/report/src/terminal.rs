@@ -31,7 +31,7 @@ use crate::report::Report;
 use crate::section::{Block, Section, Stands, Table};
 use crate::sections::SECTIONS;
 
-/// The answer, the tables of stores, the summary, one matrix of winners per machine, guarantee, place and so on, then the sections; last the
+/// The answer, the tables of stores, the summary, one matrix of winners per group, then the sections; last the
 /// verdicts on published findings.
 pub fn overview(report: &Report<'_>, style: Style) -> String {
     let told_below: String = SECTIONS
@@ -48,7 +48,7 @@ pub fn overview(report: &Report<'_>, style: Style) -> String {
         + &findings::text(report.merged, style)
 }
 
-/// The end of a run: the answer, the tables of stores, or the winners where those are too long, and what needs a word; the verdicts are only
+/// The output at the end of a run: the answer, the tables of stores, or the winners if those are too long, and notes; verdicts are only
 /// counted.
 pub fn at_end(report: &Report<'_>, style: Style) -> String {
     let is_short = are_short(report.standings(), report);
@@ -60,7 +60,7 @@ pub fn at_end(report: &Report<'_>, style: Style) -> String {
         + &findings::counts_text(report.merged, style)
 }
 
-/// The answer, and the tables of stores where they are short.
+/// The answer, and the tables of stores if they are short.
 fn first_screen(report: &Report<'_>, style: Style) -> String {
     let mut out = brief::text(report, style);
     if are_short(report.standings(), report) {
@@ -77,7 +77,7 @@ fn readable<'r>(report: &'r Report<'_>) -> Vec<&'r Matrix> {
     report.readable().iter().flatten().collect()
 }
 
-/// The matrices, if they are asked for, with the sections of the end and the legend.
+/// The matrices, if asked for, with the sections of the end and the legend.
 fn winners(report: &Report<'_>, with_matrices: bool, style: Style) -> String {
     let matrices = if with_matrices { readable(report) } else { Vec::new() };
     let mut out = String::new();
@@ -107,7 +107,7 @@ pub fn full(report: &Report<'_>, style: Style) -> String {
     out
 }
 
-/// The sections that stand within the summary.
+/// The sections within the summary.
 fn first(report: &Report<'_>, style: Style, all: bool) -> String {
     let first = SECTIONS.iter().filter(|section| section.stands == Stands::First);
     first.map(|section| of(report, section, style, all)).collect()
@@ -118,7 +118,7 @@ fn later() -> impl Iterator<Item = &'static Section> {
     SECTIONS.iter().copied().filter(|section| section.stands != Stands::First)
 }
 
-/// Once, where any figure has a range in place of an interval; `seen` where one has in what no section tells.
+/// The legend of ranges, once, if any figure has a range instead of an interval; `seen` if one is outside the sections.
 fn ranges_legend(report: &Report<'_>, seen: bool, style: Style) -> String {
     let told = SECTIONS.iter().filter(|section| section.stands != Stands::InFiles);
     let mut tables = told.flat_map(|section| Block::tables(report.blocks(section)));
@@ -135,14 +135,14 @@ fn of(report: &Report<'_>, section: &Section, style: Style, all: bool) -> String
     }
 }
 
-/// The lines that a place in the matrix takes.
+/// The arrangement of a place in the matrix.
 #[derive(Clone, Copy, PartialEq)]
 enum Layout {
     OneLine,
     TwoLines,
 }
 
-/// Halves, such as the kinds of data, side by side where the width allows, else below each other; names beside figures where it allows, else
+/// Halves, such as the kinds of data, are next to each other if the width allows, otherwise below each other; names likewise next to figures, or
 /// above them.
 fn matrix_text(matrix: &Matrix, style: Style) -> String {
     let alike = matrix.rows.first().map_or_else(String::new, |row| in_words(&row.at, &alike(matrix)));
@@ -168,7 +168,7 @@ fn matrix_text(matrix: &Matrix, style: Style) -> String {
     out
 }
 
-/// The half that a column stands in.
+/// The half of a column.
 fn half(column: &Position) -> Position {
     column.part(Role::Half)
 }
@@ -208,13 +208,13 @@ fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
     grid
 }
 
-/// The axes that name rows: those on which they differ.
+/// The axes that name rows: those in which they differ.
 fn labels(matrix: &Matrix) -> BTreeSet<Axis> {
     let all = axes(matrix.rows.iter().map(|row| &row.at), Role::Row);
     all.into_iter().filter(|axis| !is_alike(matrix, *axis)).collect()
 }
 
-/// The axes of rows that stand in the heading: all rows are alike on them, and not as they are by default.
+/// The axes of rows in the heading: all rows have the same value, which is not the default.
 fn alike(matrix: &Matrix) -> BTreeSet<Axis> {
     let all = axes(matrix.rows.iter().map(|row| &row.at), Role::Row);
     let by_default =
@@ -226,25 +226,25 @@ fn is_alike(matrix: &Matrix, axis: Axis) -> bool {
     matrix.rows.windows(2).all(|pair| pair[0].at.value(axis) == pair[1].at.value(axis))
 }
 
-/// The axes of some positions that do one thing.
+/// The axes of some positions with one role.
 fn axes<'p>(positions: impl IntoIterator<Item = &'p Position>, role: Role) -> BTreeSet<Axis> {
     let of = |position: &'p Position| position.axes().filter(move |axis| position.role(*axis) == role);
     positions.into_iter().flat_map(of).collect()
 }
 
-/// A position's values on some axes, which are not named above them.
+/// A position's values on some axes, with the axes' names.
 fn in_words(position: &Position, axes: &BTreeSet<Axis>) -> String {
     let words = |axis: &Axis| Some((axis.def().words)(position.value(*axis)?));
     axes.iter().filter_map(words).collect::<Vec<_>>().join(", ")
 }
 
-/// A position's values on some axes, which are named above them.
+/// A position's values on some axes, below headings with the axes' names.
 fn shorts(position: &Position, axes: &BTreeSet<Axis>) -> String {
     let short = |axis: &Axis| Some(words::short(*axis, position.value(*axis)?));
     axes.iter().filter_map(short).collect::<Vec<_>>().join(", ")
 }
 
-/// A column's heading: the lower bound of its range, or the whole range where that alone says too little.
+/// A column's heading: the lower bound of its range, or the whole range if that alone says too little.
 fn head(matrix: &Matrix, place: &Position, axes: &BTreeSet<Axis>) -> String {
     let short = shorts(place, axes);
     let alike = |other: &&Position| half(other) == half(place) && shorts(other, axes) == short;
@@ -264,7 +264,7 @@ fn head(matrix: &Matrix, place: &Position, axes: &BTreeSet<Axis>) -> String {
 fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
     let first = contest.contenders.first().filter(|_| contest.is_not_judged());
     let Some(best) = contest.winners().next().or(first) else {
-        // What no run has, such as the other count of a pair, needs no word.
+        // A place that no run has, such as the other count of a pair, is not explained.
         let why = contest.why_empty().filter(|why| *why != Why::NotRun);
         let why = why.map_or("", |why| why.name());
         return Item::new(why).painted(if contest.failed_trials > 0 {
@@ -331,7 +331,7 @@ mod tests {
         what(&Report::new(&Merged::new(&runs, &["null", "memory"])), Style { width, colour })
     }
 
-    /// Escapes as `‹...m`, so that snapshots can be read.
+    /// Escapes as `‹...m`, for readable snapshots.
     fn visible(text: &str) -> String {
         text.replace("\u{1b}[", "‹")
     }

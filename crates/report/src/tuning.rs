@@ -1,7 +1,7 @@
-//! Which settings of a store are best for a user's work: what was raced, what it is worth in fresh trials, which settings mattered,
+//! Finds the best settings of a store for a user's work: what was raced, the gain in fresh trials, which settings mattered,
 //! and where the gain turns into a loss.
 //!
-//! [`search`] says what to measure next, from what was measured; [`Tuned`] is the answer. What is told of a gain comes from trials
+//! [`search`] decides what to measure next, from the measurements so far; [`Tuned`] is the answer. A reported gain comes from trials
 //! that took no part in the choice, with an interval that allows for every planned look.
 
 mod elsewhere;
@@ -49,7 +49,7 @@ use crate::terminal::grid::Style;
 #[cfg(test)]
 pub(crate) use self::tests::{STORE as MADE_STORE, question as made_question, run as made_run};
 
-/// Settings for a user's work, as far as they were measured.
+/// Settings for a user's work, with their measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuned {
     /// The work.
@@ -60,25 +60,25 @@ pub struct Tuned {
     pub hardware: String,
     /// The place where the store's files were.
     pub place: Option<PlaceInfo>,
-    /// With which records it was measured.
+    /// The records of the measurements.
     pub records: (Sizes, CountRange),
-    /// The promise of the default, which the settings that are told keep.
+    /// The promise of the default, which reported settings keep.
     pub promise: Option<Promise>,
     /// The figure by which memory is compared.
     pub memory: Basis,
-    /// The settings to change, and what that gains; `None` where nothing looked better than the default.
+    /// The settings to change, with the gain; `None` if nothing looked better than the default.
     pub gain: Option<Gain>,
-    /// The worth of single values, by setting.
+    /// The effect of single values, by setting.
     pub worth: Vec<Worth>,
     /// The default: its settings as read back.
     pub default: Vec<Setting>,
-    /// Why the default itself can't be taken.
+    /// Why the default itself can't be used.
     pub default_out: Option<String>,
-    /// Other programs that left too few processors, so that nothing is told of what is faster.
+    /// Other programs' load, if it left too few processors: then nothing is called faster.
     pub contention: Option<Contention>,
     /// The number of races, combinations of settings and trials.
     pub tried: Tried,
-    /// Where a page opens.
+    /// The view on which a page opens.
     pub start: String,
 }
 
@@ -91,15 +91,15 @@ pub struct Gain {
     pub times: Ratio,
     /// The number of these looks.
     pub looks: usize,
-    /// The same by operation, each with an interval of its own.
+    /// The same by operation, each with a separate interval.
     pub operations: Vec<(Operation, Option<Ratio>)>,
     /// The default's figures, then these settings'.
     pub figures: [Side; 2],
     /// All settings, as read back.
     pub settings: Vec<Setting>,
-    /// Why these settings can't be taken after all, if so.
+    /// Why these settings can't be used after all, if so.
     pub out: Option<String>,
-    /// With other records and other shares of the operations.
+    /// The gain with other records and other shares of the operations.
     pub elsewhere: Elsewhere,
 }
 
@@ -114,7 +114,7 @@ pub struct Side {
     pub memory_bytes: f64,
 }
 
-/// The numbers of things that were tried.
+/// The numbers of trials, values and combinations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tried {
     /// Single values.
@@ -125,10 +125,10 @@ pub struct Tried {
     pub trials: usize,
 }
 
-/// Screenings of one tuning, at most.
+/// The most screenings of one tuning.
 const MOST_SCREENED: usize = 2;
 
-/// Whether the proof needs no further trials: the gain is known well, or that there is none.
+/// Whether the proof needs no further trials: the gain is known well, or there is none.
 pub fn is_settled(proof: &Raced, looks: usize) -> bool {
     let out = proof.arms.iter().skip(DEFAULT + 1).any(|arm| arm.out.is_some());
     let times = proof.ratio(DEFAULT + 1, interim::confidence(looks));
@@ -138,13 +138,13 @@ pub fn is_settled(proof: &Raced, looks: usize) -> bool {
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unanswered {
-    /// No run of these was made to tune the store.
+    /// None of these runs was made to tune the store.
     NotTuned(String),
-    /// They were made for other work, or hold several answers.
+    /// The runs were made for other work, or have several answers.
     OtherWork(String),
-    /// The default never ended a trial, and why.
+    /// The default never completed a trial, with the reason.
     NoDefault(String),
-    /// Neither the default nor any other settings can be taken, and why not the default.
+    /// Neither the default nor any other settings can be used; the reason for the default.
     NothingFits(String),
 }
 
@@ -209,14 +209,14 @@ impl Tuned {
         })
     }
 
-    /// Whether the settings are to be changed: because that is faster, or because the default can't be taken.
+    /// The settings to change, because they are faster, or because the default can't be used.
     pub fn changes(&self) -> Option<&Gain> {
         let gain = self.gain.as_ref().filter(|gain| gain.out.is_none())?;
         let better = self.contention.is_none() && Verdict::of(&gain.times) == Verdict::Faster;
         (better || self.default_out.is_some()).then_some(gain)
     }
 
-    /// Whether the trials can't tell if other settings are faster, which is not the same as that none are.
+    /// Whether the trials can't decide if other settings are faster, which is not the same as that none are.
     pub fn is_open(&self) -> bool {
         let open = |gain: &Gain| gain.out.is_none() && Verdict::of(&gain.times) == Verdict::Open;
         self.changes().is_none() && (self.contention.is_some() || self.gain.as_ref().is_some_and(open))
@@ -232,7 +232,7 @@ impl Tuned {
         terminal::text(self, snippet, style)
     }
 
-    /// The answer as a page begins with it.
+    /// The answer as the beginning of a page.
     pub fn lead(&self, snippet: Option<&str>) -> Lead {
         Lead { html: self.html(snippet), start: self.start.clone() }
     }
@@ -253,7 +253,7 @@ fn no_default(run: &Run, judge: &Judge<'_>) -> Unanswered {
     Unanswered::NoDefault(why.unwrap_or_else(|| "none was finished".into()))
 }
 
-/// The others beside the trials of all races.
+/// The other programs' load during the trials of all races.
 fn contention(runs: &[Run], races: &[(usize, Raced)]) -> Option<Contention> {
     let headers: Vec<&RunHeader> = runs.iter().map(|run| &run.header).collect();
     let of_run = |(run, _): &(usize, Raced)| {
@@ -278,7 +278,7 @@ fn tried(runs: &[Run], races: &[(usize, Raced)]) -> Tried {
     }
 }
 
-/// The gain by the proof, if it was run.
+/// The gain from the proof, if it was run.
 fn gain(runs: &[Run], races: &[(usize, Raced)], judge: &Judge<'_>, question: &Question) -> Option<Gain> {
     let (index, proof) = races.iter().find(|(_, raced)| raced.kind == Kind::Proof)?;
     let tuned = proof.arms.get(DEFAULT + 1)?;
@@ -338,7 +338,7 @@ fn side(trials: &[(BlockKey, &Measured)], mix: &Mix, basis: Basis) -> Option<Sid
     })
 }
 
-/// The address of the place in the page where the default and the best stand side by side.
+/// The address of the place in the page with the default and the best.
 fn start(merged: &Merged<'_>, races: &[(usize, Raced)]) -> String {
     let latest = races.iter().map(|(run, _)| *run).next_back();
     let found = merged.groups.iter().find_map(|group| {
@@ -350,7 +350,7 @@ fn start(merged: &Merged<'_>, races: &[(usize, Raced)]) -> String {
     found.unwrap_or_default()
 }
 
-/// In what the work of a run is other than that of a question; also where there are the runs of several tunings.
+/// How the work of a run differs from a question's; also detects runs of several tunings.
 fn other_work(run: &Run, question: &Question, screened: usize) -> Option<String> {
     let cell = run.trials.iter().map(|trial| &trial.cell).next()?;
     let mix = Method::of(run).and_then(|method| method.value(MIX)?.parse::<Mix>().ok());

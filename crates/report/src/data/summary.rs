@@ -1,4 +1,4 @@
-//! The head of every report: how many trials there are, what is odd about them, and what is missing and why.
+//! The head of every report: how many trials there are, what is odd about them, what is missing and why.
 
 use indexmap::IndexMap;
 use storebench_core::result::{Environment, Failure, Outcome, PlaceInfo};
@@ -13,7 +13,7 @@ use super::planned::{self, Unfinished};
 use super::why::Why;
 use crate::layout::Position;
 
-/// Whether a place's disk rotates, in words. A virtual machine's disk is whatever its host says, and most say that it
+/// Whether a place's disk rotates, in words. A virtual machine reports what its host says, mostly that its disk
 /// rotates.
 pub(crate) fn rotation(place: &PlaceInfo, environment: &Environment) -> Option<&'static str> {
     let virtual_machine = |text: &String| text.contains("virtual machine") || text.contains("wsl");
@@ -25,7 +25,7 @@ pub(crate) fn rotation(place: &PlaceInfo, environment: &Environment) -> Option<&
     })
 }
 
-/// Figures that can't be as they seem, cell by cell: once each, with the first trial's reason.
+/// Doubtful figures by cell: once each, with the first trial's reason.
 pub(crate) fn doubt_lines(merged: &Merged<'_>) -> Vec<String> {
     let mut doubted: IndexMap<(String, &str), &str> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
@@ -92,7 +92,7 @@ pub(crate) fn counts(merged: &Merged<'_>) -> String {
     )
 }
 
-/// Which runs have fewer trials than their plan asks for: parts of a plan, and those that were interrupted, with how to resume them.
+/// The runs with fewer trials than their plan asks for: parts of a plan, and interrupted ones, with how to resume them.
 pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
     let several = merged.runs.len() > 1;
     let of = |index: usize| if several { format!("Run {index}: ") } else { String::new() };
@@ -119,13 +119,13 @@ fn combinations(number: usize) -> String {
     counted(number, "combination")
 }
 
-/// Things that happened in the same way: how often, and an example.
+/// Equal events: their number, and an example.
 pub(crate) struct Alike {
     pub(crate) times: usize,
     pub(crate) example: String,
 }
 
-/// Events by their words, which name the reason, each with its count and an example.
+/// Events by their words, which include the reason.
 pub(crate) type Lists = IndexMap<String, Alike>;
 
 fn count_in(list: &mut Lists, what: String, example: impl FnOnce() -> String) {
@@ -137,7 +137,7 @@ fn count_in(list: &mut Lists, what: String, example: impl FnOnce() -> String) {
     }
 }
 
-/// All that has no figures.
+/// Everything without figures.
 pub(crate) struct Missing {
     pub(crate) failed: Lists,
     pub(crate) unsupported: Lists,
@@ -145,7 +145,7 @@ pub(crate) struct Missing {
     pub(crate) not_run: Lists,
 }
 
-/// All that failed, is unsupported, was left out or did not run, each with its reason.
+/// Everything that failed, is unsupported, was left out or did not run, with reasons.
 pub(crate) fn missing<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m Matrix>) -> Missing {
     let (mut failed, mut unsupported, mut left_out) = (Lists::new(), Lists::new(), Lists::new());
     for (index, run) in merged.runs.iter().enumerate() {
@@ -184,12 +184,12 @@ fn kind(failure: Failure) -> &'static str {
     }
 }
 
-/// Messages of engines may hold line ends, which would break the list.
+/// Removes line ends from engines' messages, as they would break the list.
 fn one_line(message: &str) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Stores that never ran, and places in matrices where a store that ran elsewhere did not.
+/// Stores that never ran, and places in matrices that a store missed though it ran in others.
 fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m Matrix>) -> Lists {
     let mut lists = Lists::new();
     for run in merged.runs {
@@ -201,7 +201,7 @@ fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m 
             }
         }
     }
-    // Of axes that are paired, a matrix has places that no plan has: there nobody ran.
+    // With paired axes, a matrix has places that no plan has: no store ran there.
     let is_paired = merged.runs.iter().any(|run| run.plan().is_some_and(|plan| !plan.paired.is_empty()));
     for matrix in matrices {
         let without = |why: Why| matches!(why, Why::NotMeasured | Why::NotRun);

@@ -1,9 +1,9 @@
-//! The trials beyond a run's plan: the pairs that are still undecided, first those that the next blocks are
-//! likeliest to decide for the time that they take.
+//! Chooses the trials beyond a run's plan: the pairs that are still undecided, first those that the next blocks are
+//! most likely to decide for their time.
 //!
-//! A pair is looked at after planned numbers of blocks alone ([`interim`]), each time by intervals that allow for all of these looks: a
-//! run that stops measuring a store as soon as it happens to look worse would be wrong too often. Between two looks a store that
-//! is measured goes on.
+//! A pair is examined only after planned numbers of blocks ([`interim`]), with intervals that allow for all of these looks: a
+//! run that stops measuring a store as soon as it happens to look worse would be wrong too often. Between two looks the
+//! measured stores stay the same.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ use super::matrix::{Contest, Here, Sorted, figures};
 use super::merge::{Entry, Merged};
 use crate::judge::interim::{self, Look};
 
-/// The cells of the next block, at their places among `cells`, in the order in which they are to run; empty where nothing is
-/// left to decide, or no further look is planned. `precision`: each ratio that decides a winner is to be known to within this
-/// share; without it, a pair is decided where one store is told from the other, or both are alike.
+/// The cells of the next block, as indices into `cells`, in running order; empty if nothing is
+/// undecided, or no further look is planned. `precision`: each ratio that decides a winner must be known to within this
+/// share; without it, a pair is decided once one store is better, or both are alike.
 pub fn next(run: &Run, cells: &[Cell], harness: &[&str], precision: Option<f64>) -> Vec<usize> {
     let runs = std::slice::from_ref(run);
     let merged = Merged::new(runs, harness);
@@ -36,16 +36,16 @@ pub fn next(run: &Run, cells: &[Cell], harness: &[&str], precision: Option<f64>)
     places.iter().flat_map(|place| &place.cells).filter_map(|id| at.get(id).copied()).collect()
 }
 
-/// A position that goes on.
+/// A position that continues.
 struct Place {
-    /// The cells that do, by their ids.
+    /// The ids of its cells that continue.
     cells: Vec<String>,
-    /// By how much the next look can decide, for a second of measuring.
+    /// How much the next look can decide per second of measuring.
     worth: f64,
 }
 
 impl Place {
-    /// The contestants that go on at a position; `None` where none does.
+    /// The contestants that continue at a position; `None` if none does.
     fn of(
         header: &RunHeader,
         here: &Here<'_>,
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use crate::data::samples::{Sample, blocks};
 
-    /// The stores of the next block after blocks of these stores, each with its nanoseconds by block.
+    /// The stores of the next block after blocks with these times, in ns by block.
     fn after(
         count: usize,
         stores: &[(&str, &dyn Fn(usize) -> f64)],
@@ -112,7 +112,7 @@ mod tests {
         next
     }
 
-    /// Varies by so much from block to block, differently for each store.
+    /// Varies by this share from block to block, differently for each store.
     fn noisy(ns: f64, share: f64, step: usize) -> impl Fn(usize) -> f64 {
         move |block| ns * (1.0 + share * ((block * step) % 5) as f64)
     }
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_pair_of_few_blocks_that_look_alike_is_not_given_up() {
-        // 4 % apart, and as much again by chance.
+        // 4 % apart, with as much noise.
         let (one, other) = (noisy(1000.0, 0.05, 1), noisy(1040.0, 0.1, 3));
         assert_eq!(after(5, &[("lmdb", &one), ("redb", &other)], None), ["lmdb", "redb"]);
     }
@@ -161,10 +161,10 @@ mod tests {
         let near = [noisy(1000.0, 0.03, 1), noisy(1030.0, 0.03, 3)];
         let block = |number: usize| {
             vec![
-                // Here the second is 3 % worse, and varies as much.
+                // The second is 3 % worse, with as much noise.
                 at("lmdb", near[0](number), 100),
                 at("redb", near[1](number), 100),
-                // Here it is 6 % worse, and looks at 8 blocks will tell.
+                // 6 % worse: a look at 8 blocks will decide.
                 at("lmdb", near[0](number), 5_000),
                 at("redb", near[1](number) * 1.03, 5_000),
             ]
@@ -174,7 +174,7 @@ mod tests {
         let cells: Vec<Cell> = run.trials.iter().take(4).map(|trial| trial.cell.clone()).collect();
         let first = |run: &Run| next(run, &cells, &[], None).first().map(|index| index / 2);
         assert_eq!(first(&run), Some(1));
-        // Where it takes a hundred times as long it comes last.
+        // If it takes a hundred times as long it comes last.
         for trial in run.trials.iter_mut().filter(|trial| trial.cell == cells[2] || trial.cell == cells[3]) {
             trial.wall_s *= 100.0;
         }

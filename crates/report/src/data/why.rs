@@ -3,29 +3,29 @@
 use serde::Serialize;
 use storebench_core::words::words;
 
-/// Why a store has no figure. The order is the order in which they explain an empty place.
+/// Why a store has no figure, in order of precedence for an empty place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, strum::VariantNames)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "lowercase")]
 pub enum Why {
     /// Its trials failed.
     Failed,
-    /// It can't do this here.
+    /// It is unsupported here.
     Unsupported,
-    /// It has figures, but its engine was compiled as its authors would not ship it ([`storebench_core::store::StoreBuild`]).
+    /// It has figures, but its engine was compiled differently from its authors' release ([`storebench_core::store::StoreBuild`]).
     #[strum(serialize = "not ranked")]
     NotRanked,
-    /// It did not keep up with the rate asked for, so that its latency tells nothing.
+    /// It did not keep up with the required rate, so that its latency means nothing.
     Saturated,
-    /// The work has no such operation, or takes what the store lacks by its nature.
+    /// The work has no such operation, or needs what the store lacks by its nature.
     #[strum(serialize = "not applicable")]
     NotApplicable,
     /// The combination was left out.
     #[strum(serialize = "left out")]
     LeftOut,
-    /// The figure can't be as it seems.
+    /// The figure is doubtful.
     Doubted,
-    /// It ran, and has no such figure.
+    /// It ran, but has no such figure.
     #[strum(serialize = "not measured")]
     NotMeasured,
     /// It was not run.

@@ -1,7 +1,7 @@
 //! CSV as paper 000's programs write and read it: its header, its names, its units, whole numbers only.
 //!
-//! The format knows the operations insert, update, get and remove, memory (KiB) and space (percent); anything else that was
-//! measured is in JSON and SQL alone. The harness's own stores are left out, as every store in the
+//! The format has the operations insert, update, get and remove, memory (KiB) and space (percent); all other figures
+//! are only in JSON and SQL. The harness's own stores are left out, as every store in the
 //! file competes, and so are builds that are not ranked. Sizes are half-open: `1B to 1KiB` is from 1 to 1,023 bytes.
 
 use std::borrow::Cow;
@@ -21,7 +21,7 @@ use crate::files::harmless::put;
 const HEADER: [&str; 11] =
     ["hardware", "store", "op", "size", "records", "data type", "measurements", "sum", "min", "max", "avg"];
 
-/// Figures of several trials, pooled.
+/// A figure pooled over several trials.
 #[derive(Debug, Clone, Copy)]
 struct Pool {
     measurements: u64,
@@ -49,11 +49,11 @@ impl Pool {
     }
 }
 
-/// The key of a row: data, size, the lower bound of the record count, the store's position in the list, the operation's.
+/// The key of a row: data, size, the lower bound of the record count, the indices of the store and of the operation.
 type RowKey = (Data, Sizes, u64, usize, usize);
 
-/// Writes one row per store, operation, size, count and kind of data; several trials are pooled. Where there are several
-/// guarantees or places, the hardware's name says which, as they must not be mixed.
+/// Writes one row per store, operation, size, count and kind of data; several trials are pooled. If there are several
+/// guarantees or places, the hardware's name includes them, as they must not be mixed.
 pub fn write(merged: &Merged<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(HEADER)?;
@@ -181,7 +181,7 @@ box,SQLite3,space,1B to 1KiB,100,incompressible,1,84,84,84,84
         assert_eq!(names(&[asked.clone(), asked.place("ssd")]), ["box (at here)", "box (at ssd)"]);
     }
 
-    /// Reads the file as the paper's plotting does: a name of a column for each value, whole numbers, rows grouped by
+    /// Reads the file as the paper's plotting does: a column name for each value, whole numbers, rows grouped by
     /// everything but the store, the best and those within 5 % of it. Splits at commas, as simple readers do.
     fn read_back(text: &str) -> HashMap<[String; 5], Vec<(String, u64)>> {
         const SIZES: [&str; 4] = ["1B to 1KiB", "1KiB to 10KiB", "10KiB to 100KiB", "100KiB to 1MiB"];
@@ -215,7 +215,7 @@ box,SQLite3,space,1B to 1KiB,100,incompressible,1,84,84,84,84
     #[test]
     fn the_papers_readers_find_the_winners() {
         let groups = read_back(&text(&[samples::study()]));
-        // 2 guarantees, 2 kinds of data, 6 figures, 4 sizes, 3 counts; without the largest, and without one where all failed.
+        // 2 guarantees, 2 kinds of data, 6 figures, 4 sizes, 3 counts; without the largest, and without one that failed entirely.
         assert_eq!(groups.len(), 2 * 2 * 6 * (4 * 3 - 1) - 2 * 6);
         let best = |op: &str| {
             let key = ["mybox (process)", "incompressible", op, "1B to 1KiB", "100"].map(str::to_owned);

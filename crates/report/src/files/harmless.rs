@@ -1,9 +1,9 @@
-//! Text in CSV that spreadsheets would run: a cell that begins with `=`, `+`, `-` or `@` is a formula to them, unless it is a number.
+//! Makes text in CSV safe for spreadsheets: a cell that begins with `=`, `+`, `-` or `@` is a formula to them, unless it is a number.
 
 use std::borrow::Cow;
 use std::io;
 
-/// The text with an apostrophe before it where a spreadsheet would take it for a formula; spreadsheets hide the apostrophe.
+/// The text with a leading apostrophe, which spreadsheets hide, if they would read it as a formula.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
     if is_formula { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
@@ -12,7 +12,7 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
 /// Writes a row of harmless texts.
 ///
 /// # Errors
-/// The output of the writer.
+/// The error of the writer.
 pub fn put<W: io::Write>(
     writer: &mut csv::Writer<W>,
     row: impl IntoIterator<Item = impl AsRef<str>>,

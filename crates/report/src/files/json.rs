@@ -1,4 +1,4 @@
-//! JSON with everything: the runs as they were written down, and what is computed from them: the matrices and the slow-downs, with
+//! JSON with everything: the runs as recorded, and what is computed from them: matrices and slow-downs, with
 //! intervals.
 
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ struct Document<'a> {
     sizes: Vec<Sizes>,
     findings: Vec<StudyDocument<'a>>,
     published: Vec<BesideDocument<'a>>,
-    /// The tables of all sections that have any, by the sections' names.
+    /// The tables of all sections with content, by section.
     sections: BTreeMap<&'static str, Tables>,
 }
 
@@ -82,7 +82,7 @@ fn sections(report: &Report<'_>) -> BTreeMap<&'static str, Tables> {
 
 fn value(value: Value) -> serde_json::Value {
     match value {
-        // An estimate comes as its three numbers.
+        // An estimate is written as three numbers.
         Value::None | Value::Estimate(_) => serde_json::Value::Null,
         Value::Text(text) => text.into(),
         Value::List(texts) => texts.into(),

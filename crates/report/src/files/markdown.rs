@@ -1,4 +1,4 @@
-//! Markdown, in which text that others wrote stands as code: there it can't be markup, nor call anyone by name.
+//! Markdown in which text from others appears as code, so that it can't act as markup or mention anyone.
 
 use storebench_core::shown::one_line;
 
@@ -17,7 +17,7 @@ pub fn table(view: &View<'_>) -> String {
     out
 }
 
-/// What stands in one place: names as code, numbers and marks as they are.
+/// One place of a table: names as code, numbers and marks as they are.
 fn text(cells: &[(&Column, &Cell)]) -> String {
     let of = |(column, cell): &(&Column, &Cell)| {
         let words = cell.in_words(column.unit).unwrap_or_default();
@@ -32,7 +32,7 @@ pub fn code(text: &str) -> String {
     if clean.trim().is_empty() {
         return String::new();
     }
-    // A fence longer than any within, and a space where the text begins or ends with one. Tables split at bars even in code.
+    // A fence longer than any inside, and a space if the text begins or ends with one. Tables split at bars even in code.
     let longest = clean.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     let space = if longest > 0 { " " } else { "" };

@@ -1,4 +1,4 @@
-//! A section as CSV: its tables' rows one after the other under all of their columns, which are empty where a table has no such.
+//! A section as CSV: the rows of all its tables under all of their columns; columns that a table lacks stay empty.
 
 use std::io::{self, Write};
 
@@ -16,7 +16,7 @@ pub fn header(section: &Section) -> Vec<String> {
     header
 }
 
-/// Writes the rows; the header alone where the section has nothing to say.
+/// Writes the rows; only the header if the section is empty.
 pub fn write(section: &Section, blocks: &[Block], out: &mut dyn Write) -> io::Result<()> {
     let header = header(section);
     let mut writer = csv::Writer::from_writer(out);
@@ -50,7 +50,7 @@ fn text(value: &Value) -> String {
         Value::Whole(number) => number.to_string(),
         Value::Real(number) => number.to_string(),
         Value::Truth(so) => u8::from(*so).to_string(),
-        // An estimate comes as its three numbers.
+        // An estimate is written as three numbers.
         Value::None | Value::Estimate(_) => String::new(),
     }
 }

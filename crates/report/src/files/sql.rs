@@ -1,7 +1,7 @@
-//! All results as one SQLite file, so that anyone can ask questions of their own in SQL.
+//! All results as one SQLite file, for queries in SQL.
 //!
-//! This crate holds no native code, and so no SQLite: the program's main hands over what writes such files
-//! ([`OpenSqlite`]); what goes into them is decided here. docs/exports.md describes the tables and views.
+//! This crate has no native code, and so no SQLite: the program's main passes the writer
+//! ([`OpenSqlite`]); the contents are decided here. docs/exports.md describes the tables and views.
 
 mod figures;
 mod sections;
@@ -22,7 +22,7 @@ use crate::report::Report;
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SqlValue {
-    /// Not known, or not applicable.
+    /// Unknown, or not applicable.
     Null,
     /// A whole number; booleans are 0 and 1.
     Integer(i64),
@@ -34,20 +34,20 @@ pub enum SqlValue {
 
 /// An SQLite file that is being written.
 pub trait SqlWriter {
-    /// Executes statements that take no values and give no rows.
+    /// Executes statements without values or rows.
     ///
     /// # Errors
-    /// SQLite's error, in its words.
+    /// SQLite's error message.
     fn execute(&mut self, statements: &str) -> Result<(), SqlError>;
 
-    /// Executes a statement that takes values. The same text comes many times.
+    /// Executes a statement with values. The same text is used many times.
     ///
     /// # Errors
-    /// SQLite's error, in its words.
+    /// SQLite's error message.
     fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), SqlError>;
 }
 
-/// Makes an SQLite file where there is none.
+/// Creates an SQLite file.
 pub type OpenSqlite = fn(&Path) -> Result<Box<dyn SqlWriter>, SqlError>;
 
 /// Why a file could not be written, in SQLite's words.
@@ -59,13 +59,13 @@ pub enum SqlError {
     Other(String),
 }
 
-/// The mark in the header of our files: `StoB`. Files without it are never replaced.
+/// The application id in the header of our files: `StoB`. Files without it are never replaced.
 const APPLICATION_ID: u32 = 0x5374_6f42;
 
-/// The version of the tables, for those who read them (`PRAGMA user_version`).
+/// The version of the tables, for readers (`PRAGMA user_version`).
 const TABLES_VERSION: u32 = 1;
 
-/// Whether a file is one that [`write()`] made: SQLite's header, with our mark where it keeps marks of applications.
+/// Whether a file is from [`write()`]: SQLite's header, with our application id.
 pub fn is_ours(path: &Path) -> bool {
     let is_marked = |head: Vec<u8>| {
         head.len() == 100
@@ -81,7 +81,7 @@ pub fn is_ours(path: &Path) -> bool {
 /// SQLite's error, in a sentence.
 pub fn write(report: &Report<'_>, out: &mut dyn SqlWriter) -> Result<(), SqlError> {
     let merged = report.merged;
-    // Nobody reads it before it is whole, so that it needs no journal.
+    // Nobody reads it before it is complete, so it needs no journal.
     out.execute(&format!(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA application_id = {APPLICATION_ID}; \
          PRAGMA user_version = {TABLES_VERSION}; BEGIN;"
@@ -95,7 +95,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn SqlWriter) -> Result<(), SqlErro
     out.execute("COMMIT; PRAGMA synchronous = FULL;")
 }
 
-/// Every table and view with its columns, for the reference; those of the axes aside, which runs decide.
+/// Every table and view with its columns, for the reference, without the axes' columns, which depend on runs.
 pub fn tables() -> Vec<(String, Vec<String>)> {
     let statements =
         include_str!("sql/schema.sql").to_owned() + &sections::schema() + include_str!("sql/views.sql");
@@ -118,7 +118,7 @@ pub fn tables() -> Vec<(String, Vec<String>)> {
     made.map(of).collect()
 }
 
-/// The names of columns, of which each is the first word of its definition, or the last of what it is selected by.
+/// The names of columns: the first word of a definition, or the last word of a selected expression.
 fn split(columns: &str) -> Vec<String> {
     let mut depth = 0;
     let parts = columns.split(|character| {
@@ -236,7 +236,7 @@ fn text(text: &str) -> SqlValue {
     SqlValue::Text(text.to_owned())
 }
 
-/// A whole number; one too large for SQLite becomes a number.
+/// A whole number, or a real one if it is too large for SQLite.
 fn integer(number: u64) -> SqlValue {
     i64::try_from(number).map_or(SqlValue::Real(number as f64), SqlValue::Integer)
 }
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
     use crate::data::samples;
 
-    /// Writes down what it is told.
+    /// Records what it gets.
     #[derive(Default)]
     struct Listener {
         statements: Vec<String>,
@@ -299,7 +299,7 @@ mod tests {
         let runs = [crate::data::effects::tests::factorial()];
         let mut out = Listener::default();
         write(&Report::new(&Merged::new(&runs, &[])), &mut out).unwrap();
-        // Two values beside their bases, of four operations and of all together.
+        // Two values compared with their bases, of four operations and of all together.
         let rows = ["combinations", "effects", "interactions"].map(|table| out.rows[table]);
         assert_eq!(rows, [4, 2 * 5, 1]);
     }

@@ -1,7 +1,7 @@
 //! The text that YCSB prints at the end of a run, for scripts that read it: a line for each figure, with the operation's name in
 //! brackets, the figure's with its unit, and the value.
 //!
-//! YCSB knows whole microseconds only. Lines in its own form have those; lines that it does not know follow with nanoseconds.
+//! YCSB has only whole microseconds. Lines in its own form use them; additional lines have nanoseconds.
 
 use std::fmt::{Display, Write};
 
@@ -13,11 +13,11 @@ use storebench_host::run::Run;
 /// The percentiles that YCSB prints.
 const PERCENTILES: [(&str, f64); 3] = [("50th", 0.5), ("95th", 0.95), ("99th", 0.99)];
 
-/// The trials of some runs that succeeded, one after the other. Before each, a line that begins with `#` names it, unless there
+/// The successful trials of some runs in sequence. A line that begins with `#` names each, unless there
 /// is only one.
 ///
 /// # Errors
-/// A sentence, when a histogram can't be read.
+/// A sentence, if a histogram can't be read.
 pub fn text(runs: &[Run]) -> Result<String, String> {
     let all = || runs.iter().flat_map(|run| &run.trials).filter_map(|trial| Some((trial, trial.ok()?)));
     let several = all().count() > 1;
@@ -76,7 +76,7 @@ fn operation_text(operation: &OperationResult, text: &mut String) -> Result<(), 
     Ok(())
 }
 
-/// A bucket's upper end may lie beyond the longest.
+/// A bucket's upper end may exceed the longest latency.
 fn at(histogram: &Histogram<u64>, quantile: f64, longest: u64) -> u64 {
     histogram.value_at_quantile(quantile).min(longest)
 }
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::data::samples::{Sample, blocks};
 
-    /// The operation, the figure and the value of each line, read as a script does.
+    /// The operation, the figure and the value of each line, as a script reads them.
     fn read(text: &str) -> Vec<(&str, &str, f64)> {
         let lines = text.lines().filter(|line| line.starts_with('['));
         lines

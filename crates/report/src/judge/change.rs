@@ -1,28 +1,28 @@
-//! Which figures changed from one run to another, for better or worse.
+//! Decides which figures changed from one run to another, for better or worse.
 
 use serde::Serialize;
 
 use crate::stats::Better;
 use crate::stats::unpaired::{Change, LEVEL, holm};
 
-/// The verdict of a comparison on one figure.
+/// The verdict on a figure in a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Significantly worse, or exactly where neither side varies.
+    /// Significantly worse, or exactly if neither side varies.
     Worse,
-    /// Significantly better, or exactly where neither side varies.
+    /// Significantly better, or exactly if neither side varies.
     Better,
     /// No significant change, which is not the same as none.
     Unclear,
-    /// Too few observations on a side to claim anything.
+    /// Too few observations on a side.
     TooFew,
-    /// A value is zero on one side, so that there is no ratio.
+    /// A value is zero on one side, so that no ratio exists.
     NoRatio,
 }
 
 impl Verdict {
-    /// The word in reports; empty where nothing is claimed.
+    /// The word in reports; empty for no claim.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Worse => "worse",
@@ -32,10 +32,10 @@ impl Verdict {
     }
 }
 
-/// A figure of which it is to be said whether it changed.
+/// A figure to be judged.
 #[derive(Debug, Clone, Copy)]
 pub struct Measured {
-    /// The second side over the first; `None` where a value is zero.
+    /// The second side over the first; `None` if a value is zero.
     pub change: Option<Change>,
     /// Whether both sides together have two values at most ([`is_coarse`]).
     pub is_coarse: bool,
@@ -43,14 +43,14 @@ pub struct Measured {
     pub better: Better,
 }
 
-/// What is claimed of a figure.
+/// The claim about a figure.
 #[derive(Debug, Clone, Copy)]
 pub struct Judged {
     /// The claim.
     pub verdict: Verdict,
-    /// The chance of as large a change where there is none, adjusted for the number of figures.
+    /// The chance of such a change if nothing changed, adjusted for the number of figures.
     pub p_adjusted: Option<f64>,
-    /// The least share by which the second side must be more for the change to be marked; `None` where no change could be.
+    /// The smallest increase of the second side that would be marked, as a share; `None` if none would be.
     pub detectable: Option<f64>,
 }
 
@@ -61,14 +61,14 @@ pub fn is_coarse<'v>(values: impl Iterator<Item = &'v f64> + Clone) -> bool {
     others.next().is_none_or(|second| others.all(|value| value == second))
 }
 
-/// The share of the level that coarse figures have, where there are any; the t-tests have the rest.
+/// The share of the level for coarse figures, if there are any; the t-tests have the rest.
 const COARSE_SHARE: f64 = 0.4;
 
-/// Says what may be claimed of each figure, given how many there are.
+/// Decides what can be claimed of each figure, given their number.
 ///
-/// A figure that varies on neither side has no t-test, and yet is one of those that may be marked by chance: any that takes
-/// two values may show the one in all of BASE and the other in all of NEW. So coarse figures are corrected for their number
-/// too, among themselves, and share the level with the tests (Bonferroni): taken together, both promise it.
+/// A figure that is constant on both sides has no t-test, and yet may be marked by chance: a figure with
+/// two values may show one in all of BASE and the other in all of NEW. So coarse figures are corrected for their number,
+/// too, separately, and share the level with the tests (Bonferroni): both together keep it.
 pub fn judge(figures: &[Measured]) -> Vec<Judged> {
     let any_coarse = figures.iter().any(|figure| figure.is_coarse);
     let share = if any_coarse { COARSE_SHARE } else { 0.0 };
@@ -78,14 +78,14 @@ pub fn judge(figures: &[Measured]) -> Vec<Judged> {
             figure.change.filter(|change| change.ratio.value != 1.0).and_then(|change| change.constant);
         figure.is_coarse.then_some(constant.unwrap_or(1.0))
     });
-    // Of Holm's steps the first, which is the hardest: a lone change among all figures.
+    // The first of Holm's steps, which is the hardest: a single change among all figures.
     let tests =
         figures.iter().filter(|figure| figure.change.is_some_and(|change| change.p.is_some())).count();
     let level = LEVEL * (1.0 - share) / tests.max(1) as f64;
     let coarse = figures.iter().filter(|figure| figure.is_coarse).count() as f64;
     let one = |(figure, (tested, exact)): (&Measured, (Option<f64>, Option<f64>))| {
-        // Of a coarse figure that varies the test's counts, and of one that varies on neither side the exact one's, where there
-        // are observations enough.
+        // A coarse figure that varies is judged by the test, a constant one by the exact chance, if
+        // there are enough observations.
         let p_adjusted = tested.or(exact);
         let detectable = figure.change.and_then(|change| match change.constant {
             Some(chance) => (chance * coarse <= LEVEL * share).then_some(0.0),

@@ -1,4 +1,4 @@
-//! Which store is best over several combinations, such as of record size and number of records. A combination is the ranking of its
+//! Decides which store is best over several combinations, such as of record size and number of records. A combination is the ranking of its
 //! stores, the best first.
 
 use indexmap::IndexMap;
@@ -7,7 +7,7 @@ use super::Rule;
 use super::place::{Contender, is_decided, winners};
 use crate::stats::geometric_mean;
 
-/// A store that is at most so many times worse than the best is near it.
+/// A store within this factor of the best is near it.
 const NEAR: f64 = 1.2;
 
 /// A store's figure in a combination.
@@ -23,30 +23,30 @@ pub fn times_worse(ranked: &[Contender], store: &str) -> Option<f64> {
     }
 }
 
-/// Whether a store is the best, or may be.
+/// Whether a store is, or may be, the best.
 pub fn is_won_by(ranked: &[Contender], store: &str) -> bool {
     contender(ranked, store).is_some_and(|contender| contender.verdict.wins())
 }
 
-/// Whether a store is the best, or may be, or is hardly worse.
+/// Whether a store is, or may be, the best, or is hardly worse.
 fn is_near(ranked: &[Contender], store: &str) -> bool {
     is_won_by(ranked, store) || times_worse(ranked, store).is_some_and(|times| times <= NEAR)
 }
 
-/// What several combinations say together.
+/// What several combinations show together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Together {
-    /// In some, one store alone is the best.
+    /// In some, a single store is the best.
     Decided,
-    /// Nothing tells how far trials lie apart in any.
+    /// The scatter of trials is unknown in all.
     Open,
-    /// No two stores are told apart in any.
+    /// No stores can be told apart in any.
     Alike,
     /// In each, several stores may be the best.
     Close,
 }
 
-/// What several combinations say together.
+/// What several combinations show together.
 pub fn together(all: &[&[Contender]]) -> Together {
     let open = |one: &Contender| matches!(one.verdict.rule(), None | Some(Rule::Open));
     let each = || all.iter().flat_map(|ranked| ranked.iter());
@@ -58,7 +58,7 @@ pub fn together(all: &[&[Contender]]) -> Together {
     }
 }
 
-/// The number of combinations that each store won, alone or with others.
+/// The number of combinations that each store won, alone or tied.
 fn wins<'a>(all: &[&'a [Contender]]) -> IndexMap<&'a str, usize> {
     let mut tally: IndexMap<&str, usize> = IndexMap::new();
     for winner in all.iter().flat_map(|ranked| winners(ranked)) {
@@ -67,7 +67,7 @@ fn wins<'a>(all: &[&'a [Contender]]) -> IndexMap<&'a str, usize> {
     tally
 }
 
-/// Whether a preferred store is the best by itself in more than half, or preferred for being near the best throughout: in what is left
+/// Whether a preferred store is the best alone in more than half, or is preferred for being near the best throughout: in the rest
 /// another may look better.
 fn is_sure(all: &[&[Contender]], store: &str) -> bool {
     let won: Vec<_> = all.iter().filter(|ranked| is_won_by(ranked, store)).collect();
@@ -75,7 +75,7 @@ fn is_sure(all: &[&[Contender]], store: &str) -> bool {
     won.len() * 2 < all.len() || alone * 2 > all.len()
 }
 
-/// The stores that are too close to call with a preferred one, those that are so most often first.
+/// The stores tied with a preferred one, the most frequent first.
 fn rivals<'a>(all: &[&'a [Contender]], store: &str) -> Vec<&'a str> {
     let mut tally: IndexMap<&str, usize> = IndexMap::new();
     for ranked in all.iter().filter(|ranked| is_won_by(ranked, store)) {
@@ -86,7 +86,7 @@ fn rivals<'a>(all: &[&'a [Contender]], store: &str) -> Vec<&'a str> {
     tally.into_keys().collect()
 }
 
-/// The store that wins at least half of the combinations, or else stays near the best; `None` where none does.
+/// The store that wins at least half of the combinations, or else stays near the best; `None` if none does.
 fn preferred<'a>(all: &[&'a [Contender]]) -> Option<&'a str> {
     let wins = wins(all);
     let most = wins.values().copied().max()?;
@@ -100,8 +100,8 @@ fn preferred<'a>(all: &[&'a [Contender]]) -> Option<&'a str> {
     (times <= NEAR && geometric_mean(&own).is_some_and(|mean| mean.value <= NEAR)).then_some(store)
 }
 
-/// The preferred store, and those that are too close to call with it over all combinations: each is too close to call with it in some,
-/// and hardly worse than the best in any. There are none where the preferred one is the best by itself in most. `None` where none is
+/// The preferred store, and the stores tied with it over all combinations: each is tied with it in some,
+/// and hardly worse than the best in any. There are none if the preferred one is the best alone in most. `None` if none is
 /// preferred.
 pub fn leaders<'a>(all: &[&'a [Contender]]) -> Option<(&'a str, Vec<&'a str>)> {
     let first = preferred(all)?;
@@ -110,7 +110,7 @@ pub fn leaders<'a>(all: &[&'a [Contender]]) -> Option<(&'a str, Vec<&'a str>)> {
     Some((first, if is_sure(all, first) { Vec::new() } else { close }))
 }
 
-/// The stores that have a figure in at least half of the combinations.
+/// The stores with a figure in at least half of the combinations.
 fn measured_in_half<'a>(all: &[&'a [Contender]]) -> Vec<&'a str> {
     let mut tally: IndexMap<&str, usize> = IndexMap::new();
     for ranked in all {
@@ -120,9 +120,9 @@ fn measured_in_half<'a>(all: &[&'a [Contender]]) -> Vec<&'a str> {
     tally.into_iter().filter(|(_, times)| times * 2 >= all.len()).map(|(store, _)| store).collect()
 }
 
-/// Of some stores the one that is best overall, and the factor by which it is worse than the best, as a geometric mean; over the
-/// combinations in which all of them have a figure, so that what was not measured speaks for none of them. Combinations are not alike, so
-/// that there is no interval.
+/// The best overall among some stores, and its factor to the best, as a geometric mean over the
+/// combinations in which all of them have a figure, so that missing figures favour none. Combinations differ, so
+/// there is no interval.
 fn nearest<'a>(all: &[&'a [Contender]], stores: &[&'a str]) -> Option<(&'a str, f64)> {
     let ratios = |ranked: &&[Contender]| -> Option<Vec<f64>> {
         stores.iter().map(|store| times_worse(ranked, store)).collect()

@@ -1,7 +1,7 @@
-//! Whether other programs left too few processors to what was measured: then figures of time say as much of those programs as of the
+//! Decides whether other programs left too few processors to the measurement: then times depend on those programs as much as on the
 //! stores, and no store is judged by them.
 
-/// Processors that others may take beside a trial that needs all there are: a system is never wholly idle.
+/// Processors that other programs may use during a trial that needs all: a system is never wholly idle.
 const ROOM: f64 = 0.25;
 
 /// The load of other programs during a trial.
@@ -9,15 +9,15 @@ const ROOM: f64 = 0.25;
 pub struct Load {
     /// The processors that they kept busy, on average.
     pub others: f64,
-    /// How long the trial took, in seconds.
+    /// The trial's duration, in seconds.
     pub wall_s: f64,
     /// The threads that used a store at once.
     pub threads: u32,
-    /// The processors of the machine; `u32::MAX` where they are not known.
+    /// The processors of the machine; `u32::MAX` if unknown.
     pub cores: u32,
 }
 
-/// Others that left too few processors.
+/// Other programs that left too few processors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Contention {
     /// The processors that they kept busy, on average.
@@ -28,8 +28,8 @@ pub struct Contention {
     pub threads: u32,
 }
 
-/// The others during some trials, if they left too few processors; each trial counts by the time that it took. `None` also where it is
-/// not known.
+/// The other programs during some trials, weighted by the trials' durations, if they left too few processors. `None` also if that is
+/// unknown.
 pub fn of(loads: impl Iterator<Item = Load>) -> Option<Contention> {
     let (mut work_s, mut took_s, mut threads, mut cores) = (0.0, 0.0, 1, u32::MAX);
     for load in loads {

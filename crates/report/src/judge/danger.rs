@@ -1,4 +1,4 @@
-//! Which stores are dangerous at a guarantee, and what the states prove that power cuts left.
+//! Decides which stores are dangerous at a guarantee, and what states after power cuts prove.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,20 +8,20 @@ use storebench_core::store::{Danger, Guarantee, Loss};
 
 use crate::stats::Interval;
 
-/// The confidence with which it is told how rare is what was never found.
+/// The confidence of bounds on the frequency of events that were never found.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// States of a control of which at least one must be caught.
+/// The smallest number of a control's states of which one must be caught.
 const ENOUGH: u64 = 4;
 
-/// Whether a store is not recommended, as a power cut can cost all of it or a repair by hand. Who writes nothing, or needs nothing to survive, does not
-/// mind.
+/// Whether a store is not recommended, as a power cut can cost all of it or need a repair by hand. Irrelevant for users who write nothing, or need no
+/// write to survive.
 pub fn is_dangerous(danger: Option<&Danger>, guarantee: Guarantee, writes: bool) -> bool {
     let least = if guarantee >= Guarantee::Power { Loss::Last } else { Loss::ByHand };
     guarantee > Guarantee::None && writes && danger.is_some_and(|danger| danger.power_cut <= least)
 }
 
-/// Of some stores those that are dangerous; none where there is no other.
+/// The dangerous ones among some stores; none if no other remains.
 pub fn dangerous<S: Ord>(stores: impl ExactSizeIterator<Item = (S, bool)>) -> BTreeSet<S> {
     let all = stores.len();
     let found: BTreeSet<S> =
@@ -29,7 +29,7 @@ pub fn dangerous<S: Ord>(stores: impl ExactSizeIterator<Item = (S, bool)>) -> BT
     if found.len() == all { BTreeSet::new() } else { found }
 }
 
-/// Whether no accident costs more with one danger than with another; of two of which one is not known, it may.
+/// Whether no accident costs more with one danger than with another; an unknown danger may cost more.
 pub fn costs_no_more(danger: Option<&Danger>, than: Option<&Danger>) -> bool {
     match (danger, than) {
         (Some(danger), Some(than)) => danger.kill >= than.kill && danger.power_cut >= than.power_cut,
@@ -42,21 +42,21 @@ pub fn is_whole(cuts: &Cuts) -> bool {
     cuts.of(Finding::Held) == cuts.states()
 }
 
-/// The most that the share of losses can be where none was found, with [`CONFIDENCE`]; `None` where some were, where nothing was
-/// looked at, and where the check saw too little to count.
+/// An upper bound on the share of losses if none was found, with [`CONFIDENCE`]; `None` if some were, if no state was
+/// checked, or if the check is unsound.
 pub fn at_most(cuts: &Cuts) -> Option<f64> {
-    // A state that could not be mounted says nothing of the store.
+    // A state that could not be mounted says nothing about the store.
     let states = cuts.states() - cuts.of(Finding::FileSystem);
     let none = states > 0 && cuts.of(Finding::Held) == states && is_sound(cuts);
     none.then(|| 1.0 - (1.0 - CONFIDENCE).powf(1.0 / states as f64))
 }
 
-/// The harm in states that is a danger at a tier.
+/// The states with harm that is a danger at a tier.
 pub fn shown(cuts: &Cuts, tier: Guarantee) -> BTreeMap<Harm, u64> {
     cuts.harms(tier).into_iter().filter(|(harm, _)| harm.is_danger(tier)).collect()
 }
 
-/// Whether a check shows a danger at the tier asked for that the settings are not known to have.
+/// Whether a check shows a danger at the tier that the settings are not known to have.
 pub fn is_news(cuts: &Cuts, tier: Guarantee, known: Option<&Danger>) -> bool {
     shown(cuts, tier).keys().any(|harm| !known.is_some_and(|danger| danger.tells_of(*harm, tier)))
 }
@@ -70,7 +70,7 @@ pub fn share(states: u64, of: u64) -> Interval {
     Interval { low: low.unwrap_or(0.0), high: high.unwrap_or(1.0), confidence: CONFIDENCE }
 }
 
-/// Whether a store kept what its tier promises in all states; `None` where none was looked at, and where the check saw too little.
+/// Whether a store kept its tier's promise in all states; `None` if none was checked, or the check is unsound.
 pub fn holds(cuts: &Cuts, tier: Guarantee) -> Option<bool> {
     let is_broken = !shown(cuts, tier).is_empty();
     (is_broken || (cuts.states() > 0 && is_sound(cuts))).then_some(!is_broken)
@@ -81,8 +81,8 @@ pub fn control(cuts: &Cuts, control: Control) -> (u64, u64) {
     cuts.controls.get(&control).map_or((0, 0), |caught| (caught.states, caught.caught))
 }
 
-/// Whether the check sees what it must see: a disk that ignores flushes is noticed in at least half of the states, and each other
-/// control in one at least, where there are enough of it to tell. A store that writes in place is not noticed on a file system that
+/// Whether the check catches its controls: a disk that ignores flushes in at least half of the states, each other
+/// control at least once, if there are enough states. A store that writes in place does not show on a file system that
 /// does not.
 pub fn is_sound(cuts: &Cuts) -> bool {
     let (states, caught) = control(cuts, Control::NoFlush);
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(of(&[("lmdb", true)]), BTreeSet::new(), "there is no other");
     }
 
-    /// Of two states with a finding, some of them from before anything was acknowledged: whether they show a danger, and one that is news.
+    /// With two states of a finding, some of them from before any acknowledgement: whether they show a danger, and a new one.
     fn judged(finding: Finding, tier: Guarantee, before: u64, known: Loss) -> (bool, bool) {
         let mut cuts = Cuts::default();
         cuts.found.insert(finding, 2);
@@ -138,7 +138,7 @@ mod tests {
             (true, true),
             "nothing said that it loses anything"
         );
-        // SQLite with DELETE and FULL, held to `power`, and LMDB at `process`.
+        // SQLite with DELETE and FULL, checked against `power`, and LMDB at `process`.
         assert_eq!(judged(Lost, power, 0, Loss::Last), (true, false));
         assert_eq!(judged(Crashed, process, 0, Loss::Whole), (true, false));
         for named in [Lost, Torn, Hole] {

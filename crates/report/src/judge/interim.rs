@@ -1,14 +1,14 @@
-//! Interim analyses: when to look whether a run knows enough, how sure intervals must be for that, and what is worth measuring further.
+//! Interim analyses: when to examine whether a run knows enough, with which confidence, and what is worth measuring further.
 //!
-//! Who looks after every block, and stops as soon as an interval happens to exclude 1, stops too early far more often than
-//! the interval's confidence says. So it is planned beforehand after how many blocks to look, and each look takes an
+//! Looking after every block, and stopping as soon as an interval happens to exclude 1, stops too early far more often than
+//! the interval's confidence says. So the numbers of blocks at which to look are planned, and each look takes an
 //! interval whose error is its share of the whole (Bonferroni): whichever look ends the search, its interval holds with
 //! [`CONFIDENCE`].
 //!
-//! Where a run goes on for as long as its budget lasts, the early looks are strict instead: together they take [`EARLY`] of the error, and
-//! whatever ends the measuring, the last look or the time, has the rest (J. Haybittle, *Repeated assessment of results in clinical trials of
-//! cancer treatment*, British Journal of Radiology 44, 1971). So an early look ends what is clear at once, and hardly anything that more
-//! trials would have made less so.
+//! If a run continues until its budget is spent, the early looks are strict instead: together they take [`EARLY`] of the error, and
+//! the end of measuring, by the last look or by time, has the rest (J. Haybittle, *Repeated assessment of results in clinical trials of
+//! cancer treatment*, British Journal of Radiology 44, 1971). So an early look decides what is clear at once, and hardly anything that more
+//! trials would have reversed.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 use storebench_core::result::RunHeader;
@@ -17,50 +17,50 @@ use super::place::{Contender, Standing, Terms, decide_on};
 use super::{Rule, Verdict};
 use crate::stats::{Better, CONFIDENCE, MIN_BLOCKS, Ratio, Series, t_quantile};
 
-/// Numbers of blocks after which to look; more blocks than the last are never run. Each look costs width, so there are few.
+/// The numbers of blocks at which to look; the last is the maximum. Each look widens intervals, so there are few.
 const LOOKS: [u32; 6] = [MIN_BLOCKS as u32, 5, 8, 12, 20, 32];
 
-/// The most blocks that are run: what these don't tell, no budget does.
+/// The most blocks of a run: a larger budget does not decide what these leave open.
 pub const MOST_BLOCKS: usize = LOOKS[LOOKS.len() - 1] as usize;
 
-/// The looks to plan where there is time for so many blocks: the last is the first that time may not suffice for.
+/// The looks to plan if there is time for `blocks` blocks: the last is the first that time may not suffice for.
 pub fn planned(blocks: u32) -> &'static [u32] {
     let before = LOOKS.iter().take_while(|look| **look < blocks).count();
     &LOOKS[..(before + 1).min(LOOKS.len())]
 }
 
-/// The looks to plan where a run is to have so many blocks at least, and time is not known: the first comes after those.
+/// The looks to plan for a run of at least `blocks` blocks whose time is unknown: the first comes after those.
 pub fn from(blocks: u32) -> Vec<u32> {
     let first = blocks.max(LOOKS[0]);
     std::iter::once(first).chain(LOOKS.into_iter().filter(|look| *look > first)).collect()
 }
 
-/// The first look after so many blocks or more; `None` where none is planned that late.
+/// The first look after `blocks` or more blocks; `None` if none is planned that late.
 fn first_from(blocks: u32) -> Option<u32> {
     LOOKS.into_iter().find(|look| *look >= blocks)
 }
 
-/// The confidence of an interval that holds with [`CONFIDENCE`] whichever of so many looks it is from.
+/// The confidence of each look's interval so that [`CONFIDENCE`] holds at whichever of `looks` looks the search ends.
 pub fn confidence(looks: usize) -> f64 {
     1.0 - (1.0 - CONFIDENCE) / looks.max(1) as f64
 }
 
-/// Two stores are alike that differ by less, where no precision is asked for.
+/// Two stores that differ by less are alike, if no precision is asked for.
 pub const ALIKE: f64 = 0.03;
 
-/// A pair that even the last look decides with a lower probability is left.
+/// A pair that even the last look decides with a lower probability is given up.
 const WORTH_TRYING: f64 = 0.1;
 
-/// Blocks that are assumed to be enough where too few were seen to say.
+/// Blocks that are assumed to be enough if too few were seen to estimate.
 const USUALLY_ENOUGH: f64 = 5.0;
 
 /// The share of the error that strict early looks take together.
 const EARLY: f64 = 0.1;
 
-/// A look that is to come.
+/// A future look.
 #[derive(Debug, Clone, Copy)]
 pub struct Look {
-    /// After so many blocks.
+    /// The blocks before it.
     pub blocks: u32,
     /// Its confidence.
     pub confidence: f64,
@@ -69,20 +69,20 @@ pub struct Look {
 /// The confidences of looks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Levels {
-    /// Of each look before the last.
+    /// Of each early look.
     pub early: f64,
-    /// Of whatever ends the measuring, if no early look did.
+    /// Of the end of measuring, if no early look decided.
     pub end: f64,
 }
 
-/// The confidences by which figures of these runs are judged.
+/// The confidences for figures of these runs.
 pub fn levels(runs: &[&RunHeader]) -> Levels {
     match runs {
         [RunHeader { looks, strict_early: true, .. }] if looks.len() > 1 => Levels {
             early: 1.0 - (1.0 - CONFIDENCE) * EARLY / (looks.len() - 1) as f64,
             end: 1.0 - (1.0 - CONFIDENCE) * (1.0 - EARLY),
         },
-        // Bonferroni's bound holds whatever ended each of several runs.
+        // Bonferroni's bound holds however each of several runs ended.
         _ => {
             let alike = confidence(together(runs.iter().map(|run| run.looks.len())));
             Levels { early: alike, end: alike }
@@ -90,12 +90,12 @@ pub fn levels(runs: &[&RunHeader]) -> Levels {
     }
 }
 
-/// Whether blocks are to end after so many: no more are planned, or it is time to look and it is `clear`.
+/// Whether measuring ends after `blocks` blocks: no more are planned, or a look finds the result `clear`.
 pub fn is_over(planned: &[u32], blocks: u32, clear: impl FnOnce() -> bool) -> bool {
     planned.last().is_none_or(|last| blocks >= *last) || (planned.contains(&blocks) && clear())
 }
 
-/// Whether the second is told from the best, if only by what the clock can't tell or is too little to matter, or all of their interval says that both are alike
+/// Whether the second is separated from the best (possibly by the clock's resolution, or because the difference is too small to matter), or the whole interval says that both are alike
 /// to within `precision`, a share of 1.
 pub fn is_clear(verdict: Verdict, times_worse: Option<Ratio>, precision: f64) -> bool {
     let interval =
@@ -105,12 +105,12 @@ pub fn is_clear(verdict: Verdict, times_worse: Option<Ratio>, precision: f64) ->
             .is_some_and(|i| i.low > 1.0 || (i.high <= 1.0 + precision && i.low * (1.0 + precision) >= 1.0))
 }
 
-/// The number of looks that figures allow for that come from several runs, each with so many.
+/// The number of looks that figures from several runs allow for, given the looks of each.
 pub fn together(looks: impl Iterator<Item = usize>) -> usize {
     looks.map(|looks| looks.max(1)).product()
 }
 
-/// Ranks stores by the early looks; where these leave several that may be the best, by whatever ended the measuring.
+/// Ranks stores by the early looks; if these leave several candidates for the best, by the end of measuring.
 pub fn decide<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms, levels: Levels) -> Vec<Standing> {
     let at = |confidence| decide_on(stores, better, Terms { confidence, ..terms });
     let early = at(levels.early);
@@ -118,8 +118,8 @@ pub fn decide<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms, levels
     if levels.end < levels.early && may_be_best != 1 { at(levels.end) } else { early }
 }
 
-/// Whether more blocks won't change how a store compares with the best: it is clear, as [`is_clear`] says, or not even the last of these
-/// looks is likely to make it so.
+/// Whether more blocks won't move a store relative to the best: it is clear, as in [`is_clear`], or unlikely to become so even at the last
+/// of these looks.
 pub fn is_beyond(verdict: Verdict, times_worse: Option<Ratio>, precision: f64, looks: &[u32]) -> bool {
     let blocks = looks.last().copied().unwrap_or(0);
     let last = Look { blocks, confidence: confidence(looks.len()) };
@@ -128,9 +128,9 @@ pub fn is_beyond(verdict: Verdict, times_worse: Option<Ratio>, precision: f64, l
             && times_worse.is_some_and(|ratio| chance(ratio, last) < 0.5))
 }
 
-/// The stores of the pairs that are undecided at a place, each with the chance that the next look decides its pair, 1 at most.
-/// Those that even the last look will hardly decide are not among them. `precision`: each ratio that decides a winner is to be known to
-/// within this share; without it, a pair is decided where one store is told from the other, or both are alike.
+/// The stores of the undecided pairs at a place, each with the chance that the next look decides its pair, 1 at most.
+/// Pairs that even the last look will hardly decide are left out. `precision`: each ratio that decides a winner must be known to
+/// within this share; without it, a pair is decided once one store is better, or both are alike.
 pub fn open(ranked: &[Contender], precision: Option<f64>, (next, last): (Look, Look)) -> Vec<(&str, f64)> {
     let Some((best, others)) = ranked.split_first() else { return Vec::new() };
     let mut all = Vec::new();
@@ -140,7 +140,7 @@ pub fn open(ranked: &[Contender], precision: Option<f64>, (next, last): (Look, L
             Some(share) => rank == 0 && !is_known(other, share),
             None => other.verdict.wins() && !is_decided(other),
         };
-        // No trial can mend a figure of zero, which has no ratio.
+        // No trial can change a figure of zero, which has no ratio.
         let is_judged = !matches!(other.verdict, Verdict::NotJudged(_));
         let Some(ratio) = other.times_worse.filter(|_| is_open && is_judged) else { continue };
         if precision.is_some() || is_worth_trying(ratio, last) {
@@ -156,14 +156,14 @@ fn is_worth_trying(ratio: Ratio, last: Look) -> bool {
     chance(ratio, last) >= WORTH_TRYING
 }
 
-/// The probability that a look after so many blocks decides a pair with this ratio, if the figures go on to vary as they do: that
-/// its interval will exclude 1, or lie close enough around it to call both alike. What is known of the ratio is what its blocks tell, so
-/// that of a pair with few blocks hardly anything is ruled out (predictive power: D. Spiegelhalter, L. Freedman and P. Blackburn,
+/// The probability that a look after more blocks decides a pair with this ratio, if the figures continue to vary as they do: that
+/// its interval will exclude 1, or be close enough around 1 to call both alike. The blocks so far are the only knowledge of the ratio, so
+/// for a pair with few blocks hardly anything is ruled out (predictive power: D. Spiegelhalter, L. Freedman and P. Blackburn,
 /// *Monitoring clinical trials: conditional or predictive power?*, Controlled Clinical Trials 7, 1986).
 fn chance(ratio: Ratio, look: Look) -> f64 {
     let Some((error, then)) = forecast(ratio, look) else { return 1.0 };
     let (here, blocks, all) = (ratio.ratio.value.ln(), ratio.blocks as f64, f64::from(look.blocks));
-    // The mean over all blocks may yet come to lie so far from the mean of those that were run.
+    // The mean over all blocks may still move this far from the present mean.
     let spread = error * (1.0 - blocks / all).max(0.0).sqrt();
     let below = |bound: f64| match Normal::new(here, spread) {
         Ok(means) => means.cdf(bound),
@@ -174,13 +174,13 @@ fn chance(ratio: Ratio, look: Look) -> f64 {
     (told + below(room) - below(-room)).min(1.0)
 }
 
-/// The width that is asked for, a share of a ratio, in parts of the one that a look is likely to find; 1 at most.
+/// The required width, a share of a ratio, relative to the width that a look is likely to find; 1 at most.
 fn nearness(ratio: Ratio, look: Look, share: f64) -> f64 {
     forecast(ratio, look).map_or(1.0, |(_, then)| (share.ln_1p() / then).min(1.0))
 }
 
-/// The standard error of a ratio, and half of its interval after a look, both of its logarithm; `None` where too few blocks have run to
-/// tell.
+/// The standard error of a ratio, and the half-width of its interval after a look, both of its logarithm; `None` with too few blocks to
+/// estimate.
 fn forecast(ratio: Ratio, look: Look) -> Option<(f64, f64)> {
     let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS)?;
     let now = (interval.high / ratio.ratio.value).ln();
@@ -190,14 +190,14 @@ fn forecast(ratio: Ratio, look: Look) -> Option<(f64, f64)> {
     Some((error, error * narrower * quantile(look.blocks as usize, look.confidence)))
 }
 
-/// Whether a store is told from the best, or known to be like it.
+/// Whether a store is separated from the best, or known to be like it.
 fn is_decided(other: &Contender) -> bool {
     is_clear(other.verdict, other.times_worse, ALIKE)
         || matches!(other.verdict, Verdict::Tied(Rule::Clock | Rule::Little))
 }
 
-/// Whether the ratio of the second to the best is known to within `share` of itself to either side. A ratio without an interval is
-/// not known at all; a difference that the clock can't tell is known well enough.
+/// Whether the ratio of the second to the best is known to within `share` of itself on either side. A ratio without an interval is
+/// unknown; a difference below the clock's resolution is known well enough.
 fn is_known(second: &Contender, share: f64) -> bool {
     let Some(ratio) = second.times_worse else { return true };
     if second.verdict == Verdict::Tied(Rule::Clock) && ratio.blocks >= MIN_BLOCKS {
@@ -211,14 +211,14 @@ fn is_known(second: &Contender, share: f64) -> bool {
     })
 }
 
-/// The first look that is likely to tell two stores with this ratio apart, or to show that they are alike; `None` where none is planned
+/// The first look that is likely to separate two stores with this ratio, or to show that they are alike; `None` if none is planned
 /// that late.
 pub fn settling_look(ratio: Option<&Ratio>) -> Option<u32> {
     ratio.map_or(Some(USUALLY_ENOUGH), needed).and_then(|blocks| first_from(blocks as u32))
 }
 
 /// The blocks after which the interval of a ratio is likely to exclude 1, or to be narrow enough to call both alike. `None`
-/// where that is beyond counting.
+/// if that is beyond counting.
 fn needed(ratio: &Ratio) -> Option<f64> {
     let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS);
     let Some(interval) = interval else { return Some(USUALLY_ENOUGH) };
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(ends, [8, 9]);
     }
 
-    /// The share of searches among equal stores in which one is called better than the next, by these looks.
+    /// The share of searches among equal stores that call one better than the next, with these looks.
     fn called_better(stores: usize, planned: &[u32], confidence: f64) -> f64 {
         let mut random = fastrand::Rng::with_seed(5);
         let rounds = 2_000;
@@ -291,7 +291,7 @@ mod tests {
         called.count() as f64 / f64::from(rounds)
     }
 
-    /// The same of a run with a budget, which leaves what the last look will hardly decide.
+    /// The same for a run with a budget, which gives up what the last look will hardly decide.
     fn called_worse_by_strict_looks(stores: usize) -> f64 {
         let planned = from(8);
         let mut run = crate::data::samples::blocks("box", &[]);
@@ -333,7 +333,7 @@ mod tests {
         run.header.strict_early = true;
         let strict = levels(&[&run.header]);
         assert!((strict.early - (1.0 - 0.005 / 3.0)).abs() < 1e-12 && (strict.end - 0.955).abs() < 1e-12);
-        // Whichever looks of two runs came together.
+        // Whichever looks of two runs are combined.
         assert_eq!(levels(&[&run.header, &alike]).end, confidence(16));
         run.header.looks = vec![40];
         assert_eq!(levels(&[&run.header]), Levels { early: CONFIDENCE, end: CONFIDENCE });
@@ -352,7 +352,7 @@ mod tests {
             let share = called_worse_by_strict_looks(stores);
             assert!(share <= 0.05, "{stores} stores, strict early looks: {share}");
         }
-        // The fault that this guards against: a look after every block, each as if it were the only one.
+        // The fault that this prevents: a look after every block, each as if it were the only one.
         let every: Vec<u32> = (3..=16).collect();
         let share = called_better(2, &every, CONFIDENCE);
         assert!(share > 0.15, "{share}");
@@ -366,7 +366,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(4);
         let (mut foretold, mut came) = (0.0, 0.0);
         for _ in 0..4_000 {
-            // The chance takes any difference for as likely as any other before it is looked at.
+            // The prior takes all differences as equally likely.
             let apart = random.f64() * 3.0 - 1.5;
             let logs: Vec<f64> = (0..LOOK).map(|_| apart + normal(&mut random)).collect();
             let ratio = |blocks: usize| {
@@ -388,7 +388,7 @@ mod tests {
                 crate::stats::Interval { low: value / times, high: value * times, confidence: 0.95 };
             Ratio { blocks, ratio: crate::stats::Estimate { value, interval: Some(interval) } }
         };
-        // The interval is as wide as the ratio is far from 1 after (ln 1.2 / ln 1.1)² = 3.66 times the blocks.
+        // The interval is as wide as the ratio's distance from 1 after (ln 1.2 / ln 1.1)² = 3.66 times the blocks.
         assert_eq!(needed(&ratio(1.1, 1.2, 3)), Some(11.0));
         assert_eq!(settling_look(Some(&ratio(1.1, 1.2, 3))), Some(12));
         assert_eq!(settling_look(Some(&ratio(1.0, 1.4, 5))), None, "a hundred times the blocks");

@@ -1,18 +1,18 @@
-//! Which store is best, and in what order the others follow, where stores did not all run in the same blocks.
+//! Orders stores that did not all run in the same blocks, the best first.
 //!
-//! A block may be quick or slow for everyone. Means of stores that ran in different blocks differ by that as well, so stores are
-//! compared within blocks: a figure's logarithm is taken as the sum of its store's level and its block's, both fitted by least
+//! A block may be quick or slow for every store. Means of stores that ran in different blocks differ by that as well, so stores are
+//! compared within blocks: a figure's logarithm is modelled as the sum of its store's level and its block's, both fitted by least
 //! squares (the intra-block analysis of incomplete blocks: F. Yates, *Incomplete randomized blocks*, Annals of Eugenics 7,
-//! 1936). Where all ran in all blocks, levels are the logarithms of the geometric means.
+//! 1936). If all ran in all blocks, levels are the logarithms of the geometric means.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::stats::{Better, MIN_BLOCKS, Series};
 
-/// Levels that differ by less are equal: what is left of equal figures after rounding.
+/// Levels that differ by less are equal: the remainder is rounding.
 const EQUAL: f64 = 1e-9;
 
-/// The stores' positions, the best first. Those that have enough blocks to win ([`may_win`]) come first, each part sorted by
+/// The stores' indices, the best first. Stores with enough blocks to win ([`may_win`]) come first, each part sorted by
 /// level; stores without a figure are left out, and equal ones keep their order.
 pub fn ordered<K: Ord>(stores: &[Series<K>], better: Better) -> Vec<usize> {
     let levels = levels(stores);
@@ -29,8 +29,8 @@ pub fn ordered<K: Ord>(stores: &[Series<K>], better: Better) -> Vec<usize> {
     order
 }
 
-/// Which stores were measured often enough to win: in as many blocks as an interval needs, or, where no store was, in as many
-/// as any. One that was given up after the first look was not.
+/// Which stores have enough blocks to win: as many as an interval needs, or, if no store has that many, as many
+/// as any. A store that was given up after the first look does not.
 pub fn may_win<K>(stores: &[Series<K>]) -> Vec<bool> {
     let most = stores.iter().map(BTreeMap::len).max().unwrap_or(0);
     stores.iter().map(|store| !store.is_empty() && store.len() >= most.min(MIN_BLOCKS)).collect()
@@ -51,7 +51,7 @@ pub fn levels<K: Ord>(stores: &[Series<K>]) -> Vec<Option<f64>> {
     let blocks: Vec<Vec<(usize, f64)>> = blocks.into_values().collect();
     let mut levels = vec![None; stores.len()];
     if blocks.iter().all(|block| block.len() == known.len()) {
-        // Means of the same blocks, without the solver's rounding: what is equal stays equal.
+        // Means of the same blocks, without the solver's rounding: equal figures stay equal.
         for (position, index) in known.iter().enumerate() {
             let sum: f64 = blocks.iter().map(|block| block[position].1).sum();
             levels[*index] = Some(sum / blocks.len() as f64);
@@ -80,8 +80,8 @@ fn connected(stores: &[usize], blocks: &[Vec<(usize, f64)>]) -> Vec<BTreeSet<usi
     parts
 }
 
-/// The levels of connected stores. Each block's own level is replaced by the mean of what its stores have above their levels;
-/// what remains is a linear equation for each store.
+/// The levels of connected stores. Each block's own level is replaced by the mean distance of its stores from their levels;
+/// a linear equation for each store remains.
 fn fitted(stores: &BTreeSet<usize>, blocks: &[&Vec<(usize, f64)>]) -> Vec<(usize, f64)> {
     let position: BTreeMap<usize, usize> =
         stores.iter().enumerate().map(|(row, store)| (*store, row)).collect();
@@ -109,7 +109,7 @@ fn fitted(stores: &BTreeSet<usize>, blocks: &[&Vec<(usize, f64)>]) -> Vec<(usize
     position.into_iter().map(|(store, row)| (store, levels[row] + typical)).collect()
 }
 
-/// Solves linear equations by elimination with pivots; what is undetermined is 0.
+/// Solves linear equations by elimination with pivots; undetermined unknowns are 0.
 fn solved(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     let size = rows.len();
     for column in 0..size {
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_quick_block_favours_nobody() {
-        // The third is worse than both where all ran, in a block that was quick for everyone.
+        // The third is worse than both if all ran, in a block that was quick for every store.
         let stores = [
             series(&[(0, 1.0), (1, 10.0), (2, 10.0)]),
             series(&[(0, 1.1), (1, 11.0), (2, 11.0)]),
@@ -165,11 +165,11 @@ mod tests {
 
     #[test]
     fn stores_are_compared_through_others_that_they_share_blocks_with() {
-        // The first and the last share no block; the one between them is twice as slow as the first, and half the last.
+        // The first and the last share no block; the middle one is twice as slow as the first, and half the last.
         let stores = [series(&[(0, 1.0)]), series(&[(0, 2.0), (1, 200.0)]), series(&[(1, 400.0)])];
         let levels = levels(&stores);
         assert!(((levels[2].unwrap() - levels[0].unwrap()).exp() - 4.0).abs() < 1e-9);
-        // Without one between them, means are all there is.
+        // Without a connecting one, only means remain.
         assert_eq!(ordered(&[series(&[(0, 5.0)]), series(&[(1, 4.0)])], Better::Lower), [1, 0]);
     }
 
@@ -180,7 +180,7 @@ mod tests {
         let stores = [often(2.0, 9), often(1.0, 1), often(1.5, 4), often(1.2, 2)];
         assert_eq!(may_win(&stores), [true, false, true, false]);
         assert_eq!(ordered(&stores, Better::Lower), [2, 0, 1, 3]);
-        // Where none has three blocks, those with the most.
+        // If none has three blocks, those with the most.
         assert_eq!(may_win(&[often(1.0, 2), often(1.0, 1), often(1.0, 0)]), [true, false, false]);
     }
 
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn noise_is_averaged_over_the_blocks_that_each_ran_in() {
-        // Ragged: each store misses every fifth block, another one each; blocks differ tenfold, stores by 3 %.
+        // Ragged: each store misses every fifth block, each a different one; blocks differ tenfold, stores by 3 %.
         let mut random = fastrand::Rng::with_seed(11);
         let rounds = 500;
         let right = (0..rounds).filter(|_| {

@@ -1,19 +1,19 @@
-//! Which store is the best, and which are too close to call with it.
+//! Decides which store is the best, and which are too close to call with it.
 //!
-//! The best is chosen from the data, and all others are compared with it: of ten equal stores one always looks the best by
+//! The best is chosen from the data, and all others are compared with it: among ten equal stores one always looks the best by
 //! chance, and the more stores, the better it looks. So the comparisons of a place are judged together. A store is called
 //! worse by a one-sided t-test of the logarithms of its ratios to the best, paired by block, at a level that allows for
 //! every store that may be the best in truth and for every other that may look better than it: of `k` stores, `m` of which
 //! are not yet called worse, the level is `(1 - confidence) / (m (k - 1))`. That is Bonferroni's bound for each store's
 //! comparison with all others, as in multiple comparisons with the best (J. Hsu, Multiple Comparisons, 1996, chapter 4), and
-//! Holm's step-down procedure (S. Holm, 1979) over the stores. Where the scatter of all such figures is known ([`Scatter`]), it
+//! Holm's step-down procedure (S. Holm, 1979) over the stores. If the scatter of all such figures is known ([`Scatter`]), it
 //! moderates the variance of the ratios.
 //!
-//! Why it holds: say that `t` stores are the best in truth. For one of them to be called worse, the first so called must
-//! look worse than some other store while all `t` are still there, by a test at a level of at most
+//! Proof: say that `t` stores are truly the best. For one of them to be called worse, the first one must
+//! look worse than some other store while all `t` are still left, by a test at a level of at most
 //! `(1 - confidence) / (t (k - 1))`; there are `t (k - 1)` such pairs, so that the chance of any is at most
-//! `1 - confidence`. It takes no account of how the best was chosen, of how much stores vary, or of how their figures depend
-//! on each other. The interval that is told is the one that decides: two-sided, at twice that level. Its confidence is given as
+//! `1 - confidence`. The proof does not depend on how the best was chosen, on the stores' scatter, or on how their figures depend
+//! on each other. The reported interval is the deciding one: two-sided, at twice that level. Its reported confidence is
 //! that of all comparisons together.
 
 use serde::Serialize;
@@ -26,16 +26,16 @@ use crate::stats::{
     THRESHOLD, ratio_at, ratios, standard_error,
 };
 
-/// The standing of one store beside the best.
+/// The standing of one store relative to the best.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
-    /// The store's position in the list given to [`decide`].
+    /// The store's index in the list given to [`decide`].
     pub index: usize,
     /// Its figure over trials.
     pub figure: Summary,
     /// The factor by which it is worse than the best: over 1 is worse, whichever direction is better. Its interval is
-    /// the one that decides; its confidence is that of all comparisons of the place together. Absent for the best
-    /// itself and where there is no ratio.
+    /// the deciding one; its confidence is that of all comparisons of the place together. `None` for the best
+    /// itself and without a ratio.
     pub times_worse: Option<Ratio>,
     /// Whether it is the best, or may be.
     pub verdict: Verdict,
@@ -48,7 +48,7 @@ pub struct Contender {
     pub store: String,
     /// Its figure over trials.
     pub figure: Summary,
-    /// The factor by which it is worse than the best, as in its [`Standing`].
+    /// The factor to the best, as in its [`Standing`].
     pub times_worse: Option<Ratio>,
     /// Whether it is the best, or may be.
     #[serde(flatten)]
@@ -72,26 +72,26 @@ pub fn is_judged(ranked: &[Contender]) -> bool {
     !ranked.iter().any(|contender| matches!(contender.verdict, Verdict::NotJudged(_)))
 }
 
-/// Whether one store alone is the best.
+/// Whether a single store is the best.
 pub fn is_decided(ranked: &[Contender]) -> bool {
     winners(ranked).count() == 1
 }
 
-/// Whether anything is won: not where several stores all have the same figure, as they mostly have of errors.
+/// Whether anything is won: not if several stores all have the same figure, as is usual for errors.
 pub fn is_won(ranked: &[Contender]) -> bool {
     let mut values = ranked.iter().map(|contender| contender.figure.mean.value);
     let first = values.next();
     values.len() == 0 || values.any(|value| Some(value) != first)
 }
 
-/// What a store is among those of its place.
+/// The status of a store among those of its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// There is no other.
     Alone,
-    /// Other programs left too few processors to judge any.
+    /// Other programs left too few processors for a verdict.
     NotJudged,
-    /// It may be the best; too few trials leave it open.
+    /// It may be the best; there are too few trials to decide.
     Candidate,
     /// The best, and no other is as good.
     Best,
@@ -101,7 +101,7 @@ pub enum Status {
     Worse,
 }
 
-/// What one of some stores is among them.
+/// The status of one store among some.
 pub fn status(ranked: &[Contender], one: &Contender) -> Status {
     match () {
         () if ranked.len() < 2 => Status::Alone,
@@ -115,16 +115,16 @@ pub fn status(ranked: &[Contender], one: &Contender) -> Status {
     }
 }
 
-/// The outcome between two stores that were ranked by themselves.
+/// The outcome between two stores that were ranked as a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pair {
     /// The best of them is better.
     Better,
-    /// The best of them is the only candidate, of few trials.
+    /// The best of them is the only candidate, with few trials.
     Candidate,
     /// Trials can't tell which is better.
     Close,
-    /// Too few trials leave both as candidates, or other programs left too few processors to judge them.
+    /// Too few trials leave both as candidates, or other programs left too few processors for a verdict.
     Open,
 }
 
@@ -138,36 +138,36 @@ pub fn pair(other: &Contender) -> Pair {
     }
 }
 
-/// On which terms stores are told apart.
+/// The terms of comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Terms {
-    /// The chance that no store is called worse that is as good as the best.
+    /// The probability that no store is called worse that is as good as the best.
     pub confidence: f64,
-    /// The least difference that counts, mostly the resolution of the clock.
+    /// The smallest difference that counts, mostly the clock's resolution.
     pub resolution: Resolution,
-    /// The rule for stores that share few blocks.
+    /// The rule for stores with few shared blocks.
     pub few: Few,
-    /// Whether other programs left too few processors: then nothing is judged, unless the best is best by [`FAR`].
+    /// Whether other programs left too few processors: then nothing is judged, unless the best is ahead by [`FAR`].
     pub crowded: bool,
 }
 
-/// A store is named though other programs took the processors where all of every other's interval lies above so many times.
+/// Under other programs' load, a store is named only if every other's whole interval is above this factor.
 const FAR: f64 = 2.0;
 
-/// With fewer shared blocks stores that are not told from the best are candidates, and a difference of [`THRESHOLD`] is none.
+/// With fewer shared blocks, stores that are not separated from the best are candidates, and a difference within [`THRESHOLD`] does not count.
 pub const ENOUGH_BLOCKS: usize = 5;
 
-/// The rule for stores that share few blocks.
+/// The rule for stores with few shared blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Few {
-    /// With fewer than [`MIN_BLOCKS`] a difference of [`THRESHOLD`]: a leaning, and no more.
+    /// With fewer than [`MIN_BLOCKS`] a difference of [`THRESHOLD`]: only a leaning.
     Threshold,
-    /// The scatter of all such figures beside that of their own ratios, where it is known.
+    /// The scatter of all such figures together with that of their own ratios, if known.
     Scatter(Option<Scatter>),
 }
 
 impl Terms {
-    /// The terms where others left too few processors, if they did: that matters to a figure of time.
+    /// The terms if other programs left too few processors, which matters for times.
     pub fn during(self, contention: Option<Contention>, is_of_time: bool) -> Terms {
         Terms { crowded: self.crowded || (contention.is_some() && is_of_time), ..self }
     }
@@ -180,7 +180,7 @@ impl Default for Terms {
     }
 }
 
-/// Ranks stores by a figure and says which are too close to call with the best. The best comes first, then the others, as
+/// Ranks stores by a figure and decides which are too close to call with the best. The best comes first, then the others, as
 /// their figures compare within blocks ([`order::ordered`]); stores without a figure are left out. Empty for
 /// [`Better::Neither`].
 pub fn decide<K: Ord>(stores: &[Series<K>], better: Better) -> Vec<Standing> {
@@ -197,7 +197,7 @@ pub fn decide_on<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> 
     led(None, stores, better, terms)
 }
 
-/// The same led `by` a store in place of the best, if one is given: it is to be as good, as far as trials tell.
+/// The same with a given store in the place of the best: one that is as good, as far as trials show.
 pub fn led<K: Ord>(by: Option<usize>, stores: &[Series<K>], better: Better, terms: Terms) -> Vec<Standing> {
     if better == Better::Neither {
         return Vec::new();
@@ -244,24 +244,24 @@ fn unranked<K>(index: usize, series: &Series<K>) -> Option<Standing> {
     Some(Standing { index, figure, times_worse: None, verdict: Verdict::Best })
 }
 
-/// A store's ratios to the best by block, over 1 where it is worse.
+/// A store's ratios to the best by block, over 1 if it is worse.
 struct Test {
     ratios: Option<Vec<f64>>,
     by: By,
-    /// The probability of looking as bad where it is as good; absent where there are too few blocks to tell.
+    /// The probability of looking this bad if it is as good; `None` with too few blocks.
     p: Option<f64>,
 }
 
-/// By what a comparison is judged.
+/// How a comparison is judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum By {
-    /// The scatter of its own ratios.
+    /// By the scatter of its own ratios.
     Ratios,
-    /// The scatter of all such figures beside it.
+    /// By the scatter of all such figures as well.
     Scatter(Scatter),
-    /// A threshold.
+    /// By a threshold.
     Threshold,
-    /// Nothing: too little is known.
+    /// Not: too little is known.
     Nothing,
 }
 
@@ -277,7 +277,7 @@ impl Test {
             }
             (Some(ratios), _) if ratios.len() >= MIN_BLOCKS => By::Ratios,
             (_, Few::Threshold) => By::Threshold,
-            // A figure of zero has no ratio: a few trials bear it out as little as any.
+            // A figure of zero has no ratio: a few trials support it as little as any.
             (None, _) if best.len().min(other.len()) >= MIN_BLOCKS => By::Threshold,
             (_, Few::Scatter(_)) => By::Nothing,
         };
@@ -303,7 +303,7 @@ impl Test {
     }
 }
 
-/// The probability that ratios lie as far above 1 where they lie about it.
+/// The probability of ratios this far above 1 if the true ratio is 1.
 fn one_sided(ratios: &[f64]) -> f64 {
     let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
     let mean = logs.iter().sum::<f64>() / logs.len() as f64;
@@ -318,11 +318,11 @@ fn one_sided(ratios: &[f64]) -> f64 {
 #[derive(Clone, Copy, Default)]
 struct Compared {
     times_worse: Option<Ratio>,
-    /// Absent where there are too few blocks to tell.
+    /// `None` with too few blocks.
     is_worse: Option<bool>,
 }
 
-/// Judges all comparisons of a place, the surest first.
+/// Judges all comparisons of a place, the most certain first.
 fn compared(tests: &[Test], confidence: f64) -> Vec<Compared> {
     let stores = tests.len() + 1;
     let mut compared = vec![Compared::default(); tests.len()];
@@ -333,7 +333,7 @@ fn compared(tests: &[Test], confidence: f64) -> Vec<Compared> {
     for (_, index) in order {
         let at = 1.0 - 2.0 * (1.0 - confidence) / (left * (stores - 1)) as f64;
         let ratio = tests[index].ratio(at);
-        // Its confidence is the one of all together.
+        // Its confidence is that of all together.
         let together = |i: Interval| Interval { confidence, ..i };
         let ratio = ratio.map(|Ratio { blocks, ratio }| {
             let interval = ratio.interval.map(together);
@@ -351,7 +351,7 @@ fn compared(tests: &[Test], confidence: f64) -> Vec<Compared> {
 }
 
 fn is_beyond_threshold(best: &Standing, other: &Standing, better: Better) -> bool {
-    // Where a trial is missing, means are of other blocks than those that both ran in.
+    // If a trial is missing, the means are from other blocks than the common ones.
     if let Some(times) = other.times_worse {
         return times.ratio.value > 1.0 + THRESHOLD;
     }
@@ -362,8 +362,8 @@ fn is_beyond_threshold(best: &Standing, other: &Standing, better: Better) -> boo
     }
 }
 
-/// Whether a store is worse than the best by as much as counts: at the end of its interval that is nearer to no difference,
-/// where that decided.
+/// Whether a store is worse than the best by enough: at the end of its interval nearer to no difference,
+/// if the interval decided.
 fn is_enough(best: &Standing, other: &Standing, rule: Rule, better: Better, resolution: Resolution) -> bool {
     let good = best.figure.mean.value;
     let times = other.times_worse.map(|times| match (rule, times.ratio.interval) {
@@ -388,7 +388,7 @@ pub(crate) mod tests {
         values.iter().copied().enumerate().collect()
     }
 
-    /// Three blocks of stores, in each with its figure.
+    /// Three blocks of stores, each with its figure in all blocks.
     pub(crate) fn contest(stores: &[(&str, f64)]) -> Vec<Contender> {
         let figures = stores.iter().map(|(_, figure)| series(&[*figure, figure * 2.0, figure * 3.0]));
         let named = |standing: Standing| Contender::new(stores[standing.index].0.to_owned(), standing);
@@ -439,7 +439,7 @@ pub(crate) mod tests {
 
     #[test]
     fn three_blocks_decide_by_interval_where_pairs_agree() {
-        // The second is always 3 % slower, though blocks differ a hundredfold; the third varies too much to tell.
+        // The second is always 3 % slower, though blocks differ a hundredfold; the third varies too much to decide.
         let stores = [series(&[1.0, 10.0, 100.0]), series(&[1.03, 10.31, 102.9]), series(&[0.5, 30.0, 80.0])];
         let standings = decide(&stores, Better::Lower);
         assert_eq!(winners_of(&standings), [0, 2]);
@@ -514,7 +514,7 @@ pub(crate) mod tests {
         assert!(summary.high > Summary::of(&[1.0, 2.0, 3.0]).unwrap().mean.interval.unwrap().high);
     }
 
-    /// In which share of simulated places a store among the first `equal`, which are the best in truth, is called worse.
+    /// The share of simulated places that call a store worse among the first `equal`, which are truly the best.
     /// Blocks move all stores alike, and far more than stores vary within them.
     fn wronged(stores: usize, equal: usize, blocks: usize, spread: fn(usize) -> f64) -> f64 {
         let mut random = fastrand::Rng::with_seed((stores * 1000 + equal * 100 + blocks) as u64);
@@ -546,7 +546,7 @@ pub(crate) mod tests {
                 assert!(share <= 0.055, "{stores} stores, {equal} of them best, {blocks} blocks: {share}");
             }
         }
-        // Two stores are one comparison, which loses nothing.
+        // Two stores are one comparison, which costs nothing.
         assert!((wronged(2, 2, 5, alike) - 0.05).abs() < 0.01);
     }
 
@@ -597,7 +597,7 @@ pub(crate) mod tests {
                     (standing.verdict.rule(), interval.confidence),
                     (Some(Rule::Interval), CONFIDENCE)
                 );
-                // By how much it is wider than one by itself says for how many it allows.
+                // The ratio of its width to a single interval's shows the number of comparisons.
                 let alone = compare(&all[standing.index], &all[standings[0].index]).unwrap().ratio;
                 let width = |i: Interval| (i.high / i.low).ln();
                 levels.push(width(interval) / width(alone.interval.unwrap()));
@@ -623,7 +623,7 @@ pub(crate) mod tests {
         };
         let wobble = [1.0, 1.01, 0.99];
         let of = |ns: f64| series(&wobble.map(|wobble| ns * wobble));
-        // 2 % at 250 ns: told by the interval, not by the clock; 2 % at 25 µs by both.
+        // 2 % at 250 ns: separated by the interval, not by the clock; 2 % at 25 µs by both.
         let close = [of(250.0), of(255.0)];
         assert_eq!(decide(&close, Better::Lower)[1].verdict.rule(), Some(Rule::Interval));
         assert!(!decide(&close, Better::Lower)[1].verdict.wins());
@@ -631,7 +631,7 @@ pub(crate) mod tests {
         assert_eq!((second.verdict.wins(), second.verdict.rule()), (true, Some(Rule::Clock)));
         let second = on(&[of(25_000.0), of(25_500.0)], Better::Lower);
         assert_eq!((second.verdict.wins(), second.verdict.rule()), (false, Some(Rule::Interval)));
-        // A store that ties already, ties by its own rule.
+        // A store that is tied already keeps its own rule.
         let varied = [series(&[100.0, 104.0, 99.0]), series(&[104.0, 99.0, 103.0])];
         assert_eq!(on(&varied, Better::Lower).verdict.rule(), Some(Rule::Interval));
     }

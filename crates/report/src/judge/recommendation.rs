@@ -1,5 +1,5 @@
-//! Which of some stores can be recommended: which were measured often enough to be ranked, which another beats in everything, and which
-//! is better under another condition.
+//! Decides which stores can be recommended: which have enough blocks to be ranked, which another beats in everything, and which
+//! are better under another condition.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ use super::place::{Standing, Terms, decide_on, led};
 use super::{Verdict, order};
 use crate::stats::{Better, MIN_BLOCKS, Ratio, Series, THRESHOLD};
 
-/// The blocks that all figures of a ranking are from, and the stores that have them, by their positions: those that were measured most
+/// The blocks of all figures in a ranking, and the indices of the stores that have them: those that were measured most
 /// `often`, or all that share a block. A store that lacks too many blocks is not ranked, so that no figure of a line contradicts
 /// another.
 pub fn comparable<K: Ord + Copy>(stores: &[&Series<K>], often: bool) -> (BTreeSet<K>, Vec<usize>) {
     let most = stores.iter().map(|series| series.len()).max().unwrap_or(0);
-    // One that a planned look gave up has three quarters of them at most.
+    // A store that a planned look gave up has three quarters of them at most.
     let needed = match most {
         _ if !often => 1,
         0..=MIN_BLOCKS => most.max(1),
@@ -30,8 +30,8 @@ pub fn comparable<K: Ord + Copy>(stores: &[&Series<K>], often: bool) -> (BTreeSe
     }
 }
 
-/// For each store the first other that is no worse in any aim and better in one, by its position: what is too close to call counts as
-/// alike. An aim is the stores' figures, of which less is better, and the terms on which they are told apart.
+/// For each store the index of the first other that is no worse in any aim and better in one; tied stores count as
+/// alike. An aim is the stores' figures, of which less is better, with the terms of comparison.
 pub fn beaten_by<K: Ord + Copy>(aims: &[(Vec<Series<K>>, Terms)]) -> Vec<Option<usize>> {
     let stores = aims.first().map_or(0, |(stores, _)| stores.len());
     let better = |a: usize, b: usize| {
@@ -45,7 +45,7 @@ pub fn beaten_by<K: Ord + Copy>(aims: &[(Vec<Series<K>>, Terms)]) -> Vec<Option<
     (0..stores).map(first).collect()
 }
 
-/// Stores ranked for a recommendation, of which less is better: the first is the safest of those that may be the best and that none beats
+/// Ranks stores for a recommendation by a figure of which less is better: the first is the safest of those that may be the best and that none beats
 /// ([`beaten_by`]); of equally safe ones the best.
 pub fn ranked<K: Ord, S: Ord>(
     stores: &[Series<K>],
@@ -55,15 +55,15 @@ pub fn ranked<K: Ord, S: Ord>(
 ) -> Vec<Standing> {
     let standings = decide_on(stores, Better::Lower, terms);
     let good = standings.iter().filter(|one| one.verdict.wins() && beaten_by[one.index].is_none());
-    // Of equally safe ones the first; of candidates the one that looks better.
+    // Of equally safe ones the first; among candidates the one that looks better.
     let safe = |one: &&Standing| (!matches!(one.verdict, Verdict::Candidate(_))).then(|| &safety[one.index]);
     let first = good.rev().max_by_key(safe).map(|standing| standing.index);
     led(first, stores, Better::Lower, terms)
 }
 
-/// The best of some stores, of which less is better, that one's `own` figures are worse than; and how many times. Of fewer than
-/// [`MIN_BLOCKS`] it is a candidate that looks better by more than [`THRESHOLD`]. What is ahead and too close to call hides none that is
-/// better. `None` where there is none, and where the own are missing. A store that was given up by the question's own goal may be the best by
+/// The best of some stores that is better than the `own` figures (less is better), and the factor. With fewer than
+/// [`MIN_BLOCKS`] it is a candidate that looks better by more than [`THRESHOLD`]. A store that leads but is too close to call hides none that is
+/// better. `None` if there is none, and if the own figures are missing. A store that was given up by the question's own goal may be the best by
 /// another: all are compared in the blocks in which it ran.
 pub fn better_than<K: Ord + Copy>(
     stores: &[Series<K>],
@@ -88,7 +88,7 @@ pub fn better_than<K: Ord + Copy>(
     })
 }
 
-/// Whether a store that is not ranked is better than the recommended one, wherever both were measured.
+/// Whether a store that is not ranked beats the recommended one in the blocks of both.
 pub fn gains(times_worse: Option<Ratio>) -> bool {
     times_worse.is_some_and(|ratio| ratio.ratio.value < 1.0)
 }
@@ -117,7 +117,7 @@ mod tests {
         let all = [&often, &nearly, &seldom];
         assert_eq!(comparable(&all, true), ((0..6).collect(), vec![0, 1]));
         assert_eq!(comparable(&all, false), ((0..5).collect(), vec![0, 1, 2]));
-        // Those that share no block with the others are not ranked either.
+        // Stores that share no block with the others are not ranked either.
         let elsewhere = series(&[(9, 1.0)]);
         assert_eq!(comparable(&[&blocks(1, 1.0), &elsewhere], false), (BTreeSet::from([0]), vec![0]));
     }
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn of_those_that_tie_one_that_none_beats_comes_first() {
-        // Both are as quick, as far as trials tell; the second takes less disk.
+        // Both are equally quick, as far as trials show; the second takes less disk space.
         let speed = [series(&[(0, 1.0), (1, 1.0), (2, 1.0)]), series(&[(0, 1.3), (1, 0.9), (2, 1.0)])];
         let space = vec![blocks(3, 7.0), blocks(3, 1.0)];
         let terms = Terms::default();
@@ -157,7 +157,7 @@ mod tests {
         let (better, times) = better_than(&stores, 0, Terms::default()).unwrap();
         assert_eq!((better, times.unwrap().ratio.value.round()), (1, 10.0));
         assert_eq!(better_than(&stores, 1, Terms::default()), None);
-        // A third that varies too widely to be told from any hides neither.
+        // A third with too wide a scatter hides neither.
         let wide = series(&[(2, 0.1), (3, 90.0), (4, 30.0)]);
         assert_eq!(better_than(&[&stores[..], &[wide]].concat(), 0, Terms::default()).unwrap().0, 1);
         assert!(gains(crate::stats::compare(&stores[1], &stores[0])));

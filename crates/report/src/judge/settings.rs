@@ -1,18 +1,18 @@
-//! Whether other settings of a store are faster than its default, and which settings a race gives up.
+//! Decides whether other settings of a store are faster than its default, and which settings a race gives up.
 
 use super::interim::ALIKE;
 use crate::stats::{MIN_BLOCKS, Ratio};
 
-/// The verdict on settings, by the time of an operation as a multiple of the default's.
+/// The verdict on settings, from their time of an operation as a multiple of the default's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The settings are faster than the default.
     Faster,
     /// They and the default are alike to within [`ALIKE`].
     Alike,
-    /// They are slower.
+    /// The settings are slower.
     Slower,
-    /// Trials were too few, or differ too much, to tell.
+    /// There are too few trials, or too much scatter, to decide.
     Open,
 }
 
@@ -28,13 +28,13 @@ impl Verdict {
     }
 }
 
-/// The precision to which a gain is to be known: the ends of its interval are no further apart than this many times.
+/// The required precision of a gain: the largest factor between the ends of its interval.
 const PRECISE: f64 = 1.1;
 
 /// How much worse settings must seem to be given up.
 const WORSE: f64 = 1.03;
 
-/// Whether a gain needs no further trials: it is known well, or that there is none.
+/// Whether a gain needs no further trials: it is known well, or there is none.
 pub fn is_settled(times: &Ratio) -> bool {
     match Verdict::of(times) {
         Verdict::Alike | Verdict::Slower => true,
@@ -43,13 +43,13 @@ pub fn is_settled(times: &Ratio) -> bool {
     }
 }
 
-/// Whether settings are given up, by the ratio to what they are compared with.
+/// Whether settings are given up, given the ratio to what they are compared with.
 pub fn is_surely_worse(times: &Ratio) -> bool {
     times.ratio.value > WORSE && times.ratio.interval.is_some_and(|interval| interval.low > 1.0)
 }
 
-/// Whether settings are better by at least `least`, a share of the time, with the confidence of this ratio. Where time allowed fewer
-/// blocks than an interval needs, their mean has to do: what comes of it is measured again.
+/// Whether settings are better by at least `least`, a share of the time, with the confidence of this ratio. With fewer
+/// blocks than an interval needs, the mean decides: the result is measured again.
 pub fn looks_better(times: &Ratio, least: f64) -> bool {
     let is_sure = times.ratio.interval.is_some_and(|interval| interval.high < 1.0);
     times.ratio.value < 1.0 - least && (times.blocks < MIN_BLOCKS || is_sure)

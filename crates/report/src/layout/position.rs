@@ -1,4 +1,4 @@
-//! Where contestants meet.
+//! A position in a matrix, where contestants meet.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -11,15 +11,15 @@ use serde::{Serialize, Serializer};
 use storebench_core::axis::{Role, Value};
 use storebench_core::cell::{Axis, Cell};
 
-/// The part of a cell on the axes that lie within a matrix, values by default included; or on some of these axes: the others
-/// are averaged over, or compared between. Positions are sorted by axis, then by value.
+/// The part of a cell on the axes within a matrix, including defaults; or on some of these axes: the others
+/// are averaged, or compared. Positions are sorted by axis, then by value.
 #[derive(Debug, Clone)]
 pub struct Position {
     values: Arc<[(Axis, Value)]>,
     moved: Moved,
 }
 
-/// Positions of the same values are the same, whatever their axes do.
+/// Positions with the same values are equal, whatever their axes' roles.
 impl PartialEq for Position {
     fn eq(&self, other: &Position) -> bool {
         self.values == other.values
@@ -46,7 +46,7 @@ impl Hash for Position {
     }
 }
 
-/// The roles of some axes in a matrix, where a plan says something else than the table of axes.
+/// The roles of axes in a matrix that a plan changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Moved(Option<Arc<BTreeMap<Axis, Role>>>);
 
@@ -57,7 +57,7 @@ impl Moved {
         Moved(Some(axes).filter(|axes| !axes.is_empty()).map(Arc::new))
     }
 
-    /// The role of an axis: the plan's, else that of the table of axes.
+    /// The role of an axis: the plan's, otherwise that of the table of axes.
     pub fn role(&self, axis: Axis) -> Role {
         let moved = self.0.as_ref().and_then(|moved| moved.get(&axis).copied());
         moved.unwrap_or(axis.role())
@@ -65,7 +65,7 @@ impl Moved {
 }
 
 impl Default for Position {
-    /// The position that says nothing.
+    /// The empty position.
     fn default() -> Position {
         Position::of([])
     }
@@ -78,42 +78,41 @@ impl Position {
         Position { values: sorted.into_iter().collect(), moved: Moved::default() }
     }
 
-    /// The same, where axes do what a plan says.
+    /// The position with a plan's roles of axes.
     pub fn placed(self, moved: &Moved) -> Position {
         Position { moved: moved.clone(), ..self }
     }
 
-    /// The role of an axis in its matrix.
+    /// The role of an axis in the matrix.
     pub fn role(&self, axis: Axis) -> Role {
         self.moved.role(axis)
     }
 
-    /// Its values as those of a cell, which has no others.
+    /// A cell with only these values.
     pub fn cell(&self) -> Cell {
         self.values().fold(Cell::default(), |cell, (axis, value)| cell.with(axis, value.clone()))
     }
 
-    /// Its values, sorted by axis.
+    /// The values, sorted by axis.
     pub fn values(&self) -> impl Iterator<Item = (Axis, &Value)> {
         self.values.iter().map(|(axis, value)| (*axis, value))
     }
 
-    /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// The axes on which it has values.
+    /// The axes with values.
     pub fn axes(&self) -> impl Iterator<Item = Axis> {
         self.values.iter().map(|(axis, _)| *axis)
     }
 
-    /// Its value on an axis.
+    /// The value on an axis.
     pub fn value(&self, axis: Axis) -> Option<&Value> {
         self.values.iter().find(|(own, _)| *own == axis).map(|(_, value)| value)
     }
 
-    /// Its value on an axis, as plans write it; empty where it has none.
+    /// The value on an axis, as plans write it; empty without a value.
     pub fn text(&self, axis: Axis) -> &str {
         self.value(axis).map_or("", Value::text)
     }
@@ -123,32 +122,32 @@ impl Position {
         Position { values, moved: self.moved.clone() }
     }
 
-    /// Its value on one axis alone.
+    /// The position with only one axis.
     pub fn only(&self, axis: Axis) -> Position {
         self.keep(|own| own == axis)
     }
 
-    /// The same without an axis.
+    /// The position without an axis.
     pub fn without(&self, axis: Axis) -> Position {
         self.keep(|own| own != axis)
     }
 
-    /// Its values on the axes that do one thing in a matrix.
+    /// The values on the axes with a role in the matrix.
     pub fn part(&self, role: Role) -> Position {
         self.keep(|own| self.role(own) == role)
     }
 
-    /// The column that it stands in, its half included.
+    /// The column, including the half.
     pub fn column(&self) -> Position {
         self.keep(|own| self.role(own) != Role::Row)
     }
 
-    /// Its values and those of another, which count where both have one.
+    /// The values of both positions; those of `other` win.
     pub fn joined(&self, other: &Position) -> Position {
         Position::of(self.values.iter().chain(other.values.iter()).cloned()).placed(&self.moved)
     }
 
-    /// Its values as ids and sentences name them.
+    /// The values in the order of ids and sentences.
     fn spoken(&self) -> Vec<&(Axis, Value)> {
         let mut values: Vec<&(Axis, Value)> = self.values.iter().collect();
         values.sort_by_key(|(axis, _)| (axis.place_in_id(), *axis));

@@ -1,4 +1,4 @@
-//! Axes and their values in words.
+//! Words for axes and their values.
 
 use storebench_core::axis::{Form, Value};
 use storebench_core::cell::{Axis, Cell};
@@ -6,7 +6,7 @@ use storebench_core::units::{Sizes, grouped};
 
 use super::position::Position;
 
-/// A cell's value on an axis, or the default; `None` where it has neither.
+/// A cell's value on an axis, or the default; `None` without either.
 pub fn value(cell: &Cell, axis: Axis) -> Option<Value> {
     let default = || axis.default_value().and_then(|default| axis.read(default).ok());
     cell.value(axis).cloned().or_else(default)
@@ -33,7 +33,7 @@ pub fn heading(axis: Axis) -> String {
     axis.name().replace('_', " ")
 }
 
-/// A value where the axis is named above it: `1,000`, `1B..1KiB`.
+/// A value below a heading with its axis: `1,000`, `1B..1KiB`.
 pub fn short(axis: Axis, value: &Value) -> String {
     let words = (axis.def().words)(value);
     let heading = heading(axis);
@@ -42,7 +42,7 @@ pub fn short(axis: Axis, value: &Value) -> String {
     after.or(before).unwrap_or(&words).to_owned()
 }
 
-/// Whether a range is called by its lower bound alone: `1,000 records`.
+/// Whether a range is called only by its lower bound: `1,000 records`.
 pub fn is_by_lower_bound(axis: Axis, value: &Value) -> bool {
     let words = (axis.def().words)(value);
     axis.def().form == Form::Range && words != value.text() && words.starts_with(&grouped(value.lower()))
@@ -53,7 +53,7 @@ pub fn in_full(axis: Axis, value: &Value) -> String {
     between(axis, value, value.upper())
 }
 
-/// The words of a range that is called by its lower bound, with another number as its end; the plain words of others.
+/// The words of a range that is called by its lower bound, with another end; the plain words of others.
 fn between(axis: Axis, value: &Value, end: u64) -> String {
     let words = (axis.def().words)(value);
     match is_by_lower_bound(axis, value) {
@@ -88,11 +88,11 @@ pub fn together(axis: Axis, values: &[Value]) -> String {
     }
 }
 
-/// Where a value stands on a scale of numbers: a range that is called by its lower bound there, any other at its mean.
-/// `None` for words that stand for no quantity.
+/// The position of a value on a scale: for a range that is called by its lower bound that bound, for any other range its mean.
+/// `None` for words without a quantity.
 pub fn number(axis: Axis, value: &Value) -> Option<f64> {
     match axis.def().form {
-        // A quantity has itself for both bounds; those of other words only sort them.
+        // A quantity has itself for both bounds; bounds of other words only sort them.
         Form::Text if value.lower() == value.upper() && value.lower() > 0 => Some(value.lower() as f64),
         Form::Text => None,
         Form::Number | Form::Quantity => Some(value.lower() as f64),
@@ -104,12 +104,12 @@ pub fn number(axis: Axis, value: &Value) -> Option<f64> {
     }
 }
 
-/// A position with all that its ranges hold: `1B..1KiB, 100 to 500 records, compressible`. What is not there (`no reader`) has no word.
+/// A position with the full ranges: `1B..1KiB, 100 to 500 records, compressible`. Absences (`no reader`) are left out.
 pub fn position_in_full(position: &Position) -> String {
     position_among(position, &[])
 }
 
-/// The same without what all of some positions have in common, if there are any.
+/// The same without the values common to all of some positions, unless nothing remains.
 pub fn position_among(position: &Position, all: &[&Position]) -> String {
     let differs = |one| all.is_empty() || all.iter().any(|other| other.values().all(|theirs| theirs != one));
     let mut values: Vec<_> = position.values().filter(|one| differs(*one)).collect();

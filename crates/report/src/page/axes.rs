@@ -1,4 +1,4 @@
-//! The axes within the page's matrices, and their values.
+//! The axes within the page's matrices, with their values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,21 +9,21 @@ use storebench_core::cell::Axis;
 
 use crate::layout::{Position, words};
 
-/// The axes, sorted as in a matrix' address.
+/// The axes, in the order of a matrix' address.
 #[derive(Debug, Serialize)]
 pub struct Axes(Vec<Of>);
 
-/// An axis, and what the page says of it.
+/// An axis in the page's data.
 #[derive(Debug, Serialize)]
 struct Of {
     id: &'static str,
-    /// Its name in words.
+    /// The name in words.
     name: String,
-    /// One of its values in words.
+    /// A single value in words.
     one: String,
-    /// The part of a matrix that its values make: `half`, `row` or `column`.
+    /// The part of a matrix that its values form: `half`, `row` or `column`.
     makes: &'static str,
-    /// Where it stands in sentences, from 0.
+    /// The position in sentences, from 0.
     spoken: usize,
     values: Vec<Named>,
     #[serde(skip)]
@@ -34,18 +34,18 @@ struct Of {
 
 #[derive(Debug, Serialize)]
 struct Named {
-    /// As plans write it.
+    /// As in plans.
     text: String,
-    /// Where the axis is named above it.
+    /// Below a heading with the axis.
     short: String,
-    /// By itself.
+    /// Alone.
     words: String,
-    /// Where it stands on a scale, if it is a number.
+    /// The position on a scale, for numbers.
     at: Option<f64>,
 }
 
 impl Axes {
-    /// The axes on which some positions have values, with these.
+    /// The axes on which positions have values, with the values.
     pub fn of<'p>(positions: impl Iterator<Item = &'p Position> + Clone) -> Axes {
         let axes: BTreeSet<Axis> = positions.clone().flat_map(Position::axes).collect();
         let mut spoken: Vec<Axis> = axes.iter().copied().collect();
@@ -71,7 +71,7 @@ impl Axes {
         Axes(axes.into_iter().map(of).collect())
     }
 
-    /// Each position's values as numbers in the lists of values, by the axes' names.
+    /// Each position's values as indices into the lists of values, by the axes' names.
     pub fn numbers<'p>(
         &self,
         positions: impl Iterator<Item = &'p Position> + Clone,

@@ -1,4 +1,4 @@
-//! The cells of the page: one for each contestant at each place of each matrix, also where it has no figure.
+//! The cells of the page: one for each contestant at each place of each matrix, including those without a figure.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,12 +13,12 @@ use crate::data::merge::{Entry, Group, Merged};
 use crate::data::why::Why;
 use crate::layout::Position;
 
-/// The values that name a cell.
+/// The values that identify a cell.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key<'a> {
-    /// The position of its group among those merged.
+    /// The index of its group.
     pub group: usize,
-    /// Where it stands in the matrix.
+    /// The position in the matrix.
     pub at: Position,
     /// The contestant: the store, unless something else is compared.
     pub store: Cow<'a, str>,
@@ -27,13 +27,13 @@ pub struct Key<'a> {
 /// A cell with its trials.
 #[derive(Debug)]
 pub struct Row<'a> {
-    /// The values that name it.
+    /// The values that identify it.
     pub key: Key<'a>,
-    /// Its trials; none where it was left out or not run.
+    /// Its trials; empty if it was left out or not run.
     pub entries: Vec<Entry<'a>>,
-    /// Why it has no figure; `None` where it has.
+    /// Why it has no figure; `None` if it has one.
     pub why: Option<Why>,
-    /// The reason in full, where one is known.
+    /// The full reason, if known.
     pub reason: Option<Cow<'a, str>>,
 }
 
@@ -54,7 +54,7 @@ pub fn rows<'a>(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Vec<Row<
         for (at, stores) in sorted.entries {
             for (store, entries) in stores {
                 let key = Key { group, at: at.clone(), store };
-                // Stores of the harness are in no matrix; the others' reasons follow below.
+                // Stores of the harness are in no matrix; the others' reasons are added below.
                 let why = entries.iter().all(|entry| entry.trial.ok().is_none()).then_some(Why::Failed);
                 rows.insert(key.clone(), Row { key, entries, why, reason: None });
             }
@@ -70,7 +70,7 @@ pub fn rows<'a>(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Vec<Row<
     all
 }
 
-/// Adds why cells were left out, or what they say that can't do it.
+/// Adds why cells were left out, or what unsupported ones report.
 fn add_reasons<'a>(merged: &Merged<'_>, group: &'a Group<'a>, rows: &mut BTreeMap<Key<'a>, Row<'a>>) {
     let layout = &merged.layout;
     let omitted = group.left_out.iter();
@@ -98,7 +98,7 @@ fn absent<'k>(group: usize, matrix: &Matrix) -> impl Iterator<Item = (Key<'k>, W
     matrix.absent().into_iter().map(move |(at, absent)| (key(at, &absent.store), absent.why))
 }
 
-/// The cells as columns; a value is a position in the page's list of it.
+/// The cells as columns; values are indices into the page's lists.
 #[derive(Debug, Default, Serialize)]
 pub struct Cells {
     group: Vec<usize>,
@@ -109,9 +109,9 @@ pub struct Cells {
     succeeded: Vec<usize>,
     /// All trials.
     trials: Vec<usize>,
-    /// Why there is no figure, or why it is not ranked; empty where it is.
+    /// Why there is no ranked figure; empty if there is one.
     why: Vec<&'static str>,
-    /// The position of the reason among the page's reasons, where one is known.
+    /// The index of the reason among the page's reasons, if known.
     reason: Vec<Option<usize>>,
 }
 

@@ -1,4 +1,4 @@
-//! Standings of each cell's store beside the best of its place in the matrix.
+//! Standings of each cell's store relative to the best of its place in the matrix.
 
 use serde::Serialize;
 
@@ -6,23 +6,23 @@ use super::numbers::rounded;
 use crate::judge::place::Contender;
 use crate::judge::{Rule, Verdict};
 
-/// Standings by the cells' numbers; `null` where a store has no figure.
+/// Standings by cell; `null` for a store without a figure.
 #[derive(Debug, Serialize)]
 pub struct Contests {
     /// 0: the best; 1: too close to call with it; 2: neither; 3: not judged.
     standing: Vec<Option<u8>>,
-    /// The factor by which it is worse than the best.
+    /// The factor to the best.
     times: Vec<Option<f64>>,
     /// Its interval is from `times / (1 + spread)` to `times * (1 + spread)`.
     spread: Vec<Option<f64>>,
-    /// Blocks that were compared.
+    /// The number of compared blocks.
     blocks: Vec<Option<usize>>,
-    /// 0: the interval decided; 1: the threshold; 2: the clock, which can't tell the two apart.
+    /// 0: the interval decided; 1: the threshold; 2: the clock, whose resolution is too coarse.
     rule: Vec<Option<u8>>,
 }
 
 impl Contests {
-    /// None has a standing yet.
+    /// No cell has a standing yet.
     pub fn new(cells: usize) -> Contests {
         Contests {
             standing: vec![None; cells],
@@ -33,7 +33,7 @@ impl Contests {
         }
     }
 
-    /// Sets a cell's.
+    /// Sets the standing of a cell.
     pub fn set(&mut self, cell: usize, contender: &Contender) {
         self.standing[cell] = Some(match contender.verdict {
             Verdict::Best => 0,

@@ -1,5 +1,5 @@
-//! Axes outside the matrix that curves can go across: those that tell groups apart, such as threads, and those whose values
-//! are ranked, such as a store's settings, and the cluster sizes of places. Only values that are numbers have a place on a curve.
+//! Axes outside the matrix for curves: those that separate groups, such as threads, and ranked ones, such as a store's settings,
+//! and the cluster sizes of places. Only numbers have a place on a curve.
 
 use std::collections::BTreeSet;
 
@@ -13,21 +13,21 @@ use storebench_host::run::Run;
 use crate::data::merge::Merged;
 use crate::layout::words;
 
-/// An axis that tells contestants apart, such as a setting of a store.
+/// An axis that distinguishes contestants, such as a setting of a store.
 #[derive(Debug, Serialize)]
 pub struct Variants {
     id: &'static str,
-    /// Its name in words.
+    /// The name in words.
     name: String,
-    /// One of its values in words.
+    /// A single value in words.
     one: String,
-    /// Its values as people read them, and where they stand on a scale; empty where cells do not name it.
+    /// The values for people, with their positions on a scale; empty for cells that do not name it.
     values: Vec<(String, Option<f64>)>,
-    /// The value in words where cells do not name it: what the engine or the plan has, if that is known.
+    /// The value for cells that do not name it, in words: the engine's or the plan's, if known.
     unnamed: String,
-    /// For each contestant its value's number.
+    /// For each contestant the index of its value.
     of: Vec<Option<usize>>,
-    /// For each contestant what it is called without its value on this axis: contestants with the same name are one line.
+    /// For each contestant its name without this axis: contestants with the same name are one line.
     line: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ pub fn variants(merged: &Merged<'_>, contestants: &[&str]) -> Vec<Variants> {
     axes.into_iter().map(of).filter(|variants| variants.are_numbers()).collect()
 }
 
-/// Places by the size of their clusters: those of one file system, with the same options, are one line.
+/// Places by cluster size: places of one file system with the same options are one line.
 fn clusters(cells: &[Option<&Cell>]) -> Variants {
     let system = |cell: &Cell| cell.text(Axis::PLACE).parse::<FileSystem>().ok();
     let size = |cell: &Cell| system(cell).map(|system| system.cluster()).filter(|size| *size > 0);
@@ -103,14 +103,14 @@ fn of_axis(merged: &Merged<'_>, axis: Axis, cells: &[Option<&Cell>]) -> Variants
 /// The value of a setting in cells that do not name it.
 #[derive(Default)]
 struct Unnamed {
-    /// Empty where it is not known, or differs.
+    /// Empty if unknown, or not unique.
     value: String,
-    /// Whether plans give it, and not the engine.
+    /// Whether plans set it, rather than the engine.
     is_planned: bool,
 }
 
 impl Unnamed {
-    /// As the trials of such cells told it.
+    /// From the trials of such cells.
     fn of(merged: &Merged<'_>, axis: Axis) -> Unnamed {
         let Some((store, name)) = axis.setting() else { return Unnamed::default() };
         let planned = |run: &Run| run.plan()?.settings.get(store)?.get(name).cloned();
@@ -146,14 +146,14 @@ impl Variants {
     }
 }
 
-/// Where a value stands on a scale: a setting's text may be a number or a size.
+/// The position of a value on a scale: a setting's text may be a number or a size.
 pub fn number(axis: Axis, text: &str) -> Option<f64> {
     let above_zero = |number: &f64| *number > 0.0;
     if axis.setting().is_some() {
         let size = || parse_bytes(text).ok().map(|bytes| bytes as f64);
         return text.parse().ok().or_else(size).filter(above_zero);
     }
-    // A rate is written with what it is of.
+    // A rate is followed by its unit.
     let rate = || text.strip_suffix("/s")?.parse().ok();
     let value = |value: Value| words::number(axis, &value);
     axis.read(text).ok().and_then(value).or_else(rate).filter(above_zero)
@@ -198,7 +198,7 @@ mod tests {
         let all = variants(&merged, &names);
         assert_eq!(all.len(), 1);
         let values: Vec<_> = all[0].values.iter().map(|(text, at)| (text.as_str(), *at)).collect();
-        // The engine's own value counts where the plan says nothing.
+        // The engine's own value counts if the plan sets none.
         assert_eq!(values, [("512", Some(512.0)), ("", Some(4096.0)), ("8192", Some(8192.0))]);
         assert_eq!(all[0].unnamed, "4096 (as shipped)");
         assert_eq!(all[0].of, [Some(1), Some(1), Some(0), Some(2)]);

@@ -1,4 +1,4 @@
-//! Charts of what settings are worth: a row for each combination or value, with a dot where its figure is. What stands in a row
+//! Charts of the effects of settings: a row for each combination or value, with a dot at its figure. The content of rows
 //! is written here; the page only draws it.
 
 use serde::Serialize;
@@ -14,23 +14,23 @@ use crate::data::merge::Merged;
 use crate::data::spread;
 use crate::stats::{Estimate, Interval, MIN_BLOCKS};
 
-/// Significant digits of a place on an axis.
+/// Significant digits of a position on an axis.
 const DIGITS: i32 = 5;
 
 /// A chart of dots in rows.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Dots {
     title: String,
-    /// The title of the axis across.
+    /// The title of the horizontal axis.
     across: &'static str,
     unit: Unit,
-    /// Whether 1 is marked, as the place of the base.
+    /// Whether 1 is marked, as the base's position.
     from_one: bool,
-    /// The heading of the texts at the right end of each row; empty where there are none.
+    /// The heading of the texts at the right end of rows; empty if there are none.
     aside: &'static str,
     /// The meaning of whiskers, for the caption.
     whiskers: &'static str,
-    /// The machine, the store and the fewest and most trials of a row, for the caption.
+    /// The machine, the store and the range of trials per row, for the caption.
     hardware: String,
     store: String,
     trials: (usize, usize),
@@ -41,7 +41,7 @@ pub struct Dots {
 #[derive(Debug, PartialEq, Serialize)]
 struct Group {
     name: String,
-    /// The position of its colour in the page's palette.
+    /// The index of its colour in the page's palette.
     tone: usize,
     rows: Vec<Dot>,
 }
@@ -49,28 +49,28 @@ struct Group {
 #[derive(Debug, PartialEq, Serialize)]
 struct Dot {
     name: String,
-    /// Where it stands.
+    /// The position.
     y: f64,
-    /// The ends of its reach.
+    /// The ends of its interval or range.
     low: Option<f64>,
     high: Option<f64>,
-    /// Whether more blocks may still move it to the other side of 1; of a figure by itself, whether the reach is a range.
+    /// Whether more blocks may still move it across 1; for a single figure, whether the reach is a range.
     open: bool,
-    /// Whether its name is set off.
+    /// Whether its name is highlighted.
     best: bool,
     /// Whether the plan names it.
     named: bool,
     aside: String,
-    /// The text shown of it under the pointer.
+    /// The text under the pointer.
     tip: String,
 }
 
-/// The charts of all that is told of settings, two for each: every combination, then the main effects.
+/// The charts of all effects of settings, two for each: every combination, then the main effects.
 pub fn dots(merged: &Merged<'_>) -> Vec<Dots> {
     effects_for_people(merged).iter().flat_map(|one| [combinations(one), main(one)]).collect()
 }
 
-/// A promise's colour: green where nothing is lost, then teal, blue and amber; violet and red where files can be damaged.
+/// A promise's colour: green if nothing is lost, then teal, blue and amber; violet and red if files can be damaged.
 fn tone((tier, power_cut): (Guarantee, Option<Loss>)) -> usize {
     match (tier, power_cut) {
         (Guarantee::None, _) => 6,
@@ -83,7 +83,7 @@ fn tone((tier, power_cut): (Guarantee, Option<Loss>)) -> usize {
 }
 
 fn combinations(effects: &Effects) -> Dots {
-    // At a fixed rate all do as many: then latency tells.
+    // At a fixed rate the speed is equal, so latency is shown.
     let by_speed = effects.points.iter().all(|spot| spot.per_second.is_some());
     let promises = by_promise(&effects.points);
     let groups = promises.iter().map(|(promise, spots)| Group {
@@ -144,7 +144,7 @@ fn in_words(figure: &Estimate, unit: Unit) -> String {
     format!("{}{}", unit.show(figure.value), spread::after(figure.interval, |value| unit.show(value)))
 }
 
-/// A combination by its settings, without its store, which the title has: `journal_mode=WAL (the paper's best)`.
+/// A combination by its settings, without its store, which is in the title: `journal_mode=WAL (the paper's best)`.
 fn label(effects: &Effects, spot: &Spot) -> String {
     let own = spot.name.strip_prefix(&effects.place.store).unwrap_or(&spot.name).trim_start();
     match (own, spot.marks.join(", ")) {
@@ -230,7 +230,7 @@ mod tests {
                 row("none", "j=W s=N", true),
             ]
         );
-        // Four operations that take 0.8875 of a microsecond on average, but for the weather.
+        // Four operations with a mean of 0.8875 µs, except for the blocks' noise.
         let base = &all[0].groups[1].rows[0];
         assert!((base.y / 1e6 - 1.0).abs() < 0.2 && base.low.unwrap() < base.y, "{base:?}");
         assert_eq!(rows(&all[1]), [row("j, next to D", "W", false), row("s, next to N", "F", false)]);

@@ -10,10 +10,10 @@ use crate::data::findings::{Checked, Counts, Study, check, counts, label, mixed_
 use crate::data::merge::Merged;
 use crate::markup::{Html, Tag, column, folded, list, note, number, p, row, scroll, small, table, tag};
 
-/// Checks of one verdict that are listed before the rest is only counted; all are in the JSON.
+/// Checks of one verdict that are listed; the rest is counted, and in the JSON.
 const LISTED: usize = 24;
 
-/// The section's content; nothing where no study has claims.
+/// The section's content; empty if no study has claims.
 pub fn html(merged: &Merged<'_>) -> Html {
     let studies = check(merged);
     if studies.is_empty() {
@@ -42,12 +42,12 @@ fn of_study(merged: &Merged<'_>, study: &Study<'_>) -> Html {
     ))
 }
 
-/// Whether the run measured anything of what a claim is about.
+/// Whether any part of a claim was measured.
 fn is_measured(checked: &Checked<'_>) -> bool {
     checked.findings.iter().any(Finding::is_measured)
 }
 
-/// The claims that nothing was measured of, in one line that opens.
+/// The claims without measurements, folded into one line.
 fn not_measured(unmeasured: &[(usize, &Checked<'_>)], all: usize) -> Tag {
     let line = |(index, checked): &(usize, &Checked<'_>)| {
         let takes = match checked.findings.first() {
@@ -73,7 +73,7 @@ fn some(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// Which stores its claims compare, where these are not all.
+/// The stores that its claims compare, if not all.
 fn among(study: &Study<'_>) -> String {
     let all = &study.study.among;
     if all.is_empty() {
@@ -140,7 +140,7 @@ fn elsewhere(merged: &Merged<'_>, claim: &Claim, others: &[&Finding]) -> Html {
     Html::of((badge(Verdict::Unknown), takes))
 }
 
-/// A verdict, where it holds, and the figures that tell.
+/// A verdict, its scope, and the most telling figures.
 fn of_finding(merged: &Merged<'_>, checked: &Checked<'_>, finding: &Finding) -> Html {
     let label = label(merged, &finding.scope);
     let why = telling(finding)
@@ -154,7 +154,7 @@ fn of_finding(merged: &Merged<'_>, checked: &Checked<'_>, finding: &Finding) -> 
     Html::of((badge(finding.verdict), " ", parts.join("; ")))
 }
 
-/// One check in a line, with what its unit means where that is not clear.
+/// One check in a line, with the meaning of its unit if that is unclear.
 fn in_full(evidence: &Evidence, with_figure: bool) -> String {
     let line = evidence_line(evidence, with_figure);
     let is_space = evidence.unit == Unit::Share && evidence.figure == "space";

@@ -1,4 +1,4 @@
-//! Maps of heat as data: the page has them as tables, and saves pictures of them.
+//! Heat maps as data: the page shows them as tables, and saves pictures of them.
 
 use serde::Serialize;
 use storebench_core::units::three_digits;
@@ -19,7 +19,7 @@ pub struct Heat {
     store: String,
     heads: Vec<String>,
     rows: Vec<Row>,
-    /// The section's own words on its maps.
+    /// The section's legend of its maps.
     legend: String,
 }
 
@@ -32,7 +32,7 @@ struct Row {
 #[derive(Debug, PartialEq, Serialize)]
 struct Cell {
     lines: Vec<String>,
-    /// The number of its colour in the page's style; none where it has no figure.
+    /// The index of its colour in the page's style; `None` without a figure.
     shade: Option<u32>,
     best: bool,
 }
@@ -66,7 +66,7 @@ pub fn heats(report: &Report<'_>) -> Vec<Heat> {
     SECTIONS.iter().flat_map(|section| of(section)).collect()
 }
 
-/// Goes through the maps of some blocks that stand under a title.
+/// Adds the maps in some blocks under a title.
 fn maps(
     blocks: &[Block],
     title: &str,

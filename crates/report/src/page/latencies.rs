@@ -1,4 +1,4 @@
-//! Percentiles of latency, from the histograms that results hold, with as many points as a curve needs.
+//! Percentiles of latency from the histograms in results, with as many points as a curve needs.
 
 use std::sync::LazyLock;
 
@@ -9,28 +9,28 @@ use storebench_core::measure::latency::{BUCKETS, longest_of, occurrences};
 
 use super::cells::Row;
 
-/// The quantiles of a curve. Those that an operation was not timed often enough for are left out.
+/// The quantiles of a curve, without those that need more operations.
 const QUANTILES: [f64; 13] =
     [0.0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9995, 0.9999, 0.99999, 1.0];
 
 /// Steps of a latency's natural logarithm: one is 1 %, a third of what three digits tell apart at worst.
 const STEPS: f64 = 100.0;
 
-/// Curves of all cells, all of a cell's trials taken together.
+/// Curves of all cells, over all trials of each cell.
 #[derive(Debug, Serialize)]
 pub struct Percentiles {
     quantiles: [f64; 13],
     steps: f64,
-    /// By operation, then by the cells' numbers. The first number is the natural logarithm of nanoseconds in `steps`, each
+    /// By operation, then by cell. The first number is the natural logarithm of nanoseconds in `steps`, each
     /// further one the difference to the one before it, for the quantiles from the first on; the last one is always that of
-    /// the longest. Empty where there is no histogram.
+    /// the longest. Empty without a histogram.
     curves: IndexMap<String, Vec<Vec<i32>>>,
     /// Histograms that could not be read.
     unreadable: usize,
 }
 
 impl Percentiles {
-    /// Reads all histograms, on all processors.
+    /// Reads all histograms, in parallel.
     pub fn new(rows: &[Row<'_>], operations: &IndexSet<String>) -> Percentiles {
         let mut curves = IndexMap::new();
         let mut unreadable = 0;
@@ -94,7 +94,7 @@ impl Counts {
         if self.total == 0 {
             return Vec::new();
         }
-        // A quantile nearer to 1 than one operation's share would only repeat the longest.
+        // A quantile nearer to 1 than a single operation's share would only repeat the longest.
         let told_apart = 1.0 - 1.0 / self.total as f64;
         let inner = QUANTILES.into_iter().filter(|quantile| *quantile < 1.0 && *quantile <= told_apart);
         let (mut step, mut passed) = (0, 0);
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_curve_is_within_a_percent_of_the_truth() {
-        // Buckets that hold 1, 2, 3, ... thousands of nanoseconds, in two halves as if from two trials.
+        // Buckets that hold 1, 2, 3, ... thousands of nanoseconds, in two halves as from two trials.
         let bucket = |ns: u64| (0..BUCKETS).find(|bucket| longest_of(*bucket) >= ns).unwrap();
         let all: Vec<(u16, u64)> = (1..=1000).map(|number| (bucket(number * 1000), 1)).collect();
         let (odd, even): (Vec<_>, Vec<_>) = all.chunks(2).map(|pair| (pair[0], pair[1])).unzip();

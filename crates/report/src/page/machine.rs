@@ -1,4 +1,4 @@
-//! The machine, the places, and how to do it again.
+//! The machine, the places, and how to repeat the run.
 
 use indexmap::IndexMap;
 use storebench_core::result::{PlaceInfo, RunHeader};
@@ -11,7 +11,7 @@ use crate::data::moment::to_the_second;
 use crate::data::summary::rotation;
 use crate::markup::{BREAK, Html, Tag, code, folded, p, pairs, tag};
 
-/// A line for each machine: its processor, the studies that ran there, and when the first of them began.
+/// A line for each machine: its processor, its studies, and the start of the first.
 pub fn subtitle(merged: &Merged<'_>) -> Html {
     let mut lines: IndexMap<String, (Vec<&str>, String)> = IndexMap::new();
     for run in merged.runs {
@@ -52,7 +52,7 @@ pub fn html(merged: &Merged<'_>) -> Html {
     Html::of(machines.into_values().map(of_machine).collect::<Vec<_>>())
 }
 
-/// A text that is the same for runs of one machine, at the same places.
+/// A machine with its places, as a text that is equal for runs of the same.
 fn machine(run: &Run) -> String {
     let RunHeader { hardware, storebench, environment, .. } = &run.header;
     let places = run.header.places.iter().map(|place| (&place.name, &place.path, &place.file_system));
@@ -135,7 +135,7 @@ fn plan(run: &Run, several: bool) -> Tag {
     folded(summary, (how, code(without_names(&run.header.plan))))
 }
 
-/// A command line that a shell reads back as the same words, but for user names.
+/// A command line that a shell reads back as the same words, without user names.
 fn command(words: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
     let quoted = words.iter().map(|word| without_names(word)).map(|word| {

@@ -1,4 +1,4 @@
-//! Figures that the page lacks, and what casts doubt on those it has.
+//! Figures that the page lacks, and reasons to doubt the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,12 +20,12 @@ use crate::judge::place::ENOUGH_BLOCKS;
 use crate::markup::{Html, Part, Tag, list, p, small, tag};
 use crate::stats::MIN_BLOCKS;
 
-/// Kinds that are listed before the rest is only counted.
+/// Kinds that are listed; the rest is counted.
 const LISTED: usize = 40;
 /// Gaps that are named above the answer.
 const GAPS: usize = 3;
 
-/// The first facts that a reader should know: how little is behind the figures, and the main gaps.
+/// The first facts for a reader: how little is behind the figures, and the main gaps.
 pub fn first(merged: &Merged<'_>, doubts: &Doubts) -> Html {
     let mut lines: Vec<Html> = summary::unfinished(merged).into_iter().map(Html::of).collect();
     lines.extend(doubts.few.as_ref().map(|few| Html::of((&few.what, ": a first impression."))));
@@ -100,18 +100,18 @@ fn measured<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a Measured> {
     trials(merged).filter_map(TrialResult::ok)
 }
 
-/// Doubts that a careful reader should know before believing the figures.
+/// Doubts about the figures that a careful reader should know.
 pub struct Doubts {
     /// All.
     all: Vec<String>,
-    /// Whether there are too few trials to tell how much figures vary.
+    /// Whether there are too few trials to know the scatter of figures.
     few: Option<Few>,
-    /// The number of doubts besides.
+    /// The number of other doubts.
     others: usize,
 }
 
 impl Doubts {
-    /// Those of all runs.
+    /// The doubts of all runs.
     pub fn new(merged: &Merged<'_>) -> Doubts {
         let (impossible, noise) = (summary::doubt_lines(merged), summary::noise_lines(merged));
         let builds = builds::not_ranked(merged);
@@ -126,13 +126,13 @@ impl Doubts {
     }
 }
 
-/// Cells with fewer trials than an interval takes.
+/// Cells with fewer trials than an interval needs.
 struct Few {
     what: String,
     why: String,
 }
 
-/// Counts the cells that have figures of fewer trials than an interval takes.
+/// Counts the cells with figures from fewer trials than an interval needs.
 fn few_trials(merged: &Merged<'_>) -> Option<Few> {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for group in &merged.groups {
@@ -168,7 +168,7 @@ fn few_trials(merged: &Merged<'_>) -> Option<Few> {
     Some(Few { what, why })
 }
 
-/// Doubts for what the machine did beside.
+/// Doubts because of other activity of the machine.
 fn of_the_machine(merged: &Merged<'_>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for run in merged.runs {
@@ -213,7 +213,7 @@ fn of_the_machine(merged: &Merged<'_>) -> Vec<String> {
     all
 }
 
-/// Axes of the runs' workloads of which only the default was measured: what would have been learned, and the axis.
+/// Axes of the runs' workloads with only the default measured: what other values would have shown, and the axis.
 fn untried(merged: &Merged<'_>) -> Vec<(&'static str, String)> {
     let any = |tried: &dyn Fn(&Cell) -> bool| trials(merged).any(|trial| tried(&trial.cell));
     let all = [
@@ -241,7 +241,7 @@ fn untried(merged: &Merged<'_>) -> Vec<(&'static str, String)> {
     untried.map(|(axis, _, what, value)| (what, format!("{axis}{value}"))).collect()
 }
 
-/// Axes and figures that this run says nothing about.
+/// Axes and figures that this run lacks.
 fn not_measured(merged: &Merged<'_>) -> Vec<String> {
     let mut all: Vec<String> =
         untried(merged).into_iter().map(|(what, axis)| format!("{what} (axis {axis})")).collect();
@@ -249,7 +249,7 @@ fn not_measured(merged: &Merged<'_>) -> Vec<String> {
     if !operations().any(|o| !o.series.is_empty()) {
         all.push("second by second (operations were too short, or not recorded so)".into());
     }
-    // Of one round nobody expects a figure of several.
+    // A single round is not expected to have figures by round.
     let rounds = measured(merged).any(|measured| !measured.rounds.is_empty());
     for column in COLUMNS.iter().filter(|column| rounds || column.id != DISK_GROWTH) {
         let known = if column.is_of_operation() {
@@ -264,7 +264,7 @@ fn not_measured(merged: &Merged<'_>) -> Vec<String> {
     all
 }
 
-/// A figure that some or all trials could not know, and why.
+/// A figure that is unknown in some or all trials, with the reason.
 struct Unknown<'a> {
     figure: &'a str,
     reason: &'a str,
@@ -272,7 +272,7 @@ struct Unknown<'a> {
     times: usize,
     /// Trials in which anything was measured.
     trials: usize,
-    /// The place of all those without it, where others have another.
+    /// The place of all trials without it, if others are elsewhere.
     place: Option<&'a str>,
 }
 

@@ -1,5 +1,5 @@
-//! The data of the page: every cell and its figures, as columns of arrays, which compress well. All that needs deciding is
-//! decided here, by the same code as for the terminal; the page only shows it.
+//! The data of the page: every cell and its figures, as columns of arrays, which compress well. All decisions are made
+//! here, by the same code as for the terminal; the page only shows them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,30 +33,30 @@ use crate::layout::words;
 use crate::report::Report;
 use crate::stats::{Better, MIN_BLOCKS};
 
-/// Colours that the page has for contestants.
+/// The page's colours for contestants.
 const PALETTE: usize = 16;
 
-/// The version of this layout, for those who read the page's data.
+/// The version of this layout, for readers of the page's data.
 const LAYOUT: u32 = 2;
 
-/// Everything that the page draws from.
+/// Everything that the page draws.
 #[derive(Debug, Serialize)]
 pub struct Model<'a> {
     layout: u32,
     storebench: &'static str,
     /// The days on which the runs were started.
     measured: String,
-    /// The noun for the contestants: one and several.
+    /// The noun for the contestants: singular and plural.
     ranked: (String, &'static str),
     stores: Vec<Store>,
     /// The runs' machines in words, by their names.
     machines: BTreeMap<&'a str, String>,
-    /// The axes that tell groups apart.
+    /// The axes that separate groups.
     group_axes: Vec<GroupAxis>,
     groups: Vec<Group>,
     /// The axes within a matrix.
     axes: Axes,
-    /// The axes that tell contestants apart and have numbers for values.
+    /// The axes that distinguish contestants and have numbers for values.
     variants: Vec<Variants>,
     operations: Vec<String>,
     columns: Vec<ColumnInfo>,
@@ -71,36 +71,36 @@ pub struct Model<'a> {
     trial: IndexMap<&'static str, Figures>,
     /// Figures of operations, by operation and column.
     operation: IndexMap<String, IndexMap<&'static str, Figures>>,
-    /// Who won, by the rows' names.
+    /// The winners, by row.
     contests: IndexMap<String, Contests>,
-    /// The rates of cells that did not keep up with the one asked for: by operation, then by the cell's number.
+    /// The reached rates of cells that did not keep up: by operation, then by cell.
     saturated: IndexMap<String, BTreeMap<usize, String>>,
     /// The cost of guarantees and loads.
     prices: Prices,
-    /// Charts of what settings are worth.
+    /// Charts of the effects of settings.
     dots: Vec<Dots>,
-    /// Maps of heat.
+    /// Heat maps.
     heats: Vec<Heat>,
     percentiles: Percentiles,
     timelines: Timelines,
     rounds: Rounds,
-    /// Stores whose data outgrow memory.
+    /// Stores with data that outgrow memory.
     sizes: Vec<Drawn>,
-    /// From so many trials on figures have intervals; fewer have their range.
+    /// From this number of trials figures have intervals; with fewer they have ranges.
     fewest_trials: usize,
-    /// The view that the page opens on, as addresses write it; empty for the one that has the most figures.
+    /// The view on which the page opens, as in addresses; empty for the one with the most figures.
     start: &'a str,
 }
 
 #[derive(Debug, Serialize)]
 struct Store {
-    /// The contestant's name: the store's, unless something else is compared.
+    /// The contestant's name: its store's, unless something else is compared.
     name: String,
     /// The engine's versions in the runs.
     version: String,
-    /// Whether it is a part of the harness, which is shown and never wins.
+    /// Whether it belongs to the harness: shown, but never a winner.
     harness: bool,
-    /// The position in the page's palette.
+    /// The index in the page's palette.
     colour: usize,
 }
 
@@ -108,24 +108,24 @@ struct Store {
 struct GroupAxis {
     id: &'static str,
     values: Vec<String>,
-    /// One of its values in words.
+    /// A single value in words.
     one: String,
-    /// Where its values stand on a scale, if they are numbers.
+    /// The positions of its values on a scale, for numbers.
     numbers: Vec<Option<f64>>,
-    /// Whether these only order them: they stand at even distances, by their names.
+    /// Whether these only order the values: they are drawn at even distances, by name.
     ordered: bool,
 }
 
 #[derive(Debug, Serialize)]
 struct Group {
     title: String,
-    /// A position in each axis of `group_axes`.
+    /// The index of its value on each axis of `group_axes`.
     at: Vec<usize>,
-    /// The rows of its matrix, as positions in the page's rows. Those of another workload are not here.
+    /// The rows of its matrix, as indices into the page's rows. Rows of another workload are not here.
     rows: Vec<usize>,
-    /// Its operations, as positions in the page's operations.
+    /// Its operations, as indices into the page's operations.
     operations: Vec<usize>,
-    /// Which stores an accident can cost as a whole.
+    /// Stores that an accident can destroy.
     dangers: Vec<String>,
 }
 
@@ -198,7 +198,7 @@ impl<'a> Model<'a> {
     }
 }
 
-/// The contestants, each with its store's versions where it has one store.
+/// The contestants, each with its store's versions if it has one store.
 fn stores(merged: &Merged<'_>, names: &IndexSet<&str>) -> Vec<Store> {
     let infos = || merged.runs.iter().flat_map(|run| &run.header.stores);
     let mut engines: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
@@ -224,7 +224,7 @@ fn stores(merged: &Merged<'_>, names: &IndexSet<&str>) -> Vec<Store> {
     stores
 }
 
-/// Gives another colour to what has that of one before it, such as variants of one store, as long as there are any.
+/// Assigns another colour to a contestant with the colour of an earlier one, such as a variant of a store, while there are any.
 fn tell_apart(stores: &mut [Store]) {
     let taken: BTreeSet<usize> = stores.iter().map(|store| store.colour).collect();
     let mut free: BTreeSet<usize> = (0..PALETTE).filter(|colour| !taken.contains(colour)).collect();
@@ -294,7 +294,7 @@ impl GroupAxis {
     }
 }
 
-/// The time that a flushed write takes on a simulated disk, by which disks are ordered.
+/// The time of a flushed write on a simulated disk, which orders disks.
 fn flushed_ns(merged: &Merged<'_>, disk: &str) -> Option<f64> {
     let places = merged.runs.iter().flat_map(|run| &run.header.places);
     places.filter_map(|place| place.disk.as_ref()).find(|own| own.name == disk)?.flushed_ns()
@@ -346,12 +346,12 @@ fn matrix_rows(matrices: &[Option<Matrix>]) -> Vec<MatrixRow> {
             rows.push(row);
         }
     }
-    // Space and memory last, also where another group brought another operation.
+    // Space and memory last, even if another group adds an operation.
     rows.sort_by_key(|row| matches!(row.name.as_str(), "space" | "memory"));
     rows
 }
 
-/// Which of the page's rows a matrix has.
+/// The rows of the page that a matrix has.
 fn positions(rows: &[MatrixRow], matrix: &Option<Matrix>) -> Vec<usize> {
     let of = |row: &MatrixRow| {
         matrix.iter().flat_map(|matrix| &matrix.rows).any(|own| own.figure.name == row.name)
@@ -373,7 +373,7 @@ fn operation_figures(
     operations.iter().map(of).collect()
 }
 
-/// A trial that succeeded, and what it measured of one operation.
+/// A successful trial, and its measurements of one operation.
 struct Trial<'a> {
     measured: &'a Measured,
     operation: Option<&'a OperationResult>,
@@ -384,7 +384,7 @@ fn trials<'a>(row: &Row<'a>, name: &str) -> Vec<Trial<'a>> {
     measured.map(|measured| Trial { measured, operation: measured.operation(name) }).collect()
 }
 
-/// The columns that any cell has a figure for.
+/// The columns with a figure in any cell.
 fn figures(rows: &[Row<'_>], name: &str, columns: Vec<&'static Column>) -> IndexMap<&'static str, Figures> {
     // Looked up once for all columns: a large run has hundreds of thousands of figures.
     let trials: Vec<Vec<Trial<'_>>> = rows.par_iter().map(|row| trials(row, name)).collect();

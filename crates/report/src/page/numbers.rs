@@ -1,31 +1,31 @@
-//! Numbers as the page carries them: rounded to the digits that are shown, so that they compress.
+//! Numbers in the page's data: rounded to the digits that are shown, so that they compress.
 
 use serde::Serialize;
 
 use crate::stats::{self, Estimate, MIN_BLOCKS, MeanKind};
 
-/// Significant digits of a figure; reports show three, and a fourth and fifth keep a second rounding from being seen.
+/// Significant digits of a figure; reports show three, and a fourth and fifth hide the second rounding.
 const DIGITS: i32 = 5;
 
 /// Significant digits of an uncertainty.
 const UNCERTAINTY_DIGITS: i32 = 3;
 
-/// One figure of every cell, by the cells' numbers.
+/// One figure of every cell, by cell.
 #[derive(Debug, Default, Serialize)]
 pub struct Figures {
-    /// The mean; `null` where there is none.
+    /// The mean; `null` without a figure.
     mean: Vec<Option<f64>>,
-    /// The reach of its interval; `null` where there is none. Positive, `s`: a geometric mean `m`, whose interval is
+    /// The reach of its interval; `null` without one. Positive, `s`: a geometric mean `m`, whose interval is
     /// from `m / (1 + s)` to `m * (1 + s)`. Negative, `-h`: an arithmetic mean, whose interval is from `m - h` to `m + h`.
-    /// Zero: no spread. Of two trials it is their range.
+    /// Zero: no spread. For two trials it is their range.
     spread: Vec<Option<f64>>,
-    /// Cells of which this figure is of two trials, though more succeeded.
+    /// Cells of which only two trials have this figure, though more succeeded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fewer: Vec<usize>,
 }
 
 impl Figures {
-    /// Adds the next cell's, from those of its trials, of which so many succeeded.
+    /// Adds the next cell's figure, given its trials' values and the number of its successful trials.
     pub fn push(&mut self, values: &[f64], succeeded: usize) {
         let mean = stats::mean(values);
         if values.len() < MIN_BLOCKS && succeeded >= MIN_BLOCKS {
@@ -51,10 +51,10 @@ fn spread(kind: MeanKind, mean: &Estimate) -> Option<f64> {
 }
 
 /// Powers of ten up to this one are exact, and a whole number multiplied or divided by one is the number nearest to the
-/// decimal fraction, which is written in as many digits.
+/// decimal fraction, which is written with the same digits.
 const EXACT_POWERS: i32 = 22;
 
-/// A number to so many significant digits.
+/// A number rounded to significant digits.
 pub fn rounded(value: f64, digits: i32) -> f64 {
     if value == 0.0 {
         return value;

@@ -1,4 +1,4 @@
-//! The price of a guarantee, or of a load in the background: a cell's mean latency beside that of the same cell in another
+//! The price of a guarantee, or of a background load: a cell's mean latency compared with the same cell's in another
 //! group, paired by block.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,29 +15,29 @@ use crate::data::matrix::series;
 use crate::data::merge::{GroupKey, Merged};
 use crate::stats::{Ratio, compare};
 
-/// Pairs of cells, and how many times longer operations take in the first than in the second.
+/// Pairs of cells, with the factor between their operations' times.
 #[derive(Debug, Default, Serialize)]
 pub struct Prices {
-    /// The cells' numbers.
+    /// The cells.
     cell: Vec<usize>,
-    /// Those of the cells that they are compared with.
+    /// The cells that they are compared with.
     beside: Vec<usize>,
     /// By operation.
     of: IndexMap<String, Times>,
 }
 
-/// In the order of the pairs; `null` where there is no ratio.
+/// In the order of the pairs; `null` without a ratio.
 #[derive(Debug, Default, Serialize)]
 struct Times {
     times: Vec<Option<f64>>,
-    /// The interval is from `times / (1 + spread)` to `times * (1 + spread)`; of two blocks, the range.
+    /// The interval is from `times / (1 + spread)` to `times * (1 + spread)`; for two blocks, the range.
     spread: Vec<Option<f64>>,
-    /// Blocks that were compared.
+    /// The number of compared blocks.
     blocks: Vec<usize>,
 }
 
 impl Prices {
-    /// Of all pairs that the page shows beside each other.
+    /// The prices of all pairs that the page compares.
     pub fn new(merged: &Merged<'_>, rows: &[Row<'_>], operations: &IndexSet<String>) -> Prices {
         let numbers: BTreeMap<&Key<'_>, usize> =
             rows.iter().enumerate().map(|(number, row)| (&row.key, number)).collect();
@@ -75,8 +75,8 @@ impl Times {
     }
 }
 
-/// Whether the page lays one group beside another: they differ in the guarantee alone, the first coming later; or in the load
-/// alone, and the second has none.
+/// Whether the page compares two groups: they differ only in the guarantee, and the first comes later; or only in the load,
+/// and the second has none.
 fn are_shown((group, other): (usize, usize), groups: &[&GroupKey]) -> bool {
     let (own, base) = (groups[group], groups[other]);
     let axes: BTreeSet<Axis> = own.facets.iter().chain(&base.facets).map(|(axis, _)| *axis).collect();
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn ratios_are_paired_by_block() {
-        // Blocks differ a hundredfold, and the load makes all of them twice as slow: means that were taken to be independent
-        // would say that nothing is known.
+        // Blocks differ a hundredfold, and the load makes all of them twice as slow: means that were taken as independent
+        // would show nothing.
         let of = |weather: f64| {
             let sample = Sample::new("lmdb").ns(1e3 * weather);
             vec![sample, Sample::new("lmdb").ns(2e3 * weather).background(Background::Cpu(1))]

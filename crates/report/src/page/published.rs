@@ -1,4 +1,4 @@
-//! Published tables in the page, beside what the run has in the same places.
+//! Published tables in the page, compared with the run's own places.
 
 use storebench_core::cell::Data;
 use storebench_core::units::{CountRange, grouped};
@@ -14,7 +14,7 @@ use crate::markup::{
 };
 use crate::published::Table;
 
-/// The section's content; nothing where no table comes with the study.
+/// The section's content; empty if no table belongs to the study.
 pub fn html(merged: &Merged<'_>) -> Html {
     let all = beside(merged, None);
     let (mut tables, mut empty) = (Vec::new(), Vec::new());
@@ -56,7 +56,7 @@ fn group(merged: &Merged<'_>, beside: &Beside<'_>) -> Tag {
     folded(words, grid(beside))
 }
 
-/// The rows and columns of the table of which the run has any place.
+/// The rows and columns of the table with any place of the run.
 fn grid(beside: &Beside<'_>) -> Tag {
     let found = || beside.places.iter().filter(|place| place.found.is_some());
     let mut columns: Vec<(Data, CountRange)> = found().map(|place| (place.data, place.records)).collect();

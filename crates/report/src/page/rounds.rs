@@ -1,4 +1,4 @@
-//! Round by round: speed and the space of the files after each of several runs on one database.
+//! Figures by round in the page: speed and disk space of the files after each of several rounds on one database.
 
 use serde::Serialize;
 
@@ -7,16 +7,16 @@ use super::numbers::Figures;
 use crate::data::merge::{Entry, measured};
 use crate::data::rounds::{Figure, most, values, written_bytes};
 
-/// The figures of all cells, round by round; empty where no trial has several.
+/// The figures of all cells by round; empty if no trial has several.
 #[derive(Debug, Serialize)]
 pub struct Rounds {
     /// Operations per second.
     speed: Vec<Figures>,
-    /// The space of the files on disk, in bytes.
+    /// Disk space of the files, in bytes.
     files: Vec<Figures>,
-    /// The longest operation, in nanoseconds.
+    /// The longest latency, in nanoseconds.
     longest: Vec<Figures>,
-    /// The bytes of values that were written until then; only of a set's life.
+    /// The bytes of values written until then; only for a set's life.
     written: Vec<Figures>,
 }
 

@@ -1,4 +1,4 @@
-//! Sections in the page.
+//! Renders sections in the page.
 
 use storebench_core::units::three_digits;
 
@@ -6,10 +6,10 @@ use crate::markup::{BREAK, Html, Literal, Tag, column, folded, note, row, scroll
 use crate::section::view::{Group, Head, View};
 use crate::section::{Block, Cell, Column, Drawing, Fold, Open, Section, Table, Tone};
 
-/// Shades between the best and what takes four times as much.
+/// The number of shades between the best and four times as much.
 const SHADES: f64 = 6.0;
 
-/// A section with its title; nothing where it has nothing to say.
+/// A section with its title; empty without content.
 pub fn html(section: &Section, blocks: &[Block]) -> Html {
     if blocks.is_empty() {
         return Html::default();
@@ -43,7 +43,7 @@ pub fn content(blocks: &[Block]) -> Html {
     html
 }
 
-/// Room for what the scripts draw: of the page's data by number, or of the cells that the filters choose.
+/// Room for a drawing by the scripts: of the page's data by number, or of the cells that the filters select.
 fn chart(name: &str, number: usize) -> Html {
     match name {
         "dots" => Html::of(tag("div").class("dots").attr("data-dots", number.to_string())),
@@ -89,7 +89,7 @@ fn rows(view: &View<'_>, groups: &[Group<'_>], titled: bool) -> Vec<Tag> {
     rows
 }
 
-/// The shade of what takes so many times the least.
+/// The shade of a multiple of the smallest figure.
 pub fn shade(times: f64) -> u32 {
     (times.max(1.0).ln() / 4f64.ln() * SHADES).round().min(SHADES) as u32
 }
@@ -110,7 +110,7 @@ pub(crate) fn cell(cells: &[(&Column, &Cell)], head: &Head<'_>) -> Tag {
     }
 }
 
-/// The content of a place: its cells below each other, bold where they are the best.
+/// The content of a place: its cells below each other, the best in bold.
 pub(crate) fn inner(cells: &[(&Column, &Cell)], empty: &'static str) -> Html {
     let of = |(column, cell): &(&Column, &Cell)| {
         let text = cell.in_words(column.unit).unwrap_or_else(|| empty.replace('-', "–"));

@@ -1,4 +1,4 @@
-//! The settings of every store, as its engine read them back.
+//! The settings of every store, as its engine reported them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

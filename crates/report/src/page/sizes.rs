@@ -1,4 +1,4 @@
-//! Data against memory: the lines of the charts, whose points are cells.
+//! Data against memory in the page: the lines of the charts, whose points are cells.
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
@@ -11,10 +11,10 @@ use crate::data::sizes::{Falls, Sizes, is_there, sizes, times};
 use crate::markup::{Html, Literal};
 use crate::stats::cliff::Cliff;
 
-/// Digits of sizes in the page's data.
+/// Significant digits of sizes in the page's data.
 const DIGITS: i32 = 4;
 
-/// Stores that are drawn together.
+/// Stores in one chart.
 #[derive(Debug, Serialize)]
 pub struct Drawn {
     lines: Vec<Line>,
@@ -23,9 +23,9 @@ pub struct Drawn {
 /// A store's line.
 #[derive(Debug, Serialize)]
 struct Line {
-    /// The store's number.
+    /// The store's index.
     store: usize,
-    /// Data over memory, and the numbers of the cells that were of that size.
+    /// The data over the memory, and the cells of each size.
     times: Vec<f64>,
     cells: Vec<usize>,
     /// The sizes between which throughput falls, by operation.

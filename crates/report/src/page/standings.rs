@@ -1,4 +1,4 @@
-//! The page's first screen: the answer in the lines with which every output begins, a chart of all stores, and their table.
+//! The page's first screen: the first lines of every output, a chart of all stores, and their table.
 
 use super::group_address;
 use crate::brief::{self, Lines, WITHIN};
@@ -12,15 +12,15 @@ use crate::stats::Interval;
 use crate::terminal;
 use storebench_core::axis::Role;
 
-/// Bars end at so many times the best; what is longer is cut off.
+/// Bars end at this multiple of the best; longer ones are cut off.
 const LONGEST: f64 = 10.0;
 
-/// The meaning of the marks, once for all charts and tables.
+/// The legend of the marks, for all charts and tables.
 const LEGEND: &str = "*: take this one. ≈: too close to call with it; of these the safest is named first, then the smallest. Rows: by the geometric \
     mean over the operations, which is no verdict. Lines on bars: 95 % intervals; a bar that fades is longer. Bold figures: best of their column, or \
     too close to call. disk: bytes for each byte of values.";
 
-/// The lines; and where they are short, for each table a chart and the table.
+/// The lines; and if the tables are short, each with its chart.
 pub fn html(report: &Report<'_>) -> Html {
     let Lines { first, danger, last } = brief::lines(report);
     let line = |line: String| match line.strip_prefix(WITHIN) {
@@ -96,7 +96,7 @@ fn panel(name: &str, one: &Standings, table: &Table, place: usize) -> Tag {
             Some(tag("div").class("bar").attr("style", colour).with(parts))
         })
         .collect();
-    // To the row of the matrix, which has the rule that decided and all figures.
+    // Links to the row of the matrix, which has the deciding rule and all figures.
     let values = table.at.part(Role::Row);
     let parts: Vec<&str> =
         std::iter::once(name).chain(values.values().map(|(_, value)| value.text())).collect();

@@ -1,5 +1,5 @@
-//! Second by second, and epoch by epoch: operations and latencies of one trial of each cell, the one that took longest, and what
-//! the machine did meanwhile, with as many points as the page has room for.
+//! Operations and latencies by second, and by epoch, of one trial of each cell, the one that took longest, and the machine's activity
+//! meanwhile, with as many points as the page has room for.
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
@@ -11,14 +11,14 @@ use crate::column::{Column, MAX, P50, P99};
 use crate::data::merge::Merged;
 use crate::markup::{Html, Literal};
 
-/// Points of all timelines together, about; each is some twenty bytes of the page.
+/// The approximate number of points of all timelines together; each takes some twenty bytes of the page.
 const POINTS: usize = 60_000;
 
-/// Points of one timeline.
+/// The most points of one timeline.
 const MOST: usize = 240;
 const FEWEST: usize = 8;
 
-/// The timelines of all cells that have any.
+/// The timelines of all cells with any.
 #[derive(Debug, Serialize)]
 pub struct Timelines {
     /// By operation, second by second.
@@ -27,29 +27,29 @@ pub struct Timelines {
     epochs: IndexMap<String, Vec<Timeline>>,
 }
 
-/// One trial's.
+/// The timeline of one trial.
 #[derive(Debug, Default, Serialize)]
 struct Timeline {
     /// The cell's number.
     cell: usize,
     /// The block of the trial.
     block: u32,
-    /// When each point's time began, in seconds since the operation did.
+    /// The beginning of each point, in seconds since the operation began.
     at_s: Vec<f64>,
-    /// Operations in a second, on average.
+    /// Operations per second, on average.
     per_s: Vec<f64>,
-    /// [`LATENCIES`], of several seconds the worst one's.
+    /// [`LATENCIES`]; of several seconds the worst.
     #[serde(flatten)]
     latencies: IndexMap<String, Vec<u64>>,
-    /// The machine's own figures, on average; those that are known.
+    /// The machine's own figures, on average, as far as known.
     #[serde(flatten)]
     machine: IndexMap<&'static str, Vec<Option<f64>>>,
 }
 
-/// The latencies that are drawn.
+/// The drawn latencies.
 const LATENCIES: [Column; 3] = [P50, P99, MAX];
 
-/// Figures of the machine: what the page calls them, and the figures of a course whose sum they are.
+/// Figures of the machine: the page's name, and the figures of a course that it adds up.
 const MACHINE: [(&str, &[&str]); 16] = [
     ("processors", &["user_share", "system_share"]),
     ("user", &["user_share"]),
@@ -76,7 +76,7 @@ struct Found<'a> {
     operation: &'a OperationResult,
 }
 
-/// A stretch of time: when it began, in seconds since the operation did, and how long it was.
+/// A time span: its beginning, in seconds since the operation began, and its length.
 type Step = (f64, f64);
 
 impl Timelines {
@@ -105,7 +105,7 @@ impl Timelines {
     }
 }
 
-/// The trial that is longest by some length; `None` where none is of two.
+/// The longest trial by a measure of length; `None` if none has two steps.
 fn longest<'a>(row: &Row<'a>, operation: &str, length: fn(&OperationResult) -> usize) -> Option<Found<'a>> {
     let trials = row.entries.iter().map(|entry| entry.trial);
     let found =
@@ -113,14 +113,14 @@ fn longest<'a>(row: &Row<'a>, operation: &str, length: fn(&OperationResult) -> u
     found.filter(|found| length(found.operation) > 1).max_by_key(|found| length(found.operation))
 }
 
-/// Puts seconds together so that there are at most `points`, and no stall is lost.
+/// Joins seconds to at most `points` points without losing a stall.
 fn by_seconds(cell: usize, found: Found<'_>, points: usize) -> Timeline {
     let seconds = &found.operation.series;
     let span = seconds.last().map_or(0, |last| last.at_s) as usize + 1;
     let step = span.div_ceil(points).max(1) as u32;
     let mut line = Timeline { cell, block: found.trial.block, ..Timeline::default() };
     let mut steps: Vec<Step> = Vec::new();
-    // A second without an operation has no entry in the results, and is a point here: nothing was done in it.
+    // A second without operations has no entry in the results, but is a point here.
     for at in (0..span as u32).step_by(step as usize) {
         let within = seconds.iter().filter(|second| (at..at + step).contains(&second.at_s));
         let worst = |column: Column| {
@@ -133,7 +133,7 @@ fn by_seconds(cell: usize, found: Found<'_>, points: usize) -> Timeline {
     line.with_machine(found, &steps)
 }
 
-/// The epochs, but for a last one of less than half the length; of very many evenly some.
+/// The epochs, without a last one of less than half the length; if there are very many, an even selection.
 fn by_epochs(cell: usize, found: Found<'_>, points: usize) -> Timeline {
     let epochs = &found.operation.epochs;
     let whole = epochs.first().map_or(0, |first| first.lasted_ms);
@@ -171,11 +171,11 @@ impl Timeline {
         }
     }
 
-    /// The same with what the machine did in these steps, where it is known when in the trial they were.
+    /// Adds the machine's activity in these steps, if their times in the trial are known.
     fn with_machine(self, found: Found<'_>, steps: &[Step]) -> Timeline {
         let Found { trial, operation } = found;
         let first = trial.ok().and_then(|measured| {
-            // Kinds of transactions run beside one another: any series tells when they began.
+            // Kinds of transactions run at the same time: any series shows when they began.
             let mut series = std::iter::once(operation).chain(&measured.operations).map(|one| &one.series);
             series.find_map(|series| series.first())
         });
@@ -188,11 +188,11 @@ impl Timeline {
     }
 }
 
-/// The machine's figures in each step, where the operation began so many seconds after the trial.
+/// The machine's figures in each step, given the operation's beginning in seconds after the trial's.
 fn machine(course: &Course, began_s: f64, steps: &[Step]) -> IndexMap<&'static str, Vec<Option<f64>>> {
     let mean = |parts: &[&Vec<f64>], (at, lasted): Step| {
         let from = began_s + at;
-        // A look counts where the middle of its second lies.
+        // A sample counts if the middle of its second is in the step.
         let within = |(_, end): &(usize, &f64)| (from..from + lasted).contains(&(**end - 0.5));
         let looks = || course.at_s.iter().enumerate().filter(within).map(|(number, _)| number);
         let sum: f64 = looks().map(|look| parts.iter().map(|part| part[look]).sum::<f64>()).sum();
@@ -289,7 +289,7 @@ mod tests {
     fn what_the_machine_did_is_put_beside_the_seconds_in_which_it_did_it() {
         let trial = trial(|operation| operation.series = seconds(), Some(course()));
         let line = by_seconds(0, found(&trial), 4);
-        // The operation began after 3.2 s: its first second has the look at the time from 3 to 4 s.
+        // The operation began after 3.2 s: its first second has the sample of 3 to 4 s.
         assert_eq!(line.machine["processors"], [Some(0.5), Some(0.6), None, None]);
         assert_eq!(line.machine["memory"], [Some(4e6), Some(5e6), None, None]);
         assert!(!line.machine.contains_key("device_read"), "it is not known");

@@ -1,4 +1,4 @@
-//! The columns of a section's tables: their names in files, what they hold, and where people see them.
+//! The columns of a section's tables: their names in files, their types, and where people see them.
 
 use crate::column::Unit;
 
@@ -17,7 +17,7 @@ pub struct Column {
     pub place: Place,
     /// Whether CSV has it.
     pub in_csv: bool,
-    /// Its name in SQL and JSON, without the unit; these do not have it where there is none.
+    /// The name in SQL and JSON, without the unit; `None` to leave it out there.
     pub in_sql: Option<&'static str>,
 }
 
@@ -37,17 +37,17 @@ pub enum Kind {
 /// Where people see a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Nowhere.
+    /// Only in files.
     InFiles,
-    /// As the title above rows that have the same.
+    /// As the title above rows with the same value.
     Group,
     /// In each line.
     Line,
-    /// The same, of what marks a line and does not name it.
+    /// In each line, as a mark that does not name it.
     Mark,
-    /// As heads of columns, one for each of its values.
+    /// As column heads, one for each of its values.
     Across,
-    /// Below each of those heads; what several such columns have stands in one place, line by line.
+    /// Below each of those heads; several such columns share one place, line by line.
     Spread,
 }
 
@@ -76,42 +76,42 @@ impl Column {
         Column::new(id, Kind::Estimate, unit)
     }
 
-    /// The same, which people see there under this title.
+    /// The column in a place for people, with this title.
     pub const fn at(self, place: Place, title: &'static str) -> Column {
         Column { place, title, ..self }
     }
 
-    /// The same, of another name in SQL and JSON.
+    /// The column with another name in SQL and JSON.
     pub const fn sql(self, name: &'static str) -> Column {
         Column { in_sql: Some(name), ..self }
     }
 
-    /// The same, for CSV alone.
+    /// The column only in CSV.
     pub const fn only_csv(self) -> Column {
         Column { in_sql: None, ..self }
     }
 
-    /// The same, for SQL and JSON alone.
+    /// The column only in SQL and JSON.
     pub const fn only_sql(self) -> Column {
         Column { in_csv: false, ..self }
     }
 
-    /// Whether its cells stand to the right.
+    /// Whether its cells are aligned to the right.
     pub fn is_right(&self) -> bool {
         self.kind != Kind::Text
     }
 
-    /// Its names in CSV; none where that does not have it.
+    /// The names in CSV; empty if it is left out there.
     pub fn csv_names(&self) -> Vec<String> {
         if self.in_csv { self.names(self.id) } else { Vec::new() }
     }
 
-    /// Its names in SQL and JSON; none where these do not have it.
+    /// The names in SQL and JSON; empty if it is left out there.
     pub fn sql_names(&self) -> Vec<String> {
         self.in_sql.map_or_else(Vec::new, |name| self.names(name))
     }
 
-    /// A name with its unit last, and before that which end it is of.
+    /// A name with the end of an interval, and the unit last.
     fn names(&self, name: &str) -> Vec<String> {
         let ends: &[&str] = if self.kind == Kind::Estimate { &["", "_low", "_high"] } else { &[""] };
         let unit = match self.unit.name() {

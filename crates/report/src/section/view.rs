@@ -1,4 +1,4 @@
-//! A table as people see it: titles above groups of lines, and figures under the heads across.
+//! Arranges a table for people: titles above groups of lines, and figures under the heads across.
 
 use super::{Cell, Column, DASH, Place, Seen, Table};
 
@@ -18,9 +18,9 @@ pub struct View<'t> {
 pub struct Head<'t> {
     /// Its text.
     pub text: &'t str,
-    /// Whether what stands below it stands to the right.
+    /// Whether the column is aligned to the right.
     pub right: bool,
-    /// Whether anything below it is marked as the best.
+    /// Whether the column has a best mark.
     pub marked: bool,
     /// The mark of a place without a figure.
     pub empty: &'static str,
@@ -29,13 +29,13 @@ pub struct Head<'t> {
 /// Lines under a title.
 #[derive(Debug)]
 pub struct Group<'t> {
-    /// The title; `None` where lines have none.
+    /// The title; `None` for lines without one.
     pub title: Option<String>,
     /// The lines.
     pub lines: Vec<Line<'t>>,
 }
 
-/// A line: what stands in each of its columns, nothing, one cell, or several below each other.
+/// A line: the content of each column: nothing, one cell, or several below each other.
 pub type Line<'t> = Vec<Vec<(&'t Column, &'t Cell)>>;
 
 /// A line that is being filled.
@@ -45,7 +45,7 @@ struct Open<'t> {
 }
 
 impl Table {
-    /// The table as people see it: everything, or what they see first.
+    /// The table for people: everything, or the first view.
     pub fn view(&self, all: bool) -> View<'_> {
         let columns = self.shape.columns;
         let tells = |words: String| words != DASH;
@@ -59,7 +59,7 @@ impl Table {
         let labels = lines.iter().filter(|place| **place < first).count();
         let across_heads = if across.is_some() { self.heads.len() } else { 0 };
         let width = lines.len() + across_heads;
-        // A line's own columns to the left and right of those that are spread.
+        // A line's own columns to the left and right of the spread ones.
         let own = |index: usize| if index < labels { index } else { index + across_heads };
         let mut groups: Vec<(Option<String>, Vec<Open<'_>>)> = Vec::new();
         for row in &self.rows {
@@ -113,7 +113,7 @@ impl Table {
         let heads = lines[..labels].iter().map(own);
         let heads = heads.chain(self.heads.iter().map(|head| (head.as_str(), right, "-")));
         let heads: Vec<_> = heads.chain(lines[labels..].iter().map(own)).collect();
-        // Heads that nothing stands below, as those of rounds that are not shown, are left out.
+        // Heads without content, such as those of hidden rounds, are left out.
         let is_spread = |index: usize| (labels..labels + self.heads.len()).contains(&index);
         let is_there = |index: usize| {
             !is_spread(index)
@@ -137,7 +137,7 @@ impl Table {
     }
 }
 
-/// The words of a row's cell, as people see them.
+/// The words of a row's cell for people.
 fn words(columns: &[Column], row: &super::Row, place: usize) -> Option<String> {
     row.cells[place].in_words(columns[place].unit)
 }

@@ -1,4 +1,4 @@
-//! Backups and large batches that went on beside the steps of a set's life.
+//! Backups and large batches that ran during the steps of a set's life.
 
 use storebench_core::result::{Alongside, Calls, Measured};
 

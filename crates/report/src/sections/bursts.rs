@@ -1,4 +1,4 @@
-//! The bursts that each store takes.
+//! The bursts that each store can take.
 
 use storebench_core::result::{Burst, Measured};
 
@@ -58,7 +58,7 @@ fn rows(trials: &[&Measured]) -> Vec<Row> {
     by_load(trials).iter().map(|bursts| cells(bursts)).collect()
 }
 
-/// The bursts of trials at each load.
+/// The bursts of trials, grouped by load.
 pub(super) fn by_load<'m>(trials: &[&'m Measured]) -> Vec<Vec<&'m Burst>> {
     let loads = trials.iter().map(|measured| measured.bursts.len()).max().unwrap_or(0);
     let of = |load| trials.iter().filter_map(|measured| measured.bursts.get(load)).collect();

@@ -25,7 +25,7 @@ const CLUSTERS: Shape = Shape {
         Column::text("figure").at(Place::Group, ""),
         Column::whole("combinations"),
         Column::text("place").at(Place::Line, ""),
-        // Empty where no size can be chosen.
+        // Empty without a choice of size.
         Column { unit: Unit::Bytes, ..Column::whole("cluster") }.at(Place::Across, ""),
         Column::real("latency_mean", Unit::Nanoseconds).at(Place::Spread, ""),
         Column::real("beyond_lengths", Unit::Bytes).at(Place::Spread, ""),

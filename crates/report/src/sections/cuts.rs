@@ -1,4 +1,4 @@
-//! The states that power cuts can leave of each store.
+//! The states of each store after power cuts.
 
 use storebench_core::result::{BadState, Control, Finding, Phase};
 use storebench_core::units::{counted, rough_ns, three_digits};
@@ -53,14 +53,14 @@ const CUTS: Shape = Shape {
         Column::whole("file_system").at(Place::Line, "not mounted"),
         // States in which the engine's own check found no fault.
         Column::whole("verified"),
-        // Steps and time of which the newest was lost, in the median and the 99th percentile.
+        // The newest lost steps and their time, in the median and the 99th percentile.
         Column::whole("lost_steps_p50"),
         Column::whole("lost_steps_p99"),
         Column::real("lost_p50", Unit::Nanoseconds),
         Column::real("lost_p99", Unit::Nanoseconds),
         Column::real("open_p50", Unit::Nanoseconds),
         Column::real("open_most", Unit::Nanoseconds),
-        // States by the part of the history in which they were cut, and those of them that were not all there.
+        // States by the part of the history of the cut, and how many of them lost something.
         Column::whole("creating"),
         Column::whole("creating_not_held"),
         Column::whole("settling"),
@@ -81,7 +81,7 @@ const CUTS: Shape = Shape {
 
 /// Missing pieces that are named.
 const SHOWN: usize = 3;
-/// Bytes that a disk writes as a whole which tears blocks.
+/// The bytes that a disk which tears blocks writes at once.
 const TORN_BYTES: u64 = 512;
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
@@ -117,7 +117,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     vec![Block::Table(table), Block::fold("In words", Open::Part(0), notes), Block::Note(legend.into())]
 }
 
-/// What the stores of each group lost, in a line for each.
+/// The losses of each group's stores, in a line for each.
 pub fn answer(merged: &Merged<'_>) -> Vec<String> {
     let of = |group| {
         let (mut kept, mut unpromised, mut broken, mut unknown) = (vec![], vec![], vec![], vec![]);
@@ -194,7 +194,7 @@ fn row(one: &Looked) -> Vec<(&'static str, Cell)> {
     found.into_iter().chain(others).chain(controls).collect()
 }
 
-/// A store in a sentence or two: what it lost, and whether the check would have seen it.
+/// A store in a sentence or two: its losses, and whether the check would have detected them.
 fn sentence(store: &str, one: &Looked) -> Option<String> {
     let cuts = &one.cuts;
     let states = cuts.states();
@@ -217,7 +217,7 @@ fn sentence(store: &str, one: &Looked) -> Option<String> {
                 kinds.map(|kind| format!("{} in {}", kind.words(), of_all(cuts.of(kind), states))).collect();
             let median = quantile(&cuts.lost_steps, 0.5).zip(quantile(&cuts.lost_ns, 0.5));
             let lost = median.map_or(String::new(), |(steps, ns)| {
-                // From the acknowledgement of the first to that of the last: none where that is one.
+                // From the first lost acknowledgement to the last: zero for a single one.
                 let or = if ns > 0 { format!(" or {}", rough_ns(ns as f64)) } else { String::new() };
                 format!("; where the newest is lost, {}{or} in the median", counted(steps, "step"))
             });
@@ -248,7 +248,7 @@ fn of_all(states: u64, of: u64) -> String {
     format!("{states} ({share} % [{low}, {high}])")
 }
 
-/// The states by the part of the history in which they were cut.
+/// The states by the part of the history of the cut.
 fn parts(one: &Looked) -> String {
     let part = |phase: Phase| match one.phase(phase) {
         (0, _) => None,
@@ -261,7 +261,7 @@ fn parts(one: &Looked) -> String {
     if parts.is_empty() { String::new() } else { format!(". Of the cuts, {}", parts.join(", ")) }
 }
 
-/// A state in which more is lost than the tier allows: what must be missing for that, and where to see it.
+/// A state with a forbidden loss: what must be missing for it, and where to see it.
 fn explained(store: &str, trial: u64, bad: &BadState) -> Option<String> {
     let kept = bad.kept.as_ref()?;
     let missing: Vec<String> = kept.missing.iter().take(SHOWN).map(ToString::to_string).collect();

@@ -1,4 +1,4 @@
-//! The effects of settings: every combination by what it promises, what each value does by itself, and what two do together.
+//! The effects of settings: every combination with its promise, each value alone, and each pair.
 
 use storebench_core::units::rough_ns;
 
@@ -21,17 +21,17 @@ pub const SECTION: Section = Section {
     blocks,
 };
 
-/// The pairs of settings that are shown where not all are.
+/// Pairs of settings that are shown unless all are.
 const SHOWN: usize = 8;
 
-/// The settings that an answer names.
+/// Settings that an answer names.
 const NAMED: usize = 3;
 
 const HARDWARE: Column = Column::text("hardware");
 const METHOD: Column = Column::text("method");
 const STORE: Column = Column::text("store");
 const AT: Column = Column::text("at");
-/// Which of the tables a row of the CSV is from.
+/// The table of a row in the CSV.
 const ROW: Column = Column::text("row").only_csv();
 const SETTINGS: Column = Column::text("settings").only_csv();
 const BLOCKS: Column = Column::whole("blocks");
@@ -55,7 +55,7 @@ const MAIN: Shape = Shape {
         Column::text("promise").at(Place::Line, "promise"),
         Column::whole("pairs"),
         Column::text("operation").only_csv().at(Place::Across, ""),
-        // Empty where it is of all operations together.
+        // Empty for all operations together.
         Column::text("of").sql("operation").only_sql(),
         BLOCKS,
         Column::estimate("times", Unit::Count).at(Place::Spread, ""),
@@ -144,7 +144,7 @@ fn of(merged: &Merged<'_>, number: usize, effects: &Effects) -> Vec<Block> {
     blocks
 }
 
-/// What the settings are worth that change the time of all operations the most, where trials tell that they do.
+/// The settings that change the time of all operations the most, if trials prove it.
 pub fn answer(merged: &Merged<'_>) -> Option<String> {
     let all = effects(merged);
     let mut told: Vec<(f64, String)> = Vec::new();

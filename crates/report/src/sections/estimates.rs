@@ -1,4 +1,4 @@
-//! Times on other disks, estimated from what trials asked of the simulated one that they were on.
+//! Times on other disks, estimated from the trials' requests to a simulated one.
 
 use std::collections::BTreeMap;
 
@@ -36,9 +36,9 @@ const ESTIMATES: Shape = Shape {
         Column::text("recorded_on"),
         Column::real("recorded", Unit::Nanoseconds).at(Place::Line, "measured"),
         Column::text("disk").at(Place::Across, ""),
-        // Empty where the same way of estimating is too far from what was measured.
+        // Empty if the estimate for the recorded disk is too far from its measurement.
         Column::real("estimated", Unit::Nanoseconds).at(Place::Spread, ""),
-        // Of the disk that was recorded on: what is estimated for it over what was measured there.
+        // For the recorded disk: the estimate over the measurement.
         Column::real("own_ratio", Unit::Count),
         Column::real("disk_share", Unit::Count),
     ],
@@ -96,7 +96,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
     }
 }
 
-/// The disks that are estimated, the fastest first.
+/// The estimated disks, the fastest first.
 fn by_time<'e>(all: impl Iterator<Item = &'e Estimated>) -> Vec<&'e str> {
     let mut times: BTreeMap<&str, f64> = BTreeMap::new();
     let mut disks: IndexSet<&str> = IndexSet::new();

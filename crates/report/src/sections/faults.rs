@@ -1,4 +1,4 @@
-//! Faults of the disk, and what they did to each store.
+//! Faults of the disk, and their effects on each store.
 
 use storebench_core::result::{Aftermath, FaultKind};
 

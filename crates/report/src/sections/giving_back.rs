@@ -1,4 +1,4 @@
-//! The space that each store gives back when most of its records are removed.
+//! The space that each store reclaims after most of its records are removed.
 
 use storebench_core::result::{GivingBack, Measured};
 
@@ -58,7 +58,7 @@ fn cells(all: &[(&Measured, &GivingBack)]) -> Row {
         let values: Vec<u64> = all.iter().filter_map(|(measured, back)| of(measured, back)).collect();
         Cell::or_none(quantile(&values, 0.5), |value| Cell::real(value as f64))
     };
-    // Of a server that was running before nothing of it is known.
+    // Unknown for a server that was running before.
     let files = |of: &dyn Fn(&GivingBack) -> Option<u64>| {
         median(&|measured, back| measured.known_disk().and_then(|_| of(back)))
     };

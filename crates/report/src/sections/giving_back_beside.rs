@@ -1,4 +1,4 @@
-//! The calls of others while a store gave space back.
+//! Other calls while a store reclaimed space.
 
 use storebench_core::result::{Calls, Compacted, Meanwhile, Measured};
 

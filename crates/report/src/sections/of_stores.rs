@@ -1,4 +1,4 @@
-//! Rows about each store at each position, from all of its trials there.
+//! Builds rows about each store at each position, from all of its trials there.
 
 use std::borrow::Cow;
 
@@ -10,11 +10,11 @@ use crate::data::names::joined;
 use crate::layout::words::position_in_full;
 use crate::section::{Block, Cell, Seen, Shape, Table};
 
-/// The cells of a row, by their columns.
+/// The cells of a row, by column.
 pub type Row = Vec<(&'static str, Cell)>;
 
-/// A table of the rows that `rows` makes of a store's trials, with `hardware`, `title` and `store` before them, and its legend; nothing
-/// where there are none.
+/// A table of the rows that `rows` makes of a store's trials, after `hardware`, `title` and `store`, with its legend; empty
+/// without rows.
 pub fn blocks(
     merged: &Merged<'_>,
     (shape, legend): (&'static Shape, &str),

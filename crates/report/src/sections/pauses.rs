@@ -1,4 +1,4 @@
-//! The pauses of each store, and the work that its engine did for itself meanwhile.
+//! The pauses of each store, and its engine's background work during them.
 
 use storebench_core::result::{Measured, Pauses, UpkeepSeen};
 
@@ -54,7 +54,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     of_stores::blocks(merged, (&PAUSES, LEGEND), rows)
 }
 
-/// The rows of the tenths, and those of each load with a burst.
+/// The rows of the ten phases, and of each load with a burst.
 fn rows(trials: &[&Measured]) -> Vec<Row> {
     let tenths = trials.iter().filter_map(|measured| measured.pauses.as_ref());
     let mut rows = of_time("tenths", tenths.collect());
@@ -65,7 +65,7 @@ fn rows(trials: &[&Measured]) -> Vec<Row> {
     rows
 }
 
-/// A row for each kind of work that was seen in a pause, or a single one; none of a store without pauses.
+/// A row for each kind of work during a pause, or a single one; none for a store without pauses.
 fn of_time(when: &str, seen: Vec<&Pauses>) -> Vec<Row> {
     let trials = seen.len();
     let all = seen.into_iter().cloned().reduce(Pauses::plus).filter(|all| all.count() > 0);
@@ -92,7 +92,7 @@ fn head(trials: usize, all: &Pauses) -> Row {
     ]
 }
 
-/// `scan 243, update 3`, the most first.
+/// `scan 243, update 3`, the most frequent first.
 fn by_call(all: &Pauses) -> String {
     let mut calls: Vec<(&String, &u64)> = all.by_call.iter().collect();
     calls.sort_by_key(|(_, count)| std::cmp::Reverse(**count));

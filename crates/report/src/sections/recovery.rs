@@ -1,4 +1,4 @@
-//! The time that each store takes to open after a kill, a power cut and a close, by the number of its records.
+//! The time of opening each store after a kill, a power cut and a close, by number of records.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ const RECOVERY: Shape = Shape {
     ],
 };
 
-/// All that is known of each way in which a store began.
+/// Everything about each way of opening.
 const OPENINGS: Shape = Shape {
     name: "openings",
     columns: &[
@@ -93,7 +93,7 @@ struct Opened {
     fetched_bytes: Vec<u64>,
 }
 
-/// The ways in which a store begins, by their words in the table.
+/// The ways of opening, with their words in the table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::VariantNames)]
 #[strum(serialize_all = "lowercase")]
 enum After {
@@ -113,7 +113,7 @@ words!(After);
 /// The openings of a store with so many records.
 type Ways = BTreeMap<After, Opened>;
 
-/// Those of one store, by number of records, and why there are no others.
+/// The openings of one store by number of records, and why others are missing.
 #[derive(Default)]
 struct OfStore {
     sizes: BTreeMap<u64, Ways>,
@@ -199,7 +199,7 @@ impl OfStore {
 
 impl Opened {
     fn add(&mut self, reopened: &Reopened) {
-        // A store that was just made has nothing to read. Earlier versions have not measured writing.
+        // A new store has nothing to read. Earlier versions did not measure writing.
         let known = |ns: u64| Some(ns).filter(|ns| *ns > 0);
         self.number += 1;
         self.open_ns.push(reopened.open_ns);
@@ -237,7 +237,7 @@ fn row(ways: &Ways) -> Vec<(&'static str, Cell)> {
     cells
 }
 
-/// All that is known of openings of one kind.
+/// Everything about openings of one kind.
 fn cost(after: After, opened: &Opened) -> [(&'static str, Cell); 9] {
     [
         ("after", Cell::text(after.name())),
@@ -252,10 +252,10 @@ fn cost(after: After, opened: &Opened) -> [(&'static str, Cell); 9] {
     ]
 }
 
-/// From so many times on the times of opening are told to grow.
+/// The factor from which opening times are reported as growing.
 const TOLD_TO_GROW: f64 = 2.0;
 
-/// A store whose recovery grows with its size, in a sentence; `None` where two sizes don't tell.
+/// A sentence on a store whose recovery grows with its size; `None` without two sizes that show it.
 fn grown(name: &str, one: &OfStore) -> Option<String> {
     let killed = |(records, ways): (&u64, &Ways)| Some((*records, ways.get(&After::Kill)?.open_ns.clone()));
     let (fewest, few) = killed(one.sizes.first_key_value()?)?;

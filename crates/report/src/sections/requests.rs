@@ -1,4 +1,4 @@
-//! The requests that operations make of a simulated disk, and why a store is slow there.
+//! The requests of operations to a simulated disk, and why a store is slow there.
 
 use storebench_core::result::OVERALL;
 use storebench_core::units::{rough_bytes, rough_ns};
@@ -35,7 +35,7 @@ const REQUESTS: Shape = Shape {
         Column::real("read", Unit::Bytes),
         Column::real("writes", Unit::Count).at(Place::Line, "writes"),
         Column::real("written", Unit::Bytes).at(Place::Line, "written"),
-        // Empty where the journal's place is not known.
+        // Empty if the journal's place is unknown.
         Column::real("journal", Unit::Bytes),
         Column::real("flushes", Unit::Count).at(Place::Line, "flushes"),
         Column::real("discards", Unit::Count),
@@ -113,7 +113,7 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// The kind of request that takes most of the disk's time; the same, with what the device does most.
+/// The kind of request that takes most of the disk's time; also with the device's most frequent work.
 fn why(one: &Asked) -> Option<(String, String)> {
     let kind = one.kind()?;
     let kind = format!("{} {}", kind.name, percent(kind.share));
@@ -130,7 +130,7 @@ fn slowest(all: &[Asked]) -> Option<&Asked> {
     operations.max_by(|a, b| a.latency_ns.unwrap_or_default().total_cmp(&b.latency_ns.unwrap_or_default()))
 }
 
-/// An operation in a line: what it asks of the disk, and what of that takes the time.
+/// An operation in a line: its requests to the disk, and which of them take the time.
 fn sentence(store: &str, one: &Asked) -> String {
     let asked = &one.requests;
     let some = |number: u64, one_of: &str, many: &str| {

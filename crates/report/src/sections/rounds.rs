@@ -1,4 +1,4 @@
-//! Round by round: what becomes of speed and files when a workload runs again and again on one database.
+//! Speed and files by round, as a workload runs repeatedly on one database.
 
 use storebench_core::units::three_digits;
 
@@ -22,7 +22,7 @@ pub const SECTION: Section = Section {
     blocks,
 };
 
-/// Rounds that are shown where not all are.
+/// Rounds that are shown unless all are.
 const SHOWN: usize = 5;
 
 const ROUNDS: Shape = Shape {
@@ -68,7 +68,7 @@ fn head(round: usize) -> String {
     format!("round {}", round + 1)
 }
 
-/// Whether one of so many rounds is shown where not all are: the first, the last, and some evenly between them.
+/// Whether a round is shown: the first, the last, and an even selection between them.
 fn is_picked(round: usize, rounds: usize) -> bool {
     rounds <= SHOWN || (0..SHOWN).any(|step| step * (rounds - 1) / (SHOWN - 1) == round)
 }

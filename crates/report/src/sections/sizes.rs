@@ -1,4 +1,4 @@
-//! Data against memory: where the throughput of stores falls, and by how much. The page's charts of it stand below the filters.
+//! Data against memory: where the throughput of stores falls, and by how much. The page's charts of it are below the filters.
 
 use crate::column::{MEAN_LATENCY, P99, Unit};
 use crate::data::merge::Merged;
@@ -53,7 +53,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     parts.chain([Block::Note(LEGEND.to_owned())]).collect()
 }
 
-/// Which store falls last and least, for each place in a line.
+/// The store that falls last and the one that falls least, a line for each place.
 pub fn answer(merged: &Merged<'_>) -> Vec<String> {
     let of = |one: &Sizes| {
         let says = sentences(one, one.headline()?, &merged.readable);

@@ -1,4 +1,4 @@
-//! The cost of a load in the background, for each store.
+//! The cost of a background load for each store.
 
 use indexmap::IndexSet;
 use storebench_core::units::{rough_ns, three_digits};
@@ -59,7 +59,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     vec![Block::Table(table), Block::Note(note)]
 }
 
-/// A store at an operation; `most` is the number of cells of the operation that has the most.
+/// A store at an operation; `most` is the largest number of cells of an operation.
 fn row(one: &Slowdowns, slowdown: &Slowdown, most: usize) -> Vec<(&'static str, Cell)> {
     let found = &slowdown.found;
     let ratio = &found.ratio.ratio;

@@ -58,7 +58,7 @@ fn run_for(section: &str) -> Run {
     }
 }
 
-/// Requests of `each` kind: reads, writes, flushes and seeks of a number of operations, of which a flush takes the most time.
+/// Requests of a number of operations: reads, writes, flushes and seeks, with flushes taking the most time.
 fn requests(operations: u64, [reads, writes, flushes, seeks]: [u64; 4]) -> Requests {
     let of = |each: u64, ns: u64| OfKind {
         requests: each * operations,
@@ -78,7 +78,7 @@ fn requests(operations: u64, [reads, writes, flushes, seeks]: [u64; 4]) -> Reque
     }
 }
 
-/// A run on a simulated disk, whose inserts ask for 3 writes, 2 flushes and 2 seeks, and gets for one read in ten.
+/// A run on a simulated disk, with 3 writes, 2 flushes and 2 seeks per insert, and one read in ten gets.
 fn on_a_disk() -> Run {
     let mut run = samples::run("box", &[Sample::new("sqlite").ns(2000.0)]);
     for trial in &mut run.trials {
@@ -99,7 +99,7 @@ fn on_a_disk() -> Run {
     run
 }
 
-/// A run with states after power cuts: one store loses nothing, one its newest, of one none could be made.
+/// A run with states after power cuts: one store loses nothing, one its newest writes, one has no states.
 fn cut() -> Run {
     let stores = ["lmdb", "leveldb", "redb"].map(|store| Sample::new(store).ns(2000.0));
     let mut run = samples::run("box", &stores);
@@ -130,7 +130,7 @@ fn cut() -> Run {
     run
 }
 
-/// The same with a state that was kept, and parts of the history.
+/// The same with a kept state, and parts of the history.
 fn bad(check: CutCheck) -> CutCheck {
     let CutCheck::Made(mut cuts) = check else { return check };
     let missing = |of: Owner| Missing { at: 8192, bytes: 4096, of };
@@ -166,7 +166,7 @@ fn bad(check: CutCheck) -> CutCheck {
     CutCheck::Made(cuts)
 }
 
-/// A run with faults: of one store all kinds of aftermaths, and of one none could be made.
+/// A run with faults: one store with all kinds of aftermath, one without any.
 fn faulty() -> Run {
     let stores = ["lmdb", "redb"].map(|store| Sample::new(store).ns(2000.0));
     let mut run = samples::run("box", &stores);
@@ -184,7 +184,7 @@ fn faulty() -> Run {
     run
 }
 
-/// A run with recoveries: of one store with two numbers of records, of which the larger takes longer, and of one none could be made.
+/// A run with recoveries: one store with two numbers of records, the larger slower, and one without any.
 fn killed() -> Run {
     let stores = ["redb", "memory"].map(|store| Sample::new(store).ns(2000.0));
     let mut run = samples::run("box", &stores);
@@ -224,7 +224,7 @@ fn killed() -> Run {
     run
 }
 
-/// A run on a simulated disk, which estimates the times on two other disks: soundly for inserts, and not for gets.
+/// A run on a simulated disk with estimates for two other disks: sound ones for inserts, unsound ones for gets.
 fn estimating() -> Run {
     let mut run = on_a_disk();
     for operation in run.trials.iter_mut().flat_map(|trial| &mut trial.measured.as_mut().unwrap().operations)
@@ -254,7 +254,7 @@ fn estimating() -> Run {
     run
 }
 
-/// The claims that a section tells of.
+/// The claims of a section.
 fn claims_for(section: &str) -> Vec<StudyClaims> {
     let of_crud =
         (section == "verdicts").then(|| crate::claims::of_run("crud", "", "test").unwrap().unwrap());
@@ -484,7 +484,7 @@ fn an_operation_is_told_by_what_it_asks_of_its_disk() {
     assert_eq!(figures("insert"), ["1000", "3", "12288", "4096", "2", "2", "0"]);
     assert_eq!(figures("get"), ["1000", "0", "0", "", "0", "0.1", "0.1"]);
     assert_eq!(figures("loading")[..3], ["100", "1", "4096"]);
-    // All of the trial, without what was counted by itself.
+    // The whole trial, without what was counted separately.
     assert_eq!(figures("rest"), ["1", "1400", "5734400", "", "1000", "900", "1400"]);
     assert_eq!(of("insert")["why"], "flushes 67 %; seeks and turns are 90 % of its work");
 }

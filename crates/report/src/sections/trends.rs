@@ -1,4 +1,4 @@
-//! Whether speed and files still rise or fall in the last of many rounds, and when the files will be twice as large.
+//! Whether speed and files still rise or fall in the last of many rounds, and when the files will have doubled.
 
 use storebench_core::result::Measured;
 
@@ -80,7 +80,7 @@ fn word(trend: Trend) -> &'static str {
     }
 }
 
-/// The rounds after which the files are twice as large, where that can be told.
+/// The rounds until the files double, if known.
 fn rounds_until_twice(trials: &[&Measured]) -> Option<u64> {
     match growth(trials)? {
         Growth::Doubles(rounds) => Some(rounds.ceil() as u64),

@@ -1,4 +1,4 @@
-//! The verdicts on published findings, as files have them. The terminal and the page tell them claim by claim, with the checks.
+//! The verdicts on published findings in files. The terminal and the page show them claim by claim, with the checks.
 
 use crate::claims::Finding;
 use crate::data::findings::words::{judged_without, measured, on_published, takes};
@@ -25,12 +25,12 @@ const VERDICTS: Shape = Shape {
         Column::text("says"),
         Column::text("source"),
         Column::text("expected"),
-        // Empty where the paper's tables tell nothing of it.
+        // Empty if the paper's tables say nothing about it.
         Column::text("published"),
         Column::text("hardware"),
         Column::text("title"),
         Column::text("verdict"),
-        // The leaning so far, where the verdict is unknown.
+        // The leaning, if the verdict is unknown.
         Column::text("looks"),
         Column::text("measured"),
         Column::whole("agree"),

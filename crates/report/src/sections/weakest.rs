@@ -51,10 +51,10 @@ the last; the files while all is there, over the values; the files when nine ten
 space back, or could not, over those before; a scan of the aged set over one of the fresh set. Files below 1 MiB count as 1 MiB, and what is \
 left of them counts where more than 1 MiB of values was removed. A longest call need not come again.";
 
-/// A store that is less behind is not behind.
+/// A smaller factor does not count as behind.
 const LEAST_TIMES: f64 = 1.2;
 
-/// A property, of which more is worse: its name, its unit, its value, and a sentence's words before that and after it.
+/// A property of which less is better: its name, its unit, its value, and a sentence's words before the value and after it.
 struct Property(&'static str, Unit, fn(&Measured) -> Option<f64>, (&'static str, &'static str));
 
 const PAUSE: &str = "pause";
@@ -118,7 +118,7 @@ fn files(measured: &Measured) -> Option<f64> {
     Some(share.max(LITTLE_DISK / measured.stored.value_bytes as f64))
 }
 
-/// Whether so much was removed that the files tell more of it than of an engine's logs and least sizes.
+/// Whether enough was removed that the files show more than an engine's logs and minimum sizes.
 fn removed_much(measured: &Measured) -> bool {
     let left = measured.giving_back.as_ref().map_or(0, |back| back.value_bytes);
     measured.stored.value_bytes.saturating_sub(left) as f64 > LITTLE_DISK
@@ -130,7 +130,7 @@ fn slowing_down(measured: &Measured) -> Option<f64> {
     Some(rate(first)? / rate(last)?)
 }
 
-/// The files at last: where the engine has no way to give space back, as they were left.
+/// The final files: without a way to reclaim space, as they were left.
 fn given_back(measured: &Measured) -> Option<f64> {
     FILES_GIVEN_BACK.of_trial(measured).or_else(|| FILES_LEFT.of_trial(measured))
 }
@@ -150,7 +150,7 @@ struct Weakest {
 }
 
 impl Weakest {
-    /// In a sentence.
+    /// The sentence.
     fn sentence(&self, store: &str) -> String {
         let (before, after) = self.property.3;
         let value = self.property.1.show(self.value);
@@ -199,14 +199,14 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     parts.into_iter().chain([Block::Table(table), Block::Note(LEGEND.into())]).collect()
 }
 
-/// The store that is furthest behind of all, in a sentence.
+/// A sentence on the store that is furthest behind of all.
 pub fn answer(merged: &Merged<'_>) -> Option<String> {
     let all = merged.groups.iter().flat_map(|group| of_group(merged, group));
     let (store, most) = all.max_by(|(_, a), (_, b)| a.times.total_cmp(&b.times))?;
     Some(format!("Furthest behind: {}", most.sentence(&merged.readable.name(&store))))
 }
 
-/// A property of a store by block: only what lives a life has all of them.
+/// A property of a store by block: only a set's life has all of them.
 fn series(property: &Property, entries: &[Entry<'_>]) -> Series<BlockKey> {
     let trials = measured(entries).into_iter().filter(|(_, measured)| measured.giving_back.is_some());
     trials.filter_map(|(block, measured)| Some((block, (property.2)(measured)?))).collect()
@@ -233,7 +233,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, Weakest>
                 let is_told = is_candidate || matches!(standing.verdict, Verdict::Worse(_));
                 if times >= LEAST_TIMES && is_weaker && is_told {
                     let at = position_among(position, &positions);
-                    // Of the longest call the longest of all trials is told, as everywhere.
+                    // The longest call is the longest of all trials, as everywhere.
                     let longest = figures[own].values().copied().reduce(f64::max);
                     let value = longest.filter(|_| property.0 == PAUSE).unwrap_or(middles[own]);
                     let (name, stores) = (stores[own].to_string(), stores.len());

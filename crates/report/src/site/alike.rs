@@ -1,17 +1,17 @@
-//! Machines that are of one type.
+//! Finds machines of the same type.
 
 use storebench_core::result::RunHeader;
 use storebench_core::units::{counted, rough_bytes};
 
 use crate::data::names::and;
 
-/// Memory of machines of one type may differ by this share of it: a kernel keeps more for itself than another does.
+/// Memory of machines of one type may differ by this share: kernels reserve different amounts.
 const SAME_MEMORY: f64 = 0.05;
 
-/// Machines that are named before the rest is only counted.
+/// Machines that are named; the rest is counted.
 const NAMED: usize = 6;
 
-/// The machines that are of one type, for each type that several are of, and that they count as so many: without a full stop. Each
+/// A sentence without a full stop for each type of several machines, which count separately. Each
 /// machine has one header.
 pub fn of_one_type(machines: &[&RunHeader]) -> Vec<String> {
     let mut all: Vec<Vec<&RunHeader>> = Vec::new();
@@ -35,7 +35,7 @@ pub fn of_one_type(machines: &[&RunHeader]) -> Vec<String> {
     all.iter().filter(|alike| alike.len() > 1).map(words).collect()
 }
 
-/// Whether two are of one type, as far as processor, cores and memory tell. What is not known is like nothing.
+/// Whether two machines have the same type by processor, cores and memory. Unknown values differ from everything.
 fn are_alike(one: &RunHeader, other: &RunHeader) -> bool {
     let (one, other) = (&one.environment, &other.environment);
     let memory = one

@@ -1,5 +1,5 @@
-//! The facts of one run: all that the site's pages take from it. Figures, who is best, verdicts and checks are those of the run's own
-//! report; nothing here is put together with another run.
+//! The facts of one run that the site's pages use. Figures, winners, verdicts and checks are those of the run's own
+//! report; nothing here is combined with another run.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -26,16 +26,16 @@ use crate::report::Report;
 use crate::section::{Block, Cell, Row, Section, Value};
 use crate::sections;
 
-/// Where a run is.
+/// The files of a run.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// Its folder, below the one that the site is made of.
+    /// Its folder, below the site's source folder.
     pub folder: String,
-    /// The address of its own report from a page's folder; `None` where there is none.
+    /// The address of its own report from a page's folder; `None` if it has none.
     pub report: Option<String>,
 }
 
-/// A run as the site tells of it.
+/// A run as shown on the site.
 #[derive(Debug)]
 pub struct Facts {
     /// Its folder.
@@ -44,9 +44,9 @@ pub struct Facts {
     pub name: String,
     /// Its page.
     pub page: String,
-    /// Its header, without the combinations that were left out.
+    /// Its header, without the left-out combinations.
     pub header: RunHeader,
-    /// The method of its work: the same number where it was the same.
+    /// Identifies the method of its work: equal numbers mean equal methods.
     pub method: u64,
     /// Each store under each of its conditions.
     pub sides: Vec<Side>,
@@ -54,27 +54,27 @@ pub struct Facts {
     pub duels: Vec<Duel>,
     /// The verdicts on published findings.
     pub verdicts: Vec<Found>,
-    /// The rows of the section of power cuts, and those of recovery.
+    /// The rows of the sections of power cuts and of recovery.
     pub checks: [Vec<Row>; 2],
 }
 
-/// The sections of checks that stores' pages have.
+/// The sections of checks on stores' pages.
 pub const CHECKS: [&str; 2] = ["cuts", "recovery"];
 
-/// The circumstances under which figures were measured, beside the machine.
+/// The conditions of figures, besides the machine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Conditions {
     /// The tier given.
     pub tier: Option<Guarantee>,
-    /// The guarantee in words; empty where there is none.
+    /// The guarantee in words; empty if there is none.
     pub guarantee: String,
     /// The disk and the file system.
     pub disk: String,
-    /// Values of other axes that are not at their defaults, and of the method.
+    /// Values of other axes that differ from the default, and of the method.
     pub others: String,
-    /// The values that all combinations that were measured have in common.
+    /// The common values of all measured combinations.
     pub common: String,
-    /// The combinations, by what differs between them.
+    /// The combinations, by their differences.
     pub places: Vec<String>,
 }
 
@@ -83,30 +83,30 @@ pub struct Conditions {
 pub struct Side {
     /// The store.
     pub store: String,
-    /// Its name in the ranking, with settings where these are ranked.
+    /// Its name in the ranking, with ranked settings.
     pub contestant: String,
-    /// The settings that were ranked in its place, as people read them; empty where the store was.
+    /// The ranked settings, readable; empty if the store itself is ranked.
     pub settings: String,
     /// Its version.
     pub version: String,
-    /// Under what.
+    /// The conditions.
     pub conditions: Conditions,
     /// Its figures.
     pub speeds: Vec<Speed>,
-    /// The evidence of power cuts of its version at this guarantee that comes with the program.
+    /// The program's evidence on power cuts for its version at this guarantee.
     pub known: Vec<Proof>,
-    /// The run's own.
+    /// The run's own evidence.
     pub own: Vec<Proof>,
     /// The time to open after a kill.
     pub recovery: Option<String>,
 }
 
-/// States that power cuts left.
+/// Evidence from states after power cuts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Proof {
-    /// In words.
+    /// The words.
     pub text: String,
-    /// Whether more was lost in any than the guarantee allows.
+    /// Whether any state lost more than the guarantee allows.
     pub is_broken: bool,
 }
 
@@ -123,18 +123,18 @@ pub struct Speed {
     pub figure: String,
     /// Its range over the combinations.
     pub range: String,
-    /// Whether it was measured once where it was measured least often.
+    /// Whether the place with the fewest trials has a single one.
     pub once: bool,
 }
 
-/// Two stores that met, by name.
+/// Two stores that met, in alphabetical order.
 #[derive(Debug)]
 pub struct Duel {
     /// The stores.
     pub stores: [String; 2],
     /// Their versions.
     pub versions: [String; 2],
-    /// Under what they met.
+    /// The conditions.
     pub conditions: Conditions,
     /// The outcome by figure.
     pub bouts: Vec<Bout>,
@@ -147,13 +147,13 @@ pub struct Bout {
     pub figure: String,
     /// The range of each store's figure.
     pub ranges: [String; 2],
-    /// Where each is better, by how many times; not where a figure is zero.
+    /// The places where each is better, with the factor; without those where a figure is zero.
     pub won: [Vec<(String, Option<f64>)>; 2],
-    /// Where each is the only candidate, of few trials.
+    /// The places where each is the only candidate, with few trials.
     pub candidate: [Vec<(String, Option<f64>)>; 2],
-    /// Places where trials can't tell which is better.
+    /// Places that trials can't decide.
     pub close: usize,
-    /// Places where too few trials, or too few processors, tell nothing of either.
+    /// Places left open by too few trials or processors.
     pub open: usize,
 }
 
@@ -168,11 +168,11 @@ pub struct Found {
     pub number: usize,
     /// The finding.
     pub says: String,
-    /// Where it stands.
+    /// The place in the publication.
     pub source: String,
-    /// The expectation, and the outcome on the paper's own figures.
+    /// The expectation, and the result on the paper's own figures.
     pub notes: Vec<String>,
-    /// The run's outcome where anything of it was measured.
+    /// The run's result if any part of it was measured.
     pub outcome: Option<Outcome>,
 }
 
@@ -181,13 +181,13 @@ pub struct Found {
 pub struct Outcome {
     /// The verdict.
     pub verdict: Verdict,
-    /// Under what.
+    /// The scope.
     pub scope: String,
     /// The figures behind it, in words.
     pub why: String,
 }
 
-/// The facts of a run that stands alone in `report`; `None` where there is none.
+/// The facts of the single run in `report`; `None` without one.
 pub fn facts(report: &Report<'_>, source: Source) -> Option<Facts> {
     let merged = report.merged;
     let run = merged.runs.first()?;
@@ -221,7 +221,7 @@ fn rows(report: &Report<'_>, section: &Section) -> Vec<Row> {
     tables.first().map_or_else(Vec::new, |table| table.rows.clone())
 }
 
-/// The disk of a group: simulated, or its kind as far as it is known, and the file system.
+/// The disk of a group: simulated, or its kind if known, and the file system.
 fn disk(header: &RunHeader, group: &Group<'_>) -> String {
     let cells = group.trials.iter().map(|entry| &entry.trial.cell);
     let cell = cells.chain(group.left_out.iter().map(|omitted| &omitted.cell)).next();
@@ -251,7 +251,7 @@ fn conditions(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix, figures: 
     }
 }
 
-/// The contestants of a group that compete, each with its store and that store's version.
+/// The competing contestants of a group, each with its store and version.
 fn contestants<'g>(merged: &Merged<'_>, group: &'g Group<'_>) -> IndexMap<Cow<'g, str>, (&'g str, String)> {
     let mut found: IndexMap<Cow<'_, str>, (&str, String)> = IndexMap::new();
     for entry in &group.trials {
@@ -279,13 +279,13 @@ fn common(matrix: &Matrix) -> (Option<Position>, BTreeSet<Axis>) {
     (Some(first.clone()), axes)
 }
 
-/// The values of a place on these axes alone.
+/// A place with only these axes.
 fn only(place: &Position, axes: &BTreeSet<Axis>) -> Position {
     let others: Vec<Axis> = place.axes().filter(|axis| !axes.contains(axis)).collect();
     others.into_iter().fold(place.clone(), |place, axis| place.without(axis))
 }
 
-/// A figure, and its contests with where they are, by what differs between places.
+/// A figure with its contests and their places, named by their differences.
 type Contests<'m> = (&'m Figure, Vec<(String, &'m Contest)>);
 
 /// Figures by name.
@@ -344,7 +344,7 @@ fn side(
     }
 }
 
-/// The rows of a check that are of a contestant in a group.
+/// The rows of a check for a contestant in a group.
 fn of<'r>(
     rows: &'r [Row],
     section: &'static str,
@@ -357,14 +357,14 @@ fn of<'r>(
     rows.iter().filter(is_own)
 }
 
-/// A row's cell in a column of its section's table, and the column's unit.
+/// A row's cell in a column of its section's table, with the column's unit.
 fn cell<'r>(row: &'r Row, section: &str, id: &str) -> Option<(&'r Cell, Unit)> {
     let shape = sections::find(section)?.shapes.first()?;
     let place = shape.columns.iter().position(|column| column.id == id)?;
     Some((row.cells.get(place)?, shape.columns[place].unit))
 }
 
-/// The text of a cell as files have it.
+/// The text of a cell in files.
 pub fn text<'r>(row: &'r Row, section: &str, id: &str) -> Option<&'r str> {
     match &cell(row, section, id)?.0.value {
         Value::Text(text) => Some(text),
@@ -388,10 +388,10 @@ fn proof(row: &Row) -> Proof {
     Proof { text, is_broken: holds.as_deref() == Some("no") }
 }
 
-/// The most stores of a group of which each pair has its page: the pages grow with their square.
+/// The most stores of a group with a page for each pair: the number of pages grows with the square.
 pub const MOST_PAIRED: usize = 100;
 
-/// The pairs of stores of a group, the first by name, each ranked by itself as any two are.
+/// The pairs of stores of a group, in alphabetical order, each ranked as a pair.
 fn met<'g>(
     merged: &Merged<'_>,
     group: &'g Group<'_>,
@@ -427,7 +427,7 @@ fn met<'g>(
     duels
 }
 
-/// The outcome of a figure between two; `None` where they met nowhere.
+/// The outcome of a figure between two; `None` if they never met.
 fn bout(pair: [&str; 2], figure: &Figure, contests: &[(String, &Contest)]) -> Option<Bout> {
     let met: Vec<_> = contests.iter().filter(|(_, contest)| contest.contenders.len() == 2).collect();
     let range = |store: &str| {

@@ -1,4 +1,4 @@
-//! The page of a published finding: on which machines, under which guarantee, it holds.
+//! The page of a published finding: on which machines, at which guarantee, it holds.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::data::findings::words::over_machines;
 use crate::markup::{Html, Tag, folded, list, note, p, row, small, tag};
 use crate::page::findings::badge;
 
-/// A finding, as each run has found it.
+/// A finding, with each run's result.
 pub type Told<'f> = Vec<(&'f Facts, &'f Found)>;
 
 /// The findings of all runs by study and number.
@@ -31,17 +31,17 @@ pub fn all(runs: &[Facts]) -> BTreeMap<(&str, usize, &str), Told<'_>> {
     all
 }
 
-/// The outcomes of those runs that measured anything of a finding.
+/// The outcomes of the runs that measured any part of a finding.
 fn outcomes<'f>(told: &'f Told<'f>) -> impl Iterator<Item = (&'f Facts, &'f Outcome)> {
     told.iter().filter_map(|(run, found)| Some((*run, found.outcome.as_ref()?)))
 }
 
-/// Whether any run measured anything of a finding. It has a page where one did.
+/// Whether any run measured any part of a finding, which gives it a page.
 pub fn is_measured(told: &Told<'_>) -> bool {
     outcomes(told).next().is_some()
 }
 
-/// On how many machines it holds; `None` of one machine alone.
+/// The number of machines on which it holds; `None` for a single machine.
 fn summed(told: &Told<'_>) -> Option<String> {
     over_machines(outcomes(told).map(|(run, outcome)| (run.header.hardware.as_str().into(), outcome.verdict)))
 }
@@ -73,7 +73,7 @@ pub fn page_of(told: &Told<'_>) -> String {
     )
 }
 
-/// The rows of the list of findings: of those that any run measured anything of.
+/// The rows of the list of findings, without unmeasured ones.
 pub fn rows(all: &BTreeMap<(&str, usize, &str), Told<'_>>) -> Vec<Tag> {
     let one = |((study, number, name), told): (&(&str, usize, &str), &Told<'_>)| {
         let machines = |verdict: Verdict| {
@@ -90,7 +90,7 @@ pub fn rows(all: &BTreeMap<(&str, usize, &str), Told<'_>>) -> Vec<Tag> {
     all.iter().filter(|(_, told)| is_measured(told)).map(one).collect()
 }
 
-/// The findings that no run measured anything of, in one list that opens; `None` where there are none.
+/// The unmeasured findings, in one folded list; `None` if there are none.
 pub fn unmeasured(all: &BTreeMap<(&str, usize, &str), Told<'_>>) -> Option<Tag> {
     let one = |((study, number, _), told): (&(&str, usize, &str), &Told<'_>)| {
         let says =

@@ -1,4 +1,4 @@
-//! The frame of every page: its head, the links to the parts of the site, and what pages have in common.
+//! The frame of every page: its head, the links to the parts of the site, and shared elements.
 
 use storebench_core::result::RunHeader;
 use xxhash_rust::xxh3::xxh3_64;
@@ -9,10 +9,10 @@ use crate::data::moment::{day, to_the_second};
 use crate::markup::{Html, Literal, Part, Tag, column, fill, note, scroll, small, table, tag};
 
 const PAGE: &str = include_str!("page.html");
-/// The longest part of a page's name that is taken from what it is about, in bytes.
+/// The longest part of a page's name that comes from its subject, in bytes.
 const LONGEST: usize = 120;
 
-/// The way from a page's folder to the site's root.
+/// The path from a page's folder to the site's root.
 pub const UP: &str = "../";
 
 /// A page in a folder of the site, without a script.
@@ -20,7 +20,7 @@ pub fn page(title: &str, subtitle: impl Part, content: impl Part) -> String {
     framed(UP, title, subtitle, content, "")
 }
 
-/// A page whose way to the root is `root`, with what follows its content.
+/// A page with the path `root` to the site's root, and with an addition after its content.
 pub fn framed(root: &str, title: &str, subtitle: impl Part, content: impl Part, script: impl Part) -> String {
     let places = [
         ("version", Html::of(env!("CARGO_PKG_VERSION"))),
@@ -33,7 +33,7 @@ pub fn framed(root: &str, title: &str, subtitle: impl Part, content: impl Part, 
     fill(PAGE, &places).into_string()
 }
 
-/// The name of the page about something, without its ending: a name for each text, and no path.
+/// The name of the page about something, without its ending: unique for each text, and no path.
 pub fn name_of(text: &str) -> String {
     let mut name = String::new();
     for byte in text.bytes() {
@@ -61,7 +61,7 @@ pub fn store_link(root: &str, store: &str) -> Tag {
     link(root, "stores", &name_of(store), store)
 }
 
-/// The name of the page of two stores, in the order of their names.
+/// The name of the page of two stores, in alphabetical order.
 pub fn pair_name([a, b]: &[String; 2]) -> String {
     format!("{}+{}", name_of(a), name_of(b))
 }
@@ -73,7 +73,7 @@ pub fn run_link(root: &str, run: &Facts) -> Tag {
         .attr("title", to_the_second(&run.header.started))
 }
 
-/// A note for each type of which several of the runs' machines are: they count as so many.
+/// A note for each type with several of the runs' machines: they count separately.
 pub fn types<'f>(runs: impl Iterator<Item = &'f Facts>) -> Vec<Tag> {
     let mut machines: Vec<&RunHeader> = Vec::new();
     for header in runs.map(|run| &run.header) {
@@ -97,14 +97,14 @@ pub fn speeds(run: &Facts, speeds: &[Speed]) -> Tag {
     tag("td").class("speeds").with((figures, none, once))
 }
 
-/// The words where a store has no figure, and for figures of one trial.
+/// The words for a store without a figure, and for figures of one trial.
 pub const NO_FIGURE: &str = "none: it failed, or was not measured";
 pub const ONCE: &str = "¹ one trial: only candidates";
 
-/// Places that are named; of more only the number is told.
+/// Places that are named; the rest is counted.
 pub const NAMED: usize = 4;
 
-/// The circumstances beside the guarantee: where, what else is not at its default, and the combinations.
+/// The conditions besides the guarantee: where, what else differs from the default, and the combinations.
 pub fn circumstances(conditions: &Conditions) -> Html {
     let places = match conditions.places.as_slice() {
         [] | [_] => String::new(),
@@ -116,7 +116,7 @@ pub fn circumstances(conditions: &Conditions) -> Html {
     Html::of((&conditions.disk, parts.collect::<Vec<_>>()))
 }
 
-/// The guarantee, which is told beside every figure.
+/// The guarantee, which is shown with every figure.
 pub fn guarantee(conditions: &Conditions) -> &str {
     if conditions.guarantee.is_empty() { "not applicable" } else { &conditions.guarantee }
 }
@@ -126,7 +126,7 @@ pub fn class(proof: &Proof) -> &'static str {
     if proof.is_broken { "broken" } else { "held" }
 }
 
-/// Evidence of power cuts, each with the link to its run where it has one.
+/// Evidence on power cuts, each linked to its run if it has one.
 pub fn proofs<'f>(root: &str, all: Vec<(&'f Proof, Option<&'f Facts>)>) -> Html {
     let of = |(proof, run): (&Proof, Option<&Facts>)| {
         let text = match run {
@@ -139,7 +139,7 @@ pub fn proofs<'f>(root: &str, all: Vec<(&'f Proof, Option<&'f Facts>)>) -> Html 
     if all.is_empty() { Html::of("none of this version") } else { Html::of(all) }
 }
 
-/// A section with its title; nothing where it has no rows.
+/// A section with its title; empty without rows.
 pub fn listed(id: &str, title: &str, note: impl Part, heads: &[&str], rows: Vec<Tag>) -> Option<Tag> {
     let heads = heads.iter().map(|head| column(*head)).collect();
     (!rows.is_empty()).then(|| section(id, title, (note, scroll(table(heads, rows)))))

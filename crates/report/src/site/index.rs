@@ -1,5 +1,5 @@
-//! The first page: a search over all results, and the lists of stores, pairs and findings. The rows that are searched travel as
-//! compressed data, each value that many rows have once; the lists are there without the script.
+//! The first page: a search over all results, and the lists of stores, pairs and findings. The rows for the search are
+//! compressed data, in which shared values appear once; the lists work without the script.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -25,7 +25,7 @@ use crate::page::compressed;
 const SEARCH: &str = include_str!("search.html");
 const SCRIPT: &str = include_str!("site.js");
 
-/// All that pages are made of.
+/// Everything behind the pages.
 pub struct Site<'f> {
     pub runs: &'f [Facts],
     pub stores: BTreeMap<&'f str, Vec<Line<'f>>>,
@@ -35,14 +35,14 @@ pub struct Site<'f> {
     pub newest: Newest<'f>,
 }
 
-/// Texts, each once; rows have their numbers.
+/// Texts, each once; rows have their indices.
 type Texts = IndexSet<String>;
 
 fn number(texts: &mut Texts, text: impl Into<String>) -> usize {
     texts.insert_full(text.into()).0
 }
 
-/// The words of a figure's name and of its range, and 1 where there was one trial.
+/// The indices of a figure's name and of its range, and 1 for a single trial.
 type Figure = (usize, usize, u8);
 
 /// The rows of the search.
@@ -52,13 +52,13 @@ struct Rows {
     words: Texts,
     /// Pieces of HTML, which the program has escaped.
     html: Texts,
-    /// The words where a store has no figure, and for figures of one trial.
+    /// The words for a store without a figure, and for figures of one trial.
     none: usize,
     once: usize,
     /// The page, the study and the day of each run.
     runs: Vec<[String; 3]>,
     /// Row by row: store, its page, version, guarantee, disk, machine (words); settings and others (words); evidence (HTML), recovery
-    /// (words), the run that has it, the run, and names and ranges of figures (words), with a mark where there was one trial.
+    /// (words), the run that has it, the run, and names and ranges of figures (words), with a mark for a single trial.
     rows: Vec<(Vec<usize>, Vec<Figure>)>,
 }
 

@@ -1,4 +1,4 @@
-//! The checks that were made of a store on a machine, wherever among the runs: the study that measures speed is seldom the one that cuts
+//! Finds the checks of a store on a machine in all runs: the study that measures speed is seldom the one that cuts
 //! power and kills.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ fn key<'f>(run: &'f Facts, side: &'f Side) -> Key<'f> {
 }
 
 impl<'f> Known<'f> {
-    /// Those of these runs; of recoveries the newest.
+    /// The checks of these runs; of recoveries the newest.
     pub fn of(runs: &'f [Facts]) -> Known<'f> {
         let mut known = Known::default();
         for run in runs {
@@ -42,7 +42,7 @@ impl<'f> Known<'f> {
         known
     }
 
-    /// The evidence of power cuts: that which comes with the program, then that of runs.
+    /// The evidence on power cuts: the program's, then that of runs.
     pub fn proofs(&self, run: &Facts, side: &'f Side) -> Vec<(&'f Proof, Option<&'f Facts>)> {
         let own = self.proofs.get(&key(run, side)).into_iter().flatten();
         side.known
@@ -52,7 +52,7 @@ impl<'f> Known<'f> {
             .collect()
     }
 
-    /// The time to open after a kill, and the run that measured it.
+    /// The time to open after a kill, with the run that measured it.
     pub fn recovery(&self, run: &Facts, side: &Side) -> Option<(&'f str, &'f Facts)> {
         self.recoveries.get(&key(run, side)).copied()
     }

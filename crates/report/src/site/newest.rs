@@ -1,4 +1,4 @@
-//! The newest version of each store among the runs: a newer one replaces the figures of those before it.
+//! The newest version of each store among the runs: its figures replace those of earlier ones.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use super::facts::{Facts, Side};
 #[derive(Debug, Default)]
 pub struct Newest<'f>(BTreeMap<&'f str, &'f str>);
 
-/// Whether a store's version is the kernel's, as that of files in folders is: each machine has its own, and none replaces another.
+/// Whether a store's version is the kernel's, as for files in folders: each machine has another, and none replaces another.
 fn is_kernel(run: &Facts, side: &Side) -> bool {
     run.header.environment.kernel.starts_with(&side.version)
 }
 
-/// A version as one that can be compared: 3.9 is older than 3.46.
+/// A version in comparable form: 3.9 is older than 3.46.
 fn order(version: &str) -> Vec<u64> {
     numbers(version).split('.').filter_map(|number| number.parse().ok()).collect()
 }
 
 impl<'f> Newest<'f> {
-    /// That of these runs.
+    /// The newest versions in these runs.
     pub fn of(runs: &'f [Facts]) -> Newest<'f> {
         let mut all = Newest::default();
         for run in runs {
@@ -35,7 +35,7 @@ impl<'f> Newest<'f> {
         all
     }
 
-    /// The newest version of a store here, where it is newer than that of a figure.
+    /// The newest version of a store here, if it is newer than a figure's.
     pub fn newer(&self, run: &Facts, side: &Side) -> Option<&'f str> {
         if is_kernel(run, side) {
             return None;

@@ -1,4 +1,4 @@
-//! The page of two stores: under each guarantee, on each machine, which is better at what.
+//! The page of two stores: at each guarantee, on each machine, which is better at what.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::frame::{
 use crate::data::names::on;
 use crate::markup::{BREAK, Html, Tag, list, note, row, small, tag};
 
-/// The page; the meetings have the order in which they are told.
+/// The page; the meetings are in order.
 pub fn page_of(stores: &[String; 2], met: &[(&Facts, &Duel)]) -> String {
     let figures: IndexSet<&str> =
         met.iter().flat_map(|(_, duel)| &duel.bouts).map(|bout| bout.figure.as_str()).collect();
@@ -54,14 +54,14 @@ pub fn page_of(stores: &[String; 2], met: &[(&Facts, &Duel)]) -> String {
     )
 }
 
-/// By how many times each of two is better on a machine.
+/// The factors by which each of two is better on a machine.
 type Won = [Vec<f64>; 2];
 
-/// The note on sums over machines.
+/// The note on results over machines.
 const OVER: &str =
     "A store is better on a machine if it is better in some combination there, and the other in none.";
 
-/// A sentence for each guarantee and figure that several machines have; nothing where none has.
+/// A sentence for each guarantee and figure that several machines have; `None` if there are none.
 fn over_machines(stores: &[String; 2], met: &[(&Facts, &Duel)]) -> Option<Tag> {
     let mut all: IndexMap<(&str, &str), BTreeMap<&str, Won>> = IndexMap::new();
     for (run, duel) in met {
@@ -83,7 +83,7 @@ fn over_machines(stores: &[String; 2], met: &[(&Facts, &Duel)]) -> Option<Tag> {
     })
 }
 
-/// On how many machines each store is better, and by how many times.
+/// The number of machines on which each store is better, and the factors.
 fn verdict([a, b]: &[String; 2], machines: Vec<&Won>) -> String {
     let is = |own: &Won, [a, b]: [bool; 2]| own[0].is_empty() != a && own[1].is_empty() != b;
     let of = |which: [bool; 2]| machines.iter().filter(|own| is(own, which)).collect::<Vec<_>>();
@@ -116,7 +116,7 @@ fn verdict([a, b]: &[String; 2], machines: Vec<&Won>) -> String {
     words
 }
 
-/// The outcome of one figure in words, with the figures, each line a link to the run.
+/// The outcome of one figure in words, with the figures, each line linked to the run.
 fn outcome(run: &Facts, duel: &Duel, bout: &Bout) -> Html {
     let Bout { ranges: [a, b], won, candidate, close, open, .. } = bout;
     let places = won.iter().chain(candidate).map(Vec::len).sum::<usize>() + close + open;
@@ -137,7 +137,7 @@ fn outcome(run: &Facts, duel: &Duel, bout: &Bout) -> Html {
     Html::of((lines, small((a, " against ", b))))
 }
 
-/// Who is better, by how many times, and where.
+/// Which is better, by which factor, and where.
 fn better(
     store: &str,
     won: &[(String, Option<f64>)],

@@ -1,4 +1,4 @@
-//! The page of a run: every figure of it, with the machine, the plan and the command.
+//! The page of a run: all of its figures, with the machine, the plan and the command.
 
 use storebench_core::units::three_digits;
 
@@ -125,7 +125,7 @@ fn cell(figure: &Figure, contest: &Contest, store: &str) -> Tag {
     td(small(why.unwrap_or("not run")))
 }
 
-/// The standing of a store beside the others of its place, in words.
+/// The standing of a store at its place, in words.
 fn standing(contest: &Contest, one: &Contender) -> String {
     match status(&contest.contenders, one) {
         _ if one.verdict == Verdict::Dangerous => "riskier, not ranked".into(),

@@ -1,4 +1,4 @@
-//! The page of a store: at each guarantee the evidence of power cuts, the time to open after a kill, and speed, by machine; its figures
+//! The page of a store: at each guarantee the evidence on power cuts, the time to open after a kill, and speed, by machine; its figures
 //! over versions; all checks.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ use crate::sections;
 /// A store under one set of conditions in a run.
 pub type Line<'f> = (&'f Facts, &'f Side);
 
-/// The head of the column of evidence.
+/// The head of the evidence column.
 const EVIDENCE: &str = "power cuts: states broken, of all";
 
 /// The page.
@@ -46,7 +46,7 @@ pub fn page_of(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Option<&
     page(store, subtitle, content)
 }
 
-/// The description and the promises of a store that the program knows.
+/// The description and promises of a store in the program's table.
 fn about(entry: Option<&StoreDef>) -> Option<Html> {
     let entry = entry?;
     let practice = (!entry.practice.is_empty()).then(|| Html::of((BREAK, entry.practice, ".")));
@@ -81,7 +81,7 @@ fn fact(line: &Line<'_>, site: &Site<'_>) -> Tag {
     )
 }
 
-/// The figures of several versions, where all else was the same but the kernel.
+/// The figures of several versions, if everything else except the kernel was equal.
 fn history(lines: &[Line<'_>]) -> Option<Tag> {
     type Same<'l> = (&'l str, &'l str, &'l Conditions, u64);
     let mut same: BTreeMap<Same<'_>, Vec<&Line<'_>>> = BTreeMap::new();
@@ -114,7 +114,7 @@ fn history(lines: &[Line<'_>]) -> Option<Tag> {
     (!all.is_empty()).then(|| section("history", "Over versions", (note(says), all)))
 }
 
-/// The evidence that comes with the program, of every version.
+/// The program's evidence, for every version.
 fn evidence(entry: Option<&StoreDef>) -> Option<Tag> {
     let line = |one: &Evidence| {
         let proof = Proof::from(one);
@@ -132,7 +132,7 @@ fn evidence(entry: Option<&StoreDef>) -> Option<Tag> {
     })
 }
 
-/// The rows of a section of checks that are of this store, each with its run.
+/// The rows of a section of checks for this store, each with its run.
 fn checks(name: &'static str, lines: &[Line<'_>]) -> Option<Tag> {
     let known = sections::find(name)?;
     let index = CHECKS.iter().position(|own| *own == name)?;

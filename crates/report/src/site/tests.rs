@@ -28,7 +28,7 @@ fn site(runs: &[Run]) -> BTreeMap<String, String> {
     pages(looked(runs), &[]).unwrap().into_iter().map(|page| (page.name, page.text)).collect()
 }
 
-/// A run in which one store takes so many times as long as the other.
+/// A run in which one store takes `times` times as long as the other.
 fn duel(hardware: &str, trials: usize, times: f64) -> Run {
     let block = [Sample::new("a").times(1.0), Sample::new("b").times(times), Sample::new("null")];
     let all: Vec<Vec<Sample>> = (0..trials)
@@ -100,7 +100,7 @@ fn the_page_of_a_pair_sums_over_machines() {
     assert_eq!(words(&[duel("one", 3, 3.0), duel("one", 3, 3.0)]), None);
 }
 
-/// A run whose claims are those of a study that finds one store faster, and of one that was never run.
+/// A run with the claims of a study that finds one store faster, and with one that was never run.
 fn claiming(hardware: &str, times: f64) -> Vec<Facts> {
     const CLAIMS: &str = r#"
 [[claim]]

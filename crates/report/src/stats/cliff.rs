@@ -1,7 +1,7 @@
-//! Between which two sizes a figure falls.
+//! Finds the two sizes between which a figure falls.
 //!
 //! The steepest step of the curve, in logarithms, must be steeper than the rest of it by Student's t over the blocks, at a level that
-//! allows for each step that might be the steepest (Bonferroni). That takes three sizes and three blocks.
+//! allows for each step that might be the steepest (Bonferroni). This needs three sizes and three blocks.
 
 use serde::Serialize;
 
@@ -11,15 +11,15 @@ use super::{CONFIDENCE, MIN_BLOCKS, Series, THRESHOLD, arithmetic_mean_at};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "shape", rename_all = "kebab-case")]
 pub enum Cliff {
-    /// Too few sizes or blocks to tell.
+    /// Too few sizes or blocks.
     Unknown,
-    /// No step is steeper than the rest, or it falls by no more than [`THRESHOLD`].
+    /// No step is steeper than the rest, or the fall is within [`THRESHOLD`].
     None,
-    /// It falls more steeply than elsewhere between two sizes.
+    /// It falls most steeply between two sizes.
     At {
-        /// The smaller.
+        /// The smaller size.
         low: f64,
-        /// The larger.
+        /// The larger size.
         high: f64,
     },
 }
@@ -36,7 +36,7 @@ pub fn find<K: Ord + Copy>(curve: &Curve<K>) -> Cliff {
     let known: Vec<&(f64, Series<K>)> = curve.iter().filter(|(_, series)| !series.is_empty()).collect();
     let [(_, first), _, _, ..] = known.as_slice() else { return Cliff::Unknown };
     let everywhere = |block: &&K| known.iter().all(|(_, series)| series.contains_key(block));
-    // The logarithms of the figures of each block that has them all.
+    // The logarithms of the figures of each complete block.
     let blocks: Vec<Vec<f64>> = first
         .keys()
         .filter(everywhere)
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
     use crate::stats::tests::normal;
 
-    /// A curve made of `level`, the logarithm of the figure by that of the size, with the noise of figures and of whole blocks.
+    /// A curve from `level`, the logarithm of the figure as a function of the size's, with the noise of figures and of whole blocks.
     fn made(
         sizes: &[f64],
         blocks: u32,

@@ -1,31 +1,31 @@
-//! The resolution of figures: differences that count. A difference that the clock can't tell is none, however often it is measured:
-//! trials average out what varies, and never what the clock does in the same way each time. A little room on disk is none either.
+//! The resolution of figures: the smallest differences that count. A difference below the clock's resolution does not count, however often it is measured:
+//! trials average out random variation, but not what the clock does in the same way each time. Little disk space does not count either.
 
-/// The difference of two figures from which one is better. By default any difference is enough.
+/// The difference of two figures from which one is better. By default every difference counts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Resolution {
-    /// The difference that any two times need, in nanoseconds.
+    /// The difference between any two times, in nanoseconds.
     pub fixed_ns: f64,
-    /// The difference that they need besides, as a share of the longer time ...
+    /// An additional share of the longer time ...
     pub share: f64,
-    /// ... but never more than this, in nanoseconds.
+    /// ... of at most this, in nanoseconds.
     pub share_at_most_ns: f64,
-    /// The scale of figures: what they tell.
+    /// The scale of the figures.
     pub scale: Scale,
 }
 
-/// The relation of a figure to what is compared: mostly the time of an operation.
+/// How a figure relates to the compared quantity, mostly the time of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Scale {
-    /// It is that time, in nanoseconds.
+    /// The time itself, in nanoseconds.
     #[default]
     Nanoseconds,
-    /// It is how many operations so many threads do in a second.
+    /// Operations per second of several threads.
     PerSecond {
         /// The threads.
         threads: f64,
     },
-    /// It is room on disk, in bytes, which must differ by so many.
+    /// Disk space in bytes, with a smallest difference.
     Bytes {
         /// The bytes.
         least: f64,
@@ -33,7 +33,7 @@ pub enum Scale {
 }
 
 impl Resolution {
-    /// Whether two figures differ by as much as counts.
+    /// Whether two figures differ by enough to count.
     pub fn can_tell(&self, a: f64, b: f64) -> bool {
         if let Scale::Bytes { least } = self.scale {
             return (a - b).abs() >= least;
@@ -42,7 +42,7 @@ impl Resolution {
         (a - b).abs() > self.least_ns(a.max(b))
     }
 
-    /// The distance below a time at which another must lie, in nanoseconds.
+    /// The smallest difference from a longer time, in nanoseconds.
     pub fn least_ns(&self, longer_ns: f64) -> f64 {
         self.fixed_ns + (self.share * longer_ns).min(self.share_at_most_ns)
     }
@@ -66,7 +66,7 @@ mod tests {
         // 10 and a tenth of 250.
         assert!(!reads.can_tell(250.0, 216.0) && reads.can_tell(250.0, 214.0));
         assert!(!reads.can_tell(216.0, 250.0), "whichever comes first");
-        // 10 and 100: a tenth of 20,000 is more than the clock ever misses.
+        // 10 and 100: a tenth of 20,000 is more than the clock's largest error.
         assert!(!reads.can_tell(20_000.0, 19_891.0) && reads.can_tell(20_000.0, 19_889.0));
         let any = Resolution::default();
         assert!(any.can_tell(1.0, 1.000_001) && !any.can_tell(1.0, 1.0));

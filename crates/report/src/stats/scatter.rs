@@ -1,12 +1,12 @@
-//! The scatter of repeated trials of the same cells: what is known of a pair of stores before their own ratios are looked at.
+//! The scatter of repeated trials of the same cells: what is known of a pair of stores besides its own ratios.
 //!
-//! Two stores that ran in a few blocks only say little of how much their ratios vary. All cells of a run that are measured by the
-//! same operation and guarantee say more: within each that ran more than once, the logarithms of its figure scatter about their
-//! mean, and about what moves all cells of a block alike. So a pair's variance is moderated (G. Smyth, *Linear models and empirical Bayes methods for assessing differential
+//! Two stores with few common blocks show little of the scatter of their ratios. All cells of a run with the
+//! same operation and guarantee show more: within each that ran more than once, the logarithms of its figure scatter about their
+//! mean, after removing what moves all cells of a block alike. So a pair's variance is moderated (G. Smyth, *Linear models and empirical Bayes methods for assessing differential
 //! expression in microarray experiments*, Statistical Applications in Genetics and Molecular Biology 3, 2004): it is the mean of its
-//! own and of the typical one, weighted by degrees of freedom. The typical one is worth as many as the cells' variances resemble
-//! one another: few where some stores vary far more than others, many where all vary alike. With more blocks the pair's own counts
-//! for more. A pair whose ratios vary more than that counts by its own variance: a few stores vary far more than all others.
+//! own and the typical one, weighted by degrees of freedom. The typical one has more weight the more the cells' variances resemble
+//! one another: little if some stores vary far more than others, much if all vary alike. With more blocks the pair's own variance counts
+//! for more. A pair with a larger variance than that is judged by its own: a few stores vary far more than all others.
 
 use std::collections::BTreeMap;
 
@@ -20,26 +20,26 @@ use super::{Estimate, Interval, Ratio, Series, exp, t_quantile_of_parts};
 pub struct Scatter {
     /// The typical variance of the logarithm of one trial's figure.
     variance: f64,
-    /// The degrees of freedom that it is worth beside a pair's own.
+    /// The degrees of freedom of its weight relative to a pair's own.
     worth: f64,
-    /// All degrees of freedom in the run: more than these nothing is worth.
+    /// All degrees of freedom in the run, an upper bound for weights.
     all: f64,
 }
 
-/// With fewer degrees of freedom in all, nothing is known of the scatter; with fewer cells that vary, nothing of how alike cells are:
+/// With fewer degrees of freedom in all, the scatter is unknown; with fewer cells that vary, the similarity of cells is unknown:
 /// then their variances are pooled.
 const LEAST: usize = 5;
 
 impl Scatter {
-    /// The scatter within cells, each with its figures by block, beside what moves all cells of a block alike: ratios don't have that.
-    /// `None` where too few ran more than once.
+    /// The scatter within cells, each with its figures by block, without what moves all cells of a block alike, which cancels out in ratios.
+    /// `None` if too few ran more than once.
     pub fn of<'s, K: Ord + 's>(cells: impl IntoIterator<Item = &'s Series<K>>) -> Option<Scatter> {
         let within = variances(&cells.into_iter().filter_map(deviations).collect::<Vec<_>>());
         let all: f64 = within.iter().map(|(_, degrees)| degrees).sum();
         if all < LEAST as f64 {
             return None;
         }
-        // Cells that never vary have no place in a distribution of variances.
+        // Constant cells have no place in a distribution of variances.
         let varied: Vec<(f64, f64)> =
             within.iter().copied().filter(|(variance, _)| *variance > 0.0).collect();
         if varied.len() < LEAST {
@@ -50,25 +50,25 @@ impl Scatter {
         Some(Scatter { variance, worth: worth.min(all), all })
     }
 
-    /// The mean of the logarithms of two stores' ratios, its standard error, and the degrees of freedom of that.
+    /// The mean of the logarithms of two stores' ratios, its standard error, and the error's degrees of freedom.
     fn moderated(&self, ratios: &[f64]) -> (f64, f64, f64) {
         let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
         let blocks = logs.len() as f64;
         let mean = logs.iter().sum::<f64>() / blocks;
         let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
         let degrees = self.worth + blocks - 1.0;
-        // Each of a ratio's two trials varies.
+        // Both trials of a ratio vary.
         let moderated = (self.worth * 2.0 * self.variance + squares) / degrees;
         let variance = if blocks < 2.0 { moderated } else { moderated.max(squares / (blocks - 1.0)) };
         (mean, (variance / blocks).sqrt(), degrees.min(self.all))
     }
 
-    /// Whether so many shared blocks and this scatter tell anything of a pair.
+    /// Whether this number of shared blocks and this scatter are enough to judge a pair.
     pub(crate) fn tells(&self, blocks: usize) -> bool {
         blocks > 0 && self.worth + blocks as f64 >= 2.0
     }
 
-    /// The probability that ratios lie as far above 1 of stores that are equal.
+    /// The probability of ratios this far above 1 for equal stores.
     pub(crate) fn one_sided(&self, ratios: &[f64]) -> f64 {
         let (mean, error, degrees) = self.moderated(ratios);
         if error == 0.0 {
@@ -86,7 +86,7 @@ impl Scatter {
     }
 }
 
-/// The deviations of the logarithms of a cell's figures from their mean, by block. `None` of fewer than two, and of zeros.
+/// The deviations of the logarithms of a cell's figures from their mean, by block. `None` for fewer than two, and with zeros.
 fn deviations<K: Ord>(cell: &Series<K>) -> Option<BTreeMap<&K, f64>> {
     if cell.len() < 2 || cell.values().any(|value| *value <= 0.0) {
         return None;
@@ -95,7 +95,7 @@ fn deviations<K: Ord>(cell: &Series<K>) -> Option<BTreeMap<&K, f64>> {
     Some(cell.iter().map(|(block, value)| (block, value.ln() - mean)).collect())
 }
 
-/// The variance of each cell beside the mean of its blocks, and its degrees of freedom. Of `n` cells in a block that mean takes one
+/// The variance of each cell around the mean of its blocks, with its degrees of freedom. With `n` cells in a block that mean takes one
 /// part in `n` of the squares, and of the degrees with them.
 fn variances<K: Ord>(cells: &[BTreeMap<&K, f64>]) -> Vec<(f64, f64)> {
     let mut blocks: BTreeMap<&K, (f64, f64)> = BTreeMap::new();
@@ -107,7 +107,7 @@ fn variances<K: Ord>(cells: &[BTreeMap<&K, f64>]) -> Vec<(f64, f64)> {
     let one = |cell: &BTreeMap<&K, f64>| {
         let (mut squares, mut left) = (0.0, 0.0);
         for (block, deviation) in cell {
-            // Alone in its block, a cell has nothing to be set beside.
+            // A cell that is alone in its block has nothing to compare with.
             let (sum, count) =
                 blocks.get(block).copied().filter(|(_, count)| *count > 1.0).unwrap_or((0.0, f64::INFINITY));
             squares += (deviation - sum / count).powi(2);
@@ -119,8 +119,8 @@ fn variances<K: Ord>(cells: &[BTreeMap<&K, f64>]) -> Vec<(f64, f64)> {
     cells.iter().map(one).collect()
 }
 
-/// The typical variance, and the degrees of freedom that it is worth: those of the scaled inverse chi-square distribution whose
-/// logarithms have the mean and the variance of those seen (Smyth, section 6.2).
+/// The typical variance, and the degrees of freedom of its weight: those of the scaled inverse chi-square distribution whose
+/// logarithms have the observed mean and variance (Smyth, section 6.2).
 fn prior(cells: &[(f64, f64)]) -> (f64, f64) {
     let count = cells.len() as f64;
     let log =
@@ -174,7 +174,7 @@ mod tests {
         Terms { few: Few::Scatter(scatter), ..Terms::default() }
     }
 
-    /// The scatter of cells of which one trial takes so many times as long as the other, either first.
+    /// The scatter of cells of which one trial takes `times` times as long as the other, either first.
     fn apart(times: f64) -> Option<Scatter> {
         let (one, other) = (series(&[1.0, times]), series(&[times, 1.0]));
         Scatter::of((0..10).flat_map(|_| [&one, &other]))
@@ -266,7 +266,7 @@ mod tests {
         let open = (true, Some(Rule::Open));
         let standings = told(&decide_on(&stores, Better::Lower, by(None)));
         assert_eq!(standings, [(0, true, None), (1, open.0, open.1), (2, open.0, open.1)]);
-        // Trials of the same cells lie 10 % apart: 1.06 is in the race, 30 is not.
+        // Trials of the same cells differ by 10 %: 1.06 may be the best, 30 is not.
         let scatter = apart(1.1);
         let standings = told(&decide_on(&stores, Better::Lower, by(scatter)));
         let rule = Some(Rule::Scatter);
@@ -282,7 +282,7 @@ mod tests {
         assert!(!decide_on(&stores, Better::Lower, by(scatter))[1].verdict.wins());
     }
 
-    /// The share of simulated places of ten equal stores in which a store is called worse. The scatter is known from these
+    /// The share of simulated places of ten equal stores in which a store is called worse. The scatter comes from these
     /// and the other places of their run. Of ten stores, one varies `times` as much as the others.
     fn wronged(blocks: usize, times: f64) -> f64 {
         let mut random = fastrand::Rng::with_seed(blocks as u64);
@@ -318,15 +318,15 @@ mod tests {
         }
     }
 
-    /// A machine with stores as unlike one another as ten engines are, where some cells vary far more than others.
+    /// A machine with stores as different as ten engines are, where some cells vary far more than others.
     struct Machine {
         random: fastrand::Rng,
-        /// The logarithm of each store's true figure at each place, and how much it varies there.
+        /// The logarithm of each store's true figure at each place, and its scatter there.
         cells: Vec<Vec<(f64, f64)>>,
     }
 
     impl Machine {
-        /// The deviation of the logarithm of a trial's figure is `typical` in the median cell, and varies by `unlike` in its own.
+        /// The deviation of the logarithm of a trial's figure is `typical` in the median cell, and differs by `unlike` between cells.
         fn new(seed: u64, (typical, unlike): (f64, f64)) -> Machine {
             let mut random = fastrand::Rng::with_seed(seed);
             let cell = |random: &mut _| (1.2 * normal(random), typical * (unlike * normal(random)).exp());
@@ -335,7 +335,7 @@ mod tests {
             Machine { random, cells }
         }
 
-        /// A run of so many blocks: at each place the figures of each store.
+        /// A run of `blocks` blocks: at each place the figures of each store.
         fn run(&mut self, blocks: usize) -> Vec<Vec<Series<usize>>> {
             let Machine { random, cells } = self;
             let mut place = |stores: &Vec<(f64, f64)>| -> Vec<Series<usize>> {
@@ -360,14 +360,14 @@ mod tests {
         run.iter().map(winners).collect()
     }
 
-    /// Once seen of two quick runs of one trial: the same cell differed 1.5 times in the median, 4 times at the 90th percentile.
+    /// Observed in two quick runs of one trial: the same cell differed 1.5 times in the median, 4 times at the 90th percentile.
     const NOISY: (f64, f64) = (0.42, 0.7);
 
-    /// Recorded of 24 trials of the quick study's cells on a virtual machine with a shared disk.
+    /// Recorded in 24 trials of the quick study's cells on a virtual machine with a shared disk.
     const RECORDED: (f64, f64) = (0.15, 0.35);
 
-    /// Of the stores that runs of so many blocks name alone: how many, how many are among the best of a run of `long` blocks, and how
-    /// many another run of as many blocks names alone, too.
+    /// Among the stores that runs of `blocks` blocks name alone: their number, how many are among the best of a run of `long` blocks, and how
+    /// many another run of `blocks` blocks names alone, too.
     fn named(scatter: (f64, f64), blocks: usize, long: usize) -> (usize, usize, usize) {
         let (mut named, mut confirmed, mut agreed) = (0, 0, 0);
         for seed in 0..40 {

@@ -1,21 +1,21 @@
-//! Whether figures that follow each other go up or down: Kendall's test (Mann, Econometrica 13, 1945), and their pace by the median of all
+//! Whether consecutive figures go up or down: Kendall's test (Mann, Econometrica 13, 1945), with the slope by the median of all
 //! slopes (Sen, JASA 63, 1968). Several series, such as trials, are tested together by the sums of their statistics and of their variances,
 //! as seasons are (Hirsch, Slack and Smith, Water Resources Research 18, 1982).
 
 /// The two-sided normal quantile of 5 %.
 const TWO_SIDED: f64 = 1.96;
 
-/// The course of one or more series.
+/// The trend of one or more series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
-    /// The change by a step: the median of the slopes between all pairs of a series.
+    /// The change per step: the median of the slopes between all pairs of a series.
     pub per_step: f64,
-    /// Whether the test tells that from none, at 5 %.
+    /// Whether the test finds a trend, at 5 %.
     pub is_told: bool,
 }
 
 impl Trend {
-    /// That of series of the same figure; `None` where none has two values.
+    /// The trend of series of the same figure; `None` if none has two values.
     pub fn of(series: &[Vec<f64>]) -> Option<Trend> {
         let mut slopes: Vec<f64> =
             series.iter().flat_map(|one| pairs(one)).map(|(steps, up)| up / steps).collect();
@@ -29,7 +29,7 @@ impl Trend {
     }
 }
 
-/// The distance in steps and in value of each value from each before it.
+/// The distance in steps and in value of each value from each earlier one.
 fn pairs(values: &[f64]) -> impl Iterator<Item = (f64, f64)> {
     let after = move |from: usize| {
         values[from + 1..].iter().enumerate().map(move |(step, to)| (step as f64 + 1.0, to - values[from]))
@@ -37,7 +37,7 @@ fn pairs(values: &[f64]) -> impl Iterator<Item = (f64, f64)> {
     (0..values.len()).flat_map(after)
 }
 
-/// Kendall's statistic, and its variance where there is no trend; values that are equal lower it.
+/// Kendall's statistic, and its variance without a trend; equal values lower it.
 fn kendall(values: &[f64]) -> (f64, f64) {
     let sum = pairs(values).map(|(_, up)| if up == 0.0 { 0.0 } else { up.signum() }).sum();
     let term = |count: f64| count * (count - 1.0) * (2.0 * count + 5.0) / 18.0;
@@ -55,7 +55,7 @@ mod tests {
     fn a_leak_has_its_size_and_is_told() {
         let leak: Vec<f64> = (0..5).map(|step| 100.0 + f64::from(step)).collect();
         assert_eq!(Trend::of(std::slice::from_ref(&leak)), Some(Trend { per_step: 1.0, is_told: true }));
-        // One that is hidden among others' noise in one trial is told by three.
+        // A trend that is hidden by noise in one trial shows in three.
         let noisy =
             |noise: [f64; 5]| leak.iter().zip(noise).map(|(one, noise)| one + noise).collect::<Vec<_>>();
         let trials =
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(Trend::of(&[vec![1.0], Vec::new()]), None);
     }
 
-    /// Of series without a trend some one in twenty is told, at most.
+    /// Among series without a trend at most one in twenty is reported.
     #[test]
     fn chance_alone_is_seldom_told() {
         let mut random = fastrand::Rng::with_seed(32);

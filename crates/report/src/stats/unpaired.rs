@@ -1,4 +1,4 @@
-//! Two independent sets of trials: how many times the figure of one is that of the other, how sure that is, and which of
+//! Compares two independent sets of trials: the ratio of their figures, its certainty, and which of
 //! many such changes can be believed at once. Pure.
 
 use serde::Serialize;
@@ -6,13 +6,13 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::{CONFIDENCE, Estimate, Interval, MIN_BLOCKS, RANGE_CONFIDENCE};
 
-/// The error rate that marks of significance promise: the chance that, where nothing has changed, anything is marked.
+/// The error rate of marks of significance: the chance that anything is marked if nothing has changed.
 pub const LEVEL: f64 = 0.05;
 
-/// Observations that each side needs before anything can be called significant.
+/// The observations that each side needs for a significant change.
 pub const MIN_OBSERVATIONS: usize = MIN_BLOCKS;
 
-/// Where neither side varies, values that differ are called changed if chance would bring that about no more often than this:
+/// If neither side varies, different values count as changed if chance would separate them no more often than this:
 /// from five observations on each side on.
 pub const RARE: f64 = 0.002;
 
@@ -22,24 +22,24 @@ pub struct Change {
     /// The second set's geometric mean over the first's, with an interval from [`MIN_OBSERVATIONS`] on each side on. With two
     /// on a side: the least and the greatest ratio of any two.
     pub ratio: Estimate,
-    /// The probability of a change at least as large where there is none, this figure taken alone; absent with fewer
-    /// than [`MIN_OBSERVATIONS`] on either side, and where neither side varies.
+    /// The probability of a change at least as large if nothing changed, for this figure alone; `None` with fewer
+    /// than [`MIN_OBSERVATIONS`] on either side, and if neither side varies.
     pub p: Option<f64>,
-    /// Where neither side varies, how likely at most values that differ would fall apart like that by chance.
+    /// If neither side varies, an upper bound on the probability that different values separate like this by chance.
     pub constant: Option<f64>,
-    /// The standard error of the logarithm and its degrees of freedom, where there is a test.
+    /// The standard error of the logarithm and its degrees of freedom, if there is a test.
     #[serde(skip)]
     spread: Option<(f64, f64)>,
 }
 
 impl Change {
-    /// Whether neither side varies, and each is of so many observations that a difference counts.
+    /// Whether neither side varies, and each has enough observations for a difference to count.
     pub fn is_exact(&self) -> bool {
         self.constant.is_some_and(|chance| chance <= RARE)
     }
 
-    /// The least share by which the second set must be more for a test at this level to tell, with observations that vary as these
-    /// do; nothing where none could.
+    /// The smallest increase of the second set that a test at this level would detect, as a share, given the scatter of these
+    /// observations; `None` if there is none.
     pub fn detectable(&self, level: f64) -> Option<f64> {
         let (error, degrees) = self.spread?;
         let distribution = StudentsT::new(0.0, 1.0, degrees).ok()?;
@@ -49,7 +49,7 @@ impl Change {
 
 /// Compares two sets of observations by Welch's t-test on their logarithms (Welch, 1947; degrees of freedom after
 /// Satterthwaite, 1946): exact for log-normal observations of equal spread, close where the spreads differ. `None` if a
-/// set is empty, or an observation isn't a positive number, so that there is no ratio.
+/// set is empty, or an observation isn't a positive number, so that no ratio exists.
 pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
     let (base, new) = (Logs::of(base)?, Logs::of(new)?);
     let difference = new.mean - base.mean;
@@ -59,7 +59,7 @@ pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
         return Some(Change { ratio, p: None, constant: None, spread: None });
     }
     if base.variance == 0.0 && new.variance == 0.0 {
-        // The values themselves, as logarithms may miss their ratio by a rounding error.
+        // The values themselves, as logarithms would add a rounding error.
         let value = new.first / base.first;
         let interval = Interval { low: value, high: value, confidence: CONFIDENCE };
         let constant = Some(apart_by_chance(base.count, new.count));
@@ -85,8 +85,8 @@ pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
     Some(Change { ratio, p: enough.then_some(p), constant: None, spread: enough.then_some((error, degrees)) })
 }
 
-/// The number of times that the second of two counts of the same work is the first: 1 where there is nothing in either, endless where there is
-/// something only in the second.
+/// The ratio of two counts of the same work, second over first: 1 if both are zero, infinite if
+/// only the first is.
 pub fn ratio_of_pair((base, new): (f64, f64)) -> f64 {
     if base == new {
         return 1.0;
@@ -95,8 +95,8 @@ pub fn ratio_of_pair((base, new): (f64, f64)) -> f64 {
     (new / base * 1e12).round() / 1e12
 }
 
-/// Tells a change by the ratios of pairs: the t-test on their logarithms, which is that of [`change`] against sides that never vary.
-/// `None` if there is none, or some pairs alone have nothing on a side.
+/// The change from the ratios of pairs: the t-test on their logarithms, which is that of [`change`] against sides that never vary.
+/// `None` if there is none, or only some pairs have a zero on a side.
 pub fn change_of_ratios(ratios: &[f64]) -> Option<Change> {
     let (first, count) = (*ratios.first()?, ratios.len());
     if first > 0.0 && first.is_finite() {
@@ -111,14 +111,14 @@ pub fn change_of_ratios(ratios: &[f64]) -> Option<Change> {
     Some(Change { ratio: Estimate { value: first, interval }, p: None, constant, spread: None })
 }
 
-/// The sums that are needed of one side.
+/// The sums for one side.
 struct Logs {
     count: usize,
     first: f64,
     least: f64,
     greatest: f64,
     mean: f64,
-    /// Exactly zero where all observations are equal.
+    /// Exactly zero if all observations are equal.
     variance: f64,
 }
 
@@ -141,17 +141,17 @@ impl Logs {
     }
 }
 
-/// A bound on how likely it is that all of one side have one value and all of the other side another, where both sides
-/// draw from the same few values: for figures that hardly vary, such as sizes of files, of which a t-test would be sure
-/// from nothing. The worst case has two values; of `a + b` draws, the first `a` are of one and the rest of the other.
+/// A bound on the probability that all of one side have one value and all of the other side another, if both sides
+/// draw from the same few values: for figures that hardly vary, such as sizes of files, for which a t-test would be certain
+/// without evidence. The worst case has two values; of `a + b` draws, the first `a` are of one and the rest of the other.
 fn apart_by_chance(a: usize, b: usize) -> f64 {
     let (a, b) = (a as f64, b as f64);
-    // The largest value of q^a (1-q)^b, once for each of the two ways round.
+    // The largest value of q^a (1-q)^b, once for each order.
     2.0 * (a / (a + b)).powf(a) * (b / (a + b)).powf(b)
 }
 
 /// Adjusts probabilities for their number by Holm's step-down procedure (Holm, 1979). Marking those that are then at most
-/// `level` marks anything that is nothing with a probability of at most `level`, however they depend on each other.
+/// `level` marks any true null hypothesis with a probability of at most `level`, however they depend on each other.
 pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|a, b| probabilities[*a].total_cmp(&probabilities[*b]));
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn far_tails_are_no_fatter_than_said() {
-        // The level of a mark among two hundred figures. Where spreads differ threefold, it comes up to twice as often.
+        // The level of a mark among two hundred figures. If spreads differ threefold, it occurs up to twice as often.
         for (count, spread, most) in
             [(3, 0.1, 1.0), (5, 0.1, 1.0), (5, 0.3, 3.0), (10, 0.1, 1.15), (10, 0.3, 3.0)]
         {
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!((other.ratio.value, other.p, other.is_exact()), (2.0, None, true));
         // Two values, equally likely: 2 * 2^-5 * 2^-5.
         assert!((other.constant.unwrap() - 2.0 / 1024.0).abs() < 1e-12);
-        // Ten fair draws of each side fall apart like this about once in half a million times.
+        // Ten fair draws of each side separate like this about once in half a million times.
         assert!(change(&[1.0; 10], &[2.0; 10]).unwrap().constant.unwrap() < 2e-6);
         assert!(!change(&[1.0; 4], &[2.0; 5]).unwrap().is_exact());
         let varies = change(&[4096.0, 4096.0, 4096.0, 4096.0, 8192.0], &[8192.0; 5]).unwrap();

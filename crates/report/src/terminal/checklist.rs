@@ -1,4 +1,4 @@
-//! Lists of checks: of a machine, of a run.
+//! Lists of checks, of a machine or a run.
 
 use serde::Serialize;
 use storebench_core::words::words;
@@ -10,17 +10,17 @@ use super::grid::wrap;
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum State {
-    /// It is as it should be.
+    /// In order.
     Ok,
-    /// It is not.
+    /// Not in order.
     No,
-    /// It may make figures mean less.
+    /// May make figures less meaningful.
     Hint,
 }
 
 words!(State);
 
-/// A line of the page.
+/// A line of a checklist.
 #[derive(Debug, Serialize)]
 pub struct Line {
     /// Its subject.
@@ -29,22 +29,22 @@ pub struct Line {
     pub state: State,
     /// The finding in words.
     pub found: String,
-    /// The help, in words, where it is not said already.
+    /// What would help, if `found` doesn't say it.
     pub help: Option<String>,
 }
 
 impl Line {
-    /// It is as it should be.
+    /// A check in order.
     pub fn ok(name: impl Into<String>, found: impl Into<String>) -> Line {
         Line { name: name.into(), state: State::Ok, found: found.into(), help: None }
     }
 
-    /// It is not.
+    /// A failed check.
     pub fn no(name: impl Into<String>, found: impl Into<String>) -> Line {
         Line { state: State::No, ..Line::ok(name, found) }
     }
 
-    /// It may make figures mean less, unless one does what `help` says.
+    /// A check that may make figures less meaningful, unless the user follows `help`.
     pub fn hint(name: impl Into<String>, found: impl Into<String>, help: impl Into<String>) -> Line {
         Line { state: State::Hint, help: Some(help.into()), ..Line::ok(name, found) }
     }
@@ -55,12 +55,12 @@ impl Line {
 pub struct Group {
     /// Their subject.
     pub about: &'static str,
-    /// One or more.
+    /// At least one.
     pub lines: Vec<Line>,
 }
 
 impl Group {
-    /// As text of this width, under its subject.
+    /// The group as text of this width, under its subject.
     pub fn text(&self, width: usize) -> String {
         let mut text = format!("{}\n", capital(self.about));
         for Line { name, state, found, help } in &self.lines {
@@ -75,7 +75,7 @@ impl Group {
 const NAME_WIDTH: usize = 18;
 const STATE_WIDTH: usize = 6;
 
-/// A line: a name, a word, and a sentence that goes on below itself.
+/// A line: a name, a word, and a sentence that wraps below itself.
 pub fn entry(name: &str, word: &str, sentence: &str, width: usize) -> String {
     let first = format!("  {name:<NAME_WIDTH$} {word:<STATE_WIDTH$} ");
     let indent = " ".repeat(first.chars().count());

@@ -1,4 +1,4 @@
-//! Published findings in the terminal: counts, then each claim with its verdicts and the figures that tell.
+//! Published findings in the terminal: counts, then each claim with its verdicts and its most telling figures.
 
 use anstyle::{AnsiColor, Style as Paint};
 
@@ -14,10 +14,10 @@ use crate::data::merge::Merged;
 use crate::data::names::HEADING;
 use crate::terminal::grid::{Grid, Item, Style, wrap};
 
-/// Below a claim.
+/// The indentation below a claim.
 const INDENT: &str = "      ";
 
-/// The section: counts, and every claim; nothing where no study has claims.
+/// The section: counts, and every claim; empty if no study has claims.
 pub fn text(merged: &Merged<'_>, style: Style) -> String {
     check(merged).iter().map(|study| of_study(merged, study, style)).collect()
 }
@@ -58,7 +58,7 @@ fn of_study(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     out
 }
 
-/// A study's source, its stores, and the number of each verdict; in one line where no finding got a verdict.
+/// A study's source, its stores, and the number of each verdict; in one line if no finding got a verdict.
 fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     let is_decided = |finding: &Finding| finding.verdict != Verdict::Unknown;
     if !study.checked.iter().flat_map(|checked| &checked.findings).any(is_decided) {
@@ -80,7 +80,7 @@ fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     out
 }
 
-/// Whether any group says something of it.
+/// Whether any group covers it.
 fn is_heard(checked: &Checked<'_>) -> bool {
     checked.findings.iter().any(Finding::is_measured)
 }
@@ -158,7 +158,7 @@ fn of_claim(merged: &Merged<'_>, number: usize, checked: &Checked<'_>, style: St
     for verdict in Verdict::ALL {
         let alike: Vec<&Finding> =
             checked.findings.iter().filter(|finding| finding.verdict == verdict).collect();
-        // Where nothing was measured comes last.
+        // Unmeasured findings come last.
         let (told, silent): (Vec<&Finding>, Vec<_>) =
             alike.into_iter().partition(|finding| finding.is_measured());
         for alike in [told, silent] {
@@ -168,12 +168,12 @@ fn of_claim(merged: &Merged<'_>, number: usize, checked: &Checked<'_>, style: St
     out
 }
 
-/// The groups with the same verdict, and the figures behind that of the first.
+/// The groups with the same verdict, and the figures of the first.
 fn of_verdict(merged: &Merged<'_>, checked: &Checked<'_>, alike: &[&Finding], style: Style) -> String {
     let [first, others @ ..] = alike else { return String::new() };
     let name = first.verdict.name();
     let line = wrap(&groups(merged, first.verdict, alike), style.width - 4, "  ");
-    // Painted after it was broken into lines, which count what shows.
+    // Painted after it was broken into lines, which count visible characters.
     let line = line.replacen(name, &style.paint(paint(first.verdict), name), 1);
     let mut out: String = line.lines().map(|line| format!("    {line}\n")).collect();
     let of_first =

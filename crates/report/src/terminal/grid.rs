@@ -1,5 +1,5 @@
-//! Text in columns: aligned by what it takes on the screen, painted or not, and cut into blocks of columns where it would
-//! be too wide. Labels stand to the left of every block.
+//! Text in columns: aligned by width on the screen, painted or not, and cut into blocks of columns if it would
+//! be too wide. Labels are at the left of every block.
 
 use anstyle::Style as Paint;
 pub use storebench_core::shown::one_line;
@@ -7,17 +7,17 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::data::names::HEADING;
 
-/// The style in which text is shown.
+/// The style of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     /// Columns of the terminal.
     pub width: usize,
-    /// Whether to colour. Without colour nothing is lost.
+    /// Whether to colour. Colours carry no information of their own.
     pub colour: bool,
 }
 
 impl Style {
-    /// Wraps text in a paint's escapes, if colours are wanted.
+    /// Wraps text in a paint's escapes, if colours are on.
     pub fn paint(&self, paint: Paint, text: &str) -> String {
         if self.colour { format!("{paint}{text}{paint:#}") } else { text.to_owned() }
     }
@@ -32,17 +32,17 @@ pub struct Item {
 }
 
 impl Item {
-    /// One line, to the left.
+    /// One line, aligned to the left.
     pub fn new(text: impl Into<String>) -> Item {
         Item { lines: vec![text.into()], ..Item::default() }
     }
 
-    /// Several lines, to the left.
+    /// Several lines, aligned to the left.
     pub fn lines(lines: Vec<String>) -> Item {
         Item { lines, ..Item::default() }
     }
 
-    /// Moves it to the right.
+    /// Aligns it to the right.
     pub fn right(self) -> Item {
         Item { right: true, ..self }
     }
@@ -77,14 +77,14 @@ struct Group {
 /// A grid. Every row has the same number of items.
 #[derive(Debug, Default)]
 pub struct Grid {
-    /// The number of columns at the left that are labels.
+    /// The number of label columns at the left.
     labels: usize,
     head: Vec<Vec<Item>>,
     /// Groups of rows, with a line of space between them.
     groups: Vec<Group>,
 }
 
-/// Between columns.
+/// The gap between columns.
 const GAP: &str = "  ";
 
 impl Grid {
@@ -119,17 +119,17 @@ impl Grid {
         widths
     }
 
-    /// The width of the whole, uncut.
+    /// The width without cuts.
     pub fn width(&self) -> usize {
         total(&self.widths())
     }
 
-    /// The width of all but the first column, and the space before them.
+    /// The width without the first column, but with the gap after it.
     pub fn width_beside_first(&self) -> usize {
         self.widths().iter().skip(1).map(|width| GAP.len() + width).sum()
     }
 
-    /// The text, each line ended. Blocks of columns are as wide as fits, but hold at least one column.
+    /// The text, each line ended. Blocks of columns are as wide as possible, with at least one column.
     pub fn render(&self, style: Style) -> String {
         let widths = self.widths();
         let labels: Vec<usize> = (0..self.labels.min(widths.len())).collect();
@@ -188,7 +188,7 @@ fn push_row(out: &mut String, row: &[Item], columns: &[usize], widths: &[usize],
     }
 }
 
-/// Breaks text into lines no wider than `width`, at spaces; all but the first are indented. Words that are wider stay whole.
+/// Breaks text at spaces into lines of at most `width`; all but the first are indented. Longer words stay whole.
 pub fn wrap(text: &str, width: usize, indent: &str) -> String {
     let mut out = String::new();
     let mut taken = 0;

@@ -1,4 +1,4 @@
-//! Published tables beside the run's matrices in the terminal.
+//! Published tables in the terminal, compared with the run's matrices.
 
 use anstyle::{AnsiColor, Style as Paint};
 use storebench_core::cell::Data;
@@ -17,7 +17,7 @@ use crate::terminal::grid::{Grid, Item, Style, wrap};
 const LEGEND: &str = "Each cell names this run's best of the table's stores and its figure, below it the published one: = the \
                       same, ~ too close to call with this run's best, x another. Agreement counts = and ~.";
 
-/// The tables, or the one of this name, beside the groups that they can be compared with.
+/// The tables, or the one of this name, compared with matching groups.
 pub fn text(merged: &Merged<'_>, name: Option<&str>, style: Style) -> String {
     let all = beside(merged, name);
     if all.is_empty() {
@@ -67,13 +67,13 @@ fn of_table(merged: &Merged<'_>, table: &Table, here: &[&Beside<'_>], style: Sty
     out
 }
 
-/// Advice on a run that has places to compare.
+/// How to make a run with comparable places.
 fn ask(table: &Table) -> String {
     let records: Vec<String> = table.records.iter().map(|records| records.from.to_string()).collect();
     format!("The table has {} records: run the study with --records.", records.join(", "))
 }
 
-/// The rows and columns of the table of which this run has any place.
+/// The rows and columns of the table with any place of this run.
 fn grid(beside: &Beside<'_>) -> Grid {
     let found = || beside.places.iter().filter(|place| place.found.is_some());
     let mut columns: Vec<(Data, CountRange)> = found().map(|place| (place.data, place.records)).collect();

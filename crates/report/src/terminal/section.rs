@@ -7,13 +7,13 @@ use crate::data::names::{FAILURE, GOOD, HEADING, store_style};
 use crate::section::view::{Head, View};
 use crate::section::{Block, Cell, Column, Fold, Open, Section, Tone};
 
-/// Parts that are shown where not all are.
+/// Parts that are shown unless all are.
 const SHOWN: usize = 4;
 
-/// Columns that a name has at least before it is broken.
+/// The narrowest column for a name before it is broken.
 const NAME: usize = 24;
 
-/// A section's blocks under its title: all of it, or what is read first. Empty where there are none. Each line is ended.
+/// A section's blocks under its title: all of it, or the first view. Empty without blocks. Each line is ended.
 pub fn text(section: &Section, blocks: &[Block], style: Style, all: bool) -> String {
     if blocks.is_empty() {
         return String::new();
@@ -40,7 +40,7 @@ fn part(block: &Block) -> Option<usize> {
     }
 }
 
-/// Whether anything is for those who look closer.
+/// Whether anything is hidden in the first view.
 fn closer(blocks: &[Block]) -> bool {
     blocks.iter().any(|block| match block {
         Block::Fold(fold) => fold.open == Open::Closer || closer(&fold.blocks),
@@ -76,7 +76,7 @@ impl Writer {
         let title = match fold.open {
             Open::Part(number) if number >= SHOWN && !self.all => return,
             Open::Closer if !self.all => return,
-            // The first stands right below the section's title.
+            // The first is right below the section's title.
             Open::Part(0) => title,
             Open::Part(_) => format!("\n{title}"),
             Open::Figures | Open::Closer => {
@@ -88,7 +88,7 @@ impl Writer {
     }
 }
 
-/// A table, in which names are broken into lines where they would push figures out.
+/// A table, with names broken into lines if they would push figures out.
 fn grid(view: &View<'_>, style: Style) -> Grid {
     let whole = whole(view);
     if whole.width() <= style.width {
@@ -97,7 +97,7 @@ fn grid(view: &View<'_>, style: Style) -> Grid {
     laid_out(view, style.width.saturating_sub(whole.width_beside_first()).max(NAME))
 }
 
-/// A table whose names are whole, as wide as that is.
+/// A table with unbroken names, of any width.
 pub fn whole(view: &View<'_>) -> Grid {
     laid_out(view, usize::MAX)
 }
@@ -112,7 +112,7 @@ fn laid_out(view: &View<'_>, room: usize) -> Grid {
             let mut items: Vec<Item> =
                 line.iter().zip(&view.heads).map(|(cells, head)| item(cells, head)).collect();
             let name = line.first().map(|cells| name(cells, room)).unwrap_or_default();
-            // Once is enough where several lines are of one thing.
+            // Repeated names are shown once.
             if let Some(first) = items.first_mut() {
                 let again = name.join(" ");
                 let tone = line.first().and_then(|cells| cells.first()).map(|(_, cell)| paint(&cell.tone));
@@ -131,13 +131,13 @@ fn laid_out(view: &View<'_>, room: usize) -> Grid {
 }
 
 fn head(head: &Head<'_>) -> Item {
-    // A place is kept for the mark, so that figures stay aligned.
+    // Room for the mark, so that figures stay aligned.
     let text = if head.marked && head.right { format!("{} ", head.text) } else { head.text.to_owned() };
     let item = Item::new(text);
     if head.right { item.right() } else { item }
 }
 
-/// The name of a line, broken where it takes more than its room, and the notes below it.
+/// The name of a line, broken if it is wider than its room, and the notes below it.
 fn name(cells: &[(&Column, &Cell)], room: usize) -> Vec<String> {
     let broken = |text: &str| -> Vec<String> { wrap(text, room, "  ").lines().map(str::to_owned).collect() };
     let of = |(column, cell): &(&Column, &Cell)| {
@@ -177,7 +177,7 @@ fn paint(tone: &Tone) -> Option<Paint> {
         Tone::Dim => Some(Paint::new().dimmed()),
         Tone::Worse => Some(FAILURE),
         Tone::Better => Some(GOOD),
-        // Green near the best, yellow from a quarter more on, red from twice as much on.
+        // Green near the best, yellow from a quarter more, red from twice as much.
         Tone::Heat(times) if *times < 1.25 => colour(AnsiColor::Green),
         Tone::Heat(times) if *times < 2.0 => colour(AnsiColor::Yellow),
         Tone::Heat(_) => colour(AnsiColor::Red),

@@ -11,10 +11,10 @@ use crate::data::matrix::Figure;
 use crate::data::names::{HEADING, store_style};
 use crate::data::standings::{HEIGHTS, Mark, Row, Shown, Standings};
 
-/// Bars by their heights.
+/// Bars by height.
 const BARS: [char; HEIGHTS] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The meaning of the marks, once for all tables.
+/// The legend of the marks, for all tables.
 pub const LEGEND: &str = "*: take this one. ≈: too close to call with it; of these the safest is named first, then the smallest. Rows: by the \
     geometric mean over the operations, which is no verdict. Bars: ▁ is the best; each step up is as many times slower. \
     disk: bytes for each byte of values. power cut: what it can cost.";
@@ -92,12 +92,12 @@ fn in_words(unit: Unit, name: &str, shown: &Shown) -> String {
     }
 }
 
-/// A value in the largest of some units in which it is not below 1, to two digits.
+/// A value in the largest unit in which it is at least 1, to two digits.
 fn two_digits(mut value: f64, units: &[(&str, f64)]) -> String {
     let mut name = "";
     for (unit, next) in units {
         name = unit;
-        // What rounds up to the next unit is written in that.
+        // A value that rounds up to the next unit is written in that unit.
         if value.round() < *next {
             break;
         }

@@ -1,4 +1,4 @@
-//! What every report in the terminal says of its runs: the machine, what needs a word, and what is missing and why.
+//! The summary of runs in the terminal: the machine, notes, and what is missing and why.
 
 use indexmap::IndexSet;
 use storebench_core::result::{Environment, PlaceInfo};
@@ -19,17 +19,17 @@ use crate::data::summary::{
     Alike, Lists, Missing, counts, doubt_lines, missing, noise_lines, rotation, unfinished,
 };
 
-/// Entries of a list in one line.
+/// Entries of a list that a line shows.
 const NAMED: usize = 2;
 
-/// The summary, with the sections that stand within it. Each line is ended.
+/// The summary, including its sections. Each line is ended.
 pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, style: Style) -> String {
     let mut out = String::new();
     let mut seen: IndexSet<String> = IndexSet::new();
     for (index, run) in merged.runs.iter().enumerate() {
         out.push_str(&heading(index, run, merged.runs.len(), style));
         for line in machine(run) {
-            // Runs of one machine say the same of it; once is enough.
+            // Runs of one machine give the same line; once is enough.
             if seen.insert(format!("{} {line}", run.header.hardware)) {
                 out.push_str(&wrap(&format!("  {line}"), style.width, "    "));
             }
@@ -51,7 +51,7 @@ pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, style: Style
     out
 }
 
-/// The same at the end of a run: failures with their reasons, and a line for each other thing that needs a word. A report has them whole.
+/// The summary at the end of a run: failures with their reasons, and a line for each other note. A report shows them in full.
 pub fn notes(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
     let missing = missing(merged, matrices.iter().copied());
     let lists =
@@ -66,7 +66,7 @@ pub fn notes(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String 
     lines + &failed_text(&missing, style)
 }
 
-/// The first of some lines, the rest counted.
+/// The first lines, the rest counted.
 fn in_one(lines: Vec<String>) -> Option<String> {
     let first = lines.first()?;
     Some(match lines.len() {
@@ -75,7 +75,7 @@ fn in_one(lines: Vec<String>) -> Option<String> {
     })
 }
 
-/// A list in a line: its first entries, the rest counted. `unit` is what there are several of.
+/// A list in a line: its first entries, the rest counted. `unit` is the counted noun.
 fn in_a_line((title, unit, list): (&str, &str, &Lists)) -> Option<String> {
     let told: Vec<String> = list.iter().take(NAMED).map(|(what, alike)| told(what, alike, unit)).collect();
     let more = list.len().saturating_sub(NAMED);
@@ -116,7 +116,7 @@ fn machine(run: &Run) -> Vec<String> {
     lines
 }
 
-/// The settings of stores that hold in the whole run.
+/// The settings of stores for the whole run.
 fn settings(run: &Run) -> Option<String> {
     let plan = run.plan()?;
     let all = plan.settings.iter().flat_map(|(store, all)| all.iter().map(move |one| (store, one)));
@@ -149,13 +149,13 @@ fn missing_text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> Stri
     out
 }
 
-/// What failed, and what stores can't do.
+/// Failures, and what stores don't support.
 fn failed_text(missing: &Missing, style: Style) -> String {
     let failed = list("Failed", "trials", &missing.failed, style);
     failed + &list("Unsupported", "trials", &missing.unsupported, style)
 }
 
-/// A list under a title; `unit` is what there are several of.
+/// A list under a title; `unit` is the counted noun.
 fn list(title: &str, unit: &str, list: &Lists, style: Style) -> String {
     if list.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! The full figures: every store, every column, with intervals, for each place of the matrix.
+//! All figures: every store, every column, with intervals, for each place of the matrix.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::judge::place::is_won;
 use crate::layout::{Position, words};
 use crate::stats::{Estimate, Interval, MeanKind, Summary};
 
-/// All figures of all groups, and whether any has a range. Each line is ended.
+/// All figures of all groups, and whether any is a range. Each line is ended.
 pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> (String, bool) {
     let mut out = String::new();
     let mut seen = Footnotes::default();
@@ -42,7 +42,7 @@ pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> (
     (out, seen.ranges)
 }
 
-/// The parts of the tables that need a word below them.
+/// The parts of the tables with a note below them.
 #[derive(Default)]
 struct Footnotes {
     rules: BTreeSet<Rule>,
@@ -62,7 +62,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut Foo
             let columns: Vec<&Column> = shown(merged).filter(|column| column.is_of_operation()).collect();
             grids.push(grid(merged, &sorted, position, operation, &columns, seen));
         }
-        // A figure that no store here has, such as of a recovery that was not asked for, gets no column.
+        // A figure that no store here has, such as recovery without its check, gets no column.
         let stores = || sorted.entries[position].values();
         let is_measured =
             |column: &&Column| stores().any(|entries| !series(entries, "trial", column).is_empty());
@@ -76,7 +76,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut Foo
     out
 }
 
-/// The columns of tables for people; of memory the one that is compared.
+/// The columns of tables for people; of memory only the compared one.
 fn shown(merged: &Merged<'_>) -> impl Iterator<Item = &'static Column> {
     let memory = merged.memory.column();
     let shown = COLUMNS.iter().filter(|column| column.in_tables);
@@ -136,13 +136,13 @@ fn figure(unit: Unit, summary: &Summary, wins: bool) -> String {
         }
         None => text.extend(uncertainty(unit, summary).map(|of| format!(" {of}"))),
     }
-    // A place is kept for the mark, so that figures stay aligned.
+    // Room for the mark, so that figures stay aligned.
     text.push_str(if wins { "*" } else { " " });
     text
 }
 
-/// The larger side of the interval: in percent of a geometric mean, or times of it where that is 100 % or more, else in the unit.
-/// Absent where there is no spread.
+/// The larger side of the interval: in percent of a geometric mean, or as a multiple if that is 100 % or more, otherwise in the unit.
+/// `None` without spread.
 fn uncertainty(unit: Unit, summary: &Summary) -> Option<String> {
     let Estimate { value, interval } = summary.mean;
     let interval = interval.filter(|interval| interval.high > interval.low)?;

@@ -1,5 +1,5 @@
-//! The sentences that reports print, as they read of none, one, two and many: one snapshot, to be read aloud. They come from made runs, one
-//! for each thing that a sentence can count; of numbers above two only that they are many is kept.
+//! Collects the sentences of reports about none, one, two and many in one snapshot, to be read aloud. They come from made runs, one
+//! for each countable noun; numbers above two are only kept as many.
 
 use std::fmt::Write as _;
 
@@ -28,19 +28,19 @@ const WIDE: Style = Style { width: 10_000, colour: false };
 
 const STORES: [&str; 4] = ["sqlite", "lmdb", "rocksdb", "leveldb"];
 
-/// A made run. What it has of each thing is one, two or many.
+/// A made run with one, two or many of each kind.
 #[derive(Clone, Copy)]
 struct Made {
     stores: usize,
     trials: usize,
     counts: u64,
-    /// Trials of the last store that failed, that were unsupported, and combinations that were left out.
+    /// Trials of the last store that failed or were unsupported, and combinations that were left out.
     failed: usize,
     unsupported: bool,
     left_out: usize,
-    /// By how much each store is slower than the one before.
+    /// The factor between successive stores.
     apart: f64,
-    /// By how much trials scatter.
+    /// The scatter of trials.
     scatter: f64,
     tier: &'static str,
 }
@@ -88,7 +88,7 @@ impl Made {
     }
 }
 
-/// Runs that differ from a plain one in one thing each.
+/// Runs that differ from a plain one in one respect each.
 fn made() -> Vec<Made> {
     let mut all = vec![PLAIN];
     all.extend([1, 2, 4].map(|stores| Made { stores, ..PLAIN }));
@@ -118,7 +118,7 @@ fn of_reports() -> IndexSet<String> {
     made().into_iter().map(of).flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()
 }
 
-/// Those of advice.
+/// The sentences of advice.
 fn of_advice() -> IndexSet<String> {
     let question = |made: Made| Question {
         records: 100,
@@ -147,7 +147,7 @@ fn of_advice() -> IndexSet<String> {
     texts.flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()
 }
 
-/// Those of tunings: with and without a gain, of one value and of several, in one block of trials and in several.
+/// The sentences of tunings: with and without a gain, with one value and several, in one block of trials and in several.
 fn of_tunings() -> IndexSet<String> {
     const ALL: [(&[(&str, &str)], f64); 4] =
         [(&[], 1000.0), (&[("a", "1")], 700.0), (&[("a", "2")], 1300.0), (&[("b", "1")], 1000.0)];
@@ -177,7 +177,7 @@ fn of_tunings() -> IndexSet<String> {
     asked.into_iter().map(of).flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()
 }
 
-/// Those of comparisons of two runs.
+/// The sentences of comparisons of two runs.
 fn of_comparisons() -> IndexSet<String> {
     let columns: Vec<_> =
         FIGURES.iter().filter_map(|id| COLUMNS.iter().find(|column| column.id == *id)).collect();

@@ -1,14 +1,14 @@
-//! A sentence without its numbers, as far as they say no more than that there are many.
+//! Replaces numbers in a sentence that only mean many.
 
 use std::fmt::Write as _;
 
-/// A sentence with `N` in place of every number above two.
+/// A sentence with `N` for every number above two.
 pub fn template(sentence: &str) -> String {
     let mut out = String::new();
     let mut rest = sentence;
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
         let (before, from) = rest.split_at(at);
-        // A change is one, whichever its direction.
+        // A change is one, whatever its direction.
         let before = before.strip_suffix(['+', '×']).unwrap_or(before);
         let before = if before.ends_with(" -") { &before[..before.len() - 1] } else { before };
         let end = from
@@ -23,13 +23,13 @@ pub fn template(sentence: &str) -> String {
     out + rest
 }
 
-/// The lines of a text that are sentences: tables have gaps in their rows.
+/// The lines of a text that are sentences: rows of tables have gaps.
 pub fn sentences(text: &str) -> impl Iterator<Item = String> {
     let lines = text.lines().map(str::trim);
     lines.filter(|line| !line.contains("  ") && line.split(' ').count() > 3).map(template)
 }
 
-/// Fails where a text has a plural of one, or a gap where a word is missing.
+/// Fails if a text has a plural after one, or a gap instead of a word.
 pub fn reads_well(text: &str) {
     for wrong in
         [" 1 trials", " 1 stores", " 1 cells", " 1 figures", " 1 runs", " 1 combinations", " 1 records", "  "]

@@ -1,4 +1,4 @@
-//! Where a gain turns into a loss: with other shares of the operations, and with other records.
+//! Finds where a gain turns into a loss: with other shares of the operations, and with other records.
 
 use std::collections::BTreeMap;
 
@@ -15,15 +15,15 @@ use crate::stats::{CONFIDENCE, Ratio, Series, compare_at};
 /// Measurements of the tuned settings elsewhere.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Elsewhere {
-    /// With other records: their size and number, and how many times as long as the default's an operation takes.
+    /// With other records: their size and number, and the time of an operation as a multiple of the default's.
     pub records: Vec<((Sizes, CountRange), Ratio)>,
-    /// With fewer gets than this share the default is faster, by the same trials.
+    /// With fewer gets than this share the default is faster, in the same trials.
     pub fewer_gets: Option<f64>,
     /// With more gets than this share.
     pub more_gets: Option<f64>,
 }
 
-/// The measurements elsewhere, and what other shares of the same operations would give.
+/// The measurements elsewhere, and the computed results for other shares of the same operations.
 pub fn of(
     runs: &[Run],
     races: &[(usize, Raced)],
@@ -32,7 +32,7 @@ pub fn of(
     confidence: f64,
 ) -> Elsewhere {
     let beside: Vec<_> = races.iter().filter(|(_, raced)| raced.kind == Kind::Beside).collect();
-    // Each says one thing; all are to hold together.
+    // Each is a separate statement; all should hold together.
     let shared = 1.0 - (1.0 - CONFIDENCE) / beside.len().max(1) as f64;
     let one = |(run, raced): &&(usize, Raced)| {
         raced.arms.get(DEFAULT + 1).filter(|arm| arm.out.is_none())?;

@@ -43,7 +43,7 @@ fn heading(text: &str) -> Tag {
     tag("h3").with(text)
 }
 
-/// A list under a heading, unless it is empty.
+/// A list under a heading, or nothing if it is empty.
 fn titled(title: &str, lines: Vec<String>) -> Option<(Tag, Option<Tag>)> {
     (!lines.is_empty()).then(|| (heading(title), list(lines)))
 }

@@ -1,4 +1,4 @@
-//! From trials to races: the time of an operation by settings and block, and which settings can't be taken.
+//! Turns trials into races: the time of an operation by settings and block, and which settings can't be used.
 
 use std::collections::BTreeMap;
 
@@ -21,28 +21,28 @@ pub struct Judge<'j> {
     question: &'j Question,
     store: &'j StoreDef,
     basis: Basis,
-    /// The promise of the default; `None` until a trial of it has ended well.
+    /// The promise of the default; `None` until a trial of it has succeeded.
     promise: Option<Promise>,
 }
 
-/// A tier, and what accidents can cost at it.
+/// A guarantee, and the cost of accidents at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Promise {
-    /// The tier that was given.
+    /// The guarantee given.
     pub guarantee: Guarantee,
-    /// The danger with the settings as read back: what accidents can cost.
+    /// The danger with the settings as read back.
     pub danger: Option<&'static Danger>,
 }
 
 impl Promise {
-    /// Whether another promises as much: the same tier, and no accident that costs more.
+    /// Whether another promises as much: the same guarantee, and no accident that costs more.
     fn is_kept_by(&self, other: &Promise) -> bool {
         self.guarantee == other.guarantee && costs_no_more(other.danger, self.danger)
     }
 }
 
 impl<'j> Judge<'j> {
-    /// Judges by the question, and by what the default of these trials promises.
+    /// Judges by the question, and by what the default promises in these trials.
     pub fn new<'t>(
         question: &'j Question,
         store: &'j StoreDef,
@@ -76,7 +76,7 @@ impl<'j> Judge<'j> {
         Promise { guarantee: measured.guarantee, danger }
     }
 
-    /// Why settings can't be taken, by one of their trials.
+    /// Why settings can't be used, by one of their trials.
     pub fn why_out(&self, trial: &TrialResult) -> Option<String> {
         let measured = match (&trial.outcome, trial.ok()) {
             (Outcome::Failed { message, .. } | Outcome::Unsupported { message }, _) => {
@@ -108,7 +108,7 @@ impl<'j> Judge<'j> {
         time_ns(measured, &self.question.mix)
     }
 
-    /// A race as these trials tell it. Those of cells that are none of its arms are passed by.
+    /// The race in these trials. Cells that are none of its arms are skipped.
     pub fn raced(&self, kind: Kind, arms: &[Settings], run: usize, trials: &[TrialResult]) -> Raced {
         let mut arms: Vec<Arm> = arms.iter().cloned().map(Arm::of).collect();
         for trial in trials {
@@ -135,7 +135,7 @@ pub fn arms_of(plan: &Plan, store: &str) -> Vec<Settings> {
     std::iter::once(Settings::new()).chain(points).collect()
 }
 
-/// A run of a race: what it is for, and the settings. `None` for any other run.
+/// A run's race: its kind and settings. `None` for any other run.
 pub fn race_of(run: &Run, store: &str) -> Option<(Kind, Vec<Settings>)> {
     let kind = Kind::of_study(&run.header.study)?;
     let plan = run.plan()?;
@@ -143,7 +143,7 @@ pub fn race_of(run: &Run, store: &str) -> Option<(Kind, Vec<Settings>)> {
     Some((kind, arms_of(plan, store)))
 }
 
-/// All races among some runs, each with the position of its run.
+/// All races among some runs, each with the index of its run.
 pub fn races(runs: &[Run], judge: &Judge<'_>) -> Vec<(usize, Raced)> {
     let one = |(index, run): (usize, &Run)| {
         let (kind, arms) = race_of(run, judge.store.name)?;
@@ -152,7 +152,7 @@ pub fn races(runs: &[Run], judge: &Judge<'_>) -> Vec<(usize, Raced)> {
     runs.iter().enumerate().filter_map(one).collect()
 }
 
-/// The changes that are worth a trial: those of the store's table.
+/// The changes worth a trial: those of the store's table.
 pub fn changes(store: &StoreDef) -> Vec<super::search::Change> {
     let of = |def: &storebench_core::store::SettingDef| {
         let one = |value: &&str| super::search::Change { setting: def.name.into(), value: (*value).into() };
@@ -161,7 +161,7 @@ pub fn changes(store: &StoreDef) -> Vec<super::search::Change> {
     store.settings.iter().flat_map(of).collect()
 }
 
-/// Whether settings read back as others do, so that both are the same.
+/// Whether settings read back equal, so that both are the same.
 pub fn reads_back_alike(a: &[Setting], b: &[Setting]) -> bool {
     let by_name = |all: &[Setting]| -> BTreeMap<String, String> {
         all.iter().map(|setting| (setting.name.clone(), setting.value.clone())).collect()

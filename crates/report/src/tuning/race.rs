@@ -1,7 +1,7 @@
-//! A race: settings that are measured side by side in blocks, of which those that fall behind are given up between blocks.
+//! A race: settings that are measured together in blocks; between blocks, those that fall behind are given up.
 //!
-//! Screening gives up what is surely worse (racing: O. Maron and A. Moore, 1997; M. Birattari and others, F-Race, 2002).
-//! Combinations and neighbours are halved at each look (successive halving: K. Jamieson and A. Talwalkar, 2016). What is told of a
+//! Screening gives up what is certainly worse (racing: O. Maron and A. Moore, 1997; M. Birattari and others, F-Race, 2002).
+//! Combinations and neighbours are halved at each look (successive halving: K. Jamieson and A. Talwalkar, 2016). A reported
 //! gain does not rest on a race: it is measured again ([`Kind::Proof`]).
 
 use std::collections::BTreeMap;
@@ -12,22 +12,22 @@ use crate::data::merge::BlockKey;
 use crate::judge::settings::{is_surely_worse, looks_better};
 use crate::stats::{MIN_BLOCKS, Ratio, Series, compare_at};
 
-/// Settings by the engine's names: those that differ from the default's.
+/// Settings by the engine's names that differ from the default's.
 pub type Settings = BTreeMap<String, String>;
 
-/// The kind of a race, by its purpose. The order is that in which they are run; the name is that of its runs' study.
+/// The kind of a race, by its purpose, in running order. The name is that of its runs' study.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::VariantNames, strum::VariantArray,
 )]
 #[strum(serialize_all = "kebab-case", prefix = "tune-")]
 pub enum Kind {
-    /// One value of one setting at a time, beside the default.
+    /// One value of one setting at a time, compared with the default.
     Screen,
-    /// The values that look helpful, the best first, each added to those before it.
+    /// The values that look helpful, the best first, each added to the earlier ones.
     Combine,
-    /// The best so far, with one setting changed, added or taken away.
+    /// The best so far, with one setting changed, added or removed.
     Near,
-    /// The best beside the default, in blocks that took no part in the choice.
+    /// The best and the default, in blocks that took no part in the choice.
     Proof,
     /// The same two with other records.
     Beside,
@@ -42,40 +42,40 @@ impl Kind {
     }
 }
 
-/// Numbers of blocks after which a race looks who goes on; none has more.
+/// Numbers of blocks after which a race decides what continues; none has more.
 pub const LOOKS: [u32; 5] = [3, 5, 8, 12, 20];
 
-/// Blocks of a race among neighbours at most: what is near needs no more than a hint.
+/// The most blocks of a race among neighbours: these need no more than a hint.
 const NEAR_BLOCKS: u32 = 8;
 
 /// The confidence with which a value is given up while screening.
 const GIVE_UP: f64 = 0.99;
 
-/// The least that one setting more must save, as a share of the time.
+/// The smallest saving of one more setting, as a share of the time.
 const EACH: f64 = 0.01;
 
 /// The default, always the first of a race's arms.
 pub const DEFAULT: usize = 0;
 
-/// One of the settings in a race, with what was measured of it.
+/// One set of settings in a race, with its measurements.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Arm {
-    /// The settings that it changes of the default; none for the default itself.
+    /// The settings that differ from the default; empty for the default itself.
     pub settings: Settings,
     /// Mean time of an operation by block, in nanoseconds.
     pub times: Series<BlockKey>,
-    /// Why it can't be taken: it fails, promises less, takes too much memory.
+    /// Why it can't be used: it fails, promises less, needs too much memory.
     pub out: Option<String>,
 }
 
 impl Arm {
-    /// One that was not measured yet.
+    /// An arm without measurements.
     pub fn of(settings: Settings) -> Arm {
         Arm { settings, ..Arm::default() }
     }
 }
 
-/// A race, as far as it was run.
+/// A race so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Raced {
     /// Its purpose.
@@ -91,7 +91,7 @@ impl Raced {
         blocks.max().unwrap_or(0)
     }
 
-    /// The arm that the others are compared with: the best so far among its neighbours, else the default.
+    /// The arm that the others are compared with: the best so far among its neighbours, otherwise the default.
     pub fn control(&self) -> usize {
         match self.kind {
             Kind::Near => 1.min(self.arms.len().saturating_sub(1)),
@@ -104,12 +104,12 @@ impl Raced {
         compare_at(&self.arms.get(arm)?.times, &self.arms.get(self.control())?.times, confidence)
     }
 
-    /// Whether an arm is one of those that are chosen from.
+    /// Whether an arm can be chosen.
     fn is_rival(&self, arm: usize) -> bool {
         arm != DEFAULT && arm != self.control()
     }
 
-    /// The rivals that go on, by what the looks so far said.
+    /// The rivals that continue, according to the looks so far.
     pub fn alive(&self) -> Vec<usize> {
         let mut alive: Vec<usize> =
             (0..self.arms.len()).filter(|arm| self.is_rival(*arm) && self.arms[*arm].out.is_none()).collect();
@@ -140,7 +140,7 @@ impl Raced {
         }
     }
 
-    /// As it was after so many blocks.
+    /// The race after this number of blocks.
     fn until(&self, blocks: u32) -> Raced {
         let cut = |arm: &Arm| Arm {
             times: arm.times.iter().filter(|(key, _)| key.block < blocks).map(|(k, v)| (*k, *v)).collect(),
@@ -149,13 +149,13 @@ impl Raced {
         Raced { kind: self.kind, arms: self.arms.iter().map(cut).collect() }
     }
 
-    /// Whether these and the control ran in all blocks: a block that is not ended decides nothing.
+    /// Whether these and the control ran in all blocks: an incomplete block decides nothing.
     fn is_complete(&self, arms: &[usize]) -> bool {
         let blocks = self.arms[self.control()].times.len();
         blocks >= MIN_BLOCKS && arms.iter().all(|arm| self.arms[*arm].times.len() == blocks)
     }
 
-    /// Those that go on.
+    /// The arms that continue.
     fn cut(&self, mut alive: Vec<usize>) -> Vec<usize> {
         match self.kind {
             Kind::Screen => {
@@ -176,17 +176,17 @@ impl Raced {
         self.ratio(arm, GIVE_UP).is_some_and(|ratio| is_surely_worse(&ratio))
     }
 
-    /// An arm's ratio to the control without its interval; endless where there is none.
+    /// An arm's ratio to the control without its interval; infinite if there is none.
     pub fn value(&self, arm: usize) -> f64 {
         self.ratio(arm, 0.5).map_or(f64::INFINITY, |ratio| ratio.ratio.value)
     }
 
-    /// Its ratio, and a little for each of its settings: of two that are as good, that with fewer goes on.
+    /// The ratio, plus a little for each setting: of two equally good arms, the one with fewer continues.
     pub fn price(&self, arm: usize) -> f64 {
         self.value(arm) * (1.0 + EACH * self.arms[arm].settings.len() as f64)
     }
 
-    /// Whether an arm is better than the control by at least `least`, with such a confidence for this comparison alone.
+    /// Whether an arm is better than the control by at least `least`, at this confidence for the single comparison.
     pub fn looks_better(&self, arm: usize, least: f64, confidence: f64) -> bool {
         self.ratio(arm, confidence).is_some_and(|ratio| looks_better(&ratio, least))
     }

@@ -1,15 +1,15 @@
-//! The next race to measure, from what was measured so far and the time that is left. Pure: the same races give the
+//! Decides the next race from the measurements so far and the time left. Pure: the same races give the
 //! same search.
 //!
-//! One setting at a time is screened beside the default. The values that look helpful are combined, the best first. Then the best
-//! combination races its neighbours, until none is better: what has no effect is taken away, and what only helps beside others is
-//! found. None of that is told as a gain: the best is measured beside the default once more, in fresh blocks, and only their
-//! interval is told, so that how the best was chosen does not make it look better than it is.
+//! One setting at a time is screened against the default. The values that look helpful are combined, the best first. Then the best
+//! combination races its neighbours, until none is better: settings without effect are removed, and settings that help only in combination are
+//! found. None of this is reported as a gain: the best is measured against the default once more, in fresh blocks, and only their
+//! interval is reported, so that the choice of the best does not make it look better than it is.
 
 use super::race::{DEFAULT, Kind, Raced, Settings};
 use crate::judge::interim;
 
-/// Shares of the time after which a kind of race ends: what a race leaves over is for those that follow.
+/// The share of the time after which each kind of race ends: time left over goes to the next ones.
 pub const SCREEN_UNTIL: f64 = 0.4;
 const COMBINE_UNTIL: f64 = 0.55;
 const NEAR_UNTIL: f64 = 0.7;
@@ -17,19 +17,19 @@ const PROOF_UNTIL: f64 = 0.9;
 
 /// A value that seems to save less than this share of the time is not combined.
 const WORTH: f64 = 0.01;
-/// The confidence that a single value helps before it is combined; a false one is taken away again by later races.
+/// The confidence that a single value helps before it is combined; later races remove a false one.
 const PROMISING: f64 = 0.8;
-/// The confidence that a neighbour is better before it takes the place of the best.
+/// The confidence that a neighbour is better before it replaces the best.
 const BETTER: f64 = 0.9;
-/// A setting without which the time grows by no more than this share is taken away.
+/// A setting is removed if the time grows by no more than this share without it.
 const FREE: f64 = 0.005;
-/// So many values are combined at most.
+/// The most values that are combined.
 const MOST_COMBINED: usize = 6;
-/// So many races among neighbours at most.
+/// The most races among neighbours.
 const MOST_NEAR: usize = 6;
-/// Blocks of neighbours that there must be time for.
+/// The fewest blocks for which a race among neighbours needs time.
 const FEWEST_BLOCKS: f64 = 3.0;
-/// A single value that seemed this many times worse than the default is no neighbour.
+/// A single value that seemed worse than the default by this factor is no neighbour.
 const HOPELESS: f64 = 1.05;
 
 /// One value of one setting.
@@ -42,27 +42,27 @@ pub struct Change {
 }
 
 impl Change {
-    /// Nothing but this.
+    /// Settings with only this change.
     pub fn alone(&self) -> Settings {
         Settings::from([(self.setting.clone(), self.value.clone())])
     }
 }
 
-/// The time that there is, in seconds.
+/// The available time, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Time {
-    /// In all.
+    /// The whole budget.
     pub budget_s: f64,
-    /// The time that is used up.
+    /// The time used so far.
     pub spent_s: f64,
-    /// The time that a trial takes.
+    /// The time of a trial.
     pub trial_s: f64,
-    /// The time that a race takes before its first trial.
+    /// The time before a race's first trial.
     pub race_s: f64,
 }
 
 impl Time {
-    /// The number of blocks of so many trials for which there is time until a share of the budget is used up.
+    /// The number of blocks of `trials` trials until a share of the budget is used.
     fn blocks(&self, share: f64, trials: usize) -> f64 {
         let left_s = self.budget_s * share - self.spent_s - self.race_s;
         (left_s / (self.trial_s * trials as f64).max(f64::MIN_POSITIVE)).max(0.0)
@@ -76,9 +76,9 @@ pub struct Race {
     pub kind: Kind,
     /// The settings, the default first.
     pub arms: Vec<Settings>,
-    /// Numbers of blocks after which it is looked whether it is over.
+    /// Numbers of blocks after which the race may end.
     pub looks: Vec<u32>,
-    /// No trial is begun after this share of the budget.
+    /// No trial begins after this share of the budget.
     pub until: f64,
 }
 
@@ -107,7 +107,7 @@ pub fn next(changes: &[Change], raced: &[Raced], time: Time) -> Option<Race> {
     Some(Race { kind: Kind::Proof, arms: vec![Settings::new(), best], looks, until: PROOF_UNTIL })
 }
 
-/// Where nothing looks helpful: what may still be, once more, so that more can be said than that.
+/// If nothing looks helpful: the remaining candidates once more, for a stronger statement.
 fn again(screen: &Raced, before: usize, time: Time) -> Option<Race> {
     let may_help = |arm: &usize| screen.arms[*arm].out.is_none() && screen.value(*arm) < HOPELESS;
     let rivals = (DEFAULT + 1..screen.arms.len()).filter(may_help);
@@ -136,7 +136,7 @@ fn of_kind(raced: &[Raced], kind: Kind) -> impl Iterator<Item = &Raced> {
     raced.iter().filter(move |race| race.kind == kind)
 }
 
-/// All that was screened, as one race: of a second one the same settings add blocks.
+/// All screenings as one race: in a second one the same settings add blocks.
 pub fn screened(raced: &[Raced]) -> Option<Raced> {
     let mut all = of_kind(raced, Kind::Screen);
     let mut screen = all.next()?.clone();
@@ -149,7 +149,7 @@ pub fn screened(raced: &[Raced]) -> Option<Raced> {
     Some(screen)
 }
 
-/// The settings that the races so far found best; `None` where that is the default.
+/// The best settings in the races so far; `None` for the default.
 pub fn best(raced: &[Raced]) -> Option<Settings> {
     let screen = screened(raced)?;
     let mut best = helpful(&screen).into_iter().next()?.alone();
@@ -163,8 +163,8 @@ pub fn best(raced: &[Raced]) -> Option<Settings> {
     Some(best)
 }
 
-/// The best value of each setting that looks helpful, the most helpful first. Where the default can't be taken, the best of what
-/// can.
+/// The best value of each setting that looks helpful, the most helpful first. If the default can't be used, the best of the
+/// usable ones.
 fn helpful(screen: &Raced) -> Vec<Change> {
     let must = screen.arms.first().is_some_and(|default| default.out.is_some());
     let mut all: Vec<(f64, Change)> = Vec::new();
@@ -192,13 +192,13 @@ fn prefixes(helpful: &[Change]) -> Vec<Settings> {
     (1..=helpful.len()).map(one).collect()
 }
 
-/// Of the combinations that went on to the end, the best; with fewer settings where more save next to nothing.
+/// The best of the combinations that reached the end; one with fewer settings if more save next to nothing.
 fn best_combination(race: &Raced) -> Option<Settings> {
     let best = race.alive().into_iter().min_by(|a, b| race.price(*a).total_cmp(&race.price(*b)))?;
     Some(race.arms[best].settings.clone())
 }
 
-/// The neighbour that takes the place of the best: a better one, or else one that does without a setting that has no effect.
+/// The neighbour that replaces the best: a better one, or one without an ineffective setting.
 fn step(race: &Raced) -> Option<Settings> {
     let control = &race.arms.get(race.control())?.settings;
     let mut alive = race.alive();
@@ -226,7 +226,7 @@ fn near(screen: &Raced, raced: &[Raced], best: &Settings, time: Time) -> Option<
     (arms.len() > 2).then(|| race(Kind::Near, arms, NEAR_UNTIL))
 }
 
-/// The settings that differ from given ones in one: without it first, then with each other value that is not much worse
+/// The settings that differ from given ones in one: first without it, then with each other value that is not much worse
 /// alone, the best first.
 fn neighbours(screen: &Raced, best: &Settings) -> Vec<Settings> {
     let without = |name: &String| {

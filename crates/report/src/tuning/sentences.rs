@@ -14,7 +14,7 @@ use crate::judge::interim::ALIKE;
 use crate::judge::settings::Verdict;
 use crate::stats::{CONFIDENCE, Estimate, Interval, MIN_BLOCKS, Ratio};
 
-/// Beyond this share a bound on what could be saved is not worth telling.
+/// A bound on possible savings beyond this share is not reported.
 const LOOSE: f64 = 0.5;
 
 /// `page_size = 8192 (default: 4096)`.
@@ -56,7 +56,7 @@ pub fn gain(tuned: &Tuned) -> Vec<String> {
     .collect()
 }
 
-/// Why nothing is told where others left too few processors.
+/// Why nothing is reported if other programs left too few processors.
 fn crowded(tuned: &Tuned) -> Vec<String> {
     let words = |load: &Contention| {
         format!(
@@ -101,7 +101,7 @@ fn gained(tuned: &Tuned, gain: &Gain) -> Vec<String> {
     lines
 }
 
-/// Where the interval comes from.
+/// The source of the interval.
 fn fresh(gain: &Gain) -> String {
     let looks = if gain.looks > 1 { format!(", allowing for {} looks", gain.looks) } else { String::new() };
     if gain.times.blocks < MIN_BLOCKS {
@@ -154,7 +154,7 @@ fn bound(tuned: &Tuned) -> String {
     }
 }
 
-/// Where the budget was too short for an interval of every value.
+/// The note on a budget too short for an interval of every value.
 fn too_few(tuned: &Tuned) -> String {
     let taken = tuned.worth.iter().filter(|worth| worth.out.is_none());
     let few = taken.filter(|worth| worth.times.is_none_or(|times| times.blocks < MIN_BLOCKS)).count();
@@ -182,7 +182,7 @@ pub fn promise(tuned: &Tuned) -> String {
     }
 }
 
-/// `1.42x faster [1.35, 1.49]`, of a ratio of times.
+/// `1.42x faster [1.35, 1.49]`, from a ratio of times.
 pub fn faster(times: &Ratio) -> String {
     let turned = Ratio {
         blocks: times.blocks,
@@ -215,7 +215,7 @@ pub fn says(worth: &Worth) -> &'static str {
     }
 }
 
-/// Which settings mattered, which did not, and of which that is open.
+/// Which settings mattered, which did not, and which are undecided.
 pub fn mattered(tuned: &Tuned) -> Vec<String> {
     let measured: Vec<&Worth> = tuned.worth.iter().filter(|worth| worth.out.is_none()).collect();
     let settings = |wanted: &dyn Fn(&[&Worth]) -> bool| -> Vec<String> {
@@ -248,7 +248,7 @@ pub fn mattered(tuned: &Tuned) -> Vec<String> {
 pub const WORTH_NOTE: &str = "Each value alone: times the default's mean time of an operation, paired by block; below ×1 is \
     faster. The intervals are 95 % for the whole table together, and allow for every look.";
 
-/// The values that can't be taken, and why.
+/// The values that can't be used, with reasons.
 pub fn not_taken(tuned: &Tuned) -> Vec<String> {
     let one = |worth: &Worth| {
         let why = worth.out.as_ref()?;

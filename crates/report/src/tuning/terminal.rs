@@ -38,7 +38,7 @@ pub fn text(tuned: &Tuned, snippet: Option<&str>, style: Style) -> String {
     out
 }
 
-/// Lines under a title; nothing where there are none.
+/// Lines under a title, or nothing if there are none.
 fn titled(title: &str, lines: &[String], style: Style) -> String {
     match lines.is_empty() {
         true => String::new(),

@@ -35,7 +35,7 @@ pub(crate) fn question() -> Question {
     }
 }
 
-/// A race as a run: each variant's settings and its mean latency in nanoseconds, in blocks of other weather.
+/// A race as a run: each variant's settings and its mean latency in nanoseconds, in blocks of different noise.
 pub(crate) fn run(kind: Kind, variants: &[(&[(&str, &str)], f64)], records: u64) -> Run {
     let sample = |settings: &[(&str, &str)], ns: f64| {
         let sample = Sample::new("made").records(CountRange::starting_at(records)).ns(ns);
@@ -147,7 +147,7 @@ fn without_a_gain_the_default_is_kept_and_it_is_said_how_sure_that_is() {
 #[test]
 fn what_cannot_be_told_is_no_verdict_on_the_settings() {
     let mut vague = proof(1000.0);
-    // One pair is far off, so that the interval holds a gain and a loss.
+    // One pair is far off, so that the interval includes a gain and a loss.
     let far =
         vague.trials.iter_mut().filter(|trial| trial.block == 2 && trial.cell.settings().next().is_some());
     for operation in far.flat_map(|trial| &mut trial.measured.as_mut().unwrap().operations) {
@@ -161,7 +161,7 @@ fn what_cannot_be_told_is_no_verdict_on_the_settings() {
     {
         assert!(text.contains(part), "{part}:\n{text}");
     }
-    // Others kept two of two processors busy: not even a clear gain is told.
+    // Others kept two of two processors busy: not even a clear gain is reported.
     let mut crowded = [screen(), proof(650.0)];
     let trials = crowded.iter_mut().flat_map(|run| &mut run.trials);
     trials.for_each(|trial| trial.others_processors = Some(2.0));

@@ -1,4 +1,4 @@
-//! The worth of single values of settings: the main effects, from the screening.
+//! The effects of single values of settings, from the screening.
 
 use storebench_core::result::{TrialResult, Written};
 use storebench_core::store::{Setting, StoreDef};
@@ -11,42 +11,42 @@ use crate::data::readable::Readable;
 use crate::judge::settings::Verdict;
 use crate::stats::{CONFIDENCE, Ratio};
 
-/// The worth of one value of one setting, beside the default.
+/// The effect of one value of one setting, compared with the default.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Worth {
     /// The setting and its value.
     pub change: Change,
     /// The value of the setting by default.
     pub default: String,
-    /// The value and the default as people read them: `64KiB`.
+    /// The value and the default in readable form: `64KiB`.
     pub readable: [String; 2],
-    /// The cost of the value that no figure shows; empty where there is none.
+    /// The cost of the value that no figure shows; empty if there is none.
     pub cost: &'static str,
     /// The time of an operation as a multiple of the default's. The intervals of all values hold together.
     pub times: Option<Ratio>,
-    /// Why it can't be taken.
+    /// Why it can't be used.
     pub out: Option<String>,
     /// Whether it is the size of a buffer that no trial filled, neither this nor the default: it can't have mattered.
     pub unfilled: bool,
 }
 
 impl Worth {
-    /// The verdict of its interval.
+    /// The verdict from its interval.
     pub fn verdict(&self) -> Verdict {
         self.times.as_ref().map_or(Verdict::Open, Verdict::of)
     }
 }
 
-/// The most times that the screening of a value may have been ended by what it showed: at each look, in each of two
+/// The most points at which the results of a screening could have ended it: each look in each of two
 /// races.
 const ENDINGS: usize = 2 * LOOKS.len();
 
-/// The confidence of the interval of one of so many values, so that all hold together, whatever ended each (Bonferroni).
+/// The confidence of each of several intervals so that all hold together, whatever ended each (Bonferroni).
 pub fn confidence(values: usize) -> f64 {
     1.0 - (1.0 - CONFIDENCE) / (values.max(1) * ENDINGS) as f64
 }
 
-/// The worth of each value that was tried in a run, and those that were refused before.
+/// The effect of each value that was tried in a run, and those that were refused before.
 pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], run: &Run) -> Vec<Worth> {
     let Some(screen) = screen else { return Vec::new() };
     let written = most_written(run);
@@ -85,7 +85,7 @@ pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], run: &R
     all
 }
 
-/// The most that a trial of a run wrote, loading included; `None` where one does not tell.
+/// The most that a trial of a run wrote, including loading; `None` if one does not report it.
 fn most_written(run: &Run) -> Option<Written> {
     let measured = run.trials.iter().filter_map(TrialResult::ok);
     let written = measured.map(|measured| measured.written).collect::<Option<Vec<Written>>>()?;

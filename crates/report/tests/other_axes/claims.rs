@@ -1,4 +1,4 @@
-//! Claims about the axes, and about what a plan compares and places otherwise.
+//! Claims about axes outside the built-in table, which a plan compares and places differently.
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn claims_narrow_and_compare_its_axes() {
     let text = CLAIMS.replace("figure = [\"latency\"]", "figure = [\"memory\"]");
     let read = |text: &str| storebench_report::claims::of_run("other", text, "the run").unwrap().unwrap();
     assert!(read(&text).claims.iter().all(|claim| claim.figure.len() == 1));
-    // Operations are known by the table of workloads, which this one is not in: its figures are put in by hand.
+    // Operations are known from the table of workloads, which lacks this one: its figures are added by hand.
     let mut study: StudyClaims = read(&text);
     for claim in &mut study.claims {
         claim.figure = vec!["read".parse().unwrap()];

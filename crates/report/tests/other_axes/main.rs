@@ -1,7 +1,7 @@
-//! Reports of a workload that has neither stores nor records nor guarantees, and of a store with a setting as an axis: all
-//! that reports say of axes comes from these axes' own table.
+//! Reports of a workload that has neither stores nor records nor guarantees, and of a store with a setting as an axis: everything
+//! in reports about axes comes from the axes' own table.
 //!
-//! It is a process of its own, because axes are added to the table for a whole process.
+//! It is a separate process, because axes are added to the table for a whole process.
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
@@ -185,7 +185,7 @@ fn run(trials: Vec<TrialResult>) -> Run {
 }
 
 /// Two patterns at two chunk sizes and two extents, synced and not, three times. The random one is the best with small
-/// blocks, and is left out with large ones of the large file that are synced.
+/// blocks, and is left out with large synced ones of the large file.
 fn device() -> Run {
     let mut trials = Vec::new();
     for block in 0..3 {
@@ -214,7 +214,7 @@ fn bytes(write: impl Fn(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
     out
 }
 
-/// The data that a page carries for its scripts.
+/// The data in a page for its scripts.
 fn data(page: &str) -> Json {
     let (_, rest) = page.split_once("id=\"data\">").unwrap();
     let (text, _) = rest.split_once('<').unwrap();
@@ -296,7 +296,7 @@ fn json_has_its_axes_as_rows_and_columns() {
     assert_eq!(row["contests"][3]["absent"], json!([{"store": "random", "why": "left-out"}]));
 }
 
-/// Writes down what it is told.
+/// Records what it gets.
 #[derive(Default)]
 struct Listener {
     statements: String,
@@ -367,7 +367,7 @@ fn the_page_has_its_axes_with_values_in_words() {
     let groups: Vec<&str> =
         data["group_axes"].as_array().unwrap().iter().map(|axis| axis["id"].as_str().unwrap()).collect();
     assert!(groups.contains(&"place") && !groups.contains(&"guarantee") && !groups.contains(&"store"));
-    // Of 16 cells the one that was left out has its reason.
+    // One of 16 cells was left out, with its reason.
     let cells = &data["cells"];
     assert_eq!(cells["group"].as_array().unwrap().len(), 16);
     let numbers = |axis: &str| cells["at"][axis].as_array().unwrap().clone();

@@ -1,5 +1,5 @@
-//! Figures computed from the trials: every figure of every cell with its intervals, and who won. The same as in the other
-//! reports, by the same code.
+//! Figures computed from the trials: every figure of every cell with its intervals, and the winners, by the same code as in the
+//! other reports.
 
 use super::{Field, SqlValue, Tables, integer, optional, real, text, truth};
 use crate::column::{COLUMNS, Column};
@@ -85,7 +85,7 @@ fn ends(interval: Option<Interval>) -> [SqlValue; 2] {
         .map(|end| optional(end, real))
 }
 
-/// Who won in each place of a group's matrix.
+/// The winners in each place of a group's matrix.
 fn contests(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix, tables: &mut Tables<'_>) -> Result {
     let sorted = Sorted::new(merged, group);
     for row in &matrix.rows {

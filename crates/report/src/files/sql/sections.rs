@@ -1,4 +1,4 @@
-//! The tables of all sections: a table for each, of the columns that its shape has.
+//! The tables of all sections: one for each shape, with its columns.
 
 use super::{Field, SqlError, SqlValue, Tables, name};
 use crate::report::Report;
@@ -45,7 +45,7 @@ fn rows(table: &Table, tables: &mut Tables<'_>) -> Result<(), SqlError> {
 
 fn value(value: Value) -> SqlValue {
     match value {
-        // An estimate comes as its three numbers.
+        // An estimate is written as three numbers.
         Value::None | Value::Estimate(_) => SqlValue::Null,
         Value::Text(text) => SqlValue::Text(text),
         Value::List(texts) => SqlValue::Text(texts.join(", ")),

@@ -1,4 +1,4 @@
-//! Runs and trials as JSON, as they were written down, and what is computed of each operation. The views take the rest from the JSON.
+//! Runs and trials as JSON, as recorded, and the computed figures of each operation. The views take the rest from the JSON.
 
 use serde::Serialize;
 use storebench_core::result::TrialResult;
@@ -44,7 +44,7 @@ fn json(value: &impl Serialize) -> std::result::Result<SqlValue, SqlError> {
     serde_json::to_string(value).map(SqlValue::Text).map_err(|error| SqlError::Other(error.to_string()))
 }
 
-/// A trial's line; nothing counts as measured in one that did not succeed.
+/// A trial's row; an unsuccessful one has no measured figures.
 fn of_trial(result: &TrialResult) -> std::result::Result<SqlValue, SqlError> {
     match result.ok() {
         None if result.measured.is_some() => json(&TrialResult { measured: None, ..result.clone() }),

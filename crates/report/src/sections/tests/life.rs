@@ -10,7 +10,7 @@ use storebench_host::run::Run;
 
 use super::{Sample, samples, shown};
 
-/// A run after which most records were removed: of a store that gives space back in its own way, and of one that has none.
+/// A run after most records were removed: a store that reclaims space in its own way, and one without a way.
 pub fn aged() -> Run {
     let stores = ["sqlite", "flat-folder"].map(|store| Sample::new(store).ns(2000.0));
     let mut run = samples::run("box", &stores);
@@ -36,7 +36,7 @@ pub fn aged() -> Run {
     run
 }
 
-/// A run with bursts at two loads, of which the second is more than one of two stores gets done.
+/// A run with bursts at two loads, of which the second is too much for one of two stores.
 pub fn bursting() -> Run {
     let stores = ["sqlite", "flat-folder"].map(|store| Sample::new(store).ns(2000.0));
     let mut run = samples::run("box", &stores);
@@ -62,7 +62,7 @@ pub fn bursting() -> Run {
     run
 }
 
-/// A run of a store whose pauses come with flushes, and of one that tells nothing of itself; the third has none.
+/// A run of a store with pauses during flushes, of one that reports nothing, and of one without pauses.
 pub fn pausing() -> Run {
     let stores = ["rocksdb", "redb", "flat-folder"].map(|store| Sample::new(store).ns(2000.0));
     let mut run = samples::run("box", &stores);
@@ -93,7 +93,7 @@ pub fn pausing() -> Run {
     run
 }
 
-/// A run with a backup beside the steps.
+/// A run with a backup during the steps.
 pub fn backed_up() -> Run {
     let mut run = samples::run("box", &[Sample::new("sqlite").ns(2000.0).rounds(10)]);
     for trial in &mut run.trials {
@@ -112,7 +112,7 @@ pub fn backed_up() -> Run {
     run
 }
 
-/// A run of a store that keeps writers waiting while it gives space back, of one that refuses them, and of one beside which nobody worked.
+/// A run of a store that blocks writers while it reclaims space, of one that rejects them, and of one without other calls.
 pub fn disturbed() -> Run {
     let stores = ["sqlite", "rocksdb", "redb"].map(|store| Sample::new(store).ns(2000.0));
     let mut run = samples::run("box", &stores);
@@ -151,7 +151,7 @@ pub fn fragmented() -> Run {
     run
 }
 
-/// A run of four stores of which one keeps its files, one pauses for long, and one is slow.
+/// A run of four stores: one keeps its files, one pauses for long, one is slow.
 pub fn unequal() -> Run {
     let stores = [("sqlite", 2000.0), ("lmdb", 2000.0), ("redb", 2000.0), ("flat-folder", 9000.0)];
     let mut run = samples::run("box", &stores.map(|(store, ns)| Sample::new(store).ns(ns).rounds(10)));
@@ -175,7 +175,7 @@ pub fn unequal() -> Run {
 }
 
 /// Three trials of a store whose files grow by as much each round, and which gets slower; of one that wrote little in
-/// so many rounds; of one that does neither after six.
+/// as many rounds; of one with neither after six.
 pub fn trending() -> Run {
     let block = || {
         ["lmdb", "leveldb", "redb"]
@@ -250,7 +250,7 @@ fn each_store_is_named_with_what_it_is_furthest_behind_in() {
     assert!(line("sqlite").is_empty(), "nothing stands out: {text}");
 }
 
-/// A log of some MiB beside little data, and a least size of a file, are no sign of space that does not come back.
+/// A log of some MiB with little data, and a minimum file size, are no sign of space that is never reclaimed.
 #[test]
 fn files_below_the_least_size_and_what_little_removed_data_leaves_are_no_weakness() {
     let mut run = unequal();
@@ -263,7 +263,7 @@ fn files_below_the_least_size_and_what_little_removed_data_leaves_are_no_weaknes
     assert!(!text.lines().any(|line| line.starts_with("lmdb")), "{text}");
 }
 
-/// redb and UnQLite, alone at `power`.
+/// redb and UnQLite are the only ones at `power`.
 #[test]
 fn of_two_stores_each_is_compared_with_the_other() {
     let mut run = unequal();

@@ -1,4 +1,4 @@
-//! Made stores, whose settings do what is known, tuned again and again with other noise.
+//! Made stores, whose settings have known effects, tuned repeatedly with different noise.
 
 use super::*;
 use crate::data::merge::BlockKey;
@@ -9,15 +9,15 @@ use crate::stats::tests::normal;
 use crate::tuning::race::Arm;
 use crate::tuning::{is_settled, worth};
 
-/// A store of which every setting has two values that may be tried.
+/// A store whose settings each have two values to try.
 struct Made {
-    /// The logarithm of how many times as long an operation takes with some settings.
+    /// The logarithm of the factor of an operation's time with some settings.
     effect: fn(&Settings) -> f64,
     /// The standard deviation of a trial's logarithm.
     noise: f64,
-    /// Trials that the budget is worth.
+    /// The number of trials in the budget.
     trials: f64,
-    /// Settings that can't be taken.
+    /// Settings that can't be used.
     out: fn(&Settings) -> bool,
 }
 
@@ -97,7 +97,7 @@ impl Made {
     }
 }
 
-/// The share of so many tunings whose outcome is as wanted.
+/// The share of tunings with the wanted outcome.
 fn share(made: &Made, rounds: u64, wanted: impl Fn(&Came) -> bool) -> f64 {
     let wanted = (0..rounds).filter(|round| wanted(&made.tune(1000 + round))).count();
     wanted as f64 / rounds as f64
@@ -221,7 +221,7 @@ fn what_can_t_be_taken_is_never_chosen_and_the_time_is_kept() {
         assert!(!has(&best, "a", "2") && best.len() <= 2, "{best:?}");
         assert!(came.spent <= made.trials * 1.05, "{}", came.spent);
     }
-    // Where the default itself can't be, the best of what can is taken.
+    // If the default itself is unusable, the best usable settings are taken.
     let made = Made { out: Settings::is_empty, effect: |settings| 0.1 * settings.len() as f64, ..made };
     assert!(made.tune(1).best.is_some_and(|best| best.len() == 1));
 }
