@@ -136,6 +136,7 @@ impl RunFolder {
         Ok(Resumed { folder, run, notes })
     }
 
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }

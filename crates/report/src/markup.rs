@@ -47,6 +47,7 @@ impl Html {
         Html(base64::engine::general_purpose::STANDARD.encode(bytes))
     }
 
+    /// Appends a part.
     pub fn push(&mut self, part: impl Part) {
         part.put(self);
     }

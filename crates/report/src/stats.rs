@@ -95,6 +95,7 @@ pub enum MeanKind {
 /// A figure over trials.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Summary {
+    /// The number of observations.
     pub trials: usize,
     /// Which mean [`Summary::mean`] is.
     pub mean_kind: MeanKind,

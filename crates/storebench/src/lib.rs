@@ -10,7 +10,7 @@ mod sqlite_file;
 #[cfg(feature = "sqlite")]
 mod sqlite_values;
 
-/// The optional features of storebench, as far as this build has them.
+/// The optional features of storebench in this build.
 pub const EXTRAS: Extras = Extras {
     #[cfg(feature = "libmdbx")]
     begin: Some(storebench_stores::make_libmdbx_quiet),

@@ -1,4 +1,4 @@
-//! The writer of SQLite files for `storebench report --sqlite`, by the SQLite that is measured.
+//! Writes SQLite files for `storebench report --sqlite`, with the SQLite that is measured.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Connection, Error, ErrorCode, ToSql, params_from_iter};
 use storebench_report::files::sql::{SqlError, SqlValue, SqlWriter};
 
-/// Opens a file that is to be written.
+/// Creates a file for writing.
 ///
 /// # Errors
-/// The error that SQLite gives.
+/// SQLite's error.
 pub fn open(path: &Path) -> Result<Box<dyn SqlWriter>, SqlError> {
     let connection = Connection::open(path).map_err(failed)?;
     Ok(Box::new(Writer(connection)))

@@ -1,5 +1,5 @@
-//! The reader of the values of a user's SQLite table for `storebench advise --like`. Nothing is written, not even
-//! beside the file.
+//! Reads the values of a user's SQLite table for `storebench advise --like`. Nothing is written, not even
+//! next to the file.
 
 use std::fs;
 use std::io;
@@ -16,16 +16,16 @@ use tempfile::TempDir;
 /// Names of tables or columns that a message lists.
 const LISTED: usize = 20;
 
-/// Steps of SQLite's machine between two looks at how many there were.
+/// Steps of SQLite's machine between two checks of their number.
 const STEPS_AT_ONCE: u64 = 1_000_000;
 /// The most steps of a view: about a minute's.
 const MOST_STEPS: u64 = if cfg!(test) { 2_000_000 } else { 1_000_000_000 };
 
-/// Hands the size of every value of a column to `value`, with its first bytes, or of every row's values one after the other.
+/// Hands the size of every value of a column to `value`, with its first bytes, or of every row's values together.
 ///
 /// # Errors
-/// The error of SQLite, or of `value`; that there is no end. Where there is no such table or column, those that there are; an empty
-/// name asks for just that.
+/// The error of SQLite, or of `value`; or that there is no end. If there is no such table or column, the existing ones; an empty
+/// name asks for that list.
 pub fn read(file: &Path, table: &str, column: Option<&str>, value: &mut See<'_>) -> Result<(), String> {
     let mut reader = open(file)?;
     let connection = &mut reader.connection;
@@ -64,12 +64,12 @@ pub fn read(file: &Path, table: &str, column: Option<&str>, value: &mut See<'_>)
     Ok(())
 }
 
-/// A name that can be nothing but a name. (SQLite takes an unknown name in double quotes for a text; in brackets never.)
+/// A quoted name that can't be read as text. (SQLite reads an unknown name in double quotes as text; in brackets never.)
 fn quoted(name: &str) -> String {
     format!("[{}]", name.replace(']', ""))
 }
 
-/// Adds a value to the size of its row, and as much of it to the row's first bytes as is looked at.
+/// Adds a value to the size of its row, and its beginning to the row's first bytes, up to the limit.
 fn append(row: &Row<'_>, position: usize, size: &mut u64, start: &mut Vec<u8>) -> rusqlite::Result<()> {
     let mut add = |bytes: &[u8]| {
         *size += bytes.len() as u64;
@@ -85,17 +85,17 @@ fn append(row: &Row<'_>, position: usize, size: &mut u64, start: &mut Vec<u8>) -
     Ok(())
 }
 
-/// A user's database, open for reading alone.
+/// A user's database, open read-only.
 struct Reader {
     connection: Connection,
-    /// Where the copy lies that is read in place of a file with unfinished changes; deleted after the connection is closed.
+    /// The copy that is read instead of a file with unfinished changes; deleted after the connection is closed.
     _copy: Option<TempDir>,
 }
 
-/// Opens a file for reading alone, by the way that leaves nothing behind:
-/// - in WAL mode without a log beside it nobody has it open. SQLite is told so; otherwise it would make a log to read it;
-/// - in WAL mode with a log and its index, a program has it open, and SQLite reads beside it;
-/// - with changes that a crash left unfinished, SQLite would first finish them or undo them. A copy is read instead.
+/// Opens a file read-only, in the way that leaves nothing behind:
+/// - in WAL mode without a log, nobody has it open. SQLite is given a flag for that; otherwise it would make a log to read it;
+/// - in WAL mode with a log and its index, a program has it open, and SQLite reads it as well;
+/// - with changes that a crash left unfinished, SQLite would first finish or undo them. A copy is read instead.
 fn open(file: &Path) -> Result<Reader, String> {
     let fault = |error: io::Error| error.to_string();
     let full = fs::canonicalize(file).map_err(fault)?;
@@ -121,7 +121,7 @@ fn open(file: &Path) -> Result<Reader, String> {
     }
 }
 
-/// Reads a copy of a file and of what lies beside it.
+/// Reads a copy of a file and its log or journal.
 fn copied(file: &Path, beside: &Path) -> Result<Reader, String> {
     let fault = |error: io::Error| format!("copying it, as its last changes are unfinished: {error}");
     let folder = tempfile::tempdir().map_err(fault)?;
@@ -135,7 +135,7 @@ fn copied(file: &Path, beside: &Path) -> Result<Reader, String> {
     Ok(Reader { connection, _copy: Some(folder) })
 }
 
-/// Whether a database is in WAL mode, which its 19th byte tells (SQLite's file format, 1.3.1).
+/// Whether a database is in WAL mode, by its 19th byte (SQLite's file format, 1.3.1).
 fn is_in_wal_mode(file: &Path) -> io::Result<bool> {
     Ok(bounded::start(file, 20)?.get(18) == Some(&2))
 }
@@ -155,7 +155,7 @@ fn connect(file: &Path, how: &str) -> Result<Connection, String> {
     Connection::open_with_flags(&uri, flags).map_err(|error| error.to_string())
 }
 
-/// The tables that there are, or the columns of this one, in a sentence.
+/// A sentence with the existing tables, or the columns of this one.
 fn known(connection: &Connection, table: &str) -> rusqlite::Result<String> {
     let names = |sql: &str| -> rusqlite::Result<Vec<String>> {
         connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
@@ -275,7 +275,7 @@ mod tests {
             let before = contents(crashed.path());
             assert_eq!(count(&crashed.path().join("a.db")), rows, "{mode}");
             assert!(contents(crashed.path()) == before, "{mode}: something was written");
-            // The one that is open can be read too, and no file comes or goes.
+            // The open one can be read too, and no file appears or disappears.
             if mode == "wal" {
                 let names =
                     |folder: &Path| contents(folder).into_iter().map(|(name, _)| name).collect::<Vec<_>>();

@@ -57,6 +57,7 @@ impl Reporter {
         out.progress(self)
     }
 
+    /// Writes a message as a line.
     pub fn tell(&self, message: &Message) -> io::Result<()> {
         self.out.lock().unwrap_or_else(PoisonError::into_inner).line(message)
     }

@@ -80,6 +80,7 @@ impl Servers {
     }
 }
 
+/// Whether a run is of the plan [`PLAN`].
 pub fn is_beside_clusters(run: &Run) -> bool {
     run.plan().is_some_and(|plan| plan.name == PLAN)
 }

@@ -165,6 +165,7 @@ impl<'a> Cells<'a> {
         }
     }
 
+    /// The cells that both sides measured.
     pub fn both(&self) -> impl Iterator<Item = &Observed<'a>> {
         self.observed.values().filter(|observed| observed.sides.iter().all(|side| !side.is_empty()))
     }

@@ -95,8 +95,8 @@ pub fn is_over(planned: &[u32], blocks: u32, clear: impl FnOnce() -> bool) -> bo
     planned.last().is_none_or(|last| blocks >= *last) || (planned.contains(&blocks) && clear())
 }
 
-/// Whether the second is separated from the best (possibly by the clock's resolution, or because the difference is too small to matter), or the whole interval says that both are alike
-/// to within `precision`, a share of 1.
+/// Whether the second is separated from the best, if only by the clock's resolution or by too little to matter; or the whole interval
+/// says that both are alike to within `precision`, a share of 1.
 pub fn is_clear(verdict: Verdict, times_worse: Option<Ratio>, precision: f64) -> bool {
     let interval =
         times_worse.filter(|ratio| ratio.blocks >= MIN_BLOCKS).and_then(|ratio| ratio.ratio.interval);

@@ -98,6 +98,7 @@ impl Position {
         self.values.iter().map(|(axis, value)| (*axis, value))
     }
 
+    /// Whether no axis has a value.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

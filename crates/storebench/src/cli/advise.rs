@@ -1,4 +1,4 @@
-//! `storebench advise`: one question, measured, answered.
+//! `storebench advise`: measures and answers one question.
 
 mod measuring;
 mod plans;
@@ -26,10 +26,10 @@ use super::plan::built_store;
 use super::tune::{self, Asked};
 use super::{files, question, report, runs};
 
-/// Values of fewer bytes in the mean are likely to be text.
+/// Values with a smaller mean size in bytes are likely to be text.
 const TEXT_BYTES: f64 = 16_384.0;
 
-/// Answers a question: once, or of libraries and of servers where both are named, as they are never ranked together.
+/// Answers a question: once, or for libraries and servers separately if both are named, as they are never ranked together.
 pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<Exit> {
     let named = args.store.iter().flatten();
     let (servers, libraries): (Vec<String>, Vec<String>) = named
@@ -66,7 +66,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     Ok(Exit::Success)
 }
 
-/// What the way to a server is worth. It takes no longer than a read, which has the way there and back in it.
+/// The cost of the way to a server: at most the time of a read, which includes the way there and back.
 fn way_to_server(library: &Candidate, server: &Candidate) -> String {
     let ns = |ns: f64| Unit::Nanoseconds.show(ns);
     let (own, theirs) = (library.speed.mean.value, server.speed.mean.value);
@@ -99,7 +99,7 @@ fn way_to_server(library: &Candidate, server: &Candidate) -> String {
     format!("{figures} {why} The two were measured one after the other, so they are no ranking.")
 }
 
-/// Answers a question about stores of one kind, and gives the one that it recommends.
+/// Answers a question about stores of one kind, and returns the recommended store.
 fn answer(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<(Exit, Option<Candidate>)> {
     let earlier = runs::read_all(&args.from, &args.answer.out)?;
     let question = Question {
@@ -177,14 +177,14 @@ fn answer(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<(Exi
     Ok((exit, advice.verdict.ranking.into_iter().next()))
 }
 
-/// The code for the recommended store: that which is shown, and in both languages.
+/// The code for the recommended store: the part for the terminal, and both languages.
 fn opened(advice: &Advice, store: Option<&StoreDef>, args: &AdviseArgs) -> Option<(String, String)> {
     let (best, store) = (advice.verdict.ranking.first()?, store?);
     let shown = snippet::code_in_one(store, &best.version, &best.settings, args.answer.code.is_some())?;
     Some((shown, snippet::code(store, &best.version, &best.settings)?))
 }
 
-/// Tunes the recommended store in the other half of the budget: its settings and its code follow the answer.
+/// Tunes the recommended store in the other half of the budget: its settings and code follow the answer.
 fn tune_best(stores: &[StoreDef], store: &StoreDef, question: &Question, args: &AdviseArgs) -> Result<Exit> {
     let budget = args.budget.0.saturating_sub(args.measuring().0);
     tell(&format!("\ntuning {} for {}, half of the budget", store.name, rough_duration(budget)));

@@ -316,10 +316,10 @@ pub struct UrlArg {
 impl FromStr for UrlArg {
     type Err = std::convert::Infallible;
 
-    /// A mistake in it is told later: the parser of arguments would repeat a password.
+    /// A mistake is reported later: the parser of arguments would repeat a password.
     fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
         let (store, url) = text.split_once('=').unwrap_or(("", text));
-        // By its protocol, too.
+        // Also by its protocol.
         let store = if store == "mysql" { "mariadb" } else { store };
         Ok(UrlArg { store: store.into(), url: url.into() })
     }
@@ -349,7 +349,7 @@ impl FromStr for SettingArg {
     }
 }
 
-/// A value as engines read it: a number without commas between its thousands.
+/// A value in the engines' form: a number without commas between its thousands.
 fn plain_number(value: &str) -> String {
     match parse_count(value) {
         Ok(number) if value.contains(',') => number.to_string(),
@@ -380,17 +380,17 @@ impl FromStr for PlaceArg {
 }
 
 impl RunArgs {
-    /// The study's name or file; empty where a run is resumed.
+    /// The study's name or file; empty for a resumed run.
     pub fn study(&self) -> &str {
         self.study.as_deref().unwrap_or_default()
     }
 
-    /// Settings of one value, and those of several, which are axes.
+    /// Settings with one value, and those with several, which are axes.
     fn settings(&self) -> Result<(Settings, Axes)> {
         let (mut settings, mut axes) = (Settings::new(), self.axes.axes.clone());
         let set = self.how.settings.iter().map(|set| format!("{}.{}", set.store, set.name));
         let set = set.chain(self.how.urls.iter().map(|url| format!("{}.{URL}", url.store)));
-        // What no setting is called is an error later, which repeats no password.
+        // Unknown settings are an error later, which does not repeat a password.
         let mut named = BTreeSet::new();
         if let Some(axis) = set.filter_map(|name| Axis::named(&name)).find(|axis| !named.insert(*axis)) {
             return Err(Error::bad_value(format!("{axis} is given twice: write several values as A,B")));
@@ -410,7 +410,7 @@ impl RunArgs {
         Ok((settings, axes))
     }
 
-    /// The changes of the command line to a plan, which must give no setting twice.
+    /// The changes of the command line to a plan; an error if a setting is given twice.
     pub fn changes(&self) -> Result<Changes> {
         let (settings, axes) = self.settings()?;
         let axes_one_at_a_time = self.how.changes.one_at_a_time;
@@ -471,14 +471,14 @@ pub struct ReportArgs {
     pub ycsb: bool,
 }
 
-/// The heading of the forms that other tools read.
+/// The heading of the outputs for other tools.
 const FOR_OTHER_TOOLS: &str = "For other tools";
 
-/// The group of the forms that go to standard output.
+/// The group of outputs that go to standard output.
 const PRINTED: &str = "printed";
 
 impl ReportArgs {
-    /// Whether a form is asked for that goes to standard output.
+    /// Whether an output to standard output is asked for.
     pub fn is_printed(&self) -> bool {
         self.is_data() || self.ycsb || self.table || self.published.is_some()
     }
@@ -488,7 +488,7 @@ impl ReportArgs {
         self.csv || self.json || self.section().is_some()
     }
 
-    /// The section of which CSV is asked for.
+    /// The section for CSV.
     pub fn section(&self) -> Option<&str> {
         let own = [(self.csv_effects, "effects"), (self.csv_sizes, "sizes")];
         let own = own.into_iter().find(|(asked, _)| *asked).map(|(_, name)| name);

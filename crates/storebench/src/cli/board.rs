@@ -1,5 +1,5 @@
-//! The other machine's side of `run --remote`: a run in storebench's folder there, told of over standard output. It ends when
-//! it is told to, or when the machine that asked for it has gone; its results stay until that machine has them.
+//! The other machine's side of `run --remote`: a run in storebench's folder there, reported over standard output. It ends on
+//! request, or when the requesting machine is gone; its results stay until that machine has them.
 
 use std::io::{self, BufRead, BufReader, Stdout};
 use std::path::{Path, PathBuf};
@@ -31,15 +31,15 @@ use super::{resume, runs, signals, usage};
 
 mod client;
 
-/// The time between two looks at whether the other machine is still there.
+/// How often the connection is checked.
 const WATCH: Duration = Duration::from_secs(5);
-/// The longest wait for the end of a run before this one.
+/// The longest wait for the end of an earlier run.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Does what the machine asks for that has started this.
+/// Carries out the request of the machine that started this.
 ///
 /// # Errors
-/// When nothing is asked for; everything else is told to that machine.
+/// If there is no request; every other error is sent to that machine.
 pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     let interrupted = signals::listen()?;
     let mut out = Out::new(Arc::clone(&interrupted));
@@ -77,13 +77,13 @@ struct Asked {
     results: Vec<String>,
 }
 
-/// The messages from the other machine: its requests, and what it says later but that it is there or has had enough.
+/// The messages from the other machine: its requests, and later ones except signs of life and stop requests.
 struct Heard {
     asked: Receiver<io::Result<Asked>>,
     words: Receiver<Word>,
 }
 
-/// Listens to the other machine: interrupts the run when it says so, is gone, or falls silent.
+/// Listens to the other machine: interrupts the run when it asks for that, is gone, or falls silent.
 fn attend(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) -> Heard {
     let ((asks, asked), (say, words)) = (mpsc::channel(), mpsc::channel());
     let heard = Arc::new(Mutex::new(Instant::now()));
@@ -99,7 +99,7 @@ fn attend(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) ->
         let mut ear = Ear { input, heard };
         let asked = ear.asked();
         if asks.send(asked).is_ok() {
-            // Whatever ends it: nobody is there any more.
+            // However it ends, the other machine is gone.
             let _ = ear.listen(&interrupted, &say);
         }
         interrupted.store(true, Ordering::Relaxed);
@@ -107,7 +107,7 @@ fn attend(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) ->
     Heard { asked, words }
 }
 
-/// Where words come in, and when the last of them came.
+/// The input, and the time of the last message.
 struct Ear<R> {
     input: R,
     heard: Arc<Mutex<Instant>>,
@@ -143,10 +143,10 @@ impl<R: BufRead> Ear<R> {
     }
 }
 
-/// Waits for what is asked.
+/// Waits for the request.
 ///
 /// # Errors
-/// When it can't be read, or does not come.
+/// If it can't be read, or does not come.
 fn wait_for(asked: &Receiver<io::Result<Asked>>, interrupted: &AtomicBool) -> Result<Asked> {
     loop {
         match asked.recv_timeout(WATCH) {
@@ -159,11 +159,11 @@ fn wait_for(asked: &Receiver<io::Result<Asked>>, interrupted: &AtomicBool) -> Re
 
 struct Board<'a> {
     stores: &'a [StoreDef],
-    /// Where runs have their folders.
+    /// The directory of runs.
     runs: PathBuf,
     out: Out,
     interrupted: &'a AtomicBool,
-    /// The run's folder, once there is one.
+    /// The run's folder, once it exists.
     folder: Option<PathBuf>,
 }
 
@@ -196,7 +196,7 @@ impl Board<'_> {
         })
     }
 
-    /// Resumes a run, of which either machine may have results that the other lacks.
+    /// Resumes a run; either machine may have results that the other lacks.
     fn resume(&mut self, header: &RunHeader, theirs: &[String]) -> Result<Ended> {
         check_machine(header)?;
         let path = self.runs.join(name(header));
@@ -232,7 +232,7 @@ impl Board<'_> {
         resume::resume(self.stores, resumed, &mut events, self.interrupted).map(|(_, ended)| ended)
     }
 
-    /// An error without the advice how to resume the run, which is of no use on the other machine.
+    /// An error without the advice on resuming the run, which is useless on the other machine.
     fn without_advice(&self, message: &str) -> String {
         let advice = self.folder.as_deref().map(launch::kept);
         advice.map_or_else(|| message.to_owned(), |advice| message.replace(&format!("; {advice}"), ""))
@@ -247,7 +247,7 @@ impl Board<'_> {
     }
 }
 
-/// Reads arguments of `run`.
+/// Parses arguments of `run`.
 fn run_args(arguments: &[String]) -> Result<RunArgs> {
     let line = ["storebench", "run"].into_iter().map(str::to_owned).chain(arguments.iter().cloned());
     let args =
@@ -258,13 +258,13 @@ fn run_args(arguments: &[String]) -> Result<RunArgs> {
     }
 }
 
-/// The name of a run's folder here: by its moment, so that both machines know it by its header.
+/// The name of a run's folder here: from its start time, so that both machines know it by its header.
 fn name(header: &RunHeader) -> String {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
     format!("{}-{}", header.study, header.started).chars().map(plain).collect()
 }
 
-/// Results of two machines make no run.
+/// Results of two machines can't form one run.
 fn check_machine(header: &RunHeader) -> Result<()> {
     let (then, now) = (&header.environment, environment::machine());
     if (&then.cpu, then.cores) == (&now.cpu, now.cores) {
@@ -280,7 +280,7 @@ fn check_machine(header: &RunHeader) -> Result<()> {
     Err(Error::new(Exit::Unlike, message))
 }
 
-/// Opens a run's folder, which a run whose connection was lost may be about to leave.
+/// Opens a run's folder, which a run with a lost connection may be about to leave.
 fn when_free(path: &Path) -> Result<Resumed> {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -293,7 +293,7 @@ fn when_free(path: &Path) -> Result<Resumed> {
     }
 }
 
-/// Standard output, which ends the run when nobody reads it any more.
+/// Standard output; the run ends when nobody reads it any more.
 struct Out {
     out: Stdout,
     interrupted: Arc<AtomicBool>,
@@ -310,7 +310,7 @@ impl Out {
         }
     }
 
-    /// A result's line, after its logs.
+    /// Sends a result's line, after its logs.
     fn result(&mut self, logs: &[(String, String)], line: String) {
         for (name, text) in logs {
             self.say(&Message::Log { name: name.clone(), text: text.clone() });
@@ -319,7 +319,7 @@ impl Out {
     }
 }
 
-/// Tells the other machine what happens.
+/// Sends events to the other machine.
 struct EventSender<'a> {
     out: &'a mut Out,
     /// The run's folder.

@@ -1,4 +1,4 @@
-//! `storebench check`: the soundness of runs: complete, unchanged, undisturbed.
+//! `storebench check`: whether runs are complete, unchanged and undisturbed.
 
 use std::path::{Path, PathBuf};
 
@@ -15,15 +15,15 @@ use super::output::{WIDTH, print, print_json};
 use super::report::{harness, of_run};
 use super::runs;
 
-/// The version of the form of `--json`.
+/// The version of the `--json` format.
 const FORMAT: u32 = 1;
 
-/// A run with all that was found about it.
+/// A run with its check results.
 #[derive(Debug, Serialize)]
 struct Checked {
     /// Its folder.
     run: PathBuf,
-    /// Whether no check says no.
+    /// Whether no check failed.
     sound: bool,
     /// The checks.
     checks: Vec<Group>,
@@ -35,7 +35,7 @@ struct Findings {
     runs: Vec<Checked>,
 }
 
-/// Checks, and prints what it found.
+/// Checks runs, and prints the results.
 pub fn check(stores: &[StoreDef], args: &CheckArgs) -> Result<Exit> {
     let folders = runs::each(&args.runs, &args.out)?;
     let runs: Vec<Checked> = folders.iter().map(|path| look(stores, path)).collect::<Result<_>>()?;
@@ -58,7 +58,7 @@ fn look(stores: &[StoreDef], path: &Path) -> Result<Checked> {
 }
 
 impl Checked {
-    /// As text: the folder, the checks, and what they come to.
+    /// As text: the folder, the checks, and the summary.
     fn text(&self) -> String {
         let groups: String = self.checks.iter().map(|group| format!("\n{}", group.text(WIDTH))).collect();
         let end = match self.sound {

@@ -11,7 +11,7 @@ use storebench_host::place::abandoned::{self, Found};
 use super::output::{print, tell};
 use super::runs;
 
-/// Where runs are put unless told otherwise.
+/// The default directory of runs.
 const RUNS: &str = "storebench-runs";
 
 /// Deletes abandoned work folders in `directories`.
@@ -42,7 +42,7 @@ pub fn clean(directories: &[PathBuf]) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Drops what the store of a folder has made on a running server, if it has.
+/// Drops what the store of a folder has made on a running server, if anything.
 pub fn drop_made(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     let looking = || Error::io("looking for what was made on a server in", folder);
     let Some(made) = Made::of(folder).map_err(looking())? else { return Ok(Exit::Success) };

@@ -20,10 +20,10 @@ use super::args::CompareArgs;
 use super::output::{complain, print, print_data, style};
 use super::{files, report, runs};
 
-/// Figures without a significant change that are listed unless all are wanted.
+/// Figures without a significant change that are listed by default.
 const OTHERS: usize = 10;
 
-/// Compares.
+/// Compares the runs on the command line, and checks the limits that it sets.
 pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
     let columns = columns(&args.figure, args.exact)?;
     let [base, new] = sides(args)?.map(|given| {
@@ -55,7 +55,7 @@ pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
     Ok(args.fail_above.map_or(Exit::Success, |limit| gate(&comparison, limit)))
 }
 
-/// What the command line names for BASE and for NEW.
+/// BASE and NEW on the command line.
 fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2]> {
     match (args.runs.as_slice(), args.to.as_slice()) {
         (base, [_, ..]) => Ok([base, &args.to]),
@@ -70,7 +70,7 @@ fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2]> {
     }
 }
 
-/// Checks that no run counts twice; across an axis, each side may have its own cells of the same run.
+/// Checks that no run counts twice; across an axis, each side may have different cells of the same run.
 fn differ(base: &Loaded, new: &Loaded, across: &[Across]) -> Result<()> {
     if across.is_empty() {
         runs::none_twice(base.folders.iter().chain(&new.folders))?;
@@ -107,7 +107,7 @@ impl Loaded {
     }
 }
 
-/// The folders that a side names: one, or several with commas between.
+/// The folders of a side: one, or several separated by commas.
 fn folders(given: &Path, out: &Path) -> Result<Vec<PathBuf>> {
     let whole = runs::find(given, out);
     match given.to_str() {
@@ -120,7 +120,7 @@ fn folders(given: &Path, out: &Path) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// The runs behind an answer differ in their plans, those of a fleet in their machines, so that no two of them are of one side.
+/// The runs behind an answer have different plans, those of a fleet different machines, so no two of them belong on one side.
 fn no_answer(folder: PathBuf) -> Result<PathBuf> {
     let within = runs::within(&folder);
     let names: Vec<String> = within.iter().map(|path| path.display().to_string()).collect();
@@ -152,7 +152,7 @@ fn columns(names: &[String], exact: bool) -> Result<Vec<&'static Column>> {
     named.iter().copied().chain(requests).map(find).collect()
 }
 
-/// A check of requests that were not counted would be taken for one that passed.
+/// An error if requests were not counted: the check would seem to have passed.
 fn counted_requests(comparison: &Comparison<'_>) -> Result<()> {
     let counts = |figure: &FigureChange| {
         comparable().any(|column| column.counts_requests && column.id == figure.figure)
@@ -186,7 +186,7 @@ fn alike(differences: &[Difference]) -> Result<()> {
 }
 
 fn something(comparison: &Comparison<'_>, base: &Loaded, new: &Loaded) -> Result<()> {
-    // A cell that broke is news even where nothing is left to compare.
+    // A broken cell is reported even if nothing is left to compare.
     if !comparison.figures.is_empty() || !comparison.broken.is_empty() {
         return Ok(());
     }
@@ -202,7 +202,7 @@ fn something(comparison: &Comparison<'_>, base: &Loaded, new: &Loaded) -> Result
     Err(Error::new(Exit::Nothing, message))
 }
 
-/// A check that can't fail would be taken for one that passed.
+/// An error for a check that can't fail: it would seem to have passed.
 fn can_fail(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
     if comparison.tested() + comparison.exact() > 0 || !comparison.broken.is_empty() {
         return Ok(());
@@ -214,7 +214,7 @@ fn can_fail(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
     Err(Error::new(Exit::Nothing, message))
 }
 
-/// A comparison that is blind to a change says nothing by finding none.
+/// An error if a change would go unnoticed: finding none would mean nothing.
 fn sees(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
     let blind = comparison.blind_to(limit.0 / 100.0);
     let Some(worst) = blind.first() else { return Ok(()) };
@@ -254,7 +254,7 @@ fn show(comparison: &Comparison<'_>, args: &CompareArgs) -> Result<()> {
     print(&terminal::text(comparison, others, style()))
 }
 
-/// Whether it passes what CI asks.
+/// The exit code for the limit.
 fn gate(comparison: &Comparison<'_>, limit: Percent) -> Exit {
     let gone = comparison.told_as_only().filter(|only| only.side == "BASE").count();
     if gone > 0 {

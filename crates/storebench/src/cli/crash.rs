@@ -1,4 +1,4 @@
-//! `storebench crash`: states after power cuts in which a store lost more than it may, as they were kept with a run.
+//! `storebench crash`: shows and exports states after power cuts in which a store lost more than it may, as kept with a run.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::args::CrashCommand;
 use super::output::{fitted, print};
 use super::{files, runs};
 
-/// A kept state, with the trial that it is of.
+/// A kept state, with its trial.
 struct Kept<'r> {
     trial: &'r TrialResult,
     measured: &'r Measured,
@@ -22,10 +22,10 @@ struct Kept<'r> {
     kept: &'r KeptState,
 }
 
-/// Shows or exports one.
+/// Shows or exports a state.
 ///
 /// # Errors
-/// [`Exit::BadValue`] for a state that the run has not.
+/// [`Exit::BadValue`] if the run does not have the state.
 pub fn run(command: &CrashCommand) -> Result<Exit> {
     let (CrashCommand::Show { run, out, .. } | CrashCommand::Export { run, out, .. }) = command;
     let folder = runs::find(run, out)?;
@@ -53,7 +53,7 @@ pub fn run(command: &CrashCommand) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The states that were kept with some trials.
+/// The states kept with some trials.
 fn kept(trials: &[TrialResult]) -> Vec<Kept<'_>> {
     let of_trial = |trial| -> Option<Vec<Kept<'_>>> {
         let trial: &TrialResult = trial;
@@ -84,7 +84,7 @@ impl Kept<'_> {
         self.bad.name(self.trial.position)
     }
 
-    /// The store, and where it was.
+    /// The store, and its place.
     fn whose(&self) -> String {
         let cell = &self.trial.cell;
         format!(
@@ -96,7 +96,7 @@ impl Kept<'_> {
         )
     }
 
-    /// The settings, as the engine read them back.
+    /// The settings, as the engine reported them.
     fn settings(&self) -> String {
         let settings = self.measured.settings.iter();
         let all: Vec<String> =
@@ -121,7 +121,7 @@ fn list(all: &[Kept<'_>], run: &Path) -> String {
     text
 }
 
-/// Whether the guarantee had excluded it, and what helps.
+/// Whether the guarantee excluded the loss, and what helps.
 fn what_to_do(state: &Kept<'_>, trials: &[TrialResult], run: &Path) -> String {
     let (store, given) = (state.trial.cell.store(), state.measured.guarantee);
     let tier = state.trial.cell.guarantee().tier().unwrap_or(given);
@@ -171,7 +171,7 @@ fn what_to_do(state: &Kept<'_>, trials: &[TrialResult], run: &Path) -> String {
     text
 }
 
-/// What is lost, in a sentence.
+/// The loss, in a sentence.
 fn lost(finding: Finding) -> &'static str {
     match finding {
         Finding::Held => "nothing",
@@ -250,7 +250,7 @@ history.jsonl has the steps that were begun before the cut, in order: which were
 value is given in hexadecimal.
 ";
 
-/// The file system of a copy bears the name of others that are mounted, perhaps; XFS asks for an option then.
+/// The file system of a copy may have the name of a mounted one; XFS needs an option then.
 const SCRIPT: &str = "\
 #!/bin/sh
 # Mounts a copy of the disk as the power cut left it: the store's files are in mnt/store.

@@ -1,4 +1,4 @@
-//! `storebench disks`: the simulated disks, what each does under common loads, where its parameters come from, and what it is not.
+//! `storebench disks`: the simulated disks: their speed under common loads, the sources of their parameters, and their limits.
 
 use storebench_core::error::{Error, Exit, Result, unknown};
 use storebench_core::units::three_digits;
@@ -10,10 +10,10 @@ use super::output::{fitted, print};
 /// The heads of the columns, in the order of [`LOADS`].
 const HEADS: [&str; LOADS.len()] = ["reads/s", "32 deep", "writes/s", "flushed/s", "read MB/s", "written"];
 
-/// Prints all disks, or all that is known of one.
+/// Prints all disks, or everything about one.
 ///
 /// # Errors
-/// [`Exit::BadValue`] for a name that is none.
+/// [`Exit::BadValue`] for an unknown name.
 pub fn list(only: Option<&str>) -> Result<Exit> {
     let text = match only {
         Some(name) => one(name, &known(name)?)?,
@@ -51,7 +51,7 @@ fn rates(disk: &Disk) -> Result<Vec<f64>> {
     LOADS.into_iter().map(|load| load.on(disk).map_err(Error::bad_value)).collect()
 }
 
-/// All that is known of a disk.
+/// Everything about a disk.
 fn one(name: &str, disk: &Disk) -> Result<String> {
     let mut text = fitted(&format!("{name} (simulated): {}", disk.about), 0);
     text.push_str("\n  what its model gives\n");
@@ -97,7 +97,7 @@ mod tests {
             assert!(all.contains(name));
         }
         assert!(all.lines().all(|line| line.chars().count() <= WIDTH), "{all}");
-        // The models' known answers are their own tests'; these are the columns that they are in.
+        // The models' known answers are tested with them; here only the columns matter.
         let of = |name: &str| all.lines().find(|line| line.starts_with(name)).unwrap().split_whitespace();
         let steady: Vec<&str> = of("steady").skip(1).take(4).collect();
         assert_eq!(steady, ["1,000", "1,000", "1,000", "500"]);

@@ -1,4 +1,4 @@
-//! `storebench doctor`: what this machine can run of each study, what it lacks with what would help, and what may disturb figures.
+//! `storebench doctor`: what this machine can run of each study, what it lacks and what would help, and what may disturb figures.
 
 mod checks;
 mod studies;
@@ -19,20 +19,20 @@ use super::args::DoctorArgs;
 use super::output::{WIDTH, print, print_json};
 use super::{launch, runs};
 
-/// The version of the form of `--json`.
+/// The version of the `--json` format.
 const FORMAT: u32 = 1;
 
-/// All that was found.
+/// All findings.
 #[derive(Debug, Serialize)]
 struct Findings {
     format: u32,
-    /// Whether every study that was asked for can be run in full.
+    /// Whether every requested study can run completely.
     complete: bool,
     studies: Vec<Ability>,
     checks: Vec<Group>,
 }
 
-/// Looks, and prints what it found.
+/// Checks the machine, and prints the findings.
 pub fn doctor(stores: &[StoreDef], args: &DoctorArgs) -> Result<Exit> {
     let directory = runs::directory("looking at", &args.at)?;
     launch::clean(&directory)?;
@@ -66,7 +66,7 @@ fn look(stores: &[StoreDef], names: &[String], directory: &Path) -> Result<Findi
     Ok(Findings { format: FORMAT, complete, studies, checks })
 }
 
-/// The meaning of a state where it is told of this machine.
+/// The meaning of a state for this machine.
 fn meaning(state: State) -> &'static str {
     match state {
         State::Ok => "it is there",
@@ -75,7 +75,7 @@ fn meaning(state: State) -> &'static str {
     }
 }
 
-/// A reason, whose remedy is not repeated where it was named before.
+/// A reason; a remedy that was already named is not repeated.
 fn once(told: &mut Vec<String>, reason: &str) -> String {
     let is_told = |told: &[String], what: &str| told.iter().any(|before| before.ends_with(what));
     let named_before = match reason.split_once(": ") {
@@ -91,7 +91,7 @@ fn once(told: &mut Vec<String>, reason: &str) -> String {
 
 fn page(found: &Findings) -> String {
     let mut told = Vec::new();
-    // Where these could not begin, the look at the directory has failed.
+    // If these could not begin, the check of the directory has failed.
     let stores = found.checks.iter().flat_map(|group| &group.lines).next();
     let works =
         stores.map(|built| format!("Works here: run crud --quick, advise and tune, with {}.", built.found));
@@ -137,7 +137,7 @@ mod tests {
     fn a_page_has_every_check_and_fits() {
         let found = found();
         let text = page(&found);
-        // The path of a folder is one word, and as long as it is.
+        // The path of a folder is a single word of any length.
         let fits = |line: &str| line.chars().count() <= WIDTH || !line.trim().contains(' ');
         assert!(text.lines().all(fits), "{text}");
         for group in &found.checks {

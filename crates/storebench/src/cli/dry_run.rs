@@ -1,4 +1,4 @@
-//! `storebench run --dry-run`: which cells would run, how long that takes, how much disk it needs, what is left out.
+//! `storebench run --dry-run`: lists the cells that would run, their time and disk space, and what is left out.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,13 +13,13 @@ use storebench_report::terminal::grid::wrap;
 use super::launch::Launch;
 use super::output::WIDTH;
 
-/// The width of a cell's id, so that its figures stand beside it; longer ones have theirs below.
+/// The width of a cell's id with its figures next to it; longer ones have them below.
 const ID_WIDTH: usize = WIDTH - 2 * (FIGURE_WIDTH + 1);
 /// The width of a figure.
 const FIGURE_WIDTH: usize = 11;
 
-/// The trials that would run, as text; `None` when it was interrupted. Trials of a rehearsal say how long it takes,
-/// where the workload can tell by them.
+/// The trials that would run, as text; `None` if it was interrupted. Trials of a rehearsal show the time,
+/// if the workload can estimate it from them.
 pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool) -> Result<Option<String>> {
     let Launch { plan, stores, places, cells, header, .. } = launch;
     let workload = plan.workload.def();
@@ -84,7 +84,7 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
     Ok(Some(text))
 }
 
-/// The part of the plan that this is, if it is one.
+/// The part of the plan, if it is one.
 fn part(launch: &Launch<'_>) -> Result<String> {
     let Some(parts) = &launch.header.shard else { return Ok(String::new()) };
     let (split, part) = (launch.split(parts.of)?, parts.parts.first().copied().unwrap_or(1));
@@ -97,7 +97,7 @@ fn part(launch: &Launch<'_>) -> Result<String> {
     Ok(format!("{}\n", wrap(&sentence, WIDTH, "")))
 }
 
-/// How long the trials take that all cells have, and what becomes of the rest of a budget.
+/// The time of the planned trials, and the use of the rest of a budget.
 fn in_all(seconds: f64, budget: Option<Duration>) -> String {
     let trials = format!("about {}", duration(seconds));
     match budget {
@@ -119,7 +119,7 @@ fn duration(seconds: f64) -> String {
     Duration::try_from_secs_f64(seconds).map_or_else(|_| "forever".into(), rough_duration)
 }
 
-/// A cell's id with its figures beside it, or below where it is long.
+/// A cell's id with its figures next to it, or below if it is long.
 fn entry(id: &str, time: &str, disk: &str) -> String {
     let figures = format!("{time:>FIGURE_WIDTH$} {disk:>FIGURE_WIDTH$}");
     if id.chars().count() <= ID_WIDTH {
@@ -128,7 +128,7 @@ fn entry(id: &str, time: &str, disk: &str) -> String {
     format!("{}{:ID_WIDTH$} {figures}\n", broken(id, ""), "")
 }
 
-/// An id in lines: it goes on after a slash.
+/// An id in lines, broken after slashes.
 fn broken(id: &str, indent: &str) -> String {
     let parts = id.replace('/', "/ ");
     let lines = wrap(&parts, WIDTH - indent.len() - 2, "    ");

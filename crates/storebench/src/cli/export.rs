@@ -14,12 +14,12 @@ use super::extras::Extras;
 use super::output::tell;
 use super::{files, signals};
 
-/// Writes the text that YCSB prints of a run to a new file.
+/// Writes a run in the text format of YCSB to a new file.
 pub fn ycsb_file(run: &Run, path: &Path) -> Result<()> {
     files::new(path, &ycsb_text(std::slice::from_ref(run))?)
 }
 
-/// The text that YCSB prints.
+/// Runs in the text format of YCSB.
 pub fn ycsb_text(runs: &[Run]) -> Result<Vec<u8>> {
     let unusable = |why| Error::new(Exit::NotStorebench, format!("a result can't be used: {why}"));
     ycsb::text(runs).map(String::into_bytes).map_err(unusable)
@@ -34,10 +34,10 @@ pub fn sqlite(report: &Report<'_>, extras: Extras, path: &Path) -> Result<()> {
     };
     files::refuse_standard_output("--sqlite", path, "SQLite writes a file; name one")?;
     files::refuse_theirs(path, sql::is_ours)?;
-    // Nothing half written is left behind where the user has enough of it.
+    // An interrupt leaves no incomplete file.
     let interrupted = signals::listen()?;
     files::replace_by(path, |beside| {
-        // The system's own word on whether a file can be made there, which SQLite does not pass on.
+        // Shows the system's error if a file can't be made there, which SQLite does not pass on.
         fs::File::create_new(beside).map_err(Error::io("writing", path))?;
         let written = open(beside).and_then(|mut out| sql::write(report, out.as_mut()));
         written.map_err(|error| sqlite_error(path, error))?;

@@ -1,15 +1,15 @@
-//! Features that a program has only where its build has the code for them.
+//! Features that a program has only if its build includes their code.
 
 use storebench_host::like::ReadSqlite;
 use storebench_report::files::sql::OpenSqlite;
 
-/// Optional features of a program beside measuring, where its build has the code for them ([`crate::EXTRAS`]).
+/// Optional features of a program besides measuring, if its build includes them ([`crate::EXTRAS`]).
 #[derive(Clone, Copy, Default)]
 pub struct Extras {
-    /// Done first of all in every process: it makes libraries quiet that would print by themselves.
+    /// Called first in every process: silences libraries that print by themselves.
     pub begin: Option<fn()>,
-    /// The writer of SQLite files; without it, `report --sqlite` says that this build can't.
+    /// The writer of SQLite files; without it, `report --sqlite` is an error.
     pub sqlite: Option<OpenSqlite>,
-    /// The reader of the values of a table in a SQLite file; without it, `advise --like` takes none.
+    /// The reader of values in SQLite files; without it, `advise --like` can't read them.
     pub sqlite_values: Option<ReadSqlite>,
 }

@@ -1,4 +1,4 @@
-//! Files that a user asked for.
+//! Writes files that the user asked for.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -14,13 +14,13 @@ use super::runs;
 /// The name that stands for standard output.
 const STANDARD_OUTPUT: &str = "-";
 
-/// The mark in the head of every page of storebench.
+/// The mark in the head of every storebench page.
 const PAGE_MARK: &[u8] = b"<meta name=\"generator\" content=\"storebench ";
-/// The part of a page within which it stands, in bytes.
+/// The part of a page that must contain the mark, in bytes.
 const HEAD: usize = 1024;
 
-/// Refuses to write over a file that storebench did not make: a slip on the command line must not cost anybody's data. `ours`
-/// looks at what is there.
+/// Refuses to overwrite a file that storebench did not make: a slip on the command line must not cost anybody's data. `ours`
+/// recognises storebench's files.
 ///
 /// # Errors
 /// [`Exit::NotStorebench`].
@@ -35,10 +35,10 @@ pub fn refuse_theirs(path: &Path, ours: impl FnOnce(&Path) -> bool) -> Result<()
     Err(Error::new(Exit::NotStorebench, message))
 }
 
-/// Fails where a page could not be written afterwards: better now than after minutes of measuring.
+/// Fails if a page could not be written later: better now than after minutes of measuring.
 ///
 /// # Errors
-/// When there is no directory for it, or something is there that is not ours.
+/// If the directory is missing, or the file exists and is not storebench's.
 pub fn can_write_page(path: &Path) -> Result<()> {
     if takes_standard_output(path) {
         return Ok(());
@@ -47,10 +47,10 @@ pub fn can_write_page(path: &Path) -> Result<()> {
     can_write_beside(path)
 }
 
-/// Fails where a file could not be written afterwards that must be a new one.
+/// Fails if a new file could not be written later.
 ///
 /// # Errors
-/// When there is no directory for it, or something is there already.
+/// If the directory is missing, or the file exists.
 pub fn can_write_new(path: &Path) -> Result<()> {
     if takes_standard_output(path) {
         return Ok(());
@@ -59,7 +59,7 @@ pub fn can_write_new(path: &Path) -> Result<()> {
     can_write_beside(path)
 }
 
-/// Whether a name stands for standard output, which is then kept for what is written there.
+/// Whether a name means standard output, which is then reserved.
 fn takes_standard_output(path: &Path) -> bool {
     let takes = is_standard_output(path);
     if takes {
@@ -68,12 +68,12 @@ fn takes_standard_output(path: &Path) -> bool {
     takes
 }
 
-/// Whether a name stands for standard output.
+/// Whether a name means standard output.
 pub fn is_standard_output(path: &Path) -> bool {
     path == Path::new(STANDARD_OUTPUT)
 }
 
-/// Refuses the name of standard output for what can't go there.
+/// Refuses standard output for what can't go there.
 ///
 /// # Errors
 /// [`Exit::BadValue`].
@@ -84,7 +84,7 @@ pub fn refuse_standard_output(option: &str, path: &Path, why: &str) -> Result<()
     Err(Error::bad_value(format!("{option} - can't go to standard output: {why}")))
 }
 
-/// Tells that a file was written; what went to standard output is there to be seen.
+/// Reports that a file was written, unless it was standard output.
 pub fn tell_written(path: &Path) {
     if !is_standard_output(path) {
         tell(&format!("written: {}", path.display()));
@@ -99,10 +99,10 @@ fn can_write_beside(path: &Path) -> Result<()> {
     }
 }
 
-/// Writes a page. One of storebench's that was there before is replaced in one step, so that it is never left in half.
+/// Writes a page. An existing storebench page is replaced in one step, so that it is never incomplete.
 ///
 /// # Errors
-/// When it can't be written, or something is there that is not ours; what was there before is as it was.
+/// If the page can't be written, or the file is not storebench's; an existing file stays unchanged.
 pub fn page(path: &Path, text: &[u8]) -> Result<()> {
     if takes_standard_output(path) {
         return print_export(text);
@@ -111,7 +111,7 @@ pub fn page(path: &Path, text: &[u8]) -> Result<()> {
     write(path, text)
 }
 
-/// The page in a folder of runs, in which others may have put something under its name that is neither followed nor waited for.
+/// The page in a folder of runs. If others have put something else under its name, it is neither followed nor waited for.
 ///
 /// # Errors
 /// [`Exit::NotStorebench`].
@@ -124,7 +124,7 @@ pub fn page_in(folder: &Path) -> Result<PathBuf> {
 /// Writes a new file.
 ///
 /// # Errors
-/// When it can't be written, or something is there already, which is as it was.
+/// If the file can't be written, or exists; an existing one stays unchanged.
 pub fn new(path: &Path, text: &[u8]) -> Result<()> {
     if takes_standard_output(path) {
         return print_export(text);
@@ -133,7 +133,7 @@ pub fn new(path: &Path, text: &[u8]) -> Result<()> {
     write(path, text)
 }
 
-/// Refuses to write over anything, but for an empty file, a pipe or a terminal.
+/// Refuses to overwrite anything except an empty file, a pipe or a terminal.
 fn refuse_any(path: &Path) -> Result<()> {
     let free = |there: fs::Metadata| !there.is_dir() && there.len() == 0;
     if fs::symlink_metadata(path).is_err() || fs::metadata(path).is_ok_and(free) {
@@ -145,7 +145,7 @@ fn refuse_any(path: &Path) -> Result<()> {
 
 fn write(path: &Path, text: &[u8]) -> Result<()> {
     if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        // A pipe, a terminal: nothing that may be replaced.
+        // A pipe or a terminal, which can't be replaced.
         return fs::write(path, text).map_err(Error::io("writing", path));
     }
     replace_by(path, |beside| {
@@ -154,7 +154,7 @@ fn write(path: &Path, text: &[u8]) -> Result<()> {
     })
 }
 
-/// Whether a file is a page of storebench's, or holds nothing, or is no file at all but can be written to.
+/// Whether a file is a storebench page, or empty, or not a regular file but writable.
 fn is_page(path: &Path) -> bool {
     let Ok(there) = fs::metadata(path) else { return false };
     if !there.is_file() {
@@ -165,26 +165,26 @@ fn is_page(path: &Path) -> bool {
     bounded::start(path, HEAD).is_ok_and(is_ours)
 }
 
-/// Has a file written beside the one that is wanted, and puts it in its place when it is whole. `write` makes the file, whose
-/// name nothing has.
+/// Writes a file next to the wanted one, and renames it when it is complete. `write` creates the file under an
+/// unused name.
 ///
 /// # Errors
-/// Those of `write`, and of renaming; then nothing is left beside.
+/// Those of `write`, and of renaming; then no partial file remains.
 pub fn replace_by(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let beside = unused_beside(path);
     let renamed = || fs::rename(&beside, path).map_err(Error::io("writing", path));
     let written = write(&beside).and_then(|()| renamed());
     if written.is_err() {
-        // The first error is told; whether there was a part to delete does not matter.
+        // The first error counts; whether there was a partial file does not matter.
         let _ = fs::remove_file(&beside);
     }
     written
 }
 
-/// Fills a directory that a user named with files, all or none: it is made if it is missing, and holds nothing else.
+/// Fills a directory that the user named with files, all or none: it is made if missing, and must be empty.
 ///
 /// # Errors
-/// [`Exit::BadValue`] when it holds something; those of `write`. Then the directory is as it was.
+/// [`Exit::BadValue`] if it is not empty; those of `write`. Then the directory is as it was.
 pub fn fill(doing: &str, path: &Path, write: impl FnOnce() -> Result<()>) -> Result<()> {
     let is_new = !path.exists();
     runs::make_directory(doing, path)?;
@@ -192,7 +192,7 @@ pub fn fill(doing: &str, path: &Path, write: impl FnOnce() -> Result<()>) -> Res
         return Err(Error::bad_value(format!("{} is not empty: name a new directory", path.display())));
     }
     write().inspect_err(|_| {
-        // The error is what the user has to know.
+        // The first error is the one for the user.
         let _ = Folder::open(path).and_then(|folder| folder.empty(None));
         if is_new {
             let _ = fs::remove_dir(path);

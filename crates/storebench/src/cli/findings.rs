@@ -1,4 +1,4 @@
-//! The published findings, for reports: the claims of the runs' studies, and the tables that come with the program.
+//! Adds published findings to reports: the claims of the runs' studies, and the program's tables.
 
 use storebench_core::error::Result;
 use storebench_host::run::Run;
@@ -6,7 +6,7 @@ use storebench_report::claims::{self, StudyClaims};
 use storebench_report::data::merge::Merged;
 use storebench_report::published::{self, Table};
 
-/// The runs, to be compared with what was published.
+/// The runs, ready for comparison with published results.
 pub fn with_published<'a>(merged: Merged<'a>, runs: &[Run]) -> Result<Merged<'a>> {
     let mut of_studies: Vec<StudyClaims> = Vec::new();
     let mut tables: Vec<Table> = Vec::new();

@@ -1,4 +1,4 @@
-//! The end of a run: the answer with its tables, the report, and the words on what was written where.
+//! The end of a run: prints the answer with its tables, writes the report, and lists the written files.
 
 use std::path::Path;
 
@@ -13,8 +13,8 @@ use storebench_report::terminal;
 use super::output::{print, style, tell};
 use super::{export, files, report};
 
-/// Prints the answer with its tables, writes YCSB's text where it is asked for, and says what was written, and with which command an
-/// interrupted run is resumed.
+/// Prints the answer with its tables, writes YCSB's text if asked for, and lists the written files, and the command that
+/// resumes an interrupted run.
 pub fn finish(
     stores: &[StoreDef],
     path: &Path,
@@ -34,7 +34,7 @@ pub fn finish(
         let page = files::page_in(path);
         match page.and_then(|page| report::page(&report, None, &page).map(|()| page)) {
             Ok(page) => tell(&format!("\nthe report: open {} in a browser", page.display())),
-            // The results are safe, and the page can be made from them again.
+            // The results are safe, and the page can be made from them later.
             Err(error) => tell(&format!("\nthe report could not be written: {error}")),
         }
     }

@@ -1,4 +1,4 @@
-//! Finds the device runs that tell what the places of other runs give with no store in the way.
+//! Finds device runs with figures of other runs' places without a store.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use storebench_report::data::floor::device_header;
 
 use super::runs;
 
-/// Of the device runs beside a run so many are read, the newest.
+/// The most device runs that are read, the newest.
 const READ: usize = 20;
 
-/// The newest device runs in the folders in which the named runs lie.
+/// The newest device runs in the folders that contain the named runs.
 pub fn beside(names: &[PathBuf], runs: &Path) -> Vec<Run> {
     let mut folders: Vec<PathBuf> = runs::folders(names, runs)
         .unwrap_or_default()
@@ -25,7 +25,7 @@ pub fn beside(names: &[PathBuf], runs: &Path) -> Vec<Run> {
     folders.iter().flat_map(|folder| in_folder(folder)).collect()
 }
 
-/// The newest device runs in a folder of runs. What can't be read tells nothing, and is no one's question here.
+/// The newest device runs in a folder of runs. Unreadable ones are ignored.
 pub fn in_folder(folder: &Path) -> Vec<Run> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
@@ -36,7 +36,7 @@ pub fn in_folder(folder: &Path) -> Vec<Run> {
     newest.filter_map(|(_, path)| folder::read(path).ok()).collect()
 }
 
-/// The header of a device run; `None` of all else.
+/// The header of a device run; `None` for anything else.
 fn header(path: &Path) -> Option<RunHeader> {
     device_header(&folder::header_bytes(path).ok()?)
 }

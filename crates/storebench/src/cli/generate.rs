@@ -1,4 +1,4 @@
-//! `storebench generate`: a workload's data as files.
+//! `storebench generate`: writes a workload's data as files.
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -14,14 +14,14 @@ use super::args::{GenerateArgs, Generated};
 use super::output::print;
 use super::signals;
 
-/// The time between two lines of progress: on a terminal, and elsewhere.
+/// The time between two progress lines: on a terminal, and elsewhere.
 const OFTEN: Duration = Duration::from_millis(200);
 const SELDOM: Duration = Duration::from_secs(10);
 
 /// Makes the files.
 ///
 /// # Errors
-/// [`Exit::BadValue`] where files are there already; the system's own.
+/// [`Exit::BadValue`] if the files exist; the system's errors.
 pub fn generate(args: &GenerateArgs) -> Result<Exit> {
     let GenerateArgs { workload: Generated::Shop, size, ref out, seed, unsorted, sample, threads } = *args;
     let interrupted = signals::listen()?;
@@ -79,7 +79,7 @@ impl<'a> Shown<'a> {
         Shown { interrupted, started: now, last: now, terminal: std::io::stderr().is_terminal() }
     }
 
-    /// Shows how far it is, from time to time; says whether to go on.
+    /// Shows the progress now and then; returns whether to continue.
     fn goes_on(&mut self, progress: Progress) -> bool {
         let every = if self.terminal { OFTEN } else { SELDOM };
         if self.last.elapsed() >= every {
@@ -89,7 +89,7 @@ impl<'a> Shown<'a> {
         !self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Takes the line off a terminal.
+    /// Clears the line on a terminal.
     fn clear(&self) {
         if self.terminal {
             self.write("");
@@ -107,7 +107,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// The progress, and how long the rest will take at this pace.
+/// The progress, with the remaining time at this pace.
 fn line(progress: Progress, elapsed: Duration) -> String {
     let Progress { rows, of } = progress;
     let share = rows as f64 / of.max(1) as f64;

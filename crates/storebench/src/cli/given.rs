@@ -1,5 +1,5 @@
-//! Settings of stores as people write them: sizes where an engine wants a number of bytes, and a word for no compression where
-//! it is an option of the run.
+//! Converts settings from the users' form to the engines': sizes to numbers of bytes, and a word for no compression if
+//! compression is an option of the run.
 
 use storebench_core::axis::{Axis, Value};
 use storebench_core::error::{Error, Result};
@@ -7,13 +7,13 @@ use storebench_core::server::running::URL;
 use storebench_core::store::{SettingDef, StoreDef};
 use storebench_host::plan::Plan;
 
-/// Spellings of no compression in use.
+/// Common spellings of no compression.
 const OFF: [&str; 6] = ["none", "off", "no", "false", "kNoCompression", "0"];
 
-/// Puts numbers of bytes in place of sizes, for settings that count them: `rocksdb.block_size=4KiB` is `4096`.
+/// Converts sizes to bytes, for settings that count bytes: `rocksdb.block_size=4KiB` becomes `4096`.
 ///
 /// # Errors
-/// A setting that the run's own option decides, and values that are the same when written in bytes.
+/// A setting that the run's own option decides, and values that become equal.
 pub fn as_engines_read(stores: &[StoreDef], plan: &mut Plan) -> Result<()> {
     let plain = |store: &str, name: &str, text: &str| plain(stores, store, name, text);
     for (store, settings) in &mut plan.settings {
@@ -50,7 +50,7 @@ pub fn as_engines_read(stores: &[StoreDef], plan: &mut Plan) -> Result<()> {
     Ok(())
 }
 
-/// A value as the engine reads it; one that no size can be made of stays as it is, and the engine refuses it.
+/// A value in the engine's form; one that is no size stays as it is, and the engine refuses it.
 fn plain(stores: &[StoreDef], store: &str, name: &str, text: &str) -> Result<String> {
     let of_store = stores.iter().find(|known| known.name == store);
     let Some(def) = of_store.and_then(|known| known.settings.iter().find(|def| def.name == name)) else {
@@ -69,7 +69,7 @@ fn plain(stores: &[StoreDef], store: &str, name: &str, text: &str) -> Result<Str
     Ok(def.read(text))
 }
 
-/// Whether a value asks a setting of codecs for none.
+/// Whether a value sets a setting of codecs to none.
 fn is_no_codec(def: &SettingDef, text: &str) -> bool {
     def.name == "compression" && OFF.contains(&text) && !def.values.contains(text)
 }

@@ -1,4 +1,4 @@
-//! From a plan to its run folder: where it runs, on which machine, which cells; and carrying it out.
+//! Leads from a plan to its run folder: determines the places, the machine and the cells, and carries the run out.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,13 +36,13 @@ use super::args::PlaceArg;
 use super::output::tell;
 use super::{report, runs};
 
-/// The file system on a simulated disk where none is named.
+/// The default file system on a simulated disk.
 const USUAL: &str = "ext4";
 
 /// Places by name.
 pub type Places = BTreeMap<String, Place>;
 
-/// The directories that the command line names, or the runs' directory; what killed runs left there is deleted.
+/// The directories of the command line, or the runs' directory; leftovers of killed runs there are deleted.
 pub fn directories(at: &[PlaceArg], out: &Path) -> Result<BTreeMap<String, PathBuf>> {
     let runs = PlaceArg { name: DEFAULT_PLACE.into(), path: out.to_path_buf() };
     let given = if at.is_empty() { std::slice::from_ref(&runs) } else { at };
@@ -59,8 +59,8 @@ pub fn directories(at: &[PlaceArg], out: &Path) -> Result<BTreeMap<String, PathB
     Ok(places)
 }
 
-/// The places of a plan: the directories, or those of them and the file systems that its axis names. A file system that names no
-/// directory is in the one called `here`; where there is none, it crosses with all: it is in an image in each. A plan that ranks places
+/// The places of a plan: the directories, or those directories and file systems that its axis names. A file system without a
+/// directory is in the one called `here`; without that, in an image in each directory. A plan that ranks places
 /// has each once, in the first directory by name.
 pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Places> {
     let disks = simulated(plan);
@@ -97,8 +97,8 @@ pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Pl
     on_disks(places, &disks)
 }
 
-/// Names the file system that needs no root, where simulated disks have none named and this is not root: ext4 can't be had then.
-/// Whether it did; the disk called `here` has it, too.
+/// Selects the file system that needs no root, if simulated disks have none and the user is not root: ext4 is unavailable then.
+/// Returns whether it did; the disk called `here` has it, too.
 pub fn name_place(plan: &mut Plan, directories: &BTreeMap<String, PathBuf>) -> bool {
     let names_none = !plan.axes.names(Axis::PLACE) && directories.contains_key(DEFAULT_PLACE);
     let is_asked = names_none && simulated(plan).iter().any(Option::is_some);
@@ -109,7 +109,7 @@ pub fn name_place(plan: &mut Plan, directories: &BTreeMap<String, PathBuf>) -> b
     is_needed
 }
 
-/// The disks of a plan, each with its name; `None` for the one under the place.
+/// The disks of a plan, with their names; `None` for the one under the place.
 fn simulated(plan: &Plan) -> Vec<Option<OnDisk>> {
     let on = |name: String| {
         let (disk, estimates) = (plan.disk(&name)?, plan.estimates(&name));
@@ -118,8 +118,8 @@ fn simulated(plan: &Plan) -> Vec<Option<OnDisk>> {
     plan.disk_names().into_iter().map(on).collect()
 }
 
-/// Places on disks: on a simulated one, each is a file system in an image. Where a directory is called `here`, that is the kernel's
-/// ext4; another directory has a disk of its own, and is on no other.
+/// Places on disks: on a simulated one, each is a file system in an image. For a directory called `here`, that is the kernel's
+/// ext4; every other directory has only its own disk.
 fn on_disks(places: Places, disks: &[Option<OnDisk>]) -> Result<Places> {
     let usual: FileSystem = USUAL.parse().map_err(Error::bad_value)?;
     let mut all = Places::new();
@@ -154,7 +154,7 @@ fn no_place(name: &str) -> Error {
     ))
 }
 
-/// Deletes what killed runs left in a place.
+/// Deletes leftovers of killed runs in a place.
 pub fn clean(place: &Path) -> Result<()> {
     let found = abandoned::clean(place)?;
     for path in found.deleted {
@@ -166,19 +166,19 @@ pub fn clean(place: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A plan that can run: its cells, and what its run folder begins with.
+/// A plan that can run: its cells, and the header of its run folder.
 pub struct Launch<'a> {
     pub plan: &'a Plan,
     pub stores: &'a [StoreDef],
     pub places: &'a Places,
     pub header: RunHeader,
     pub cells: Vec<Cell>,
-    /// Whether it is a part of a plan in which nothing is to be measured.
+    /// Whether it is a part of a plan without any measurement.
     pub is_idle: bool,
 }
 
 impl<'a> Launch<'a> {
-    /// Looks at the machine and the places, and says which cells can run there.
+    /// Examines the machine and the places, and determines which cells can run.
     pub fn new(
         stores: &'a [StoreDef],
         plan: &'a Plan,
@@ -203,7 +203,7 @@ impl<'a> Launch<'a> {
         Ok(Launch { plan, stores, places, header, cells, is_idle: false })
     }
 
-    /// The same with the cells of one part alone, by the split of the plan.
+    /// The launch with only the cells of one part, by the split of the plan.
     pub fn only(mut self, split: &Split, part: u32) -> Launch<'a> {
         let is_there = |cell: &Cell| split.part_of(cell) == Some(part);
         self.cells.retain(is_there);
@@ -216,7 +216,7 @@ impl<'a> Launch<'a> {
     /// The parts of its plan.
     ///
     /// # Errors
-    /// When there are too many combinations.
+    /// If there are too many combinations.
     pub fn split(&self, of: u32) -> Result<Split> {
         Split::new(self.plan, self.stores, &rooms(&self.header), of).map_err(Error::bad_value)
     }
@@ -224,7 +224,7 @@ impl<'a> Launch<'a> {
     /// Whether there is a cell to run.
     ///
     /// # Errors
-    /// [`Exit::Nothing`] where there is none, with the reason; [`Exit::DiskFull`] where that is always the room.
+    /// [`Exit::Nothing`] if there is none, with the reason; [`Exit::DiskFull`] if the reason is always the room.
     pub fn check_cells(&self) -> Result<()> {
         let is_empty = self.cells.is_empty() && !self.is_idle;
         if is_empty { Err(nothing_to_run(&self.header.left_out)) } else { Ok(()) }
@@ -234,13 +234,13 @@ impl<'a> Launch<'a> {
     pub fn folder(&self, out: &Path, name: &str) -> Result<RunFolder> {
         self.check_cells()?;
         for place in self.places.values() {
-            // Before there is a run folder: a place that can't be used leaves no run without results.
+            // Before the run folder exists: an unusable place leaves no run without results.
             WorkFolder::create(place.directory())?;
         }
         RunFolder::create(out, name, &self.header)
     }
 
-    /// The job of the run, from its beginning.
+    /// The job of a new run.
     pub fn job<'j>(&'j self, interrupted: &'j AtomicBool) -> Job<'j> {
         Job {
             plan: self.plan,
@@ -258,8 +258,8 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Runs what is not among `done`; then, where the plan has a precision or a budget, what is still undecided, until it is decided
-    /// at a planned look or the budget is over. Gives its folder and how it ended.
+    /// Runs what is not in `done`; then, if the plan has a precision or a budget, what is undecided, until a planned look decides it
+    /// or the budget is spent. Returns its folder and how it ended.
     pub fn run(
         &self,
         done: &[TrialResult],
@@ -277,10 +277,10 @@ impl<'a> Launch<'a> {
         self.carry_out(&Job { done, beyond, ..self.job(interrupted) }, folder, listener)
     }
 
-    /// Carries out a job made of [`Launch::job`]; gives its folder and how it ended.
+    /// Carries out a job from [`Launch::job`]; returns its folder and how it ended.
     ///
     /// # Errors
-    /// When the run can't continue; its results are kept.
+    /// If the run can't continue; its results are kept.
     pub fn carry_out(
         &self,
         job: &Job<'_>,
@@ -289,7 +289,7 @@ impl<'a> Launch<'a> {
     ) -> Result<(PathBuf, Ended)> {
         let path = folder.path().to_path_buf();
         let ended = parent::run(job, &mut folder, listener).map_err(|error| {
-            // Where the folder has gone, that is what went wrong, and nothing is kept there.
+            // If the folder is gone, that is the error, and nothing is kept there.
             folder
                 .check()
                 .err()
@@ -299,12 +299,12 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// Whether a plan has more than its trials measured.
+/// Whether a plan may measure more than its trials.
 fn goes_further(plan: &Plan) -> bool {
     plan.precision.is_some() || plan.budget.is_some()
 }
 
-/// Why a cell's place can't keep what its store promises, if it can't. As shipped, a store promises what that comes to.
+/// Why a cell's place can't keep its store's promise, if so. As shipped, a store promises whatever its default is.
 fn forgetful(places: &[PlaceInfo], stores: &[StoreDef], cell: &Cell) -> Option<String> {
     let store = stores.iter().find(|store| store.name == cell.store())?;
     let place = places.iter().find(|place| place.is_of(cell))?;
@@ -316,7 +316,7 @@ fn forgetful(places: &[PlaceInfo], stores: &[StoreDef], cell: &Cell) -> Option<S
     image.or_else(|| place.bottom.as_ref()?.loses())
 }
 
-/// Why a cell has no place, if it has none: a directory is on the disk that it is on.
+/// Why a cell has no place, if so: a directory is only on its own disk.
 fn unplaced(places: &Places, cell: &Cell) -> Option<String> {
     (!places.contains_key(cell.site().as_ref())).then(|| {
         format!(
@@ -326,10 +326,10 @@ fn unplaced(places: &Places, cell: &Cell) -> Option<String> {
     })
 }
 
-/// Why places can't be had here, by their names with their disks.
+/// Why places are unavailable, by their names with their disks.
 type Missing = BTreeMap<String, String>;
 
-/// The header that a run folder begins with, and which of the places can't be had.
+/// The header of a run folder, and the unavailable places.
 fn header(
     stores: &[StoreDef],
     plan: &Plan,
@@ -364,7 +364,7 @@ fn header(
         stores: store_infos(stores, plan),
         left_out: Vec::new(),
         looks: if goes_further(plan) { interim::from(plan.trials) } else { Vec::new() },
-        // A precision is a matter of width: every look is as good as the last.
+        // With a precision, widths matter: every look is as good as the last.
         strict_early: plan.budget.is_some() && plan.precision.is_none(),
         blocks_before: 0,
         shard: None,
@@ -372,7 +372,7 @@ fn header(
     Ok((header, missing))
 }
 
-/// The facts of a file system in an image, from those of the directory that this lies in.
+/// The facts of a file system in an image, from those of the directory that contains it.
 fn in_image(
     directory: PlaceInfo,
     file_system: &FileSystem,
@@ -380,7 +380,7 @@ fn in_image(
     memory_bytes: Option<u64>,
 ) -> PlaceInfo {
     let in_memory = file_system.kind().is_in_memory();
-    // As much as the kernel lets one in memory have.
+    // The kernel's limit for a file system in memory.
     let memory_bytes = memory_bytes.filter(|_| in_memory).map(|bytes| bytes / 2);
     let mut info = PlaceInfo {
         file_system: Some(file_system.kind().name.into()),
@@ -410,9 +410,9 @@ pub fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
         .collect()
 }
 
-/// The places of a run as far as the choice of its cells is concerned.
+/// The places of a run, for the selection of its cells.
 pub fn rooms(header: &RunHeader) -> Vec<Room> {
-    // The most that a program of 32 bits can use of it: half of the addresses, as the other half has gaps.
+    // The most that a program of 32 bits can use: half of the addresses, as the other half has gaps.
     let most = if usize::BITS < 64 { 1 << 31 } else { u64::MAX };
     let memory_bytes = header.environment.memory_bytes.unwrap_or(u64::MAX).min(most);
     let room = |place: &PlaceInfo| Room {
@@ -424,7 +424,7 @@ pub fn rooms(header: &RunHeader) -> Vec<Room> {
     header.places.iter().map(room).collect()
 }
 
-/// That a plan has no cell that can run, and why.
+/// The error of a plan without a cell that can run, with reasons.
 pub fn nothing_to_run(left_out: &[LeftOut]) -> Error {
     let why = left_out
         .first()
@@ -435,7 +435,7 @@ pub fn nothing_to_run(left_out: &[LeftOut]) -> Error {
     Error::new(exit, format!("no cell can run: every combination is left out{}", why.unwrap_or_default()))
 }
 
-/// A name for a folder that is made now, after what it begins with.
+/// A folder name from a prefix and the present time.
 pub fn dated(prefix: &str) -> String {
     format!("{prefix}{}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"))
 }
@@ -456,7 +456,7 @@ mod tests {
 
     use super::*;
 
-    /// The places of a study with these on its axis, and these directories.
+    /// The places of a study with this axis, and these directories.
     fn names(study: &str, axis: &[&str], directories: &[&str]) -> Vec<(String, PathBuf)> {
         let mut plan = find(study).unwrap();
         plan.axes.set(Axis::PLACE, axis.iter().map(|text| Axis::PLACE.read(text).unwrap()));

@@ -1,4 +1,4 @@
-//! `--store-library`: the table of stores with those of libraries that are not built in.
+//! `--store-library`: adds the stores of libraries that are not built in.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use storebench_core::store::StoreDef;
 
 use super::args::{Args, Command};
 
-/// The stores with those of the libraries that the command line names.
+/// The stores, including those of the libraries on the command line.
 ///
 /// # Errors
-/// When a library can't be used, or has a store of a name that there is.
+/// If a library can't be used, or has a store with an existing name.
 pub fn added(stores: &[StoreDef], args: &Args) -> Result<Vec<StoreDef>> {
     let mut all = stores.to_vec();
     if args.store_library.is_empty() {
@@ -32,10 +32,10 @@ pub fn added(stores: &[StoreDef], args: &Args) -> Result<Vec<StoreDef>> {
     Ok(all)
 }
 
-/// The stores with those of the libraries that a run was started with.
+/// The stores, including those of the libraries that a run was started with.
 ///
 /// # Errors
-/// When a library has gone or changed and no other one was given in its place.
+/// If a library is gone or has changed and no other was given for it.
 pub fn of_run(stores: &[StoreDef], header: &RunHeader) -> Result<Vec<StoreDef>> {
     let mut all = stores.to_vec();
     for info in &header.stores {

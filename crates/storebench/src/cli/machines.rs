@@ -1,4 +1,4 @@
-//! `storebench machines`: the machines that limits can stand in for, where each figure comes from, and what of it can be held here.
+//! `storebench machines`: the machine profiles, the source of each figure, and which limits can be enforced here.
 
 use storebench_core::error::{Error, Exit, Result, unknown};
 use storebench_core::measure::environment;
@@ -9,10 +9,10 @@ use storebench_host::machine::{Core, Machine, NAMES, shipped};
 
 use super::output::{fitted, print};
 
-/// Prints all machines, or all that is known of one.
+/// Prints all profiles, or everything about one.
 ///
 /// # Errors
-/// [`Exit::BadValue`] for a name that is none.
+/// [`Exit::BadValue`] for an unknown name.
 pub fn list(only: Option<&str>) -> Result<Exit> {
     let reach = Reach::here();
     let text = match only {
@@ -27,7 +27,7 @@ fn known(name: &str) -> Result<Machine> {
     shipped(name).ok_or_else(|| Error::bad_value(unknown("machine", name, NAMES)))
 }
 
-/// A line for each machine, and what can be held here.
+/// A line for each profile, and the limits that can be enforced here.
 fn all(reach: &Reach) -> String {
     use Limited::{Memory, Processors, ReadBandwidth, ReadOperations, WriteBandwidth, WriteOperations};
     let mut text = row(["machine", "memory", "processors", "read", "write", "reads/s", "writes/s", "disk"]);
@@ -59,15 +59,15 @@ fn all(reach: &Reach) -> String {
     text
 }
 
-/// By what a limit is held here, and what escapes it; or why it can't be.
+/// How a limit is enforced here, and what escapes it; or why it can't be.
 fn holds(limit: Limited, reach: &Reach) -> String {
     holding(limit, reach).unwrap_or_else(|why| format!("no: {why}"))
 }
 
-/// By what a limit is held here, and what escapes it.
+/// How a limit is enforced here, and what escapes it.
 ///
 /// # Errors
-/// Why it can't be held, and what would help.
+/// Why it can't be enforced, and what would help.
 pub fn holding(limit: Limited, reach: &Reach) -> std::result::Result<String, String> {
     let Decision { held, .. } = reach.decide(&[(limit, 1 << 30)].into(), &[], Ok(()))?;
     Ok(held.first().map_or(String::new(), |held| {
@@ -76,7 +76,7 @@ pub fn holding(limit: Limited, reach: &Reach) -> std::result::Result<String, Str
     }))
 }
 
-/// All that is known of a machine.
+/// Everything about a profile.
 fn one(name: &str, machine: Machine, reach: &Reach) -> String {
     let mut text = fitted(&format!("{name}: {}", machine.about), 0);
     let source = |key: &str| machine.sources.get(key).cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Completion scripts and man pages, made from the arguments themselves.
+//! Completion scripts and man pages, generated from the arguments.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ use super::args::{Args, study};
 use super::files;
 use super::output::print;
 
-/// The part of a man page within which its title stands, in bytes.
+/// The part of a man page that must contain its title, in bytes.
 const HEAD: usize = 256;
 
 /// Prints the completion script for `shell`.
@@ -47,7 +47,7 @@ pub fn completions(stores: &[StoreDef], shell: Shell) -> Result<Exit> {
     clap_complete::generate(shell, &mut command, "storebench", &mut script);
     let mut script = String::from_utf8_lossy(&script).into_owned();
     if shell == Shell::Bash {
-        // Of a list the last value is completed; those before it stay.
+        // The last value of a list is completed; the others stay.
         let whole = r#" -- "${cur}""#;
         let last = r#" -P "${cur%"${cur##*,}"}" -- "${cur##*,}""#;
         script = script.replace(whole, last);
@@ -56,8 +56,8 @@ pub fn completions(stores: &[StoreDef], shell: Shell) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Writes the man pages to `directory`, which is made if it is missing. Pages of storebench's that are there are replaced;
-/// where anything else has one of their names, nothing is written.
+/// Writes the man pages to `directory`, which is made if missing. Existing storebench pages are replaced;
+/// if any other file has one of their names, nothing is written.
 pub fn pages(directory: &Path) -> Result<Exit> {
     std::fs::create_dir_all(directory).map_err(Error::io("making", directory))?;
     let mut command = Args::command()
@@ -81,7 +81,7 @@ pub fn pages(directory: &Path) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// `run` with a study, as a command of its own.
+/// `run` with a study, as a separate command.
 fn of_study(plan: &Plan) -> Command {
     let mut command = Args::command();
     command.build();
@@ -93,7 +93,7 @@ fn of_study(plan: &Plan) -> Command {
         .about(plan.title.clone())
 }
 
-/// The pages of a command and of those below it, each with the name of its file.
+/// The pages of a command and its subcommands, each with its file name.
 fn render(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> {
     for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
         render(below, pages)?;
@@ -106,7 +106,7 @@ fn render(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Result<(
     Ok(())
 }
 
-/// A page whose synopsis is the line of usage, in place of a list of all options, which stand below.
+/// A page with the line of usage as its synopsis, instead of a list of all options, which follow below.
 fn with_short_synopsis(page: &str, command: &Command) -> String {
     const SYNOPSIS: &str = ".SH SYNOPSIS\n";
     let usage = command.clone().render_usage().to_string();
@@ -120,7 +120,7 @@ fn with_short_synopsis(page: &str, command: &Command) -> String {
     }
 }
 
-/// A page whose examples keep their lines: the formatter fills and justifies others.
+/// A page with unfilled examples: the formatter would fill and justify them.
 fn with_examples_as_they_are(page: &str) -> String {
     const EXTRA: &str = ".SH EXTRA\n";
     let Some((before, after)) = page.split_once(EXTRA) else { return page.to_owned() };
@@ -129,7 +129,7 @@ fn with_examples_as_they_are(page: &str) -> String {
     format!("{before}.SH EXAMPLES\n.in 0\n.nf\n{}\n.fi\n.in\n{rest}", examples.trim_end())
 }
 
-/// Whether a file is a man page of storebench's, of whatever version, by its title.
+/// Whether a file is a storebench man page of any version, by its title.
 fn is_page(path: &Path) -> bool {
     let is_ours =
         |head: Vec<u8>| String::from_utf8_lossy(&head).lines().any(|line| line.starts_with(".TH storebench"));

@@ -1,4 +1,4 @@
-//! `storebench merge`: the parts of a plan as one run, or as one run for each machine that has some.
+//! `storebench merge`: joins the parts of a plan into one run, or one run for each machine.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -20,28 +20,28 @@ use super::args::MergeArgs;
 use super::output::tell;
 use super::{launch, resume, runs};
 
-/// Cells that are told by name.
+/// Cells that are named.
 const TOLD: usize = 5;
 
-/// A run that has parts of a plan, with its folder.
+/// A run with parts of a plan, and its folder.
 struct Part {
     path: PathBuf,
     run: Run,
     parts: Parts,
 }
 
-/// The parts of one machine as one run, with the positions that trials of each part's folder have in it.
+/// The parts of one machine as one run, with the new positions of each folder's trials.
 struct Merged {
     header: RunHeader,
     trials: Vec<TrialResult>,
     positions: BTreeMap<PathBuf, HashMap<u64, u64>>,
 }
 
-/// Merges.
+/// Merges the runs on the command line.
 ///
 /// # Errors
-/// [`Exit::Unlike`] when they are not of one plan, made in one way; [`Exit::OtherVersion`] when this program splits the plan in another way;
-/// when a part is there twice; when something can't be read or written.
+/// [`Exit::Unlike`] if they are not of one plan, made in one way; [`Exit::OtherVersion`] if this program splits the plan differently;
+/// an error if a part appears twice, or something can't be read or written.
 pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
     runs::refuse_there(&args.out)?;
     let parts = read(&args.runs)?;
@@ -64,7 +64,7 @@ pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Reads the runs, those in what `merge` has made before each for itself; in an order that is not that of the command line.
+/// Reads the runs, and separately those in the results of earlier merges; in an order independent of the command line.
 fn read(names: &[PathBuf]) -> Result<Vec<Part>> {
     let mut paths = Vec::new();
     for name in names {
@@ -89,11 +89,11 @@ fn read(names: &[PathBuf]) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// Each part once: a copy adds nothing. Where a machine left its part unfinished and another has done it from its begin, that counts. Of
-/// others that differ nobody knows which does.
+/// Each part once: a copy adds nothing. If one machine left its part unfinished and another has run it from the beginning, that counts. Among
+/// others that differ, the right one is unknown.
 fn once(mut parts: Vec<Part>, split: Option<&Split>) -> Result<Vec<Part>> {
     let mut kept: Vec<Part> = Vec::new();
-    // Finished ones first, so that each unfinished one meets the one that counts in its place.
+    // Finished ones first, so that each unfinished one meets its replacement.
     parts.sort_by_key(|part| (part.parts.parts.clone(), !is_finished(part, split)));
     for part in parts {
         let shared = |other: &Part| other.parts.parts.iter().any(|number| part.parts.parts.contains(number));
@@ -131,7 +131,7 @@ fn once(mut parts: Vec<Part>, split: Option<&Split>) -> Result<Vec<Part>> {
     Ok(kept)
 }
 
-/// Whether a part has all its trials, as far as that is known.
+/// Whether a part has all its trials, as far as known.
 fn is_finished(part: &Part, split: Option<&Split>) -> bool {
     let plan = part.run.plan();
     split.zip(plan).is_some_and(|(split, plan)| unfinished(part, split, plan.trials).is_none())
@@ -165,7 +165,7 @@ fn in_words(Difference { what, base, other, .. }: &Difference, first: &Part, sec
     format!("{}: {} in {a}, {} in {b}", piece(what), piece(base), piece(other))
 }
 
-/// The parts by machine: what has one name must be one machine.
+/// The parts by machine: one name must mean one machine.
 fn of_machines(parts: Vec<Part>) -> Result<BTreeMap<String, Vec<Part>>> {
     let mut machines: BTreeMap<String, Vec<Part>> = BTreeMap::new();
     for part in parts {
@@ -189,7 +189,7 @@ fn of_machines(parts: Vec<Part>) -> Result<BTreeMap<String, Vec<Part>>> {
     Ok(machines)
 }
 
-/// Checks that a run has results of its own parts alone.
+/// Checks that a run has only results of its own parts.
 fn check_covered(part: &Part, split: Option<&Split>) -> Result<()> {
     let Some(split) = split else { return Ok(()) };
     let Run { header, trials, .. } = &part.run;
@@ -207,7 +207,7 @@ fn check_covered(part: &Part, split: Option<&Split>) -> Result<()> {
     Err(Error::new(Exit::NotStorebench, message))
 }
 
-/// The split of the plan; `None` of a run with a store or a key that this version does not know: what its parts cover can't be known.
+/// The split of the plan; `None` for a run with a store or key unknown to this version: the extent of its parts is unknown.
 fn split(stores: &[StoreDef], parts: &[Part]) -> Result<Option<Split>> {
     let Some(first) = parts.first() else { return Ok(None) };
     let (plan, stores) = match resume::planned(stores, &first.run.header, &first.path) {
@@ -221,7 +221,7 @@ fn split(stores: &[StoreDef], parts: &[Part]) -> Result<Option<Split>> {
     resume::split(&plan, &stores, &rooms, &first.parts, &first.path).map(Some)
 }
 
-/// The parts that are missing, and those that lack trials, in sentences.
+/// Sentences on missing and incomplete parts.
 fn lacking(parts: &[Part], split: Option<&Split>) -> Vec<String> {
     let Some(first) = parts.first() else { return Vec::new() };
     let there: BTreeSet<u32> = parts.iter().flat_map(|part| part.parts.parts.iter().copied()).collect();
@@ -239,7 +239,7 @@ fn lacking(parts: &[Part], split: Option<&Split>) -> Vec<String> {
     lines
 }
 
-/// The cells of a part that lack trials of the plan's, if any do.
+/// The cells of a part that lack trials of the plan, if any.
 fn unfinished(part: &Part, split: &Split, trials: u32) -> Option<String> {
     let header = &part.run.header;
     let mut done: BTreeMap<&Cell, u32> = BTreeMap::new();
@@ -259,7 +259,7 @@ fn unfinished(part: &Part, split: &Split, trials: u32) -> Option<String> {
     })
 }
 
-/// Cells by their ids, as many as one can read.
+/// Cells by id, as many as are readable.
 fn some(cells: &[&Cell]) -> String {
     let ids: Vec<String> = cells.iter().take(TOLD).map(|cell| cell.id()).collect();
     let more = cells.len().saturating_sub(TOLD);
@@ -267,7 +267,7 @@ fn some(cells: &[&Cell]) -> String {
     format!("{} ({}{more})", counted(cells.len(), "cell"), ids.join(", "))
 }
 
-/// The parts of one machine as one run: as the same trials would be in one, whatever the order in which the parts were named.
+/// The parts of one machine as one run: equal to a run of the same trials, whatever the order of the parts.
 fn put_together(parts: Vec<Part>, split: Option<&Split>) -> Result<Merged> {
     let headers = || parts.iter().map(|part| &part.run.header);
     let first = headers().min_by_key(|header| &header.started);
@@ -282,7 +282,7 @@ fn put_together(parts: Vec<Part>, split: Option<&Split>) -> Result<Merged> {
     for (index, part) in parts.into_iter().enumerate() {
         trials.extend(part.run.trials.into_iter().map(|trial| (index, part.path.clone(), trial)));
     }
-    // As they came, block by block: positions are another run's as soon as some parts were merged before.
+    // In order of time, block by block: positions are another run's once parts were merged before.
     trials.sort_by_cached_key(|(index, _, trial)| {
         (trial.block, trial.started.parse::<jiff::Timestamp>().ok(), trial.position, *index)
     });
@@ -301,7 +301,7 @@ fn put_together(parts: Vec<Part>, split: Option<&Split>) -> Result<Merged> {
     Ok(merged)
 }
 
-/// The command that would run the whole plan.
+/// The command for the whole plan.
 fn without_shard(command: &[String]) -> Vec<String> {
     let is_value = |index: usize| index.checked_sub(1).is_some_and(|before| command[before] == "--shard");
     let words = command.iter().enumerate();
@@ -323,7 +323,7 @@ fn sum(parts: &[Part]) -> Parts {
     }
 }
 
-/// A trial at another position of a run, with the names of what is kept of it.
+/// A trial at another position of a run, with the new names of its files.
 fn at_position(trial: TrialResult, position: u64) -> Result<TrialResult> {
     if trial.position == position {
         return Ok(trial);
@@ -336,7 +336,7 @@ fn at_position(trial: TrialResult, position: u64) -> Result<TrialResult> {
     Ok(TrialResult { position, ..renamed })
 }
 
-/// Renames files in all texts that are the name of one.
+/// Renames a file in all texts that are its name.
 fn rename(value: &mut Value, was: &str, is: &str) {
     match value {
         Value::String(text) => {
@@ -350,7 +350,7 @@ fn rename(value: &mut Value, was: &str, is: &str) {
     }
 }
 
-/// Writes the runs of all machines, all or none: they get their name when they are whole. Their folders.
+/// Writes the runs of all machines, all or none: they get their names when complete. Returns their folders.
 fn write(out: &Path, merged: &[Merged]) -> Result<Vec<PathBuf>> {
     let name = out.file_name().ok_or_else(|| Error::bad_value("--out has no name: name a new directory"))?;
     let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -369,7 +369,7 @@ fn write(out: &Path, merged: &[Merged]) -> Result<Vec<PathBuf>> {
     });
     let renamed = written.and_then(|()| fs::rename(&staged, out).map_err(Error::io("making", out)));
     if renamed.is_err() {
-        // They are ours, and nothing else is in them. The error is what the user has to know.
+        // They are storebench's, with nothing else in them. The first error is the one for the user.
         made.into_iter().for_each(|folder| drop(folder.delete()));
         let _ = fs::remove_dir(&staged);
     }
@@ -385,7 +385,7 @@ fn fill(folder: &mut RunFolder, merged: &Merged) -> Result<()> {
     folder.append_all(&merged.trials)
 }
 
-/// The folders of the machines within that of all: of one machine, that itself.
+/// The folders of the machines within the common one; for a single machine, the common one itself.
 fn names(merged: &[Merged]) -> Vec<String> {
     if merged.len() == 1 {
         return vec![String::new()];

@@ -1,4 +1,4 @@
-//! The command line: what a table of stores turns into.
+//! The command line of a program with a table of stores.
 
 mod advise;
 mod args;
@@ -63,12 +63,12 @@ use storebench_host::runner::child;
 pub use extras::Extras;
 use output::complain;
 
-/// The program: reads the command line, does what it says with these stores, and ends with a documented exit code.
+/// The program: reads the command line, carries it out with these stores, and ends with a documented exit code.
 pub fn main(stores: &[StoreDef]) -> ExitCode {
     main_with(stores, Extras::default())
 }
 
-/// The same with more than measuring.
+/// The program with optional features.
 pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
     lifeline::hear_of_children();
     if let Some(begin) = extras.begin {
@@ -96,16 +96,16 @@ pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
     }
 }
 
-/// Whether the program knows these words as a command, the program's name first. Nothing is done.
+/// Whether the program accepts these words as a command, the program's name first. Nothing is carried out.
 ///
 /// # Errors
-/// What is wrong with them.
+/// The mistake in them.
 pub fn check_words<'w>(words: impl IntoIterator<Item = &'w str>) -> std::result::Result<(), String> {
     let matches = Args::command().try_get_matches_from(words).map_err(|error| error.to_string())?;
     Args::from_arg_matches(&matches).map(drop).map_err(|error| error.to_string())
 }
 
-/// The exit for what clap did not make a command of: help, the version, or a mistake.
+/// The exit if clap returned no command: help, the version, or a mistake.
 fn not_a_command(error: &clap::Error) -> ExitCode {
     use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     let exit = match error.kind() {
@@ -115,7 +115,7 @@ fn not_a_command(error: &clap::Error) -> ExitCode {
             return ExitCode::from(usage::tell(error).code());
         }
     };
-    // Printed to where each belongs. A reader that has gone is no error.
+    // Printed to the proper output. A closed pipe is no error.
     match error.print() {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             let error = Error::io("writing to", Path::new("standard output"))(error);

@@ -1,4 +1,4 @@
-//! Standard output and standard error: text for people, data for programs, and the style of both.
+//! Standard output and standard error: text for people, data for programs, and their styles.
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -10,10 +10,10 @@ use storebench_core::shown;
 use storebench_report::terminal::Style;
 use storebench_report::terminal::grid::wrap;
 
-/// Columns of a terminal that all output fits in.
+/// The width that all output fits into.
 pub const WIDTH: usize = 80;
 
-/// The style for standard output: its width, which COLUMNS says where it is no terminal, and colour where it is one and
+/// The style for standard output: the width, from COLUMNS if it is no terminal, and colour if it is one and
 /// NO_COLOR is not set.
 pub fn style() -> Style {
     let terminal = std::io::stdout().is_terminal();
@@ -32,27 +32,27 @@ fn terminal_width() -> Option<usize> {
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
 }
 
-/// A sentence in lines of [`WIDTH`], indented, all but the first by two more.
+/// A sentence in lines of [`WIDTH`], indented, with two more columns for all but the first.
 pub fn fitted(sentence: &str, indent: usize) -> String {
     let spaces = " ".repeat(indent);
     format!("{spaces}{}", wrap(sentence, WIDTH - indent, &format!("{spaces}  ")))
 }
 
-/// Whether standard output is an export's, which other text would spoil.
+/// Whether standard output carries an export, which other text would spoil.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Keeps standard output for an export that was asked for by the name `-`: text for people goes to standard error from now on.
+/// Reserves standard output for an export to `-`: text for people goes to standard error from now on.
 pub fn take_standard_output() {
     IS_TAKEN.store(true, Ordering::Relaxed);
 }
 
-/// Writes an export to standard output as it is.
+/// Writes an export to standard output unchanged.
 pub fn print_export(bytes: &[u8]) -> Result<()> {
     write(bytes)
 }
 
-/// Writes text for people to standard output, without escape codes but for colours, and those only on a terminal. A reader that
-/// has gone (a closed pipe) ends the program quietly.
+/// Writes text for people to standard output, without escape codes except colours, and those only on a terminal. A closed
+/// pipe ends the program quietly.
 pub fn print(text: &str) -> Result<()> {
     if IS_TAKEN.load(Ordering::Relaxed) {
         tell(text.trim_end());
@@ -65,12 +65,12 @@ pub fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Writes what other programs read to standard output, without escape codes.
+/// Writes data for other programs to standard output, without escape codes.
 pub fn print_data(bytes: &[u8]) -> Result<()> {
     write(shown::plain(&String::from_utf8_lossy(bytes)).as_bytes())
 }
 
-/// Writes something as JSON that people can read, too.
+/// Writes JSON in a form that people can read, too.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Error::new(Exit::Failure, format!("writing JSON: {error}")))?;
@@ -87,13 +87,13 @@ fn write(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Tells the user something that is not the answer itself.
+/// Shows the user a remark that is not part of the answer.
 pub fn tell(text: &str) {
     // Standard error may be closed; nothing depends on it.
     let _ = writeln!(std::io::stderr(), "{}", shown::plain(&shown::without_users(text)));
 }
 
-/// Says in one line what is wrong.
+/// Shows an error in one line.
 pub fn complain(message: &str) {
     tell(&format!("storebench: {}", shown::message(message)));
 }

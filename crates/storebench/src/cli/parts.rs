@@ -1,4 +1,4 @@
-//! A part of a plan (`--shard`): the same command again resumes it, so that a scheduler may simply repeat what was interrupted.
+//! Parts of a plan (`--shard`): repeating the command resumes the part, so that a scheduler may simply repeat what was interrupted.
 
 use std::path::{Path, PathBuf};
 
@@ -12,11 +12,11 @@ use storebench_report::data::planned;
 use super::output::tell;
 use super::runs;
 
-/// The run of the same part in the directory of runs, if there is one: of the same plan, by the same program with the same stores,
+/// An earlier run of the same part in the directory of runs: of the same plan, by the same program with the same stores,
 /// on the same machine.
 ///
 /// # Errors
-/// When it can't be resumed: another process is at work on it, or its files are damaged.
+/// If it can't be resumed: another process uses it, or its files are damaged.
 pub fn begun(now: &RunHeader, out: &Path) -> Result<Option<Resumed>> {
     if now.shard.is_none() {
         return Ok(None);
@@ -24,7 +24,7 @@ pub fn begun(now: &RunHeader, out: &Path) -> Result<Option<Resumed>> {
     let entries = std::fs::read_dir(out).map_err(Error::io("reading", out))?;
     let mut there: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     there.sort();
-    // A folder that is no run, or is of another version, is none of ours.
+    // A folder that is no run, or of another version, is not ours.
     let is_same = |path: &PathBuf| folder::read_header(path).is_ok_and(|begun| is_continued_by(&begun, now));
     let Some(path) = there.into_iter().find(is_same) else { return Ok(None) };
     let resumed = RunFolder::resume(&path)?;
@@ -32,7 +32,7 @@ pub fn begun(now: &RunHeader, out: &Path) -> Result<Option<Resumed>> {
     Ok(Some(resumed))
 }
 
-/// Whether a run that was begun is continued by one that would begin now.
+/// Whether a new run would continue an earlier one.
 fn is_continued_by(begun: &RunHeader, now: &RunHeader) -> bool {
     let paths = |header: &RunHeader| -> Vec<(String, String)> {
         header.places.iter().map(|place| (place.name.clone(), place.path.clone())).collect()
@@ -43,13 +43,13 @@ fn is_continued_by(begun: &RunHeader, now: &RunHeader) -> bool {
         && unlike::machines(begun, now).is_empty()
 }
 
-/// Whether a part needs no trial any more: a budget that is over does not begin again.
+/// Whether a part needs no more trials: a spent budget does not start again.
 pub fn is_over(run: &Run) -> bool {
     let lasts = run.plan().is_some_and(|plan| plan.precision.is_some());
     !lasts && planned::unfinished(run).is_none()
 }
 
-/// Tells that a part is there, and what becomes of it.
+/// Reports an earlier run of a part, and what happens to it.
 pub fn tell_begun(begun: &Resumed) {
     let Some(parts) = &begun.run.header.shard else { return };
     let path = begun.folder.path().display();
@@ -59,7 +59,7 @@ pub fn tell_begun(begun: &Resumed) {
     });
 }
 
-/// Tells that a part has nothing to do.
+/// Reports that a part has nothing to do.
 pub fn tell_idle(header: &RunHeader) {
     if let Some(parts) = &header.shard {
         tell(&format!("{parts} has nothing to measure: the plan has fewer positions than parts"));

@@ -1,4 +1,4 @@
-//! The plan that a command line asks for: a study, its preset, and the changes of the arguments.
+//! Builds the plan for a command line: a study, its preset, and the changes of the arguments.
 
 use storebench_core::cell::Axis;
 use storebench_core::error::{Error, Exit, Result, meant};
@@ -15,16 +15,16 @@ use super::args::{RunArgs, study};
 use super::properties::Texts;
 use super::{given, properties, runs};
 
-/// The plan that the command line asks for, from the texts of its study and of its property files.
+/// The plan for a command line, from the texts of its study and property files.
 ///
 /// # Errors
-/// When it makes no sense, or asks for what this build lacks.
+/// If the plan is invalid, or needs what this build lacks.
 pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: &Texts) -> Result<Plan> {
     let mut plan = source.plan()?;
     study::check(args, &plan)?;
     check_claims(stores, &plan, source)?;
     let of_presets = plan.presets.values().flat_map(|preset| preset.axes.texts(Axis::STORE));
-    // A plan has settings of these for when they take part; who sets one on the command line means it now.
+    // A plan has settings of these stores in case they take part; on the command line a setting must apply now.
     let mut its_own: Vec<String> = plan.axes.texts(Axis::STORE).into_iter().chain(of_presets).collect();
     let preset = args.preset.as_deref().or(args.quick.then_some("quick"));
     if let Some(preset) = preset {
@@ -60,16 +60,16 @@ pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: &Texts)
     Ok(plan)
 }
 
-/// A plan's claims must make sense, and the stores that they name must be known, or be among its own.
+/// Checks a plan's claims: their stores must be known, or be in the plan.
 fn check_claims(stores: &[StoreDef], plan: &Plan, Source { text, origin }: &Source) -> Result<()> {
     let known: Vec<&str> = stores.iter().map(|store| store.name).collect();
     claims::check(&claims::of_plan(text, origin)?, plan, &known, origin)
 }
 
-/// The store of a name, whether it is built or not.
+/// A store by name, whether it is built or not.
 ///
 /// # Errors
-/// [`Exit::UnknownStore`] where this version has none.
+/// [`Exit::UnknownStore`] if this version has none.
 pub fn store<'s>(stores: &'s [StoreDef], name: &str) -> Result<&'s StoreDef> {
     stores.iter().find(|store| store.name == name).ok_or_else(|| {
         let known: Vec<&str> = stores.iter().map(|store| store.name).collect();
@@ -83,7 +83,7 @@ pub fn store<'s>(stores: &'s [StoreDef], name: &str) -> Result<&'s StoreDef> {
     })
 }
 
-/// Names under which people know stores, and what they find here.
+/// Other names of stores, with storebench's names.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("mdbx", "did you mean libmdbx?"),
     ("mysql", "did you mean mariadb?"),
@@ -97,7 +97,7 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("badger", "it is an example of a --store-library, examples/go"),
 ];
 
-/// What was probably meant by a name that no store has, in brackets.
+/// The likely meaning of an unknown name, in brackets.
 fn hint(name: &str, known: &[&str]) -> String {
     let name = name.to_ascii_lowercase();
     if let Some((_, hint)) = OTHER_NAMES.iter().find(|(other, _)| *other == name) {
@@ -106,10 +106,10 @@ fn hint(name: &str, known: &[&str]) -> String {
     meant(&name, known.iter().copied()).map_or(String::new(), |meant| format!(" (did you mean {meant}?)"))
 }
 
-/// The store of a name that a user gave.
+/// A store by the name that a user gave.
 ///
 /// # Errors
-/// [`Exit::UnknownStore`] where this version or this build has none.
+/// [`Exit::UnknownStore`] if this version or this build has none.
 pub fn built_store<'s>(stores: &'s [StoreDef], name: &str) -> Result<&'s StoreDef> {
     let store = store(stores, name)?;
     match store.open {
@@ -118,7 +118,7 @@ pub fn built_store<'s>(stores: &'s [StoreDef], name: &str) -> Result<&'s StoreDe
     }
 }
 
-/// A setting must be one that its store takes, of a store that takes part, or that the plan has for other runs.
+/// Checks that each setting belongs to a store that takes part, or is in the plan for other runs.
 fn check_settings(stores: &[StoreDef], plan: &Plan, its_own: &[String]) -> Result<()> {
     let taking_part = plan.axes.texts(Axis::STORE);
     let swept = plan.axes.settings().filter_map(|(axis, _)| axis.setting()).map(|named| (named, &[][..]));

@@ -1,4 +1,4 @@
-//! The preparation of a run: its settings are tried before it, and `--dry-run` lists it in its place.
+//! The preparation of a run: tries its settings, or lists its trials for `--dry-run`.
 
 use std::sync::atomic::AtomicBool;
 
@@ -9,23 +9,23 @@ use super::dry_run;
 use super::launch::Launch;
 use super::output::tell;
 
-/// Settings that fail, which are told one by one.
+/// Failing settings that are listed.
 const TOLD: usize = 10;
 
-/// The end of a start.
+/// The result of a start.
 pub enum Started<T> {
     /// The run was carried out.
     Ran(T),
-    /// Nothing ran: the user asked for the list of trials, and this is it, with the error that the run would end with.
+    /// Nothing ran: the list of trials for the user, and the error with which the run would end.
     Listed(String, Option<Error>),
     /// The user interrupted it before the first trial.
     Interrupted,
 }
 
-/// Tries each setting before a run, or lists its trials in its place.
+/// Tries each setting before a run, or lists its trials instead.
 ///
 /// # Errors
-/// When a setting makes all trials fail.
+/// If a setting makes all trials fail.
 pub fn prepare(launch: &Launch<'_>, dry_run: bool, interrupted: &AtomicBool) -> Result<Started<()>> {
     let learns = launch.plan.workload.def().time_by_rehearsal.is_some();
     let extent = if dry_run && learns { Extent::EachCell } else { Extent::EachSetting };
@@ -41,10 +41,10 @@ pub fn prepare(launch: &Launch<'_>, dry_run: bool, interrupted: &AtomicBool) -> 
     Ok(text.map_or(Started::Interrupted, listed))
 }
 
-/// Each value of each setting was tried in a short trial.
+/// Checks the short trials of each value of each setting.
 ///
 /// # Errors
-/// [`Exit::BadValue`] when no trial can succeed with one of them.
+/// [`Exit::BadValue`] if one of them makes every trial fail.
 fn check_rehearsal(rehearsal: &Rehearsal) -> Result<()> {
     let refused = &rehearsal.refused;
     if refused.is_empty() {

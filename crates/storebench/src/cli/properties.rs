@@ -1,4 +1,4 @@
-//! `storebench run -P FILE -p NAME=VALUE`: YCSB's properties, each put where a plan has it.
+//! `storebench run -P FILE -p NAME=VALUE`: translates YCSB's properties into changes of the plan.
 
 mod each;
 
@@ -24,13 +24,13 @@ use super::output::tell;
 /// The longest property file, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The texts of property files, which may be another machine's.
+/// The texts of property files, possibly from another machine.
 pub type Texts = BTreeMap<PathBuf, String>;
 
-/// Reads the property files that the command line names.
+/// Reads the property files of the command line.
 ///
 /// # Errors
-/// [`Exit::BadPlan`] when one can't be read.
+/// [`Exit::BadPlan`] if one can't be read.
 pub fn texts(args: &PropertyArgs) -> Result<Texts> {
     let read = |path: &PathBuf| {
         let text = bounded::text(path, MOST_BYTES).map_err(|error| {
@@ -41,15 +41,15 @@ pub fn texts(args: &PropertyArgs) -> Result<Texts> {
     args.property_files.iter().map(read).collect()
 }
 
-/// A property, and where it was given, for messages.
+/// A property with its origin, for messages.
 struct Given {
     name: String,
     value: String,
     by: String,
 }
 
-/// The changes that the properties make to a plan; `None` where none were given. A file says all of a workload, so that
-/// what the plan said of it does not count beside one: neither properties nor rounds.
+/// The changes of the properties to a plan; `None` without properties. A file describes a whole workload, so it
+/// replaces the plan's properties and rounds.
 pub fn changes(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<Option<Changes>> {
     let args = &run.properties;
     if args.is_empty() {
@@ -79,7 +79,7 @@ pub fn changes(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<Option<Chang
     Ok(Some(changes))
 }
 
-/// Those of the files, in their order, then those of the command line.
+/// The properties of the files, in their order, then those of the command line.
 fn all(files: &[PathBuf], args: &PropertyArgs, texts: &Texts) -> Result<Vec<Given>> {
     let mut all = Vec::new();
     for path in files {
@@ -89,7 +89,7 @@ fn all(files: &[PathBuf], args: &PropertyArgs, texts: &Texts) -> Result<Vec<Give
     Ok(all)
 }
 
-/// Those of the command line.
+/// The properties of the command line.
 fn of_line(args: &PropertyArgs) -> Result<Vec<Given>> {
     let read = |text: &String| {
         let (name, value) = text.split_once('=').ok_or_else(|| {
@@ -107,7 +107,7 @@ fn of_line(args: &PropertyArgs) -> Result<Vec<Given>> {
     double.map_or(Ok(all), Err)
 }
 
-/// The last of each name, as YCSB has it: what came before it counts for nothing, but must be right, too.
+/// The last value of each name, as in YCSB: earlier ones must be valid, but do not count.
 fn last_of_each(all: Vec<Given>) -> Result<Vec<Given>> {
     let mut last = Vec::<Given>::new();
     for given in all {
@@ -116,7 +116,7 @@ fn last_of_each(all: Vec<Given>) -> Result<Vec<Given>> {
         last.retain(|before| before.name != given.name);
         last.push(given);
     }
-    // With an end in time, YCSB needs no number of requests.
+    // If time ends the work, YCSB needs no number of requests.
     let of = |name: &str| last.iter().find(|one| one.name == name && one.value != "0");
     let is_of_file = last.iter().any(|one| !one.by.starts_with("-p "));
     if let (None, Some(Given { by, .. }), true) = (of("operationcount"), of("maxexecutiontime"), is_of_file) {
@@ -125,7 +125,7 @@ fn last_of_each(all: Vec<Given>) -> Result<Vec<Given>> {
     Ok(last)
 }
 
-/// Has the time end the work where no number of requests does, neither by a property nor by an option.
+/// Ends the work by time, if neither a property nor an option gives a number of requests.
 fn until_time(run: &RunArgs, given: &[Given], changes: &mut Changes) -> Result<()> {
     let endless = given.iter().find(|one| one.is_endless()).filter(|_| !says_how_many(run));
     let Some(Given { by, .. }) = endless else { return Ok(()) };
@@ -135,19 +135,19 @@ fn until_time(run: &RunArgs, given: &[Given], changes: &mut Changes) -> Result<(
     Ok(())
 }
 
-/// Whether an option says how many requests are sent.
+/// Whether an option gives the number of requests.
 fn says_how_many(run: &RunArgs) -> bool {
     run.how.changes.parameters.names().any(|name| ["operations", "duration"].contains(&name))
 }
 
 impl Given {
-    /// Whether it says that no number of requests ends the work.
+    /// Whether no number of requests ends the work.
     fn is_endless(&self) -> bool {
         belongs(&self.name, &self.value) == Ok(Belongs::UntilTime)
     }
 }
 
-/// Tells what properties come to: those that change nothing, the shares of requests, what no property says.
+/// Reports the meaning of the properties: ineffective ones, the shares of requests, missing ones.
 pub fn tell_meaning(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<()> {
     let (args, mut lines) = (&run.properties, Vec::new());
     for workload in plan.axes.texts(Axis::WORKLOAD).iter().filter(|_| !args.is_empty()) {
@@ -162,7 +162,7 @@ pub fn tell_meaning(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<()> {
         let by = |name: &str| given.iter().find(|one| one.name == name).map(|one| one.by.as_str());
         let properties = plan.parameters.properties.clone().unwrap_or_default();
         let definition = Definition::of(workload, &properties, "default");
-        // One that makes no sense is left out later, with the reason.
+        // An invalid one is left out later, with the reason.
         if let Ok(definition) = definition
             && (!files.is_empty() || given.iter().any(|one| is_proportion(&one.name)))
         {
@@ -197,7 +197,7 @@ fn misplaced(by: &str, wrong: &str) -> Error {
     Error::bad_value(format!("{by}: {wrong}"))
 }
 
-/// The name of the workload of files: of those that say which requests are sent, else of the last.
+/// The name of the files' workload: of the files that set shares of requests, otherwise of the last.
 fn workload(args: &PropertyArgs, texts: &Texts) -> Result<Option<String>> {
     let mut saying = Vec::new();
     for path in &args.property_files {
@@ -213,7 +213,7 @@ fn stem(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Whether a property says how often a kind of request is sent: what makes a file a workload.
+/// Whether a property is the share of a kind of request, which makes a file a workload.
 fn is_proportion(name: &str) -> bool {
     Kind::ALL.into_iter().any(|kind| kind.proportion() == name)
 }
@@ -232,7 +232,7 @@ fn of_file(path: &Path, texts: &Texts) -> Result<Vec<Given>> {
     Ok(lines.into_iter().map(given).collect())
 }
 
-/// Puts a property where it belongs.
+/// Adds a property to the changes.
 fn put(
     name: &str,
     value: &str,

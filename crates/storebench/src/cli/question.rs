@@ -1,4 +1,4 @@
-//! The question of `advise` and `tune`, and the plans of crud that measure it.
+//! The question of `advise` and `tune`, and its plans of crud.
 
 use std::path::Path;
 use std::time::Duration;
@@ -22,21 +22,21 @@ use super::args::{Args, Command, QuestionArgs};
 use super::extras::Extras;
 use super::output::{fitted, tell};
 
-/// The fewest operations, and the fewest records, that a trial is cut down to.
+/// The fewest operations, and the fewest records, of a reduced trial.
 pub const FEWEST: u64 = 100;
-/// The most bytes that a store may need on disk at its peak, as a multiple of the values', with what is kept free
-/// beside it.
+/// The most bytes that a store may need on disk at its peak, as a multiple of the values', including the space that is
+/// kept free.
 const ROOM_FACTOR: f64 = 3.5;
-/// The least time after which a trial has failed, however short the budget; else half of the budget.
+/// The shortest time limit of a trial, however short the budget; otherwise half of the budget.
 pub const SHORTEST_LIMIT: Duration = Duration::from_secs(10);
 
-/// The mix of operations where none is named.
+/// The default mix of operations.
 const MIX: &str = "get=80,update=15,insert=5";
 
-/// The question that `advise` or `tune` were asked when they made these runs; `None` where others made them.
+/// The question for which `advise` or `tune` made these runs; `None` for other runs.
 ///
 /// # Errors
-/// [`Exit::Usage`] where they were asked several.
+/// [`Exit::Usage`] if there were several.
 fn asked(runs: &[Run]) -> Result<Option<QuestionArgs>> {
     let mut questions =
         runs.iter().filter_map(|run| match Args::try_parse_from(&run.header.command).ok()?.command {
@@ -54,8 +54,8 @@ fn asked(runs: &[Run]) -> Result<Option<QuestionArgs>> {
     Ok(first)
 }
 
-/// The question on the command line; what it leaves open is that of earlier `runs`, if any is named, or comes from the data that
-/// it points at.
+/// The question on the command line; open parts come from earlier `runs`, if any is named, or from the data that
+/// it names.
 pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Question> {
     let is_whole = args.like.is_some() || (args.records.is_some() && args.size.is_some());
     let args = &match if is_whole { None } else { asked(runs)? } {
@@ -104,7 +104,7 @@ pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Que
     })
 }
 
-/// The traits of the data that --like names, which are told.
+/// The traits of the data named by --like, which are also shown.
 pub fn likeness(name: &str, extras: Extras) -> Result<Likeness> {
     let like = Likeness::of(name, extras.sqlite_values);
     let like = like.map_err(|why| Error::bad_value(format!("--like: {why}")))?;
@@ -112,7 +112,7 @@ pub fn likeness(name: &str, extras: Extras) -> Result<Likeness> {
     Ok(like)
 }
 
-/// A plan with so many records, and operations.
+/// A plan with these numbers of records and operations.
 pub fn sized(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
     let mut plan = plan.clone();
     let parameters = Parameters::default().with("operations", &operations.to_string());
@@ -125,7 +125,7 @@ pub fn sized(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
     Ok(plan)
 }
 
-/// The most records that the place has room for.
+/// The most records that fit into the place.
 pub fn most_records(question: &Question, place: &Path) -> Result<u64> {
     let free = environment::place(DEFAULT_PLACE, place).map_err(Error::io("looking at", place))?.free_bytes;
     let values = question.records as f64 * question.size.mean();
@@ -144,7 +144,7 @@ pub fn most_records(question: &Question, place: &Path) -> Result<u64> {
     Ok(((free as f64 / ROOM_FACTOR / question.size.mean()) as u64).max(FEWEST))
 }
 
-/// The plan by which `advise` or `tune` measures a question with these stores, but for the numbers of records and operations.
+/// The plan by which `advise` or `tune` measures a question with these stores, without the numbers of records and operations.
 pub fn plan(
     (name, title): (&str, String),
     stores: &[String],
@@ -154,7 +154,7 @@ pub fn plan(
     made_for("crud", (name, title), changes(stores, seed, budget, question)?)
 }
 
-/// The plan of a study with these changes, by which a question is measured.
+/// The plan of a study with these changes, to measure a question.
 pub fn made_for(study: &str, (name, title): (&str, String), changes: Changes) -> Result<Plan> {
     let mut plan = plan::find(study)?;
     plan.presets.clear();
@@ -168,7 +168,7 @@ pub fn made_for(study: &str, (name, title): (&str, String), changes: Changes) ->
     Ok(plan)
 }
 
-/// The changes that a question makes to crud's plan.
+/// The changes of a question to crud's plan.
 fn changes(named: &[String], seed: u64, budget: Period, question: &Question) -> Result<Changes> {
     let parameters = Parameters { mix: Some(question.mix), ..Parameters::default() };
     let cache = if question.cold { Cache::Cold } else { Cache::Warm };
@@ -179,7 +179,7 @@ fn changes(named: &[String], seed: u64, budget: Period, question: &Question) -> 
         trials: Some(1),
         parameters,
         seed: Some(seed),
-        // A cell that does not fit onto the disk is left out; one that takes too long has been cut down.
+        // A cell that does not fit onto the disk is left out; one that takes too long has been reduced.
         size_limit: Some(Bytes(u64::MAX)),
         timeout: Some(Period((budget.0 / 2).max(SHORTEST_LIMIT))),
         axes: axes
@@ -194,17 +194,17 @@ fn changes(named: &[String], seed: u64, budget: Period, question: &Question) -> 
     })
 }
 
-/// The records of a plan of one number of them.
+/// The number of records of a plan with only one.
 pub fn records_of(plan: &Plan) -> CountRange {
     plan.axes.list(Axis::RECORDS).first().copied().unwrap_or(CountRange::starting_at(1))
 }
 
-/// The record size of a plan of one size.
+/// The record size of a plan with only one.
 pub fn size_of(plan: &Plan) -> Option<Sizes> {
     plan.axes.list(Axis::RECORD_SIZE).first().copied()
 }
 
-/// A count that a trial's inserts do not outgrow.
+/// A range of counts that a trial's inserts stay within.
 pub fn counts(from: u64, operations: u64) -> CountRange {
     let more = (from / 4).max(operations);
     CountRange { from, to: from.saturating_add(more).min(MOST_RECORDS.max(from.saturating_add(1))) }

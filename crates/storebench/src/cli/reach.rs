@@ -1,4 +1,4 @@
-//! Whether the running servers and the clients that a plan names can be reached: told within seconds, before anything is made or measured.
+//! Checks within seconds that the running servers and the clients of a plan can be reached, before anything is made or measured.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -11,10 +11,10 @@ use storebench_host::plan::Plan;
 
 use super::remote::client;
 
-/// Reaches every running server of a plan once.
+/// Contacts every running server of a plan once.
 ///
 /// # Errors
-/// [`Exit::Unreachable`] where one can't be reached, [`Exit::BadValue`] where it lets nobody in; with the reason.
+/// [`Exit::Unreachable`] if one can't be reached, [`Exit::BadValue`] if it refuses the login; with the reason.
 pub fn servers(stores: &[StoreDef], plan: &Plan) -> Result<()> {
     let taking_part = plan.axes.texts(Axis::STORE);
     let servers = stores.iter().filter(|store| taking_part.iter().any(|name| name == store.name));
@@ -32,10 +32,10 @@ pub fn servers(stores: &[StoreDef], plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Reaches every client of a plan once; a program is copied there where it has none.
+/// Contacts every client of a plan once; the program is copied there if necessary.
 ///
 /// # Errors
-/// [`Exit::Unreachable`] where one can't be reached, or runs no such program.
+/// [`Exit::Unreachable`] if one can't be reached, or can't run the program.
 pub fn clients(plan: &Plan, interrupted: &AtomicBool) -> Result<()> {
     plan.clients.iter().try_for_each(|host| client::try_out(host, interrupted))
 }

@@ -1,4 +1,4 @@
-//! `storebench reference`: what the program knows, as pages of the documentation. Nothing in them depends on the machine.
+//! `storebench reference`: writes the program's knowledge as pages of the documentation, independent of the machine.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -25,13 +25,13 @@ use super::args::{Args, study};
 use super::files::refuse_theirs;
 use super::stores;
 
-/// What each page begins with.
+/// The beginning of each page.
 const MARK: &str = "<!-- Written by `storebench reference`.";
 
-/// The records of results whose fields have a line each; of the others the names alone are listed.
+/// The records of results with a line for each field; the others only list the names.
 const DESCRIBED: [&str; 5] = ["RunHeader", "TrialResult", "Measured", "OperationResult", "Counters"];
 
-/// Writes the pages to a directory, which is made if it is missing. A file there that has a page's name and is none stays, with an error.
+/// Writes the pages to a directory, which is made if missing. A file with a page's name that is none stays, with an error.
 pub fn write(stores: &[StoreDef], directory: &Path) -> Result<Exit> {
     std::fs::create_dir_all(directory).map_err(Error::io("making", directory))?;
     let is_ours = |path: &Path| bounded::start(path, MARK.len()).is_ok_and(|start| start == MARK.as_bytes());
@@ -73,7 +73,7 @@ fn list<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     words.into_iter().map(code).collect::<Vec<_>>().join(", ")
 }
 
-/// All commands, hidden options aside.
+/// All commands, without hidden options.
 fn all() -> Command {
     // The axes are on the page of plans.
     let of_run = |run| {
@@ -96,7 +96,7 @@ fn commands() -> String {
     text
 }
 
-/// A command with its options, and those below it. Of options that are known by now there are the names.
+/// A command with its options and subcommands. Options that were described before are only named.
 fn describe(command: &Command, known: &mut BTreeSet<[String; 2]>, text: &mut String) {
     if command.is_hide_set() {
         return;
@@ -112,7 +112,7 @@ fn describe(command: &Command, known: &mut BTreeSet<[String; 2]>, text: &mut Str
     command.get_subcommands().for_each(|below| describe(below, known, text));
 }
 
-/// A table of the rows that no table had before, and the names of the others.
+/// A table of the new rows, and the names of the others.
 fn unknown<const N: usize>(
     head: [&str; N],
     all: impl Iterator<Item = [String; N]>,
@@ -124,7 +124,7 @@ fn unknown<const N: usize>(
     if old.is_empty() { table } else { format!("{table}Also {}, as above.\n\n", list(names)) }
 }
 
-/// The help of an option, and its default.
+/// The help of an option, with its default.
 fn help(option: &Arg) -> String {
     let help = option.get_help().map(ToString::to_string).unwrap_or_default();
     let defaults: Vec<_> = option.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
@@ -174,7 +174,7 @@ fn plans() -> String {
             _ => theirs.join(", "),
         }
     };
-    // The last column says whose it is.
+    // The last column names the studies.
     let without_study = |help: &str| match help.split_once(": ") {
         Some((name, rest)) if STUDIES.iter().any(|study| study.name == name) => rest.to_owned(),
         _ => help.to_owned(),
@@ -255,7 +255,7 @@ fn results() -> String {
 /// A name and the first sentence of its comment.
 type Named = (String, String);
 
-/// The same of each record in a source file, with its fields: a field is public, or has a comment.
+/// Each record in a source file with its fields that are public or have a comment.
 fn structs(source: &str) -> Vec<(String, String, Vec<Named>)> {
     let mut found: Vec<(String, String, Vec<Named>)> = Vec::new();
     let (mut comment, mut serde) = (String::new(), String::new());
@@ -290,7 +290,7 @@ fn structs(source: &str) -> Vec<(String, String, Vec<Named>)> {
     found
 }
 
-/// The first sentence of a comment, without the marks of its links.
+/// The first sentence of a comment, without link marks.
 fn first(comment: &str) -> String {
     let plain = comment.trim().replace(['[', ']'], "");
     plain.split_once(". ").map_or(plain.clone(), |(first, _)| format!("{first}."))
@@ -359,10 +359,10 @@ fn these(stores: &[StoreDef]) -> String {
     text + &rows(["store", "guarantee", "settings", "a kill can cost", "a power cut can cost"], costs)
 }
 
-/// What accidents cost with the settings of an offer, and then with others, those together that cost the same.
+/// The cost of accidents with the settings of an offer, and then with others, grouped by cost.
 fn dangers(offer: &Offer) -> Vec<(String, &'static Danger)> {
     let mut all: Vec<(String, &Danger)> = Vec::new();
-    // The last holds with any settings.
+    // The last one applies to any settings.
     for danger in offer.dangers.iter().rev() {
         let with: Vec<_> = danger.with.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let with = with.join(", ");

@@ -1,5 +1,5 @@
-//! `storebench run --remote`: a run on another machine. This machine has the folder of the run, which looks like any other;
-//! the other has the same until this one has all results.
+//! `storebench run --remote`: a run on another machine. This machine has the folder of the run, like any other;
+//! the other keeps a copy until this one has all results.
 
 mod arguments;
 pub mod client;
@@ -37,7 +37,7 @@ use super::{launch, properties, runs};
 /// Runs a study on another machine, or resumes such a run.
 ///
 /// # Errors
-/// [`Exit::Unreachable`] when the machine can't be reached, or the connection is lost; what went wrong there.
+/// [`Exit::Unreachable`] if the machine can't be reached, or the connection is lost; errors from there.
 pub fn run(stores: &[StoreDef], args: &RunArgs, host: &str, interrupted: &AtomicBool) -> Result<Exit> {
     let host = Host::new(host, "--remote")?;
     let _server = AdbServer::of([&*host.to_string()]);
@@ -86,7 +86,7 @@ fn resume_with(path: &std::path::Path, host: &Host, args: &RunArgs) -> String {
 
 fn start(args: &RunArgs) -> Result<(Request, Here)> {
     let source = plan::source(args.study())?;
-    // A mistake in the plan is told before anybody is asked for a password.
+    // A mistake in the plan is reported before anybody is asked for a password.
     let plan = source.plan()?;
     study::check(args, &plan)?;
     arguments::check_paths(args, &plan)?;
@@ -123,15 +123,15 @@ fn resume(path: PathBuf) -> Result<(Request, Here)> {
 
 /// This machine's side of a run.
 struct Here {
-    /// Where a new run's folder is made.
+    /// The directory for a new run's folder.
     out: PathBuf,
-    /// The run's folder, from the moment at which it has a header.
+    /// The run's folder, once it has a header.
     folder: Option<RunFolder>,
     known: Known,
 }
 
 impl Here {
-    /// Takes what the board says until the run has ended.
+    /// Processes the board's messages until the run has ended.
     fn follow(&mut self, connection: &mut Connection, interrupted: &AtomicBool) -> Result<Ended> {
         let mut listener = progress::listener();
         let mut stop_until = None;
@@ -157,7 +157,7 @@ impl Here {
         }
     }
 
-    /// Takes a message; the last says how the run ended.
+    /// Processes a message; the last one returns how the run ended.
     fn take(&mut self, message: Message, listener: &mut dyn Listener) -> Result<Option<Ended>> {
         match message {
             Message::Hello { .. } => {}
@@ -215,13 +215,13 @@ impl Here {
     }
 }
 
-/// The error by which the board's side ended.
+/// The error with which the board's side ended.
 fn failed_there(exit: u8, message: String) -> Error {
     let exit = Exit::ALL.into_iter().find(|known| known.code() == exit);
     Error::new(exit.unwrap_or(Exit::Failure), message)
 }
 
-/// The board says what a board never says.
+/// The error for an unexpected message.
 fn out_of_turn(what: &str) -> Error {
     Error::new(Exit::Failure, format!("the other machine sent {what}"))
 }

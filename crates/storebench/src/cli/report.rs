@@ -1,4 +1,4 @@
-//! `storebench report`: reads runs and shows them.
+//! `storebench report`: reads runs and shows or exports them.
 
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use super::{export, files, floor, runs};
 /// Shows runs.
 pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<Exit> {
     no_output_among(args)?;
-    // The end of the process frees them at once; piece by piece a large run takes a tenth of a second.
+    // The end of the process frees them at once; freeing a large run piece by piece takes a tenth of a second.
     let runs = ManuallyDrop::new(runs::read_all(&args.runs, &args.out)?);
     if runs.iter().all(|run| run.trials.is_empty()) {
         let none_to_come = runs.iter().all(|run| planned::unfinished(run).is_none());
@@ -57,7 +57,7 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
     Ok(Exit::Success)
 }
 
-/// Formats that are printed take no name of a file, which would be read as a run.
+/// Printed formats take no file name, which would be read as a run.
 fn no_output_among(args: &ReportArgs) -> Result<()> {
     let printed = [("--csv", args.csv), ("--json", args.json)];
     let Some((option, _)) = printed.into_iter().find(|(_, asked)| *asked) else { return Ok(()) };
@@ -72,7 +72,7 @@ fn no_output_among(args: &ReportArgs) -> Result<()> {
     }
 }
 
-/// Prints the form that was asked for.
+/// Prints the requested output.
 fn show(report: &Report<'_>, args: &ReportArgs) -> Result<()> {
     let merged = report.merged;
     if args.ycsb {
@@ -102,14 +102,14 @@ fn data(report: &Report<'_>, args: &ReportArgs) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The section that was asked for.
+/// The requested section.
 fn of_name(name: &str) -> Result<&'static Section> {
     let known = || SECTIONS.iter().map(|section| section.name).collect::<Vec<_>>().join(", ");
     let unknown = || Error::bad_value(format!("there is no section {}: there are {}", quoted(name), known()));
     sections::find(name).ok_or_else(unknown)
 }
 
-/// The published table that was asked for; `None` where no name was given.
+/// The requested published table; `None` without a name.
 fn named<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>> {
     let known: Vec<&str> = merged.tables.iter().map(|table| table.name.as_str()).collect();
     let wrong = |message: String| Err(Error::bad_value(message));
@@ -121,8 +121,8 @@ fn named<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>> {
     }
 }
 
-/// A run in its folder as all that is said of it at its end has it: with the device runs that lie beside that folder, and with what
-/// was published.
+/// A run with everything that its end shows: the device runs next to its folder, and published
+/// results.
 pub fn of_run<'r>(
     stores: &'r [StoreDef],
     harness: &[&'static str],
@@ -134,7 +134,7 @@ pub fn of_run<'r>(
     with_published(Merged::new(runs, harness).with_stores(stores).with_devices(&devices), runs)
 }
 
-/// Writes a page, an answer at its top if there is one.
+/// Writes a page, with an answer at its top if there is one.
 pub fn page(report: &Report<'_>, lead: Option<&Lead>, path: &Path) -> Result<()> {
     let mut bytes = Vec::new();
     storebench_report::page::write(report, lead, &mut bytes)

@@ -1,4 +1,4 @@
-//! The rest of a run that was begun before: the same plan, stores and places, or an error.
+//! Resumes an earlier run: with the same plan, stores and places, or an error.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -19,10 +19,10 @@ use storebench_report::claims;
 use super::launch::{self, Launch, Places};
 use super::{libraries, reach, runs, trace};
 
-/// Runs what is left of a run, with the plan that it started with.
+/// Runs what is left of a run, with its original plan.
 ///
 /// # Errors
-/// When the engines are others by now, or its places have gone; those of the run.
+/// If the engines have changed, or its places are gone; those of the run.
 pub fn resume(
     stores: &[StoreDef],
     Resumed { folder, run, .. }: Resumed,
@@ -45,7 +45,7 @@ pub fn resume(
         launch::clean(&runs::directory("using the place of the run", place.directory())?)?;
     }
     run.header.places.iter().try_for_each(check_driver)?;
-    // The cells that it left out are decided already, whatever is free now.
+    // The cells that it left out are already decided, whatever is free now.
     let everywhere: Vec<Room> = run
         .header
         .places
@@ -65,10 +65,10 @@ pub fn resume(
     launch.run(&run.trials, folder, listener, interrupted)
 }
 
-/// The plan of a run, and the stores with those that it knows.
+/// The plan of a run, and the stores including its own.
 ///
 /// # Errors
-/// When the plan can't be read, or this program lacks one of its stores.
+/// If the plan can't be read, or this program lacks one of its stores.
 pub fn planned(stores: &[StoreDef], header: &RunHeader, path: &Path) -> Result<(Plan, Vec<StoreDef>)> {
     let stores = libraries::of_run(stores, header)?;
     let origin = path.join("run.json").display().to_string();
@@ -80,10 +80,10 @@ pub fn planned(stores: &[StoreDef], header: &RunHeader, path: &Path) -> Result<(
     Ok((plan, stores))
 }
 
-/// The split of a plan that a run has parts of.
+/// The split of a plan of which a run has parts.
 ///
 /// # Errors
-/// [`Exit::OtherVersion`] when this program splits it in another way: it can't tell which results are of which part.
+/// [`Exit::OtherVersion`] if this program splits it differently: the part of a result is unknown.
 pub fn split(plan: &Plan, stores: &[StoreDef], rooms: &[Room], parts: &Parts, path: &Path) -> Result<Split> {
     let split = Split::new(plan, stores, rooms, parts.of);
     let split = split.map_err(|message| Error::new(Exit::BadPlan, message))?;
@@ -97,7 +97,7 @@ pub fn split(plan: &Plan, stores: &[StoreDef], rooms: &[Room], parts: &Parts, pa
     Err(Error::new(Exit::OtherVersion, message))
 }
 
-/// That a file system is mounted by the same driver as before: one run is one method.
+/// Checks that a file system is mounted by the same driver as before: one run has one method.
 fn check_driver(info: &PlaceInfo) -> Result<()> {
     let (Some(file_system), Some(driver)) = (&info.image, &info.driver) else { return Ok(()) };
     let now = match image::try_out(Path::new(&info.path), file_system, info.disk.as_ref()) {
@@ -110,7 +110,7 @@ fn check_driver(info: &PlaceInfo) -> Result<()> {
     Err(Error::new(Exit::OtherVersion, message))
 }
 
-/// A place as the run had it.
+/// A place as in the run.
 fn place_of(info: &PlaceInfo) -> (String, Place) {
     let directory = PathBuf::from(&info.path);
     let place = match &info.image {

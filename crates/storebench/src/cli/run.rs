@@ -42,7 +42,7 @@ pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exi
                 texts: &properties::texts(&args.properties)?,
                 out: &args.out,
             };
-            // Only now: who waits for a pipe that has no other end can be ended at once.
+            // Only now, so that a wait for a pipe without another end can be interrupted at once.
             let interrupted = signals::listen()?;
             let run = |launch: Launch<'_>| {
                 let begun = parts::begun(&launch.header, &args.out)?;

@@ -1,4 +1,4 @@
-//! The folders that a user means.
+//! Finds and reads the folders of runs that a user names.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -24,12 +24,12 @@ fn find_any(name: &Path, runs: &Path) -> Result<PathBuf> {
     })
 }
 
-/// When a file was written last, if it is there.
+/// The time of a file's last change, if it exists.
 fn modified(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).and_then(|file| file.modified()).ok()
 }
 
-/// `latest` is the folder for which `when` gives the latest time.
+/// Resolves `latest` to the folder for which `when` gives the latest time.
 fn find_latest_by(name: &Path, runs: &Path, when: impl Fn(&Path) -> Option<SystemTime>) -> Result<PathBuf> {
     if name == Path::new("latest") && !name.exists() {
         return latest(runs, when);
@@ -41,7 +41,7 @@ fn find_latest_by(name: &Path, runs: &Path, when: impl Fn(&Path) -> Option<Syste
     Ok(only_run(name).unwrap_or_else(|| name.to_path_buf()))
 }
 
-/// The run in a directory of runs that holds one alone; `None` where it holds several, or is a run or an answer.
+/// The only run in a directory of runs; `None` if it has several, or is a run or an answer.
 fn only_run(folder: &Path) -> Option<PathBuf> {
     if folder.join("run.json").exists() || !within(folder).is_empty() {
         return None;
@@ -54,15 +54,15 @@ fn only_run(folder: &Path) -> Option<PathBuf> {
 /// The folders that a user names.
 ///
 /// # Errors
-/// When `latest` is asked for and there is no run.
+/// If `latest` is asked for and there is no run.
 pub fn folders(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
     names.iter().map(|name| find_any(name, runs)).collect()
 }
 
-/// The folders of the runs that a user names: folders of runs, or folders in which an answer's runs lie.
+/// The folders of the runs that a user names: folders of runs, or folders with an answer's runs.
 ///
 /// # Errors
-/// When one is named twice, or `latest` is asked for and there is no run.
+/// If one is named twice, or `latest` is asked for and there is no run.
 pub fn each(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
     let paths = folders(names, runs)?;
     none_twice(&paths)?;
@@ -77,10 +77,10 @@ pub fn each(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Makes sure that the directory of `--out`, which is to be made, is not there, or is empty: a slip on the command line must not cost anybody's data.
+/// Checks that the new directory of `--out` is missing or empty: a slip on the command line must not cost anybody's data.
 ///
 /// # Errors
-/// [`Exit::BadValue`] when there is something.
+/// [`Exit::BadValue`] if it is not empty.
 pub fn refuse_there(path: &Path) -> Result<()> {
     let is_empty = || std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
     if std::fs::symlink_metadata(path).is_err() || (!path.is_symlink() && is_empty()) {
@@ -89,10 +89,10 @@ pub fn refuse_there(path: &Path) -> Result<()> {
     Err(Error::bad_value(format!("{} already exists: --out takes a new directory", path.display())))
 }
 
-/// Reads the runs that a user names: folders of runs, or folders in which an answer's runs lie.
+/// Reads the runs that a user names: folders of runs, or folders with an answer's runs.
 ///
 /// # Errors
-/// When one can't be read, or is named twice.
+/// If one can't be read, or is named twice.
 pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
     let folders = each(names, runs)?;
     let all = folders.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
@@ -100,24 +100,24 @@ pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
     Ok(all)
 }
 
-/// Reads a run, and tells what is odd about its files.
+/// Reads a run, and reports damage to its files.
 pub fn read(path: &Path) -> Result<Run> {
     let (run, notes) = folder::read_with_notes(path)?;
     tell_notes(&notes);
     Ok(run)
 }
 
-/// Tells what is odd about a run's files.
+/// Reports damage to a run's files.
 pub fn tell_notes(notes: &[String]) {
     for note in notes {
         tell(&format!("note: {note}"));
     }
 }
 
-/// The trials of a run that was copied would count twice; so would those of a part beside the run that it was merged into.
+/// Refuses runs with common trials: those of a copied run would count twice, and those of a part next to its merged run.
 ///
 /// # Errors
-/// [`Exit::BadValue`] when two of the runs are one, made by the same command at the same moment, or hold the same trial.
+/// [`Exit::BadValue`] if two of the runs are one, made by the same command at the same moment, or share a trial.
 pub fn no_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>) -> Result<()> {
     let mut seen: HashMap<(&str, &[String]), &PathBuf> = HashMap::new();
     let mut trials: HashMap<(&Cell, u32, &str), (&PathBuf, bool)> = HashMap::new();
@@ -150,14 +150,14 @@ pub fn no_copies<'r>(runs: impl IntoIterator<Item = (&'r PathBuf, &'r Run)>) -> 
     Ok(())
 }
 
-/// A run that counted twice, or were compared with itself, would only seem to tell something.
+/// Refuses a folder named twice: a run that counts twice, or is compared with itself, would mean nothing.
 ///
 /// # Errors
-/// [`Exit::BadValue`] when a folder is named twice.
+/// [`Exit::BadValue`] if a folder is named twice.
 pub fn none_twice<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
     let mut seen = Vec::new();
     for path in folders {
-        // A path that is not there is told by who reads it.
+        // A missing path is reported by its reader.
         let full = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
         if seen.contains(&full) {
             let message = format!("{} is named twice: name different runs", path.display());
@@ -168,17 +168,17 @@ pub fn none_twice<'p>(folders: impl IntoIterator<Item = &'p PathBuf>) -> Result<
     Ok(())
 }
 
-/// The prefix of the folders of `advise`, in which the runs behind an answer lie.
+/// The prefix of the folders of `advise`, which contain the runs behind an answer.
 pub const ANSWER: &str = "advise-";
-/// The stage of `advise` in which each store is tried with the fewest records.
+/// The stage of `advise` that tries each store with the fewest records.
 pub const PROBE: &str = "probe";
-/// The prefix of those of `tune`.
+/// The prefix of the folders of `tune`.
 pub const TUNING: &str = "tune-";
 
-/// The prefix of the folders of runs that `merge` has made of the parts of several machines.
+/// The prefix of the folders of runs that `merge` makes from parts of several machines.
 pub const MACHINE: &str = "machine-";
 
-/// The runs behind an answer, in the order of their start, or those of several machines, by name; none in any other folder.
+/// The runs behind an answer, in the order of their start, or those of several machines, by name; empty for any other folder.
 pub fn within(folder: &Path) -> Vec<PathBuf> {
     let is_called =
         |path: &Path, prefix| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
@@ -191,7 +191,7 @@ pub fn within(folder: &Path) -> Vec<PathBuf> {
         return runs;
     }
     runs.sort_by_cached_key(|path| modified(&path.join("run.json")));
-    // It only told how much there was time for, unless the time ended with it.
+    // It only showed how much there was time for, unless the time ended with it.
     if runs.len() > 1 {
         runs.retain(|path| !path.ends_with(PROBE));
     }
@@ -213,10 +213,10 @@ fn latest(runs: &Path, when: impl Fn(&Path) -> Option<SystemTime>) -> Result<Pat
         .ok_or_else(|| Error::new(Exit::NotStorebench, format!("there is no run in {}", runs.display())))
 }
 
-/// Makes a directory that a user named, unless it is there.
+/// Makes a directory that a user named, unless it exists.
 ///
 /// # Errors
-/// When it can't be made; [`Exit::BadValue`] when a file is in the way.
+/// If it can't be made; [`Exit::BadValue`] if a file is in the way.
 pub fn make_directory(doing: &str, path: &Path) -> Result<()> {
     let in_the_way = |error: &std::io::Error| {
         matches!(error.kind(), std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotADirectory)
@@ -243,10 +243,10 @@ pub fn make_directory(doing: &str, path: &Path) -> Result<()> {
     })
 }
 
-/// A directory that a user named, in full; `what` says what it was named for.
+/// The absolute path of a directory that a user named; `what` names its purpose.
 ///
 /// # Errors
-/// When it is not a directory that can be looked into and whose name can be written down.
+/// If it is no readable directory, or its name is not text.
 pub fn directory(what: &str, path: &Path) -> Result<PathBuf> {
     let bad = |why: &str| Err(Error::bad_value(format!("{what} {}: {why}", path.display())));
     let full = match std::fs::canonicalize(path) {

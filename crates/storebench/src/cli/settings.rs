@@ -1,4 +1,4 @@
-//! `storebench settings`: what can be set of each store, and what that does.
+//! `storebench settings`: the settings of each store, and their effects.
 
 use storebench_core::error::{Exit, Result};
 use storebench_core::store::{SettingDef, StoreDef};
@@ -10,7 +10,7 @@ use super::plan;
 /// Prints the settings of one store, or of all.
 ///
 /// # Errors
-/// [`Exit::UnknownStore`] for a name that is none.
+/// [`Exit::UnknownStore`] for an unknown name.
 pub fn list(stores: &[StoreDef], only: Option<&str>) -> Result<Exit> {
     let text = match only {
         Some(name) => of(plan::store(stores, name)?),
@@ -20,7 +20,7 @@ pub fn list(stores: &[StoreDef], only: Option<&str>) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Lines that a terminal has room for: what is broken off is indented by two more.
+/// Lines that fit a terminal, with wrapped text indented by two more.
 fn fitted(text: &str) -> String {
     let indent = |line: &str| " ".repeat(line.len() - line.trim_start().len() + 2);
     text.lines().map(|line| wrap(line, WIDTH, &indent(line))).collect()

@@ -7,7 +7,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use storebench_core::error::{Error, Exit, Result};
 
-/// A flag that Ctrl-C sets, and whatever else asks the program to end.
+/// A flag that is set by Ctrl-C and by any other signal to end.
 pub fn listen() -> Result<Arc<AtomicBool>> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {

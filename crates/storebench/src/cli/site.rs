@@ -1,4 +1,4 @@
-//! `storebench site`: a folder of runs as a static site.
+//! `storebench site`: turns a folder of runs into a static site.
 
 mod made;
 
@@ -26,12 +26,12 @@ use super::output::{complain, tell};
 use super::report::harness;
 use super::runs;
 
-/// Folders within folders that runs are looked for in.
+/// The depth of folders that are searched for runs.
 const DEPTH: usize = 8;
-/// Runs that are told by name; of more only the number is told.
+/// Runs that are named; the rest is counted.
 const TOLD: usize = 10;
 
-/// A run that was read: its facts, a number for each of its trials, and all that is odd about its files.
+/// A run: its facts, an identity for each trial, and damage to its files.
 struct Looked {
     path: PathBuf,
     facts: Facts,
@@ -42,8 +42,8 @@ struct Looked {
 /// Makes the site.
 ///
 /// # Errors
-/// [`Exit::NotStorebench`] when the target holds anything that `site` has not made, when there is no run, and, once the site of the
-/// others is written, when a run could not be read.
+/// [`Exit::NotStorebench`] if the target holds anything that `site` has not made, if there is no run, and, after the site of the
+/// others is written, if a run could not be read.
 pub fn site(stores: &[StoreDef], args: &SiteArgs) -> Result<Exit> {
     let directory = runs::directory("the folder of runs", &args.directory)?;
     let mut folders = Vec::new();
@@ -107,7 +107,7 @@ fn left_out(path: &Path, why: &str) -> String {
     format!("left out: {}: {why}", path.display())
 }
 
-/// Tells the first of some lines, and how many more there are.
+/// Reports the first lines, and the number of the others.
 fn told(lines: &[String], how: fn(&str)) {
     lines.iter().take(TOLD).for_each(|line| how(line));
     if lines.len() > TOLD {
@@ -115,7 +115,7 @@ fn told(lines: &[String], how: fn(&str)) {
     }
 }
 
-/// The folders of runs in a folder, sorted. No link is followed, and neither runs nor sites are looked into.
+/// The folders of runs in a folder, sorted. Links are not followed, and runs and sites are not searched.
 fn find(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<()> {
     if folder.join("run.json").exists() {
         found.push(folder.to_path_buf());
@@ -132,7 +132,7 @@ fn find(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<()> {
     within.iter().try_for_each(|folder| find(folder, depth - 1, found))
 }
 
-/// Where runs are, and where the site is.
+/// The folders of the runs and of the site.
 struct Folders<'p> {
     directory: &'p Path,
     out: &'p Path,
@@ -149,7 +149,7 @@ impl Folders<'_> {
     }
 }
 
-/// The address of a file as a page in a folder writes it; `None` where a name can't be written down.
+/// The address of a file from a page in a folder; `None` if a name is not text.
 fn address(folder: &Path, file: &Path) -> Option<String> {
     let [folder, file] = [folder, file].map(|path| path.components().collect::<Vec<Component<'_>>>());
     let common = folder.iter().zip(&file).take_while(|(a, b)| a == b).count();
@@ -159,7 +159,7 @@ fn address(folder: &Path, file: &Path) -> Option<String> {
     Some(all?.join("/"))
 }
 
-/// Looks at one run by itself, as its report does.
+/// Analyses one run alone, as its report does.
 fn look(stores: &[StoreDef], path: &Path, from: &Folders<'_>) -> Result<Looked> {
     let (run, mut notes) = folder::read_with_notes(path)?;
     let trials = trials(&run);
@@ -178,7 +178,7 @@ fn look(stores: &[StoreDef], path: &Path, from: &Folders<'_>) -> Result<Looked> 
     Ok(Looked { path: path.to_path_buf(), facts, trials, notes })
 }
 
-/// A number for each trial, which no other trial has, wherever it was copied to.
+/// An identity for each trial, unique wherever it was copied to.
 fn trials(run: &Run) -> Vec<u64> {
     let number = |trial: &storebench_core::result::TrialResult| {
         let mut hasher = DefaultHasher::new();
@@ -189,7 +189,7 @@ fn trials(run: &Run) -> Vec<u64> {
     run.trials.iter().map(number).collect()
 }
 
-/// Leaves out the runs of which another has every trial: copies, and parts beside the run that they were merged into.
+/// Leaves out the runs whose trials are all in another: copies, and parts next to their merged run.
 fn without_copies(looked: &mut Vec<Looked>) -> Vec<String> {
     looked.sort_by(|a, b| b.trials.len().cmp(&a.trials.len()).then_with(|| a.path.cmp(&b.path)));
     let mut seen: HashMap<u64, PathBuf> = HashMap::new();
@@ -206,7 +206,7 @@ fn without_copies(looked: &mut Vec<Looked>) -> Vec<String> {
     copies.into_iter().map(|(path, why)| left_out(&path, &why)).collect()
 }
 
-/// The outcome for each, in their order, by as many threads as there are processors and as the system permits.
+/// Maps in order, on as many threads as there are processors and the system permits.
 fn each<T: Sync, O: Send>(all: &[T], of: impl Fn(&T) -> O + Sync) -> Vec<O> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {

@@ -1,4 +1,4 @@
-//! The stages behind an answer: runs in one folder, one after the other, within one budget.
+//! The stages behind an answer: runs in one folder, in sequence, within one budget.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use super::launch::{self, Launch, Places};
 use super::output::tell;
 use super::{runs, signals};
 
-/// The stages of an answer, so far. Where it fails before the first, no folder is left.
+/// The stages of an answer so far. If it fails before the first, no folder remains.
 pub struct Stages<'a> {
     /// The table of stores.
     pub stores: &'a [StoreDef],
-    /// The folder in which each stage has a run of its own.
+    /// The folder with a run for each stage.
     pub folder: PathBuf,
-    /// The runs of the stages, in their order.
+    /// The runs of the stages, in order.
     pub runs: Vec<Run>,
     /// Whether the user has interrupted the answer.
     pub interrupted: Arc<AtomicBool>,
@@ -38,7 +38,7 @@ pub struct Stages<'a> {
 }
 
 impl<'a> Stages<'a> {
-    /// No stage yet; the folder is a new one in `out` whose name begins with `prefix`. Stores' files lie in `at`, or in `out`, on the
+    /// Begins without a stage; the folder is a new one in `out` whose name begins with `prefix`. Stores' files are in `at`, or in `out`, on the
     /// disks of a plan.
     pub fn new(
         stores: &'a [StoreDef],
@@ -62,7 +62,7 @@ impl<'a> Stages<'a> {
         })
     }
 
-    /// The costs of the place that its trials are in: on the simulated disk, where that can be had.
+    /// The costs of the place of its trials: on the simulated disk, if available.
     pub fn probe(&self) -> Result<Probe> {
         let mut places: Vec<&Place> = self.places.values().collect();
         places.sort_by_key(|place| place.disk().is_none());
@@ -72,7 +72,7 @@ impl<'a> Stages<'a> {
         first.or_else(|why| probes.next().unwrap_or(Err(why)))
     }
 
-    /// Tells the user how to continue after an interrupt.
+    /// Shows the user how to continue after an interrupt.
     pub fn tell_interrupted(&self) {
         let folder = self.folder.display();
         tell(&format!("interrupted; finished results are kept. To answer from them, add --from {folder}"));
@@ -83,17 +83,17 @@ impl<'a> Stages<'a> {
         self.start.elapsed().as_secs_f64()
     }
 
-    /// The rest of a share of the budget, in seconds; negative when it is used up.
+    /// The rest of a share of the budget, in seconds; negative if it is used up.
     pub fn left_s(&self, share: f64) -> f64 {
         self.budget.as_secs_f64() * share - self.spent_s()
     }
 
-    /// The moment so long after the start of the first stage; `None` where it is beyond all clocks.
+    /// The moment this long after the start of the first stage; `None` beyond the range of clocks.
     pub fn moment(&self, after: Duration) -> Option<Instant> {
         self.start.checked_add(after)
     }
 
-    /// Names a stage, and the rest of the budget.
+    /// Shows a stage, and the rest of the budget.
     pub fn tell(&self, stage: &str) {
         let left = Duration::from_secs_f64(self.left_s(1.0).max(0.0).ceil());
         tell(&format!("{stage}; at most {} left", rough_duration(left)));
@@ -104,7 +104,7 @@ impl<'a> Stages<'a> {
         Launch::new(self.stores, plan, &self.places, None)
     }
 
-    /// Runs a stage called `name`: a job of its launch. Gives its run, and whether it was interrupted.
+    /// Runs a stage called `name`: a job of its launch. Returns its run, and whether it was interrupted.
     pub fn carry_out(&self, name: &str, launch: &Launch<'_>, job: &Job<'_>) -> Result<(Run, bool)> {
         let folder = launch.folder(&self.folder, name)?;
         let (path, ended) = launch.carry_out(job, folder, progress::listener().as_mut())?;
@@ -114,7 +114,7 @@ impl<'a> Stages<'a> {
 
 impl Drop for Stages<'_> {
     fn drop(&mut self) {
-        // Only an empty folder can be removed so: one with runs in it stays.
+        // Only an empty folder can be removed like this: one with runs stays.
         let _ = std::fs::remove_dir(&self.folder);
     }
 }

@@ -1,4 +1,4 @@
-//! The start of a run, here or on a board: from the plan over its places and cells to its first trial.
+//! Starts a run, here or on a board: from the plan through its places and cells to its first trial.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -19,7 +19,7 @@ use super::properties::Texts;
 use super::remote::host::AdbServer;
 use super::{reach, runs, trace};
 
-/// A run that is to be started.
+/// A run to start.
 pub struct Start<'a> {
     /// The command line.
     pub args: &'a RunArgs,
@@ -31,10 +31,10 @@ pub struct Start<'a> {
     pub out: &'a Path,
 }
 
-/// Starts a run: from the plan over its places and cells to `run`, which makes its folder and carries it out.
+/// Starts a run: from the plan through its places and cells to `run`, which makes its folder and carries it out.
 ///
 /// # Errors
-/// When the plan makes no sense, a place can't be used, a setting makes all trials fail; those of `run`.
+/// If the plan is invalid, a place can't be used, a setting makes all trials fail; those of `run`.
 pub fn start<T>(
     stores: &[StoreDef],
     asked: &Start<'_>,
@@ -55,7 +55,7 @@ pub fn start<T>(
     }
     let places = launch::places(&plan, &directories)?;
     let mut launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
-    // What the user wrote stays, and parts of a plan have the same combinations on every machine.
+    // The user's own plan stays, and parts of a plan have the same combinations on every machine.
     let is_ours = source.is_shipped() && args.shard.is_none();
     while is_ours && let Some(fewer) = plan.with_fewer_records(&launch.header.left_out) {
         plan = fewer;
@@ -73,7 +73,7 @@ pub fn start<T>(
         return run(launch).map(Started::Ran);
     }
     if new_directory {
-        // It holds nothing; where it does after all, it stays.
+        // It is empty; otherwise it stays.
         let _ = std::fs::remove_dir(out);
     }
     Ok(match prepared? {

@@ -11,7 +11,7 @@ use super::plan;
 /// Prints the table of all stores, or of one.
 ///
 /// # Errors
-/// [`Exit::UnknownStore`] for a name that is none.
+/// [`Exit::UnknownStore`] for an unknown name.
 pub fn list(stores: &[StoreDef], only: Option<&str>) -> Result<Exit> {
     let stores = match only {
         Some(name) => std::slice::from_ref(plan::store(stores, name)?),
@@ -21,7 +21,7 @@ pub fn list(stores: &[StoreDef], only: Option<&str>) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The meaning of the columns.
+/// The legend of the columns.
 const LEGEND: &str = "
 guarantees: what an acknowledged write survives. process: a killed process;
   power: a power cut; none: neither. A star marks the store's default.
@@ -32,7 +32,7 @@ kind: a folder is plain files, and its version is the kernel's; a harness store
 For the settings behind each guarantee see docs/guarantees.md.
 ";
 
-/// The findings about power cuts.
+/// The findings on power cuts.
 fn evidence(stores: &[StoreDef]) -> String {
     const HEAD: &str = "\nafter power cuts: states in which a store lost more than its guarantee allows, or did not open or work \
                         any more, as the study crash found them on its authors' machine:";
@@ -41,7 +41,7 @@ fn evidence(stores: &[StoreDef]) -> String {
     if lines.is_empty() { lines } else { wrap(HEAD, WIDTH, "  ") + &lines }
 }
 
-/// What was found of a store at each guarantee; `None` where nothing was looked at.
+/// The findings on a store at each guarantee; `None` without checks.
 fn line(store: &StoreDef) -> Option<String> {
     let found = Guarantee::ALL.into_iter().filter_map(|tier| Evidence::together(store.evidence(), tier));
     let found: Vec<String> = found.map(|one| one.in_words()).collect();

@@ -1,14 +1,14 @@
-//! `storebench studies`: the plans that come with it.
+//! `storebench studies`: the shipped plans.
 
 use storebench_core::error::{Exit, Result};
 use storebench_host::plan::{self, Plan, STUDIES};
 
 use super::output::{fitted, print};
 
-/// Prints the list of all studies, or what one is; that may be a plan's file, too.
+/// Prints the list of all studies, or one of them, which may be a plan's file.
 ///
 /// # Errors
-/// [`Exit::BadPlan`] for a name that is none.
+/// [`Exit::BadPlan`] for an unknown name.
 pub fn list(only: Option<&str>) -> Result<Exit> {
     let all = || STUDIES.iter().map(|study| study.name).collect();
     let names = only.map_or_else(all, |name| vec![name]);

@@ -1,4 +1,4 @@
-//! `storebench trace`: what a trace of operations is like, before it is replayed.
+//! `storebench trace`: summarises a trace of operations before it is replayed.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,13 +15,13 @@ use super::args::TraceArgs;
 use super::output::{WIDTH, print, print_json, tell};
 use super::signals;
 
-/// Why nothing came of a trace that takes long to read.
+/// The message for an interrupt while a trace is read.
 const READ: &str = "interrupted while the trace was read";
 
 /// Prints the summary of a trace.
 ///
 /// # Errors
-/// [`Exit::BadValue`] when it can't be read.
+/// [`Exit::BadValue`] if it can't be read.
 pub fn show(args: &TraceArgs) -> Result<Exit> {
     let interrupted = signals::listen()?;
     let ask = Ask { form: args.format, limit: args.limit, unit_ns: args.time_unit.map(TimeUnit::ns) };
@@ -34,18 +34,18 @@ pub fn show(args: &TraceArgs) -> Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The summary of a trace; `None` when it was interrupted.
+/// The summary of a trace; `None` if it was interrupted.
 ///
 /// # Errors
-/// [`Exit::BadValue`] when it can't be read.
+/// [`Exit::BadValue`] if it can't be read.
 pub fn read(path: &Path, ask: Ask, interrupted: &AtomicBool) -> Result<Option<Summary>> {
     Summary::read(path, ask, &|| interrupted.load(Ordering::Relaxed)).map_err(Error::bad_value)
 }
 
-/// Looks at the trace that a plan replays, if it replays one, and notes in the plan what it is like.
+/// Summarises the trace that a plan replays, if any, and notes the summary in the plan.
 ///
 /// # Errors
-/// [`Exit::BadValue`] when none is named, or it can't be replayed as asked.
+/// [`Exit::BadValue`] if none is named, or it can't be replayed as required.
 pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     if !plan.workload.has("trace_facts") {
         return Ok(());
@@ -76,7 +76,7 @@ pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     Ok(())
 }
 
-/// Whether the trace can be played at its speed, and in the time that trials have.
+/// Whether the trace can be replayed at its speed, and within the time of trials.
 fn check_times(plan: &Plan, work: &ReplayParameters) -> Result<()> {
     let Some(lasts) = work.lasts() else { return Ok(()) };
     if !work.facts.has_times() {
@@ -99,13 +99,13 @@ fn check_times(plan: &Plan, work: &ReplayParameters) -> Result<()> {
     Ok(())
 }
 
-/// The columns that are read and not played.
+/// The columns that are read but not replayed.
 fn ignored(summary: &Summary) -> Option<String> {
     let names: Vec<String> = summary.ignored.iter().map(|name| shown::piece(name).into_owned()).collect();
     (!names.is_empty()).then(|| format!("Columns that are not played: {}.", names.join(", ")))
 }
 
-/// The trace that is replayed, in a few lines; `storebench trace` tells all.
+/// The replayed trace in a few lines; `storebench trace` shows everything.
 fn in_short(summary: &Summary) -> String {
     let mut text = format!(
         "{} on {}; form: {}",
@@ -124,10 +124,10 @@ fn in_short(summary: &Summary) -> String {
     text
 }
 
-/// Whether the trace of a run that is resumed is still the same.
+/// Checks that the trace of a resumed run is unchanged.
 ///
 /// # Errors
-/// [`Exit::BadValue`] when it is not, or can't be read.
+/// [`Exit::BadValue`] if it has changed, or can't be read.
 pub fn check_same(plan: &Plan, interrupted: &AtomicBool) -> Result<()> {
     let Some(work) = ReplayParameters::of(&plan.parameters) else { return Ok(()) };
     let over = || interrupted.load(Ordering::Relaxed);
@@ -268,7 +268,7 @@ fn keys(summary: &Summary) -> String {
     text
 }
 
-/// The keys that the trace needs before it has written them.
+/// The keys that the trace reads before it writes them.
 fn read_before(summary: &Summary) -> String {
     let operations = about(summary, summary.read_before_written_operations, "operation");
     match summary.read_before_written_keys {
@@ -285,7 +285,7 @@ fn read_before(summary: &Summary) -> String {
     }
 }
 
-/// A number of keys or of operations on them, which may be an estimate.
+/// A number of keys or operations, which may be an estimate.
 fn about(summary: &Summary, count: u64, what: &str) -> String {
     let estimate = if summary.counted_one_in > 1 { "about " } else { "" };
     format!("{estimate}{}", counted(count, what))

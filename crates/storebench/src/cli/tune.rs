@@ -1,4 +1,4 @@
-//! `storebench tune`: good settings of a store for a user's work, measured.
+//! `storebench tune`: finds good settings of a store for a user's work, by measuring.
 
 mod measuring;
 mod plans;
@@ -22,13 +22,13 @@ use super::output::{print, style, tell};
 use super::plan::built_store;
 use super::{files, question, report, runs};
 
-/// The request for a tuning: which store, where, for how long.
+/// The request for a tuning: store, place, time.
 pub struct Asked<'a> {
     pub store: &'a StoreDef,
     pub question: &'a Question,
     pub budget: Duration,
     pub seed: u64,
-    /// Whether the terminal has the code in Python.
+    /// Whether the terminal shows the code in Python.
     pub in_python: bool,
     pub at: Option<&'a Path>,
     pub out: &'a Path,
@@ -64,7 +64,7 @@ pub fn tune(stores: &[StoreDef], extras: Extras, args: &TuneArgs) -> Result<Exit
     measure(stores, &asked, &pages)
 }
 
-/// Measures, and shows what came of it; `pages` are written beside the one in the folder of the results.
+/// Measures, and shows the result; `pages` are written in addition to the one in the folder of the results.
 pub fn measure(stores: &[StoreDef], asked: &Asked<'_>, pages: &[PathBuf]) -> Result<Exit> {
     let store = asked.store;
     if asked.store.settings.iter().all(|setting| setting.tune.is_empty()) {
@@ -86,7 +86,7 @@ pub fn measure(stores: &[StoreDef], asked: &Asked<'_>, pages: &[PathBuf]) -> Res
     Ok(Exit::Success)
 }
 
-/// Says how the code can be had in the other language, from the runs in this folder.
+/// Shows how to get the code in the other language, from the runs in this folder.
 pub fn tell_other_language(store: &StoreDef, in_python: bool, folder: &Path) {
     match (in_python, store.python) {
         (true, _) => tell("\nthe code in the engine's own language: leave out --code"),

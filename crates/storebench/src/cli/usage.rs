@@ -1,4 +1,4 @@
-//! Command lines that can't be understood: a line that says what is wrong and where help is, and one for each tip.
+//! Reports command lines with mistakes: a line with the mistake and the help command, and one for each tip.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use storebench_core::error::{Error, Exit};
@@ -7,7 +7,7 @@ use storebench_host::plan::{self, STUDIES};
 
 use super::output;
 
-/// What clap's lines of advice begin with.
+/// The beginning of clap's lines of advice.
 const TIP: &str = "tip: ";
 
 /// Reports the mistake in a command line, and what may help.
@@ -18,7 +18,7 @@ pub fn tell(error: &clap::Error) -> Exit {
     explained.exit
 }
 
-/// What may help: clap's tips, or the studies where none is named.
+/// Clap's tips, or the studies if none is named.
 fn tips(error: &clap::Error) -> Vec<String> {
     let lacks_study = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::Strings(lacking)) => lacking.iter().any(|name| name.starts_with("<STUDY>")),
@@ -53,7 +53,7 @@ pub fn explain(error: &clap::Error) -> Error {
     }
 }
 
-/// Clap's own message, with the wrong value cut where it is long.
+/// Clap's own message, with a long wrong value cut.
 fn with_short_value(error: &clap::Error) -> String {
     let wrong = [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
     wrong.into_iter().fold(error.render().to_string(), |text, kind| match error.get(kind) {
@@ -62,7 +62,7 @@ fn with_short_value(error: &clap::Error) -> String {
     })
 }
 
-/// The command that was meant, as far as the line of usage tells: `storebench run`.
+/// The intended command, from the line of usage: `storebench run`.
 fn command(text: &str) -> String {
     let usage = text.lines().find_map(|line| line.trim().strip_prefix("Usage: ")).unwrap_or("storebench");
     let is_name = |word: &&str| word.chars().all(|letter| letter.is_ascii_lowercase());
@@ -116,7 +116,7 @@ mod tests {
             let (_, message) = explained(&arguments);
             assert!(message.contains("xxx...") && message.len() < 700, "{message}");
         }
-        // Of many words, and of many values.
+        // With many words, and with many values.
         for long in ["many words ".repeat(100), "1000, ".repeat(100), "12,".repeat(100)] {
             let (_, message) = explained(&["run", "crud", "--records", &long]);
             assert!(message.len() < 250, "{message}");

@@ -1,4 +1,4 @@
-//! The measurements behind an answer: a look at every store, the best again with the question's own records, then what might
+//! Measures for an answer: a look at every store, the best again with the question's own records, then what might
 //! change the answer.
 
 mod clusters;
@@ -34,72 +34,72 @@ use super::super::runs::{ANSWER, PROBE};
 use super::super::stages::Stages;
 use super::plans::{self, Plans};
 
-/// The share of the budget that a look at every store is to take.
+/// The share of the budget planned for a look at every store.
 const LOOK_SHARE: f64 = 0.3;
-/// The share of the budget that it may take where it is slower than estimated.
+/// The share of the budget that the look may take if it is slower than estimated.
 const LONGEST_LOOK: f64 = 0.5;
-/// The share of the budget in which a machine or disk that is stood in for is tried out, as estimates know nothing of it.
+/// The share of the budget for trying a simulated disk or a machine profile, for which there are no estimates.
 const PROBE_SHARE: f64 = 0.15;
-/// The share of the budget that no trial of a look may take longer than: what one store spends, others lack.
+/// The longest trial of a look, as a share of the budget: other stores lack the time that one uses.
 const TRIAL_SHARE: f64 = 1.0 / 6.0;
-/// The share of the budget by which there is to be an answer, where the look gave none.
+/// The share of the budget by which there must be an answer, if the look gave none.
 const LATEST: f64 = 1.5;
-/// Blocks of that look: what one trial says is too unstable to give a store up by.
+/// Blocks of that look: a single trial is too unstable to give a store up.
 const LOOK_BLOCKS: u32 = 2;
-/// The share of the budget after which no more time is spent on the best stores, but on what might change the answer.
+/// The share of the budget after which time goes to what might change the answer instead of the best stores.
 const BEST_SHARE: f64 = 0.85;
-/// The same where the best are to grow old, too, or to be beside clusters; and the shares after which they grow no older, without
+/// The same if the best are also aged, or compared with clusters; and the shares after which ageing ends, without
 /// clusters and with them.
 const FRESH_SHARE: f64 = 0.6;
 const AGED_SHARE: (f64, f64) = (0.9, 0.7);
 /// The share of the budget after which cold reads are not repeated.
 const COLD_SHARE: f64 = 0.93;
-/// The least factor by which more is asked for than a budget that was too short.
+/// The smallest factor between a budget that was too short and the advised one.
 const MORE: f64 = 1.5;
 /// Blocks that an interval needs.
 const FEWEST_BLOCKS: f64 = 3.0;
-/// Stores that are measured again, and how many of them where more are close to the best.
+/// Stores that are measured again, and the maximum if more are close to the best.
 const FINALISTS: (usize, usize) = (4, 6);
-/// A store that is more times worse than this, and not the second, is not measured again.
+/// A store worse by this factor, unless it is the second, is not measured again.
 const HOPELESS: f64 = 3.0;
-/// A store that is less times worse than this is close to the best.
+/// A store worse by less than this factor is close to the best.
 const CLOSE: f64 = 1.4;
 /// Stores that are measured with other records.
 const ELSEWHERE: usize = 3;
-/// Other record sizes are so many times smaller and larger.
+/// The factor to smaller and larger record sizes.
 const SIZE_STEP: u64 = 8;
-/// Other record counts are so many times smaller and larger.
+/// The factor to smaller and larger record counts.
 const COUNT_STEP: u64 = 10;
 
-/// Names the stores that take no part in the next block, by the trials so far.
+/// Returns the stores that are left out of the next block, from the trials so far.
 type Told<'t> = &'t dyn Fn(&[TrialResult]) -> Vec<String>;
 
-/// Measures what a question asks, in stages: a look at every store; the best again, until it is clear which is best; then what
-/// might change the answer, as far as time allows.
+/// Measures for a question in stages: a look at every store; the best again, until it is clear which is best; then what
+/// might change the answer, as time allows.
 pub struct Measuring<'a> {
     question: &'a Question,
     pub stages: Stages<'a>,
     budget: Duration,
     plans: Plans<'a>,
-    /// A trial of each store with the fewest records, as far as there was time.
+    /// A trial of each store with the fewest records, if there was time.
     probed: Option<(Plan, Run)>,
-    /// The plan that answers the question: that of the look, until the best are measured again.
+    /// The plan of the answer: the look's, until the best are measured again.
     plan: Plan,
-    /// The factor by which a stage takes longer than its trials, with the clearing away of each.
+    /// The factor between a stage's time, including clean-up, and the sum of its trials.
     slowness: f64,
-    /// The share of the budget after which no more time is spent on the best.
+    /// The share of the budget after which the best are measured no further.
     best_share: f64,
-    /// The run in which the best grow old.
+    /// The run in which the best are aged.
     aged: Option<Run>,
-    /// The store that is measured as a cluster, where the user asks what that costs.
+    /// The store that is measured as a cluster, if the user asks for that.
     server: Option<String>,
-    /// The runs in which the best is beside a server and a cluster, and why there are no more.
+    /// The runs that compare the best with a server and a cluster, and why there are no more.
     pub clusters: Beside,
-    /// The budget with which the question's own number of records would be measured, in seconds, where there was no time for it.
+    /// The budget for measuring the question's own number of records, in seconds, if there was no time for it.
     pub own_count_s: Option<f64>,
 }
 
-/// The most that [`Measuring::slowness`] is believed to be.
+/// The largest plausible [`Measuring::slowness`].
 const SLOWEST: f64 = 10.0;
 
 impl<'a> Measuring<'a> {
@@ -136,7 +136,7 @@ impl<'a> Measuring<'a> {
         })
     }
 
-    /// Measures; says whether it was interrupted.
+    /// Measures; returns whether it was interrupted.
     pub fn measure(&mut self) -> Result<bool> {
         if self.question.machine != HERE || self.question.disk.is_some() {
             if self.probe(PROBE_SHARE)? {
@@ -164,18 +164,18 @@ impl<'a> Measuring<'a> {
         {
             return Ok(true);
         }
-        // A question that there was no time to settle is not helped by other questions.
+        // If there was no time to settle the question, other questions don't help.
         if self.is_settled(&advice) { self.beside(&best) } else { Ok(false) }
     }
 
-    /// Every run, in their order: those of the question, and the one in which the best grow old.
+    /// All runs, in order: those of the question, and the one with ageing.
     pub fn take_runs(&mut self) -> Vec<Run> {
         let mut runs = std::mem::take(&mut self.stages.runs);
         runs.extend(self.aged.take());
         runs
     }
 
-    /// Overwrites the records of the best again and again, as far as there is time; says whether that was interrupted.
+    /// Overwrites the records of the best repeatedly, as time allows; returns whether that was interrupted.
     fn grow_old(&mut self, stores: &[String]) -> Result<bool> {
         let (size, records) = self.here();
         let share = if self.question.network.is_some() { AGED_SHARE.1 } else { AGED_SHARE.0 };
@@ -197,7 +197,7 @@ impl<'a> Measuring<'a> {
         Ok(interrupted)
     }
 
-    /// Where the question itself is measured.
+    /// The records with which the question itself is measured.
     pub fn here(&self) -> Here {
         (size_of(&self.plan).unwrap_or(self.question.size), records_of(&self.plan))
     }
@@ -207,7 +207,7 @@ impl<'a> Measuring<'a> {
         CrudParameters::of(&self.plan.parameters).operations
     }
 
-    /// Tries every store with the fewest records, until a share of the budget is used; says whether that was interrupted.
+    /// Tries every store with the fewest records, until a share of the budget is used; returns whether that was interrupted.
     fn probe(&mut self, share: f64) -> Result<bool> {
         let plan = self.plans.smallest(self.trial_limit())?;
         let records = counted(records_of(&plan).from, "record");
@@ -218,7 +218,7 @@ impl<'a> Measuring<'a> {
         Ok(interrupted)
     }
 
-    /// Plans the look anew, by how much slower the probe was than estimated.
+    /// Plans the look again, given how much slower the probe was than estimated.
     fn look_smaller(&mut self) -> Result<()> {
         let Some((plan, run)) = &self.probed else { return Ok(()) };
         let slowness = self.plans.slowness(plan, run).max(1.0);
@@ -237,7 +237,7 @@ impl<'a> Measuring<'a> {
         Ok(())
     }
 
-    /// The time after which a trial of a look has failed.
+    /// The time after which a trial of a look fails.
     fn trial_limit(&self) -> Duration {
         self.budget.mul_f64(TRIAL_SHARE).max(SHORTEST_LIMIT)
     }
@@ -247,7 +247,7 @@ impl<'a> Measuring<'a> {
         self.stages.runs.iter().flat_map(|run| &run.trials).any(|trial| trial.ok().is_some())
     }
 
-    /// Answers by the probe, which is made now if it was not: a look at which no store succeeded was too large. Says whether that was
+    /// Answers by the probe, which is made now if necessary: a look in which no store succeeded was too large. Returns whether that was
     /// interrupted.
     fn instead_of_the_look(&mut self) -> Result<bool> {
         if self.probed.is_none() && self.probe(LATEST)? {
@@ -282,8 +282,8 @@ impl<'a> Measuring<'a> {
         Ok(interrupted)
     }
 
-    /// The stores that are measured again: the best, the next, those that are close, and the quickest of those that are riskier
-    /// than the best, if it is better.
+    /// The stores that are measured again: the best, the next, those that are close, and the quickest of the riskier stores
+    /// if it is better than the best.
     fn finalists(&self) -> Vec<String> {
         let Some(advice) = self.advice() else { return Vec::new() };
         let worse = |store: &Candidate| store.times_worse.map_or(1.0, |ratio| ratio.ratio.value);
@@ -300,7 +300,7 @@ impl<'a> Measuring<'a> {
         safe.chain(riskier).map(|store| store.store.clone()).collect()
     }
 
-    /// Measures the best with the question's own records, until it is clear at a planned look which is best, or time is up.
+    /// Measures the best with the question's own records, until a planned look finds a clear best, or time is up.
     fn again(&mut self, mut finalists: Vec<String>) -> Result<bool> {
         let Some(plan) = self.best_plan(&mut finalists)? else { return Ok(false) };
         let predicted_s = self.predicted_s(&plan);
@@ -315,9 +315,9 @@ impl<'a> Measuring<'a> {
         let planned = interim::planned((self.stages.left_s(self.best_share) / predicted_s) as u32 + before);
         let before_plan = std::mem::replace(&mut self.plan, plan.clone());
         let start = Instant::now();
-        // The shares of the budget after which no more time is spent on them, and those of them that there is time for until then.
+        // The shares of the budget for them, and the stores that there is time for until then.
         let next = |trials: &[TrialResult]| {
-            // An interval needs three: for these all of the budget may go.
+            // An interval needs three: these may use the whole budget.
             let few = f64::from(blocks(trials) + before) < FEWEST_BLOCKS;
             let left_s = self.stages.left_s(if few { 1.0 } else { self.best_share });
             let time_s = |stores: &[String]| block_time_s(start, trials, stores);
@@ -338,7 +338,7 @@ impl<'a> Measuring<'a> {
                 || next(trials).is_none()
                 || interim::is_over(planned, blocks + before, || self.is_over_with(&plan, trials, planned))
         };
-        // The time that remains goes to the pairs that it can decide.
+        // The remaining time goes to the pairs that it can decide.
         let told = |trials: &[TrialResult]| {
             let done = blocks(trials);
             let go_on = next(trials).unwrap_or_default();
@@ -357,7 +357,7 @@ impl<'a> Measuring<'a> {
         Ok(self.keep(start, ended))
     }
 
-    /// The plan by which the best are measured again, with those of them that there is time for. The question's own
+    /// The plan to measure the best again, with as many of them as there is time for. The question's own
     /// number of records comes first: two stores with all of them, measured once, say more than many with fewer, as
     /// another may be best there.
     fn best_plan(&mut self, finalists: &mut Vec<String>) -> Result<Option<Plan>> {
@@ -381,7 +381,7 @@ impl<'a> Measuring<'a> {
         Ok(Some(plan))
     }
 
-    /// Tells that a plan has fewer records than the question, and with which budget `whole` could be measured.
+    /// Reports that a plan has fewer records than the question, and the budget for `whole`.
     fn tell_if_fewer(&mut self, plan: &Plan, whole: &Plan) {
         let (asked, all, these) = (self.question.records, records_of(whole).from, records_of(plan).from);
         if these >= asked {
@@ -396,20 +396,20 @@ impl<'a> Measuring<'a> {
         tell(&format!("{} instead of {}: {why}", counted(these, "record"), grouped(asked)));
     }
 
-    /// The time that a block of a plan is likely to take, by what the look took, in seconds.
+    /// The likely time of a block of a plan, from the time of the look, in seconds.
     fn predicted_s(&self, plan: &Plan) -> f64 {
         let Some(look) = self.stages.runs.first() else { return f64::INFINITY };
         self.plans.predicted_s(plan, look) * self.slowness
     }
 
-    /// Whether the question is settled as far as there is time: the answer is clear, or its stores were measured often enough.
+    /// Whether the question is settled as far as time allows: the answer is clear, or its stores were measured often enough.
     fn is_settled(&self, advice: &Advice) -> bool {
         let best = advice.verdict.ranking.first();
         let often = best.is_some_and(|best| best.speed.trials as f64 >= FEWEST_BLOCKS);
         advice.verdict.ranking.len() > 1 && (often || advice.is_clear(ALIKE))
     }
 
-    /// Keeps what came of a stage, if it was run, and how much longer it took than its trials; says whether it was interrupted.
+    /// Keeps the result of a stage, if it was run, and its slowness; returns whether it was interrupted.
     fn keep(&mut self, start: Instant, ended: Option<(Run, bool)>) -> bool {
         let Some((run, interrupted)) = ended else { return false };
         let trials_s: f64 = run.trials.iter().map(TrialResult::took_s).sum();
@@ -418,9 +418,9 @@ impl<'a> Measuring<'a> {
         interrupted
     }
 
-    /// Runs a plan; says what came of it, and whether it was interrupted. `looks` is written down with it; `before` is how many
-    /// blocks' seeds are taken. `told` names the stores that take no part in the next block. No trial begins when this `share` of the
-    /// budget is used.
+    /// Runs a plan; returns its result, and whether it was interrupted. `looks` is recorded with it; `before` is the number of
+    /// blocks whose seeds are used up. `told` names the stores that are left out of the next block. No trial begins after this `share` of the
+    /// budget.
     fn carry_out(
         &self,
         name: &str,
@@ -432,13 +432,13 @@ impl<'a> Measuring<'a> {
     ) -> Result<Option<(Run, bool)>> {
         let launch = self.stages.launch(plan)?;
         if launch.cells.is_empty() && !self.stages.runs.is_empty() {
-            // Larger records, or more of them, than the disk holds: nothing is lost but a look at them.
+            // Larger records, or more of them, than fit onto the disk: only a look at them is lost.
             return Ok(None);
         }
         self.run(name, launch, (looks, before), enough, told, share).map(Some)
     }
 
-    /// The same of a plan that is ready to run.
+    /// The same for a plan that is ready to run.
     fn run(
         &self,
         name: &str,
@@ -467,7 +467,7 @@ impl<'a> Measuring<'a> {
         Advice::from_runs(self.question, &merged, Some(self.here()), self.stages.stores).ok()
     }
 
-    /// Tells which stores had no turn, if the budget was spent before all had theirs.
+    /// Reports the stores that were not reached before the budget was spent.
     fn tell_who_is_missing(&self) {
         let Some(run) = self.stages.runs.first() else { return };
         let had_turn = |store: &str| {
@@ -482,8 +482,8 @@ impl<'a> Measuring<'a> {
         }
     }
 
-    /// Whether it is clear which store is best, or no look that remains is likely to tell, with these trials of a plan besides those
-    /// that are kept.
+    /// Whether the best store is clear, or no remaining look is likely to decide, with these trials of a plan besides the
+    /// earlier ones.
     fn is_over_with(&self, plan: &Plan, trials: &[TrialResult], looks: &[u32]) -> bool {
         self.advice_with(plan, trials, looks).is_some_and(|advice| {
             let beyond = advice.beyond_deciding(ALIKE, looks).len();
@@ -491,7 +491,7 @@ impl<'a> Measuring<'a> {
         })
     }
 
-    /// The answer with these trials of a plan besides those that are kept.
+    /// The answer with these trials of a plan besides the earlier ones.
     fn advice_with(&self, plan: &Plan, trials: &[TrialResult], looks: &[u32]) -> Option<Advice> {
         let mut runs = self.stages.runs.clone();
         let again = |run: &Run| {
@@ -505,7 +505,7 @@ impl<'a> Measuring<'a> {
         Advice::from_runs(self.question, &merged, Some(self.here()), self.stages.stores).ok()
     }
 
-    /// Reads from an empty page cache; smaller and larger records, fewer and more of them: what there is time for.
+    /// Measures with an empty page cache, and with smaller, larger, fewer and more records, as time allows.
     fn beside(&mut self, stores: &[String]) -> Result<bool> {
         self.stages.tell("3 of 3: what would change the answer");
         for (name, changes) in self.others() {
@@ -525,8 +525,8 @@ impl<'a> Measuring<'a> {
         Ok(false)
     }
 
-    /// The plan of these changes, of these stores or of the first two, if there is time for it. Larger records than a plan can
-    /// have are passed by.
+    /// The plan with these changes, for these stores or the first two, if there is time for it. Records too large for a plan
+    /// are skipped.
     fn in_time(&self, changes: Changes, stores: &[String]) -> Option<Plan> {
         let mut plan = self.plan.clone();
         plan.apply(changes).ok()?;
@@ -552,7 +552,7 @@ impl<'a> Measuring<'a> {
         let on = |axes: Axes| Changes { axes, ..Changes::default() };
         let mut all = Vec::new();
         if self.question.reads() && !self.question.cold {
-            // No more reads than records: beyond, most would find in memory what an earlier one has read.
+            // No more reads than records: beyond that, most would repeat an earlier read.
             let (operations, mix) = (Some(Count(operations.min(records.from))), "get=1".parse().ok());
             let parameters = Parameters { mix, operations, ..Parameters::default() };
             let axes = Axes::of(Axis::CACHE, [Cache::Cold]);
@@ -574,10 +574,10 @@ impl<'a> Measuring<'a> {
     }
 }
 
-/// The run of cold reads.
+/// The name of the run of cold reads.
 const COLD: &str = "cold";
 
-/// The number of blocks that trials are from.
+/// The number of blocks in some trials.
 fn blocks(trials: &[TrialResult]) -> u32 {
     trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0)
 }
@@ -587,8 +587,8 @@ fn ran(trials: &[TrialResult], store: &str) -> u32 {
     trials.iter().filter(|trial| trial.cell.store() == store).count() as u32
 }
 
-/// The time in seconds that a block of these stores is likely to take, by their last trials and all that came between trials, of a stage
-/// that began then.
+/// The likely time of a block of these stores in seconds, from their last trials and the time between trials, in a stage
+/// that began at `start`.
 fn block_time_s(start: Instant, trials: &[TrialResult], stores: &[String]) -> f64 {
     let all_s: f64 = trials.iter().map(TrialResult::took_s).sum();
     let last = |store: &String| trials.iter().rev().find(|trial| trial.cell.store() == store);
@@ -596,7 +596,7 @@ fn block_time_s(start: Instant, trials: &[TrialResult], stores: &[String]) -> f6
     start.elapsed().as_secs_f64() * own_s / all_s.max(f64::MIN_POSITIVE)
 }
 
-/// The time that a block of these trials took, of a stage that began then.
+/// The time of a block with these trials, in a stage that began at `start`.
 fn block_took(start: Instant, trials: &[TrialResult]) -> Duration {
     start.elapsed() / blocks(trials).max(1)
 }

@@ -1,4 +1,4 @@
-//! The plans behind an answer: which stores, with how many records and operations, within how much time.
+//! Plans the measurements for an answer: which stores, with how many records and operations, within how much time.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,11 +28,11 @@ const OPERATIONS: u64 = 2000;
 pub struct Plans<'a> {
     stores: &'a [StoreDef],
     probe: Probe,
-    /// Every store, with as many records as there is time for.
+    /// Every store, with as many records as time allows.
     pub screen: Plan,
-    /// The most records that the disk has room for.
+    /// The most records that fit onto the disk.
     most_records: u64,
-    /// Whether reads are to find nothing in memory, so that no record is to be read often.
+    /// Whether reads are cold, so that no record should be read often.
     cold: bool,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Plans<'a> {
     /// Plans a look at every store that takes about `seconds` for each of `blocks` blocks.
     ///
     /// # Errors
-    /// [`storebench_core::error::Exit::DiskFull`] where the values alone are more than the disk has room for.
+    /// [`storebench_core::error::Exit::DiskFull`] if the values alone do not fit onto the disk.
     pub fn new(
         stages: &Stages<'a>,
         plan: Plan,
@@ -55,7 +55,7 @@ impl<'a> Plans<'a> {
         Ok(plans)
     }
 
-    /// Gives the look as many records and operations as a block of it has time for that is to take `block_s` seconds by the estimates.
+    /// Gives the look as many records and operations as fit into a block of `block_s` seconds, by the estimates.
     pub fn fit(&mut self, question: &Question, block_s: f64) -> Result<()> {
         let (mut records, mut operations) = (question.records.min(self.most_records), OPERATIONS);
         self.screen = self.sized(&self.screen, records, operations)?;
@@ -68,19 +68,19 @@ impl<'a> Plans<'a> {
         Ok(())
     }
 
-    /// The look with the fewest records and operations, each trial with so long a limit.
+    /// The look with the fewest records and operations, and this limit for each trial.
     pub fn smallest(&self, limit: Duration) -> Result<Plan> {
         let mut plan = self.sized(&self.screen, FEWEST, FEWEST)?;
         plan.timeout = Period(limit);
         Ok(plan)
     }
 
-    /// A plan with so many records, and operations.
+    /// A plan with these numbers of records and operations.
     fn sized(&self, plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
         sized(plan, records, if self.cold { operations.min(records) } else { operations })
     }
 
-    /// These stores with the question's own number of records, or as many as the disk has room for.
+    /// These stores with the question's own number of records, or as many as fit onto the disk.
     pub fn whole(&self, question: &Question, stores: &[String]) -> Result<Plan> {
         let mut plan = self.screen.clone();
         plan.apply(Changes::on(Axis::STORE, names(stores)))?;
@@ -88,7 +88,7 @@ impl<'a> Plans<'a> {
         self.sized(&plan, question.records.min(self.most_records).max(least), self.operations())
     }
 
-    /// The same with as many records as a block of them can have that takes `block_s` seconds, by what the first look took. No
+    /// The same with as many records as fit into a block of `block_s` seconds, judging by the first look. No
     /// fewer than the look had.
     pub fn fewer(&self, whole: &Plan, look: &Run, block_s: f64) -> Result<Plan> {
         let least = records_of(&self.screen).from;
@@ -99,9 +99,9 @@ impl<'a> Plans<'a> {
         Ok(plan)
     }
 
-    /// The plan by which these stores grow old, or the first of them, with as many of the question's records as a block has time for that
-    /// is to take `block_s` seconds by the estimates: a quarter of them with as many stores as can be, or fewer with the first alone.
-    /// `None` where there is no time for any.
+    /// The plan to age these stores, or the first of them, with as many of the question's records as fit into a block
+    /// of `block_s` seconds, by the estimates: a quarter of them with as many stores as possible, or fewer with the first alone.
+    /// `None` without enough time.
     pub fn aged(&self, stores: &[String], here: (Sizes, u64), block_s: f64) -> Result<Option<Plan>> {
         let quarter = (here.1 / 4).max(FEWEST);
         let some = (1..=stores.len()).rev().map(|count| (&stores[..count], quarter));
@@ -114,7 +114,7 @@ impl<'a> Plans<'a> {
         Ok(None)
     }
 
-    /// That of these stores, with no fewer records than `least`.
+    /// The plan to age these stores, with no fewer records than `least`.
     fn aged_in_time(
         &self,
         stores: &[String],
@@ -155,12 +155,12 @@ impl<'a> Plans<'a> {
         CrudParameters::of(&self.screen.parameters).operations
     }
 
-    /// The time that a block of a plan may take, in seconds.
+    /// The estimated time of a block of a plan, in seconds.
     pub fn estimate_s(&self, plan: &Plan) -> f64 {
         self.estimates(plan).values().sum()
     }
 
-    /// The seconds that it takes to start a server, by the name of its store.
+    /// The time to start a server, in seconds, by its store's name.
     pub fn start_s(&self, server: &str) -> f64 {
         let store = self.stores.iter().find(|store| store.name == server);
         store.and_then(|store| store.server).map_or(0.0, |server| server.start_s)
@@ -169,13 +169,13 @@ impl<'a> Plans<'a> {
     /// The estimates of a plan's trials, by store.
     fn estimates(&self, plan: &Plan) -> BTreeMap<String, f64> {
         let cells = schedule::cells(plan, self.stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
-        // One question has few cells, if the stores are not named a thousand times; then the run says so.
+        // One question has few cells, unless a store is named a thousand times; the run reports that.
         let cells = cells.map_or_else(|_| Vec::new(), |(cells, _)| cells);
         let seconds = |cell: &Cell| plan.time(cell, self.stores, &self.probe).trial_s;
         cells.iter().map(|cell| (cell.store().to_owned(), seconds(cell))).collect()
     }
 
-    /// The factor by which the trials of a run that was made by a plan took longer than estimated.
+    /// The factor between the trials of a run and the estimates of its plan.
     pub fn slowness(&self, plan: &Plan, run: &Run) -> f64 {
         let estimates = self.estimates(plan);
         let estimated = run.trials.iter().filter_map(|trial| estimates.get(trial.cell.store()));
@@ -183,8 +183,8 @@ impl<'a> Plans<'a> {
         took_s / estimated.sum::<f64>().max(f64::MIN_POSITIVE)
     }
 
-    /// The time that a block of a plan is likely to take, in seconds: its estimate, by how the estimates of an earlier
-    /// run of the same stores did.
+    /// The likely time of a block of a plan, in seconds: its estimate, corrected by the estimates of an earlier
+    /// run of the same stores.
     pub fn predicted_s(&self, plan: &Plan, earlier: &Run) -> f64 {
         let Some(before) = earlier.plan() else { return self.estimate_s(plan) };
         let before = self.estimates(before);
@@ -201,7 +201,7 @@ impl<'a> Plans<'a> {
     }
 }
 
-/// Half as many operations, or records where these take most of the time; `None` where both are the fewest.
+/// Half as many operations, or records if these take most of the time; `None` if both are at their minimum.
 pub fn halved(records: u64, operations: u64) -> Option<(u64, u64)> {
     match records.max(operations) > FEWEST {
         true if operations > FEWEST && (records < 10 * FEWEST || operations * 10 > records) => {
@@ -212,7 +212,7 @@ pub fn halved(records: u64, operations: u64) -> Option<(u64, u64)> {
     }
 }
 
-/// The plan of the question, but for its numbers of records and operations.
+/// The plan of the question, without its numbers of records and operations.
 pub fn plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Result<Plan> {
     let named = taking_part(stores, args, question);
     let title = format!("Advice: {question}");
@@ -223,7 +223,7 @@ pub fn plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Resu
     Ok(plan)
 }
 
-/// The stores that are looked at: those that are named, or all that offer the guarantee or a stronger one.
+/// The stores of the look: those that are named, or all with the guarantee or a stronger one.
 fn taking_part(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Vec<String> {
     let able = stores.iter().filter(|store| store.runs_by_default());
     let able = able.filter(|store| store.offers.iter().any(|offer| offer.guarantee >= question.guarantee));

@@ -63,13 +63,13 @@ pub struct AdviseArgs {
 }
 
 impl AdviseArgs {
-    /// The time to measure stores: half of the budget where the other half is for tuning the best.
+    /// The time to measure stores: half of the budget if the other half is for tuning the best.
     pub fn measuring(&self) -> Period {
         if self.tune { Period(self.budget.0 / 2) } else { self.budget }
     }
 }
 
-/// The goals, each with what it means, for the help.
+/// The goals with their meanings, for the help.
 fn goals() -> impl TypedValueParser<Value = Goal> {
     let values = Goal::ALL.map(|goal| PossibleValue::new(goal.name()).help(goal.what()));
     PossibleValuesParser::new(values).try_map(|name| name.parse())

@@ -1,4 +1,4 @@
-//! An option for each axis, made from the table of axes.
+//! An option for each axis, generated from the table of axes.
 
 use std::ffi::OsStr;
 
@@ -62,7 +62,7 @@ fn option(axis: Axis) -> Arg {
         .value_parser(Parser(axis))
 }
 
-/// Reads a list of values, and knows those that a shell can complete. Bounds are the plan's to check.
+/// Parses a list of values, and completes known ones in a shell. The plan checks bounds.
 #[derive(Clone)]
 struct Parser(Axis);
 

@@ -19,5 +19,5 @@ pub struct BoardArgs {
     pub remote_program: Option<PathBuf>,
 }
 
-/// Those options of `run` that are this machine's affair, each with a value.
+/// The options of `run` that concern this machine, each with a value.
 pub const OURS: [&str; 5] = ["--remote", "--remote-dir", "--remote-program", "--out", "--ycsb"];

@@ -1,4 +1,4 @@
-//! Arguments that say what is kept and what is done with it, of `advise` and `tune`.
+//! Arguments about the records and the work, for `advise` and `tune`.
 
 use storebench_core::store::Guarantee;
 use storebench_core::units::{Sizes, whole};
@@ -42,7 +42,7 @@ pub struct QuestionArgs {
 }
 
 impl QuestionArgs {
-    /// These, with what they leave open as it was in an earlier question.
+    /// These arguments, completed from an earlier question.
     pub fn or(&self, earlier: QuestionArgs) -> QuestionArgs {
         let now = self.clone();
         QuestionArgs {

@@ -1,4 +1,4 @@
-//! The options of `run` that a study has: those for the axes and parameters of its workload.
+//! The options of `run` that depend on the study: its workload's axes and parameters.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,14 +15,14 @@ use storebench_host::plan::{self, Plan, STUDIES};
 use super::{Args, RunArgs};
 use crate::cli::runs;
 
-/// The options of the program, but of those of `run` only what the study has that these words name; without a study, what every
-/// study has. For help alone: the others are hidden, not gone.
+/// The program's options, with only the options of `run` that apply to the study in `words`; without a study, those of
+/// every study. Only for help: the others are hidden, not removed.
 pub fn for_help(words: &[OsString]) -> Command {
     let workload = workload(words);
     Args::command().mut_subcommand("run", |run| of_workload(run, workload))
 }
 
-/// `run` with the options of a workload; of none, those that all workloads have.
+/// `run` with the options of a workload; without one, the options common to all workloads.
 pub fn of_workload(run: Command, workload: Option<Workload>) -> Command {
     let hidden = |id: &&str| match workload {
         Some(workload) => !has(workload, id),
@@ -35,7 +35,7 @@ pub fn of_workload(run: Command, workload: Option<Workload>) -> Command {
     ids.filter(hidden).fold(run, |run, id| run.mut_arg(id, |option| option.hide(true)))
 }
 
-/// Whether a workload has an option of `run`, by the name that clap knows it by.
+/// Whether a workload has an option of `run`, by clap's name for it.
 fn has(workload: Workload, id: &str) -> bool {
     match id {
         "like" => workload.def().axes.contains(&Axis::RECORD_SIZE),
@@ -45,10 +45,10 @@ fn has(workload: Workload, id: &str) -> bool {
     }
 }
 
-/// Makes sure that the options of a command line are those of its plan's workload.
+/// Checks that the options of a command line belong to its plan's workload.
 ///
 /// # Errors
-/// [`Exit::Usage`] with the first that is not, and the studies that have it.
+/// [`Exit::Usage`] with the first that does not, and the studies that have it.
 pub fn check(args: &RunArgs, plan: &Plan) -> Result<()> {
     let like = args.like.iter().map(|_| "like");
     let properties = (!args.properties.is_empty()).then_some("property");
@@ -66,7 +66,7 @@ pub fn check(args: &RunArgs, plan: &Plan) -> Result<()> {
     })
 }
 
-/// The studies whose workloads have an option; the workloads that have it, where no study that comes with storebench does.
+/// The studies whose workloads have an option; the workloads, if no shipped study has it.
 fn whose(id: &str) -> String {
     let is_theirs = |name: &&str| plan::find(name).is_ok_and(|plan| has(plan.workload, id));
     let studies: Vec<&str> = STUDIES.iter().map(|study| study.name).filter(is_theirs).collect();
@@ -78,7 +78,7 @@ fn whose(id: &str) -> String {
     }
 }
 
-/// The workload of the study, the plan or the run that a command line names, whatever else is wrong with it.
+/// The workload of the study, plan or run in a command line, whatever else is wrong with it.
 fn workload(words: &[OsString]) -> Option<Workload> {
     let help = || Arg::new("help").short('h').long("help").action(ArgAction::SetTrue);
     let command = Args::command()
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use crate::cli::args::Command as Asked;
 
-    /// The help that a command line asks for, without its examples.
+    /// The help for a command line, without its examples.
     fn help(line: &str) -> String {
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         let help = for_help(&words).try_get_matches_from(words).unwrap_err().to_string();

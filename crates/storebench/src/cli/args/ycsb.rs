@@ -1,4 +1,4 @@
-//! Properties as YCSB's own command line takes them.
+//! Arguments for YCSB's properties, as on YCSB's own command line.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub struct PropertyArgs {
 }
 
 impl PropertyArgs {
-    /// Whether none is given.
+    /// Whether no property is given.
     pub fn is_empty(&self) -> bool {
         self.property_files.is_empty() && self.property.is_empty()
     }

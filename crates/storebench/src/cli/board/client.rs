@@ -1,5 +1,5 @@
-//! A client of a trial on another machine: some of its threads, which do as the trial's process orders. When that is gone, this
-//! process ends at once, whatever its threads are doing.
+//! A client of a trial on another machine: runs some of its threads on the orders of the trial's process. When that is gone, this
+//! process exits at once, whatever its threads are doing.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,15 +17,15 @@ use storebench_core::workload::spec::{Asked, Ended, Spec};
 use super::Out;
 use crate::cli::remote::wire::{Message, Word};
 
-/// The time between two looks at whether the trial's process is still there.
+/// How often the client checks that the trial's process is alive.
 const LOOK: Duration = Duration::from_millis(20);
-/// The time between two words that this client is at work.
+/// How often the client reports that it is alive.
 const ALIVE: Duration = Duration::from_secs(1);
 
-/// Takes up a task, until the trial's process has nothing more to order.
+/// Carries out a task, until the trial's process has no more orders.
 ///
 /// # Errors
-/// Never: what goes wrong is told to that process.
+/// None: errors are sent to that process.
 pub fn serve(
     stores: &[StoreDef],
     task: &Task,
@@ -59,19 +59,19 @@ pub fn serve(
         }
     };
     wire.say(&failed);
-    // It ends the connection when it has heard that.
+    // The trial's process closes the connection when it has the message.
     while wire.hear().is_some() {}
     Ok(Exit::Failure)
 }
 
-/// Ends this process as soon as nobody is there to give orders: a thread may be within a call that does not return.
+/// Ends this process as soon as nobody gives orders any more: a thread may be in a call that does not return.
 fn end_with(interrupted: Arc<AtomicBool>, spec: &Spec) {
     let directory = spec.directory.clone();
     std::thread::spawn(move || {
         while !interrupted.load(Ordering::Relaxed) {
             std::thread::sleep(LOOK);
         }
-        // Mostly it is not there: it is needed only while a store is opened.
+        // Usually it does not exist: it is needed only while a store is opened.
         let _ = guard::remove_made(&directory);
         std::process::exit(Exit::Interrupted.code().into());
     });

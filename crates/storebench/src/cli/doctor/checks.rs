@@ -1,4 +1,4 @@
-//! The table of checks: one entry, one check of the machine.
+//! The list of checks of the machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use storebench_report::terminal::checklist::{Group, Line};
 
 use super::super::machines;
 
-/// The machine and directory that the checks look at.
+/// The machine and the directory to check.
 pub struct Here<'a> {
     stores: &'a [StoreDef],
     directory: PathBuf,
@@ -30,16 +30,16 @@ pub struct Here<'a> {
     place: PlaceInfo,
     probe: Probe,
     reach: Reach,
-    /// Where trials can have cgroups of their own, or why they have none.
+    /// Whether trials can have separate cgroups, or why not.
     cgroups: std::result::Result<(), String>,
     is_root: bool,
 }
 
 impl<'a> Here<'a> {
-    /// Looks at the machine, and at a directory, in which a work folder is made and deleted again.
+    /// Examines the machine, and a directory, in which a work folder is made and deleted again.
     ///
     /// # Errors
-    /// When nothing can be made there.
+    /// If nothing can be made there.
     pub fn look(stores: &'a [StoreDef], directory: &Path) -> Result<Here<'a>> {
         let mut work = WorkFolder::create(directory)?;
         let probe = work.probe()?;
@@ -76,10 +76,10 @@ const CHECKS: &[Check] = &[
     Check { about: "the machine", look: machine },
 ];
 
-/// All that is found.
+/// All findings.
 pub fn all(here: &Here<'_>) -> Vec<Group> {
     let all = CHECKS.iter().map(|check| Group { about: check.about, lines: (check.look)(here) });
-    // A program without servers has nothing to say of them.
+    // A program without servers has no findings about them.
     all.filter(|group| !group.lines.is_empty()).collect()
 }
 
@@ -148,9 +148,9 @@ fn loads(_: &Here<'_>) -> Vec<Line> {
     ["cpu", "disk", "memory", "video"].into_iter().map(line).collect()
 }
 
-/// A sync that takes less is quicker than a disk without a cache that outlives a power cut.
+/// A shorter sync is too quick for a disk without a cache that outlives a power cut.
 const QUICK_SYNC_NS: u64 = 50_000;
-/// Where less is free, the larger presets have no room.
+/// With less free space, the larger presets have no room.
 const MUCH_DISK: u64 = 20 << 30;
 
 fn directory(here: &Here<'_>) -> Vec<Line> {
@@ -224,10 +224,10 @@ fn machine(here: &Here<'_>) -> Vec<Line> {
     ]
 }
 
-/// Where the kernel says which clocks there are, and takes the name of another.
+/// The kernel's list of clocks, and the setting that selects one.
 const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0";
 
-/// The command that chooses the quickest clock, where there is one beside the current one.
+/// The command that selects the quickest clock, if it is not the current one.
 fn quicker_clock() -> String {
     let read = |name: &str| fs::read_to_string(Path::new(CLOCKS).join(name)).unwrap_or_default();
     let current = read("current_clocksource");
@@ -251,7 +251,7 @@ fn governor(governor: Option<&str>) -> Line {
     }
 }
 
-/// Files that tell whether processors may exceed their frequency for a while: which, what it says then, what ends it.
+/// Files that show whether processors may exceed their frequency for a while: the file, its value then, the remedy.
 const TURBO: [(&str, &str, &str); 2] = [
     ("/sys/devices/system/cpu/intel_pstate/no_turbo", "0", "1"),
     ("/sys/devices/system/cpu/cpufreq/boost", "1", "0"),

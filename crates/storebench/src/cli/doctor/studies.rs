@@ -1,5 +1,5 @@
-//! The part of a study that can be run here: its own plan and all its presets, as `run` itself would choose their
-//! cells.
+//! Determines which part of a study can run here: its own plan and all its presets, with cells selected as `run` would
+//! select them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -16,22 +16,22 @@ use storebench_host::plan::{self, Plan};
 
 use super::super::launch::{self, Launch};
 
-/// The part of a study that can be run here.
+/// The part of a study that can run here.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Ability {
     /// The study.
     pub name: String,
-    /// Its combinations that can be run, those of its presets included.
+    /// The combinations that can run, including those of presets.
     pub can: usize,
-    /// Those that another machine could run.
+    /// The combinations that another machine could run.
     pub of: usize,
-    /// The argument that must be named on the command line.
+    /// The argument that the command line must give.
     pub asks_for: Option<&'static str>,
-    /// The needs of the others.
+    /// What the others need.
     pub lacks: Vec<Lack>,
 }
 
-/// A need of some combinations that is not met here.
+/// An unmet need of some combinations.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Lack {
     /// The need, with what would help.
@@ -51,10 +51,10 @@ impl Ability {
     }
 }
 
-/// The part of a study that can be run in a directory.
+/// The part of a study that can run in a directory.
 ///
 /// # Errors
-/// When there is no such study, or the directory can't be looked at.
+/// If there is no such study, or the directory can't be examined.
 pub fn ability(stores: &[StoreDef], name: &str, directory: &Path) -> Result<Ability> {
     let plain = plan::find(name)?;
     let mut plans = vec![plain.clone()];
@@ -70,7 +70,7 @@ pub fn ability(stores: &[StoreDef], name: &str, directory: &Path) -> Result<Abil
     Ok(tally.ability(name))
 }
 
-/// Combinations by what comes of them. One that several presets have counts once.
+/// Combinations by outcome. A combination of several presets counts once.
 #[derive(Default)]
 struct Tally {
     can: BTreeSet<String>,
@@ -100,7 +100,7 @@ impl Tally {
     }
 
     fn ability(mut self, name: &str) -> Ability {
-        // A preset may do with less.
+        // A preset may need less.
         self.lacks.values_mut().for_each(|ids| ids.retain(|id| !self.can.contains(id)));
         self.lacks.retain(|_, ids| !ids.is_empty());
         let lacking: BTreeSet<&String> = self.lacks.values().flatten().collect();
@@ -119,7 +119,7 @@ impl Tally {
     }
 }
 
-/// Whether the machine that limits stand in for has too little memory, whatever this one has.
+/// Whether the machine profile has too little memory, whatever this machine has.
 fn is_of_limits(left: &LeftOut) -> bool {
     matches!(left.reason, Reason::NoMemory { .. }) && left.cell.machine() != HERE
 }
@@ -161,7 +161,7 @@ mod tests {
     fn a_study_that_asks_for_a_file_says_so() {
         let directory = tempfile::tempdir().unwrap();
         let replay = ability(crate::STORES, "replay", directory.path()).unwrap();
-        // Of a build with fewer stores, others are lacking.
+        // A build with fewer stores lacks others.
         assert_eq!((replay.can, replay.asks_for), (0, Some("--trace FILE")));
         assert!(replay.of > 0 || replay.words() == "with --trace FILE", "{replay:?}");
     }

@@ -1,4 +1,4 @@
-//! Property files that are a workload each. What a run has once for all workloads, such as the number of records, must be the same in
+//! Property files that are separate workloads. Values that a run has only once, such as the number of records, must be the same in
 //! each file.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use storebench_host::plan::Changes;
 use super::{Given, Texts, all, last_of_each, misplaced, put, stem, until_time};
 use crate::cli::args::RunArgs;
 
-/// The changes that the files make to a plan.
+/// The changes of the files to a plan.
 pub(super) fn changes(run: &RunArgs, texts: &Texts) -> Result<Changes> {
     let args = &run.properties;
     let mut changes = Changes::default();
@@ -49,7 +49,7 @@ pub(super) fn changes(run: &RunArgs, texts: &Texts) -> Result<Changes> {
     Ok(changes)
 }
 
-/// Those that a run has once.
+/// The properties that a run has only once.
 fn of_the_run(given: &[Given]) -> BTreeMap<String, String> {
     let is_shared = |one: &&Given| {
         matches!(
@@ -60,7 +60,7 @@ fn of_the_run(given: &[Given]) -> BTreeMap<String, String> {
     given.iter().filter(is_shared).map(|one| (one.name.clone(), one.value.clone())).collect()
 }
 
-/// Checks that each file says the same of what a run has once.
+/// Checks that the files agree on what a run has only once.
 fn check_same(files: &[(String, BTreeMap<String, String>)]) -> Result<()> {
     let Some(((first, of_first), rest)) = files.split_first() else { return Ok(()) };
     for (file, own) in rest {

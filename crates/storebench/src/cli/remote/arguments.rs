@@ -1,4 +1,4 @@
-//! Which of the arguments are the board's.
+//! Splits the arguments into the board's and this machine's.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use storebench_host::plan::Plan;
 
 use crate::cli::args::{OURS, RunArgs};
 
-/// This command line, which must be text to be sent.
+/// This command line; an error if it is not text that can be sent.
 pub fn command() -> Result<Vec<String>> {
     let word = |word: std::ffi::OsString| {
         word.into_string().map_err(|word| {
@@ -20,7 +20,7 @@ pub fn command() -> Result<Vec<String>> {
     std::env::args_os().map(word).collect()
 }
 
-/// Paths of the board's must be whole: it has no working directory that anybody chose.
+/// Checks that the board's paths are absolute: it has no meaningful working directory.
 pub fn check_paths(args: &RunArgs, plan: &Plan) -> Result<()> {
     args.at.iter().try_for_each(|place| check_path("--at", &place.path))?;
     paths(&plan.parameters).try_for_each(|(name, path)| check_path(name, path))?;
@@ -45,7 +45,7 @@ fn check_path(name: &str, path: &Path) -> Result<()> {
     Err(Error::bad_value(message))
 }
 
-/// Those of `run` that the board reads too.
+/// The arguments of `run` that the board reads too.
 pub fn of_board(command: &[String]) -> Vec<String> {
     split(command).0
 }
@@ -56,7 +56,7 @@ pub fn host_of(header: &RunHeader) -> Option<String> {
     ours.into_iter().find_map(|(name, value)| (name == "--remote").then_some(value))
 }
 
-/// The arguments after `run` that are the board's, and ours with their values.
+/// The arguments after `run` for the board, and this machine's with their values.
 fn split(command: &[String]) -> (Vec<String>, Vec<(String, String)>) {
     let (mut theirs, mut ours) = (Vec::new(), Vec::new());
     let mut words = command.iter().skip(1).skip_while(|word| *word != "run").skip(1);

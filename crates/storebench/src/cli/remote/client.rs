@@ -1,4 +1,4 @@
-//! The way to a trial's clients: the program on another machine, which takes orders of a trial's process.
+//! Connects to a trial's clients: the program on another machine, which takes orders from a trial's process.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,14 +13,14 @@ use super::host::Host;
 use super::wire::{Message, Request, Word};
 use crate::cli::args::BoardArgs;
 
-/// The longest wait for the end of a client that has nothing more to do.
+/// The longest wait for the end of an idle client.
 const END: Duration = Duration::from_secs(5);
-/// The time between two looks at whether a client is to be told that this machine is still there.
+/// How often a client is told that this machine is alive.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Whether a client can be reached, and a program runs there; it is copied where that is needed.
+/// Checks that a client can be reached, and runs the program; it is copied if necessary.
 pub fn try_out(host: &str, interrupted: &AtomicBool) -> Result<()> {
-    // Ended at once: a program that waits for a request in vain would complain.
+    // Ended at once: a program that waits for a request in vain would report an error.
     connect(host, interrupted).map(drop)
 }
 
@@ -33,7 +33,7 @@ pub fn reach(host: &str, task: &Task) -> std::result::Result<Box<dyn Link>, Stri
     connection.send(&request).map_err(|error| said(&error.message, host))?;
     let connection = Arc::new(Mutex::new(connection));
     let beats = Arc::downgrade(&connection);
-    // It may have to wait for longer than a silence lasts: while records are loaded.
+    // It may have to wait longer than the allowed silence: while records are loaded.
     std::thread::spawn(move || {
         while let Some(connection) = beats.upgrade() {
             held(&connection).beat();
@@ -50,7 +50,7 @@ fn connect(host: &str, interrupted: &AtomicBool) -> Result<Connection> {
     connection::connect(&host, &usual, interrupted)
 }
 
-/// An error's words, without the name of the host before them.
+/// An error's words, without the host's name at the beginning.
 fn said(message: &str, host: &str) -> String {
     message.strip_prefix(&format!("{host}: ")).unwrap_or(message).to_owned()
 }
@@ -83,7 +83,7 @@ impl Link for Client {
 }
 
 impl Drop for Client {
-    /// The trial goes on when what it started there has ended: nothing writes to the server any more.
+    /// The trial continues when what it started there has ended: nothing writes to the server any more.
     fn drop(&mut self) {
         held(&self.connection).close(END);
     }

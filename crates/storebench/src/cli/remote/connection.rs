@@ -1,4 +1,4 @@
-//! From a host to the program that runs on it: found or copied, and greeted.
+//! Leads from a host to the program that runs on it: finds or copies it, and greets it.
 
 use std::io::{self, BufReader};
 use std::path::Path;
@@ -20,16 +20,16 @@ use super::wire::{self, BEAT, Message, Word};
 use crate::cli::args::BoardArgs;
 use crate::cli::output::tell;
 
-/// The longest time in which a program must begin to speak: a slow board reads all of it first.
+/// The longest time until a program's first message: a slow board reads all of it first.
 const HELLO: Duration = Duration::from_secs(120);
-/// The longest time for a run that is told to end, or a program that has said all.
+/// The longest time for a run to end on request, or a program after its last message.
 pub const END: Duration = Duration::from_secs(30);
 
 /// The other machine: its processor, and storebench's folder there.
 #[derive(Debug)]
 struct Board {
     machine: String,
-    /// storebench's folder there, in full.
+    /// The absolute path of storebench's folder there.
     folder: String,
     /// The programs in it.
     programs: Vec<String>,
@@ -61,10 +61,10 @@ pub struct Connection {
     last_word: Instant,
 }
 
-/// Finds a program that runs there, copies it unless that was done before, and starts it.
+/// Finds a program that runs there, copies it if necessary, and starts it.
 ///
 /// # Errors
-/// [`Exit::Unreachable`] when the machine can't be reached; when no program is there that runs on it.
+/// [`Exit::Unreachable`] if the machine can't be reached; an error if no program runs on it.
 pub fn connect(host: &Host, args: &BoardArgs, interrupted: &AtomicBool) -> Result<Connection> {
     let board = Board::look(host, args.remote_dir.as_deref().unwrap_or(host.usual_folder()), interrupted)?;
     let mut refused = Vec::new();
@@ -81,7 +81,7 @@ pub fn connect(host: &Host, args: &BoardArgs, interrupted: &AtomicBool) -> Resul
     Err(host.error(&what))
 }
 
-/// Starts a program there; why it does not run, where it does not.
+/// Starts a program there, or returns why it does not run.
 fn try_program(
     host: &Host,
     board: &Board,
@@ -119,9 +119,9 @@ fn copy(host: &Host, board: &Board, program: &Program, interrupted: &AtomicBool)
 /// The first message of a program, or why there was none.
 enum Greeting {
     Hello,
-    /// It is not the one that was copied there.
+    /// The file is not the one that was copied there.
     Changed,
-    /// It does not run there, and why.
+    /// It does not run there, with the reason.
     Silence(String),
 }
 
@@ -186,17 +186,17 @@ impl Connection {
     /// Sends a line.
     ///
     /// # Errors
-    /// [`Exit::Unreachable`] when nobody is there any more.
+    /// [`Exit::Unreachable`] if the other side is gone.
     pub fn send(&mut self, what: &impl serde::Serialize) -> Result<()> {
         self.last_word = Instant::now();
         let sent = self.input.as_mut().is_some_and(|input| wire::send(input, what).is_ok());
         if sent { Ok(()) } else { Err(self.lost()) }
     }
 
-    /// Says now and then that this machine is still there.
+    /// Sends a sign of life now and then.
     pub fn beat(&mut self) {
         if self.last_word.elapsed() >= BEAT {
-            // Where nobody is there, the next message does not come.
+            // If the other side is gone, the next message will not come.
             let _ = self.send(&Word::Beat);
         }
     }
@@ -204,12 +204,12 @@ impl Connection {
     /// The next message, if one comes soon.
     ///
     /// # Errors
-    /// [`Exit::Unreachable`] when none will come any more.
+    /// [`Exit::Unreachable`] if no more can come.
     pub fn next(&mut self) -> Result<Option<Message>> {
         self.next_within(Duration::from_millis(100))
     }
 
-    /// The next message, if one comes in so long a time.
+    /// The next message, if one comes within this time.
     pub fn next_within(&mut self, most: Duration) -> Result<Option<Message>> {
         match self.messages.recv_timeout(most) {
             Ok(Ok(message)) => Ok(Some(message)),
@@ -218,19 +218,19 @@ impl Connection {
         }
     }
 
-    /// That the connection is lost.
+    /// The error of a lost connection.
     fn lost(&mut self) -> Error {
         self.input = None;
         let why = self.ssh.complaint().map_or_else(String::new, |why| format!(" ({})", message(&why)));
         self.host.error(&format!("the connection is lost{why}"))
     }
 
-    /// Ends it, when all has been said.
+    /// Ends it after the last message.
     pub fn end(mut self) {
         self.close(END);
     }
 
-    /// Says no more, and waits until the program there has ended too, for so long.
+    /// Sends no more, and waits up to this time for the program there to end.
     pub fn close(&mut self, most: Duration) {
         self.input = None;
         self.ssh.ends_within(most);

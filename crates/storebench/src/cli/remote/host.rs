@@ -1,4 +1,4 @@
-//! The other machine, and commands on it over the system's ssh, or adb for a phone.
+//! The other machine, and commands on it by the system's ssh, or adb for a phone.
 
 use std::fmt;
 use std::net::TcpStream;
@@ -11,14 +11,14 @@ use storebench_core::shown::{piece, plain};
 use super::program::STATIC;
 use super::shell;
 
-/// A phone by adb: nothing, or its serial number, follows.
+/// The prefix of a phone; nothing, or its serial number, follows.
 const ADB: &str = "adb:";
 
-/// The server that adb starts and leaves running: it ends with this value.
+/// The server that adb starts and leaves running: dropping this ends it.
 pub struct AdbServer(());
 
 impl AdbServer {
-    /// The one that these hosts will need, unless one runs already, or the user says where one is.
+    /// The server that these hosts will need, unless one is running, or the user names one.
     pub fn of<'h>(hosts: impl IntoIterator<Item = &'h str>) -> Option<AdbServer> {
         let named = ["ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_PORT"].map(std::env::var_os);
         let runs = || named.iter().any(Option::is_some) || TcpStream::connect(("127.0.0.1", 5037)).is_ok();
@@ -28,24 +28,24 @@ impl AdbServer {
 
 impl Drop for AdbServer {
     fn drop(&mut self) {
-        // Nothing depends on it, and perhaps none was started.
+        // Nothing depends on it, and possibly none was started.
         let _ = Command::new("adb").arg("kill-server").output();
     }
 }
 
-/// A machine that ssh or adb knows the way to.
+/// A machine that ssh or adb can reach.
 #[derive(Debug, Clone)]
 pub struct Host {
     name: String,
-    /// Whether nobody is there to be asked for a password.
+    /// Whether nobody is there to enter a password.
     is_unattended: bool,
 }
 
 impl Host {
-    /// A host as the user names it by an option.
+    /// A host as named in an option.
     ///
     /// # Errors
-    /// When ssh or adb could take it for an option, or it is no name at all.
+    /// If ssh or adb could mistake it for an option, or it is no name.
     pub fn new(name: &str, option: &str) -> Result<Host> {
         if let Some(serial) = name.strip_prefix(ADB) {
             let odd = |letter: char| !letter.is_ascii_alphanumeric() && !".:_-".contains(letter);
@@ -61,7 +61,7 @@ impl Host {
         let bare = name.strip_prefix("ssh://").unwrap_or(name);
         let (user, host) = bare.rsplit_once('@').unwrap_or(("", bare));
         let odd = |letter: char| letter.is_whitespace() || letter.is_control();
-        // A user's name has no colon: what follows one would be a password, which ssh takes from nowhere but the keyboard.
+        // A user's name has no colon: after it would be a password, which ssh accepts only from the keyboard.
         if host.is_empty()
             || user.contains(':')
             || name.starts_with('-')
@@ -82,23 +82,23 @@ impl Host {
         Host { name: name.into(), is_unattended: false }
     }
 
-    /// The same, whose ssh asks nobody for anything and gives up soon where nobody answers.
+    /// The host with an ssh that asks for nothing and gives up soon.
     pub fn unattended(self) -> Host {
         Host { is_unattended: true, ..self }
     }
 
-    /// A command there that runs a script with arguments, with its input and output open and deaf to Ctrl-C: it ends when it
-    /// is told to.
+    /// A command there that runs a script with arguments, with open input and output and deaf to Ctrl-C: it ends on
+    /// request.
     pub fn command(&self, script: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.program());
         match self.phone() {
             Some(serial) => {
-                // No terminal. Without a number it must be the only one.
+                // No terminal. Without a serial number the phone must be the only one.
                 let chosen = [serial].into_iter().filter(|serial| !serial.is_empty());
                 command.args(chosen.flat_map(|serial| ["-s", serial])).args(["shell", "-T"]);
             }
             None => {
-                // No terminal and no forwarded ports; a connection that is lost is noticed within a minute.
+                // No terminal and no forwarded ports; a lost connection is noticed within a minute.
                 command.args(["-T", "-o", "ClearAllForwardings=yes"]);
                 if self.is_unattended {
                     command.args(["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]);
@@ -113,23 +113,23 @@ impl Host {
         command
     }
 
-    /// The serial number of a phone, empty where it is the only one; `None` of a machine that ssh reaches.
+    /// The serial number of a phone, empty for the only one; `None` for a machine reached by ssh.
     fn phone(&self) -> Option<&str> {
         self.name.strip_prefix(ADB)
     }
 
-    /// The kind of program that it takes: a phone has no C library that programs of other systems know.
+    /// The kind of program that it needs: a phone lacks the C library of other systems.
     pub fn kind(&self) -> &'static str {
         if self.phone().is_some() { STATIC } else { "" }
     }
 
-    /// storebench's folder there where the user names none; empty: in the user's cache.
+    /// storebench's default folder there; empty: in the user's cache.
     pub fn usual_folder(&self) -> &'static str {
-        // The only one of a phone's from which its shell may start programs.
+        // The only folder of a phone from which its shell may start programs.
         if self.phone().is_some() { "/data/local/tmp/storebench" } else { "" }
     }
 
-    /// The program that is the way there.
+    /// The program that connects to it.
     pub fn program(&self) -> &'static str {
         if self.phone().is_some() { "adb" } else { "ssh" }
     }
@@ -139,7 +139,7 @@ impl Host {
         Error::new(Exit::Unreachable, format!("{self}: {what}"))
     }
 
-    /// The error where there is no ssh, or adb.
+    /// The error for a missing ssh or adb.
     pub fn no_program(&self, error: &std::io::Error) -> Error {
         let package = if self.phone().is_some() { "Android's platform tools" } else { "OpenSSH's client" };
         self.error(&format!("{} can't be started: {error}; install {package}", self.program()))

@@ -1,4 +1,4 @@
-//! Which program can run on the other machine, and what it is known by.
+//! Selects the program for the other machine, and identifies it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ pub struct Program {
     pub digest: String,
 }
 
-/// The end of the kind of machine that has no C library for programs of other systems.
+/// The suffix of the kind of machine without a C library for programs of other systems.
 pub const STATIC: &str = "-static";
 
-/// The programs that may run on a machine (as `uname -m` calls it; [`STATIC`] may follow), best first. A 64-bit kernel may have a 32-bit system on it.
+/// The programs that may run on a machine (as named by `uname -m`, perhaps with [`STATIC`]), best first. A 64-bit kernel may have a 32-bit system.
 fn machines(machine: &str) -> &'static [&'static str] {
     match machine {
         "x86_64" => &["x86_64", "x86_64-static"],
@@ -44,7 +44,7 @@ fn target(machine: &str) -> Option<&'static str> {
     }
 }
 
-/// The machine that this program was built for, as the machine itself says it.
+/// This program's machine, as named by `uname -m`.
 fn own() -> &'static str {
     match std::env::consts::ARCH {
         "arm" => "armv7l",
@@ -54,7 +54,7 @@ fn own() -> &'static str {
     }
 }
 
-/// Where `make cross` puts the program for a machine; scripts/cross.sh says the same.
+/// Where `make cross` puts the program for a machine; scripts/cross.sh must agree.
 fn known_place(cache: &Path, machine: &str) -> PathBuf {
     cache.join("storebench/programs").join(format!("storebench-{}-{machine}", env!("CARGO_PKG_VERSION")))
 }
@@ -65,11 +65,11 @@ fn cache() -> Option<PathBuf> {
     given.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))
 }
 
-/// The files that may run on a machine, best first: the one that the user names, or this one where the machine is alike, then
+/// The files that may run on a machine, best first: the one that the user names, or this one if the machine matches, then
 /// those that were built for it.
 ///
 /// # Errors
-/// When there is none: what to do.
+/// If there is none: what to do.
 pub fn candidates(machine: &str, named: Option<&Path>) -> Result<Vec<PathBuf>> {
     if let Some(named) = named {
         return Ok(vec![named.to_path_buf()]);
@@ -88,7 +88,7 @@ pub fn candidates(machine: &str, named: Option<&Path>) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The advice on how to get a program for a machine.
+/// Advice on getting a program for a machine.
 pub fn advice(machine: &str) -> String {
     match machines(machine).iter().find_map(|machine| target(machine)) {
         Some(target) => {

@@ -1,11 +1,11 @@
-//! Commands for a shell on another machine, whichever the user's is: POSIX, csh or fish.
+//! Commands for any shell on another machine: POSIX, csh or fish.
 
-/// A word that any shell takes as it is, whatever is in it.
+/// A word in quotes that any shell reads literally.
 pub fn quoted(word: &str) -> String {
     let mut text = String::from("'");
     for letter in word.chars() {
         match letter {
-            // Within quotes, a quote ends them in every shell, and fish reads a backslash.
+            // In quotes, every shell ends at a quote, and fish reads a backslash.
             '\'' | '\\' => {
                 text.push_str("'\\");
                 text.push(letter);
@@ -18,7 +18,7 @@ pub fn quoted(word: &str) -> String {
     text
 }
 
-/// A word as people write it for a shell: quoted where it needs that.
+/// A word for a shell, quoted only if necessary.
 pub fn word(word: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "@%+=:,./_-[]".contains(letter);
     if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { quoted(word) }
@@ -31,11 +31,11 @@ pub fn script(script: &str, arguments: &[&str]) -> String {
     format!("exec {}", words.chain(quoted).collect::<Vec<_>>().join(" "))
 }
 
-/// The mark that every answer of these scripts begins with, as the user's own start files may print something.
+/// The mark at the beginning of every answer of these scripts, as the user's own start files may print something.
 pub const MARK: &str = "storebench-on-board:";
 
-/// Makes storebench's folder $1 (empty: the usual one), and says what the machine is, where the folder is, and which programs
-/// are in it.
+/// Makes storebench's folder $1 (empty: the default), and reports the machine, the folder's path, and the programs
+/// in it.
 pub const LOOK: &str = "umask 077; unset CDPATH; d=${1:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/storebench}; \
     mkdir -p -- \"$d/programs\" \"$d/runs\" && cd -- \"$d\" || exit 1; \
     command -v sha256sum >/dev/null || { echo \"sha256sum is missing\" >&2; exit 1; }; \
@@ -43,13 +43,13 @@ pub const LOOK: &str = "umask 077; unset CDPATH; d=${1:-${XDG_CACHE_HOME:-${HOME
     echo \"storebench-on-board:$(pwd -P)\"; \
     for p in programs/*; do echo \"storebench-on-board:$p\"; done";
 
-/// Puts what comes on standard input into the folder $1, as the program whose SHA-256 is $2.
+/// Writes standard input into the folder $1, as the program whose SHA-256 is $2.
 pub const COPY: &str = "umask 077; cd -- \"$1/programs\" || exit 1; t=.copy-$$; trap \"rm -f $t\" EXIT; \
     trap \"exit 1\" HUP INT TERM; cat >\"$t\" || exit 1; s=$(sha256sum <\"$t\"); \
     [ \"${s%% *}\" = \"$2\" ] || { echo \"the copy is not whole\" >&2; exit 1; }; \
     chmod 700 \"$t\" && mv -f -- \"$t\" \"storebench-$2\" && echo \"storebench-on-board:copied\"";
 
-/// Runs the program in the folder $1 whose SHA-256 is $2, if that is what it still is.
+/// Runs the program in the folder $1 whose SHA-256 is $2, if it is unchanged.
 pub const RUN: &str = "cd -- \"$1\" || exit 1; s=$(sha256sum <\"programs/storebench-$2\"); \
     [ \"${s%% *}\" = \"$2\" ] || { echo \"storebench-on-board:changed\"; exit 0; }; \
     exec \"programs/storebench-$2\" __board \"$1\"";

@@ -1,4 +1,4 @@
-//! A command on the other machine while it runs: what it says, line by line, and how it ends.
+//! A running command on the other machine: its output, line by line, and its end.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -13,12 +13,12 @@ use storebench_core::error::{Error, Exit, Result};
 use super::host::Host;
 use crate::cli::output::tell;
 
-/// The time between two looks at whether the user has had enough.
+/// How often an interrupt is checked for.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Lines of what went wrong that are kept.
+/// Lines of standard error that are kept.
 const LINES: usize = 20;
 
-/// A command that runs. It ends with this value.
+/// A running command. Dropping it ends the command.
 #[derive(Debug)]
 pub struct Ssh {
     child: Child,
@@ -29,7 +29,7 @@ impl Ssh {
     /// Starts it.
     ///
     /// # Errors
-    /// When there is no ssh, or adb.
+    /// If there is no ssh, or adb.
     pub fn start(host: &Host, command: &mut Command) -> Result<(Ssh, ChildStdin, ChildStdout)> {
         let mut child = command.spawn().map_err(|error| host.no_program(&error))?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -41,12 +41,12 @@ impl Ssh {
         Ok((Ssh { child, complaints }, input, output))
     }
 
-    /// From now on what it complains of is shown as it comes.
+    /// Shows standard error as it comes from now on.
     pub fn speak(&self) {
         self.complaints.speak();
     }
 
-    /// Waits for its end; `false` where it did not come in time.
+    /// Waits for its end; `false` if it did not come in time.
     pub fn ends_within(&mut self, most: Duration) -> bool {
         let until = Instant::now() + most;
         while Instant::now() < until {
@@ -58,7 +58,7 @@ impl Ssh {
         false
     }
 
-    /// Waits for its end, or ends it when the user has had enough.
+    /// Waits for its end, or ends it on an interrupt.
     ///
     /// # Errors
     /// [`Exit::Interrupted`].
@@ -74,9 +74,9 @@ impl Ssh {
         }
     }
 
-    /// The last that it complained of.
+    /// The last line of its standard error.
     pub fn complaint(&mut self) -> Option<String> {
-        // Words from before its end may still be on their way.
+        // Output from before its end may still arrive.
         if self.ends_within(Duration::from_secs(1)) {
             self.complaints.finish();
         }
@@ -91,10 +91,10 @@ impl Drop for Ssh {
     }
 }
 
-/// Runs a script to its end, with some bytes as its input; what it answers after the mark, line by line.
+/// Runs a script to its end, with some bytes as its input; returns its output after the mark, line by line.
 ///
 /// # Errors
-/// [`Exit::Unreachable`] when it fails, [`Exit::Interrupted`].
+/// [`Exit::Unreachable`] if it fails, [`Exit::Interrupted`].
 pub fn answers(
     host: &Host,
     script: &str,
@@ -110,7 +110,7 @@ pub fn answers(
     });
     let status = std::thread::scope(|scope| {
         scope.spawn(move || {
-            // A command that ends early says itself why.
+            // A command that ends early reports the reason itself.
             let _ = pipe.write_all(input);
         });
         let status = ssh.wait(interrupted);
@@ -128,7 +128,7 @@ pub fn answers(
     }
 }
 
-/// A command's words on its standard error: kept, or shown as they come.
+/// A command's standard error: kept, or shown as it comes.
 #[derive(Debug, Clone, Default)]
 struct Complaints {
     state: Arc<Mutex<State>>,
@@ -172,8 +172,8 @@ impl Complaints {
         }
     }
 
-    /// Waits a moment for what is on its way from a command that has ended. Its end need not come: a shared connection that
-    /// ssh leaves open may hold the pipe.
+    /// Waits a moment for the last output of an ended command. The pipe need not end: a shared connection that
+    /// ssh leaves open may hold it.
     fn finish(&self) {
         let until = Instant::now() + Duration::from_secs(1);
         let ended =

@@ -1,4 +1,4 @@
-//! The messages between the two machines of a remote run: a line of JSON for each, over the input and output of the
+//! The messages between the two machines of a remote run: lines of JSON over the input and output of the
 //! program on the board.
 
 use std::collections::HashSet;
@@ -16,54 +16,54 @@ use storebench_core::workload::loading::Doing;
 
 use crate::cli::properties::Texts;
 
-/// The time between two messages of this machine that it is still there.
+/// The time between two signs of life from this machine.
 pub const BEAT: Duration = Duration::from_secs(20);
-/// The length of a silence which means that the connection is lost.
+/// A silence of this length means that the connection is lost.
 pub const SILENCE: Duration = Duration::from_secs(90);
 
-/// The longest message that is read: a result has its histograms and series in it.
+/// The longest message: a result includes its histograms and series.
 const LONGEST_BYTES: u64 = 256 << 20;
 
-/// The request to the board, first of all. The lines of the results that are here already follow it.
+/// The first message to the board. The lines of existing results follow it.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Request {
-    /// The arguments of `run`, without those that are this machine's affair.
+    /// The arguments of `run`, without those that concern this machine.
     pub arguments: Vec<String>,
-    /// The study's text, and where it comes from.
+    /// The study's text, and its source.
     pub text: String,
     pub origin: String,
     /// The texts of the property files that the arguments name.
     pub properties: Texts,
     /// The command line here, for the results.
     pub command: Vec<String>,
-    /// The run to be resumed.
+    /// The run to resume.
     pub resume: Option<Box<RunHeader>>,
     /// The number of lines of results that follow.
     pub results: usize,
-    /// A client's part of a trial, in place of a run.
+    /// A client's part of a trial, instead of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Box<Task>>,
 }
 
-/// The later messages of this machine.
+/// This machine's later messages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Word {
-    /// It is still there.
+    /// A sign of life.
     Beat,
-    /// The run is to end.
+    /// The run should end.
     Stop,
-    /// It has all results: the board's copy may go.
+    /// All results are here: the board's copy may be deleted.
     Thanks,
     /// An order to a client.
     Order(Box<Order>),
 }
 
-/// The messages of the board.
+/// The board's messages.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Message {
-    /// First of all: it runs, and is of this version.
+    /// The first message: it runs, and has this version.
     Hello { version: String, format: u32 },
     /// The beginning of a new run.
     Header(Box<RunHeader>),
@@ -73,28 +73,28 @@ pub enum Message {
     Extended { by: u64 },
     /// A trial begins.
     Trial { cell: Cell, position: u64, left_s: Option<f64> },
-    /// The progress of the trial at hand in long work: which, records, of how many, in how many seconds.
+    /// Progress of the trial in long work: which, records, of how many, in how many seconds.
     Loading { loading: Option<(Doing, u64, u64, f64)> },
     /// Something of a trial is left there for now.
     Left { why: String },
-    /// A trial's log, which comes before its result.
+    /// A trial's log, before its result.
     Log { name: String, text: String },
-    /// A trial's result: the line that stands in the board's own file.
+    /// A trial's result: the line in the board's own file.
     Result(String),
     /// Text for people.
     Text(String),
-    /// A client's word.
+    /// A client's message.
     Client(Box<Told>),
     /// The run has ended.
     Ended { interrupted: bool, failed: u64 },
-    /// It ended by an error.
+    /// It ended with an error.
     Failed { exit: u8, message: String },
 }
 
 /// Writes a message as a line.
 ///
 /// # Errors
-/// When the other side has gone.
+/// If the other side is gone.
 pub fn send(out: &mut dyn Write, message: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
@@ -105,7 +105,7 @@ pub fn send(out: &mut dyn Write, message: &impl Serialize) -> io::Result<()> {
 /// Reads a line; `None` at the end.
 ///
 /// # Errors
-/// When it can't be read, is longer than any message, or is not whole.
+/// If it can't be read, is too long, or is incomplete.
 pub fn line(from: &mut dyn BufRead) -> io::Result<Option<String>> {
     let mut text = String::new();
     let read = from.take(LONGEST_BYTES).read_line(&mut text)?;
@@ -122,12 +122,12 @@ pub fn receive<T: DeserializeOwned>(from: &mut dyn BufRead) -> io::Result<Option
     line(from)?.map(|line| serde_json::from_str(&line).map_err(io::Error::from)).transpose()
 }
 
-/// Which trials there are among some results: each is its cell and block.
+/// The trials in some results, each by cell and block.
 #[derive(Debug, Default)]
 pub struct Known(HashSet<(String, u32)>);
 
 impl Known {
-    /// Takes note of a result; whether it is new.
+    /// Adds a result; returns whether it is new.
     pub fn add(&mut self, result: &TrialResult) -> bool {
         self.0.insert((result.cell.id(), result.block))
     }

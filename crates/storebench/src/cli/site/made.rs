@@ -1,4 +1,4 @@
-//! The folder of a site: which files in it are ours, so that a later site takes their place and nothing else is touched.
+//! The folder of a site: which files in it are storebench's, so that a later site replaces them and touches nothing else.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -13,7 +13,7 @@ use storebench_report::site::{FOLDERS, Page};
 
 use crate::cli::runs;
 
-/// The file that names those of the site.
+/// The file that lists the site's files.
 const MARKER: &str = ".storebench-site";
 /// More bytes than it has, whatever the number of pages.
 const MOST_MARKER: u64 = 64 << 20;
@@ -23,7 +23,7 @@ const HEAD: &str = "storebench site: the files below were made by it, and the ne
 /// A folder that is free for a site, or has one.
 pub struct Made {
     path: PathBuf,
-    /// The files of the site that is there.
+    /// The files of the existing site.
     before: BTreeSet<String>,
 }
 
@@ -33,10 +33,10 @@ pub fn is_site(folder: &Path) -> bool {
 }
 
 impl Made {
-    /// Looks at a folder that a user named, and makes it if it is not there.
+    /// Examines a folder that a user named, and makes it if missing.
     ///
     /// # Errors
-    /// [`Exit::NotStorebench`] when something is in it and no site is.
+    /// [`Exit::NotStorebench`] if it holds something other than a site.
     pub fn at(path: &Path) -> Result<Made> {
         let mut entries = fs::read_dir(path).ok();
         let is_free = entries.as_mut().is_none_or(|entries| entries.next().is_none());
@@ -56,15 +56,15 @@ impl Made {
         Ok(Made { path, before })
     }
 
-    /// The folder, in full.
+    /// The absolute path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes a site in the place of the one that is there.
+    /// Writes a site over the existing one.
     ///
     /// # Errors
-    /// When a file can't be written or deleted, or something of this name is not of the site: then nothing has been deleted.
+    /// If a file can't be written or deleted, or a file of this name is not the site's: then nothing has been deleted.
     pub fn write(&self, pages: &[Page]) -> Result<()> {
         let names: BTreeSet<String> = pages.iter().map(|page| page.name.clone()).collect();
         let foreign =
@@ -81,7 +81,7 @@ impl Made {
                 made => drop(made.map_err(Error::io("making", &self.path.join(name)))?),
             }
         }
-        // Whatever ends this early, the next site knows which files are ours.
+        // Whatever ends this early, the next site knows which files are storebench's.
         self.mark(&folder, &names.union(&self.before).cloned().collect())?;
         for name in &self.before {
             self.delete(&folder, name)?;
@@ -109,7 +109,7 @@ impl Made {
         written().map_err(Error::io("writing", &path))
     }
 
-    /// Deletes a file of the site that was there, if it still is.
+    /// Deletes a file of the earlier site, if it still exists.
     fn delete(&self, folder: &Folder, name: &str) -> Result<()> {
         let deleted = match name.split_once('/') {
             Some((within, file)) => {
@@ -121,7 +121,7 @@ impl Made {
     }
 }
 
-/// That a file has gone by itself is no error.
+/// A file that is already gone is no error.
 fn gone(deleted: std::io::Result<()>) -> std::io::Result<()> {
     match deleted {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -137,7 +137,7 @@ fn theirs(path: &Path, name: &str) -> Error {
     Error::new(Exit::NotStorebench, message)
 }
 
-/// The names in a marker; `None` where it is not one of ours, or names a file that no site has.
+/// The names in a marker; `None` if it is not storebench's, or names a file that no site has.
 fn files(text: &str) -> Option<BTreeSet<String>> {
     let is_plain = |name: &str| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\']);
     let is_page = |name: &str| match name.split_once('/') {

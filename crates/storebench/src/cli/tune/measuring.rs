@@ -1,4 +1,4 @@
-//! The races behind a tuning: run, until the search is over or the time is up.
+//! Runs the races behind a tuning, until the search or the time is over.
 
 use std::time::Duration;
 
@@ -29,17 +29,17 @@ use super::super::stages::Stages;
 use super::plans::Length;
 use super::{Asked, plans};
 
-/// Blocks of the first race that there is to be time for; and where that would take other records than were asked for.
+/// Blocks of the first race that there should be time for; and if that would need other records than asked for.
 const SCREEN_BLOCKS: f64 = 8.0;
 const FEWEST_SCREEN_BLOCKS: f64 = 4.0;
-/// Trials of the default, at most, to find how many operations a trial is to have.
+/// The most trials of the default to find the number of operations of a trial.
 const PILOTS: usize = 4;
-/// The time that a race takes before its first trial, in seconds, until one was run.
+/// The time of a race before its first trial, in seconds, until one was run.
 const RACE_S: f64 = 1.5;
-/// The number of times that the best and the default are compared in fresh trials, however late it is: an interval
-/// needs so many.
+/// How often the best and the default are compared in fresh trials, however late it is: an interval
+/// needs this many.
 const FEWEST_PAIRS: u32 = 3;
-/// The number of times that the two are compared with other records.
+/// How often the two are compared with other records.
 const BESIDE_BLOCKS: u32 = 3;
 
 /// Races settings until the search is over.
@@ -47,12 +47,12 @@ pub struct Measuring<'a> {
     asked: &'a Asked<'a>,
     pub stages: Stages<'a>,
     probe: Probe,
-    /// The default alone, as each trial is made.
+    /// The default alone, as in each trial.
     plan: Plan,
     changes: Vec<Change>,
-    /// The settings that were refused before the first race.
+    /// The settings that were rejected before the first race.
     refused: Vec<LeftOut>,
-    /// Blocks whose seeds are taken.
+    /// Blocks whose seeds are used up.
     blocks: u32,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Measuring<'a> {
         Ok(Measuring { asked, stages, probe, plan, changes, refused: Vec::new(), blocks: 0 })
     }
 
-    /// Measures; says whether it was interrupted.
+    /// Measures; returns whether it was interrupted.
     pub fn measure(&mut self) -> Result<bool> {
         if self.rehearse()? || self.size()? {
             return Ok(true);
@@ -80,15 +80,15 @@ impl<'a> Measuring<'a> {
                 return Ok(true);
             }
             if self.stages.runs.len() < number {
-                // There is no room for it any more, and there would be none for the same race again.
+                // There is no room for it any more, nor for the same race again.
                 break;
             }
         }
         self.beside()
     }
 
-    /// Tries each value in a short trial: what fails, promises less, or changes nothing is left out. A value that is the default
-    /// itself is not worth a word.
+    /// Tries each value in a short trial: values that fail, promise less, or change nothing are left out. A value equal to the default
+    /// is not mentioned.
     fn rehearse(&mut self) -> Result<bool> {
         let arms: Vec<Settings> = self.changes.iter().map(Change::alone).collect();
         let plan = plans::race(&self.plan, Kind::Screen, self.asked.store.name, &arms);
@@ -139,7 +139,7 @@ impl<'a> Measuring<'a> {
         Ok(false)
     }
 
-    /// Finds how many records and operations a trial is to have, by trials of the default.
+    /// Finds the number of records and operations of a trial, by trials of the default.
     fn size(&mut self) -> Result<bool> {
         let left_s = self.budget_s() * SCREEN_UNTIL - self.stages.spent_s() - RACE_S;
         let block_s = |blocks: f64| left_s / (blocks * (self.changes.len() + 1) as f64);
@@ -189,7 +189,7 @@ impl<'a> Measuring<'a> {
         races(&self.stages.runs, &self.judge(&[])).into_iter().map(|(_, raced)| raced).collect()
     }
 
-    /// The time that is used up, and what a trial and a race take.
+    /// The time used so far, and the times of a trial and a race.
     fn time(&self) -> Time {
         let spent_s = self.stages.spent_s();
         let trials: Vec<f64> =
@@ -201,7 +201,7 @@ impl<'a> Measuring<'a> {
         Time { budget_s: self.budget_s(), spent_s, trial_s: trial_s * OVERHEAD, race_s: RACE_S }
     }
 
-    /// Runs a race; says whether it was interrupted.
+    /// Runs a race; returns whether it was interrupted.
     fn carry_out(&mut self, name: &str, plan: &Plan, race: &Race) -> Result<bool> {
         let mut launch = self.stages.launch(plan)?;
         if launch.cells.len() < 2 && !self.stages.runs.is_empty() {
@@ -233,7 +233,7 @@ impl<'a> Measuring<'a> {
         Ok(interrupted)
     }
 
-    /// The settings that are told as a gain, if any.
+    /// The settings that are reported as a gain, if any.
     fn best(&self) -> Option<Settings> {
         let harness = report::harness(self.stages.stores);
         let merged = Merged::new(&self.stages.runs, &harness);
@@ -241,7 +241,7 @@ impl<'a> Measuring<'a> {
         Some(tuned.changes()?.changes.iter().flat_map(Change::alone).collect())
     }
 
-    /// The best and the default with other records, as far as there is time.
+    /// Compares the best and the default with other records, as time allows.
     fn beside(&mut self) -> Result<bool> {
         let Some(best) = self.best() else { return Ok(false) };
         let here_s = plans::estimate_s(&self.plan, self.stages.stores, &self.probe);
@@ -269,7 +269,7 @@ impl<'a> Measuring<'a> {
         Ok(false)
     }
 
-    /// Names a race, and the rest of the budget.
+    /// Shows a race, and the rest of the budget.
     fn tell_race(&self, race: &Race) {
         let rivals = race.arms.len() - 1;
         let stage = match race.kind {
@@ -284,15 +284,15 @@ impl<'a> Measuring<'a> {
     }
 }
 
-/// Whether a setting was read back with a value, in small or capital letters.
+/// Whether a setting was read back with a value, ignoring case.
 fn is_read_back(settings: &[Setting], name: &str, value: &str) -> bool {
     settings.iter().any(|own| own.name == name && own.value.eq_ignore_ascii_case(value))
 }
 
-/// The factor by which the time between trials adds to their own.
+/// The factor between the time of trials with and without the time between them.
 const OVERHEAD: f64 = 1.1;
 
-/// The blocks of a race that a budget that is too short has all the same.
+/// The blocks of a race that are run even if the budget is too short.
 fn certain_blocks(kind: Kind) -> u32 {
     match kind {
         Kind::Screen => 1,

@@ -1,4 +1,4 @@
-//! The plans behind a tuning: how many records and operations a trial has, and which settings a race compares.
+//! Plans the measurements of a tuning: the number of records and operations of a trial, and the settings of a race.
 
 use std::path::Path;
 
@@ -17,42 +17,42 @@ use storebench_report::tuning::race::{Kind, Settings};
 use super::super::question::{self, counts, most_records, records_of, size_of, sized};
 use super::Asked;
 
-/// Operations of a trial where nothing is known yet; few, below which records are taken away as well; the fewest, and the most: more
-/// say little more.
+/// Operations of a trial without earlier knowledge; a number below which records are reduced as well; the fewest, and the most: more
+/// add little.
 const OPERATIONS: u64 = 2000;
 const FEW: u64 = 500;
 const FEWEST: u64 = 100;
 const MOST: u64 = 20_000;
-/// Other record sizes are so many times smaller and larger.
+/// The factor to smaller and larger record sizes.
 const SIZE_STEP: u64 = 8;
-/// Other record counts are so many times smaller and larger.
+/// The factor to smaller and larger record counts.
 const COUNT_STEP: u64 = 10;
-/// A trial may take this many times as long as it is to take.
+/// The factor by which a trial may exceed its planned time.
 const TOO_LONG: f64 = 1.3;
 
-/// The plan of the default alone, but for its numbers of records and operations.
+/// The plan of the default alone, without its numbers of records and operations.
 pub fn plan(asked: &Asked<'_>) -> Result<Plan> {
     let title = format!("Settings of {}: {}", asked.store.name, asked.question);
     let named = [asked.store.name.to_owned()];
     question::plan(("tune", title), &named, (asked.seed, Period(asked.budget)), asked.question)
 }
 
-/// The same with the question's records, or as many as the disk holds.
+/// The plan with the question's records, or as many as fit onto the disk.
 pub fn first(plan: &Plan, asked: &Asked<'_>, place: &Path) -> Result<Plan> {
     let records = asked.question.records.min(most_records(asked.question, place)?);
     fitting(plan, records, OPERATIONS)
 }
 
-/// The length that a trial is to have, in seconds.
+/// The planned time of a trial, in seconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Length {
-    /// So long, that there is time for enough blocks: operations are added until then.
+    /// Short enough for enough blocks: operations are added up to this.
     pub aim_s: f64,
-    /// Records are taken away only where a trial would take longer than this: it leaves time for the fewest blocks.
+    /// Records are reduced only if a trial would take longer: it leaves time for the fewest blocks.
     pub most_s: f64,
 }
 
-/// The same with fewer operations and records, so that a trial is likely to take no more than `most_s` seconds.
+/// The plan with fewer operations and records, so that a trial likely takes at most `most_s` seconds.
 pub fn estimated(mut plan: Plan, stores: &[StoreDef], probe: &Probe, most_s: f64) -> Result<Plan> {
     while estimate_s(&plan, stores, probe) > most_s {
         let Some(smaller) = smaller(&plan, CrudParameters::of(&plan.parameters).operations > FEW)? else {
@@ -63,7 +63,7 @@ pub fn estimated(mut plan: Plan, stores: &[StoreDef], probe: &Probe, most_s: f64
     Ok(plan)
 }
 
-/// A plan whose trials take as long as they are to, by a trial of this one; `None` where it is as it should be.
+/// A plan whose trials take the planned time, judging by a trial of this one; `None` if this one does.
 pub fn corrected(plan: &Plan, tried: &TrialResult, length: Length) -> Result<Option<Plan>> {
     let operations = CrudParameters::of(&plan.parameters).operations;
     let timed_ns: u64 =
@@ -72,15 +72,15 @@ pub fn corrected(plan: &Plan, tried: &TrialResult, length: Length) -> Result<Opt
     if tried.wall_s > length.most_s * TOO_LONG {
         return smaller(plan, timed_s > tried.wall_s / 2.0 || operations > FEW);
     }
-    // The time of a trial beside its operations is the same however many there are.
+    // The time of a trial outside its operations does not depend on their number.
     let room_s = length.aim_s - (tried.wall_s - timed_s);
     let fit = (operations as f64 * room_s / timed_s.max(1e-9)) as u64;
     let more = fit.min(if is_cold(plan) { records_of(plan).from } else { MOST });
     (more > operations + operations / 2).then(|| fitting(plan, records_of(plan).from, more)).transpose()
 }
 
-/// With half of the operations or of the records, as is wished, if there are enough of them; `None` where it is as small as can
-/// be.
+/// With half of the operations or of the records, as wished, if there are enough; `None` if both are at their
+/// minimum.
 fn smaller(plan: &Plan, fewer_operations: bool) -> Result<Option<Plan>> {
     let (records, operations) = (records_of(plan).from, CrudParameters::of(&plan.parameters).operations);
     let (records, operations) = match (fewer_operations, operations > FEWEST, records > FEWEST) {
@@ -95,13 +95,13 @@ fn is_cold(plan: &Plan) -> bool {
     plan.axes.list::<Cache>(Axis::CACHE) == [Cache::Cold]
 }
 
-/// A plan with so many records and operations; no more cold reads than records, as most of them would find in memory what an
-/// earlier one has read.
+/// A plan with these numbers of records and operations; no more cold reads than records, as most of them would repeat an
+/// earlier read.
 fn fitting(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
     sized(plan, records, if is_cold(plan) { operations.min(records) } else { operations })
 }
 
-/// The time that a trial of the default may take, in seconds.
+/// The estimated time of a trial of the default, in seconds.
 pub fn estimate_s(plan: &Plan, stores: &[StoreDef], probe: &Probe) -> f64 {
     let cells = schedule::cells(plan, stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
     let cell = cells.ok().and_then(|(cells, _)| cells.into_iter().next());

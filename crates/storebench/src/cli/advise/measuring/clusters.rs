@@ -1,4 +1,4 @@
-//! The recommended store beside servers and clusters.
+//! Compares the recommended store with servers and clusters.
 
 use std::time::Instant;
 
@@ -19,19 +19,19 @@ use super::{FEWEST_BLOCKS, Measuring, block_took, blocks};
 /// The shares of the budget after which servers, and clusters, are not measured again.
 const SERVERS_SHARE: f64 = 0.8;
 const CLUSTERS_SHARE: f64 = 0.92;
-/// Messages of a cluster that an operation waits for, and those for each record: it is read back after the operations, and after a kill.
+/// Messages of a cluster that an operation waits for, and messages for each record: it is read back after the operations, and after a kill.
 const ROUND_TRIPS: u64 = 2;
 const READ_BACK: u64 = 4;
-/// The time in which a cluster starts, chooses who leads and ends, for a trial and for its kill check, in seconds.
+/// The time of a cluster for starting, electing a leader and stopping, for a trial and its kill check, in seconds.
 const START_S: f64 = 5.0;
-/// The times in which one of its servers starts by itself that this takes beside: all start for the trial and three times for its checks,
+/// The additional time in starts of a single server: all servers start for the trial and three times for its checks,
 /// and share the processors.
 const STARTS: f64 = 8.0;
 
-/// The store that can be a cluster here.
+/// The store that can form a cluster here.
 ///
 /// # Errors
-/// [`Exit::UnknownStore`] where there is none, with what it lacks; [`Exit::BadValue`] where clusters alone answer the question.
+/// [`Exit::UnknownStore`] if there is none, with what it lacks; [`Exit::BadValue`] if only clusters answer the question.
 pub fn able(stores: &[StoreDef], question: &Question) -> Result<String> {
     if question.guarantee == Guarantee::Node {
         return Err(Error::bad_value(
@@ -52,11 +52,11 @@ pub fn able(stores: &[StoreDef], question: &Question) -> Result<String> {
     })
 }
 
-/// The plans of servers and of clusters, and how long a block of the second takes by the estimates, in seconds.
+/// The plans of servers and of clusters, and the estimated time of a block of the second, in seconds.
 type Pair = (Plan, Plan, f64);
 
 impl Measuring<'_> {
-    /// Measures the best store beside a server, and then a cluster of it, as far as there is time; says whether that was interrupted.
+    /// Measures the best store and a server, and then a cluster, as time allows; returns whether that was interrupted.
     pub(super) fn beside_clusters(&mut self, best: &str, server: &str, network: Period) -> Result<bool> {
         let Some((alone, clusters, clusters_s)) = self.plans_of_clusters(best, server, network)? else {
             self.clusters.no_time = true;
@@ -64,7 +64,7 @@ impl Measuring<'_> {
         };
         let records = counted(records_of(&alone).from, "record");
         self.stages.tell(&format!("next to servers and clusters: {best} and {server}, with {records}"));
-        // The first leaves the second the time for a block.
+        // The first leaves the second enough time for a block.
         let stages =
             [("servers", alone, SERVERS_SHARE, clusters_s), ("clusters", clusters, CLUSTERS_SHARE, 0.0)];
         for (name, plan, share, after_s) in stages {
@@ -93,8 +93,8 @@ impl Measuring<'_> {
         Ok(false)
     }
 
-    /// The plans of that, of fresh databases, with as many records and operations as a block of each has time for; `None` where it has time
-    /// for none.
+    /// The plans of both, with new databases, and as many records and operations as there is time for in a block of each; `None` without
+    /// enough time.
     fn plans_of_clusters(&self, best: &str, server: &str, network: Period) -> Result<Option<Pair>> {
         let mut alone = self.plan.clone();
         alone.name = PLAN.into();
