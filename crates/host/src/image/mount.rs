@@ -163,7 +163,7 @@ fn by_fuse(name: &str, options: &str, source: &Path, at: &Path) -> io::Result<()
 /// else.
 ///
 /// # Errors
-/// When the mount stays in use for [`PATIENCE`], or is not storebench's.
+/// When the mount stays in use for ten seconds, or is not storebench's.
 pub fn detach(site: Site<'_>) -> io::Result<()> {
     let image = site.real()?.join(site.image);
     if detach_if(site, |found| is_of(found, &image))? {
@@ -209,7 +209,7 @@ fn is_busy(error: &io::Error) -> bool {
 /// else.
 ///
 /// # Errors
-/// When the mount stays in use for [`PATIENCE`], or is not storebench's.
+/// When the mount stays in use for ten seconds, or is not storebench's.
 pub fn detach_disk(folder: &File, at: &str) -> io::Result<()> {
     let site = Site { folder, image: at, at };
     let is_disk =
