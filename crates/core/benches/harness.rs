@@ -63,7 +63,7 @@ fn main() {
     );
 }
 
-/// Calls that go through libraries beside the same calls that don't, by turns: the median of the differences of the mean latencies.
+/// Calls that go through libraries and the same calls that don't, in turn: the median of the differences of the mean latencies.
 fn boundary(clock: &Clock) {
     let paths = std::env::var_os("STOREBENCH_BENCH_LIBRARIES").unwrap_or_default();
     for path in std::env::split_paths(&paths) {

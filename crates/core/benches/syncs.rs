@@ -1,4 +1,4 @@
-//! The cost of counting syncs: calls through this program's definitions beside the C library's own, and beside a real
+//! The cost of counting syncs: calls through this program's definitions compared with the C library's own, and with a real
 //! sync in the current directory or the one in `STOREBENCH_BENCH_DIRECTORY`.
 
 #![allow(
@@ -37,7 +37,7 @@ fn main() {
             mem::transmute::<*mut c_void, WriteTo>(next(c"write")),
         )
     };
-    // SAFETY: -1 is no descriptor, which the call only tells.
+    // SAFETY: -1 is no descriptor, which the call only reports.
     let sync = paired(|| unsafe { libc::fdatasync(-1) }, || unsafe { theirs(-1) });
     let nowhere = File::create("/dev/null").expect("/dev/null can be written");
     let (fd, byte) = (nowhere.as_raw_fd(), [0_u8]);

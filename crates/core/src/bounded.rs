@@ -61,7 +61,7 @@ pub fn end(path: &Path, most: u64) -> Vec<u8> {
     plain_file(path).and_then(|file| end_of(file, most)).unwrap_or_default()
 }
 
-/// The last bytes of an open file, up to so many.
+/// The last bytes of an open file, at most `most`.
 pub fn end_of(mut file: File, most: u64) -> io::Result<Vec<u8>> {
     let from = file.metadata()?.len().saturating_sub(most);
     file.seek(SeekFrom::Start(from))?;
@@ -70,7 +70,7 @@ pub fn end_of(mut file: File, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A source that gives so many bytes until it is allowed more, so that each piece is bounded.
+/// A source that stops after a number of bytes until it is allowed more, so that each piece is bounded.
 pub struct Rationed<R> {
     source: R,
     left: u64,
@@ -78,7 +78,7 @@ pub struct Rationed<R> {
 }
 
 impl<R: Read> Rationed<R> {
-    /// A source of pieces of up to so many bytes.
+    /// A source of pieces of up to `most` bytes.
     pub fn new(source: R, most: u64) -> Rationed<R> {
         Rationed { source, left: most, most }
     }

@@ -114,7 +114,7 @@ pub fn without_user(text: &str) -> Cow<'_, str> {
 /// Mount options whose values are names and addresses.
 const NAMING: [&str; 7] = ["addr", "clientaddr", "domain", "mountaddr", "name", "user", "username"];
 
-/// Mount options as anyone may read them: of those that name files, people and machines the names alone.
+/// Mount options as anyone may read them: options with files, people and machines show only their names.
 pub fn mount_options(options: &str) -> String {
     let shown = |option: &str| match option.split_once('=') {
         Some((name, value)) if value.contains(['/', '\\', '@']) || NAMING.contains(&name) => {

@@ -376,7 +376,7 @@ pub struct StoreDef {
 }
 
 impl StoreDef {
-    /// A store with nothing of its own; entries of the table say the rest.
+    /// An empty entry, from which entries of the table differ.
     pub const DEFAULT: StoreDef = StoreDef {
         name: "",
         kind: Kind::Engine,

@@ -215,7 +215,7 @@ impl Counter {
         }
     }
 
-    /// Counts a reply that was sent so long after it was due.
+    /// Counts a reply that was sent `late` after it was due.
     pub fn sent(&mut self, late: Nanos) {
         self.counts.requests.late_ns += late;
         self.late.saturating_record(late.max(1));

@@ -44,7 +44,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// The first so many entries of a log, whose end may be missing.
+    /// The first `count` entries of a log, whose end may be missing.
     pub fn first(count: usize, log: impl io::Read) -> io::Result<Log> {
         Log::of(Reader::begin(log)?.take(count))
     }
@@ -158,7 +158,7 @@ impl Log {
         self
     }
 
-    /// Writes the first so many of its entries as a log.
+    /// Writes the first `count` of its entries as a log.
     pub fn write(&self, count: usize, out: Box<dyn io::Write + Send>) -> io::Result<()> {
         let mut writer = Writer::begin(out, true)?;
         for Entry { request, arrived, data } in self.entries.iter().take(count) {

@@ -1,4 +1,4 @@
-//! Disks by name: those that come with storebench, each parameter with its source, and a plan's own.
+//! Disks by name: shipped ones, each parameter with its source, and a plan's own.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -113,7 +113,7 @@ impl Disk {
         }
     }
 
-    /// A device at rest, with an image of so many bytes; its randomness follows from a seed. Fails when it can't be modelled or
+    /// A device at rest, with an image of the given bytes; its randomness follows from a seed. Fails when it can't be modelled or
     /// is smaller than the image.
     pub fn device(&self, image_bytes: u64, seed: u64) -> Result<Box<dyn Device>, String> {
         self.check()?;

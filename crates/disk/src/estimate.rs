@@ -140,7 +140,7 @@ impl Shadow {
         self.now
     }
 
-    /// The moment so long after some replies, once all are due.
+    /// The moment a time after some replies, once all are due.
     fn moment(&self, after: &After) -> Option<Nanos> {
         let due = after.replies.iter().map(|id| self.due.get(id).copied());
         Some(due.collect::<Option<Vec<Nanos>>>()?.into_iter().max().unwrap_or_default() + after.pause)

@@ -16,7 +16,7 @@ const COUNT: u64 = 2_000;
 /// A load that devices are judged by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Load {
-    /// Reads of 4 KiB all over a file of 128 MiB, so many at once.
+    /// Reads of 4 KiB all over a file of 128 MiB, this many at once.
     RandomReads(u32),
     /// Writes of 4 KiB all over it, one after the other, without a flush.
     RandomWrites,

@@ -1,4 +1,4 @@
-//! Requests one after the other, with so many under way at once: what a device makes of them in virtual time.
+//! Requests in sequence, with a number under way at once: what a device makes of them in virtual time.
 
 use crate::device::Device;
 use crate::request::{Nanos, Request, SECOND};

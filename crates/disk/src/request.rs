@@ -35,17 +35,17 @@ pub struct Request {
 }
 
 impl Request {
-    /// Reads so many bytes from `at` on.
+    /// Reads bytes from `at` on.
     pub fn read(at: u64, bytes: u64) -> Request {
         Request { kind: Kind::Read, at, bytes }
     }
 
-    /// Writes so many bytes from `at` on.
+    /// Writes bytes from `at` on.
     pub fn write(at: u64, bytes: u64) -> Request {
         Request { kind: Kind::Write, at, bytes }
     }
 
-    /// Gives up so many bytes from `at` on.
+    /// Gives up bytes from `at` on.
     pub fn discard(at: u64, bytes: u64) -> Request {
         Request { kind: Kind::Discard, at, bytes }
     }

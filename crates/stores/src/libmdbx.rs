@@ -264,7 +264,7 @@ fn sync_mode(options: &OpenOptions<'_>, given: &Given<'_>) -> Result<c_uint> {
         .ok_or_else(|| given.refuse("sync_mode", "durable, nometasync, safe_nosync or utterly_nosync"))
 }
 
-/// The word for the way to sync in these flags: the last whose flags are all set, as the library adds those of the safer ones.
+/// The word for the way to sync in these flags: the last whose flags are all set, as the library adds the flags of the safer ones.
 fn name_of(flags: c_uint) -> &'static str {
     SYNC_MODES.iter().rfind(|(_, mode)| flags & mode == *mode).map_or("durable", |(name, _)| name)
 }

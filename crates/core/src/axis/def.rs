@@ -40,7 +40,7 @@ pub struct AxisDef {
     pub words: fn(&Value) -> String,
     /// Completes a value without an upper bound from the plan's values.
     pub completed: fn(Value, &[Value]) -> Value,
-    /// Splits a list at commas, for values that can have commas; `None` for those that have them only in numbers.
+    /// Splits a list at commas, for values that can contain commas; `None` if only their numbers can.
     pub split: Option<fn(&str) -> Vec<String>>,
 }
 

@@ -72,7 +72,7 @@ pub enum Rate {
     /// Closed loop: each begins when the one before it has ended.
     #[default]
     Closed,
-    /// Open loop: so many begin each second, over all threads, whether or not those before have ended; latency counts from the
+    /// Open loop: this number begins each second, over all threads, whether or not earlier ones have ended; latency counts from the
     /// moment when an operation was due.
     PerSecond(u32),
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// A file system with less room than this, in bytes, counts as full: engines write pages and blocks of so many.
+/// A file system with less room than this, in bytes, counts as full: engines write pages and blocks of this size.
 const FULL_BYTES: u64 = 64 << 10;
 
 /// Whether the file system of a path has no room for a page or two.

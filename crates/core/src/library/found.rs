@@ -24,7 +24,7 @@ pub fn find(path: &Path) -> Result<Library, String> {
     Ok(Library { path, sha256 })
 }
 
-/// The start of a digest, which tells builds apart.
+/// The start of a digest, enough to distinguish builds.
 pub fn short(sha256: &str) -> &str {
     sha256.get(..12).unwrap_or(sha256)
 }

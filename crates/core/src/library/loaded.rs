@@ -90,7 +90,7 @@ fn load(library: &Library) -> Result<Vec<Table>, String> {
     if table.count == 0 || table.count > MOST_STORES || table.stores.is_null() {
         return Err(format!("it describes {} stores", table.count));
     }
-    // SAFETY: there are so many, by the header.
+    // SAFETY: by the header, there are `count` stores.
     let entries = unsafe { std::slice::from_raw_parts(table.stores, table.count as usize) };
     entries.iter().map(|entry| checked(*entry)).collect()
 }
@@ -132,7 +132,7 @@ pub fn list<'a, T>(field: &str, first: *const T, count: usize) -> Result<&'a [T]
     if first.is_null() || count > MOST_VALUES {
         return Err(format!("{field} is NULL, or has {count} entries"));
     }
-    // SAFETY: there are so many, by the header.
+    // SAFETY: there are as many, by the header.
     Ok(unsafe { std::slice::from_raw_parts(first, count) })
 }
 

@@ -312,7 +312,7 @@ fn bytes<'a>(of: &str, first: *const c_void, length: usize) -> Result<&'a [u8]> 
     if first.is_null() || length > isize::MAX as usize {
         return Err(StoreError::Engine(format!("the library's {of} showed {length} bytes at {first:?}")));
     }
-    // SAFETY: so many bytes are there until the next call, by the header.
+    // SAFETY: by the header, `length` bytes are there until the next call.
     Ok(unsafe { slice::from_raw_parts(first.cast(), length) })
 }
 

@@ -290,7 +290,7 @@ impl Group {
         fs::write(&procs, "0").map_err(|error| format!("joining {}: {error}", procs.display()))
     }
 
-    /// The bytes charged now, and those of them that are page cache.
+    /// The bytes charged now, and how many of them are page cache.
     pub fn charged(&self) -> Option<(u64, u64)> {
         let (file, line) = self.version.now();
         let read = |name: &str| fs::read_to_string(self.folder.join(name)).ok();

@@ -238,7 +238,7 @@ mod tests {
             .unwrap();
         let leader = shell.id();
         let processes = || with_children(vec![leader]);
-        // Until the shell has waited for those that copied.
+        // Until the shell has waited for its children that copied.
         while bytes_of(&[leader]).0 < 4 << 20 {
             std::thread::sleep(Duration::from_millis(5));
         }

@@ -48,7 +48,7 @@ impl Clock {
         ((u128::from(end.saturating_sub(start)) * u128::from(self.scale)) >> 32) as u64
     }
 
-    /// The number of ticks in so many nanoseconds.
+    /// The number of ticks in this number of nanoseconds.
     pub fn ticks(&self, nanoseconds: f64) -> f64 {
         nanoseconds * (1_u64 << 32) as f64 / self.scale as f64
     }

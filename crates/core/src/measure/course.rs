@@ -74,7 +74,7 @@ struct Look {
     at: Duration,
     processors: Option<Snapshot>,
     device: Option<Activity>,
-    /// Bytes charged, and those of them that are page cache.
+    /// Bytes charged, and how many of them are page cache.
     charged: Option<(u64, u64)>,
     /// Microseconds in which something waited, since boot.
     stalled_us: [Option<u64>; 3],

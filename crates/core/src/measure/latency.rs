@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::result::Latency;
 
-/// The largest latency told apart, in nanoseconds: an hour. Longer ones count as an hour in the histogram alone.
+/// The largest distinguished latency, in nanoseconds: an hour. Longer ones count as an hour in the histogram alone.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// An empty histogram, all of whose memory is resident.

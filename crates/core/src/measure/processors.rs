@@ -1,4 +1,4 @@
-//! The time of the machine's processors by what they did, from /proc/stat: of all, or of those that a trial may use.
+//! The time of the machine's processors by what they did, from /proc/stat: of all, or of those allowed to a trial.
 
 use std::fs;
 use std::io;

@@ -63,7 +63,7 @@ pub fn wait() -> Rest {
     Rest { took_ns: start.elapsed().as_nanos() as u64, at_rest }
 }
 
-/// Whether so many looks without work come before the end; `look` gives whether there was work, and `None` at the end.
+/// Whether `quiet` looks in sequence without work come before the end; `look` gives whether there was work, and `None` at the end.
 fn comes_to_rest(quiet: u32, mut look: impl FnMut() -> Option<bool>) -> bool {
     let mut seen = 0_u32;
     while seen < quiet {

@@ -52,7 +52,7 @@ struct Done {
 const PENDING: usize = 3;
 
 impl Series {
-    /// For phases with so many threads. Takes all memory that it usually needs.
+    /// For phases with this number of threads. Takes all memory that it usually needs.
     pub fn new(threads: usize) -> Result<Series, String> {
         Series::every(Duration::from_secs(1), threads)
     }

@@ -263,7 +263,7 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// One more, that took so long.
+    /// Adds a call of `ns` nanoseconds.
     #[inline]
     pub fn add(&mut self, ns: u64) {
         self.count += 1;
@@ -393,7 +393,7 @@ pub struct RecoveryCheck {
     pub not_made: Option<String>,
 }
 
-/// A store with so many records, killed several times, and closed.
+/// A store of one number of records, killed several times, and closed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recovery {
     /// The records with which it was killed first.

@@ -11,7 +11,7 @@ pub struct Parts {
     pub parts: Vec<u32>,
     /// The number of parts of the whole plan.
     pub of: u32,
-    /// The combinations that are in them, those that are left out included.
+    /// The combinations in these parts, including those that are left out.
     pub combinations: u64,
     /// The digest of the split: parts of one split alone make a whole.
     pub split: String,

@@ -13,7 +13,7 @@ pub struct Pauses {
     pub calls: u64,
     /// The time that they took together, in nanoseconds.
     pub calls_ns: u64,
-    /// Pauses, by the call that took so long: `update`, `insert`, `remove` or `scan`.
+    /// Pauses, by the call that paused: `update`, `insert`, `remove` or `scan`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub by_call: BTreeMap<String, u64>,
     /// The time that pauses took together, in nanoseconds.

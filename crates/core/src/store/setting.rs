@@ -122,7 +122,7 @@ impl SettingDef {
         }
     }
 
-    /// Whether it is the size of a buffer of writes, and so many did not fill it.
+    /// Whether it is the size of a write buffer that these writes did not fill.
     pub fn is_unfilled(&self, size: &str, written: &Written) -> bool {
         let most = written.bytes() + written.records * BUFFERED;
         self.is_filled_by_writes && size.parse::<u64>().is_ok_and(|size| most < size)

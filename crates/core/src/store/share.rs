@@ -4,7 +4,7 @@
 /// A setting's part of the memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Share {
-    /// The part: so many, of so many.
+    /// The part as a fraction: numerator and denominator.
     pub part: (u64, u64),
     /// The engine takes multiples of this, in bytes.
     pub step: u64,
@@ -21,13 +21,13 @@ pub struct Share {
 }
 
 impl Share {
-    /// One part in so many.
+    /// One part in `of`.
     pub const fn one_in(of: u64, says: &'static str, source: &'static str) -> Share {
         let write: fn(u64) -> String = |bytes| bytes.to_string();
         Share { part: (1, of), step: 1, by_session: false, only_with: None, says, source, write }
     }
 
-    /// Takes so many of these parts.
+    /// Takes this number of parts.
     pub const fn times(self, parts: u64) -> Share {
         Share { part: (parts, self.part.1), ..self }
     }
@@ -37,7 +37,7 @@ impl Share {
         Share { only_with: Some((name, value)), ..self }
     }
 
-    /// Rounds to multiples of so many bytes, for engines that need that.
+    /// Rounds to multiples of `step` bytes, for engines that need that.
     pub const fn in_steps(self, step: u64) -> Share {
         Share { step, ..self }
     }
@@ -60,7 +60,7 @@ impl Share {
         format!("{parts}/{of} of the memory{sessions}{only}")
     }
 
-    /// The setting's value on a machine with so many bytes of memory.
+    /// The setting's value on a machine with this memory in bytes.
     pub fn value(&self, memory: u64, sessions: u64) -> String {
         let (parts, of) = self.part;
         let all = u128::from(memory) * u128::from(parts) / u128::from(of.max(1));

@@ -32,7 +32,7 @@ impl Hasher for AsItIs {
 enum Value {
     /// From before the trace: its first operation was one that looks for it.
     Before,
-    /// From the trace, with so many bytes.
+    /// A value from the trace, with its size in bytes.
     Written(u32),
     /// It has none.
     Gone,
@@ -87,7 +87,7 @@ impl Tally {
 pub struct Left {
     /// Keys that are looked for before they are written.
     pub before: Tally,
-    /// Of these, those that still have that value.
+    /// The keys of `before` that keep their value.
     pub kept: Tally,
     /// Keys with a value that the trace wrote.
     pub written: Tally,
@@ -152,7 +152,7 @@ impl Census {
         self.keys.len() as u64 * self.one_in()
     }
 
-    /// The records that are touched up to an operation. A value whose size the trace never tells has `unknown` bytes.
+    /// The records that are touched up to an operation. A value whose size is nowhere in the trace has `unknown` bytes.
     pub fn touched_up_to(&self, position: u64, unknown: u64) -> Tally {
         let mut tally = Tally::default();
         for history in self.keys.values().filter(|history| history.first <= position) {

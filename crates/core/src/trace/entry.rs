@@ -1,4 +1,4 @@
-//! One operation, as a trace tells it.
+//! One operation of a trace.
 
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -1,4 +1,4 @@
-//! The facts that a plan keeps of its trace: enough to tell one trace from another, to plan with, and to play it in
+//! The facts that a plan keeps of its trace: enough to distinguish traces, to plan with, and to play it in
 //! bounded memory.
 
 use std::fmt;
@@ -83,7 +83,7 @@ facts! {
     longest_key,
     /// In bytes.
     largest_value,
-    /// Bytes of a value from before the trace whose size it does not tell: the mean of those that it writes.
+    /// Bytes of a value from before the trace whose size is nowhere in it: the mean of the written ones.
     unknown_value,
     /// Bytes of all values written.
     write_bytes,

@@ -1,4 +1,4 @@
-//! The forms that traces are written in, and how a file tells its own.
+//! The forms of traces, and how a file shows its form.
 
 use super::line::{self, Columns};
 use super::word::{self, Word};

@@ -6,14 +6,14 @@ use crate::shown::quoted;
 use crate::units::as_text;
 use crate::words::words;
 
-/// The content of a line; its key is in a buffer beside it.
+/// The content of a line; its key is in a separate buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Said {
-    /// The time as the trace tells it, in nanoseconds.
+    /// The time in the trace, in nanoseconds.
     pub time_ns: u64,
     /// The trace's name for the operation.
     pub word: &'static Word,
-    /// Bytes of the value, where they are told; of a scan, records.
+    /// Bytes of the value, if given; of a scan, records.
     pub size: Option<u64>,
 }
 
@@ -32,17 +32,17 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Those of a file without a header: time, operation, key, size.
+    /// The columns of a file without a header: time, operation, key, size.
     pub const WITHOUT_HEADER: Columns =
         Columns { time: Some((0, Some(SECOND_NS))), operation: 1, key: (2, false), size: Some(3), many: 4 };
 
-    /// Those that a header names; `None` where it is none.
+    /// The columns that a header names; `None` if it is no header.
     pub fn of_header(names: &[String]) -> Option<Columns> {
         let at = |names_of: &[&str]| {
             names.iter().position(|name| names_of.iter().any(|of| of.eq_ignore_ascii_case(name)))
         };
         let times = names.iter().enumerate().filter_map(|(at, name)| Some((at, unit_of(name)?)));
-        // The first of those that say their unit, if any does.
+        // The first of the times with a unit, if any has one.
         let time = times.min_by_key(|(_, unit_ns)| unit_ns.is_none());
         let key = at(&["key"]).map(|at| (at, false)).or(at(&["key_hex"]).map(|at| (at, true)))?;
         let (operation, size) = (at(&["operation", "op"])?, at(&["size", "value_size"]));
@@ -68,14 +68,14 @@ impl Columns {
         }
     }
 
-    /// The names of a header that are those of none of these.
+    /// The header's names of other columns, which are ignored.
     pub fn ignored(&self, names: &[String]) -> Vec<String> {
         let played = [self.time.map(|(at, _)| at), Some(self.operation), Some(self.key.0), self.size];
         let others = names.iter().enumerate().filter(|(at, _)| !played.contains(&Some(*at)));
         others.map(|(_, name)| name.clone()).collect()
     }
 
-    /// Whether lines tell a time.
+    /// Whether lines have a time.
     pub fn have_times(&self) -> bool {
         self.time.is_some()
     }
@@ -233,7 +233,7 @@ pub fn family_of(key: &[u8]) -> &[u8] {
     key.get(..OTHER_FAMILY.len() + 4).filter(|family| family.starts_with(&OTHER_FAMILY)).unwrap_or_default()
 }
 
-/// A size in a form that has 0 where there is none to tell: only writes write nothing.
+/// A size in a form that writes 0 for no size: only writes can have no bytes.
 fn told(word: &Word, size: u64) -> Option<u64> {
     (word.does.writes() || size > 0).then_some(size)
 }

@@ -17,11 +17,11 @@ const WARM_UP: u64 = 64 << 20;
 /// The options of a reader.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ask {
-    /// The form; the file tells it otherwise.
+    /// The form, if the file does not show it.
     pub form: Option<Form>,
     /// The most operations that are read; all otherwise.
     pub limit: Option<u64>,
-    /// The nanoseconds of the unit of CSV's times; their column's name tells it otherwise.
+    /// The nanoseconds of the unit of CSV's times, if their column's name does not give it.
     pub unit_ns: Option<u64>,
 }
 

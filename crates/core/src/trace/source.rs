@@ -13,7 +13,7 @@ use crate::bounded;
 
 /// Bytes that are read at once.
 const CHUNK: usize = 128 << 10;
-/// The first bytes of a zstd frame, and those of one to be skipped, but for its lowest four bits.
+/// The first bytes of a zstd frame, and of a frame to skip, except for the lowest four bits.
 const ZSTD: u32 = 0xfd2f_b528;
 const SKIPPABLE: u32 = 0x184d_2a50;
 const GZIP: &[u8] = b"\x1f\x8b";

@@ -1,5 +1,5 @@
-//! Times finer than the trace tells them. Twitter's traces have whole seconds: played as they are, all operations of a second
-//! would be due at once. So those of one time are spread evenly over the second. How many they are, a second reader finds out
+//! Times finer than the trace's. Twitter's traces have whole seconds: played as they are, all operations of a second
+//! would be due at once. So the operations of one second are spread evenly over it. Their number comes from a second reader
 //! that goes ahead; nothing is held.
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::reader::{Ask, Reader};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// A trace whose operations each have a time of their own.
+/// A trace whose operations each have a separate time.
 pub struct Spread {
     reader: Reader,
     scout: Option<Scout>,

@@ -19,9 +19,9 @@ const MOST_VALUE: u64 = 1 << 30;
 const STRETCHES: usize = 60;
 /// The shortest stretch.
 const FIRST_STRETCH_NS: u64 = 1_000_000;
-/// A value of a size that nothing in the trace tells, in bytes.
+/// A value whose size is nowhere in the trace, in bytes.
 const UNKNOWN_VALUE: u64 = 100;
-/// Shares of the trace whose working set is told.
+/// Shares of the trace whose working set is reported.
 const SHARES: [f64; 3] = [0.01, 0.1, 1.0];
 
 /// The traits of a trace.

@@ -16,7 +16,7 @@ pub enum Does {
     Remove,
     /// Reads records from a key on, in the order of keys.
     Scan,
-    /// Nothing: no store has such an operation, or the trace tells too little of it.
+    /// Nothing: no store has such an operation, or the trace says too little about it.
     Skip,
 }
 

@@ -2,7 +2,7 @@
 
 /// Fewer keys than this have no distribution to speak of.
 const FEWEST: usize = 10;
-/// Exponents beyond this are told as this.
+/// Larger exponents are reported as this.
 const MOST: f64 = 5.0;
 
 /// The exponent `s` under which operations choose the key of rank `r` with a probability proportional to `r^-s`: the most likely

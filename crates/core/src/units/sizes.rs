@@ -99,7 +99,7 @@ impl Sizes {
         low
     }
 
-    /// The number of values, out of a million, that have at most so many bytes.
+    /// The number of values, out of a million, that have at most this number of bytes.
     pub fn share_up_to(&self, bytes: u64) -> f64 {
         let one = |part: &Part| {
             let SizeRange { from, to } = part.range;

@@ -20,7 +20,7 @@ const MOST_RECORDS: u64 = 100_000;
 const MOST_BYTES: f64 = (256_u64 << 20) as f64;
 /// Records read back whatever their size.
 const FEWEST_RECORDS: u64 = 100;
-/// One in so many of a sample is of records untouched since loading.
+/// One in this many of a sample is of records untouched since loading.
 const UNTOUCHED_SHARE: u64 = 10;
 /// Records removed for good, if removing is part of the workload.
 const REMOVED: usize = 16;

@@ -13,7 +13,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// For up to `most` records with keys and values of up to so many bytes; its memory is resident.
+    /// For up to `most` records with keys and values of up to the given bytes; its memory is resident.
     pub fn new(most: usize, key_bytes: usize, largest_value: usize) -> Batch {
         Batch::of_bytes(most, BATCH_BYTES, key_bytes, largest_value)
     }

@@ -85,7 +85,7 @@ impl Case<'_> {
         if (threads as usize) < clients { Err(Reason::FewThreads { threads, clients }) } else { Ok(()) }
     }
 
-    /// Whether so many bytes of values are within the plan's limit and the store's. Fails when they are not.
+    /// Checks that this number of value bytes is within the plan's limit and the store's.
     pub fn holds(&self, bytes: f64) -> Result<(), Reason> {
         let limit_bytes = self.size_limit;
         if bytes >= limit_bytes as f64 {
@@ -117,7 +117,7 @@ impl Case<'_> {
         self.kind() == Kind::Server && self.own_settings().contains_key(running::URL)
     }
 
-    /// Whether its store has files of its own process that are to survive a kill; assumed if the guarantee is found later.
+    /// Whether its store has files of the trial's process that should survive a kill; assumed if the guarantee is found later.
     pub fn survives_kills(&self) -> bool {
         let tier = self.cell.guarantee().tier();
         let persists = self.capabilities().is_some_and(|able| able.persists);

@@ -29,7 +29,7 @@ const LONGEST: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Told {
-    /// It is about to take the last of so many steps, and to be killed.
+    /// It is about to take the last step, and to be killed.
     Written {
         /// The steps, the last one included.
         steps: u64,
@@ -47,7 +47,7 @@ pub enum Told {
     },
 }
 
-/// Writes, reports by `tell` what it is about to write, and is killed. `apart` is the folder of the harness's files. Fails also
+/// Writes, announces each write through `tell`, and is killed. `apart` is the folder of the harness's files. Fails also
 /// when it lives on.
 pub fn write(
     asked: &Asked<'_>,

@@ -20,7 +20,7 @@ pub(crate) struct Acknowledged {
 }
 
 impl Acknowledged {
-    /// `writes` of `threads` threads at once; `counters` hold all syncs, those of untimed writes included.
+    /// `writes` of `threads` threads at once; `counters` hold all syncs, including those of untimed writes.
     pub fn new(what: &'static str, writes: u64, threads: u64, counters: &Counters) -> Acknowledged {
         let idle = counters.syncs_by_call.get(NOT_DURABLE).copied().unwrap_or_default();
         Acknowledged { what, writes, threads, syncs: counters.syncs.map(|syncs| syncs.saturating_sub(idle)) }
@@ -58,7 +58,7 @@ impl Acknowledged {
     }
 }
 
-/// Whether so many syncs in all were enough, if no part of a trial has a count. Fails with [`Failure::Unsynced`] otherwise.
+/// Checks that the syncs were enough in all, if no part of a trial has a count. Fails with [`Failure::Unsynced`] otherwise.
 pub(crate) fn check_all(all: &[Acknowledged], syncs: u64) -> Result<(), Stop> {
     let writes: u64 = all.iter().map(|one| one.writes).sum();
     let threads = all.iter().map(|one| one.threads).max().unwrap_or(1);

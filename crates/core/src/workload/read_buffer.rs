@@ -9,7 +9,7 @@ pub(super) struct ReadBuffer {
 }
 
 impl ReadBuffer {
-    /// For values of up to so many bytes; its memory is taken now if only the check needs it.
+    /// For values of up to `largest_value` bytes; its memory is taken now if only the check needs it.
     pub(super) fn new(for_check: bool, largest_value: usize) -> ReadBuffer {
         let mut seen = ReadBuffer { buffer: Vec::new(), length: 0 };
         if for_check {

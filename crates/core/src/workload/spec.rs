@@ -122,7 +122,7 @@ pub enum RecoverEnd {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutPart {
-    /// Takes so many steps, and is gone without closing its store.
+    /// Takes a number of steps, and is gone without closing its store.
     Record {
         /// The steps.
         steps: u64,
@@ -131,7 +131,7 @@ pub enum CutPart {
         /// Whether it is the made store that writes in place.
         made: bool,
     },
-    /// Takes so many steps, whatever fails, and is gone without closing its store.
+    /// Takes a number of steps, whatever fails, and is gone without closing its store.
     Endure {
         /// The steps.
         steps: u64,
@@ -174,7 +174,7 @@ impl Spec {
         }
     }
 
-    /// The store's options for so many sessions, without transactions over records, unless the workload asks for them.
+    /// The store's options for this number of sessions, without transactions over records, unless the workload asks for them.
     pub fn options(&self, sessions: u64) -> OpenOptions<'_> {
         OpenOptions {
             directory: &self.directory,

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use crate::kernel::system;
 
-/// Where so many numbers are.
+/// The location of N numbers.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<const N: usize>(u64);
 

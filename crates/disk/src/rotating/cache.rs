@@ -23,7 +23,7 @@ impl Cache {
         Cache { room, places, ..Cache::default() }
     }
 
-    /// Whether so many more bytes fit; anything fits into an empty cache.
+    /// Whether this many more bytes fit; anything fits into an empty cache.
     pub fn fits(&self, bytes: u64) -> bool {
         self.bytes == 0 || (self.bytes + bytes <= self.room && self.waiting.len() < self.places)
     }

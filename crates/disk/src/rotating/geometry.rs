@@ -98,7 +98,7 @@ impl Surface {
         turns * self.turn
     }
 
-    /// The time in which so many bytes pass under the heads.
+    /// The time in which a number of bytes passes under the heads.
     pub fn pass(&self, from: Spot, bytes: u64) -> f64 {
         let (mut spot, mut left, mut time) = (from, bytes as f64, 0.0);
         loop {
@@ -113,7 +113,7 @@ impl Surface {
         }
     }
 
-    /// The bytes, at most so many, that have passed under the heads after a time.
+    /// The bytes that have passed under the heads after a time, up to a maximum.
     pub fn passed(&self, from: Spot, time: Nanos, most: u64) -> u64 {
         let (mut spot, mut left, mut bytes) = (from, time as f64, 0.0);
         while bytes < most as f64 {

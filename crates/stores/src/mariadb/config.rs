@@ -176,7 +176,7 @@ pub const SETTINGS: &[SettingDef] = &[
     .read_by(SHOWN),
 ];
 
-/// The settings that a session can set, and those that name its server.
+/// The settings that a session can set, and the settings that name its server.
 const OF_SESSION: [&str; 3] = [URL, ENGINE, ISOLATION];
 
 /// Variables that are read, too, as they decide the guarantee of a running server.

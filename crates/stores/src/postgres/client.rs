@@ -168,7 +168,7 @@ impl Client {
         sent.map_err(|error| self.stream.lost(error))
     }
 
-    /// Reads the answers to so many statements that were sent with a flush.
+    /// Reads the answers to statements that were sent with a flush.
     fn answers(&mut self, mut awaited: usize) -> Result<u64> {
         let mut changed = 0;
         while awaited > 0 {

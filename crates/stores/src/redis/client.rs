@@ -143,7 +143,7 @@ impl Client {
         self.write(1)
     }
 
-    /// Sends commands, and waits for so many answers.
+    /// Sends commands, and waits for as many answers.
     fn write(&mut self, answers: usize) -> Result<()> {
         self.send()?;
         // Each answer is read, so that none is taken for the next command's.

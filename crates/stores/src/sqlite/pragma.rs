@@ -26,7 +26,7 @@ pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("busy_timeout", "milliseconds", "60000", "how long a session waits for another's lock").read_by("PRAGMA busy_timeout"),
 ];
 
-/// In KiB, which SQLite tells from pages by the sign.
+/// In KiB, which SQLite distinguishes from pages by the sign.
 const CACHE_SHARE: Share = Share::one_in(
     4,
     "no share; the page cache holds its file too",
@@ -64,7 +64,7 @@ impl Plan {
         let (waiting, others): (Vec<_>, Vec<_>) =
             self.values.iter().partition(|(name, _)| *name == "busy_timeout");
         for (name, value) in waiting.into_iter().chain(others) {
-            // `query_row` would fail on the PRAGMAs that answer nothing, `execute` on those that do.
+            // `query_row` would fail on the PRAGMAs that answer nothing, `execute` on the others.
             let mut statement =
                 connection.prepare(&format!("PRAGMA {name}={value}")).map_err(StoreError::engine)?;
             let mut rows = statement.query([]).map_err(StoreError::engine)?;

@@ -76,7 +76,7 @@ words!(SyncCall);
 pub enum Sync {
     /// Never while the clock runs.
     None,
-    /// After each so many writes of a thread; 0 counts as 1.
+    /// After every n writes of a thread; 0 counts as 1.
     Each(SyncCall, u32),
 }
 

@@ -4,7 +4,7 @@
 pub const WITHOUT_ROOT: &str = "fuse2fs";
 
 const MIB: u64 = 1 << 20;
-/// Files that an engine may have next to those of records; each fills a cluster.
+/// Files that an engine may have besides its records' files; each fills a cluster.
 const STORE_FILES: u64 = 256;
 /// Bytes that an engine may reserve for logs: embedded ones up to about 70 MiB, servers some of 16 MiB each.
 const STORE_BYTES: u64 = 256 * MIB;
@@ -229,7 +229,7 @@ impl Kind {
         (self.arguments)(cluster)
     }
 
-    /// The size of an image in which a trial takes so many bytes, in bytes: with room for the file system's own tables
+    /// The size of an image for a trial that takes `trial_bytes` bytes, in bytes: with room for the file system's own tables
     /// and journal and for a store's own files, and as much again, so that it is never nearly full. It is sparse: what
     /// is not written takes nothing.
     pub fn image_bytes(&self, cluster: u32, trial_bytes: u64) -> u64 {

@@ -19,12 +19,12 @@ pub fn file_in_memory(_name: &str) -> io::Result<File> {
     refused()
 }
 
-/// The page cache can't be told to drop anything.
+/// The page cache can't be made to drop anything.
 pub fn drop_cache(_file: &File) -> io::Result<()> {
     refused()
 }
 
-/// Nothing can be told of reads to come, and nothing depends on it.
+/// The kernel takes no hints about reads to come, and nothing depends on them.
 pub fn expect_reads(_file: &File, _at_random: bool) -> io::Result<()> {
     Ok(())
 }
@@ -32,7 +32,7 @@ pub fn expect_reads(_file: &File, _at_random: bool) -> io::Result<()> {
 /// Nothing begins to be written before it is synced.
 pub fn begin_writing(_file: &File, _from: i64, _bytes: i64) {}
 
-/// The processors are not told by number.
+/// The processors have no known numbers.
 pub fn processors() -> io::Result<Vec<usize>> {
     refused()
 }

@@ -148,7 +148,7 @@ fn count_processors() -> Result<u64, String> {
     Ok(allowed_processors()?.len() as u64)
 }
 
-/// Keeps this process and all its threads to so many processors; gives their number.
+/// Keeps this process and all its threads to this number of processors; gives their number.
 fn limit_processors(processors: &[usize], asked: u64) -> Result<Option<u64>, String> {
     let count = usize::try_from(asked).unwrap_or(usize::MAX).min(processors.len());
     let failed = |error: &dyn std::fmt::Display| format!("choosing {asked} processors: {error}");

@@ -186,7 +186,7 @@ fn syncs_if(is_sync: bool, call: Call, synced: Synced, next: impl FnOnce() -> c_
     if is_sync { syncs(call, synced, next) } else { next() }
 }
 
-/// A write of so many bytes, at an offset or the descriptor's position.
+/// A write at an offset or the descriptor's position.
 #[inline(always)]
 fn writes(
     fd: c_int,
@@ -215,7 +215,7 @@ fn changes_length(fd: c_int, length: impl Into<i64>, next: impl FnOnce() -> c_in
 }
 
 fn length(parts: *const iovec, count: c_int) -> usize {
-    // SAFETY: the caller of `writev` and its like gives so many parts.
+    // SAFETY: the caller of `writev` and its like gives this number of parts.
     (0..usize::try_from(count).unwrap_or(0)).map(|part| unsafe { (*parts.add(part)).iov_len }).sum()
 }
 

@@ -70,7 +70,7 @@ fn journal() -> MutexGuard<'static, Option<Journal>> {
     JOURNAL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs `write` of so many bytes, at an offset or the descriptor's position. A `synchronous` one is on the disk when it returns.
+/// Runs `write`, at an offset or the descriptor's position. A `synchronous` one is on the disk when it returns.
 pub(super) fn around_write<T>(
     fd: c_int,
     bytes: u64,
@@ -181,7 +181,7 @@ impl Known {
     /// Keeps what is about to be overwritten.
     fn note(&mut self, at: u64, bytes: u64) {
         let Some(length) = self.length() else { return };
-        // It may have been cut short in other ways than those that are seen.
+        // It may have been cut short in other ways than the visible ones.
         self.cut(length);
         let unsynced = self.unsynced.get_or_insert_with(|| Unsynced { length, before: Vec::new() });
         let end = at.saturating_add(bytes).min(unsynced.length);

@@ -23,7 +23,7 @@ pub trait Link: Send {
     /// Sends it an order.
     fn send(&mut self, order: &Order) -> Result<(), String>;
 
-    /// Its next word, if one comes in so long a time.
+    /// Its next message, if one comes within this time.
     fn next(&mut self, within: Duration) -> Result<Option<Told>, String>;
 }
 

@@ -128,7 +128,7 @@ pub fn packed(bytes: &[u8]) -> Result<String, String> {
     packed.map(|packed| BASE64.encode(packed)).map_err(|error| error.to_string())
 }
 
-/// The bytes of a text, which are to be so many.
+/// The bytes of a text, whose number must be `length`.
 pub fn unpacked(text: &str, length: usize) -> Result<Vec<u8>, String> {
     let packed = BASE64.decode(text).map_err(|error| error.to_string())?;
     let (mut bytes, most) = (Vec::with_capacity(length), length as u64 + 1);

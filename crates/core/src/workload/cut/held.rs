@@ -11,7 +11,7 @@ use crate::workload::stop::Stop;
 /// The state of one session's records.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Held {
-    /// As its first so many steps left them; the largest such number.
+    /// As this number of first steps left them; the largest such number.
     First(u64),
     /// Only removals are missing: a removed record is there, and nobody wrote it since.
     Resurrected(String),
@@ -36,7 +36,7 @@ fn history(lane: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
 
 /// Reads all records that a session's begun steps touched.
 pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batch) -> Result<Held, Stop> {
-    // Whether the first so many steps explain what was found, for each number of them.
+    // Whether the first n steps explain what was found, for each n.
     let mut explains = vec![true; begun as usize + 1];
     // Allows removed records to be there.
     let mut but_removed = explains.clone();

@@ -15,7 +15,7 @@ use crate::workload::stop::Stop;
 /// The session of inserts after a cut, whose steps nobody has taken.
 const NOBODY: u64 = 4_000;
 
-/// Checks a state in which each session had begun so many steps.
+/// Checks a state in which each session had begun this number of steps.
 pub(super) fn look(asked: &Asked<'_>, begun: &[u64], made: bool) -> Result<CutTold, Ended> {
     let batch = batch(asked, made)?;
     look_by(asked, made, |store| {

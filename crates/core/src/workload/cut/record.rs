@@ -17,7 +17,7 @@ use crate::workload::spec::{Asked, Ended};
 use crate::workload::step::Step;
 use crate::workload::stop::Stop;
 
-/// Records so many steps in all, and ends.
+/// Records this number of steps in all, and ends.
 pub(super) fn record(
     asked: &Asked<'_>,
     count: u64,

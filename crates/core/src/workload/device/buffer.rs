@@ -7,7 +7,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 const ALIGNMENT: usize = 4096;
 /// More than a compressing file system compresses in one piece, and small enough for the processor's caches.
 const POOL_BYTES: usize = 1 << 20;
-/// Written blocks have a stamp after so many bytes: no file system deduplicates smaller pieces.
+/// Written blocks have a stamp each time after this number of bytes: no file system deduplicates smaller pieces.
 const STAMP_EVERY: usize = 4096;
 
 /// Aligned, resident memory of a fixed size.

@@ -19,7 +19,7 @@ use crate::units::grouped;
 use crate::workload::crew;
 use crate::workload::stop::Stop;
 
-/// A batch has one record for so many of the set.
+/// A batch has one record for this many of the set.
 const BATCH_SHARE: u64 = 10;
 /// The first record of a batch, after all that a set comes to have.
 const FIRST: u64 = 1 << 40;

@@ -73,7 +73,7 @@ pub enum Part {
 }
 
 impl Schedule {
-    /// For a store with so many steps per second.
+    /// For a store that sustains this number of steps per second.
     pub fn of(load: BurstLoad, sustained_per_second: f64, period: Duration) -> Schedule {
         let (percent, per_second) = match load {
             BurstLoad::Share(Percent(percent)) => (percent, sustained_per_second * percent / 100.0),

@@ -17,7 +17,7 @@ use crate::workload::crew;
 use crate::workload::loading::{Doing, Teller};
 use crate::workload::stop::Stop;
 
-/// One record in so many is left.
+/// One record in this many is left.
 const LEFT: usize = 10;
 /// Removed records that are looked for.
 const LOOKED_FOR: usize = 1_000;

@@ -16,7 +16,7 @@ const PAUSE_NS: u64 = 10_000_000;
 
 /// The least time between two looks of all threads at the engine.
 const BETWEEN_NS: f64 = 10e6;
-/// Looks take at most one part in so many of all time, and as much again after pauses.
+/// Looks take at most one part in this many of all time, and as much again after pauses.
 const MOST_LOOKING: u64 = 50;
 const MOST_AFTER_PAUSES: u64 = 10;
 
@@ -46,7 +46,7 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// For one of so many threads; `busy` is set during other work.
+    /// For one of `threads` threads; `busy` is set during other work.
     pub fn new(clock: &'a Clock, threads: u64, busy: &'a AtomicBool) -> Watch<'a> {
         Watch {
             clock,

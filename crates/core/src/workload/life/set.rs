@@ -152,7 +152,7 @@ mod tests {
 
     use super::*;
 
-    /// The records after so many steps, by a map in which each step must make sense.
+    /// The records after a number of steps, by a map in which each step must make sense.
     fn after(churn: Churn, steps: u64) -> (Set, BTreeMap<u64, u8>) {
         let mut set = Set::new(churn, (0, 1), 50, 7).unwrap();
         let mut held: BTreeMap<u64, u8> = set.all().collect();

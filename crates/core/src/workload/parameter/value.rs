@@ -68,7 +68,7 @@ impl<'de, const LEAST: u64, const MOST: u64> Deserialize<'de> for Count<LEAST, M
     }
 }
 
-/// A time, of so many milliseconds.
+/// A time in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Time<const LEAST: u64, const MOST: u64 = ANY>(pub Duration);
 

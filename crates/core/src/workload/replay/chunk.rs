@@ -46,7 +46,7 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
-    /// For keys and values of up to so many bytes.
+    /// For keys and values of up to `largest` bytes.
     pub fn new(largest: usize) -> Chunk {
         let mut bytes = vec![1; CHUNK_BYTES + largest];
         bytes.clear();

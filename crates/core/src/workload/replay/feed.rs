@@ -7,7 +7,7 @@ use super::fit::Fit;
 use super::parameters::Speed;
 use super::values::Values;
 
-/// In timed replays, what is due within so many nanoseconds is handed over together.
+/// In timed replays, operations due within this many nanoseconds are handed over together.
 const SLICE_NS: u64 = 1_000_000;
 
 pub(crate) struct Feed<'a> {

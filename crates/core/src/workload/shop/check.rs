@@ -1,4 +1,4 @@
-//! Checks of the rows that a transaction read against those that it may have read.
+//! Checks of the rows that a transaction read against the rows that it may have read.
 
 use super::ids::{self, Made};
 use super::known::{Before, Bounds};

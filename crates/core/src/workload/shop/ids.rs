@@ -13,7 +13,7 @@ const OWN: u64 = (1 << OWN_BITS) - 1;
 /// The most rows of a table, so that ids do not get scarce.
 pub const MOST_ROWS: u64 = 1 << 40;
 
-/// An odd number, and the inverse of multiplying by it, in so many bits.
+/// An odd number, and the inverse of multiplying by it, in the bits of `OWN`.
 const FACTOR: u64 = 0x8_51f4_2d4c_957f;
 const INVERSE: u64 = inverse(FACTOR) & OWN;
 
@@ -106,7 +106,7 @@ fn fold(bits: u64) -> u64 {
     bits ^ (bits >> (OWN_BITS / 2))
 }
 
-/// A permutation of the numbers of so many bits.
+/// A permutation of the numbers with this number of bits.
 fn scattered(number: u64, bits: u32, seed: u64) -> u64 {
     let mask = (1_u64 << bits) - 1;
     let mut mixed = number;

@@ -17,7 +17,7 @@ use crate::workload::pacer::Pacer;
 use crate::workload::recorder;
 use crate::workload::stop::Stop;
 
-/// A transaction with so many conflicts is given up.
+/// A transaction with this number of conflicts is given up.
 const MOST_ATTEMPTS: u64 = 10_000;
 
 /// For each kind of transaction, then for all.

@@ -181,7 +181,7 @@ fn int(column: &str, random: &mut Xoshiro256PlusPlus) -> i32 {
     }
 }
 
-/// The rows of each table in so many bytes.
+/// The number of rows of each table in this number of bytes.
 pub(crate) fn rows_of(bytes: u64) -> [u64; 3] {
     let hundred: u64 = BY_NUMBER.iter().map(|table| table.share() * table.row_bytes()).sum();
     BY_NUMBER.map(|table| {

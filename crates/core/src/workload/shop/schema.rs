@@ -19,7 +19,7 @@ words!(Table);
 pub enum Of {
     Long,
     Int,
-    /// Up to so many letters.
+    /// Letters, up to this number.
     Text(usize),
 }
 

@@ -81,7 +81,7 @@ impl ReadBuffer {
         self.bytes.len() as u64
     }
 
-    /// An empty row if there are not so many.
+    /// A row; empty if there are fewer.
     pub fn row(&self, place: usize) -> &[u8] {
         let begin = if place == 0 { 0 } else { self.ends.get(place - 1).copied().unwrap_or(0) };
         let end = self.ends.get(place).copied().unwrap_or(begin);

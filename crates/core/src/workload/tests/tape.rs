@@ -75,7 +75,7 @@ pub fn recorded(inner: OpenFn, sql: bool, trial: impl FnOnce()) -> (u64, u64) {
     (all.iter().map(|(count, _)| count).sum(), digest.digest())
 }
 
-/// Does `trial` on a store over `inner`, one session of which panics after so many calls.
+/// Does `trial` on a store over `inner`, one session of which panics after a number of calls.
 pub fn panicking<T>(inner: OpenFn, sql: bool, after: u64, trial: impl FnOnce() -> T) -> T {
     RUNNING.set(Some(Tape::new(inner, sql, Some(after))));
     let ended = trial();

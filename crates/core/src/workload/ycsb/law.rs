@@ -118,7 +118,7 @@ impl Requests {
         }
     }
 
-    /// One of so many things, all alike.
+    /// One of `count` items, all equally likely.
     pub fn one_of(&mut self, count: u64) -> u64 {
         below(&mut self.random, count)
     }

@@ -1,4 +1,4 @@
-//! The records in the order of their keys' bytes, those that are yet to be inserted among them: what a scan must show.
+//! The records in the order of their keys' bytes, including those yet to be inserted: what a scan must show.
 
 use super::definition::Naming;
 use super::name::Name;

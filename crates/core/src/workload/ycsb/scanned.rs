@@ -1,4 +1,4 @@
-//! The records that a scan has shown: copied as they come, and compared afterwards with those that it was to show.
+//! The records that a scan has shown: copied as they come, and compared afterwards with the expected ones.
 
 use super::name::LONGEST;
 use super::shared::Shared;

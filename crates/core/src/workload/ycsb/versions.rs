@@ -12,7 +12,7 @@ pub struct Versions {
     slots: u64,
     /// The oldest readable version, by record and slot.
     floors: Vec<AtomicU32>,
-    /// For several threads, by record: writes begun, and in the low half those of them that have not ended.
+    /// For several threads, by record: writes begun, and in the low half the number of those that have not ended.
     begun: Vec<AtomicU64>,
     /// Records inserted or being inserted.
     next: AtomicU64,

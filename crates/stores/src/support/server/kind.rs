@@ -84,7 +84,7 @@ pub trait Server: Sized + 'static {
     }
     /// Loses one of them for good, with its data; `None` if there is only one.
     const LOSE: Option<fn(&Path) -> io::Result<()>> = None;
-    /// The arguments of a server for so many sessions.
+    /// The arguments of a server for this number of sessions.
     fn arguments(plan: &Plan, at: &Paths, sessions: usize) -> Vec<String>;
     /// Deletes what a killed server left that would keep the next from starting.
     fn clear(_data: &Path) -> Result<()> {

@@ -72,7 +72,7 @@ fn zipf(count: u64) -> Vec<f64> {
     weights.into_iter().map(|weight| weight / sum).collect()
 }
 
-/// YCSB's own law over so many records: the most popular items by their hashes, the rest spread evenly.
+/// YCSB's own law over `records` records: the most popular items by their hashes, the rest spread evenly.
 fn scrambled(count: u64) -> Vec<f64> {
     // The sum of all weights, as YCSB's program has it (`ScrambledZipfianGenerator.ZETAN`).
     const ALL: f64 = 26.469_028_201_783_02;
