@@ -121,7 +121,7 @@ pub struct Tried {
     pub values: usize,
     /// Combinations of several settings.
     pub combinations: usize,
-    /// Trials, those that failed included.
+    /// Trials, including failed ones.
     pub trials: usize,
 }
 

@@ -9,7 +9,7 @@ use storebench_core::kernel::memory;
 /// Shown if the system reports no figure.
 pub const UNKNOWN: &str = "this system does not report how much memory is available (/proc/meminfo)";
 
-/// Memory that can be had without swapping, in bytes: MemAvailable, or less where a cgroup allows less.
+/// Memory that can be had without swapping, in bytes: MemAvailable, or less if a cgroup allows less.
 pub fn bytes() -> Option<u64> {
     let machine = memory::told()?.mem_available?;
     Some(left_by(&cgroups::own()).map_or(machine, |left| left.min(machine)))

@@ -1,4 +1,4 @@
-//! The parent's side of a trial's limits: makes the cgroups, tells the trial which to join and to check, and reports the
+//! The parent's side of a trial's limits: makes the cgroups, lists those that the trial must join and check, and reports the
 //! outcome.
 
 use std::ffi::OsString;

@@ -124,7 +124,7 @@ impl Running<'_> {
             && self.job.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// The time that the rest takes, or may take where there is a moment for its end.
+    /// The time that the rest takes, or may take up to the deadline.
     fn left(&self) -> Option<Duration> {
         let up_to = |moment: Instant| moment.saturating_duration_since(Instant::now());
         // Until its end a budget is spent on undecided comparisons.

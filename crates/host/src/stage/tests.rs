@@ -355,7 +355,7 @@ fn a_ledger_that_was_tampered_with_leads_nowhere_else() {
     }
 }
 
-/// A process that looks like a background load on files in a work folder, with a process of its own.
+/// A process that looks like a background load on files in a work folder, with a child process.
 struct Pretender(Child);
 
 impl Pretender {

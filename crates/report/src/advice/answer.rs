@@ -31,13 +31,13 @@ pub struct Advice {
     pub verdict: Judged,
     /// The changes of the question that would change the answer.
     pub turns: Turns,
-    /// The cold reads of the ranked stores, where they were measured.
+    /// The cold reads of the ranked stores, if they were measured.
     pub cold: Option<Cold>,
     /// The stores that a power cut can wreck, but not at the guarantee `power`.
     pub safer: BTreeSet<String>,
     /// The settings of the recommended store, in two lines.
     pub settings: Vec<String>,
-    /// The findings of power cuts of the recommended store, where there are any.
+    /// The findings of power cuts of the recommended store, if there are any.
     pub proof: Option<String>,
     /// How often each record had been overwritten before the operations that answer the question.
     pub age: u32,

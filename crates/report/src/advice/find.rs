@@ -19,7 +19,7 @@ use crate::terminal::grid::one_line;
 /// The greatest factor between the measured number of records and the question's.
 const NEAR: f64 = 4.0;
 
-/// Combinations that are named where none covers a question.
+/// Combinations that are named if none covers a question.
 const NAMED: usize = 5;
 
 /// The part of a question that runs do not cover.

@@ -48,7 +48,7 @@ impl Observations {
 pub struct Broken {
     /// The cell.
     pub cell: Cell,
-    /// Trials of NEW that failed; 0 where the cell is unsupported there.
+    /// Trials of NEW that failed; 0 if the cell is unsupported there.
     pub failed: usize,
     /// Trials of NEW that failed; 0 if the cell is unsupported there.
     pub trials: usize,

@@ -215,7 +215,7 @@ impl Tables<'_> {
     }
 }
 
-/// A cell's value on an axis; null where it has none.
+/// A cell's value on an axis; null if it has none.
 fn value(cell: &Cell, axis: Axis) -> SqlValue {
     match words::value(cell, axis) {
         None => SqlValue::Null,

@@ -36,7 +36,7 @@ pub fn may_win<K>(stores: &[Series<K>]) -> Vec<bool> {
     stores.iter().map(|store| !store.is_empty() && store.len() >= most.min(MIN_BLOCKS)).collect()
 }
 
-/// Each store's level: the logarithm of its figure in a typical block, or the figure itself where one isn't positive. `None`
+/// Each store's level: the logarithm of its figure in a typical block, or the figure itself if one isn't positive. `None`
 /// for stores without a figure. Levels of stores that no chain of shared blocks connects are their means.
 pub fn levels<K: Ord>(stores: &[Series<K>]) -> Vec<Option<f64>> {
     let has_figure = |store: &Series<K>| !store.is_empty() && store.values().all(|value| value.is_finite());

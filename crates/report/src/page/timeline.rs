@@ -213,7 +213,7 @@ fn has_epochs(merged: &Merged<'_>) -> bool {
     trials.flat_map(|measured| &measured.operations).any(|operation| operation.epochs.len() > 1)
 }
 
-/// Room for the charts of epochs; nothing where there are none.
+/// Room for the charts of epochs; nothing if there are none.
 pub fn epochs(merged: &Merged<'_>) -> Html {
     const SECTION: &str = "<section id=\"epochs\" tabindex=\"-1\"><h2>Epoch by epoch</h2><p class=\"where\"></p><p class=\"note\">\
                            Throughput and latency of each epoch, of the longest trial, and below them what the whole machine did \
@@ -221,7 +221,7 @@ pub fn epochs(merged: &Merged<'_>) -> Html {
     Html::of(has_epochs(merged).then_some(Literal(SECTION)))
 }
 
-/// The entry in the page's list of sections, where there is such a section.
+/// The entry in the page's list of sections, if there is such a section.
 pub fn epochs_link(merged: &Merged<'_>) -> Html {
     Html::of(has_epochs(merged).then_some(Literal("<li><a href=\"#go=epochs\">Epochs</a></li>")))
 }

@@ -110,7 +110,7 @@ enum After {
 
 words!(After);
 
-/// The openings of a store with so many records.
+/// The openings of a store with one number of records.
 type Ways = BTreeMap<After, Opened>;
 
 /// The openings of one store by number of records, and why others are missing.
@@ -216,7 +216,7 @@ fn at(values: &[u64], share: f64) -> Cell {
     Cell::or_none(quantile(values, share), |value| Cell::real(value as f64))
 }
 
-/// The line of a store with so many records.
+/// The line of a store with one number of records.
 fn row(ways: &Ways) -> Vec<(&'static str, Cell)> {
     let open = |after| ways.get(&after).map_or_else(Cell::none, |opened| at(&opened.open_ns, 0.5));
     let mut cells = vec![

@@ -48,7 +48,7 @@ impl Change {
 }
 
 /// Compares two sets of observations by Welch's t-test on their logarithms (Welch, 1947; degrees of freedom after
-/// Satterthwaite, 1946): exact for log-normal observations of equal spread, close where the spreads differ. `None` if a
+/// Satterthwaite, 1946): exact for log-normal observations of equal spread, close if the spreads differ. `None` if a
 /// set is empty, or an observation isn't a positive number, so that no ratio exists.
 pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
     let (base, new) = (Logs::of(base)?, Logs::of(new)?);
