@@ -1,4 +1,4 @@
-//! A store of one's own beside those of storebench: every write is appended to one file, and a map in memory, rebuilt
+//! A user's own store next to storebench's: every write is appended to one file, and a map in memory, rebuilt
 //! when the file is opened, holds the values.
 //! `cargo run --release -p storebench --no-default-features --example own_store -- run crud --store append-log,flat-folder --quick`
 
@@ -111,7 +111,7 @@ fn replay(log: &[u8]) -> (BTreeMap<Vec<u8>, Vec<u8>>, u64) {
 /// A key, its value (none where the key was removed), and what follows.
 type Entry<'a> = (&'a [u8], Option<&'a [u8]>, &'a [u8]);
 
-/// The first entry; nothing where no whole one begins.
+/// The first entry; nothing without a whole one.
 fn first_entry(log: &[u8]) -> Option<Entry<'_>> {
     let (checksum, body) = log.split_first_chunk::<8>()?;
     let (key_len, rest) = body.split_first_chunk::<8>()?;

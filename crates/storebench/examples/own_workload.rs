@@ -1,4 +1,4 @@
-//! A workload of one's own, with an axis of its own: a file is replaced again and again, in place or by a rename.
+//! A user's own workload, with a new axis: a file is replaced again and again, in place or by a rename.
 //! `cargo run --release -p storebench --no-default-features --example own_workload -- run my-plan.toml`
 
 use std::fs::{self, File};

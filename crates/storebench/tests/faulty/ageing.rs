@@ -12,7 +12,7 @@ use storebench_core::stores::MEMORY;
 /// A way to grow old.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ageing {
-    /// It stands still for 200 ms at every 10,000th update, and says so.
+    /// Does nothing for 200 ms at every 10,000th update, and says so.
     Stalls,
     /// It keeps its records in a file, and 1 % of the bytes of each update in addition.
     Leaks,

@@ -97,7 +97,7 @@ struct Pretender {
 }
 
 impl Pretender {
-    /// Syncs what it syncs after a write of so many bytes.
+    /// Syncs what it syncs after a write of this number of bytes.
     fn sync(&self, bytes: usize) -> Result<()> {
         let Some(file) = self.synced.as_ref().filter(|_| self.guarantee == Guarantee::Power) else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Loads that run beside trials: that each does what it says, ends with what started it, and shows in the results.
+//! Loads during trials: each does what it says, ends with what started it, and shows in the results.
 
 mod ends;
 mod loads;

@@ -1,4 +1,4 @@
-//! The program as its users meet it: the real binary, in a directory of its own on a real disk.
+//! The program as its users meet it: the real binary, in a separate directory on a real disk.
 
 mod claims;
 #[cfg(feature = "sqlite")]

@@ -25,7 +25,7 @@ struct There {
 }
 
 impl There {
-    /// `None` where one of them is not installed.
+    /// `None` if one of them is not installed.
     fn start() -> Option<There> {
         let redis = Running::start("redis")?;
         let scratch = Scratch::new();
@@ -114,7 +114,7 @@ fn sessions_on_clients_do_what_sessions_here_do() {
         let each = client.sessions * 80;
         assert_eq!(phases, ["insert", "get", "update", "remove"].map(|operation| (operation, each)));
     }
-    // Comparisons tell that the load was made elsewhere.
+    // Comparisons report that the load was made elsewhere.
     fs::rename(there.scratch.only_run(), there.scratch.join("spread")).unwrap();
     there.run(WORK).ends(Exit::Success);
     let alone = there.scratch.only_run();

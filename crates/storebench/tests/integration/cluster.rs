@@ -34,7 +34,7 @@ fn what_most_servers_must_have_takes_a_round_trip() {
     scratch.assert_nothing_left();
 }
 
-/// The answer to a question says what the recommended store costs beside one server and beside a cluster: no write of a
+/// The answer to a question says what the recommended store costs compared with one server and with a cluster: no write of a
 /// cluster's can take less than the round trip, nor a read.
 #[test]
 fn an_answer_has_the_store_beside_a_server_and_a_cluster() {

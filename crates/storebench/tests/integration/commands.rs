@@ -109,7 +109,7 @@ fn commands_are_found_in_a_page() {
 
 #[test]
 fn commands_on_pages_work() {
-    // The program's own parser takes all; README's run, and of the whole matrix those of every page.
+    // The program's own parser accepts all; README's commands run, and in the whole matrix those of every page.
     let is_run = |page: &Path| tier::is_whole() || page.ends_with("README.md") && !page.starts_with("./docs");
     let mut tried: BTreeMap<String, String> = BTreeMap::new();
     for page in pages() {
@@ -232,10 +232,10 @@ fn count_requests(results: &Path) {
     fs::write(results, counted.collect::<String>()).unwrap();
 }
 
-/// Makes the runs that commands on pages speak of. Those that resume or repeat one work where it was made.
+/// Makes the runs that commands on pages name. Commands that resume or repeat one use it in its place.
 fn runs_that_are_named() -> Scratch {
     let scratch = Scratch::in_memory();
-    // Enough trials for comparisons to tell something.
+    // Enough trials for a comparison to find something.
     let study = TINY.replace("--trials 1", "--trials 3");
     scratch.storebench(&format!("run crud --store sqlite,flat-folder {study}")).ends(Exit::Success);
     count_requests(&scratch.only_run().join("results.jsonl"));
@@ -302,7 +302,7 @@ fn substituted(command: &str) -> String {
             _ if asks && before == Some("--records") => "20",
             _ if asks && before == Some("--size") => "100B",
             _ if short.is_some() => short.unwrap().1,
-            // Each trial beside a load waits for the load first: one store is enough to see that the command runs.
+            // Each trial with a load waits for the load first: one store is enough to see that the command runs.
             _ if before == Some("--store")
                 && (command.contains("--background") || command.contains("disturbed")) =>
             {
@@ -391,7 +391,7 @@ fn try_out(script: &str, place: &str, all: &Scratch) {
         script.contains("storebench doctor") && said.code == Some(Exit::Incomplete.code().into());
     // Nor room for ten million records.
     let too_large = said.err.contains("no cell can run") && said.err.contains(" of disk, and ");
-    // Other tests run beside this one.
+    // Other tests run at the same time.
     let disturbed =
         script.contains("storebench check") && said.out.contains("Not judged, unless twice as fast");
     let code = match () {

@@ -11,7 +11,7 @@ use storebench_host::run::Run;
 use crate::cli::support::{Scratch, TINY, is_root, skipped};
 use crate::file_systems::{assert_gone, can_mount, with_disk};
 
-/// Whether this machine can make up states after power cuts on ext4; where it can't, the test says so.
+/// Whether this machine can make up states after power cuts on ext4; if it can't, the test says so.
 fn can_cut() -> bool {
     if !is_root() || !std::path::Path::new("/dev/fuse").exists() {
         skipped("states after power cuts", "needs root and /dev/fuse");
@@ -28,7 +28,7 @@ fn cuts<'r>(run: &'r Run, store: &str) -> &'r Cuts {
     }
 }
 
-/// The states of one store with settings, held to a guarantee.
+/// The states of one store with settings, checked against a guarantee.
 fn judged(store: &str, guarantee: &str, set: &str, states: u32) -> (Scratch, Cuts) {
     let scratch = with_disk();
     let run = format!("run crash --store {store} --cuts {states} {set} {TINY} --at disk");
@@ -87,7 +87,7 @@ fn sqlite_loses_its_last_commit_with_full_and_a_deleted_journal_and_not_with_ext
     assert_eq!(cuts.of(Finding::Held), cuts.states(), "{cuts:?}");
 }
 
-/// The first bad state is told, and its disk can be had without storebench: what was lost is missing there.
+/// The first bad state is reported, and its disk is usable without storebench: what was lost is missing there.
 fn can_be_repeated(scratch: &Scratch, cuts: &Cuts) {
     let bad = &cuts.bad[0];
     let kept = bad.kept.as_ref().unwrap();
@@ -171,7 +171,7 @@ fn a_fault_is_told_or_does_no_harm() {
         let struck: u64 = Aftermath::ALL.iter().map(|aftermath| faults.of(kind, *aftermath)).sum();
         assert!(struck > 0, "{kind:?} struck nothing: {faults:?}");
     }
-    // Without checksums nothing tells a flipped bit from the one that was written.
+    // Without checksums a flipped bit can't be distinguished from the one that was written.
     let silent = faults.silent.iter().filter(|silent| silent.kind != FaultKind::BitFlip);
     assert_eq!(silent.count(), 0, "{faults:?}");
     for kind in [FaultKind::WriteForEver, FaultKind::FlushForEver, FaultKind::NoSpace] {
@@ -254,7 +254,7 @@ fn the_time_of_opening_after_a_kill_is_measured() {
             );
             assert!(closed.added > 0 && killed.added > 0 && size.cache_emptied_by.is_some(), "{size:?}");
             assert!(size.created_ns > 0 && size.closed.close_ns.is_some(), "{size:?}");
-            // redb is at `power`, where a power cut is among the lives.
+            // redb is at `power`, with a power cut among the lives.
             let cut = (trial.cell.store() == "redb").then(|| killed.records + size.cut.unwrap().added);
             assert_eq!(size.cut.map(|cut| cut.records), cut, "{:?}: {size:?}", trial.cell);
             assert!(size.not_cut.is_none() && size.cut.is_none_or(|cut| cut.added > 0), "{size:?}");
@@ -271,7 +271,7 @@ fn the_time_of_opening_after_a_kill_is_measured() {
 
 /// mdbx.h, MDBX_SAFE_NOSYNC: after a system crash the last transactions are lost, and the database goes back to the last one that was synced
 /// as a whole. It knows that there was one by the number of the boot, which it reads as it is loaded. One that was never synced may not
-/// open, or not stand its own check.
+/// open, or not pass its own check.
 #[test]
 fn libmdbx_without_syncs_mixes_no_states() {
     if !can_cut() {

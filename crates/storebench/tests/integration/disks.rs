@@ -15,7 +15,7 @@ use crate::file_systems::{assert_gone, can_mount, mounted, with_disk};
 const QUICK: &str =
     "[disks.quick]\nabout = \"A quick one\"\n[disks.quick.fixed]\nread_us = 1\nwrite_us = 1\nflush_us = 1\n";
 
-/// Whether this machine can simulate a disk under ext4; where it can't, the test says so.
+/// Whether this machine can simulate a disk under ext4; if it can't, the test says so.
 pub fn can_simulate() -> bool {
     let fuse = std::path::Path::new("/dev/fuse").exists();
     if !is_root() || !fuse {

@@ -19,7 +19,7 @@ const STORES: &str =
 /// The file systems of every machine on which all tests are to run, and nothing may be skipped.
 const EVERYWHERE: [&str; 8] = ["ext2", "ext3", "ext4", "fuse2fs", "xfs", "btrfs", "ntfs", "exfat"];
 
-/// Whether this machine can mount a file system; where it can't, the test says so.
+/// Whether this machine can mount a file system; if it can't, the test says so.
 pub fn can_mount(name: &str) -> bool {
     let wanted: FileSystem = name.parse().unwrap();
     let found = Driver::find(&wanted);
@@ -33,7 +33,7 @@ pub fn can_mount(name: &str) -> bool {
     found.inspect_err(|why| skipped(name, why)).is_ok()
 }
 
-/// The stores that live on every file system: those that keep their files themselves, and PostgreSQL where it is installed.
+/// The stores that work on every file system: all that keep their files themselves, and PostgreSQL if it is installed.
 pub fn residents() -> String {
     let postgres = storebench::STORES.iter().find(|store| store.name == "postgres" && store.open.is_ok());
     match postgres.map(|store| store.lacks()) {
@@ -100,7 +100,7 @@ fn every_store_lives_on_every_file_system_of_this_machine() {
         .storebench(&format!("run crud --store {stores} --place {places} {study} --at disk"))
         .ends(Exit::Success);
     let run = scratch.results();
-    // A store that gives `power` by itself is left out where a power cut takes what was synced.
+    // A store that only offers `power` is left out if a power cut takes what was synced.
     let gives_power = |store: &str| {
         let def = storebench::STORES.iter().find(|def| def.name == store).unwrap();
         def.shipped >= storebench_core::store::Guarantee::Power
@@ -182,7 +182,7 @@ pub fn mounted(scratch: &Scratch, place: &str) -> (Started, PathBuf) {
     mounted_for(scratch, place, 1)
 }
 
-/// The same with so many trials.
+/// The same with this number of trials.
 fn mounted_for(scratch: &Scratch, place: &str, trials: u32) -> (Started, PathBuf) {
     let study = TINY
         .replace("--operations 5", "--operations 120")

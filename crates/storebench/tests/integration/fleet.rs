@@ -23,7 +23,7 @@ const PLAN: &str = "run crud --store memory,one-file,flat-folder --records 20,30
     --data incompressible --guarantee none,process --operations 5 --trials 2 --timeout 60s --hardware box";
 const BLOCKS: u32 = 2;
 
-/// Runs the plan, or a part of it, into a directory of its own.
+/// Runs the plan, or a part of it, into a separate directory.
 fn run(scratch: &Scratch, out: &str, more: &str) -> PathBuf {
     scratch.storebench(&format!("{PLAN} --out {out} {more}")).ends(Exit::Success);
     only(&scratch.join(out))
@@ -52,7 +52,7 @@ fn reports(scratch: &Scratch, run: &str) -> Vec<String> {
     forms.map(said).into()
 }
 
-/// The parts of a run that was made whole: each has the trials of its own cells, and the header of a part that was run.
+/// The parts of a run that was made whole: each has the trials of its cells, and the header of a part that was run.
 fn carved(scratch: &Scratch, whole: &Path, of: u32) -> Vec<PathBuf> {
     let all = read(whole);
     let part = |number: u32| {
@@ -154,7 +154,7 @@ fn a_part_that_was_killed_is_resumed_by_the_same_command() {
     let said = scratch.storebench(&command).ends(Exit::Success);
     assert!(said.err.contains("part 1/2 is finished, in"), "{said}");
     assert_eq!(scratch.results(), run);
-    // Another part, another plan and another machine are runs of their own.
+    // Another part, another plan and another machine are separate runs.
     for (number, other) in [
         command.replace("1/2", "2/2"),
         command.replace("--operations 5", "--operations 6"),

@@ -88,7 +88,7 @@ fn cell(value: ValueRef<'_>) -> String {
     }
 }
 
-/// The text of a file, or nothing where there is none.
+/// The text of a file, or nothing if there is none.
 fn read(path: &Path) -> String {
     let Ok(mut file) = fs::File::open(path) else { return String::new() };
     let mut text = String::new();

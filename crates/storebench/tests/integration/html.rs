@@ -75,7 +75,7 @@ fn add_hostile_results(path: &Path) {
     fs::write(path, format!("{text}{trial}\n{failed}\n")).unwrap();
 }
 
-/// Opens the page; says so and gives nothing where there is no Chromium.
+/// Opens the page; without Chromium says so and gives nothing.
 fn open(after: &str) -> Option<Browser> {
     let browser = Browser::open(&PAGE.1, after);
     if browser.is_none() {
@@ -108,7 +108,7 @@ fn it_renders_without_a_complaint_and_asks_for_nothing() {
         );
         assert!(browser.value(&drawn).as_u64().unwrap() > 0, "{section} has no chart");
     }
-    // A figure that was not measured says so in place of a chart.
+    // A figure that was not measured says so instead of a chart.
     assert!(browser.text("#load .content").starts_with("Not measured"));
     assert!(browser.text("#safety .content").contains("power / process"));
     // Six rows, two sizes, two counts.
@@ -172,7 +172,7 @@ fn published_findings_are_reached_and_open() {
     let claims = storebench_host::plan::find("crud").unwrap().claims.len();
     let listed = browser.count("#findings .claims > li, #findings .unmeasured > li");
     assert_eq!(listed as usize, claims);
-    // Of so small a run a finding may happen to be told, or none.
+    // In so small a run a finding may happen to be reported, or none.
     browser.click("#findings details summary");
     assert_eq!(browser.value("document.querySelector('#findings details').open"), json!(true));
     let unmeasured = browser.text("#findings .unmeasured");
@@ -210,7 +210,7 @@ fn a_place_opens_by_mouse_and_keyboard_and_shows_all_stores() {
     browser.press("Escape");
     browser.until("!document.getElementById('detail').open");
     browser.until("!location.hash.includes('cell=')");
-    // The focus is where it was, so that the keyboard goes on from there.
+    // The focus is unchanged, so that the keyboard continues from there.
     browser.until("document.activeElement === document.querySelector('#winners .win')");
     browser.value("document.querySelector('#winners .win').focus()");
     browser.press("Enter");

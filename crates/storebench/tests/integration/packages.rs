@@ -42,7 +42,7 @@ fn named(text: &str) -> Vec<&str> {
     after.map(|rest| rest.split('"').next().unwrap()).collect()
 }
 
-/// The file that another one names, as a path from the crate's folder; `None` where it is outside. Links are not followed.
+/// The file that another one names, as a path from the crate's folder; `None` if it is outside. Links are not followed.
 fn target(from: &str, name: &str) -> Option<String> {
     let mut path = PathBuf::new();
     for part in Path::new(from).parent().unwrap().join(name).components() {

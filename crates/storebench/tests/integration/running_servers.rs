@@ -16,7 +16,7 @@ use crate::cli::support::{STOREBENCH, Scratch, Started, assert_complete, content
 use crate::conformance::subject::is_installed;
 use crate::tier;
 
-/// A server of the test's own, which stands for one that was running before.
+/// A server of the test, in the role of one that was running before.
 pub struct Running {
     store: Box<dyn Store>,
     pub url: String,
@@ -198,7 +198,7 @@ fn a_running_server_is_measured_and_left_as_it_was() {
     }
 }
 
-/// Places make no difference to it: one takes part, and the others are told.
+/// Places make no difference to it: one takes part, and the others are reported.
 #[test]
 fn of_several_places_one_takes_part() {
     let Some(server) = servers().next() else { return };
@@ -300,7 +300,7 @@ fn what_can_t_be_dropped_is_told_with_what_to_do_about_it() {
     }
 }
 
-/// It is asked for the first alone; the others are told likewise.
+/// It is asked for the first alone; the others are reported likewise.
 #[test]
 fn many_things_that_a_silent_server_keeps_cost_no_more_than_one() {
     for server in servers() {
@@ -362,7 +362,7 @@ fn a_dead_address_is_told_before_anything_is_made() {
     }
 }
 
-/// Its trials fail, the others run, and what it keeps is told.
+/// Its trials fail, the others run, and what it keeps is reported.
 #[test]
 fn a_server_that_goes_away_fails_its_trials_and_not_the_run() {
     for server in servers() {

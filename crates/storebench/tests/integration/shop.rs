@@ -1,4 +1,4 @@
-//! The workload `shop` over every engine that has transactions, and over those that lose what they acknowledged.
+//! The workload `shop` on every engine with transactions, and on stores that lose what they acknowledged.
 
 mod liar;
 

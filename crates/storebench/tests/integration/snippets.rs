@@ -41,13 +41,13 @@ use storebench_report::advice::snippet;
 use crate::cli::support::Scratch;
 use crate::conformance::subject::Subject;
 
-/// A setting, its value, and what the code must say of it; where nothing stands, the value.
+/// A setting, its value, and what the code must say of it; if that is empty, the value.
 type Asked = (&'static str, &'static str, &'static str);
 
 /// The settings that stores are asked for.
 type OfStores = &'static [(&'static str, &'static [Asked])];
 
-/// Settings beside those as shipped.
+/// Settings in addition to the shipped ones.
 const TUNED: OfStores = &[
     (
         "sqlite",

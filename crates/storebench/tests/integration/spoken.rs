@@ -1,5 +1,5 @@
 //! The sentences that the command line prints, as they read of none, one, two and many: one snapshot, to be read aloud. What reports,
-//! advice, tunings and comparisons say stands in the snapshot of crates/report.
+//! advice, tunings and comparisons say is in the snapshot of crates/report.
 
 #[path = "../../../report/src/tests/template.rs"]
 mod template;
@@ -17,7 +17,7 @@ const NUMBERS: [usize; 4] = [0, 1, 2, 12];
 const UNITS: [&str; 12] =
     ["ns", "µs", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB", "%", "operations per second"];
 
-/// A trace of so many operations, each on a key of its own; those that get come before any write. `back` of them go back in time.
+/// A trace of a number of operations, each on a separate key; gets come before any write. `back` of them go back in time.
 fn trace(operations: usize, gets: bool, back: usize) -> String {
     let mut text = String::from("time_ms,operation,key_hex,size\n");
     for number in 0..operations {
@@ -41,7 +41,7 @@ fn of_traces(scratch: &Scratch) -> Vec<Said> {
     all
 }
 
-/// Of values in a file, some of which are empty: each is told before it comes out that there is no such store.
+/// Values in a file, some of which are empty: each message comes before the error that there is no such store.
 fn of_values(scratch: &Scratch) -> Vec<Said> {
     let one = |(values, empty): (usize, usize)| {
         let rows = (0..values).map(|row| format!("{row},{}\n", "a".repeat(100 + row)));
@@ -151,7 +151,7 @@ fn the_sentences_of_the_command_line_read_well_with_any_number() {
         ("gates", of_gates()),
         ("bounds", of_bounds(&scratch)),
     ] {
-        // Reports and comparisons have a snapshot of their own.
+        // Reports and comparisons have a separate snapshot.
         let texts = said.iter().flat_map(|said| match title {
             "runs" | "gates" => vec![said.err.as_str()],
             _ => vec![said.err.as_str(), said.out.as_str()],

@@ -4,7 +4,7 @@ pub mod built;
 
 use self::built::all_stores;
 
-/// The one by a binding is measured beside it.
+/// The one by a binding is measured next to it.
 #[test]
 fn every_sqlite_is_of_one_version() {
     let version = |name: &str| {

@@ -7,7 +7,7 @@ pub fn is_whole() -> bool {
     std::env::var("STOREBENCH_TESTS").is_ok_and(|tier| tier == "all")
 }
 
-/// Whether a test of all stores asks for this one: a server of its own for each trial takes seconds, and conformance asks for servers anyway.
+/// Whether a test of all stores includes this one: a separate server for each trial takes seconds, and conformance asks for servers anyway.
 pub fn asks_for(store: &StoreDef) -> bool {
     is_whole() || store.kind != Kind::Server
 }

@@ -18,9 +18,9 @@ use crate::tier;
 
 /// The seconds that the storm is to last.
 const STORM: &str = "STOREBENCH_STORM";
-/// The seed of its first round; another one in each storm unless told otherwise.
+/// The seed of its first round; by default another one in each storm.
 const STORM_FROM: &str = "STOREBENCH_STORM_FROM";
-/// The factor by which more tries are made: 1 unless told otherwise.
+/// The factor by which more tries are made: 1 by default.
 const TORTURE: &str = "STOREBENCH_TORTURE";
 /// The seed of the one try that is to be made again.
 const SEED: &str = "STOREBENCH_TORTURE_SEED";
@@ -28,7 +28,7 @@ const SEED: &str = "STOREBENCH_TORTURE_SEED";
 /// The tries that one waits for.
 const MOST_TRIES: u32 = 20;
 
-/// Tries something `few` times, or many times that on request. Each try has random numbers of its own: the same ones in
+/// Tries something `few` times, or many times that on request. Each try has separate random numbers: the same ones in
 /// every test run, others on request. One that fails says how to make it again.
 pub fn tries(few: u32, mut attempt: impl FnMut(&mut fastrand::Rng)) {
     let few = if tier::is_whole() { few } else { few.min(MOST_TRIES) };
@@ -60,7 +60,7 @@ pub fn tries_for_a_while(few: u32, mut attempt: impl FnMut(&mut fastrand::Rng)) 
     let _ = writeln!(std::io::stderr(), "{} rounds in {seconds} s, from seed {first}", seed - first);
 }
 
-/// Whether a storm is asked for, beside which there are no other tests.
+/// Whether a storm is asked for, during which there are no other tests.
 pub fn storm_is_asked_for() -> bool {
     number(STORM).is_some()
 }

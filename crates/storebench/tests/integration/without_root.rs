@@ -40,7 +40,7 @@ fn for_user(storebench: &Path) -> Option<Scratch> {
     Some(scratch)
 }
 
-/// Runs a script as that user, for whom the device of FUSE is open as on most machines: in a mount namespace of its own, as this
+/// Runs a script as that user, with access to the FUSE device as on most machines: in a separate mount namespace, as this
 /// machine may keep it for root.
 fn as_user(scratch: &Scratch, script: &str) -> Said {
     let opened = "{ [ -e fuse ] || mknod -m 666 fuse c 10 229; } && mount --bind fuse /dev/fuse && \
@@ -162,7 +162,7 @@ fn what_a_kill_or_an_interrupt_left_is_given_back() {
 #[test]
 fn what_lacks_for_a_user_is_told_with_what_would_help() {
     let Some(scratch) = for_user(Path::new(STOREBENCH)) else { return };
-    // Without a device of its own, as where a container keeps it for root.
+    // Without access to the device, as in a container that keeps it for root.
     let closed = "mknod -m 600 closed c 10 229 && mount --bind closed /dev/fuse && \
                   exec setpriv --reuid=65534 --regid=65534 --clear-groups ./storebench doctor crud --at disk";
     let mut command = Command::new("unshare");

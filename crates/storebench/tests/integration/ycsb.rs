@@ -17,7 +17,7 @@ use storebench_host::plan::Plan;
 use crate::cli::support::{Scratch, faulty, outcomes, said};
 use crate::tier;
 
-/// The settings of a trial, beside its store.
+/// The settings of a trial, without its store.
 struct How<'a> {
     workload: &'a str,
     axes: &'a [(&'a str, &'a str)],

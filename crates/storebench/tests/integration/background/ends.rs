@@ -10,10 +10,10 @@ use storebench_host::background::now_ns;
 use super::support::{SMALL, processes, signal, start, try_start};
 use crate::cli::support::{STOREBENCH, Scratch, Started, wait_for};
 
-/// A trial that takes two seconds beside a load.
+/// A trial that takes two seconds, with a load.
 const LONG: &str = "--store memory --trials 1 --order get --duration 2s --background";
 
-/// Starts a run and waits until its trial is under way beside its load.
+/// Starts a run and waits until its trial is under way with its load.
 fn under_way(scratch: &Scratch, load: &str) -> Started {
     let run = scratch.start(STOREBENCH, &format!("{SMALL} {LONG} {load}"));
     wait_for("the trial and its load", || {

@@ -19,7 +19,7 @@ fn cpu_s(id: u32) -> f64 {
     ticks.sum::<f64>() / 100.0
 }
 
-/// The states of a process's threads of one name: R where it runs or waits for a processor.
+/// The states of a process's threads of one name: R if a thread runs or waits for a processor.
 fn states(id: u32, name: &str) -> Vec<char> {
     let mut states = Vec::new();
     for task in fs::read_dir(format!("/proc/{id}/task")).unwrap().flatten() {

@@ -26,7 +26,7 @@ fn every_claim_of_crud_is_checked_on_a_real_run() {
         let findings = claim["findings"].as_array().unwrap();
         findings.iter().any(|finding| finding["measured"].is_string())
     };
-    // Those of more records, of two disks and of a load can't be.
+    // Claims about more records, two disks and a load can't be.
     assert!(claims.iter().filter(decided).count() >= 30, "{claims:#?}");
     for finding in claims.iter().flat_map(|claim| claim["findings"].as_array().unwrap()) {
         let checks: u64 = finding["checks"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();

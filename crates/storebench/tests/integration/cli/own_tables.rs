@@ -1,4 +1,4 @@
-//! Workloads and axes beside crud's: those of a program of one's own, those without a store, and settings that are swept.
+//! Workloads and axes besides crud's: a user's own program, workloads without a store, and settings that are swept.
 
 use std::collections::BTreeSet;
 

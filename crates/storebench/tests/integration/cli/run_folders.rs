@@ -1,4 +1,4 @@
-//! Folders of runs that were cut off, damaged, copied, moved or deleted, and what is written in those of others.
+//! Folders of runs that were cut off, damaged, copied, moved or deleted, and what other people wrote in theirs.
 
 use std::fs;
 

@@ -84,7 +84,7 @@ fn a_dry_run_lists_the_cells_and_leaves_nothing() {
 fn cells_of(out: &str) -> Vec<String> {
     let (mut ids, mut id) = (Vec::new(), String::new());
     for line in out.lines().skip(1).take_while(|line| !line.is_empty()) {
-        // The last two columns hold the figures; a long id has them on a line of their own.
+        // The last two columns hold the figures; a long id has them on a separate line.
         let (part, figures) = match line.char_indices().nth(56) {
             Some((end, _)) if line.ends_with('B') && line[end..].starts_with(' ') => line.split_at(end),
             _ => (line, ""),

@@ -298,7 +298,7 @@ pub fn assert_complete(run: &Run, cells: usize, blocks: u32) {
     assert!(times.iter().all(|((_, block), times)| *times == 1 && *block < blocks), "{times:#?}");
 }
 
-/// Makes of a copy, which is refused beside its original, another run.
+/// Turns a copy, which is refused together with its original, into another run.
 pub fn another_run(run: &Path, name: &str) {
     let header = run.join("run.json");
     let mut value: Value = serde_json::from_str(&fs::read_to_string(&header).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Compression takes effect where a store declares it: on disk, and in the settings that are read back.
+//! Compression takes effect if a store declares it: on disk, and in the settings that are read back.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -23,7 +23,7 @@ fn compressed_data_takes_far_less_disk_where_declared() {
         }
         let empty = subject.anew();
         empty.open().close().unwrap();
-        // A server keeps much beside the records.
+        // A server keeps much besides the records.
         let empty = allocated(empty.directory.path());
         let (plain, plain_settings) = fill(&subject.anew(), false);
         let (compressed, compressed_settings) = fill(&subject.anew(), true);

@@ -120,7 +120,7 @@ fn a_value_grows_and_shrinks() {
 fn the_longest_key_goes_in_and_a_longer_one_is_refused() {
     for_each_keeping(|subject| {
         let longest = subject.can().max_key_bytes;
-        // Where there is no limit, a key of a few pages stands for all.
+        // Without a limit, a key of a few pages represents all.
         let length = longest.min(10_000);
         let store = subject.open();
         let mut session = store.session().unwrap();

@@ -1,4 +1,4 @@
-//! A process that writes is killed: all that it was told is written must be there.
+//! A process that writes is killed: everything acknowledged must be there.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};

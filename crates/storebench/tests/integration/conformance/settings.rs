@@ -1,4 +1,4 @@
-//! Settings beside those of the tiers: what is told of them holds.
+//! Settings in addition to those of the guarantees: the documentation of them holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -217,7 +217,7 @@ fn settings_give_the_tier_that_is_told_and_no_other() {
         drop(store);
         for other in subject.def.offers.iter().map(|offer| offer.guarantee).filter(|other| *other != tier) {
             let elsewhere = Subject::with(subject.def, Some(other), subject.settings.clone());
-            // Where the tier is the settings', another is refused; where it was asked for, they go with the other, too.
+            // If the guarantee follows from the settings, another is refused; if it was asked for, they go with the other, too.
             match (subject.tier, elsewhere.open_with(|_| ())) {
                 (_, Err(StoreError::BadSetting(_))) => {}
                 (_, Ok(store)) => assert_eq!(store.guarantee(), other),

@@ -17,7 +17,7 @@ use super::standing;
 use crate::store_library::built::all_stores;
 use crate::{in_memory, tier};
 
-/// Holds every built store at its tiers to `check`, and tells of all that fail. Stores go side by side, for most of the time goes into
+/// Applies `check` to every built store at its guarantees, and reports all that fail. Stores go in parallel, for most of the time goes into
 /// waiting for the disk. Stores that are servers have one for all tests at each tier.
 pub fn for_each(check: impl Fn(&Subject) + Sync) {
     let subject = |def: &'static StoreDef, tier| match def.server {
@@ -27,7 +27,7 @@ pub fn for_each(check: impl Fn(&Subject) + Sync) {
     for_each_of(|def| tiers(def).into_iter().map(|tier| subject(def, tier)).collect(), check);
 }
 
-/// The same where each subject starts a server of its own.
+/// The same with a separate server for each subject.
 pub fn for_each_private(check: impl Fn(&Subject) + Sync) {
     for_each_of(|def| tiers(def).into_iter().map(|tier| Subject::new(def, tier)).collect(), check);
 }
@@ -59,7 +59,7 @@ fn failures_of(subjects: Vec<Subject>, check: &impl Fn(&Subject)) -> Vec<String>
     subjects.into_iter().filter_map(fails).collect()
 }
 
-/// The same for those that keep what they are given.
+/// The same for stores that keep what they are given.
 pub fn for_each_keeping(check: impl Fn(&Subject) + Sync) {
     for_each(|subject| {
         if subject.can().keeps {
@@ -68,7 +68,7 @@ pub fn for_each_keeping(check: impl Fn(&Subject) + Sync) {
     });
 }
 
-/// The same with servers of their own.
+/// The same with separate servers.
 pub fn for_each_keeping_privately(check: impl Fn(&Subject) + Sync) {
     for_each_private(|subject| {
         if subject.can().keeps {
@@ -137,7 +137,7 @@ impl Subject {
         Subject::with(def, tier, BTreeMap::new())
     }
 
-    /// With settings beside those of the tier.
+    /// With settings in addition to those of the guarantee.
     pub fn with(
         def: &'static StoreDef,
         tier: Option<Guarantee>,

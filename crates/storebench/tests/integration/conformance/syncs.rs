@@ -1,5 +1,5 @@
-//! The promises of stores about power cuts, held to the syncs that they make. Counts are a whole process's, and tests
-//! of one binary run side by side, so each store is measured by the program itself, in a run of its own.
+//! The promises of stores about power cuts, checked against the syncs that they make. Counts are a whole process's, and tests
+//! of one binary run in parallel, so each store is measured by the program itself, in a separate run.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -53,14 +53,14 @@ fn power_syncs_each_write_and_the_rest_do_not() {
     });
 }
 
-/// Checks what a server counts itself, or a library whose calls are not seen, of the whole trial; the loads and the operations make so many at least.
+/// Checks the count of a server, or of a library with invisible calls, over the whole trial; the loads and the operations make at least this many.
 fn of_itself(subject: &Subject, measured: &Measured, operations: u64) {
     let unknown = |figure: &str| measured.unknown.iter().any(|unknown| unknown.figure == figure);
     assert!(measured.operations.iter().all(|one| one.counters.as_ref().unwrap().syncs.is_none()));
     assert!(unknown("syncs"), "{:?}", measured.unknown);
     let is_count = |name: &str| ["wal_syncs", "syncs", "syncs, as the library counts them"].contains(&name);
     let counted = measured.statistics.iter().find(|statistic| is_count(&statistic.name));
-    // One that counts all its syncs has those of pages among them, of making its table and of settling, too.
+    // A count of all syncs includes those of pages, of making its table and of settling, too.
     let occasional = if counted.is_some_and(|count| count.name != "wal_syncs") { 0.25 } else { OCCASIONAL };
     let Some(syncs) = counted.map(|syncs| syncs.value.parse::<u64>().unwrap()) else {
         let of =

@@ -1,4 +1,4 @@
-//! The files of examples/fleet: GNU parallel and Slurm run theirs; those for Kubernetes and GitHub Actions are held to their
+//! The files of examples/fleet: GNU parallel and Slurm run theirs; those for Kubernetes and GitHub Actions are checked against their
 //! readers' schemas, and their commands run.
 
 use std::collections::BTreeSet;
@@ -202,7 +202,7 @@ impl Slurm {
         format!("{}{}", said.out, said.err)
     }
 
-    /// Kills a node: its daemon, those of its jobs, and all that runs on it.
+    /// Kills a node: its daemon, its jobs' daemons, and all that runs on it.
     fn kill(&mut self, scratch: &Scratch, node: usize) {
         let (mine, conf) = (format!("SLURMD_NODENAME=n{node}"), self.conf.display().to_string());
         let is_here = |process: &u32| {
@@ -214,7 +214,7 @@ impl Slurm {
         let processes = processes.filter_map(|process| process.file_name().to_str()?.parse::<u32>().ok());
         let here: Vec<u32> = processes.filter(is_here).collect();
         assert!(!here.is_empty(), "nothing runs on the node");
-        // A daemon that sees its job end would tell of that: it goes first. munged and slurmctld were started before the nodes.
+        // A daemon that sees its job end would report that: it goes first. munged and slurmctld were started before the nodes.
         let daemons = here.iter().filter_map(|process| parent(*process));
         let daemons = daemons.filter(|parent| {
             let name = fs::read_to_string(format!("/proc/{parent}/comm")).unwrap_or_default();
@@ -250,7 +250,7 @@ impl Drop for Slurm {
 /// The nodes of the fleet, each of which has one of the eight positions.
 const NODES: usize = 8;
 
-/// Eight machines, each held to the limits of one, of which one is killed while it measures: another does its part from the begin, and
+/// Eight machines, each under the limits of one, of which one is killed while it measures: another does its part from the beginning, and
 /// the merge takes that.
 #[test]
 fn slurm_runs_an_array_on_eight_machines_and_a_killed_one_s_part_is_done_by_another() {
@@ -337,7 +337,7 @@ fn whole_on(slurm: &Slurm, scratch: &Scratch, node: &str) {
     assert_eq!(run.header.hardware, node);
 }
 
-/// Runs a script of a file, with the study narrowed and other words in place of some.
+/// Runs a script of a file, with the study narrowed and some words replaced.
 fn try_script(scratch: &Scratch, script: &str, words: &[(&str, &str)], more: &[(&str, &str)]) -> Said {
     assert!(script.contains("run crud --shard "), "{script}");
     let script = script.replace("crud", study());

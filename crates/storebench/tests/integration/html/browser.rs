@@ -16,7 +16,7 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 /// Names under which Chromium is installed.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// No sandbox, which containers often can't have; and nothing of its own accord over the network.
+/// No sandbox, which containers often lack; and no unrequested network access.
 const FLAGS: [&str; 9] = [
     "--headless",
     "--no-sandbox",
@@ -29,7 +29,7 @@ const FLAGS: [&str; 9] = [
     "--remote-debugging-port=0",
 ];
 
-/// Has a browser of its own do something with a page, and end: print it, make a picture of it. `None` without Chromium.
+/// Has a new browser do something with a page and exit: print it, or make a picture of it. `None` without Chromium.
 pub fn once(does: &[&str], file: &Path, after: &str) -> Option<Output> {
     let profile = tempfile::tempdir().unwrap();
     let address = format!("file://{}{after}", file.display());
@@ -43,7 +43,7 @@ pub fn once(does: &[&str], file: &Path, after: &str) -> Option<Output> {
     })
 }
 
-/// A page open in a browser of its own, which ends with it.
+/// A page open in a separate browser, which ends with it.
 pub struct Browser {
     process: Child,
     socket: WebSocket<TcpStream>,
@@ -141,7 +141,7 @@ impl Browser {
         self.value(&format!("document.querySelectorAll({}).length", json!(selector))).as_u64().unwrap()
     }
 
-    /// Has a screen of so many pixels: a phone's has two of its own for each.
+    /// Has a screen of this many pixels: a phone's has two physical ones for each.
     pub fn show_on(&mut self, width: u32, height: u32, phone: bool) {
         let scale = if phone { 2 } else { 1 };
         let screen = json!({"width": width, "height": height, "deviceScaleFactor": scale, "mobile": phone});
@@ -160,7 +160,7 @@ impl Browser {
         }
     }
 
-    /// Clicks with the mouse on the middle of an element, of its first line where a link has several, which must be what is
+    /// Clicks with the mouse on the middle of an element, of its first line if a link has several, which must be what is
     /// there to be clicked, once what came into view with it has been drawn and nothing moves any more: a page that has just
     /// opened may still scroll to where its link points.
     pub fn click(&mut self, selector: &str) {

@@ -14,7 +14,7 @@ use super::browser::{PATIENCE, connected, end, next, wait};
 /// Names under which Firefox is installed.
 const NAMES: [&str; 2] = ["firefox-esr", "firefox"];
 
-/// A page open in a Firefox of its own, which ends with it.
+/// A page open in a separate Firefox, which ends with it.
 pub struct Firefox {
     process: Child,
     socket: WebSocket<TcpStream>,

@@ -1,4 +1,4 @@
-//! The page in a browser that nobody looks at: what it reads and prints has all that a reader would see, without a delay of its own.
+//! The page in a headless browser: what it reads and prints has all that a reader would see, without an added delay.
 
 use std::fs;
 

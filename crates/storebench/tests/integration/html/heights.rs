@@ -9,7 +9,7 @@ use crate::tier;
 /// Most pixels of an open page, on a screen of 1,280 by 900.
 const MOST: u64 = 4_000;
 
-/// Stores that any build has beside those that this one has of these.
+/// Stores that any build has, in addition to this build's own among these.
 const STORES: [&str; 10] = [
     "flat-folder",
     "sqlite",

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::open;
 
 /// Draws every chart of each group and operation, and gives what is wrong with the picture that is saved of it: it must be well-formed,
-/// stand alone, and have every element of the chart that the page draws so wide, where it is and in its colours.
+/// stand alone, and have every element of the chart as drawn at this width, in its place and colours.
 const WRONG: &str = r#"(() => {
   const wrong = [];
   let compared = 0;
@@ -73,7 +73,7 @@ fn the_matrix_as_a_picture_has_every_winner() {
         assert!(words.iter().any(|word| word == part), "{part}: {words:?}");
     }
     assert_eq!(browser.value("saved[0][0]"), json!("winners.svg"));
-    // Nothing leaves the picture, and no text stands on another.
+    // Nothing leaves the picture, and no texts overlap.
     let fits = "(() => { const box = make('div', {}); box.innerHTML = saved[0][1]; document.body.append(box); \
                 const outer = box.firstChild.getBoundingClientRect(); \
                 const boxes = [...box.querySelectorAll('text')].map((text) => text.getBoundingClientRect()); \

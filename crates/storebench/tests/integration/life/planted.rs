@@ -1,4 +1,4 @@
-//! Made stores that grow old in ways whose sizes are known: the study finds them, and tells their sizes.
+//! Made stores that grow old in known ways: the study finds them, and reports their sizes.
 
 use storebench_core::error::Exit;
 use storebench_core::result::Measured;
@@ -6,7 +6,7 @@ use storebench_host::run::Run;
 
 use crate::cli::support::Scratch;
 
-/// The least that is told of a stall of 200 ms, by a clock that may be off by a hundredth.
+/// The least that is reported of a stall of 200 ms, by a clock that may be off by a hundredth.
 const STALL_NS: u64 = 198_000_000;
 /// The same of the 4 us that a scan takes for each mark that it passes.
 const MARK_NS: u64 = 3_960;

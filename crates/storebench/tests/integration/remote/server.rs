@@ -1,4 +1,4 @@
-//! An sshd of the test's own on 127.0.0.1, as this user, with keys of its own; gone with the test.
+//! A separate sshd on 127.0.0.1, as this user, with new keys; gone with the test.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -23,7 +23,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts it; `None` where there is no sshd. Its cache is the folder `board` of the test's own.
+    /// Starts it; `None` without sshd. Its cache is the folder `board` of the test.
     pub fn start(scratch: &Scratch) -> Option<Server> {
         if !Path::new(SSHD).exists() {
             skipped("remote runs", "sshd is missing: scripts/setup.sh test installs it");

@@ -10,7 +10,7 @@ pub enum Lie {
     Nothing,
     /// The newest order is lost, with its entry in the index.
     LosesOrder,
-    /// An entry of the index is lost, where it is a record of its own.
+    /// An entry of the index is lost, if it is a separate record.
     LosesEntry,
     /// A customer is lost.
     LosesCustomer,

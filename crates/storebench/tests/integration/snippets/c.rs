@@ -1,4 +1,4 @@
-//! The code in C compiles as it is shown, without a warning, and runs; with a driver in place of its `main`, the engine reads back
+//! The code in C compiles as it is shown, without a warning, and runs; with a driver instead of its `main`, the engine reads back
 //! what the store did.
 
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use crate::cli::support::Scratch;
 
 /// Where an engine is.
 enum Engine<'a> {
-    /// The library that storebench is linked with; the folder with its `include` and `lib`, empty where it is the system's.
+    /// The library that storebench is linked with; the folder with its `include` and `lib`, empty for the system's.
     Library { link: &'a str, prefix: &'static str },
     /// In a crate that Cargo unpacked: how its folder's name begins, the header, and what is compiled.
     Crate { folder: &'static str, header: &'static str, sources: &'static [&'static str] },
@@ -79,7 +79,7 @@ fn engine_arguments(engine: &Engine, scratch: &Scratch) -> Vec<PathBuf> {
             let prefix = Some(Path::new(prefix)).filter(|prefix| !prefix.as_os_str().is_empty()).into_iter();
             let folders = prefix
                 .flat_map(|prefix| [flag("-I", &prefix.join("include")), flag("-L", &prefix.join("lib"))]);
-            // Those in C++ need its library behind them, where they are archives.
+            // Archives in C++ need its library after them.
             let cxx = if cfg!(target_vendor = "apple") { "-lc++" } else { "-lstdc++" };
             folders.chain([format!("-l{link}").into(), cxx.into(), "-lm".into()]).collect()
         }

@@ -9,7 +9,7 @@ use super::Shown;
 use crate::cli::support::Scratch;
 use crate::conformance::subject::assert_holds;
 
-/// Runs a shown program by its own `main`, twice, so that it also finds its records there, in a folder of its own.
+/// Runs a shown program by its own `main`, twice, so that it also finds its records there, in a separate folder.
 pub fn check(shown: &Shown, text: &str, program: impl Fn(&Path) -> Command) {
     let scratch = Scratch::new();
     for _ in 0..2 {
@@ -49,7 +49,7 @@ pub fn assert_left(store: &dyn Store, text: &str) {
     assert_holds(&mut *session, b"cherry", None);
 }
 
-/// The store's folder below the one that a program ran in: a database that is one file and those beside it has none.
+/// The store's folder below the one that a program ran in: a database that is one file with its companions has none.
 fn folder(ran_in: &Path) -> PathBuf {
     let own = ran_in.join("records");
     if own.is_dir() { own } else { ran_in.to_path_buf() }

@@ -10,7 +10,7 @@ use storebench_core::store::{Guarantee, StoreDef};
 use super::{def, in_python, left};
 use crate::cli::support::{Scratch, missing};
 
-/// The line that stands before those that run when it is no module.
+/// The line before those that run when it is no module.
 const MAIN: &str = "if __name__ == \"__main__\":";
 
 /// A Python that has one of these modules: the first of the path, that of the system, whose packages the first may not see, or
@@ -69,7 +69,7 @@ fn check_with(store: &str, modules: &[&str], package: &str, tell: &str) {
             let folder = Scratch::new();
             let mut command = Command::new(&python);
             let mut told = told::told(shown, command.arg(&driver), folder.path(), told::writes(shown));
-            // The package brings an engine of its own version.
+            // The package brings an engine of another version.
             let version = "rocksdb_version";
             told.extend(shown.setting(version).map(|own| (version.to_owned(), own.to_owned())));
             told::assert_same(shown, &told);

@@ -18,7 +18,7 @@ fn compiler() -> Option<PathBuf> {
     Some(compiler)
 }
 
-/// The builds of a crate beside this test, the newest first: those of other features can be there, too.
+/// The builds of a crate for this test, the newest first: builds with other features can be there, too.
 fn builds(krate: &str) -> Vec<PathBuf> {
     let beside = std::env::current_exe().unwrap();
     let prefix = format!("lib{krate}-");
@@ -77,7 +77,7 @@ fn fjall_takes_the_code_and_reads_back_the_same() {
     check("fjall", Some(fjall_main));
 }
 
-/// The settings that it tells. Those that stand in its files the store compares when it opens them.
+/// The settings that it reports. The store compares those in its files when it opens them.
 #[cfg(feature = "fjall")]
 fn fjall_main(shown: &Shown) -> String {
     let cache = shown.setting("cache_size").unwrap();
@@ -99,7 +99,7 @@ fn sled_takes_the_code_and_reads_back_the_same() {
     check("sled", Some(sled_main));
 }
 
-/// The settings that it tells.
+/// The settings that it reports.
 #[cfg(feature = "sled")]
 fn sled_main(shown: &Shown) -> String {
     let cache = shown.setting("cache_capacity").unwrap();

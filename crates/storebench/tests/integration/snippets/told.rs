@@ -42,7 +42,7 @@ pub fn files(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Fails unless every setting that the store read back is told likewise.
+/// Fails unless every setting that the store read back is also reported here.
 pub fn assert_same(shown: &Shown, told: &BTreeMap<String, String>) {
     for setting in shown.settings.iter().filter(|setting| setting.source == SettingSource::ReadBack) {
         let found = told.get(&setting.name).unwrap_or_else(|| panic!("no {} of {shown}", setting.name));
@@ -50,7 +50,7 @@ pub fn assert_same(shown: &Shown, told: &BTreeMap<String, String>) {
             let [found, wanted] = [found, &setting.value].map(|bytes| bytes.parse::<u64>().unwrap());
             assert!(found.abs_diff(wanted) <= CACHE_ROUNDING, "cachesize: {found}, {shown}");
         } else if setting.name == "filter_policy" {
-            // By RocksDB's C interface, the policy's name is told without its bits.
+            // RocksDB's C interface reports the policy's name without its bits.
             assert_eq!(found.split(':').next(), setting.value.split(':').next(), "filter_policy: {shown}");
         } else {
             assert_eq!(*found, setting.value, "{}: {shown}", setting.name);

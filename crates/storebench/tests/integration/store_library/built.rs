@@ -1,4 +1,4 @@
-//! Libraries of stores, built for the tests: those of the folder examples, and faulty ones.
+//! Libraries of stores, built for the tests: the folder examples, and faulty ones.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -49,7 +49,7 @@ fn lacks(target: &str) -> Option<String> {
     }
 }
 
-/// The stores that are built in, those of the examples, and those of the library that `STOREBENCH_TEST_LIBRARY` names.
+/// The built-in stores, the examples' stores, and the stores of the library named by `STOREBENCH_TEST_LIBRARY`.
 pub fn all_stores() -> &'static [StoreDef] {
     static ALL: LazyLock<Vec<StoreDef>> = LazyLock::new(|| {
         let named = std::env::var_os("STOREBENCH_TEST_LIBRARY").map(PathBuf::from);

@@ -1,5 +1,5 @@
-//! Disks that fail: errors injected into system calls (by strace, where there is one), and disks that fill up at any moment. No
-//! result that was told is lost, and the program ends with a documented exit code.
+//! Disks that fail: errors injected into system calls (by strace, if installed), and disks that fill up at any moment. No
+//! reported result is lost, and the program ends with a documented exit code.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub fn has_strace() -> bool {
     works
 }
 
-/// Runs storebench with one system call of its own failing: the `when`th of this kind.
+/// Runs storebench with one of its system calls failing: the `when`th of this kind.
 fn with_an_error(scratch: &Scratch, call: &str, error: &str, when: u32, arguments: &str) -> Said {
     let mut command = Command::new("strace");
     command.args(injection(call, error, &when.to_string())).arg(faulty());
@@ -40,7 +40,7 @@ pub fn ends_as_documented(said: &Said, what: &str) {
     assert!(said.code.is_some_and(|code| codes.contains(&code)), "{what}\n{said}");
 }
 
-/// The calls that a report, or a run, makes to the system. Those of the loader come first, at which nothing of ours
+/// The calls that a report, or a run, makes to the system. The loader's calls come first, when nothing of ours
 /// runs yet.
 pub const CALLS: [&str; 12] = [
     "write",
@@ -111,7 +111,7 @@ fn a_run_survives_calls_that_fail_and_is_resumed() {
     });
 }
 
-/// A disk in memory, of so many KiB, with the runs and the stores' files on it; the study is run, and resumed with more room.
+/// A disk in memory of `size_kib` KiB, with the runs and the stores' files on it; the study is run, and resumed with more room.
 fn on_a_small_disk(scratch: &Scratch, size_kib: u32) -> Option<Said> {
     let script = "disk=$PWD/disk; mkdir -p disk; mount -t tmpfs -o size=${size}k tmpfs disk; \
         \"$sb\" run crud --store fills,flat-folder,memory $study --out disk >out 2>err || code=$?; \

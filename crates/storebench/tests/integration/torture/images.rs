@@ -30,7 +30,7 @@ pub fn cgroups_of(process: u32) -> Vec<PathBuf> {
     found
 }
 
-/// Kills a run of so many cells within so many milliseconds, cleans, looks for what is left, and resumes it.
+/// Kills a run with this number of cells after a number of milliseconds, cleans, looks for what is left, and resumes it.
 fn kill_and_resume(random: &mut fastrand::Rng, program: &Path, arguments: &str, cells: usize, within: u64) {
     let scratch = with_disk();
     let run = scratch.start(program, &format!("run crud {arguments} {SMALL}"));

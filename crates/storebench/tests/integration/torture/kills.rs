@@ -10,7 +10,7 @@ use storebench_host::folder;
 use super::tries;
 use crate::cli::support::{Scratch, Started, assert_complete, faulty, skipped, wait_for};
 
-/// Six short trials, with the stores' files on a disk of their own.
+/// Six short trials, with the stores' files on a separate disk.
 const RUN: &str = "run crud --store flat-folder,null,memory --records 20 --record-size 1B..1KiB --data incompressible \
     --guarantee default --operations 5 --trials 2 --timeout 60s --at disk";
 const CELLS: usize = 3;

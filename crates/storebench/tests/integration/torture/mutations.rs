@@ -62,7 +62,7 @@ const ODD: &str = " 0 -1 1 18446744073709551615 18446744073709551616 1e308 1e999
     disk:1e30/s memory:100% a,b , ,, = a=b get=1e308,insert=1e308 get=0 ../.. / /dev/null \u{1b}[2J \u{9b}31m é 日本 \
     \u{202e} ' \" ` latest -- - {} %s";
 
-/// A text in place of a value.
+/// A text instead of a value.
 fn odd_value(random: &mut fastrand::Rng) -> String {
     let odd: Vec<&str> = ODD.split(' ').collect();
     match random.u8(..8) {
@@ -97,7 +97,7 @@ pub fn mutate(text: &mut Vec<u8>, random: &mut fastrand::Rng) {
     }
 }
 
-/// Puts something odd in place of the next number.
+/// Replaces the next number by something odd.
 fn numbers_replaced(text: &mut Vec<u8>, from: usize, random: &mut fastrand::Rng) {
     let Some(start) = text[from..].iter().position(u8::is_ascii_digit).map(|digit| from + digit) else {
         return;

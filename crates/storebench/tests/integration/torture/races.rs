@@ -20,7 +20,7 @@ const GONE: &str = r#"{"pid":4000000000,"started":1}"#;
 /// Files in a folder: deleting them takes long enough to be disturbed.
 const FILES: u32 = 100;
 
-/// A directory in which anybody may make folders, and beside it one whose files are to stay.
+/// A directory in which anybody may make folders, and next to it one whose files must stay.
 struct Place {
     top: TempDir,
     theirs: BTreeMap<PathBuf, Vec<u8>>,
@@ -95,7 +95,7 @@ fn a_folder_that_is_swapped_for_a_link_while_it_is_cleaned_leads_nowhere_else() 
     tries(10, |_| {
         let place = Place::new();
         let planted = place.plant("storebench-work-1");
-        // The folder may go, or a link may stand in the way: both are right.
+        // The folder may go, or a link may be in the way: both are right.
         place.while_swapped(&planted, || (0..5).for_each(|_| drop(clean(&place.path("")))));
         place.assert_theirs_stay();
     });

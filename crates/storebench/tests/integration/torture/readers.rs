@@ -28,7 +28,7 @@ fn hollow(path: &Path, beginning: &[u8], bytes: u64) {
     file.set_len(bytes).unwrap();
 }
 
-/// Zstd of a beginning, and of so many blocks of 128 KiB of one letter.
+/// Zstd of a beginning, and of a number of blocks of 128 KiB of one letter.
 fn zstd(beginning: &[u8], blocks: u32, letter: u8) -> Vec<u8> {
     let head = |last: bool, kind: u32, size: u32| {
         (u32::from(last) | kind << 1 | size << 3).to_le_bytes()[..3].to_vec()
@@ -68,7 +68,7 @@ fn traces_without_measure_are_refused_with_little_memory() {
     }
 }
 
-/// It is no file, and ends when it is told to all the same.
+/// It is no file, and yet ends when asked to.
 #[test]
 fn a_pipe_is_no_trace_and_is_not_waited_for() {
     let scratch = Scratch::new();

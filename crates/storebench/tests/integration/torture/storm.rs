@@ -32,7 +32,7 @@ struct Round {
     server: Option<Running>,
     /// A process that holds shared memory apart from the machine's.
     apart: Option<Apart>,
-    /// Whether the stores' files are on a small disk of their own.
+    /// Whether the stores' files are on a separate small disk.
     small_disk: bool,
 }
 
@@ -89,7 +89,7 @@ impl Round {
         let weather = Weather::choose(random, &self);
         let mut program = vec![self.study.program()];
         if let Some((call, error, when)) = &weather.injected {
-            // Signals end it while it waits, which they don't where it writes to a file unless that is asked for.
+            // Signals end it while it waits; while it writes to a file they don't, unless that is asked for.
             let strace = ["strace", "-f", "-I", "2"]
                 .into_iter()
                 .map(str::to_owned)
@@ -150,7 +150,7 @@ impl Drop for Round {
     }
 }
 
-/// A process with a namespace of its own for shared memory.
+/// A process with a separate namespace for shared memory.
 struct Apart(Started);
 
 impl Apart {

@@ -112,7 +112,7 @@ pub fn resume(round: &Round, blown: &Blown, told: &str) {
     cleaned(round, blown, &told);
 }
 
-/// The trials that lines of progress tell as done, and of how many.
+/// The trials that lines of progress report as done, and their total.
 fn counted(err: &str) -> impl Iterator<Item = (usize, usize)> {
     err.lines().filter_map(|line| {
         let line =
@@ -123,7 +123,7 @@ fn counted(err: &str) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Every failure is told with its cause, and none is blamed on what nobody did.
+/// Every failure is reported with its cause, and none is blamed on a fault that did not happen.
 #[track_caller]
 fn check_reasons(run: &Run, blown: &Blown, told: &str) {
     for trial in &run.trials {

@@ -12,9 +12,9 @@ use crate::torture::storm_is_asked_for;
 /// A small run.
 #[derive(Debug)]
 pub struct Study {
-    /// Whether its stores are those that misbehave.
+    /// Whether its stores misbehave.
     misbehaves: bool,
-    /// The arguments, but for those of all studies.
+    /// The arguments, without those common to all studies.
     pub arguments: String,
     /// Whether servers take part.
     pub has_servers: bool,
@@ -132,7 +132,7 @@ fn place(random: &mut fastrand::Rng) -> Option<&'static str> {
 
 fn in_a_place(random: &mut fastrand::Rng) -> String {
     let place = if random.bool() { place(random) } else { None };
-    // A disk whose server is killed keeps mkfs.btrfs from its work, all over the machine: not beside other tests.
+    // A disk whose server is killed blocks mkfs.btrfs on the whole machine: not together with other tests.
     let disks = if storm_is_asked_for() { ["", " --disk steady", " --disk here,sata-ssd"] } else { [""; 3] };
     let disk = disks[random.usize(..3)];
     place.map_or_else(String::new, |place| format!(" --place {place}{disk}"))

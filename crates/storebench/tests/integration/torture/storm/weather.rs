@@ -27,19 +27,19 @@ enum Who {
 #[derive(Debug)]
 enum Fault {
     Ends(Who, &'static str),
-    /// It does nothing for so many milliseconds.
+    /// It does nothing for this number of milliseconds.
     Pauses(Who, u64),
-    /// The disk of the stores' files is full for so many milliseconds.
+    /// The disk of the stores' files is full for this number of milliseconds.
     Fills(u64),
-    /// The server that was running before has no address for so many milliseconds.
+    /// The server that was running before has no address for this number of milliseconds.
     Hides(u64),
-    /// It does nothing for so many milliseconds.
+    /// It does nothing for this number of milliseconds.
     ServerPauses(u64),
     /// It ends.
     ServerEnds,
 }
 
-/// Faults, each after so many milliseconds.
+/// Faults, each with its delay in milliseconds.
 #[derive(Debug)]
 pub struct Weather {
     faults: Vec<(u64, Fault)>,
@@ -56,7 +56,7 @@ pub struct Blown {
     pub disturbed: bool,
     /// The server that was running before has ended.
     pub server_ended: bool,
-    /// The number of the parent, where it was seen.
+    /// The number of the parent, if it was seen.
     pub parent: Option<u32>,
 }
 
