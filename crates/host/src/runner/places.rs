@@ -19,11 +19,6 @@ use storebench_core::measure::probe::{self, Probe};
 use storebench_core::result::Transit;
 use storebench_core::store::{self, Kind};
 
-/// A trial moves to another folder if making a file takes this many times as long as at the start of the run.
-const SLOW_CREATION: u64 = 4;
-/// Folders tried for a trial.
-const FOLDERS: u32 = 4;
-
 /// The places in which the run's cells are.
 pub struct PreparedPlaces {
     by_place: BTreeMap<String, PreparedPlace>,
@@ -49,8 +44,6 @@ pub struct PreparedPlace {
 pub enum TrialFolders {
     /// The user's own file system.
     Shared {
-        /// The time of making a file there at the start, in nanoseconds.
-        file_creation_ns: u64,
         /// The block device under it, or why its counters can't be read.
         device: std::result::Result<DeviceSpec, String>,
     },
@@ -96,7 +89,7 @@ impl PreparedPlaces {
                 Place::Directory(_) => {
                     let probe = folder.probe()?;
                     let device = devices.remove(name).unwrap_or_else(|| Err("it was not looked for".into()));
-                    (probe, TrialFolders::Shared { file_creation_ns: probe.file_creation_ns, device })
+                    (probe, TrialFolders::Shared { device })
                 }
                 Place::Image { file_system, disk, .. } => {
                     let cells = job.cells.iter().filter(|cell| cell.site() == *name);
@@ -157,37 +150,20 @@ impl TrialFolders {
 
     /// Makes the folder of one trial. The seed determines what is random in a simulated disk.
     pub fn take(&self, stage: &mut Stage<'_>, position: u64, seed: u64) -> Result<TrialFolder> {
-        match self {
-            TrialFolders::Shared { file_creation_ns, device } => {
-                let (directory, file_creation_ns) = calm_folder(stage, *file_creation_ns, position)?;
-                Ok(TrialFolder { directory, file_creation_ns, device: device.clone(), disk: None })
-            }
+        let name = format!("trial-{position}");
+        let (directory, device, disk) = match self {
+            TrialFolders::Shared { device } => (stage.folder(&name)?, device.clone(), None),
             TrialFolders::Image(template) => {
-                let (directory, mounted) = template.mount(stage, &format!("trial-{position}"), seed)?;
-                let file_creation_ns =
-                    probe::file_creation_ns(&directory).map_err(Error::io("probing", &directory))?;
+                let (directory, mounted) = template.mount(stage, &name, seed)?;
                 let device = mounted
                     .device
                     .map(DeviceSpec::own)
                     .ok_or_else(|| "there is no block device under the file system".to_owned());
-                Ok(TrialFolder { directory, file_creation_ns, device, disk: mounted.disk })
+                (directory, device, mounted.disk)
             }
-        }
-    }
-}
-
-/// A new folder for a trial, and the time of making a file in it, in nanoseconds. A store of plain files must not pay for earlier
-/// deletions: if making files is far slower than it was at `first`, another folder is tried.
-fn calm_folder(stage: &mut Stage<'_>, first: u64, position: u64) -> Result<(PathBuf, u64)> {
-    let slow = first.max(10_000) * SLOW_CREATION;
-    let mut attempt = 0;
-    loop {
-        let folder = stage.folder(&format!("trial-{position}-{attempt}"))?;
-        let now = probe::file_creation_ns(&folder).map_err(Error::io("probing", &folder))?;
-        attempt += 1;
-        if now < slow || attempt == FOLDERS {
-            return Ok((folder, now));
-        }
-        stage.give_back()?;
+        };
+        let file_creation_ns =
+            probe::file_creation_ns(&directory).map_err(Error::io("probing", &directory))?;
+        Ok(TrialFolder { directory, file_creation_ns, device, disk })
     }
 }

@@ -7,6 +7,7 @@
 pub(crate) mod ledger;
 mod note;
 mod process;
+mod spread;
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -19,6 +20,7 @@ use ledger::{Ledger, Left};
 pub use note::STORE;
 use note::{Note, Owner};
 use process::Process;
+use spread::Spread;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::guard::Folder;
 use storebench_core::measure::cgroup::{self, OwnGroup};
@@ -30,6 +32,7 @@ pub(crate) struct Holdings {
     folder: Folder,
     ledger: Ledger,
     held: Vec<Held>,
+    spread: Spread,
 }
 
 struct Held {
@@ -43,7 +46,7 @@ struct Held {
 impl Holdings {
     /// Nothing yet except the folder and its ledger.
     pub fn new(folder: Folder, ledger: Ledger) -> Holdings {
-        Holdings { folder, ledger, held: Vec::new() }
+        Holdings { folder, ledger, held: Vec::new(), spread: Spread::default() }
     }
 
     pub fn folder(&self) -> &Folder {
@@ -97,6 +100,9 @@ impl Holdings {
             // Locked resources belong to others, as far as the release can tell.
             drop(self.held[index].group.take());
             let note = &self.held[index].note;
+            if let Note::Folder { name } = note {
+                self.spread.note_deletion(&self.folder, OsStr::new(name));
+            }
             match note.give_back(self.owner()) {
                 Ok(_) if failed.is_ok() => self.strike(),
                 Ok(_) => {}
@@ -133,9 +139,8 @@ impl Stage<'_> {
         let ledger = self.holdings.folder.path().join(ledger::NAME);
         let note = Note::Folder { name: name.to_owned() };
         self.take(note, Error::io("writing", &ledger), |holdings| {
-            let name = OsStr::new(name);
-            holdings.folder.remove(name).map_err(Error::io("deleting", &path))?;
-            holdings.folder.make(name, 0o777).map_err(Error::io("making", &path))
+            holdings.folder.remove(OsStr::new(name)).map_err(Error::io("deleting", &path))?;
+            holdings.spread.make(&holdings.folder, name).map_err(Error::io("making", &path))
         })?;
         Ok(path)
     }

@@ -85,8 +85,7 @@ pub fn unmount(at: &Path) -> io::Result<()> {
     Ok(rustix::mount::unmount(at, UnmountFlags::NOFOLLOW)?)
 }
 
-/// Asks the file system to put the folders made in this one far apart (ext4). ext4 does not reuse a deleted file's place for minutes, and
-/// looks at each such place when it makes a file nearby: a trial must not pay for the deletions of the one before it.
+/// Asks the file system to put the folders made in this one far apart, by a hash of their names (ext4).
 pub fn spread(folder: &File) {
     if let Ok(flags) = ioctl_getflags(folder) {
         let _ = ioctl_setflags(folder, flags | IFlags::TOPDIR);
