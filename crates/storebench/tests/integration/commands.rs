@@ -253,7 +253,9 @@ fn all_that_is_named(runs: &Scratch) -> Scratch {
     let parts = ["part-1", "part-2"].map(|part| runs.join(part));
     assert!(Command::new("cp").arg("-r").args(parts).arg(scratch.path()).status().unwrap().success());
     let copies = ["storebench-runs/a-run", "ssd-run", "hdd-run", "before-run", "after-run"];
-    for copy in copies.into_iter().chain(["a1-run", "a2-run", "a3-run", "b1-run", "b2-run", "b3-run"]) {
+    let sets =
+        ["base/1/crud-1", "base/2/crud-2", "base/3/crud-3", "new/1/crud-1", "new/2/crud-2", "new/3/crud-3"];
+    for copy in copies.into_iter().chain(sets) {
         let to = scratch.join(copy);
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         assert!(Command::new("cp").arg("-r").args([&run, &to]).status().unwrap().success());
