@@ -154,7 +154,7 @@ pub fn headline(comparison: &Comparison<'_>) -> String {
     let mut headline = match all - worse - better {
         0 if all == 0 => "No figure could be compared.".to_owned(),
         rest if rest == all && comparison.tested() + comparison.exact() == 0 => format!(
-            "{of} compared: whether any changed is not known, which takes {MIN_OBSERVATIONS} {} on each side.",
+            "{of} compared: not known whether any changed; that takes {MIN_OBSERVATIONS} {} on each side.",
             comparison.observations.name()
         ),
         rest if rest == all => format!("{of} compared: none changed significantly."),
@@ -233,10 +233,8 @@ pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
         rules.push("Seen: the least change that would be marked if it were the only one, if trials vary as these do.".into());
     }
     rules.push(match comparison.observations {
-        Observations::Trials => {
-            "Intervals know how trials of one run differ, not how one run differs from the next.".into()
-        }
-        Observations::Runs => "One observation is a run, by its mean: intervals know how runs differ.".into(),
+        Observations::Trials => "Intervals show how trials of one run differ, not how runs differ.".into(),
+        Observations::Runs => "One observation is a run, by its mean: intervals show how runs differ.".into(),
     });
     rules
 }

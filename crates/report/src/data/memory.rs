@@ -69,7 +69,7 @@ impl Basis {
             }
             Basis::Resident => {
                 "Memory is the process's peak above its base, with the pages of mapped files but without the page cache: some \
-                 trials can't tell the two apart. What maps its files looks larger than it is."
+                 trials can't separate the two. A store that maps its files looks larger than it is."
             }
         }
     }

@@ -17,12 +17,12 @@ pub fn rule_text(rule: Rule) -> String {
         ),
         Rule::Scatter => format!(
             "Candidates, with fewer than {ENOUGH_BLOCKS} shared blocks: no further from the best than trials of the same cells \
-             lie apart in this run, at 95 % confidence for all comparisons at a place, or within {:.0} % of it.",
+             scatter in this run, at 95 % confidence for all comparisons at a place, or within {:.0} % of it.",
             THRESHOLD * 100.0
         ),
         Rule::Open => {
-            "Candidates, of too few trials: nothing in this run tells how far trials of the same cell lie apart, so every store is \
-             one, and the first named looked best. More trials (--trials) tell stores apart."
+            "Candidates: too few trials to name a winner. This run does not show how much trials of one cell scatter, so every \
+             store is a candidate; the first one looked best. More trials (--trials) separate stores."
                 .into()
         }
         Rule::Crowded => {
@@ -35,8 +35,8 @@ pub fn rule_text(rule: Rule) -> String {
             THRESHOLD * 100.0
         ),
         Rule::Clock => format!(
-            "Too close to call by the clock: latencies that differ by less than one reading of it costs, and for gets by less \
-             than a tenth more, up to {}. See docs/fairness.md.",
+            "Too close to call by the clock: latencies that differ by less than the cost of one clock reading, and for gets by \
+             less than a tenth more, up to {}. See docs/fairness.md.",
             rough_ns(HIDDEN_NS)
         ),
         Rule::Little => "Too close to call: the difference in room on disk is too little to matter.".into(),

@@ -29,8 +29,7 @@ pub fn tells_nothing(interval: &Interval) -> bool {
 }
 
 /// The legend of ranges and intervals, shown once in a report.
-pub const LEGEND: &str =
-    "[a, b] is a 95 % interval; (a..b) is the range of what is too little for one, such as two trials.";
+pub const LEGEND: &str = "[a, b] is a 95 % interval; (a..b) is the range of too few trials for one.";
 
 #[cfg(test)]
 mod tests {

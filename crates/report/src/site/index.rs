@@ -92,7 +92,7 @@ fn findings(site: &Site<'_>) -> Option<Tag> {
     let rows = finding::rows(&site.findings);
     let heads = ["study", "finding", "verdicts"].map(column);
     let measured = (!rows.is_empty()).then(|| {
-        let says = "A finding of a paper is checked on each machine by itself. It may hold on one and not on another.";
+        let says = "A published finding is checked on each machine separately. It may hold on one and not on another.";
         Html::of((note(says), scroll(table(heads.into(), rows))))
     });
     let others = finding::unmeasured(&site.findings);

@@ -128,7 +128,7 @@ fn place(place: &PlaceInfo, environment: &Environment) -> String {
     let mut line = format!("place {}: {}", place.name, place.path);
     line.push_str(&format!(", {}", place.file_system.as_deref().unwrap_or("unknown file system")));
     if let Some(driver) = &place.driver {
-        line.push_str(&format!(" of its own for each trial, by {driver}"));
+        line.push_str(&format!(", new for each trial, by {driver}"));
     }
     if let Some(device) = &place.device {
         line.push_str(&format!(" on {device}"));

@@ -103,7 +103,7 @@ fn check_driver(info: &PlaceInfo) -> Result<()> {
     let now = match image::try_out(Path::new(&info.path), file_system, info.disk.as_ref()) {
         Ok(tried) if tried.driver == *driver => return Ok(()),
         Ok(tried) => format!("is mounted by {} now", tried.driver),
-        Err(reason) => format!("can't be had now: {reason}"),
+        Err(reason) => format!("is unavailable now: {reason}"),
     };
     let message =
         format!("the run's {file_system} was mounted by {driver}, and {now}: resume it as it was started");

@@ -274,12 +274,12 @@ fn read_before(summary: &Summary) -> String {
     match summary.read_before_written_keys {
         0 => "The trace writes each key before it reads or removes it: a replay loads nothing first.".into(),
         1 => format!(
-            "1 key is read or removed before the trace writes it, in {operations}. A replay loads this key first, unless told \
+            "1 key is read or removed before the trace writes it, in {operations}. A replay loads this key first, unless you say \
              --load nothing."
         ),
         keys => format!(
             "{} are read or removed before the trace writes them, in {operations}. A replay loads these keys first, unless \
-             told --load nothing.",
+             you say --load nothing.",
             about(summary, keys, "key")
         ),
     }

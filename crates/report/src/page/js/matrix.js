@@ -187,8 +187,8 @@ function timesText(standing) {
 }
 
 function verdict({ standing, rule }) {
-  if (rule === 5) return "a candidate: nothing in this run tells how far trials lie apart";
+  if (rule === 5) return "a candidate: this run does not show how much trials scatter";
   if (rule === 6) return "not judged: other programs left too few processors";
-  const by = ["by the interval", "by the 5 % threshold", "by what the clock can tell", "", "by how far trials lie apart in this run"][rule];
+  const by = ["by the interval", "by the 5 % threshold", "by what the clock can tell", "", "by how much trials scatter in this run"][rule];
   return standing === 0 ? "the best" : standing === 1 ? `too close to call, ${by}` : `worse, ${by}`;
 }
