@@ -1,6 +1,6 @@
 //! A cell: one combination of axis values, with a stable id.
 
-use std::borrow::Cow;
+use std::fmt;
 use std::str::FromStr;
 
 use serde::de::{Error as _, MapAccess};
@@ -14,21 +14,27 @@ pub use crate::axis::table::{DEFAULT_PLACE, HERE};
 pub use crate::axis::values::{Background, Cache, Compression, Data, GuaranteeChoice, Rate, Tuning};
 use crate::units::{CountRange, SizeRange, Sizes};
 
-/// The name of a location on a disk.
-pub fn site<'a>(place: &'a str, disk: &str) -> Cow<'a, str> {
-    match disk {
-        HERE => place.into(),
-        disk => format!("{place}{}", on(disk)).into(),
+/// A location with the simulated disk under it: each has its own folder, costs and facts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Site {
+    /// The location's name.
+    pub place: String,
+    /// The simulated disk, if there is one.
+    pub disk: Option<String>,
+}
+
+impl Site {
+    /// A location on the disk that it is on anyway.
+    pub fn here(place: &str) -> Site {
+        Site { place: place.to_owned(), disk: None }
     }
 }
 
-/// The location in a name that [`site`] gives.
-pub fn place_of<'a>(site: &'a str, disk: &str) -> &'a str {
-    site.strip_suffix(on(disk).as_str()).unwrap_or(site)
-}
-
-fn on(disk: &str) -> String {
-    format!(" on simulated {disk}")
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.place)?;
+        self.disk.iter().try_for_each(|disk| write!(f, " on simulated {disk}"))
+    }
 }
 
 /// One combination of axis values. An axis that is not set is at its default.
@@ -109,22 +115,22 @@ impl Cell {
 
     /// The sizes of its values.
     pub fn record_size(&self) -> Sizes {
-        self.parsed(Axis::RECORD_SIZE).unwrap_or(SizeRange { from: 1, to: 2 }.into())
+        self.typed(Axis::RECORD_SIZE).unwrap_or(SizeRange { from: 1, to: 2 }.into())
     }
 
     /// The number of records that it holds.
     pub fn records(&self) -> CountRange {
-        self.parsed(Axis::RECORDS).unwrap_or(CountRange::starting_at(1))
+        self.typed(Axis::RECORDS).unwrap_or(CountRange::starting_at(1))
     }
 
     /// The kind of bytes that its values are made of.
     pub fn data(&self) -> Data {
-        self.parsed(Axis::DATA).unwrap_or(Data::Incompressible)
+        self.typed(Axis::DATA).unwrap_or(Data::Incompressible)
     }
 
     /// The guarantee asked for.
     pub fn guarantee(&self) -> GuaranteeChoice {
-        self.parsed(Axis::GUARANTEE).unwrap_or(GuaranteeChoice::Default)
+        self.typed(Axis::GUARANTEE).unwrap_or(GuaranteeChoice::Default)
     }
 
     /// The name of the place where its files live.
@@ -137,9 +143,10 @@ impl Cell {
         self.text(Axis::DISK)
     }
 
-    /// The location's name, with the disk if that is simulated: each has its own folder, costs and facts.
-    pub fn site(&self) -> Cow<'_, str> {
-        site(self.place(), self.disk())
+    /// The location, with the disk if that is simulated.
+    pub fn site(&self) -> Site {
+        let disk = self.value(Axis::DISK).map(|disk| disk.text().to_owned());
+        Site { place: self.place().to_owned(), disk }
     }
 
     /// The machine that its limits stand in for.
@@ -149,42 +156,42 @@ impl Cell {
 
     /// The times that each record is overwritten before the operations.
     pub fn age(&self) -> u32 {
-        self.parsed(Axis::AGE).unwrap_or(0)
+        self.typed(Axis::AGE).unwrap_or(0)
     }
 
     /// Sessions at work at once.
     pub fn threads(&self) -> u32 {
-        self.parsed(Axis::THREADS).unwrap_or(1)
+        self.value(Axis::THREADS).map_or(1, |threads| threads.lower() as u32)
     }
 
     /// The timing of operations: one after the other, or at a fixed rate.
     pub fn rate(&self) -> Rate {
-        self.parsed(Axis::RATE).unwrap_or_default()
+        self.typed(Axis::RATE).unwrap_or_default()
     }
 
     /// The engines' caches.
     pub fn tuning(&self) -> Tuning {
-        self.parsed(Axis::TUNING).unwrap_or_default()
+        self.typed(Axis::TUNING).unwrap_or_default()
     }
 
     /// When its store compresses values.
     pub fn compression(&self) -> Compression {
-        self.parsed(Axis::COMPRESSION).unwrap_or_default()
+        self.typed(Axis::COMPRESSION).unwrap_or_default()
     }
 
     /// The state of memory before the reads.
     pub fn cache(&self) -> Cache {
-        self.parsed(Axis::CACHE).unwrap_or_default()
+        self.typed(Axis::CACHE).unwrap_or_default()
     }
 
     /// The load that runs meanwhile.
     pub fn background(&self) -> Background {
-        self.parsed(Axis::BACKGROUND).unwrap_or_default()
+        self.typed(Axis::BACKGROUND).unwrap_or_default()
     }
 
-    /// The value on an axis as code obeys it; `None` at the default. The axis' own type has read the value.
-    pub fn parsed<T: FromStr>(&self, axis: Axis) -> Option<T> {
-        self.value(axis)?.text().parse().ok()
+    /// The value on an axis as code obeys it; `None` at the default.
+    pub fn typed<T: Clone + FromStr + 'static>(&self, axis: Axis) -> Option<T> {
+        self.value(axis)?.typed()
     }
 
     /// The value bytes that the records come to at most with `inserts` inserts: mean size times the largest count.
@@ -285,11 +292,9 @@ mod tests {
     #[test]
     fn a_place_on_a_simulated_disk_has_a_name_of_its_own() {
         let cell = Cell::default().with(Axis::PLACE, Axis::PLACE.read("ext4:4096").unwrap());
-        assert_eq!((cell.site().as_ref(), cell.disk()), ("ext4:4096", HERE));
+        assert_eq!((cell.site(), cell.disk()), (Site::here("ext4:4096"), HERE));
         let cell = cell.with(Axis::DISK, Axis::DISK.read("emmc-5.1").unwrap());
-        assert_eq!(cell.site(), "ext4:4096 on simulated emmc-5.1");
-        assert_eq!(place_of(&cell.site(), cell.disk()), "ext4:4096");
-        assert_eq!(place_of("here", HERE), "here");
+        assert_eq!(cell.site().to_string(), "ext4:4096 on simulated emmc-5.1");
         assert!(cell.id().contains("disk=emmc-5.1"), "{}", cell.id());
         assert!(Axis::DISK.read("a b").unwrap_err().contains("lower-case letters"));
     }

@@ -103,6 +103,8 @@ pub struct Error {
     pub exit: Exit,
     /// The message: what is wrong, where, and what to do.
     pub message: String,
+    /// How to go on, for whoever has the run's folder.
+    pub advice: Option<String>,
 }
 
 /// The result of what can end the program.
@@ -111,7 +113,12 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// An error of one kind.
     pub fn new(exit: Exit, message: impl Into<String>) -> Error {
-        Error { exit, message: message.into() }
+        Error { exit, message: message.into(), advice: None }
+    }
+
+    /// The error with how to go on.
+    pub fn advising(self, advice: String) -> Error {
+        Error { advice: Some(advice), ..self }
     }
 
     /// A value that is not allowed.
@@ -141,7 +148,8 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.message)?;
+        self.advice.iter().try_for_each(|advice| write!(f, "; {advice}"))
     }
 }
 

@@ -4,7 +4,7 @@
 mod clients;
 mod cut;
 mod fault;
-mod format1;
+pub mod format1;
 mod machine;
 mod measured;
 mod parts;

@@ -20,9 +20,8 @@ use storebench_core::axis::{Axis, Value};
 use storebench_core::bounded;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::guard::{self, Lock, try_lock};
-use storebench_core::result::{FORMAT_VERSION, OLDEST_FORMAT, RunHeader, TrialResult};
+use storebench_core::result::{FORMAT_VERSION, OLDEST_FORMAT, RunHeader, TrialResult, format1};
 use storebench_core::shown::{in_plain_words, piece, plain_json};
-use storebench_core::workload::table::Workload;
 
 const NOFOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 const HEADER: &str = "run.json";
@@ -105,7 +104,7 @@ impl RunFolder {
     /// When it is not a run, is of another version, or another process is at work on it.
     pub fn resume(path: &Path) -> Result<Resumed> {
         // Nothing is made in a folder that is no run; results are read once nobody else can add any.
-        let mut run = read_begun(path)?;
+        let mut run = begun(path)?;
         let lock = lock(path)?;
         let (bytes, lines) = read_lines(path, &run)?;
         // Git keeps no empty folder.
@@ -301,7 +300,7 @@ pub fn read(path: &Path) -> Result<Run> {
 
 /// Reads a run, with notes about damaged files.
 pub fn read_with_notes(path: &Path) -> Result<(Run, Vec<String>)> {
-    let mut run = read_begun(path)?;
+    let mut run = begun(path)?;
     let (_, lines) = read_lines(path, &run)?;
     let notes = told(path, &lines);
     run.trials = lines.trials;
@@ -316,15 +315,13 @@ fn told(path: &Path, lines: &Lines) -> Vec<String> {
 /// The axes on which each cell of a run has a value: those that are in every id. Empty for another program's workload,
 /// and if the plan can't be read.
 fn needed(run: &Run) -> Vec<Axis> {
-    let named = run.plan_keys().and_then(|plan| plan.get("workload")?.as_str()?.parse::<Workload>().ok());
-    let axes = named.map_or(&[] as &[Axis], |workload| workload.def().axes);
+    let axes = run.workload().map_or(&[] as &[Axis], |workload| workload.def().axes);
     axes.iter().filter(|axis| axis.default_value().is_none()).copied().collect()
 }
 
 /// The values that the plan of an older run gives outside its axes, as its cells would have them today.
 fn beside_axes(run: &Run) -> Option<(Axis, Value)> {
-    let compression = run.plan_keys()?.get(Axis::COMPRESSION.name())?.as_str()?;
-    Some((Axis::COMPRESSION, Axis::COMPRESSION.read(compression).ok()?))
+    format1::beside_axes(run.plan_keys()?.get(Axis::COMPRESSION.name())?.as_str()?)
 }
 
 fn read_lines(path: &Path, run: &Run) -> Result<(Vec<u8>, Lines)> {
@@ -358,20 +355,10 @@ fn unreadable(name: &Path) -> impl FnOnce(io::Error) -> Error {
     }
 }
 
-/// The bytes of the header of a run.
-pub fn header_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    read_file(path, HEADER, MOST_HEADER)
-}
-
-/// Reads the header of a run.
-pub fn read_header(path: &Path) -> Result<RunHeader> {
-    read_begun(path).map(|run| run.header)
-}
-
 /// Reads a run without its trials.
-fn read_begun(path: &Path) -> Result<Run> {
+pub fn begun(path: &Path) -> Result<Run> {
     let name = path.join(HEADER);
-    let bytes = match header_bytes(path) {
+    let bytes = match read_file(path, HEADER, MOST_HEADER) {
         Ok(bytes) => bytes,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             let message = if path.exists() {
@@ -393,6 +380,7 @@ fn read_begun(path: &Path) -> Result<Run> {
         return Err(broken(&name, &serde::de::Error::custom("it has parts that no plan has")));
     }
     let mut run = Run::new(header, Vec::new());
+    run.header.places.iter_mut().for_each(format1::find_location);
     if let Some((axis, value)) = beside_axes(&run) {
         run.header.left_out.iter_mut().for_each(|left_out| left_out.cell.set(axis, value.clone()));
     }
@@ -494,7 +482,7 @@ mod tests {
                 let _ = fs::remove_file(at(name));
             }
         };
-        let header = || read_header(&at("part")).unwrap_err();
+        let header = || begun(&at("part")).unwrap_err();
         symlink("../theirs", at("part/run.json")).unwrap();
         refused(header(), "it is a link");
         pipe("part/run.json");

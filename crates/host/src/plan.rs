@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use storebench_disk::disks::Disk;
 
@@ -27,8 +28,9 @@ use self::other_keys::{Fields, OtherKeys};
 pub use self::variants::Point;
 use crate::machine::Machine;
 use storebench_core::axis::Axis;
-use storebench_core::cell::{Cell, Compression, Tuning};
+use storebench_core::cell::{Cell, Tuning};
 use storebench_core::error::{Error, Exit, Result, meant};
+use storebench_core::result::format1;
 use storebench_core::shown::{piece, quoted};
 use storebench_core::store::StoreDef;
 pub use storebench_core::units::{Bytes, Percent, Period};
@@ -40,7 +42,7 @@ use storebench_core::workload::table::Workload;
 pub const SOURCE: &str = include_str!("plan.rs");
 
 /// The version of the plan format.
-pub const PLAN_FORMAT: u32 = 1;
+pub const PLAN_FORMAT: u32 = 2;
 
 /// Settings of stores: by store, then by the engine's name for the setting.
 pub type Settings = BTreeMap<String, BTreeMap<String, String>>;
@@ -53,7 +55,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", expecting = "a plan")]
 pub struct Plan {
-    /// The version of this format: 1.
+    /// The version of this format: 2.
     pub format: u32,
     /// The study's name: lower-case letters, digits and hyphens.
     pub name: String,
@@ -160,9 +162,9 @@ pub struct Plan {
     /// Published findings that runs are checked against. They are kept as they are written: what reads results knows their meaning.
     #[serde(rename = "claim", default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<toml::Table>,
-    /// The axis of this name, as plans from before it was one write it; `None` once a plan is read.
+    /// The axis of this name, as plans of format 1 may write it; `None` once a plan is read.
     #[serde(skip_serializing)]
-    pub compression: Option<Compression>,
+    pub compression: Option<String>,
 }
 
 /// The trials of each cell if a plan gives no number.
@@ -175,9 +177,7 @@ impl<'de> Deserialize<'de> for Plan {
         let mut others = OtherKeys { parameters: Some(Parameters::default()), axes: None };
         let mut plan = Plan::deserialize(Fields(deserializer, &mut others))?;
         plan.parameters = others.parameters.unwrap_or_default();
-        if let Some(compression) = plan.compression.take().filter(|_| !plan.axes.names(Axis::COMPRESSION)) {
-            plan.axes.set(Axis::COMPRESSION, [compression]);
-        }
+        plan.upgrade().map_err(D::Error::custom)?;
         plan.record_for_estimates();
         Ok(plan)
     }
@@ -190,6 +190,21 @@ impl Serialize for Plan {
 }
 
 impl Plan {
+    /// Makes a plan of format 1 one of today's.
+    fn upgrade(&mut self) -> std::result::Result<(), String> {
+        let beside = self.compression.take();
+        if self.format == 1 {
+            self.format = PLAN_FORMAT;
+        } else if beside.is_some() {
+            return Err("unknown key \"compression\": it is an axis".into());
+        }
+        let Some(compression) = beside.filter(|_| !self.axes.names(Axis::COMPRESSION)) else { return Ok(()) };
+        let (axis, value) = format1::beside_axes(&compression)
+            .ok_or_else(|| format!("{} is no way to compress", quoted(&compression)))?;
+        self.axes.set(axis, [value]);
+        Ok(())
+    }
+
     /// Checks that reports place each axis at most once, and only the plan's.
     fn check_layout(&self) -> std::result::Result<(), String> {
         let own = |axis: &Axis| self.workload.def().axes.contains(axis) || self.axes.names(*axis);
@@ -222,18 +237,20 @@ impl Plan {
     /// # Errors
     /// [`Exit::BadPlan`], with the place in the text.
     pub fn parse(text: &str, origin: &str) -> Result<Plan> {
-        let wrong = |message: String| {
-            Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {message}"))
-        };
-        let plan: Plan = explain::read(text).map_err(wrong)?;
-        plan.check().map_err(wrong)?;
+        Plan::read(text).map_err(|wrong| unusable(origin, &wrong))
+    }
+
+    /// Reads a plan except its claims; else says what is wrong.
+    pub(crate) fn read(text: &str) -> std::result::Result<Plan, String> {
+        let plan: Plan = explain::read(text)?;
+        plan.check()?;
         Ok(plan)
     }
 
     fn check(&self) -> std::result::Result<(), String> {
         if self.format != PLAN_FORMAT {
             return Err(format!(
-                "it has format = {}, and this storebench reads format = {PLAN_FORMAT}",
+                "it has format = {}, and this storebench reads formats 1 to {PLAN_FORMAT}",
                 self.format
             ));
         }
@@ -346,6 +363,10 @@ impl Plan {
     pub fn to_toml(&self) -> Result<String> {
         toml::to_string(self).map_err(|error| Error::new(Exit::Failure, format!("writing the plan: {error}")))
     }
+}
+
+pub(crate) fn unusable(origin: &str, wrong: &str) -> Error {
+    Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {wrong}"))
 }
 
 /// A study that comes with storebench.

@@ -3,9 +3,10 @@
 use std::sync::OnceLock;
 
 use storebench_core::result::{RunHeader, TrialResult};
+use storebench_core::workload::table::Workload;
 use toml::Table;
 
-use crate::plan::Plan;
+use crate::plan::{Plan, unusable};
 
 /// A run. Its plan is parsed once, when it is first asked for; the header's text must not change after that.
 #[derive(Debug)]
@@ -14,7 +15,7 @@ pub struct Run {
     pub header: RunHeader,
     /// `results.jsonl`, in the order in which trials ended.
     pub trials: Vec<TrialResult>,
-    plan: OnceLock<Option<Plan>>,
+    plan: OnceLock<Result<Plan, String>>,
     keys: OnceLock<Option<Table>>,
 }
 
@@ -26,7 +27,24 @@ impl Run {
 
     /// The plan; `None` if this program does not know all of its keys.
     pub fn plan(&self) -> Option<&Plan> {
-        self.plan.get_or_init(|| Plan::parse(&self.header.plan, "of the run").ok()).as_ref()
+        self.parsed().as_ref().ok()
+    }
+
+    /// The plan, of a run that is in `origin`.
+    ///
+    /// # Errors
+    /// [`Exit::BadPlan`](storebench_core::error::Exit::BadPlan), with the place in the text.
+    pub fn usable_plan(&self, origin: &str) -> storebench_core::error::Result<&Plan> {
+        self.parsed().as_ref().map_err(|wrong| unusable(origin, wrong))
+    }
+
+    fn parsed(&self) -> &Result<Plan, String> {
+        self.plan.get_or_init(|| Plan::read(&self.header.plan))
+    }
+
+    /// The workload, if this program knows it, whatever else the plan says.
+    pub fn workload(&self) -> Option<Workload> {
+        self.plan_keys()?.get("workload")?.as_str()?.parse().ok()
     }
 
     /// The plan's keys and values, even if this program does not know all of them; `None` if it is no TOML.

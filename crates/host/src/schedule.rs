@@ -533,12 +533,12 @@ mod tests {
             (!there).then(|| Reason::NoPlace { why: "there is none".into() })
         };
         let (cells, left_out) = super::cells(&plan, &[NULL], &rooms, &lacking).unwrap();
-        let sites: HashSet<String> = cells.iter().map(|cell| cell.site().into_owned()).collect();
+        let sites: HashSet<String> = cells.iter().map(|cell| cell.site().to_string()).collect();
         assert_eq!(sites, ["here", "ext4 on simulated steady"].map(str::to_owned).into());
         let of_a_place =
             |left: &&LeftOut| matches!(left.reason, Reason::NoPlace { .. } | Reason::NoRoom { .. });
         let for_a_place = left_out.iter().filter(of_a_place);
-        let sites: HashSet<String> = for_a_place.map(|left| left.cell.site().into_owned()).collect();
+        let sites: HashSet<String> = for_a_place.map(|left| left.cell.site().to_string()).collect();
         assert_eq!(sites, ["ext4", "here on simulated steady"].map(str::to_owned).into());
     }
 }

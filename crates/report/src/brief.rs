@@ -23,9 +23,6 @@ use crate::terminal::grid::{Style, wrap};
 const MOST: usize = 6;
 const ANSWERED: usize = 3;
 
-/// The beginning of a line that continues the one before it.
-pub const WITHIN: &str = "  ";
-
 /// Stores that a line names; the rest is counted.
 const NAMED: usize = 4;
 
@@ -38,11 +35,26 @@ const SIZE: [Axis; 2] = [Axis::RECORDS, Axis::RECORD_SIZE];
 /// The trials of the run that is suggested next, if this one has fewer.
 const MANY: u32 = 7;
 
+/// A line of an answer.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// What it says.
+    pub text: String,
+    /// Whether it belongs to the one before it.
+    pub is_within: bool,
+}
+
+impl From<String> for Line {
+    fn from(text: String) -> Line {
+        Line { text, is_within: false }
+    }
+}
+
 /// The lines of an answer.
 #[derive(Debug, Default)]
 pub struct Lines {
     /// What was measured, and what to take.
-    pub first: Vec<String>,
+    pub first: Vec<Line>,
     /// The stores that are riskier.
     pub danger: Option<String>,
     /// How sure that is, and what to do next.
@@ -51,15 +63,18 @@ pub struct Lines {
 
 impl Lines {
     /// All lines, in order.
-    pub fn all(&self) -> impl Iterator<Item = &str> {
-        self.first.iter().chain(&self.danger).chain(&self.last).map(String::as_str)
+    pub fn all(self) -> impl Iterator<Item = Line> {
+        self.first.into_iter().chain([self.danger, self.last].into_iter().flatten().map(Line::from))
     }
 }
 
 /// The lines, each ended, and an empty one; empty if no two stores can be compared.
 pub fn text(report: &Report<'_>, style: Style) -> String {
-    let indented = |line: &str| if line.starts_with(WITHIN) { "    " } else { "  " };
-    let lines: String = lines(report).all().map(|line| wrap(line, style.width, indented(line))).collect();
+    let wrapped = |line: Line| match line.is_within {
+        true => wrap(&format!("  {}", line.text), style.width, "    "),
+        false => wrap(&line.text, style.width, "  "),
+    };
+    let lines: String = lines(report).all().map(wrapped).collect();
     if lines.is_empty() { lines } else { lines + "\n" }
 }
 
@@ -79,13 +94,16 @@ pub fn lines(report: &Report<'_>) -> Lines {
         .filter(|one| one.answers.iter().any(|(_, answer)| is_compared(answer)))
         .collect();
     let crowded = if not_judged > 0 { contention::lines(merged) } else { Vec::new() };
-    let mut lines = vec![measured(report)];
+    let mut lines = vec![Line::from(measured(report))];
     // A study with another question begins with its own answer; next to power cuts, too few trials of speed are not mentioned.
     let has_cuts = !report.blocks(&sections::CUTS).is_empty();
-    lines.splice(if own.is_empty() { 0..0 } else { 1..1 }, own.iter().cloned().chain(crowded).take(ANSWERED));
+    lines.splice(
+        if own.is_empty() { 0..0 } else { 1..1 },
+        own.iter().cloned().chain(crowded).take(ANSWERED).map(Line::from),
+    );
     let is_named = |answer: &Answer| !answer.take.is_empty() && !answer.is_open;
     let is_told = |one: &&&Standings| !has_cuts || one.answers.iter().any(|(_, answer)| is_named(answer));
-    let told: Vec<Vec<String>> = compared.iter().filter(is_told).map(|one| of_group(one)).collect();
+    let told: Vec<Vec<Line>> = compared.iter().filter(is_told).map(|one| of_group(one)).collect();
     let trials = Trials::of(run);
     let sure = (not_judged == 0 && all > 0).then(|| sure(decided, all, &trials));
     let next = sure.as_ref().map(|_| next(&trials, decided < all));
@@ -95,7 +113,7 @@ pub fn lines(report: &Report<'_>) -> Lines {
     let named = if told.len() > room { room.saturating_sub(1) } else { told.len() };
     lines.extend(told.iter().take(named).flatten().cloned());
     if told.len() > named {
-        lines.push(format!("And {} more, each below.", told.len() - named));
+        lines.push(format!("And {} more, each below.", told.len() - named).into());
     }
     Lines { first: lines, danger, last }
 }
@@ -167,16 +185,17 @@ fn place(merged: &Merged<'_>) -> Option<String> {
 
 /// A group's answer: the store to take, ties, how the others compare. Two sizes with
 /// different answers have a line each.
-fn of_group(one: &Standings) -> Vec<String> {
+fn of_group(one: &Standings) -> Vec<Line> {
     let name = match one.meaning {
         Some(meaning) => format!("{} (a write {meaning})", one.name),
         None => one.name.clone(),
     };
     match one.answers.as_slice() {
-        [(at, answer)] if at.is_empty() => vec![format!("{name}: {}.", in_words(answer))],
+        [(at, answer)] if at.is_empty() => vec![format!("{name}: {}.", in_words(answer)).into()],
         several => {
-            let own = several.iter().map(|(at, answer)| format!("{WITHIN}{at}: {}.", in_words(answer)));
-            std::iter::once(format!("{name}:")).chain(own).collect()
+            let line = |text| Line { text, is_within: true };
+            let own = several.iter().map(|(at, answer)| line(format!("{at}: {}.", in_words(answer))));
+            std::iter::once(format!("{name}:").into()).chain(own).collect()
         }
     }
 }

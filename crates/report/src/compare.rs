@@ -88,13 +88,12 @@ pub struct FigureChange {
 impl FigureChange {
     /// Whether the change is marked.
     pub fn is_significant(&self) -> bool {
-        matches!(self.verdict, Verdict::Worse | Verdict::Better)
+        self.verdict.is_change()
     }
 
-    /// Whether it is significantly worse, and by more than a share even at the end of its interval nearer to no
-    /// change.
+    /// Whether it is worse by more than a share: see [`Verdict::is_worse_by_more_than`].
     pub fn is_worse_by_more_than(&self, share: f64) -> bool {
-        self.verdict == Verdict::Worse && self.weight > share.ln_1p()
+        self.verdict.is_worse_by_more_than(share, self.weight)
     }
 
     fn distance(&self) -> f64 {

@@ -233,55 +233,6 @@ mod tests {
     }
 
     #[test]
-    fn the_page_has_the_matrix_winners() {
-        let runs = [samples::study()];
-        let merged = Merged::new(&runs, &["null"]);
-        let data = data(&page(&runs));
-        let mut compared = 0;
-        for (group, matrix) in crate::data::matrix::matrices(&merged).iter().enumerate() {
-            for row in &matrix.rows {
-                for (place, contest) in matrix.columns.iter().zip(&row.contests) {
-                    let mut winners: Vec<String> =
-                        winners(&data, group, &row.figure.name, |axis_name, number| {
-                            let axes = data["axes"].as_array().unwrap();
-                            let axis = axes.iter().find(|axis| axis["id"] == axis_name).unwrap();
-                            let at = row.at.joined(place);
-                            axis["values"][number]["text"] == at.text(axis_name.parse().unwrap())
-                        });
-                    let mut truth: Vec<&str> =
-                        contest.winners().map(|winner| winner.store.as_str()).collect();
-                    winners.sort();
-                    truth.sort_unstable();
-                    assert_eq!(winners, truth, "{} {} {place:?}", row.figure.name, row.at);
-                    compared += truth.len();
-                }
-            }
-        }
-        assert!(compared > 200, "{compared}");
-    }
-
-    fn winners(
-        data: &Value,
-        group: usize,
-        figure: &str,
-        here: impl Fn(&'static str, usize) -> bool,
-    ) -> Vec<String> {
-        let cells = &data["cells"];
-        let number = |column: &str, cell: usize| cells[column][cell].as_u64().unwrap() as usize;
-        (0..cells["group"].as_array().unwrap().len())
-            .filter(|cell| number("group", *cell) == group)
-            .filter(|cell| {
-                let on = |axis: &'static str| here(axis, cells["at"][axis][*cell].as_u64().unwrap() as usize);
-                on("data") && on("record_size") && on("records")
-            })
-            .filter(|cell| {
-                data["contests"][figure]["standing"][cell].as_u64().is_some_and(|standing| standing < 2)
-            })
-            .map(|cell| data["stores"][number("store", cell)]["name"].as_str().unwrap().to_owned())
-            .collect()
-    }
-
-    #[test]
     fn no_name_or_message_becomes_markup() {
         let evil = "<script>alert(1)</script><!--\u{2028}\"'&{{data}}";
         let mut run =

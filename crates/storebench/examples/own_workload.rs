@@ -78,13 +78,13 @@ static REPLACE: WorkloadDef = WorkloadDef {
 };
 
 fn bytes(case: &Case<'_>) -> u64 {
-    80 * case.cell.parsed::<u64>(Axis::of(&LINES)).unwrap_or(1)
+    80 * case.cell.typed::<u64>(Axis::of(&LINES)).unwrap_or(1)
 }
 
 /// The trial: everything is prepared before it begins; only the calls are timed.
 fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let spec = asked.spec;
-    let lines: u64 = spec.cell.parsed(Axis::of(&LINES)).unwrap_or(1);
+    let lines: u64 = spec.cell.typed(Axis::of(&LINES)).unwrap_or(1);
     let by_rename = spec.cell.text(Axis::of(&WAY)) == "rename";
     let count: u64 = spec.parameters.operations();
     let content = vec![b'x'; 80 * lines as usize];

@@ -87,6 +87,7 @@ const SETTINGS: &[SettingDef] = &[
         "the guarantee's",
         "what of a commit is synced (MDBX_SYNC_DURABLE, ...)",
     )
+    .varying()
     .promising("durable is power, the others are process")
     .read_by("the environment's own account"),
     SettingDef::new(
@@ -95,6 +96,7 @@ const SETTINGS: &[SettingDef] = &[
         "0: before the file would grow",
         "with safe_nosync, how much is written before it syncs",
     )
+    .varying()
     .bytes()
     .read_by("the environment's own account")
     .tune(&["67108864"])
@@ -105,6 +107,7 @@ const SETTINGS: &[SettingDef] = &[
         if usize::BITS >= 64 { "1 TiB, of addresses alone" } else { "1 GiB, of addresses alone" },
         "how far the file can grow",
     )
+    .varying()
     .bytes()
     .limiting(|value, can| {
         if let Ok(bytes) = value.parse() {
@@ -118,9 +121,11 @@ const SETTINGS: &[SettingDef] = &[
         "as shipped",
         "the steps in which the file grows",
     )
+    .varying()
     .bytes()
     .read_by("the environment's own account"),
     SettingDef::new("pagesize", "a size from 256 to 65536, a power of two", "the system's page", "a page")
+        .varying()
         .bytes()
         .limiting(|value, can| {
             if let Some((page, longest)) =
@@ -138,6 +143,7 @@ const SETTINGS: &[SettingDef] = &[
         "61, or the sessions",
         "how many sessions can read at once, at least",
     )
+    .usually("61")
     .read_by("the environment's own account"),
     SettingDef::new("writemap", "true or false", "false", "writes into the map (MDBX_WRITEMAP)")
         .read_by("the environment's own account")

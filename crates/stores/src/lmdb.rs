@@ -77,6 +77,7 @@ const SETTINGS: &[SettingDef] = &[
         if usize::BITS >= 64 { "1 TiB, of addresses alone" } else { "1 GiB, of addresses alone" },
         "how far the file can grow",
     )
+    .varying()
     .bytes()
     .limiting(|value, can| {
         if let Ok(bytes) = value.parse() {
@@ -85,6 +86,7 @@ const SETTINGS: &[SettingDef] = &[
     })
     .read_by("the environment's own account"),
     SettingDef::new("max_readers", "a number", "126, or the sessions", "how many sessions can read at once")
+        .usually("126")
         .read_by("the environment's own account"),
     SettingDef::new("nosync", "true or false", "false", "commits are not synced (MDB_NOSYNC)")
         .promising("process")
@@ -274,21 +276,7 @@ impl Store for Lmdb {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::support::testing::{after_kill, new_folder, opened, refused, setting};
-
-    #[test]
-    fn keys_are_as_long_as_the_engine_says() {
-        let folder = new_folder();
-        let environment = library::open(folder.path(), 0, 1 << 20, 1).unwrap();
-        assert_eq!(environment.max_key_bytes() as usize, LMDB.capabilities.max_key_bytes);
-        drop(environment);
-        let store = opened(&LMDB, &folder, None, &[]);
-        let mut session = store.session().unwrap();
-        session.insert(&[1; 511], b"value").unwrap();
-        assert!(matches!(session.insert(&[1; 512], b"value"), Err(StoreError::Unsupported(_))));
-        assert!(matches!(session.insert(b"", b"value"), Err(StoreError::Unsupported(_))));
-        assert_eq!(store.count().unwrap(), 1);
-    }
+    use crate::support::testing::{new_folder, opened, refused, setting};
 
     #[test]
     fn the_map_costs_no_disk() {
@@ -336,23 +324,5 @@ mod tests {
         assert!(matches!(session.insert(b"large", &[0; 2 << 20]), Err(StoreError::Engine(_))));
         assert!(session.get(b"small", &mut |value| assert_eq!(value, b"value")).unwrap());
         assert_eq!(store.count().unwrap(), 1);
-    }
-
-    #[test]
-    fn sessions_of_one_thread_read_side_by_side_and_see_the_newest_state() {
-        let folder = new_folder();
-        let store = opened(&LMDB, &folder, Some(Guarantee::Process), &[]);
-        let (mut one, mut two) = (store.session().unwrap(), store.session().unwrap());
-        for round in 0..3_u8 {
-            one.update(b"key", &[round]).unwrap();
-            assert!(one.get(b"key", &mut |value| assert_eq!(value, [round])).unwrap());
-            assert_eq!(two.scan(b"", 9, &mut |_, value| assert_eq!(value, [round])).unwrap(), 1);
-        }
-    }
-
-    #[test]
-    fn a_kill_takes_nothing_that_was_acknowledged() {
-        assert_eq!(after_kill(&LMDB, Guarantee::Process), 3);
-        assert_eq!(after_kill(&LMDB, Guarantee::Power), 3);
     }
 }

@@ -50,6 +50,7 @@ pub const REDB: StoreDef = StoreDef {
 
 const SETTINGS: &[SettingDef] = &[
     SettingDef::new("durability", "none or immediate", "the guarantee's", "whether a commit is synced")
+        .varying()
         .promising("none is none, immediate is power"),
     SettingDef::new("two_phase_commit", "true or false", "false", "two syncs a commit, against crafted data"),
     SettingDef::new("quick_repair", "true or false", "false", "slower commits, instant repair after a crash"),

@@ -79,7 +79,8 @@ const SETTINGS: &[SettingDef] = &[
         "none: UnQLite takes a number and never uses it, so each is refused",
         "no limit",
         "pages to keep in memory",
-    ),
+    )
+    .varying(),
 ];
 
 /// The engine takes longer keys, but does not find them after a commit when they fill more than a page.
@@ -381,7 +382,7 @@ impl Store for UnQLite {
         settings.push(match self.max_page_cache {
             // The engine takes it and does not keep to it: docs/fairness.md says so. Code that is shown needs the number alone.
             Some(pages) => Setting::given("max_page_cache", pages),
-            None => Setting::given("max_page_cache", "as shipped: no limit"),
+            None => Setting::as_shipped("max_page_cache"),
         });
         Ok(settings)
     }

@@ -68,7 +68,7 @@ fn data_size(text: &str) -> Result<Value, String> {
 
 /// Checks the bounds. A relative size has no upper bound as a value.
 fn check_data_size(size: &Value) -> Result<(), String> {
-    match size.text().ends_with('x') {
+    match matches!(size.text().parse(), Ok(DataSize::Times(_))) {
         true if (LEAST_PARTS..=MOST_PARTS).contains(&size.lower()) => Ok(()),
         true => Err(format!("the data are {size} of the memory: they must be from 0.01x to 100x")),
         false if (LEAST_BYTES..=MOST_BYTES).contains(&size.lower()) => Ok(()),

@@ -128,9 +128,9 @@ static RATE: AxisDef = AxisDef {
     presence: Presence::Off("closed"),
     known: &["closed"],
     read: read::<Rate>,
-    words: |value| match value.text().strip_suffix("/s").and_then(|rate| rate.parse().ok()) {
-        Some(rate) => format!("rate {}/s", grouped(rate)),
-        None => format!("rate {value}"),
+    words: |value| match value.lower() {
+        0 => format!("rate {value}"),
+        rate => format!("rate {}/s", grouped(rate)),
     },
     ..WORDS
 };
@@ -210,7 +210,7 @@ static RECORD_SIZE: AxisDef = AxisDef {
     form: Form::Range,
     unit: "bytes",
     read: read::<Sizes>,
-    words: |value| value.text().parse::<Sizes>().map_or_else(|_| value.text().into(), |sizes| sizes.words()),
+    words: |value| value.typed::<Sizes>().map_or_else(|| value.text().into(), |sizes| sizes.words()),
     // A range does not include its upper bound.
     check: |size| match size.upper().saturating_sub(1) {
         0..=MOST_BYTES => Ok(()),

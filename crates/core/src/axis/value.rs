@@ -1,20 +1,31 @@
 //! A value on an axis.
 
+use std::any::Any;
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::str::FromStr;
 use std::sync::Arc;
 
 /// A value on an axis as the table reads it. Values are sorted by their bounds, then by their text.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone)]
 pub struct Value {
     from: u64,
     to: u64,
     text: Arc<str>,
+    typed: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Value {
     /// A value that plans write as `text`; `from` and `to` are a range's bounds, and sort other values.
     pub fn new(text: &str, from: u64, to: u64) -> Value {
-        Value { from, to, text: text.into() }
+        Value { from, to, text: text.into(), typed: None }
+    }
+
+    /// A value of a type, which plans write as its text.
+    pub fn of<T: ToString + Send + Sync + 'static>(value: T, from: u64, to: u64) -> Value {
+        let plain = Value::new(&value.to_string(), from, to);
+        Value { typed: Some(Arc::new(value)), ..plain }
     }
 
     /// A word, which sorts by its letters.
@@ -25,6 +36,12 @@ impl Value {
     /// As plans write it.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// As code obeys it; `None` if it is not of the type.
+    pub fn typed<T: Clone + FromStr + 'static>(&self) -> Option<T> {
+        let known = self.typed.as_ref().and_then(|typed| typed.downcast_ref::<T>());
+        known.cloned().or_else(|| self.text.parse().ok())
     }
 
     /// The lower bound of a range, and the first key that sorts other values.
@@ -41,11 +58,41 @@ impl Value {
     pub fn holds(&self, other: &Value) -> bool {
         self.from <= other.from && other.to <= self.to
     }
+
+    fn key(&self) -> (u64, u64, &str) {
+        (self.from, self.to, &self.text)
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Value) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Value {}
+
+impl PartialOrd for Value {
+    fn partial_cmp(&self, other: &Value) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Value {
+    fn cmp(&self, other: &Value) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl Hash for Value {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
 }
 
 impl From<u64> for Value {
     fn from(number: u64) -> Value {
-        Value::new(&number.to_string(), number, number)
+        Value::of(number, number, number)
     }
 }
 

@@ -263,7 +263,7 @@ macro_rules! to_value {
         impl From<$type> for Value {
             fn from($value: $type) -> Value {
                 let (from, to) = $bounds;
-                Value::new(&$value.to_string(), from, to)
+                Value::of($value, from, to)
             }
         }
     };

@@ -4,6 +4,7 @@ use super::described::{Described, DescribedOffer, DescribedSetting, tier};
 use super::found::short;
 use super::loaded::Loaded;
 use super::{ffi, opened};
+use crate::result::format1;
 use crate::store::{
     Batch, Capabilities, Danger, Kind, Loss, Offer, OpenOptions, SettingDef, StoreDef, Threads,
 };
@@ -75,6 +76,7 @@ fn offer(described: &DescribedOffer) -> Offer {
 fn setting(described: &DescribedSetting) -> SettingDef {
     let DescribedSetting { name, values, default, help, promise, tune, in_bytes } = described;
     let def = SettingDef::new(kept(name), kept(values), kept(default), kept(help)).promising(kept(promise));
+    let def = SettingDef { usual: format1::usual(def.default), ..def };
     let tune: Vec<&'static str> =
         tune.split(',').map(str::trim).filter(|value| !value.is_empty()).map(kept).collect();
     let def = def.tune(tune.leak());

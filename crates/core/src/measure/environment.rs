@@ -60,6 +60,7 @@ pub fn place(name: &str, path: &Path) -> std::io::Result<PlaceInfo> {
     let block = block_device(device, mount.as_ref().map(|mount| mount.source.as_path()));
     Ok(PlaceInfo {
         name: name.into(),
+        place: None,
         path: path.display().to_string(),
         file_system: mount.as_ref().map(|mount| mount.kind.clone()),
         mount_options: mount.map(|mount| shown::mount_options(&mount.options.join(","))),
@@ -72,6 +73,7 @@ pub fn place(name: &str, path: &Path) -> std::io::Result<PlaceInfo> {
         free_bytes: space.f_bavail * space.f_frsize,
         image: None,
         driver: None,
+        by_fuse: false,
         bottom: None,
         disk: None,
     })

@@ -1,12 +1,36 @@
-//! Reading of runs of format 1, in which the reason why a combination was left out is a sentence.
+//! Reading of format 1, of plans and of runs. In their texts it looks for what format 2 has fields for: why a combination was left
+//! out, the location of a place on a simulated disk, a setting as shipped; and an axis that plans named beside their axes.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::Reason;
+use super::{PlaceInfo, Reason};
+use crate::axis::{Axis, Value as AxisValue};
 
-pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Reason, D::Error> {
+/// The value on an axis that a plan names beside its axes, as the word for `compression` has it.
+pub fn beside_axes(compression: &str) -> Option<(Axis, AxisValue)> {
+    Some((Axis::COMPRESSION, Axis::COMPRESSION.read(compression).ok()?))
+}
+
+/// Takes the location of a place on a simulated disk out of its name.
+pub fn find_location(place: &mut PlaceInfo) {
+    let Some(disk) = place.disk.as_ref().filter(|_| place.place.is_none()) else { return };
+    place.place = place.name.strip_suffix(&format!(" on simulated {}", disk.name)).map(str::to_owned);
+}
+
+/// Whether a setting is left as its engine's authors ship it.
+pub(crate) fn is_as_shipped(value: &str) -> bool {
+    value.starts_with("as shipped")
+}
+
+/// The value that a library's default usually is; `None` where it speaks in words.
+pub(crate) fn usual(default: &str) -> Option<&str> {
+    let usual = default.split_once(", or ").map_or(default, |(usual, _)| usual);
+    (!usual.contains(' ')).then_some(usual)
+}
+
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Reason, D::Error> {
     match Value::deserialize(from)? {
         Value::String(sentence) => Ok(recognize(sentence)),
         value => Reason::deserialize(value).map_err(D::Error::custom),
@@ -14,7 +38,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Reason, D::Erro
 }
 
 /// Writes a sentence as it was read.
-pub fn serialize<S: Serializer>(reason: &Reason, to: S) -> Result<S::Ok, S::Error> {
+pub(super) fn serialize<S: Serializer>(reason: &Reason, to: S) -> Result<S::Ok, S::Error> {
     match reason {
         Reason::Sentence(sentence) => sentence.serialize(to),
         reason => reason.serialize(to),

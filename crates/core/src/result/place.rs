@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::axis::file_system::FileSystem;
-use crate::cell::{self, Cell, HERE};
+use crate::cell::{Cell, HERE, Site};
 use crate::simulated::OnDisk;
 
 /// What holds the bytes of a directory in the end, by what can be seen of the mounts and devices under it.
@@ -49,8 +49,11 @@ impl Bottom {
 /// A place where stores' files live.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlaceInfo {
-    /// Its name in cells, with a simulated disk's: `ext4:4096 on simulated hdd-7200`.
+    /// Its name, with a simulated disk's: `ext4:4096 on simulated hdd-7200`.
     pub name: String,
+    /// Its name in cells, if it is on a simulated disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// The directory given.
     pub path: String,
     /// The file system's type, such as `ext4`.
@@ -71,6 +74,9 @@ pub struct PlaceInfo {
     /// The driver that mounts it: `kernel (ext4)`, `FUSE (ntfs-3g)`; absent if it can't be mounted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
+    /// Whether a program mounts it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_fuse: bool,
     /// What holds its bytes; unknown in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bottom: Option<Bottom>,
@@ -87,7 +93,13 @@ impl PlaceInfo {
 
     /// Its name in cells, which name the disk apart.
     pub fn place(&self) -> &str {
-        cell::place_of(&self.name, self.disk())
+        self.place.as_deref().unwrap_or(&self.name)
+    }
+
+    /// The location with its disk.
+    pub fn site(&self) -> Site {
+        let disk = self.disk.as_ref().map(|disk| disk.name.clone());
+        Site { place: self.place().to_owned(), disk }
     }
 
     /// Why it can't be known whether a power cut leaves what was synced there.
@@ -101,6 +113,6 @@ impl PlaceInfo {
 
     /// Whether it is the one that a cell is in, on the cell's disk.
     pub fn is_of(&self, cell: &Cell) -> bool {
-        self.name == cell.site()
+        (self.place(), self.disk()) == (cell.place(), cell.disk())
     }
 }

@@ -310,100 +310,29 @@ mod tests {
     use crate::result::LeftOut;
 
     #[test]
-    fn each_reason_is_written_as_a_value_and_shown_as_a_sentence() {
+    fn a_reason_is_written_as_a_value_and_its_sentence_is_known_of_format_1() {
         let store = || "redb".to_owned();
-        let sentences = [
-            (Reason::UnknownStore { store: "tape".into() }, "this version has no store tape"),
-            (Reason::NotBuilt { why: "build with --features redb".into() }, "build with --features redb"),
-            (
-                Reason::NotOffered { store: store(), guarantee: Guarantee::Power },
-                "redb does not offer the guarantee power",
-            ),
-            (
-                Reason::TornReads { store: "flat-folder".into() },
-                "with several threads, one can read a file of flat-folder that another is writing: set \
-                 flat-folder.write=rename",
-            ),
-            (Reason::OneSession { store: store(), threads: 4 }, "redb takes one session at a time, not 4"),
-            (
-                Reason::KeepsNothing { store: store() },
-                "redb keeps nothing when it is closed, as it must be for cold reads",
-            ),
-            (
-                Reason::LosesRounds { store: store() },
-                "redb keeps nothing when it is closed, as it is to be between rounds",
-            ),
-            (Reason::NoSql { store: store() }, "redb does not speak SQL"),
-            (
-                Reason::NoTransactions { store: store() },
-                "redb is opened without transactions that read and write",
-            ),
-            (Reason::NoOrder { store: store() }, "redb keeps no order to scan in"),
-            (
-                Reason::NoHeldReader { store: store() },
-                "redb has no reader for which records are kept as they were while others write",
-            ),
-            (Reason::NoBackup { store: store() }, "redb can't make a backup while others write"),
-            (
-                Reason::NoConcurrentReclaim { store: store() },
-                "redb has no way to give space back while others work",
-            ),
-            (Reason::Contradiction { why: "too few".into() }, "too few"),
-            (
-                Reason::NothingToShare { machine: "here".into() },
-                "tuning share is a share of the machine's memory, and the machine here has no limit of memory: name one that has",
-            ),
-            (Reason::CacheElsewhere, "the cache of a server that is named by a URL can't be emptied"),
-            (
-                Reason::MachineElsewhere,
-                "a server that is named by a URL can't be kept within a machine's limits",
-            ),
-            (Reason::PlaceElsewhere, "places don't apply to a server that is named by a URL: one takes part"),
-            (
-                Reason::NotForClients { store: "redb".into() },
-                "clients on other machines can use a running server alone, and redb is none: name one with --url",
-            ),
-            (
-                Reason::FewThreads { threads: 1, clients: 2 },
-                "2 clients can't share 1 thread: name as many with --threads, or more",
-            ),
-            (Reason::NoTrace, "no trace is named: --trace FILE"),
-            (
-                Reason::TooLarge { bytes: 3e9, limit_bytes: 1 << 30 },
-                "2.79 GiB of values: over the size limit of 1.00 GiB",
-            ),
-            (
-                Reason::Outgrows { store: "lmdb".into(), bytes: 3e9, most_bytes: 1 << 30 },
-                "2.79 GiB of values: lmdb can hold 1.00 GiB at most",
-            ),
-            (
-                Reason::NoRoom { needed_bytes: 30e6, free_bytes: 4 << 20 },
-                "needs about 28.6 MiB of disk, and 4.00 MiB are free",
-            ),
-            (
-                Reason::NoMemory { needed_bytes: 3e9, had_bytes: 1 << 30 },
-                "needs about 2.79 GiB of memory, and the machine has 1.00 GiB",
-            ),
-            (Reason::Refused { why: "it fails".into() }, "it fails"),
-            (Reason::OpensAsByDefault, "with these records the store is opened as by default"),
-            (Reason::NotReached, "not reached in time"),
-            (Reason::BypassesCache, "io passes the page cache by, so that cold is no different from warm"),
-            (Reason::Device(Unsupported::NothingToSync), "a read has nothing to sync"),
-            (Reason::NoServer { why: "apt-get install exampled".into() }, "apt-get install exampled"),
-            (Reason::NoBackground { why: "apt-get install ffmpeg".into() }, "apt-get install ffmpeg"),
-            (
-                Reason::NoMachine { why: "memory can't be limited here".into() },
-                "memory can't be limited here",
-            ),
+        let reasons = [
+            Reason::NotOffered { store: store(), guarantee: Guarantee::Power },
+            Reason::OneSession { store: store(), threads: 4 },
+            Reason::NoSql { store: store() },
+            Reason::NoTransactions { store: store() },
+            Reason::NoOrder { store: store() },
+            Reason::NoHeldReader { store: store() },
+            Reason::NoBackup { store: store() },
+            Reason::NoConcurrentReclaim { store: store() },
+            Reason::TooLarge { bytes: 3e9, limit_bytes: 1 << 30 },
+            Reason::CacheElsewhere,
+            Reason::Device(Unsupported::NothingToSync),
+            Reason::NoPlace { why: "too few".into() },
         ];
-        for (reason, sentence) in sentences {
-            assert_eq!(reason.to_string(), sentence);
+        for reason in reasons {
+            let sentence = reason.to_string();
             let left_out = LeftOut { cell: Cell::default(), reason };
             let written = serde_json::to_string(&left_out).unwrap();
             assert_eq!(serde_json::from_str::<LeftOut>(&written).unwrap(), left_out, "{written}");
-            // The reason in a run of format 1.
-            let old: LeftOut =
-                serde_json::from_value(serde_json::json!({ "cell": {}, "reason": sentence })).unwrap();
+            let old = serde_json::json!({ "cell": {}, "reason": sentence });
+            let old: LeftOut = serde_json::from_value(old).unwrap();
             assert_eq!(old.reason.to_string(), sentence);
             assert_eq!(old.reason.is_not_applicable(), left_out.reason.is_not_applicable(), "{sentence}");
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Capabilities;
 use super::share::Share;
-use crate::result::Written;
+use crate::result::{Written, format1};
 use crate::units::{exact_bytes, grouped, parse_bytes};
 
 /// The setting that says how many servers are one store.
@@ -33,6 +33,8 @@ pub enum SettingSource {
     ReadBack,
     /// The engine has no way to be asked: this is what it was given.
     Given,
+    /// It was left as its engine's authors ship it, and its value is not known.
+    AsShipped,
 }
 
 impl Setting {
@@ -41,9 +43,14 @@ impl Setting {
         Setting { name: name.into(), value: value.to_string(), source: SettingSource::ReadBack }
     }
 
-    /// Whether it was left as its engine's authors ship it, and its value is not known: stores say so in place of a value.
+    /// What an engine's authors ship it as, which nothing tells.
+    pub fn as_shipped(name: impl Into<String>) -> Setting {
+        Setting { name: name.into(), value: "as shipped".into(), source: SettingSource::AsShipped }
+    }
+
+    /// Whether it was left as its engine's authors ship it, and its value is not known.
     pub fn is_as_shipped(&self) -> bool {
-        self.value.starts_with("as shipped")
+        self.source == SettingSource::AsShipped || format1::is_as_shipped(&self.value)
     }
 
     /// A value that was handed to an engine which can't be asked for it.
@@ -61,6 +68,8 @@ pub struct SettingDef {
     pub values: &'static str,
     /// The value that holds where none is given.
     pub default: &'static str,
+    /// The same as a value, if it is always or usually that one.
+    pub usual: Option<&'static str>,
     /// A description of its effect.
     pub help: &'static str,
     /// Its effect on the guarantee; empty if it has none.
@@ -109,6 +118,7 @@ impl SettingDef {
             name,
             values,
             default,
+            usual: Some(default),
             help,
             promise: "",
             read_by: "",
@@ -131,6 +141,16 @@ impl SettingDef {
     /// Whether its values are sizes in bytes.
     pub fn is_in_bytes(&self) -> bool {
         self.unit == Unit::Bytes
+    }
+
+    /// Says which value its default usually is, where the guarantee or something else may ask for another.
+    pub const fn usually(self, usual: &'static str) -> SettingDef {
+        SettingDef { usual: Some(usual), ..self }
+    }
+
+    /// Marks a setting whose default is no value.
+    pub const fn varying(self) -> SettingDef {
+        SettingDef { usual: None, ..self }
     }
 
     /// Marks a setting that changes what writes survive.

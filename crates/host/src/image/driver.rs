@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use rustix::fs::{Access, access};
 
@@ -135,8 +136,18 @@ fn by_fuse(file_system: &FileSystem) -> Option<Result<Driver, String>> {
     Some(find())
 }
 
+static ADVICE: OnceLock<&str> = OnceLock::new();
+
+/// Has [`with_sudo`] say something else, where it is no use to start this command again as root.
+pub fn advise(what: &'static str) {
+    let _ = ADVICE.set(what);
+}
+
 /// The command that started this process, as root: with sudo, if it is installed.
 pub fn with_sudo() -> String {
+    if let Some(advice) = ADVICE.get() {
+        return (*advice).to_owned();
+    }
     let how = if self::program("sudo").is_some() { "sudo" } else { "as root:" };
     let program = std::env::current_exe().map_or_else(|_| "storebench".into(), PathBuf::into_os_string);
     let words = [program].into_iter().chain(std::env::args_os().skip(1));

@@ -43,6 +43,8 @@ pub struct Template {
 pub struct Tried {
     /// The driver, in words.
     pub driver: String,
+    /// Whether that is a program.
+    pub by_fuse: bool,
     /// The mount options, as reported by the kernel.
     pub options: String,
     /// Whether a separate block device is under it, whose traffic is the trial's.
@@ -55,6 +57,7 @@ impl Tried {
         let remark = if indirect { ", without direct I/O to its image" } else { "" };
         Tried {
             driver: format!("{}{remark}", driver.name()),
+            by_fuse: matches!(driver, Driver::Fuse { .. }),
             options: mounted.options,
             has_device: mounted.device.is_some(),
         }

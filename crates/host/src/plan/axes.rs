@@ -47,8 +47,8 @@ impl Axes {
     }
 
     /// The values on an axis, parsed.
-    pub fn list<T: FromStr>(&self, axis: Axis) -> Vec<T> {
-        self.values(axis).iter().filter_map(|value| value.text().parse().ok()).collect()
+    pub fn list<T: Clone + FromStr + 'static>(&self, axis: Axis) -> Vec<T> {
+        self.values(axis).iter().filter_map(Value::typed).collect()
     }
 
     /// The values on an axis, as plans write them.

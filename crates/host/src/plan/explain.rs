@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
+use toml::de::{DeTable, DeValue};
 
 use storebench_core::bounded;
 use storebench_core::error::meant;
@@ -28,9 +29,11 @@ pub(super) fn text(path: &Path) -> io::Result<String> {
 /// # Errors
 /// The mistake, with its line.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    let value = toml::from_str(text).map_err(|error| explain(text, &error))?;
-    let table: toml::Table = toml::from_str(text).map_err(|error| explain(text, &error))?;
-    match code_in(&table) {
+    let wrong = |error| explain(text, &error);
+    let table = DeTable::parse(text).map_err(wrong)?;
+    let code = code_in(table.get_ref());
+    let value = T::deserialize(toml::Deserializer::from(table)).map_err(wrong)?;
+    match code {
         Some((key, code)) => Err(format!(
             "{} holds the control character U+{:04X}: leave it out",
             piece(&key),
@@ -41,8 +44,9 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 }
 
 /// The first key whose text, or whose name, holds an escape code.
-fn code_in(table: &toml::Table) -> Option<(String, char)> {
+fn code_in(table: &DeTable<'_>) -> Option<(String, char)> {
     table.iter().find_map(|(key, value)| {
+        let (key, value) = (key.get_ref(), value.get_ref());
         let found = key.chars().find(|letter| letter.is_control());
         // The name of the key is shown without its control characters.
         let key: String = key.chars().filter(|letter| !letter.is_control()).collect();
@@ -50,11 +54,11 @@ fn code_in(table: &toml::Table) -> Option<(String, char)> {
     })
 }
 
-fn code_in_value(value: &toml::Value) -> Option<char> {
+fn code_in_value(value: &DeValue<'_>) -> Option<char> {
     match value {
-        toml::Value::String(text) => text.chars().find(|letter| is_code(*letter)),
-        toml::Value::Array(values) => values.iter().find_map(code_in_value),
-        toml::Value::Table(table) => code_in(table).map(|(_, code)| code),
+        DeValue::String(text) => text.chars().find(|letter| is_code(*letter)),
+        DeValue::Array(values) => values.iter().find_map(|value| code_in_value(value.get_ref())),
+        DeValue::Table(table) => code_in(table).map(|(_, code)| code),
         _ => None,
     }
 }

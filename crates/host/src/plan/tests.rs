@@ -20,7 +20,7 @@ fn a_wrong_key_or_value_is_named_with_its_line() {
     assert!(wrong_key.message.contains("trails") && wrong_key.message.contains("line"), "{wrong_key}");
     let wrong_value = Plan::parse(&text.replace("\"compressible\"", "\"squishy\""), "x.toml").unwrap_err();
     assert!(wrong_value.message.contains("squishy"), "{wrong_value}");
-    let other_format = Plan::parse(&text.replace("format = 1", "format = 99"), "x.toml").unwrap_err();
+    let other_format = Plan::parse(&text.replace("format = 2", "format = 99"), "x.toml").unwrap_err();
     assert!(
         other_format.message.contains("format = 99") && other_format.exit == Exit::BadPlan,
         "{other_format}"
@@ -33,7 +33,10 @@ fn axes_and_parameters_stand_next_to_fields_and_a_wrong_one_is_named_with_its_li
         operations = 5\ncompression = \"off\"\n[axes]\nstore = [\"lmdb\"]\nrecord_size = [\"1KiB\"]\nrecords = [\"10\"]\n\
         data = [\"compressible\"]\nguarantee = [\"none\"]\n[presets.quick]\nwarm_up = 7\ntrials = 2\nthreads = [4]\n\
         [claims_over]\ndata = [\"compressible\"]\noperations = 9\nsize_limit = \"1GiB\"\n";
+    let newer = Plan::parse(&text.replace("format = 1", "format = 2"), "x.toml").unwrap_err();
+    assert!(newer.message.contains("compression") && newer.message.contains("is an axis"), "{newer}");
     let mut plan = Plan::parse(text, "x.toml").unwrap();
+    assert_eq!(plan.format, PLAN_FORMAT);
     plan.apply_preset("quick").unwrap();
     let parameters: Vec<&str> = plan.parameters.names().collect();
     assert_eq!((parameters, plan.trials), (vec!["operations", "warm_up"], 2));

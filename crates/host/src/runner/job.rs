@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::place::Place;
 use crate::plan::Plan;
-use storebench_core::cell::Cell;
+use storebench_core::cell::{Cell, Site};
 use storebench_core::result::TrialResult;
 use storebench_core::store::StoreDef;
 
@@ -19,7 +19,7 @@ pub struct Job<'a> {
     /// Its cells.
     pub cells: &'a [Cell],
     /// The places by name.
-    pub places: &'a BTreeMap<String, Place>,
+    pub places: &'a BTreeMap<Site, Place>,
     /// Earlier results, when it is resumed.
     pub done: &'a [TrialResult],
     /// Set by Ctrl-C.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::plan::Plan;
 use crate::runner::job::Job;
-use storebench_core::cell::Cell;
+use storebench_core::cell::{Cell, Site};
 use storebench_core::measure::probe::Probe;
 use storebench_core::store::StoreDef;
 
@@ -13,7 +13,7 @@ use storebench_core::store::StoreDef;
 pub struct Pace<'a> {
     plan: &'a Plan,
     stores: &'a [StoreDef],
-    probes: BTreeMap<String, Probe>,
+    probes: BTreeMap<Site, Probe>,
     estimated_left_s: f64,
     estimated_done_s: f64,
     took_s: f64,
@@ -21,7 +21,7 @@ pub struct Pace<'a> {
 
 impl<'a> Pace<'a> {
     /// The pace of a job whose places were probed, by name.
-    pub fn new(job: &Job<'a>, probes: BTreeMap<String, Probe>) -> Pace<'a> {
+    pub fn new(job: &Job<'a>, probes: BTreeMap<Site, Probe>) -> Pace<'a> {
         let mut pace = Pace {
             plan: job.plan,
             stores: job.stores,
@@ -38,7 +38,7 @@ impl<'a> Pace<'a> {
 
     fn estimate(&self, cell: &Cell) -> f64 {
         let seconds = |probe| self.plan.time(cell, self.stores, probe).trial_s;
-        self.probes.get(cell.site().as_ref()).map_or(1.0, seconds)
+        self.probes.get(&cell.site()).map_or(1.0, seconds)
     }
 
     /// Takes into account that a trial of `cell` took `took_s` seconds.

@@ -1,6 +1,5 @@
 //! The places of a run, each with a work folder, and the folder of each trial in them.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -11,7 +10,7 @@ use crate::place::transit;
 use crate::runner::devices;
 use crate::runner::job::Job;
 use crate::stage::Stage;
-use storebench_core::cell::Cell;
+use storebench_core::cell::{Cell, Site};
 use storebench_core::error::{Error, Result};
 use storebench_core::measure::cgroup;
 use storebench_core::measure::device::DeviceSpec;
@@ -21,7 +20,7 @@ use storebench_core::store::{self, Kind};
 
 /// The places in which the run's cells are.
 pub struct PreparedPlaces {
-    by_place: BTreeMap<String, PreparedPlace>,
+    by_place: BTreeMap<Site, PreparedPlace>,
 }
 
 /// A place that is ready for trials.
@@ -67,8 +66,8 @@ impl PreparedPlaces {
     /// Makes a work folder in each place of a job.
     pub fn make(job: &Job<'_>) -> Result<PreparedPlaces> {
         // An unavailable place is among the job's, but no cell is in it.
-        let used: BTreeSet<Cow<'_, str>> = job.cells.iter().map(Cell::site).collect();
-        let places = || job.places.iter().filter(|(name, _)| used.contains(name.as_str()));
+        let used: BTreeSet<Site> = job.cells.iter().map(Cell::site).collect();
+        let places = || job.places.iter().filter(|(name, _)| used.contains(name));
         let shared = places().filter_map(|(name, place)| match place {
             Place::Directory(path) => Some((name.clone(), path.clone())),
             Place::Image { .. } => None,
@@ -77,7 +76,7 @@ impl PreparedPlaces {
         let any_server = job.cells.iter().any(|cell| store::kind(job.stores, cell.store()) == Kind::Server);
         // A figure of the machine, not of the disk.
         let mut measured = None;
-        let prepare = |(name, place): (&String, &Place)| {
+        let prepare = |(name, place): (&Site, &Place)| {
             let mut folder = WorkFolder::create(place.directory())?;
             // A program mounts without a loop device, which its user may lack.
             let simulates = matches!(place, Place::Image { file_system, disk: Some(_), .. } if !file_system.kind().is_a_program());
@@ -108,7 +107,7 @@ impl PreparedPlaces {
     }
 
     /// The costs of the places.
-    pub fn probes(&self) -> BTreeMap<String, Probe> {
+    pub fn probes(&self) -> BTreeMap<Site, Probe> {
         self.by_place.iter().map(|(name, place)| (name.clone(), place.probe)).collect()
     }
 
@@ -124,8 +123,8 @@ impl PreparedPlaces {
     /// When the job has no such place.
     pub fn of(&mut self, cell: &Cell) -> Result<&mut PreparedPlace> {
         self.by_place
-            .get_mut(cell.site().as_ref())
-            .ok_or_else(|| Error::bad_value(format!("there is no place {:?}", cell.site())))
+            .get_mut(&cell.site())
+            .ok_or_else(|| Error::bad_value(format!("there is no place {}", cell.site())))
     }
 }
 

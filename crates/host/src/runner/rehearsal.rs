@@ -199,7 +199,7 @@ fn ours(message: String) -> Error {
 
 /// Runs one trial; `None` if it was interrupted.
 fn tried_out(job: &Job<'_>, cell: &Cell, extent: Extent) -> Result<Option<TrialResult>> {
-    let Some(place) = job.places.get(cell.site().as_ref()) else { return Ok(None) };
+    let Some(place) = job.places.get(&cell.site()) else { return Ok(None) };
     let mut work = WorkFolder::create(place.directory())?;
     let template = match place {
         // Its time depends on the file system. The settings that an engine accepts do not.

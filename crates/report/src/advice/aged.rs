@@ -60,7 +60,7 @@ pub struct Aged {
 
 /// Whether a run is of that study.
 pub fn is_of_aging(run: &Run) -> bool {
-    run.plan().is_some_and(|plan| plan.workload.to_string() == STUDY)
+    run.plan().is_some_and(|plan| plan.workload.def().name == STUDY)
 }
 
 /// The ranked stores, the best first, from runs of that study on the answer's machine with records like the question's; the number of records may

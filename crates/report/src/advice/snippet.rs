@@ -111,7 +111,7 @@ mod tests {
     fn filled(template: &str) -> String {
         let settings = [
             Setting::read_back("page_size", 4096),
-            Setting::given("block_size", "as shipped"),
+            Setting::as_shipped("block_size"),
             Setting::given("sync", true),
             Setting::read_back("flags", "DB_LOG DB_TXN"),
             Setting::read_back("mmap_size", ""),

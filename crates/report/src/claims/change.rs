@@ -13,7 +13,7 @@ use super::pool::{Averaged, Pool, average};
 use super::region::canonical;
 use super::verdict::{Evidence, Outcome, Shown};
 use crate::column::Unit;
-use crate::judge::place::{Few, Terms, decide_on};
+use crate::judge::place::{self, Few, Terms};
 use crate::layout::Position;
 use crate::stats::{Better, Resolution, Scatter, Series};
 
@@ -314,9 +314,8 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         terms: Terms,
     ) -> Option<Vec<&'p str>> {
         let series = self.stores.iter().map(|store| Some((*columns.get(&(store, which))?).clone()));
-        let standings = decide_on(&series.collect::<Option<Vec<_>>>()?, self.figure.column.better, terms);
-        let winners = standings.iter().filter(|standing| standing.verdict.wins());
-        Some(winners.map(|standing| self.stores[standing.index].as_str()).collect())
+        let best = place::best(&series.collect::<Option<Vec<_>>>()?, self.figure.column.better, terms);
+        Some(best.into_iter().map(|index| self.stores[index].as_str()).collect())
     }
 
     /// Compares how often the store wins on each side.
@@ -430,10 +429,9 @@ impl Wins {
 
 /// Whether the ratio is greatest at one value.
 fn is_greatest<K: Ord>(values: &[String], ratios: &[Series<K>], wanted: &str, terms: Terms) -> Outcome {
-    let standings = decide_on(ratios, Better::Higher, terms);
-    let winners = standings.iter().filter(|standing| standing.verdict.wins());
-    let winners: Vec<&str> = winners.map(|standing| values[standing.index].as_str()).collect();
-    match winners.as_slice() {
+    let best = place::best(ratios, Better::Higher, terms).into_iter();
+    let best: Vec<&str> = best.map(|index| values[index].as_str()).collect();
+    match best.as_slice() {
         [only] if *only == wanted => Outcome::Agrees,
         several if several.contains(&wanted) => Outcome::Close,
         _ => Outcome::Disagrees,

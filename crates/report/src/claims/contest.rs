@@ -7,7 +7,7 @@ use super::expect::{Alike, Behind, Expect, Order, Ratio, Values, Winner};
 use super::figure::Figure;
 use super::pair::{Found, ahead, any_of, mean, mean_on, times, together};
 use super::verdict::{Evidence, Outcome, Shown};
-use crate::judge::place::{Few, Standing, Terms, decide_on};
+use crate::judge::place::{self, Few, Standing, Terms, decide_on};
 use crate::layout::Position;
 use crate::stats::{Better, Estimate, Series};
 
@@ -99,8 +99,8 @@ impl<K: Ord + Copy> Contest<'_, K> {
             // If only named stores are measured, one of them is always the best.
             _ if self.stores.iter().all(|store| winner.stores.contains(store)) => Found::MISSING,
             None => Found::by(self.terms, |terms| {
-                let standings = decide_on(&self.series, better, terms);
-                by_ties(standings.iter().filter(|standing| standing.verdict.wins()).map(named))
+                let best = place::best(&self.series, better, terms).into_iter();
+                by_ties(best.map(|index| winner.stores.contains(&self.stores[index])))
             }),
             Some(within) => Found::by(self.terms, |terms| {
                 any_of(winner.stores.iter().map(|store| self.is_within(store, within, terms)))

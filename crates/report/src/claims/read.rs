@@ -32,7 +32,7 @@ pub struct StudyClaims {
 
 /// The claims in a plan's text, ignoring everything else.
 #[derive(Deserialize)]
-struct Text<C> {
+struct Text {
     workload: Option<String>,
     #[serde(default = "Vec::new")]
     compare: Vec<Axis>,
@@ -42,20 +42,20 @@ struct Text<C> {
     claims_among: Vec<String>,
     claims_over: Option<ClaimsOver>,
     #[serde(default = "Vec::new")]
-    claim: Vec<C>,
+    claim: Vec<Spanned<Claim>>,
 }
 
-/// Notes the lines of the plan's text in which claims begin.
-fn note_lines(claims: &mut [Claim], text: &str) {
-    let spans = toml::from_str::<Text<Spanned<toml::Table>>>(text).map(|text| text.claim).unwrap_or_default();
+/// The claims with the lines of the plan's text in which they begin.
+fn with_lines(claims: Vec<Spanned<Claim>>, text: &str) -> Vec<Claim> {
     // Continued from claim to claim, as there may be thousands.
     let (mut line, mut counted) = (1, 0);
-    for (claim, span) in claims.iter_mut().zip(spans) {
-        let start = span.span().start;
+    let with_line = |claim: Spanned<Claim>| {
+        let start = claim.span().start;
         line += explain::ends_of_lines(text.get(counted..start).unwrap_or_default());
         counted = counted.max(start);
-        claim.line = line;
-    }
+        Claim { line, ..claim.into_inner() }
+    };
+    claims.into_iter().map(with_line).collect()
 }
 
 /// The error of the first invalid claim.
@@ -95,9 +95,8 @@ fn at(claim: &Claim, wrong: &str) -> String {
 /// [`Exit::BadPlan`] if one is invalid, with its line.
 pub fn of_plan(text: &str, origin: &str) -> Result<Vec<Claim>> {
     let wrong = |message: String| wrong(origin, &message);
-    let Text { workload, compare, claims_among: among, claim: mut claims, .. }: Text<Claim> =
-        explain::read(text).map_err(wrong)?;
-    note_lines(&mut claims, text);
+    let Text { workload, compare, claims_among: among, claim, .. } = explain::read(text).map_err(wrong)?;
+    let claims = with_lines(claim, text);
     let workload = workload.map_or(Ok(Workload::CRUD), |name| name.parse()).map_err(wrong)?;
     first_wrong(&claims, workload, &compare, &among).map_err(wrong)?;
     Ok(claims)
@@ -218,9 +217,9 @@ pub fn of_run(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaim
 
 fn read(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
     let wrong = |message: String| wrong(&format!("in {origin}"), &message);
-    let text: Text<Claim> = explain::read(plan).map_err(wrong)?;
-    let Text { workload, compare, source, claims_among: among, claims_over, claim: mut claims } = text;
-    note_lines(&mut claims, plan);
+    let text: Text = explain::read(plan).map_err(wrong)?;
+    let Text { workload, compare, source, claims_among: among, claims_over, claim } = text;
+    let claims = with_lines(claim, plan);
     // For an unknown workload nothing can be checked, but its figures exist.
     let workload = workload.map_or(Ok(Workload::CRUD), |name| name.parse());
     let Ok(workload) = workload else { return Ok(None) };

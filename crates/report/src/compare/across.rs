@@ -11,6 +11,8 @@ use storebench_core::shown::quoted;
 use storebench_core::units::parse_bytes;
 use storebench_host::run::Run;
 
+use crate::data::method;
+
 /// An axis, and its value on each side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Across {
@@ -107,9 +109,9 @@ impl Across {
         }
     }
 
-    /// Whether a difference between plans is the compared one.
-    pub(super) fn is(&self, what: &str) -> bool {
-        what.strip_prefix("plan, settings.") == Some(self.axis.name())
+    /// Whether a difference at a key of plans is what is compared.
+    pub(super) fn is_of(&self, key: Option<&str>) -> bool {
+        key.is_some_and(|key| key == method::key_of(self.axis))
     }
 }
 

@@ -21,6 +21,9 @@ use crate::data::method::{self, Method};
 pub struct Difference {
     /// Its name, such as `kernel`, or `place here: file system`.
     pub what: String,
+    /// The key, where it is in their plans.
+    #[serde(skip)]
+    pub key: Option<String>,
     /// The value in the first run of BASE.
     pub base: String,
     /// The value in the other run.
@@ -57,7 +60,8 @@ pub fn differences(base: &[Run], new: &[Run], across: &[Across]) -> Vec<Differen
             compared.plans(first, run);
             compared.builds(first, run);
             for difference in compared.found {
-                let is_asked = side == "NEW" && across.iter().any(|across| across.is(&difference.what));
+                let is_asked =
+                    side == "NEW" && across.iter().any(|across| across.is_of(difference.key.as_deref()));
                 if !is_asked && !found.contains(&difference) {
                     found.push(difference);
                 }
@@ -72,13 +76,18 @@ pub fn differences(base: &[Run], new: &[Run], across: &[Across]) -> Vec<Differen
 pub fn machines(first: &RunHeader, other: &RunHeader) -> Vec<Difference> {
     let mut compared = Compared { side: "", found: Vec::new() };
     compared.machines(first, other);
-    compared.places(first, other);
-    compared.found.retain(|difference| difference.refuses || difference.what == "kernel");
+    compared.found.retain(|difference| difference.refuses);
+    compared.differ(false, "kernel", &first.environment.kernel, &other.environment.kernel);
+    let mut places = Compared { side: "", found: Vec::new() };
+    places.places(first, other);
+    compared.found.extend(places.found.into_iter().filter(|difference| difference.refuses));
     compared.found
 }
 
 /// Differences that show that two runs are not parts of one plan, made in one way on any machines.
-pub fn parts(first: &RunHeader, other: &RunHeader) -> Vec<Difference> {
+pub fn parts(first: &Run, other: &Run) -> Vec<Difference> {
+    let plans = (first.plan_keys().map(method::keys), other.plan_keys().map(method::keys));
+    let (first, other) = (&first.header, &other.header);
     let mut compared = Compared { side: "", found: Vec::new() };
     compared.differ(true, "storebench", &first.storebench, &other.storebench);
     let names: BTreeSet<&str> =
@@ -94,13 +103,13 @@ pub fn parts(first: &RunHeader, other: &RunHeader) -> Vec<Difference> {
         };
         compared.differ(true, &format!("store {name}"), &made(first), &made(other));
     }
-    match (method::keys(&first.plan), method::keys(&other.plan)) {
+    match plans {
         (Some(a), Some(b)) => {
             let value = |keys: &BTreeMap<String, String>, key: &str| {
                 keys.get(key).cloned().unwrap_or_else(|| "not set".into())
             };
             for key in a.keys().chain(b.keys()).collect::<BTreeSet<_>>() {
-                compared.differ(true, &format!("plan, {key}"), &value(&a, key), &value(&b, key));
+                compared.differ_at(true, key, &value(&a, key), &value(&b, key));
             }
         }
         _ => compared.differ(true, "plan", &first.plan, &other.plan),
@@ -144,8 +153,15 @@ impl Compared {
     fn differ(&mut self, refuses: bool, what: &str, base: &str, other: &str) {
         if base != other {
             let (what, base, other) = (what.into(), base.into(), other.into());
-            self.found.push(Difference { what, base, other, side: self.side, refuses });
+            self.found.push(Difference { what, key: None, base, other, side: self.side, refuses });
         }
+    }
+
+    /// At a key of their plans.
+    fn differ_at(&mut self, refuses: bool, key: &str, base: &str, other: &str) {
+        let known = self.found.len();
+        self.differ(refuses, &format!("plan, {key}"), base, other);
+        self.found[known..].iter_mut().for_each(|difference| difference.key = Some(key.to_owned()));
     }
 
     fn builds(&mut self, first: &Run, run: &Run) {
@@ -210,7 +226,7 @@ impl Compared {
         for key in method::differing(&[&a, &b]) {
             let refuses = !method::is_drawn(key);
             let value = |method: &Method| method.value(key).unwrap_or("not set").to_owned();
-            self.differ(refuses, &format!("plan, {key}"), &value(&a), &value(&b));
+            self.differ_at(refuses, key, &value(&a), &value(&b));
         }
     }
 }

@@ -15,6 +15,7 @@ use super::merge::{BlockKey, Entry, Group, GroupKey, Merged};
 use super::names::joined;
 use super::why::Why;
 use crate::column::{BEYOND_LENGTHS, Column, MEAN_LATENCY, Unit};
+use crate::judge::combinations::is_won_mostly;
 use crate::judge::place::decide_on;
 use crate::layout::Position;
 use crate::stats::Series;
@@ -254,7 +255,7 @@ fn figures_of<'g>(
     let least = means.iter().copied().fold(f64::INFINITY, f64::min);
     let found = places.iter().zip(means.iter().zip(&wins)).map(|((at, _), (mean, wins))| {
         let times = if least > 0.0 { mean / least } else { 1.0 };
-        (*at, Found { mean: *mean, times, wins: 2 * wins >= common.len() })
+        (*at, Found { mean: *mean, times, wins: is_won_mostly(*wins, common.len()) })
     });
     (!common.is_empty()).then(|| (common.len(), found.collect()))
 }

@@ -18,7 +18,7 @@ pub use self::combination::{Settings, Where};
 pub use self::times::{Known, NOT_YET, Times};
 use self::times::{Quotient, times};
 use super::merge::{BlockKey, Merged};
-use crate::judge::place::decide;
+use crate::judge::place::{self, Terms};
 use crate::stats::{Better, CONFIDENCE, Series, Summary};
 
 /// The effects of settings in one place of one store: on one machine, at one position.
@@ -302,8 +302,8 @@ fn points(contest: &Contest<'_>) -> Vec<Spot> {
             .filter(|combination| combination.promise() >= own.promise())
             .collect();
         let series: Vec<Series<BlockKey>> = rivals.iter().map(|rival| rival.series(None)).collect();
-        let standings = decide(&series, Better::Lower);
-        standings.iter().any(|standing| standing.verdict.wins() && std::ptr::eq(rivals[standing.index], own))
+        let best = place::best(&series, Better::Lower, Terms::default());
+        best.into_iter().any(|index| std::ptr::eq(rivals[index], own))
     };
     let spot = |(settings, combination): &(&Settings, &Combination<'_>)| {
         let values: Vec<f64> = combination.series(None).into_values().collect();

@@ -63,13 +63,7 @@ const BLOCK: &str = "4KiB";
 
 /// Whether a run is of the workload without a store.
 pub fn is_device(run: &Run) -> bool {
-    run.plan_keys().and_then(|plan| plan.get("workload")?.as_str()) == Some(DEVICE)
-}
-
-/// The header of a device run, from its `run.json`; `None` for another workload or an unreadable file.
-pub fn device_header(json: &[u8]) -> Option<RunHeader> {
-    let run = Run::new(serde_json::from_slice(json).ok()?, Vec::new());
-    is_device(&run).then_some(run.header)
+    run.workload().is_some_and(|workload| workload.def().name == DEVICE)
 }
 
 /// The figures of each place without a store: from the newest complete device run among `runs`, otherwise from the

@@ -339,8 +339,7 @@ impl<'a> Merged<'a> {
 /// The workload of a run, if its plan says. A plan from before there were several is crud's; an unknown
 /// one counts as crud's, too.
 fn workload(run: &Run) -> Workload {
-    let named = run.plan_keys().and_then(|plan| plan.get("workload")?.as_str()?.parse().ok());
-    named.unwrap_or(Workload::CRUD)
+    run.workload().unwrap_or(Workload::CRUD)
 }
 
 /// The words that separate servers from libraries.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use storebench_core::cell::{Cell, Tuning};
+use storebench_core::cell::{Axis, Cell, Tuning};
 use storebench_core::workload::parameter::AfterLoad;
 use storebench_host::run::Run;
 use toml::{Table, Value};
@@ -145,12 +145,16 @@ impl Method {
     }
 }
 
-/// The values of a plan, with keys as in [`Method`]; `None` if it can't be read.
-pub fn keys(plan: &str) -> Option<BTreeMap<String, String>> {
-    let plan: Table = plan.parse().ok()?;
+/// All that a plan says, by key as in [`Method`].
+pub fn keys(plan: &Table) -> BTreeMap<String, String> {
     let mut keys = BTreeMap::new();
     plan.iter().for_each(|(key, value)| flatten(key, value, &mut keys));
-    Some(keys)
+    keys
+}
+
+/// The key at which plans set what is an axis if cells differ in it.
+pub fn key_of(setting: Axis) -> String {
+    format!("settings.{setting}")
 }
 
 /// Whether a key only draws random numbers, so that runs that differ in it are equal.
@@ -299,7 +303,7 @@ impl Methods {
         let bears = |key: &str| match (machine_of(key), key.strip_prefix(PLACES)) {
             _ if key.starts_with(DISKS) => key.starts_with(&format!("{DISKS}{}.", cell.disk())),
             (Some((machine, _)), _) => machine == cell.machine(),
-            (None, Some(place)) => place == cell.site(),
+            (None, Some(place)) => place == cell.site().to_string(),
             (None, None) => key != EQUAL_CACHE || cell.tuning() == Tuning::Equal,
         };
         let words = self.words.get(run).into_iter().flatten().filter(|(key, _)| bears(key));

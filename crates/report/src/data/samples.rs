@@ -353,6 +353,7 @@ fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
         },
         places: vec![PlaceInfo {
             name: DEFAULT_PLACE.into(),
+            place: None,
             path: "/srv/bench".into(),
             file_system: Some("ext4".into()),
             mount_options: Some("rw,relatime".into()),
@@ -362,6 +363,7 @@ fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
             free_bytes: 100 << 30,
             image: None,
             driver: None,
+            by_fuse: false,
             bottom: None,
             disk: None,
         }],

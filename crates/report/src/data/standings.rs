@@ -580,7 +580,7 @@ mod tests {
     }
 
     fn of_lines(report: &Report<'_>) -> String {
-        brief::lines(report).all().collect::<Vec<_>>().join("\n")
+        brief::lines(report).all().map(|line| line.text).collect::<Vec<_>>().join("\n")
     }
 
     fn rows(report: &Report<'_>) -> Vec<(String, Mark, bool)> {
@@ -665,8 +665,10 @@ mod tests {
         };
         let runs = [blocks("box", &(0..5).map(block).collect::<Vec<_>>())];
         let merged = Merged::new(&runs, &[]);
-        let lines = of_lines(&Report::new(&merged));
-        let own: Vec<&str> = lines.lines().filter(|line| line.starts_with(brief::WITHIN)).collect();
+        let report = Report::new(&merged);
+        let lines = of_lines(&report);
+        let own = brief::lines(&report).all().filter(|line| line.is_within);
+        let own: Vec<String> = own.map(|line| line.text).collect();
         assert!(own.len() == 2 && own[0].contains("1B..1KiB: take lmdb"), "{lines}");
         assert!(
             own[1].contains("1KiB..2KiB: take redb") && !lines.contains("1KiB, incompressible:"),

@@ -117,8 +117,6 @@ fn pools(measured: &Measured) -> [(&'static str, Option<Pool>); 6] {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-
     use storebench_core::store::Guarantee;
     use storebench_core::units::CountRange;
     use storebench_host::run::Run;
@@ -126,26 +124,12 @@ mod tests {
     use storebench_core::units::SizeRange;
 
     use super::*;
-    use crate::data::samples::{self, Sample, run};
+    use crate::data::samples::{Sample, run};
 
     fn text(runs: &[Run]) -> String {
         let mut out = Vec::new();
         write(&Merged::new(runs, &["null"]), &mut out).unwrap();
         String::from_utf8(out).unwrap()
-    }
-
-    #[test]
-    fn rows_have_the_papers_names_units_and_order() {
-        let expected = "\
-hardware,store,op,size,records,data type,measurements,sum,min,max,avg
-box,SQLite3,insert,1B to 1KiB,100,incompressible,1000,2000000,1000,40000,2000
-box,SQLite3,update,1B to 1KiB,100,incompressible,1000,2500000,1250,50000,2500
-box,SQLite3,get,1B to 1KiB,100,incompressible,1000,1000000,500,20000,1000
-box,SQLite3,remove,1B to 1KiB,100,incompressible,1000,1600000,800,32000,1600
-box,SQLite3,memory,1B to 1KiB,100,incompressible,1,2000,2000,2000,2000
-box,SQLite3,space,1B to 1KiB,100,incompressible,1,84,84,84,84
-";
-        assert_eq!(text(&[run("box", &[Sample::new("sqlite").ns(2000.0), Sample::new("null")])]), expected);
     }
 
     #[test]
@@ -179,58 +163,6 @@ box,SQLite3,space,1B to 1KiB,100,incompressible,1,84,84,84,84
         assert_eq!(names(std::slice::from_ref(&asked)), ["box"]);
         assert_eq!(names(&[asked.clone(), shipped]), ["box (default: power)", "box (power)"]);
         assert_eq!(names(&[asked.clone(), asked.place("ssd")]), ["box (at here)", "box (at ssd)"]);
-    }
-
-    /// Reads the file as the paper's plotting does: a column name for each value, whole numbers, rows grouped by
-    /// everything but the store, the best and those within 5 % of it. Splits at commas, as simple readers do.
-    fn read_back(text: &str) -> HashMap<[String; 5], Vec<(String, u64)>> {
-        const SIZES: [&str; 4] = ["1B to 1KiB", "1KiB to 10KiB", "10KiB to 100KiB", "100KiB to 1MiB"];
-        const KNOWN: [&str; 6] =
-            ["SQLite3", "LevelDB", "RocksDB", "BerkeleyDB", "FlatFolder", "NestedFolder"];
-        let mut lines = text.lines();
-        let header: Vec<&str> = lines.next().unwrap().split(',').collect();
-        let mut groups: HashMap<[String; 5], Vec<(String, u64)>> = HashMap::new();
-        for line in lines {
-            let fields: Vec<&str> = line.split(',').collect();
-            assert_eq!(fields.len(), header.len(), "{line}");
-            let row: HashMap<&str, &str> = header.iter().copied().zip(fields).collect();
-            assert!(KNOWN.contains(&row["store"]) || row["store"] == "unqlite", "{line}");
-            assert!(SIZES.contains(&row["size"]), "{line}");
-            assert!(["insert", "update", "get", "remove", "memory", "space"].contains(&row["op"]), "{line}");
-            assert!(["compressible", "incompressible"].contains(&row["data type"]), "{line}");
-            assert!(
-                [100, 1_000, 10_000, 100_000, 1_000_000].contains(&row["records"].parse::<u64>().unwrap())
-            );
-            let [sum, min, max, avg] =
-                ["sum", "min", "max", "avg"].map(|name| row[name].parse::<u64>().unwrap());
-            assert!(min <= avg && avg <= max && avg <= sum, "{line}");
-            let key = ["hardware", "data type", "op", "size", "records"].map(|name| row[name].to_owned());
-            let group = groups.entry(key).or_default();
-            assert!(group.iter().all(|(store, _)| store != row["store"]), "twice: {line}");
-            group.push((row["store"].to_owned(), avg));
-        }
-        groups
-    }
-
-    #[test]
-    fn the_papers_readers_find_the_winners() {
-        let groups = read_back(&text(&[samples::study()]));
-        // 2 guarantees, 2 kinds of data, 6 figures, 4 sizes, 3 counts; without the largest, and without one that failed entirely.
-        assert_eq!(groups.len(), 2 * 2 * 6 * (4 * 3 - 1) - 2 * 6);
-        let best = |op: &str| {
-            let key = ["mybox (process)", "incompressible", op, "1B to 1KiB", "100"].map(str::to_owned);
-            let rows = &groups[&key];
-            let averages = rows.iter().map(|row| row.1);
-            let better = |avg: u64| match op {
-                "space" => avg as f64 >= averages.clone().max().unwrap() as f64 * 0.95,
-                _ => avg as f64 <= averages.clone().min().unwrap() as f64 * 1.05,
-            };
-            rows.iter().filter(|row| better(row.1)).map(|row| row.0.as_str()).collect::<Vec<_>>()
-        };
-        assert_eq!(best("insert"), ["LevelDB", "BerkeleyDB"]);
-        assert_eq!(best("memory"), ["LevelDB", "BerkeleyDB"]);
-        assert!(best("space").contains(&"LevelDB"));
-        assert!(!best("space").contains(&"NestedFolder"));
     }
 
     #[test]

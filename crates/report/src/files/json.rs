@@ -91,28 +91,3 @@ fn value(value: Value) -> serde_json::Value {
         Value::Truth(so) => so.into(),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::merge::Merged;
-    use crate::data::samples;
-
-    #[test]
-    fn runs_come_back_and_matrices_carry_intervals() {
-        let runs = [samples::study()];
-        let mut out = Vec::new();
-        write(&Report::new(&Merged::new(&runs, &["null"])), &mut out).unwrap();
-        let document: serde_json::Value = serde_json::from_slice(&out).unwrap();
-        let trials = serde_json::to_vec(&runs[0].trials).unwrap();
-        let trials: serde_json::Value = serde_json::from_slice(&trials).unwrap();
-        assert!(document["runs"][0]["trials"] == trials);
-        let row = &document["matrices"][0]["rows"][0];
-        assert_eq!(
-            (&row["name"], &row["column"], &row["unit"]),
-            (&"insert".into(), &"latency_mean".into(), &"ns".into())
-        );
-        let best = &row["contests"][0]["contenders"][0]["figure"]["mean"];
-        assert!(best["interval"]["low"].as_f64().unwrap() < best["value"].as_f64().unwrap());
-    }
-}

@@ -255,54 +255,7 @@ fn optional<T>(value: Option<T>, make: impl Fn(T) -> SqlValue) -> SqlValue {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
-    use crate::data::samples;
-
-    /// Records what it gets.
-    #[derive(Default)]
-    struct Listener {
-        statements: Vec<String>,
-        rows: BTreeMap<String, usize>,
-    }
-
-    impl SqlWriter for Listener {
-        fn execute(&mut self, statements: &str) -> Result<(), SqlError> {
-            self.statements.push(statements.to_owned());
-            Ok(())
-        }
-
-        fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), SqlError> {
-            assert_eq!(statement.matches('?').count(), values.len(), "{statement}");
-            let table = statement.split_whitespace().nth(2).unwrap();
-            *self.rows.entry(table.to_owned()).or_default() += 1;
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn every_trial_and_figure_has_a_row() {
-        let runs = [samples::study()];
-        let mut out = Listener::default();
-        write(&Report::new(&Merged::new(&runs, &["null"])), &mut out).unwrap();
-        let succeeded = runs[0].trials.iter().filter(|trial| trial.ok().is_some()).count();
-        assert_eq!((out.rows["run_json"], out.rows["trial_json"]), (1, runs[0].trials.len()));
-        assert_eq!(out.rows["operation_figures"], 4 * succeeded);
-        assert_eq!(out.rows["left_out"], runs[0].header.left_out.len());
-        assert!(out.rows["figures"] > 10_000 && out.rows["contests"] > 1_000, "{:?}", out.rows);
-        assert!(out.statements.last().unwrap().starts_with("COMMIT"));
-    }
-
-    #[test]
-    fn settings_have_tables_of_their_own() {
-        let runs = [crate::data::effects::tests::factorial()];
-        let mut out = Listener::default();
-        write(&Report::new(&Merged::new(&runs, &[])), &mut out).unwrap();
-        // Two values compared with their bases, of four operations and of all together.
-        let rows = ["combinations", "effects", "interactions"].map(|table| out.rows[table]);
-        assert_eq!(rows, [4, 2 * 5, 1]);
-    }
 
     #[test]
     fn only_our_own_files_are_ours() {

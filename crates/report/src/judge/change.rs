@@ -22,6 +22,17 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Whether it is marked.
+    pub fn is_change(self) -> bool {
+        matches!(self, Verdict::Worse | Verdict::Better)
+    }
+
+    /// Whether it is worse, and by more than a share even at the end of its interval that is nearer to no change: `weight` has the
+    /// logarithm of that end.
+    pub fn is_worse_by_more_than(self, share: f64, weight: f64) -> bool {
+        self == Verdict::Worse && weight > share.ln_1p()
+    }
+
     /// The word in reports; empty for no claim.
     pub fn name(self) -> &'static str {
         match self {

@@ -58,6 +58,11 @@ pub fn together(all: &[&[Contender]]) -> Together {
     }
 }
 
+/// Whether so many combinations won are enough to be preferred: at least half.
+pub fn is_won_mostly(won: usize, all: usize) -> bool {
+    won * 2 >= all
+}
+
 /// The number of combinations that each store won, alone or tied.
 fn wins<'a>(all: &[&'a [Contender]]) -> IndexMap<&'a str, usize> {
     let mut tally: IndexMap<&str, usize> = IndexMap::new();
@@ -90,7 +95,7 @@ fn rivals<'a>(all: &[&'a [Contender]], store: &str) -> Vec<&'a str> {
 fn preferred<'a>(all: &[&'a [Contender]]) -> Option<&'a str> {
     let wins = wins(all);
     let most = wins.values().copied().max()?;
-    if most * 2 >= all.len() {
+    if is_won_mostly(most, all.len()) {
         let leading: Vec<&str> =
             wins.iter().filter(|(_, wins)| **wins == most).map(|(store, _)| *store).collect();
         return nearest(all, &leading).map(|(store, _)| store).or_else(|| leading.first().copied());

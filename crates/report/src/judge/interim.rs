@@ -231,7 +231,7 @@ fn needed(ratio: &Ratio) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::place::decide_at;
+    use crate::judge::place::tests::decide_at;
     use crate::stats::tests::normal;
     use crate::stats::{Better, Series, compare_at};
 

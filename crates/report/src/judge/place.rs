@@ -183,18 +183,14 @@ impl Default for Terms {
 /// Ranks stores by a figure and decides which are too close to call with the best. The best comes first, then the others, as
 /// their figures compare within blocks ([`order::ordered`]); stores without a figure are left out. Empty for
 /// [`Better::Neither`].
-pub fn decide<K: Ord>(stores: &[Series<K>], better: Better) -> Vec<Standing> {
-    decide_on(stores, better, Terms::default())
-}
-
-/// The same at another confidence.
-pub fn decide_at<K: Ord>(stores: &[Series<K>], better: Better, confidence: f64) -> Vec<Standing> {
-    decide_on(stores, better, Terms { confidence, ..Terms::default() })
-}
-
-/// The same on other terms.
 pub fn decide_on<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> Vec<Standing> {
     led(None, stores, better, terms)
+}
+
+/// The positions of the best in the list, and of those that may be as good.
+pub fn best<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms) -> Vec<usize> {
+    let standings = decide_on(stores, better, terms);
+    standings.iter().filter(|standing| standing.verdict.wins()).map(|standing| standing.index).collect()
 }
 
 /// The same with a given store in the place of the best: one that is as good, as far as trials show.
@@ -386,6 +382,14 @@ pub(crate) mod tests {
 
     fn series(values: &[f64]) -> Series<usize> {
         values.iter().copied().enumerate().collect()
+    }
+
+    fn decide<K: Ord>(stores: &[Series<K>], better: Better) -> Vec<Standing> {
+        decide_on(stores, better, Terms::default())
+    }
+
+    pub(crate) fn decide_at<K: Ord>(stores: &[Series<K>], better: Better, confidence: f64) -> Vec<Standing> {
+        decide_on(stores, better, Terms { confidence, ..Terms::default() })
     }
 
     /// Three blocks of stores, each with its figure in all blocks.

@@ -97,9 +97,9 @@ pub fn number(axis: Axis, value: &Value) -> Option<f64> {
         Form::Text => None,
         Form::Number | Form::Quantity => Some(value.lower() as f64),
         Form::Range if is_by_lower_bound(axis, value) => Some(value.lower() as f64),
-        Form::Range => Some(match value.text().parse::<Sizes>() {
-            Ok(sizes) => sizes.mean(),
-            Err(_) => (value.lower() as f64 + value.upper().saturating_sub(1) as f64) / 2.0,
+        Form::Range => Some(match value.typed::<Sizes>() {
+            Some(sizes) => sizes.mean(),
+            None => (value.lower() as f64 + value.upper().saturating_sub(1) as f64) / 2.0,
         }),
     }
 }

@@ -153,10 +153,8 @@ pub fn number(axis: Axis, text: &str) -> Option<f64> {
         let size = || parse_bytes(text).ok().map(|bytes| bytes as f64);
         return text.parse().ok().or_else(size).filter(above_zero);
     }
-    // A rate is followed by its unit.
-    let rate = || text.strip_suffix("/s")?.parse().ok();
     let value = |value: Value| words::number(axis, &value);
-    axis.read(text).ok().and_then(value).or_else(rate).filter(above_zero)
+    axis.read(text).ok().and_then(value).filter(above_zero)
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ fn of_store(merged: &Merged<'_>, store: &str, trials: &[&TrialResult]) -> Tag {
         for Setting { name, value, source } in &measured.settings {
             let value = merged.readable.value(name, value);
             settings.entry(name).or_default().entry(measured.guarantee.name()).or_default().insert(value);
-            if *source == SettingSource::Given {
+            if *source != SettingSource::ReadBack {
                 given.insert(name);
             }
         }

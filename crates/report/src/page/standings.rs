@@ -1,7 +1,7 @@
 //! The page's first screen: the first lines of every output, a chart of all stores, and their table.
 
 use super::group_address;
-use crate::brief::{self, Lines, WITHIN};
+use crate::brief::{self, Line, Lines};
 use crate::data::names::palette_position;
 use crate::data::standings::{Mark, Row, Shown, Standings, Table, are_short};
 use crate::markup::{
@@ -23,12 +23,10 @@ const LEGEND: &str = "*: take this one. ≈: too close to call with it; of these
 /// The lines; and if the tables are short, each with its chart.
 pub fn html(report: &Report<'_>) -> Html {
     let Lines { first, danger, last } = brief::lines(report);
-    let line = |line: String| match line.strip_prefix(WITHIN) {
-        Some(own) => p(own).class("line within"),
-        None => p(line).class("line"),
-    };
+    let line = |line: Line| p(line.text).class(if line.is_within { "line within" } else { "line" });
     let first: Vec<Tag> = first.into_iter().map(line).collect();
-    let lines = Html::of((first, danger.map(|danger| p(danger).class("alert soft")), last.map(line)));
+    let last = last.map(|last| line(last.into()));
+    let lines = Html::of((first, danger.map(|danger| p(danger).class("alert soft")), last));
     if lines.is_empty() {
         return Html::of(p(
             "Nothing to compare: no two stores have a figure at the same combination. See below what ran.",

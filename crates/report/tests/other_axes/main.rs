@@ -1,5 +1,5 @@
-//! Reports of a workload that has neither stores nor records nor guarantees, and of a store with a setting as an axis: everything
-//! in reports about axes comes from the axes' own table.
+//! Reports of a workload of one's own, which has neither stores nor records nor guarantees: all that reports say of axes comes from
+//! these axes' own table. Stored runs of the built-in studies hold each output to the byte.
 //!
 //! It is a separate process, because axes are added to the table for a whole process.
 
@@ -13,7 +13,7 @@ use std::sync::Once;
 use base64::Engine as _;
 use serde_json::{Value as Json, json};
 use storebench_core::axis::words::{WORDS, read};
-use storebench_core::axis::{Axis, AxisDef, Form, Presence, Role, Value, own};
+use storebench_core::axis::{Axis, AxisDef, Form, Presence, Role, own};
 use storebench_core::cell::Cell;
 use storebench_core::result::{
     Environment, FORMAT_VERSION, LeftOut, Measured, OperationResult, Outcome, Reason, RunHeader, TrialResult,
@@ -25,8 +25,8 @@ use storebench_report::claims::StudyClaims;
 use storebench_report::compare::{self, Comparison};
 use storebench_report::data::findings;
 use storebench_report::data::merge::Merged;
+use storebench_report::files::sql;
 use storebench_report::files::sql::{SqlError, SqlValue, SqlWriter};
-use storebench_report::files::{csv, json, sql};
 use storebench_report::page;
 use storebench_report::report::Report;
 use storebench_report::terminal::{self, Style};
@@ -224,156 +224,19 @@ fn data(page: &str) -> Json {
     serde_json::from_str(&json).unwrap()
 }
 
-#[test]
-fn the_terminal_has_a_matrix_of_its_axes() {
-    let runs = [device()];
-    let text = terminal::overview(&Report::new(&Merged::new(&runs, &["null"])), STYLE);
-    let matrix = "\
-Winners: box
-                flush no
-        extent  1MiB                    64MiB
-──────────────────────────────────────────────────────────────
-read    4KiB    random 1.01 µs          random 1.01 µs
-        64KiB   sequential 1.01 µs      sequential 1.01 µs
-
-write   4KiB    random 2.02 µs          random 2.02 µs
-        64KiB   sequential 2.02 µs      sequential 2.02 µs
-
-memory  4KiB    sequential +1 1.00 MiB  sequential +1 1.00 MiB
-        64KiB   sequential +1 1.00 MiB  sequential +1 1.00 MiB
-
-                flush yes
-        extent  1MiB                    64MiB
-──────────────────────────────────────────────────────────────
-read    4KiB    random 50.5 µs          random 50.5 µs
-        64KiB   sequential 50.5 µs      sequential 50.5 µs
-";
-    assert!(text.contains(matrix), "{text}");
-    assert!(text.contains("names the best motion"), "{text}");
-    assert!(!text.contains("space  ") && !text.contains("guarantee"), "{text}");
-}
-
-#[test]
-fn the_table_has_a_part_for_each_position() {
-    let runs = [device()];
-    let text = terminal::full(&Report::new(&Merged::new(&runs, &["null"])), STYLE);
-    for title in ["box: 4KiB, extent 1MiB, flush no\n", "box: 64KiB, extent 64MiB, flush yes\n"] {
-        assert!(text.contains(title), "{text}");
-    }
-    let (_, part) = text.split_once("box: 4KiB, extent 64MiB, flush yes\n").unwrap();
-    let rows: Vec<&str> = part.lines().skip(2).take(2).collect();
-    assert!(rows[0].starts_with("sequential       3") && rows[1].starts_with("random           3"), "{part}");
-    assert!(rows[1].contains("50.5 µs") && rows[1].contains('*'), "{part}");
-}
-
-#[test]
-fn the_papers_format_has_a_place_for_records_alone() {
-    let runs = [device()];
-    let merged = Merged::new(&runs, &[]);
-    let paper = String::from_utf8(bytes(|out| csv::write(&merged, out))).unwrap();
-    assert_eq!(paper.lines().count(), 1, "{paper}");
-}
-
-#[test]
-fn json_has_its_axes_as_rows_and_columns() {
-    let runs = [device()];
-    let document: Json =
-        serde_json::from_slice(&bytes(|out| json::write(&Report::new(&Merged::new(&runs, &[])), out)))
-            .unwrap();
-    let matrix = &document["matrices"][0];
-    let (small, large) =
-        (json!({"extent": "1MiB", "flush": "no"}), json!({"extent": "64MiB", "flush": "no"}));
-    let synced = |column: &Json| {
-        let mut column = column.clone();
-        column["flush"] = "yes".into();
-        column
-    };
-    assert_eq!(matrix["columns"], json!([small, large, synced(&small), synced(&large)]));
-    assert_eq!(matrix.get("guarantee_asked"), None);
-    let row = &matrix["rows"][1];
-    assert_eq!((&row["name"], &row["chunk_size"]), (&json!("read"), &json!("64KiB")));
-    assert_eq!(row["contests"][0]["contenders"][0]["store"], "sequential");
-    assert_eq!(row["contests"][3]["absent"], json!([{"store": "random", "why": "left-out"}]));
-}
-
-/// Records what it gets.
+/// Writes down the statements.
 #[derive(Default)]
-struct Listener {
-    statements: String,
-    rows: Vec<(String, Vec<SqlValue>)>,
-}
+struct Listener(String);
 
 impl SqlWriter for Listener {
     fn execute(&mut self, statements: &str) -> Result<(), SqlError> {
-        self.statements.push_str(statements);
+        self.0.push_str(statements);
         Ok(())
     }
 
-    fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), SqlError> {
-        self.rows.push((statement.to_owned(), values.to_vec()));
+    fn insert(&mut self, _: &str, _: &[SqlValue]) -> Result<(), SqlError> {
         Ok(())
     }
-}
-
-#[test]
-fn sql_has_columns_for_every_axis() {
-    let runs = [device()];
-    let mut out = Listener::default();
-    sql::write(&Report::new(&Merged::new(&runs, &[])), &mut out).unwrap();
-    let (_, table) = out.statements.split_once("CREATE TABLE cells (").unwrap();
-    let (table, _) = table.split_once(");").unwrap();
-    for column in [
-        "    \"store\" TEXT,\n",
-        "    \"record_size_from_bytes\" INTEGER,\n",
-        "    \"motion\" TEXT NOT NULL,\n    \"chunk_size\" TEXT NOT NULL,\n    \"chunk_size_from_bytes\" INTEGER NOT NULL,\n",
-        "    \"flush\" TEXT NOT NULL\n",
-    ] {
-        assert!(table.contains(column), "{column}: {table}");
-    }
-    let id = SqlValue::Text("sequential/4KiB/1MiB".into());
-    let mut cells = out.rows.iter().filter(|(statement, _)| statement.starts_with("INSERT INTO cells"));
-    let (statement, values) = cells.find(|(_, values)| values.contains(&id)).unwrap();
-    let (_, names) = statement.split_once('(').unwrap();
-    let names: Vec<&str> = names.split(')').next().unwrap().split(", ").collect();
-    let value = |name: &str| &values[names.iter().position(|own| own.trim_matches('"') == name).unwrap()];
-    assert_eq!(value("chunk_size_from_bytes"), &SqlValue::Integer(4096));
-    assert_eq!((value("motion"), value("store")), (&SqlValue::Text("sequential".into()), &SqlValue::Null));
-    let winners = out.rows.iter().filter(|(statement, _)| statement.starts_with("INSERT INTO contests"));
-    // Three figures: 8 positions, of which one has a single motion.
-    assert_eq!(winners.count(), 3 * (8 * 2 - 1));
-}
-
-#[test]
-fn the_page_has_its_axes_with_values_in_words() {
-    let runs = [device()];
-    let page = String::from_utf8(bytes(|out| page::write(&Report::new(&Merged::new(&runs, &[])), None, out)))
-        .unwrap();
-    let data = data(&page);
-    let axes: Vec<(&str, &str, usize)> = data["axes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|axis| {
-            let text = |key: &str| axis[key].as_str().unwrap();
-            (text("id"), text("makes"), axis["values"].as_array().unwrap().len())
-        })
-        .collect();
-    assert_eq!(axes, [("flush", "half", 2), ("chunk_size", "row", 2), ("extent", "column", 2)]);
-    let file = &data["axes"][2]["values"][1];
-    assert_eq!(*file, json!({"text": "64MiB", "short": "64MiB", "words": "extent 64MiB", "at": 67108864.0}));
-    let names: Vec<&str> =
-        data["stores"].as_array().unwrap().iter().map(|store| store["name"].as_str().unwrap()).collect();
-    assert_eq!((names, &data["ranked"]), (vec!["random", "sequential"], &json!(["motion", "motions"])));
-    let groups: Vec<&str> =
-        data["group_axes"].as_array().unwrap().iter().map(|axis| axis["id"].as_str().unwrap()).collect();
-    assert!(groups.contains(&"place") && !groups.contains(&"guarantee") && !groups.contains(&"store"));
-    // One of 16 cells was left out, with its reason.
-    let cells = &data["cells"];
-    assert_eq!(cells["group"].as_array().unwrap().len(), 16);
-    let numbers = |axis: &str| cells["at"][axis].as_array().unwrap().clone();
-    let left_out = cells["why"].as_array().unwrap().iter().position(|why| why == "left out").unwrap();
-    let at = ["flush", "chunk_size", "extent"].map(|axis| numbers(axis)[left_out].clone());
-    assert_eq!(at, [json!(1), json!(1), json!(1)]);
 }
 
 #[test]
@@ -427,29 +290,7 @@ fn runs_of_several_workloads_stand_beside_each_other() {
     assert_eq!(group(0).len(), group(1).len());
     let mut out = Listener::default();
     sql::write(&Report::new(&merged), &mut out).unwrap();
-    assert!(
-        out.statements.contains("    \"store\" TEXT,\n") && out.statements.contains("    \"motion\" TEXT,\n")
-    );
-}
-
-#[test]
-fn a_setting_that_differs_makes_another_contestant() {
-    let tuned = crud().with(axis("sqlite.page_size"), Value::word("8192"));
-    let trials = (0..3).flat_map(|block| {
-        [trial(crud(), block, 2000.0), trial(tuned.clone(), block, 1000.0)].map(|mut trial| {
-            trial.measured.as_mut().unwrap().guarantee = Guarantee::Process;
-            trial
-        })
-    });
-    let mut run = run(trials.collect());
-    run.header.left_out.clear();
-    let runs = [run];
-    let merged = Merged::new(&runs, &[]);
-    assert_eq!((merged.groups.len(), merged.layout.ranked(merged.cells()).0), (1, "store".into()));
-    let text = terminal::overview(&Report::new(&merged), STYLE);
-    assert!(text.contains("sqlite page_size=8192 1.00 µs"), "{text}");
-    let table = terminal::full(&Report::new(&merged), STYLE);
-    assert!(table.contains("\nsqlite                      3"), "{table}");
+    assert!(out.0.contains("    \"store\" TEXT,\n") && out.0.contains("    \"motion\" TEXT,\n"));
 }
 
 #[test]
@@ -468,23 +309,4 @@ fn groups_are_named_by_its_axes() {
     assert_eq!(titles, ["queue 1", "queue 2"]);
     let text = terminal::overview(&Report::new(&merged), STYLE);
     assert!(text.contains("Winners: box, queue 2\n"), "{text}");
-}
-
-#[test]
-fn a_plan_may_compare_another_axis() {
-    let mut run = device();
-    run.header.plan.push_str("compare = [\"flush\"]\n");
-    let runs = [run];
-    let merged = Merged::new(&runs, &[]);
-    let titles: Vec<String> = merged.groups.iter().map(|group| merged.label(&group.key)).collect();
-    assert_eq!(titles, ["motion random", "motion sequential"]);
-    let text = terminal::overview(&Report::new(&merged), STYLE);
-    let matrix = "\
-Winners: box, motion random
-        extent  1MiB                  64MiB
-──────────────────────────────────────────────────────────
-read    4KiB    flush no 1.01 µs      flush no 1.01 µs
-        64KiB   flush no 4.04 µs      flush no 4.04 µs
-";
-    assert!(text.contains(matrix), "{text}");
 }

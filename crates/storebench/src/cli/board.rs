@@ -23,7 +23,6 @@ use storebench_host::runner::event::{Event, Listener};
 use storebench_host::runner::parent::Ended;
 
 use super::args::{Args, Command, RunArgs};
-use super::launch;
 use super::prepare::Started;
 use super::remote::wire::{self, Known, Message, Request, SILENCE, Word};
 use super::start::{Start, start};
@@ -60,8 +59,8 @@ pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
             if interrupted { Exit::Interrupted } else { Exit::Success }
         }
         Err(error) => {
-            let message = board.without_advice(&error.message);
-            board.out.say(&Message::Failed { exit: error.exit.code(), message });
+            // How to resume the run is of no use on the other machine.
+            board.out.say(&Message::Failed { exit: error.exit.code(), message: error.message });
             return Ok(error.exit);
         }
     };
@@ -230,12 +229,6 @@ impl Board<'_> {
         let resumed = RunFolder::resume(&path)?;
         let mut events = EventSender { out: &mut self.out, folder: path };
         resume::resume(self.stores, resumed, &mut events, self.interrupted).map(|(_, ended)| ended)
-    }
-
-    /// An error without the advice on resuming the run, which is useless on the other machine.
-    fn without_advice(&self, message: &str) -> String {
-        let advice = self.folder.as_deref().map(launch::kept);
-        advice.map_or_else(|| message.to_owned(), |advice| message.replace(&format!("; {advice}"), ""))
     }
 
     /// Deletes the run's folder: the other machine has all of it.

@@ -3,10 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use storebench_core::result::RunHeader;
 use storebench_host::folder;
 use storebench_host::run::Run;
-use storebench_report::data::floor::device_header;
+use storebench_report::data::floor::is_device;
 
 use super::runs;
 
@@ -30,13 +29,13 @@ pub fn in_folder(folder: &Path) -> Vec<Run> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let mut found: Vec<(String, PathBuf)> =
-        paths.filter_map(|path| Some((header(&path)?.started, path))).collect();
+        paths.filter_map(|path| Some((device(&path)?.header.started, path))).collect();
     found.sort();
     let newest = found.iter().rev().take(READ);
     newest.filter_map(|(_, path)| folder::read(path).ok()).collect()
 }
 
-/// The header of a device run; `None` for anything else.
-fn header(path: &Path) -> Option<RunHeader> {
-    device_header(&folder::header_bytes(path).ok()?)
+/// A device run without its trials; `None` of all else.
+fn device(path: &Path) -> Option<Run> {
+    folder::begun(path).ok().filter(is_device)
 }

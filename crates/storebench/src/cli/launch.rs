@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use storebench_core::axis::Value;
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
-use storebench_core::cell::{self, Axis, Cell, DEFAULT_PLACE};
+use storebench_core::cell::{Axis, Cell, DEFAULT_PLACE, Site};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::Reach;
@@ -39,8 +39,8 @@ use super::{report, runs};
 /// The default file system on a simulated disk.
 const USUAL: &str = "ext4";
 
-/// Places by name.
-pub type Places = BTreeMap<String, Place>;
+/// Places by their locations and disks.
+pub type Places = BTreeMap<Site, Place>;
 
 /// The directories of the command line, or the runs' directory; leftovers of killed runs there are deleted.
 pub fn directories(at: &[PlaceArg], out: &Path) -> Result<BTreeMap<String, PathBuf>> {
@@ -74,7 +74,7 @@ pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Pl
     let crosses = !directories.contains_key(DEFAULT_PLACE) && !plan.compare.contains(&Axis::PLACE);
     let image =
         |within: &PathBuf, file_system| Place::Image { within: within.clone(), file_system, disk: None };
-    let mut places = Places::new();
+    let mut places = BTreeMap::new();
     for name in plan.axes.texts(Axis::PLACE) {
         let Ok(file_system) = name.parse::<FileSystem>() else {
             places.insert(name.clone(), Place::Directory(at(&name)?));
@@ -120,23 +120,21 @@ fn simulated(plan: &Plan) -> Vec<Option<OnDisk>> {
 
 /// Places on disks: on a simulated one, each is a file system in an image. For a directory called `here`, that is the kernel's
 /// ext4; every other directory has only its own disk.
-fn on_disks(places: Places, disks: &[Option<OnDisk>]) -> Result<Places> {
+fn on_disks(places: BTreeMap<String, Place>, disks: &[Option<OnDisk>]) -> Result<Places> {
     let usual: FileSystem = USUAL.parse().map_err(Error::bad_value)?;
     let mut all = Places::new();
     for (name, place) in places {
         for disk in disks {
-            let (site, place) = match (disk, &place) {
-                (None, place) => (name.clone(), place.clone()),
-                (Some(disk), Place::Image { within, file_system, .. }) => {
-                    (cell::site(&name, &disk.name).into_owned(), on(disk, within, file_system))
-                }
+            let on_it = match (disk, &place) {
+                (Some(disk), Place::Image { within, file_system, .. }) => Some((disk, within, file_system)),
                 (Some(disk), Place::Directory(within)) if name == DEFAULT_PLACE => {
-                    (cell::site(&name, &disk.name).into_owned(), on(disk, within, &usual))
+                    Some((disk, within, &usual))
                 }
-                // Its cells are left out, with the reason.
-                (Some(_), Place::Directory(_)) => (name.clone(), place.clone()),
+                // The cells of a directory on a simulated disk are left out, with the reason.
+                (Some(_), Place::Directory(_)) | (None, _) => None,
             };
-            all.insert(site, place);
+            let place = on_it.map_or_else(|| place.clone(), |(disk, within, kind)| on(disk, within, kind));
+            all.insert(Site { place: name.clone(), disk: on_it.map(|(disk, ..)| disk.name.clone()) }, place);
         }
     }
     Ok(all)
@@ -189,7 +187,7 @@ impl<'a> Launch<'a> {
         let reach = Reach::here();
         let lacking = |cell: &Cell| {
             let place = missing
-                .get(cell.site().as_ref())
+                .get(&cell.site())
                 .cloned()
                 .or_else(|| forgetful(&header.places, stores, cell))
                 .or_else(|| unplaced(places, cell));
@@ -290,10 +288,7 @@ impl<'a> Launch<'a> {
         let path = folder.path().to_path_buf();
         let ended = parent::run(job, &mut folder, listener).map_err(|error| {
             // If the folder is gone, that is the error, and nothing is kept there.
-            folder
-                .check()
-                .err()
-                .unwrap_or_else(|| Error::new(error.exit, format!("{error}; {}", kept(&path))))
+            folder.check().err().unwrap_or_else(|| error.advising(kept(&path)))
         })?;
         Ok((path, ended))
     }
@@ -318,7 +313,7 @@ fn forgetful(places: &[PlaceInfo], stores: &[StoreDef], cell: &Cell) -> Option<S
 
 /// Why a cell has no place, if so: a directory is only on its own disk.
 fn unplaced(places: &Places, cell: &Cell) -> Option<String> {
-    (!places.contains_key(cell.site().as_ref())).then(|| {
+    (!places.contains_key(&cell.site())).then(|| {
         format!(
             "{} is a directory on a real disk: for a simulated disk, name a file system, such as ext4:4096",
             cell.place()
@@ -326,8 +321,8 @@ fn unplaced(places: &Places, cell: &Cell) -> Option<String> {
     })
 }
 
-/// Why places are unavailable, by their names with their disks.
-type Missing = BTreeMap<String, String>;
+/// Why places can't be had here.
+type Missing = BTreeMap<Site, String>;
 
 /// The header of a run folder, and the unavailable places.
 fn header(
@@ -338,15 +333,16 @@ fn header(
 ) -> Result<(RunHeader, Missing)> {
     let mut missing = Missing::new();
     let environment = environment::machine();
-    let mut info = |(name, place): (&String, &Place)| -> Result<PlaceInfo> {
+    let mut info = |(site, place): (&Site, &Place)| -> Result<PlaceInfo> {
         let path = place.directory();
         let disk = place.disk();
-        let info = environment::place(name, path).map_err(Error::io("looking at", path))?;
+        let info = environment::place(&site.to_string(), path).map_err(Error::io("looking at", path))?;
         let info = PlaceInfo { bottom: Some(place.bottom()), ..info };
         let Place::Image { file_system, .. } = place else { return Ok(info) };
-        let info = PlaceInfo { disk: disk.cloned(), ..info };
+        let on_disk = disk.map(|_| site.place.clone());
+        let info = PlaceInfo { disk: disk.cloned(), place: on_disk, ..info };
         let tried = image::try_out(path, file_system, disk);
-        missing.extend(tried.as_ref().err().map(|reason| (name.clone(), reason.clone())));
+        missing.extend(tried.as_ref().err().map(|reason| (site.clone(), reason.clone())));
         Ok(in_image(info, file_system, tried.ok(), environment.memory_bytes))
     };
     let places = places.iter().map(&mut info).collect::<Result<_>>()?;
@@ -386,6 +382,7 @@ fn in_image(
         file_system: Some(file_system.kind().name.into()),
         mount_options: tried.as_ref().map(|tried| tried.options.clone()),
         driver: tried.as_ref().map(|tried| tried.driver.clone()),
+        by_fuse: tried.as_ref().is_some_and(|tried| tried.by_fuse),
         image: Some(file_system.clone()),
         free_bytes: memory_bytes.unwrap_or(directory.free_bytes),
         ..directory
@@ -441,7 +438,7 @@ pub fn dated(prefix: &str) -> String {
 }
 
 /// The message on the results that a failed run leaves.
-pub fn kept(path: &Path) -> String {
+fn kept(path: &Path) -> String {
     format!("finished results are kept; resume with: {}", go_on(path))
 }
 
@@ -463,7 +460,7 @@ mod tests {
         let directories =
             directories.iter().map(|name| ((*name).to_owned(), Path::new("/").join(name))).collect();
         let places = places(&plan, &directories).unwrap();
-        places.into_iter().map(|(name, place)| (name, place.directory().to_path_buf())).collect()
+        places.into_iter().map(|(site, place)| (site.to_string(), place.directory().to_path_buf())).collect()
     }
 
     #[test]

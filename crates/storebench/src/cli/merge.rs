@@ -142,7 +142,7 @@ fn check_alike(parts: &[Part]) -> Result<()> {
     let Some((first, others)) = parts.split_first() else { return Ok(()) };
     let mut found = Vec::new();
     for other in others {
-        let differences = unlike::parts(&first.run.header, &other.run.header);
+        let differences = unlike::parts(&first.run, &other.run);
         found.extend(differences.iter().map(|difference| in_words(difference, first, other)));
     }
     if !found.is_empty() {
@@ -210,7 +210,7 @@ fn check_covered(part: &Part, split: Option<&Split>) -> Result<()> {
 /// The split of the plan; `None` for a run with a store or key unknown to this version: the extent of its parts is unknown.
 fn split(stores: &[StoreDef], parts: &[Part]) -> Result<Option<Split>> {
     let Some(first) = parts.first() else { return Ok(None) };
-    let (plan, stores) = match resume::planned(stores, &first.run.header, &first.path) {
+    let (plan, stores) = match resume::planned(stores, &first.run, &first.path) {
         Err(error) if matches!(error.exit, Exit::UnknownStore | Exit::BadPlan) => {
             tell(&format!("note: not checked whether each part has only its own results: {}", error.message));
             return Ok(None);

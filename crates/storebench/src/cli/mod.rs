@@ -90,7 +90,7 @@ pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
     match ended {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {
-            complain(&error.message);
+            complain(&error.to_string());
             ExitCode::from(error.exit.code())
         }
     }
@@ -119,7 +119,7 @@ fn not_a_command(error: &clap::Error) -> ExitCode {
     match error.print() {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             let error = Error::io("writing to", Path::new("standard output"))(error);
-            complain(&error.message);
+            complain(&error.to_string());
             ExitCode::from(error.exit.code())
         }
         _ => ExitCode::from(exit.code()),

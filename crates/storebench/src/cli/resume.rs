@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use storebench_core::cell::{Axis, Cell};
+use storebench_core::cell::{Axis, Cell, Site};
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::{Parts, PlaceInfo, RunHeader};
+use storebench_core::result::{Parts, PlaceInfo};
 use storebench_core::store::StoreDef;
 use storebench_host::folder::Resumed;
 use storebench_host::place::{Place, image};
 use storebench_host::plan::Plan;
+use storebench_host::run::Run;
 use storebench_host::runner::event::Listener;
 use storebench_host::runner::parent::Ended;
 use storebench_host::schedule::{self, Room};
@@ -30,7 +31,7 @@ pub fn resume(
     interrupted: &AtomicBool,
 ) -> Result<(PathBuf, Ended)> {
     let path = folder.path();
-    let (plan, stores) = planned(stores, &run.header, path)?;
+    let (plan, stores) = planned(stores, &run, path)?;
     let stores = &stores[..];
     if launch::store_infos(stores, &plan) != run.header.stores {
         let message =
@@ -69,11 +70,11 @@ pub fn resume(
 ///
 /// # Errors
 /// If the plan can't be read, or this program lacks one of its stores.
-pub fn planned(stores: &[StoreDef], header: &RunHeader, path: &Path) -> Result<(Plan, Vec<StoreDef>)> {
-    let stores = libraries::of_run(stores, header)?;
+pub fn planned(stores: &[StoreDef], run: &Run, path: &Path) -> Result<(Plan, Vec<StoreDef>)> {
+    let stores = libraries::of_run(stores, &run.header)?;
     let origin = path.join("run.json").display().to_string();
-    let plan = Plan::parse(&header.plan, &origin)?;
-    claims::of_plan(&header.plan, &origin)?;
+    let plan = run.usable_plan(&origin)?.clone();
+    claims::of_plan(&run.header.plan, &origin)?;
     for name in &plan.axes.texts(Axis::STORE) {
         super::plan::store(&stores, name)?;
     }
@@ -111,7 +112,7 @@ fn check_driver(info: &PlaceInfo) -> Result<()> {
 }
 
 /// A place as in the run.
-fn place_of(info: &PlaceInfo) -> (String, Place) {
+fn place_of(info: &PlaceInfo) -> (Site, Place) {
     let directory = PathBuf::from(&info.path);
     let place = match &info.image {
         Some(file_system) => {
@@ -119,5 +120,5 @@ fn place_of(info: &PlaceInfo) -> (String, Place) {
         }
         None => Place::Directory(directory),
     };
-    (info.name.clone(), place)
+    (info.site(), place)
 }

@@ -24,6 +24,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "the file system's block; at power 512",
         "a page of the B-tree",
     )
+    .varying()
     .bytes()
     .read_by("the engine")
     .tune(&["1024", "8192", "16384", "65536"]),

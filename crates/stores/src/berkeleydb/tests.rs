@@ -2,7 +2,7 @@ use storebench_core::store::{Guarantee, OpenOptions, Store, StoreError};
 use tempfile::TempDir;
 
 use super::BERKELEYDB;
-use crate::support::testing::{after_kill, new_folder, opened, refused, setting};
+use crate::support::testing::{new_folder, opened, refused, setting};
 
 fn open(folder: &TempDir, guarantee: Guarantee, sessions: usize, cache_bytes: Option<u64>) -> Box<dyn Store> {
     let options =
@@ -160,13 +160,6 @@ fn a_large_batch_finds_locks_enough() {
     session.insert_batch(&records).unwrap();
     drop(session);
     assert_eq!(store.count().unwrap(), 20_000);
-}
-
-#[test]
-fn a_kill_takes_nothing_that_was_logged() {
-    for tier in [Guarantee::Process, Guarantee::Power] {
-        assert_eq!(after_kill(&BERKELEYDB, tier), 3, "{tier}");
-    }
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "etcd://host:port or etcd+unix:///path",
         "a private server",
         "a running server to use instead; reads can be set there, and nothing else (docs/servers.md)",
-    )
+    ).varying()
     .promising("what that server is set up for"),
     PROGRAMS_SETTING,
     SettingDef::new(
@@ -49,7 +49,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "1, 3 or 5",
         "1, at the guarantee node 3",
         "how many servers are one cluster, on this machine and in one place: most of them have a write when it is acknowledged",
-    )
+    ).varying()
     .promising("1 is power; 3 and 5 are node")
     .read_by("the cluster's list of members"),
     SettingDef::new(
@@ -63,14 +63,14 @@ pub const SETTINGS: &[SettingDef] = &[
         "a whole number from 1",
         "100000 before version 3.6, from then on 10000",
         "changes after which the state is saved, and the log before it can go",
-    )
+    ).varying()
     .read_by(READ_BY),
     SettingDef::new(
         QUOTA,
         "a size",
         "64 GiB (as shipped 2 GiB)",
         "with more data, former values among them, no write is taken",
-    )
+    ).varying()
     .bytes()
     .read_by(READ_BY),
 ];

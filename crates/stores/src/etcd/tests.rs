@@ -8,8 +8,7 @@ use storebench_core::store::{Guarantee, StoreError};
 use super::client::Client;
 use super::*;
 use crate::support::testing::{
-    after_kill, end_server_with, hold_to_its_end, is_here, new_folder, opened, refused, servers_in, setting,
-    socket_in,
+    end_server_with, hold_to_its_end, is_here, new_folder, opened, refused, servers_in, setting, socket_in,
 };
 
 #[test]
@@ -40,13 +39,6 @@ fn settings_are_read_from_its_log_and_those_that_do_not_take_are_refused() {
     assert!(matches!(&why, StoreError::BadSetting(text) if text.contains("nodes=3")), "{why}");
     let process = refused(&ETCD, &new_folder(), Some(Guarantee::Process), &[]);
     assert!(matches!(process, StoreError::BadSetting(text) if text.contains("power, not process")));
-}
-
-#[test]
-fn a_kill_takes_nothing_that_was_acknowledged() {
-    if is_here(&ETCD) {
-        assert_eq!(after_kill(&ETCD, Guarantee::Power), 3);
-    }
 }
 
 #[test]

@@ -16,6 +16,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "the guarantee's",
         "how far a write is handed on before it returns",
     )
+    .varying()
     .promising("none is none, buffer is process, sync_data and sync_all are power"),
     SettingDef::new("cache_size", "a size", "33554432", "the cache of blocks")
         .bytes()
@@ -42,6 +43,7 @@ pub const SETTINGS: &[SettingDef] = &[
     .read_by("the keyspace's own account")
     .tune(&["16777216", "268435456"]),
     SettingDef::new("max_journaling_size", "a size from 64 MiB", "as shipped", "all journals together")
+        .varying()
         .bytes(),
     SettingDef::new("data_block_size", "a size from 1 KiB to 1 MiB", "4096", "a block of a table file")
         .bytes()
@@ -50,7 +52,7 @@ pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("kv_separation", "true or false", "false", "values from 1 KiB on live in separate files")
         .read_by("the keyspace's own account")
         .tune(&["true"]),
-    SettingDef::new("worker_threads", "1 or more", "as shipped", "threads that flush and compact"),
+    SettingDef::new("worker_threads", "1 or more", "as shipped", "threads that flush and compact").varying(),
 ];
 
 /// fjall's defaults that can't be read back.

@@ -1,6 +1,7 @@
 //! LevelDB's settings. The engine can be asked for none of them after opening.
 
 use std::ffi::c_int;
+use std::fmt::Display;
 
 use storebench_core::store::{OpenOptions, Result, Setting, SettingDef, Share};
 
@@ -30,6 +31,7 @@ pub const SETTINGS: &[SettingDef] = &[
         .tune(&["16777216"]),
     SettingDef::new("max_open_files", "74 to 50000", "1000", "files kept open"),
     SettingDef::new("bloom_bits", "bits a key, 1 to 32", "no filter", "a Bloom filter for each table file")
+        .varying()
         .tune(&["10"]),
 ];
 
@@ -66,17 +68,17 @@ impl Config {
     }
 
     pub fn settings(&self) -> Vec<Setting> {
-        fn shown<T: ToString>(value: Option<T>) -> String {
-            value.map_or_else(|| "as shipped".into(), |value| value.to_string())
+        fn given<T: Display>(name: &str, value: Option<T>) -> Setting {
+            value.map_or_else(|| Setting::as_shipped(name), |value| Setting::given(name, value))
         }
         vec![
             Setting::given("compression", if self.compression { "snappy" } else { "none" }),
-            Setting::given("write_buffer_size", shown(self.write_buffer_size)),
-            Setting::given("block_cache_size", shown(self.block_cache_size)),
-            Setting::given("block_size", shown(self.block_size)),
-            Setting::given("max_file_size", shown(self.max_file_size)),
-            Setting::given("max_open_files", shown(self.max_open_files)),
-            Setting::given("bloom_bits", shown(self.bloom_bits)),
+            given("write_buffer_size", self.write_buffer_size),
+            given("block_cache_size", self.block_cache_size),
+            given("block_size", self.block_size),
+            given("max_file_size", self.max_file_size),
+            given("max_open_files", self.max_open_files),
+            given("bloom_bits", self.bloom_bits),
         ]
     }
 }

@@ -1,8 +1,8 @@
-use storebench_core::store::{Guarantee, Store, StoreError};
+use storebench_core::store::{Store, StoreError};
 use tempfile::TempDir;
 
 use super::LEVELDB;
-use crate::support::testing::{after_kill, new_folder, open, opened, refused, setting};
+use crate::support::testing::{new_folder, open, opened, refused, setting};
 
 fn filled(folder: &TempDir, compression: bool) -> Box<dyn Store> {
     let store = open(&LEVELDB, folder.path(), None, compression, &[]).unwrap();
@@ -82,13 +82,6 @@ fn what_it_does_not_know_is_refused() {
         assert!(matches!(error, StoreError::BadSetting(_)), "{settings:?}: {error}");
     }
     opened(&LEVELDB, &folder, None, &[("block_size", "16384"), ("bloom_bits", "10")]);
-}
-
-#[test]
-fn a_kill_takes_nothing() {
-    for tier in [Guarantee::Process, Guarantee::Power] {
-        assert_eq!(after_kill(&LEVELDB, tier), 3, "{tier}");
-    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::structures::{
     MDBX_version_info,
 };
 use super::{LIBMDBX, SIZE_UPPER};
-use crate::support::testing::{after_kill, new_folder, opened, refused, setting};
+use crate::support::testing::{new_folder, opened, refused, setting};
 
 /// A field or structure of ours, and C's; `size_of(..)` is the structure's.
 macro_rules! alike {
@@ -150,18 +150,6 @@ fn a_full_map_is_an_error_and_leaves_the_records() {
 }
 
 #[test]
-fn sessions_of_one_thread_read_side_by_side_and_see_the_newest_state() {
-    let folder = new_folder();
-    let store = opened(&LIBMDBX, &folder, Some(Guarantee::Process), &[]);
-    let (mut one, mut two) = (store.session().unwrap(), store.session().unwrap());
-    for round in 0..3_u8 {
-        one.update(b"key", &[round]).unwrap();
-        assert!(one.get(b"key", &mut |value| assert_eq!(value, [round])).unwrap());
-        assert_eq!(two.scan(b"", 9, &mut |_, value| assert_eq!(value, [round])).unwrap(), 1);
-    }
-}
-
-#[test]
 fn it_checks_its_own_file() {
     let folder = new_folder();
     let sizes = Sizes { upper: 1 << 30, growth_step: -1, page: -1, unsynced: 0 };
@@ -171,10 +159,4 @@ fn it_checks_its_own_file() {
         environment.write(|writer| writer.put(&key.to_be_bytes(), &value, 0)).unwrap();
     }
     environment.verify().unwrap();
-}
-
-#[test]
-fn a_kill_takes_nothing_that_was_acknowledged() {
-    assert_eq!(after_kill(&LIBMDBX, Guarantee::Process), 3);
-    assert_eq!(after_kill(&LIBMDBX, Guarantee::Power), 3);
 }

@@ -88,12 +88,6 @@ impl Environment<Lmdb> {
         // SAFETY: the environment is open; the path ends in a zero byte.
         check::<Lmdb>(unsafe { ffi::mdb_env_copy2(self.as_ptr(), to.as_ptr(), flags) })
     }
-
-    #[cfg(test)]
-    pub fn max_key_bytes(&self) -> c_int {
-        // SAFETY: the environment is open.
-        unsafe { ffi::mdb_env_get_maxkeysize(self.as_ptr()) }
-    }
 }
 
 // SAFETY: these are LMDB's functions, whose documentation promises what the trait asks for: with `MDB_NOTLS`, transactions

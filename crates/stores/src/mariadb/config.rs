@@ -34,7 +34,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "mysql://user@host:port/database",
         "a private server",
         "a running server to use instead; of all settings, engine alone can be chosen there (docs/servers.md)",
-    )
+    ).varying()
     .promising("what that server is set up for"),
     PROGRAMS_SETTING,
     SettingDef::new(ENGINE, "innodb or rocksdb", "innodb", "what keeps the tables; rocksdb is MyRocks")
@@ -46,14 +46,14 @@ pub const SETTINGS: &[SettingDef] = &[
         "READ-UNCOMMITTED, READ-COMMITTED, REPEATABLE-READ or SERIALIZABLE",
         "REPEATABLE-READ; READ-COMMITTED for the workload shop",
         "what a transaction sees of concurrent ones",
-    )
+    ).varying()
     .read_by(SHOWN),
     SettingDef::new(
         INNODB_LOG,
         "0, 1 or 2",
         "1, or the guarantee's",
         "at a commit the log is 1: synced, 2: written, 0: neither, but once a second",
-    )
+    ).usually("1")
     .promising("2 is process, 0 is none")
     .read_by(SHOWN),
     SettingDef::new(
@@ -78,7 +78,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "a size from 6 MiB, in steps of 1 MiB",
         "128 MiB",
         "the cache of pages, of all sessions",
-    )
+    ).varying()
     .bytes()
     .share(
         Share::one_in(
@@ -97,7 +97,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "a size from 4 MiB, in steps of 4 KiB",
         "96 MiB",
         "how long the log grows until pages are written",
-    )
+    ).varying()
     .bytes()
     .read_by(SHOWN)
     .tune(&["16777216", "402653184"]),
@@ -106,7 +106,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "a size of 4, 8, 16, 32 or 64 KiB",
         "16 KiB",
         "a page; fixed when the server's files are made",
-    )
+    ).varying()
     .bytes()
     .read_by(SHOWN)
     .tune(&["4096"]),
@@ -115,7 +115,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "0, 1 or 2",
         "1, or the guarantee's",
         "the same of the write-ahead log, if engine=rocksdb",
-    )
+    ).usually("1")
     .promising("2 is process, 0 is none")
     .read_by(SHOWN),
     SettingDef::new(
@@ -123,7 +123,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "ON or OFF",
         "ON; OFF for process",
         "whether a log that is not synced at a commit is kept in the server's memory until it is",
-    )
+    ).varying()
     .promising("with rocksdb_flush_log_at_trx_commit=2, ON is none")
     .read_by(SHOWN),
     SettingDef::new(
@@ -131,14 +131,14 @@ pub const SETTINGS: &[SettingDef] = &[
         "0, 1, 2 or 3",
         "1; 2 if a guarantee is asked for",
         "what becomes of a write-ahead log that is cut off: 1 refuses to start, 2 leaves off there",
-    )
+    ).varying()
     .read_by(SHOWN),
     SettingDef::new(
         "rocksdb_block_cache_size",
         "a size from 1 MiB",
         "512 MiB",
         "the cache of blocks, if engine=rocksdb",
-    )
+    ).varying()
     .bytes()
     .share(
         Share::one_in(3, "RocksDB's: about a third; the rest serves the page cache", BASICS)
@@ -152,7 +152,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "a size from 1 MiB",
         "no limit",
         "all memory tables together, if engine=rocksdb",
-    )
+    ).varying()
     .bytes()
     .share(
         Share::one_in(6, "no share; memory tables have half as much as blocks", BASICS)

@@ -15,10 +15,10 @@ pub const SETTINGS: &[SettingDef] = &[
         "postgresql://user@host:port/database",
         "a private server",
         "a running server to use instead; what a session can set for itself can be changed there (docs/servers.md)",
-    )
+    ).varying()
     .promising("what that server is set up for"),
     PROGRAMS_SETTING,
-    SettingDef::new("fsync", "on or off", "on, or the guarantee's", "whether anything is synced at all")
+    SettingDef::new("fsync", "on or off", "on, or the guarantee's", "whether anything is synced at all").usually("on")
         .promising("off is process")
         .read_by("pg_settings"),
     SettingDef::new(
@@ -26,7 +26,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "on, local or off",
         "on, or the guarantee's",
         "off: a commit returns before its log is written, up to 0.6 s later",
-    )
+    ).usually("on")
     .promising("off is none: a kill costs the newest commits")
     .read_by("pg_settings"),
     SettingDef::new(
@@ -34,7 +34,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "on or off",
         "on, or the guarantee's",
         "whether the log holds a whole page when it first changes after a checkpoint",
-    )
+    ).usually("on")
     .promising("off is process: a power cut can tear a page")
     .read_by("pg_settings")
     .costing("a page that a power cut has torn can't be repaired"),
@@ -43,7 +43,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "fdatasync, fsync, open_datasync, open_sync or fsync_writethrough",
         "fdatasync on Linux",
         "how the log is synced",
-    )
+    ).varying()
     .promising("on macOS, power takes fsync_writethrough")
     .read_by("pg_settings"),
     SettingDef::new(
@@ -51,7 +51,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "a size from 128 KiB, in steps of 8 KiB",
         "128 MiB, or less if initdb finds less memory",
         "the cache of pages, of all sessions",
-    )
+    ).varying()
     .bytes()
     .share(
         Share::one_in(
@@ -68,7 +68,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "a size from 64 KiB to 1 GiB, in steps of 8 KiB",
         "1/32 of shared_buffers, at most 16 MiB",
         "the log that is not written yet",
-    )
+    ).varying()
     .bytes()
     .read_by("pg_settings"),
     SettingDef::new(
@@ -76,7 +76,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "a size from 2 MiB, in steps of 1 MiB",
         "1 GiB",
         "how long the log grows until a checkpoint begins",
-    )
+    ).varying()
     .bytes()
     .read_by("pg_settings")
     .tune(&["67108864", "4294967296"]),
@@ -85,7 +85,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "a size from 2 MiB, in steps of 1 MiB",
         "80 MiB",
         "how much of the log is kept to be written over",
-    )
+    ).varying()
     .bytes()
     .read_by("pg_settings"),
     SettingDef::new(
@@ -93,7 +93,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "a size, a power of two from 1 MiB to 1 GiB",
         "16 MiB",
         "the files of the log; fixed when the server's files are made",
-    )
+    ).varying()
     .bytes()
     .read_by("pg_settings"),
     SettingDef::new(
@@ -123,7 +123,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "read uncommitted, read committed, repeatable read or serializable",
         "read committed",
         "what a transaction sees of concurrent ones",
-    )
+    ).varying()
     .read_by("pg_settings"),
     SettingDef::new("autovacuum", "on or off", "on", "whether removed rows are cleared up in the background")
         .read_by("pg_settings"),

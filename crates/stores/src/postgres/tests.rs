@@ -12,8 +12,8 @@ use storebench_core::store::{OpenOptions, Store, StoreError};
 use super::*;
 use crate::support::server::sql;
 use crate::support::testing::{
-    after_kill, hold_batches_to_all_or_none, hold_loads_to_all_or_none, hold_sql_to_its_promise,
-    hold_to_its_end, is_here, new_folder, opened, refused, setting,
+    hold_batches_to_all_or_none, hold_loads_to_all_or_none, hold_sql_to_its_promise, hold_to_its_end,
+    is_here, new_folder, opened, refused, setting,
 };
 
 #[test]
@@ -72,15 +72,6 @@ fn the_size_of_the_log_s_files_is_fixed_with_them() {
     store.close().unwrap();
     let error = refused(&POSTGRES, &folder, None, &[("wal_segment_size", "4194304")]);
     assert!(matches!(error, StoreError::SettingNotTaken { read_back, .. } if read_back == "1048576"));
-}
-
-#[test]
-fn a_kill_takes_nothing_that_was_acknowledged() {
-    if !is_here(&POSTGRES) {
-        return;
-    }
-    assert_eq!(after_kill(&POSTGRES, Guarantee::Process), 3);
-    assert_eq!(after_kill(&POSTGRES, Guarantee::Power), 3);
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "redis://host:port/database or redis+unix:///path",
         "a private server",
         "a running server to use instead; no other setting can be changed there (docs/servers.md)",
-    )
+    ).varying()
     .promising("what that server is set up for"),
     PROGRAMS_SETTING,
     SettingDef::new(
@@ -39,7 +39,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "yes or no",
         "no, or the guarantee's",
         "whether every write is appended to a log, the append-only file",
-    )
+    ).usually("no")
     .promising("no is none: a kill costs all since the last snapshot")
     .read_by(READ_BY),
     SettingDef::new(
@@ -47,7 +47,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "always, everysec or no",
         "everysec, or the guarantee's",
         "when the log is synced: before each answer, once a second, or when the system likes",
-    )
+    ).usually("everysec")
     .promising("no is process; everysec is none: while a sync lasts, up to 2 s, writes are acknowledged and not written")
     .read_by(READ_BY)
     .tune(&["everysec"]),
@@ -64,7 +64,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "seconds and changes, in pairs, or off",
         "3600 1 300 100 60 10000",
         "a snapshot of all records is made after these seconds if there were as many changes; one more when the server ends",
-    )
+    ).varying()
     .read_by(READ_BY),
     SettingDef::new(
         REWRITE_GROWTH,
@@ -78,7 +78,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "a size",
         "64 MiB",
         "a shorter log is not rewritten",
-    )
+    ).varying()
     .bytes()
     .read_by(READ_BY),
     SettingDef::new(

@@ -7,7 +7,7 @@ use storebench_core::store::{Setting, StoreError};
 
 use super::client::{Answer, Client};
 use super::*;
-use crate::support::testing::{after_kill, hold_to_its_end, is_here, new_folder, opened, refused, setting};
+use crate::support::testing::{hold_to_its_end, is_here, new_folder, opened, refused, setting};
 
 #[test]
 fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
@@ -56,15 +56,6 @@ fn settings_that_do_not_take_are_refused() {
     assert!(matches!(power, StoreError::BadSetting(text) if text.contains("none, not power")));
     let store = opened(&REDIS, &new_folder(), None, &[("appendonly", "yes"), ("save", "off")]);
     assert_eq!((setting(&*store, "save").as_str(), store.guarantee()), ("off", Guarantee::None));
-}
-
-#[test]
-fn a_kill_takes_nothing_that_was_acknowledged() {
-    if !is_here(&REDIS) {
-        return;
-    }
-    assert_eq!(after_kill(&REDIS, Guarantee::Process), 3);
-    assert_eq!(after_kill(&REDIS, Guarantee::Power), 3);
 }
 
 #[test]

@@ -26,6 +26,7 @@ pub const SETTINGS: &[SettingDef] = &[
         "8 MiB or more, by version",
         "the cache of blocks",
     )
+    .varying()
     .bytes()
     .share(Share::one_in(3, "about a third; the rest serves the page cache", BASICS))
     .read_by("the cache itself")
@@ -35,6 +36,7 @@ pub const SETTINGS: &[SettingDef] = &[
         .read_by("the OPTIONS file that the engine writes")
         .tune(&["1024", "16384", "65536"]),
     SettingDef::new("bloom_bits", "bits a key, 1 to 32", "no filter", "a Bloom filter for each table file")
+        .varying()
         .read_by("the OPTIONS file that the engine writes: that there is one, not how large")
         .tune(&["10"]),
     SettingDef::new("max_background_jobs", "1 to 64", "2", "threads that flush and compact")

@@ -26,7 +26,8 @@ pub const LIBRARY_SETTING: SettingDef = SettingDef::new(
     VALUES,
     "the one that storebench was built with",
     "another build of RocksDB, version 7.8 to 11.8, which is loaded as a shared library (docs/building.md)",
-);
+)
+.varying();
 
 /// The digests of the authors' builds that scripts/rocksdb-authors.sh fetches.
 const AUTHORS: [&str; 2] = [

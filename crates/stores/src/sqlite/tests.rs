@@ -1,6 +1,6 @@
 use super::*;
 use crate::support::testing::{
-    after_kill, hold_loads_to_all_or_none, hold_sql_to_its_promise, new_folder, opened, refused, setting,
+    hold_loads_to_all_or_none, hold_sql_to_its_promise, new_folder, opened, refused, setting,
 };
 
 #[test]
@@ -93,12 +93,6 @@ fn a_failed_batch_leaves_nothing() {
     assert_eq!(store.count().unwrap(), 0);
     session.insert_batch(&twice[..2]).unwrap();
     assert_eq!(store.count().unwrap(), 2);
-}
-
-#[test]
-fn a_kill_takes_nothing_that_was_acknowledged() {
-    assert_eq!(after_kill(&SQLITE, Guarantee::Process), 3);
-    assert_eq!(after_kill(&SQLITE, Guarantee::Power), 3);
 }
 
 /// Settings that SQLite takes silently and then ignores, changes, or has no use for.

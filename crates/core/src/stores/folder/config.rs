@@ -21,12 +21,14 @@ const WRITE: SettingDef = SettingDef::new(
     "overwrite; rename at power",
     "overwrite empties the file and writes it; rename writes another file and gives it the name",
 )
+.varying()
 .promising("with overwrite, a kill or a power cut can leave the value torn that is being written")
 .limiting(|value, can| can.replaces_whole |= value == "rename")
 .read_by(OURS)
 .tune(&["rename"]);
 const SYNC_FILE: SettingDef =
     SettingDef::new("sync_file", "true or false", "false; true at power", "fsync of a file that was written")
+        .varying()
         .promising("without it a power cut can leave new values empty: process")
         .read_by(OURS);
 const SYNC_FOLDER: SettingDef = SettingDef::new(
@@ -34,7 +36,7 @@ const SYNC_FOLDER: SettingDef = SettingDef::new(
     "true or false",
     "false; true at power",
     "fsync of a file's directory after each write and removal, and of new directories above it",
-)
+).varying()
 .promising("without it a power cut can take new files back, and bring removed ones back: process; both syncs together are power")
 .read_by(OURS);
 

@@ -49,7 +49,7 @@ fn spec(cell: &Cell, parameters: &Parameters, seed: u64) -> Spec {
         block: bytes(Axis::BLOCK_SIZE),
         file: bytes(Axis::FILE_SIZE),
         io: io.unwrap_or(Io::Buffered),
-        sync: cell.parsed(Axis::SYNC).unwrap_or(Sync::None),
+        sync: cell.typed(Axis::SYNC).unwrap_or(Sync::None),
         cold: cell.cache() == Cache::Cold,
         threads: cell.threads(),
         amount: duration.unwrap_or(Amount::Operations(parameters.operations())),

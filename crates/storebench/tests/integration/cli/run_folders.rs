@@ -21,7 +21,7 @@ fn compression_beside_the_axes_of_an_older_plan_is_read_as_an_axis() {
     let run = scratch.only_run();
     let header = fs::read_to_string(run.join("run.json")).unwrap();
     let before = header.replace("compression = [\\\"on\\\", \\\"off\\\"]\\n", "");
-    let before = before.replace("format = 1\\n", "format = 1\\ncompression = \\\"on\\\"\\n");
+    let before = before.replace("format = 2\\n", "format = 1\\ncompression = \\\"on\\\"\\n");
     let mut before: Value = serde_json::from_str(&before).unwrap();
     let left_out = before["left_out"].as_array_mut().unwrap();
     left_out.retain(|left_out| left_out["cell"]["compression"] == "on");

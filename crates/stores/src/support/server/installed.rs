@@ -41,7 +41,7 @@ pub const PROGRAMS_SETTING: SettingDef = SettingDef::new(
     "a folder, by its whole path",
     "the first that are found",
     "the folder of the server's programs, to measure another version than the installed one (docs/servers.md)",
-);
+).varying();
 
 #[derive(Debug, Clone)]
 pub struct Installed {
