@@ -27,7 +27,7 @@ pub struct CompareArgs {
     /// newest
     #[arg(required = true, value_names = ["BASE", "NEW"], num_args = 1.., value_hint = ValueHint::DirPath)]
     pub runs: Vec<PathBuf>,
-    /// Runs to compare with those before it, so that a shell can name the runs of both sides: a/*/crud-* --to b/*/crud-*
+    /// Runs to compare with those before it: a/*/crud-* --to b/*/crud-*
     #[arg(long, value_name = "NEW", num_args = 1.., value_hint = ValueHint::DirPath)]
     pub to: Vec<PathBuf>,
     /// Compare runs of different machines or plans, as far as they have cells in common
