@@ -183,6 +183,7 @@ mod tests {
 
     #[test]
     fn a_claim_that_is_decided_or_lacks_a_store_is_measured_no_further() {
+        const NONE: [usize; 0] = [];
         let next = |count: usize, winner: &str, redb_ns: f64| {
             let (one, other) = (noisy(1000.0, 0.01, 1), noisy(redb_ns, 0.01, 3));
             let block = |number| [("lmdb", one(number)), ("redb", other(number)), ("sqlite", 5000.0)];
@@ -201,10 +202,10 @@ mod tests {
         };
         assert_eq!(next(3, "lmdb", 1010.0), [0, 1], "too close to call, and SQLite is no matter");
         assert_eq!(next(4, "lmdb", 1010.0), [0, 1, 2], "no look is planned");
-        assert_eq!(next(3, "lmdb", 3000.0), [], "it holds");
-        assert_eq!(next(3, "lmdb", 300.0), [], "it does not");
-        assert_eq!(next(3, "fjall", 1010.0), [], "no block brings what did not run");
-        assert_eq!(next(32, "lmdb", 1010.0), [], "the last look is over");
+        assert_eq!(next(3, "lmdb", 3000.0), NONE, "it holds");
+        assert_eq!(next(3, "lmdb", 300.0), NONE, "it does not");
+        assert_eq!(next(3, "fjall", 1010.0), NONE, "no block brings what did not run");
+        assert_eq!(next(32, "lmdb", 1010.0), NONE, "the last look is over");
     }
 
     #[test]

@@ -96,7 +96,7 @@ pub enum Command {
     Merge(MergeArgs),
     /// Turn a folder of runs into a static site: stores, pairs, findings
     Site(SiteArgs),
-    /// Write which published sentences hold in a folder of runs, and why others do not
+    /// Write which published sentences hold in a folder of runs, and why
     Findings(FindingsArgs),
     /// Check that a run is complete, unchanged and was not disturbed
     Check(CheckArgs),
@@ -275,7 +275,7 @@ pub struct RunArgs {
 
     #[command(flatten, next_help_heading = "Narrowing the axes")]
     pub axes: AxisArgs,
-    /// Take sizes and kind of the records from your own data: a folder of files, data.csv:column, app.db:table or app.db:table.column
+    /// Take sizes and kind of the records from your data: a folder of files, data.csv:column, app.db:table or app.db:table.column
     #[arg(long, value_name = "DATA", help_heading = "Narrowing the axes", value_hint = ValueHint::AnyPath, conflicts_with_all = ["resume", "record_size", "data"])]
     pub like: Option<String>,
     #[command(flatten, next_help_heading = "How cells are run")]
@@ -457,7 +457,7 @@ pub struct ReportArgs {
     /// CSV of data against memory: throughput and latency by size, and each store's cliff
     #[arg(long, group = PRINTED)]
     pub csv_sizes: bool,
-    /// CSV of one section of the report, such as clusters; an unknown name lists them all
+    /// CSV of one section of the report, such as clusters; an unknown name lists all
     #[arg(long, value_name = "SECTION", group = PRINTED)]
     pub csv_section: Option<String>,
     /// Everything as JSON, with the tables of winners and their intervals

@@ -33,13 +33,13 @@ pub struct CompareArgs {
     /// Compare runs of different machines or plans, as far as they have cells in common
     #[arg(long)]
     pub unlike: bool,
-    /// Compare across two values of an axis: cells of BASE at the first with cells of NEW at the second, which may be of one run
+    /// Compare across two values of an axis: cells of BASE at the first with cells of NEW at the second, also of one run
     #[arg(long, value_name = "AXIS=A,B")]
     pub across: Vec<Across>,
     /// End with exit code 22 if a figure is significantly worse by more than this, or a cell fails that did not before
     #[arg(long, value_name = "SHARE")]
     pub fail_above: Option<Percent>,
-    /// End with exit code 19 if a change by this much could go unseen in any figure: more trials see more
+    /// End with exit code 19 if a change by this much could go unseen in any figure
     #[arg(long, value_name = "SHARE")]
     pub max_undetectable: Option<Percent>,
     /// Figures to compare, by their names in the table `columns` of `report --sqlite` [default: latency_mean, latency_p99, load_time,
