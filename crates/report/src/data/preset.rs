@@ -1,5 +1,6 @@
 //! The preset of a run, and what is smaller in its plan, or other, than in the paper.
 
+use indexmap::IndexSet;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::units::{Period, grouped, rough_duration};
 use storebench_host::plan::{Plan, STUDIES};
@@ -38,7 +39,8 @@ fn smaller(plan: &Plan, whole: &Plan) -> Vec<String> {
     // Presets ask for one guarantee, as papers did.
     let axes = whole.axes.named().filter(|axis| *axis != Axis::GUARANTEE).filter_map(|axis| {
         let (own, other) = (plan.axes.values(axis), whole.axes.values(axis));
-        let without = |all: &[Value], others: &[Value]| -> Vec<String> {
+        // Axes that go together may repeat values.
+        let without = |all: &[Value], others: &[Value]| -> IndexSet<String> {
             all.iter().filter(|value| !others.contains(value)).map(|value| value.text().to_owned()).collect()
         };
         let (lacking, others) = (without(&other, &own), without(&own, &other));
@@ -64,10 +66,11 @@ fn readable(text: &str) -> String {
     }
 }
 
-fn listed(values: &[String]) -> String {
+fn listed(values: &IndexSet<String>) -> String {
     let more = values.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}", values[..values.len().min(NAMED)].join(", "))
+    let named: Vec<&str> = values.iter().take(NAMED).map(String::as_str).collect();
+    format!("{}{more}", named.join(", "))
 }
 
 #[cfg(test)]
