@@ -239,7 +239,7 @@ pub(crate) fn lacking(checked: &Checked<'_>) -> String {
     checked.findings.first().map_or_else(|| format!("needs {}", unheard(checked.claim)), why)
 }
 
-fn unheard(claim: &Claim) -> String {
+pub(crate) fn unheard(claim: &Claim) -> String {
     let groups = claim.at.groups_in_words();
     if groups.is_empty() { "a trial".into() } else { groups }
 }
