@@ -40,8 +40,9 @@ pub fn text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))
 }
 
-fn read_on(file: File, most: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
-    file.take(most + 1).read_to_end(bytes)?;
+/// Reads the rest of a source, of at most `most` bytes; the error for longer ones is [`ErrorKind::FileTooLarge`].
+pub fn read_on(source: impl Read, most: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+    source.take(most + 1).read_to_end(bytes)?;
     if bytes.len() as u64 > most { Err(too_long(most)) } else { Ok(()) }
 }
 

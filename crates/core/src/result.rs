@@ -68,6 +68,9 @@ pub struct RunHeader {
     pub storebench: String,
     /// The study's name.
     pub study: String,
+    /// The preset of the study, if one was applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
     /// The study's title.
     pub title: String,
     /// The name under which results are shown and merged, by default the host's.

@@ -11,6 +11,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use flate2::read::MultiGzDecoder;
+
 use self::lines::{Lines, Tail};
 use self::room::Room;
 pub use self::room::{is_full, with_room};
@@ -26,6 +28,8 @@ use storebench_core::shown::{in_plain_words, piece, plain_json};
 const NOFOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 const HEADER: &str = "run.json";
 const RESULTS: &str = "results.jsonl";
+/// The same by gzip, for keeping: it is read where the other is not there, and never added to.
+const PACKED: &str = "results.jsonl.gz";
 const LOGS: &str = "logs";
 /// The longest header, in bytes: it lists the combinations that a plan leaves out.
 const MOST_HEADER: u64 = 64 << 20;
@@ -112,6 +116,11 @@ impl RunFolder {
         fs::create_dir_all(&logs).map_err(Error::io("making", &logs))?;
         let mut notes = told(path, &lines);
         let name = path.join(RESULTS);
+        if path.join(PACKED).exists() && !name.exists() {
+            let message =
+                format!("the results in {} are packed: unpack them by gunzip {PACKED}", path.display());
+            return Err(Error::new(Exit::NotStorebench, message));
+        }
         let mut results = OpenOptions::new()
             .read(true)
             .append(true)
@@ -324,9 +333,20 @@ fn beside_axes(run: &Run) -> Option<(Axis, Value)> {
     format1::beside_axes(run.plan_keys()?.get(Axis::COMPRESSION.name())?.as_str()?)
 }
 
+fn read_results(path: &Path) -> io::Result<Vec<u8>> {
+    match read_file(path, RESULTS, MOST_RESULTS) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let mut bytes = Vec::new();
+            let packed = MultiGzDecoder::new(guard::plain_file(path, PACKED, MOST_RESULTS)?);
+            bounded::read_on(packed, MOST_RESULTS, &mut bytes).map(|()| bytes)
+        }
+        read => read,
+    }
+}
+
 fn read_lines(path: &Path, run: &Run) -> Result<(Vec<u8>, Lines)> {
     let name = path.join(RESULTS);
-    let bytes = read_file(path, RESULTS, MOST_RESULTS).map_err(|error| match error.kind() {
+    let bytes = read_results(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
             let message = format!("{} is not a whole run: it has no {RESULTS}", path.display());
             Error::new(Exit::NotStorebench, message)

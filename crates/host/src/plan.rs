@@ -84,6 +84,9 @@ pub struct Plan {
     /// After all trials, measure undecided pairs further until this time since the start is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Period>,
+    /// Until the budget is over, measure what claims need, not undecided pairs.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub for_claims: bool,
     /// The axes whose values are ranked; by default stores, or what the workload ranks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub compare: Vec<Axis>,
@@ -111,11 +114,11 @@ pub struct Plan {
     /// Vary each axis but stores and guarantees alone, from the first value of all others. Settings are one axis.
     #[serde(default, skip_serializing_if = "is_default")]
     pub axes_one_at_a_time: bool,
-    /// Lists of axes whose values are taken in step, the first with the first and so on, instead of combined. Such an axis may name a
-    /// value several times. Options that name one of them combine them again.
+    /// Lists of axes whose values are taken in step, the first with the first and so on. Such an axis may repeat values. Options that
+    /// name one of them combine them again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paired: Vec<Vec<Axis>>,
-    /// Whether counts of records were made fewer than the study has them, as more did not fit onto the disk.
+    /// Whether counts of records are fewer than the study's, as more did not fit.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fewer_records: bool,
     /// Disks on which times are estimated, from what trials ask of a simulated disk.

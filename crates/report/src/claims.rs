@@ -29,7 +29,7 @@ pub use self::expect::{
 pub use self::figure::Figure;
 pub use self::on_table::{OnTable, on_tables};
 pub use self::pool::{Cells, Pool, Scope};
-pub use self::read::{StudyClaims, check, of_plan, of_run};
+pub use self::read::{StudyClaims, check, of_plan, of_run, of_study};
 pub use self::region::Region;
 pub use self::verdict::{Coverage, Evidence, Finding, Outcome, Shown, Tally, Verdict};
 

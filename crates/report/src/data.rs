@@ -25,6 +25,7 @@ pub(crate) mod names;
 pub mod noise;
 pub(crate) mod pace;
 pub mod planned;
+pub(crate) mod preset;
 pub mod published;
 pub mod readable;
 pub(crate) mod requests;

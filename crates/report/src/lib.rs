@@ -12,6 +12,7 @@ pub mod column;
 pub mod compare;
 pub mod data;
 pub mod files;
+pub mod findings;
 pub mod judge;
 pub mod layout;
 pub mod markup;

@@ -94,6 +94,7 @@ pub fn pages(mut runs: Vec<Facts>, entries: &[StoreDef]) -> io::Result<Vec<Page>
     let root = |name: &str, text: String| Page { name: name.to_owned(), text };
     pages.push(root("index.html", index::page(&site, entries)?));
     pages.push(root("runs.html", index::runs(&site)));
+    pages.extend(index::papers(&site).map(|text| root(index::PAPERS, text)));
     pages.push(root("style.css", [STYLE, OWN_STYLE].concat()));
     pages.extend(runs.iter().zip(own).map(|(run, text)| page("runs", &run.name, text)));
     let names: BTreeSet<&str> = pages.iter().map(|page| page.name.as_str()).collect();

@@ -61,6 +61,23 @@ impl Case<'_> {
         }
     }
 
+    /// The tier that its store gives: as it is shipped where none is asked for. `None` where that is not known.
+    pub fn tier(&self) -> Option<Guarantee> {
+        let asked = self.cell.guarantee().tier();
+        self.store().and_then(|store| store.resolve(asked)).or(asked)
+    }
+
+    /// Syncs of a write, as docs/lab-notes/syncs.md has them.
+    pub fn syncs(&self) -> f64 {
+        match (self.cell.store(), self.kind()) {
+            _ if self.tier() < Some(Guarantee::Power) => 0.0,
+            ("sqlite", _) if self.cell.guarantee().tier().is_none() => 4.0,
+            ("unqlite", _) => 5.0,
+            ("lmdb" | "libmdbx", _) | (_, Kind::Folder) => 2.0,
+            _ => 1.0,
+        }
+    }
+
     /// With a session for each thread; and the store's capabilities with its settings, which may remove sessions or its order.
     pub(crate) fn opens_for_threads(&self) -> Result<(&StoreDef, Capabilities), Reason> {
         let store = self.opens()?;
@@ -168,11 +185,21 @@ pub struct Time {
     pub audit_s: f64,
     /// Rests that were asked for, which are a part of it, too.
     pub rest_s: f64,
+    /// Work that time ends, a part of it, too: how long it would take, and the most that it may. A slower processor does less then.
+    pub ended: [f64; 2],
 }
 
 impl Time {
     /// The time of a trial, with so much of it for reading back, and no rest.
     pub fn of(trial_s: f64, audit_s: f64) -> Time {
-        Time { trial_s, audit_s, rest_s: 0.0 }
+        Time { trial_s, audit_s, rest_s: 0.0, ended: [0.0; 2] }
+    }
+
+    /// The same where processors take so many times longer.
+    pub fn slowed(self, slowness: f64) -> Time {
+        let [work_s, most_s] = self.ended;
+        let busy_s = self.trial_s - self.rest_s - work_s.min(most_s);
+        let trial_s = busy_s * slowness + (work_s * slowness).min(most_s) + self.rest_s;
+        Time { trial_s, audit_s: self.audit_s * slowness, ..self }
     }
 }

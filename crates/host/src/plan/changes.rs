@@ -24,6 +24,9 @@ pub struct Changes {
     /// After all trials, measure what is undecided again and again until this time is over
     #[arg(long, value_name = "TIME", conflicts_with = "resume")]
     pub budget: Option<Period>,
+    /// What the budget is for.
+    #[arg(skip)]
+    pub for_claims: Option<bool>,
     /// Have the sessions on other machines, over ssh, and the trial's process here: host1,host2. For servers by --url (see docs/servers.md)
     #[arg(long, value_name = "HOST,...", value_delimiter = ',', value_hint = clap::ValueHint::Hostname, conflicts_with = "resume")]
     pub clients: Option<Vec<String>>,
@@ -106,7 +109,7 @@ impl Changes {
                 $(if let Some(value) = $field { plan.$field = value.into(); })*
             };
         }
-        lay!(trials seed size_limit timeout precision budget one_at_a_time axes_one_at_a_time paired disk_estimate cuts torn settling faults
+        lay!(trials seed size_limit timeout precision budget for_claims one_at_a_time axes_one_at_a_time paired disk_estimate cuts torn settling faults
             recovery clients; parameters settings axes);
         plan.parameters.change(parameters);
         for (store, settings) in settings {

@@ -51,14 +51,13 @@ impl Plan {
     /// machine.
     pub fn time(&self, cell: &Cell, stores: &[StoreDef], probe: &Probe) -> Time {
         let case = self.case(cell, stores);
-        let Time { trial_s, audit_s, rest_s } = (self.workload.def().time)(&case, probe);
-        let slowness = self.slowness(cell);
+        let time = (self.workload.def().time)(&case, probe);
         let loads = self.workload.has("after_load");
         let after = if loads { self.parameters.after_load() } else { AfterLoad::AtOnce };
         let start_s = case.server_start_s();
-        let busy_s = trial_s - rest_s + start_s + after.shortest(start_s > 0.0).as_secs_f64();
-        let checks_s = self.checks_s(start_s);
-        Time { trial_s: busy_s * slowness + rest_s + checks_s, audit_s: audit_s * slowness, rest_s }
+        let begin_s = start_s + after.shortest(start_s > 0.0).as_secs_f64();
+        let time = Time { trial_s: time.trial_s + begin_s, ..time }.slowed(self.slowness(cell));
+        Time { trial_s: time.trial_s + self.checks_s(start_s), ..time }
     }
 
     /// The room on the disk that a trial and the checks after it need, in bytes: a recovery check begins when the trial's files are gone.

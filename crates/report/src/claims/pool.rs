@@ -48,7 +48,7 @@ impl Scope {
         })
     }
 
-    /// The scope without an axis. For a file system in a named directory, the file system stays.
+    /// The same without an axis. Of a file system in a named directory the file system stays; the disk is part of the place.
     pub fn without(&self, axis: Axis) -> Scope {
         Scope {
             hardware: self.hardware.clone(),
@@ -56,6 +56,7 @@ impl Scope {
             facets: self
                 .facets
                 .iter()
+                .filter(|(facet, _)| axis != Axis::PLACE || *facet != Axis::DISK)
                 .filter_map(|(facet, value)| Some((*facet, rest(*facet, value, axis)?)))
                 .collect(),
             method: self.method.clone(),

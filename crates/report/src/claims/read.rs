@@ -206,9 +206,14 @@ const LISTED: usize = 20;
 /// [`Exit::BadPlan`] if one is invalid, with its line; `origin` names the source of the plan's text.
 pub fn of_run(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
     let own = read(study, plan, origin)?;
-    if own.is_some() {
-        return Ok(own);
-    }
+    if own.is_some() { Ok(own) } else { of_study(study) }
+}
+
+/// The claims of a built-in study, as this version has them. `None` where it has none.
+///
+/// # Errors
+/// [`Exit::BadPlan`] when one of them makes no sense, which would be a mistake of ours.
+pub fn of_study(study: &str) -> Result<Option<StudyClaims>> {
     match STUDIES.iter().find(|built_in| built_in.name == study) {
         Some(built_in) => read(study, built_in.text, &format!("studies/{study}.toml")),
         None => Ok(None),

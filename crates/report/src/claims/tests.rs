@@ -478,6 +478,8 @@ fn disks_cross_with_file_systems_and_may_be_left_out() {
     // Separately on each file system.
     let same = "expect.unchanged = { axis = \"place\", between = [\"hdd\", \"ssd\"] }";
     assert_eq!(verdicts(same), [no, yes]);
+    let findings = evaluate(&claim(same), &[], None, &|_| &simulated);
+    assert_eq!(findings.iter().map(|finding| finding.verdict).collect::<Vec<_>>(), [no], "between two disks");
 }
 
 #[test]

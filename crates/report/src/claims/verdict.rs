@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::claim::Claim;
 use super::pool::Scope;
 use crate::column::Unit;
 use crate::layout::Position;
@@ -196,6 +197,23 @@ impl Finding {
     /// Whether any part of the claim was measured.
     pub fn is_measured(&self) -> bool {
         self.tally.missing < self.tally.total()
+    }
+
+    /// Whether more trials of what was measured may decide it.
+    pub fn is_open(&self, claim: &Claim) -> bool {
+        let is_covered = self.coverage.as_ref().is_none_or(|coverage| claim.is_covered(coverage));
+        self.verdict == Verdict::Unknown && is_covered && self.tally.close > 0
+    }
+
+    /// Whether a check that is too close to call rests on a combination.
+    pub fn is_close_at(&self, claim: &Claim, position: &Position) -> bool {
+        let of_both = |at: &Position| claim.expect.axis().map_or_else(|| at.clone(), |axis| at.without(axis));
+        let is_behind = |evidence: &&Evidence| {
+            let covers = &evidence.covers;
+            covers.is_empty() || covers.iter().any(|at| of_both(at) == of_both(position))
+        };
+        let mut close = self.evidence.iter().filter(|evidence| evidence.outcome == Outcome::Close);
+        claim.at.holds(position) && close.any(|evidence| is_behind(&evidence))
     }
 
     /// Whether a store that the claim needs is unavailable here: then its runs leave no open question.

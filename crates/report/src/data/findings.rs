@@ -9,12 +9,13 @@ use std::collections::HashSet;
 use storebench_core::cell::{Axis, GuaranteeChoice};
 use storebench_core::result::RunHeader;
 
-use super::matrix::{Sorted, competing_series, ranked, terms};
+use super::matrix::{Sorted, behind, competing_series, ranked, terms};
 use super::merge::{BlockKey, Group, GroupKey, GuaranteeLabel, Merged};
 use super::saturated;
 use crate::claims::{
     Claim, Figure, Finding, OnTable, Pool, Scope, StudyClaims, Verdict, evaluate, on_tables,
 };
+use crate::judge::interim;
 use crate::judge::place::Terms;
 use crate::published::Table;
 
@@ -40,13 +41,19 @@ pub struct Checked<'a> {
 
 /// Checks all claims of the runs' studies.
 pub fn check<'a>(merged: &'a Merged<'_>) -> Vec<Study<'a>> {
+    check_at(merged, 0.0)
+}
+
+/// The same where figures are told apart with this confidence at least, as before the last of several looks.
+pub(crate) fn check_at<'a>(merged: &'a Merged<'_>, confidence: f64) -> Vec<Study<'a>> {
     let mut figures: Vec<Figure> = Vec::new();
     for figure in merged.claims.iter().flat_map(|study| &study.claims).flat_map(|claim| &claim.figure) {
         if !figures.contains(figure) {
             figures.push(figure.clone());
         }
     }
-    let known = pools(merged, &figures);
+    let mut known = pools(merged, &figures);
+    known.iter_mut().flatten().for_each(|pool| pool.terms.confidence = pool.terms.confidence.max(confidence));
     let pools = |figure: &Figure| -> &[Pool<BlockKey>] {
         let position = figures.iter().position(|other| other == figure);
         position.and_then(|position| known.get(position)).map_or(&[], Vec::as_slice)
@@ -92,7 +99,7 @@ pub(crate) fn pools(merged: &Merged<'_>, figures: &[Figure]) -> Vec<Vec<Pool<Blo
 }
 
 /// Whether two groups differ only in the tier that `default` resolved to.
-fn are_as_shipped(a: &Scope, b: &Scope) -> bool {
+pub(crate) fn are_as_shipped(a: &Scope, b: &Scope) -> bool {
     let shipped = |scope: &Scope| scope.guarantee.is_some_and(|(asked, _)| asked == GuaranteeChoice::Default);
     shipped(a) && shipped(b) && a.without(Axis::GUARANTEE) == b.without(Axis::GUARANTEE)
 }
@@ -147,6 +154,8 @@ fn pool(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>, figure:
 fn terms_of(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>, figure: &Figure) -> Terms {
     let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
     Terms {
+        // Whatever ended the measuring has what strict early looks left.
+        confidence: interim::levels(&behind(&headers, group.trials.iter())).end,
         resolution: sorted.resolution(&figure.operation, figure.column),
         ..terms(&headers, group.trials.iter(), &figure.operation, figure.column)
     }
@@ -167,7 +176,7 @@ fn cannot(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>) -> Ve
     all
 }
 
-fn scope(key: &GroupKey) -> Scope {
+pub(crate) fn scope(key: &GroupKey) -> Scope {
     Scope {
         hardware: key.hardware.clone(),
         guarantee: key.asked.map(|asked| (asked, key.tier)),
@@ -224,7 +233,12 @@ pub(crate) fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
     )
 }
 
-/// The verdict on a claim that no group covers, with the reason.
+/// Why there is no verdict on a claim of which nothing was measured.
+pub(crate) fn lacking(checked: &Checked<'_>) -> String {
+    let why = |finding| words::why_not(checked.claim, finding);
+    checked.findings.first().map_or_else(|| format!("needs {}", unheard(checked.claim)), why)
+}
+
 pub(crate) fn unheard(claim: &Claim) -> String {
     let groups = claim.at.groups_in_words();
     if groups.is_empty() { "a trial".into() } else { groups }

@@ -391,7 +391,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
 }
 
 /// The headers of the entries' runs.
-fn behind<'h, 'e>(
+pub(crate) fn behind<'h, 'e>(
     headers: &[&'h RunHeader],
     entries: impl Iterator<Item = &'e Entry<'e>>,
 ) -> Vec<&'h RunHeader> {

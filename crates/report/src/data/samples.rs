@@ -333,6 +333,7 @@ fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
         format: FORMAT_VERSION,
         storebench: "0.1.0".into(),
         study: "crud".into(),
+        preset: None,
         title: "File system or embedded key-value database".into(),
         hardware: hardware.into(),
         started: "2025-01-02T03:04:05Z".into(),

@@ -5,14 +5,16 @@
 //! run that stops measuring a store as soon as it happens to look worse would be wrong too often. Between two looks the
 //! measured stores stay the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use storebench_core::cell::Cell;
 use storebench_core::result::RunHeader;
 use storebench_host::run::Run;
 
+use super::findings::{are_as_shipped, check_at, scope};
 use super::matrix::{Contest, Here, Sorted, figures};
 use super::merge::{Entry, Merged};
+use crate::claims::{Claim, Finding, StudyClaims};
 use crate::judge::interim::{self, Look};
 
 /// The cells of the next block, as indices into `cells`, in running order; empty if nothing is
@@ -34,6 +36,55 @@ pub fn next(run: &Run, cells: &[Cell], harness: &[&str], precision: Option<f64>)
     }
     places.sort_by(|a, b| b.worth.total_cmp(&a.worth));
     places.iter().flat_map(|place| &place.cells).filter_map(|id| at.get(id).copied()).collect()
+}
+
+/// The same where a plan goes on for its claims: at a look, the cells behind checks that are too close to call, of claims that they
+/// decide; between two looks, those of the block before. Empty where all claims are decided, or lack what no block would bring.
+pub fn for_claims(run: &Run, cells: &[Cell], harness: &[&str], claims: StudyClaims) -> Vec<usize> {
+    let looks = &run.header.looks;
+    let blocks = run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or_default();
+    if looks.last().is_none_or(|last| blocks >= *last) {
+        return Vec::new();
+    }
+    let ids = if looks.contains(&blocks) {
+        close_cells(run, harness, claims)
+    } else {
+        let before = run.trials.iter().filter(|trial| trial.block + 1 == blocks);
+        before.map(|trial| trial.cell.id()).collect()
+    };
+    let mut next: Vec<usize> = (0..cells.len()).filter(|index| ids.contains(&cells[*index].id())).collect();
+    // No store is always the first of its block.
+    let turn = blocks as usize % next.len().max(1);
+    next.rotate_left(turn);
+    next
+}
+
+/// The cells behind checks that are too close to call, by their ids.
+fn close_cells(run: &Run, harness: &[&str], claims: StudyClaims) -> BTreeSet<String> {
+    let among = claims.among.clone();
+    let merged = Merged::new(std::slice::from_ref(run), harness).with_published(vec![claims], Vec::new());
+    let studies = check_at(&merged, interim::levels(&[&run.header]).early);
+    let all = studies.iter().flat_map(|study| &study.checked);
+    let all = all.flat_map(|checked| checked.findings.iter().map(move |finding| (checked.claim, finding)));
+    let open: Vec<(&Claim, &Finding)> = all.filter(|(claim, finding)| finding.is_open(claim)).collect();
+    let mut ids = BTreeSet::new();
+    for group in &merged.groups {
+        let own = scope(&group.key);
+        for (position, here) in &Sorted::new(&merged, group).entries {
+            for (claim, finding) in &open {
+                let compared = claim.expect.axis().map_or_else(|| own.clone(), |axis| own.without(axis));
+                let is_there = compared == finding.scope || are_as_shipped(&compared, &finding.scope);
+                if !is_there || !finding.is_close_at(claim, position) {
+                    continue;
+                }
+                let stores = claim.compared(&among);
+                let is_compared = |store: &str| stores.is_empty() || stores.iter().any(|one| one == store);
+                let here = here.iter().filter(|(store, _)| is_compared(store));
+                ids.extend(here.flat_map(|(_, entries)| entries.iter().map(|entry| entry.trial.cell.id())));
+            }
+        }
+    }
+    ids
 }
 
 /// A position that continues.
@@ -90,6 +141,7 @@ mod tests {
     use storebench_core::units::CountRange;
 
     use super::*;
+    use crate::claims;
     use crate::data::samples::{Sample, blocks};
 
     /// The stores of the next block after blocks with these times, in ns by block.
@@ -127,6 +179,33 @@ mod tests {
         assert_eq!(after(32, &stores, None), Vec::<&str>::new(), "the last look is over");
         let told = [stores[0], stores[2]];
         assert_eq!(after(5, &told, None), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_claim_that_is_decided_or_lacks_a_store_is_measured_no_further() {
+        const NONE: [usize; 0] = [];
+        let next = |count: usize, winner: &str, redb_ns: f64| {
+            let (one, other) = (noisy(1000.0, 0.01, 1), noisy(redb_ns, 0.01, 3));
+            let block = |number| [("lmdb", one(number)), ("redb", other(number)), ("sqlite", 5000.0)];
+            let block = |number| block(number).map(|(store, ns)| Sample::new(store).ns(ns)).to_vec();
+            let mut run = blocks("box", &(0..count).map(block).collect::<Vec<_>>());
+            (run.header.looks, run.header.strict_early) = (interim::from(3), true);
+            let cells: Vec<Cell> = run.trials.iter().take(3).map(|trial| trial.cell.clone()).collect();
+            let claim = format!(
+                "[[claim]]\nsays = \"x\"\nsource = \"1\"\nfigure = [\"get\"]\namong = [\"redb\", \"{winner}\"]\n\
+                 expect.winner = {{ stores = [\"{winner}\"] }}"
+            );
+            let claims = claims::of_run("another", &claim, "test").unwrap().unwrap();
+            let mut next = for_claims(&run, &cells, &[], claims);
+            next.sort_unstable();
+            next
+        };
+        assert_eq!(next(3, "lmdb", 1010.0), [0, 1], "too close to call, and SQLite is no matter");
+        assert_eq!(next(4, "lmdb", 1010.0), [0, 1, 2], "no look is planned");
+        assert_eq!(next(3, "lmdb", 3000.0), NONE, "it holds");
+        assert_eq!(next(3, "lmdb", 300.0), NONE, "it does not");
+        assert_eq!(next(3, "fjall", 1010.0), NONE, "no block brings what did not run");
+        assert_eq!(next(32, "lmdb", 1010.0), NONE, "the last look is over");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use storebench_core::shown::one_line;
 
 use crate::section::view::View;
-use crate::section::{Cell, Column, Place};
+use crate::section::{Block, Cell, Column, Fold, Place};
 
 /// A table, after an empty line.
 pub fn table(view: &View<'_>) -> String {
@@ -15,6 +15,25 @@ pub fn table(view: &View<'_>) -> String {
         out.push_str(&format!("|{cells}\n"));
     }
     out
+}
+
+/// Blocks, whose folds are parts under headings of this level and those below it.
+pub fn parts(blocks: &[Block], level: usize) -> String {
+    let part = |block: &Block| match block {
+        Block::Note(text) => format!("\n{}\n", plain(text)),
+        Block::Table(table) => self::table(&table.view(true)),
+        Block::Fold(Fold { title, blocks, .. }) => {
+            format!("\n{} {}\n{}", "#".repeat(level), plain(title), parts(blocks, level + 1))
+        }
+        Block::Chart(..) => String::new(),
+    };
+    blocks.iter().map(part).collect()
+}
+
+/// Text in which nothing is markup.
+fn plain(text: &str) -> String {
+    let escaped = |c: char| if "\\`*<|".contains(c) { vec!['\\', c] } else { vec![c] };
+    one_line(text).chars().flat_map(escaped).collect()
 }
 
 /// One place of a table: names as code, numbers and marks as they are.

@@ -6,7 +6,7 @@ use crate::data::findings::words::{
     evidence_line, judged_without, leaning, measured, on_published, over_all_machines, takes, telling,
     why_not,
 };
-use crate::data::findings::{Checked, Counts, Study, check, counts, label, mixed_tiers, unheard};
+use crate::data::findings::{Checked, Counts, Study, check, counts, label, lacking, mixed_tiers};
 use crate::data::merge::Merged;
 use crate::markup::{Html, Tag, column, folded, list, note, number, p, row, scroll, small, table, tag};
 
@@ -50,10 +50,7 @@ fn is_measured(checked: &Checked<'_>) -> bool {
 /// The claims without measurements, folded into one line.
 fn not_measured(unmeasured: &[(usize, &Checked<'_>)], all: usize) -> Tag {
     let line = |(index, checked): &(usize, &Checked<'_>)| {
-        let takes = match checked.findings.first() {
-            Some(finding) => why_not(checked.claim, finding),
-            None => format!("needs {}", unheard(checked.claim)),
-        };
+        let takes = lacking(checked);
         let claim = (&checked.claim.says, " ", small(("(", &checked.claim.source, ")")));
         tag("li").attr("value", (index + 1).to_string()).with((claim, format!(": {takes}.")))
     };

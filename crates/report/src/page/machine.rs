@@ -1,5 +1,7 @@
 //! The machine, the places, and how to repeat the run.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 use storebench_core::result::{PlaceInfo, RunHeader};
 use storebench_core::shown::{mount_options, without_names};
@@ -8,12 +10,13 @@ use storebench_host::run::Run;
 
 use crate::data::merge::Merged;
 use crate::data::moment::to_the_second;
+use crate::data::preset;
 use crate::data::summary::rotation;
 use crate::markup::{BREAK, Html, Tag, code, folded, p, pairs, tag};
 
-/// A line for each machine: its processor, its studies, and the start of the first.
+/// A line for each machine: its processor, the studies that ran there, and when the first of them began; and what their presets lack.
 pub fn subtitle(merged: &Merged<'_>) -> Html {
-    let mut lines: IndexMap<String, (Vec<&str>, String)> = IndexMap::new();
+    let mut lines: IndexMap<String, (Vec<String>, String)> = IndexMap::new();
     for run in merged.runs {
         let header = &run.header;
         let machine = &header.environment;
@@ -21,15 +24,18 @@ pub fn subtitle(merged: &Merged<'_>) -> Html {
         let machine = format!("{}: {cpu}, {} cores", header.hardware, machine.cores);
         let (studies, _) =
             lines.entry(machine).or_insert_with(|| (Vec::new(), to_the_second(&header.started)));
-        if !studies.contains(&header.study.as_str()) {
-            studies.push(&header.study);
+        let study =
+            header.preset.iter().fold(header.study.clone(), |study, preset| format!("{study} {preset}"));
+        if !studies.contains(&study) {
+            studies.push(study);
         }
     }
-    let line = |(machine, (studies, started)): (String, (Vec<&str>, String))| {
+    let smaller: BTreeSet<String> = merged.runs.iter().filter_map(preset::line).collect();
+    let line = |(machine, (studies, started)): (String, (Vec<String>, String))| {
         let noun = if studies.len() == 1 { "study" } else { "studies" };
         format!("{machine}; {noun} {}, {started}", studies.join(", "))
     };
-    Html::joined(lines.into_iter().map(line), BREAK)
+    Html::joined(lines.into_iter().map(line).chain(smaller), BREAK)
 }
 
 /// Machines and places.
@@ -136,7 +142,7 @@ fn plan(run: &Run, several: bool) -> Tag {
 }
 
 /// A command line that a shell reads back as the same words, without user names.
-fn command(words: &[String]) -> String {
+pub(crate) fn command(words: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
     let quoted = words.iter().map(|word| without_names(word)).map(|word| {
         match !word.is_empty() && word.chars().all(plain) {

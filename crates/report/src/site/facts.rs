@@ -20,6 +20,7 @@ use crate::data::merge::{Group, GroupKey, Merged};
 use crate::data::method::Method;
 use crate::data::names::joined;
 use crate::data::summary::rotation;
+use crate::findings::Told;
 use crate::judge::place::{self, Pair};
 use crate::layout::Position;
 use crate::report::Report;
@@ -54,6 +55,8 @@ pub struct Facts {
     pub duels: Vec<Duel>,
     /// The verdicts on published findings.
     pub verdicts: Vec<Found>,
+    /// What it says of the sentences of its study, where it is a run of the preset for that.
+    pub told: Option<Told>,
     /// The rows of the sections of power cuts and of recovery.
     pub checks: [Vec<Row>; 2],
 }
@@ -212,7 +215,18 @@ pub fn facts(report: &Report<'_>, source: Source) -> Option<Facts> {
     let header = RunHeader { left_out: Vec::new(), ..run.header.clone() };
     let plan = Method::of(run).map_or_else(|| run.header.plan.clone(), |method| method.all());
     let method = xxh3_64(format!("{:?} {plan}", run.header.environment.cpu).as_bytes());
-    Some(Facts { folder: source.folder, name, page, header, method, sides, duels, verdicts, checks })
+    Some(Facts {
+        folder: source.folder,
+        name,
+        page,
+        header,
+        method,
+        sides,
+        duels,
+        verdicts,
+        told: None,
+        checks,
+    })
 }
 
 /// The rows of a section's first table.

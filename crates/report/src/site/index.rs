@@ -19,8 +19,10 @@ use super::known::Known;
 use super::newest::Newest;
 use super::store::{self, Line};
 use crate::data::moment::{day, to_the_second};
+use crate::findings::{self, blocks};
 use crate::markup::{Html, Literal, Tag, column, list, note, p, row, scroll, table, tag};
 use crate::page::compressed;
+use crate::page::section::content;
 
 const SEARCH: &str = include_str!("search.html");
 const SCRIPT: &str = include_str!("site.js");
@@ -96,8 +98,21 @@ fn findings(site: &Site<'_>) -> Option<Tag> {
         Html::of((note(says), scroll(table(heads.into(), rows))))
     });
     let others = finding::unmeasured(&site.findings);
+    let papers = site.runs.iter().any(|run| run.told.is_some());
+    let papers = papers.then(|| p(tag("a").attr("href", PAPERS).with("The papers, sentence by sentence")));
     let is_any = measured.is_some() || others.is_some();
-    is_any.then(|| section("findings", "Published findings", (measured, others)))
+    is_any.then(|| section("findings", "Published findings", (papers, measured, others)))
+}
+
+/// The page of the papers' sentences.
+pub const PAPERS: &str = "papers.html";
+
+/// What came of each sentence in the runs that were made for that; `None` where there is none.
+pub fn papers(site: &Site<'_>) -> Option<String> {
+    let told: Vec<&findings::Told> = site.runs.iter().filter_map(|run| run.told.as_ref()).collect();
+    let number = counted(told.len(), "run");
+    (!told.is_empty())
+        .then(|| framed("", "What came of the papers' sentences", number, content(&blocks(told)), ""))
 }
 
 fn rows(site: &Site<'_>) -> Rows {

@@ -5,10 +5,10 @@ use anstyle::{AnsiColor, Style as Paint};
 use crate::claims::{Finding, Verdict};
 use crate::data::findings::words::{
     covered, evidence_line, judged_without, leaning, measured, on_published, over_all_machines, score, takes,
-    telling, why_not,
+    telling,
 };
 use crate::data::findings::{
-    Checked, Counts, NOT_APPLICABLE, NOT_MEASURABLE, Study, check, counts, label, mixed_tiers, unheard,
+    Checked, Counts, NOT_APPLICABLE, NOT_MEASURABLE, Study, check, counts, label, lacking, mixed_tiers,
 };
 use crate::data::merge::Merged;
 use crate::data::names::HEADING;
@@ -91,11 +91,6 @@ fn is_any_heard(study: &Study<'_>) -> bool {
 
 fn claim(checked: &Checked<'_>) -> String {
     format!("{} ({})", checked.claim.says, checked.claim.source)
-}
-
-fn lacking(checked: &Checked<'_>) -> String {
-    let why = |finding| why_not(checked.claim, finding);
-    checked.findings.first().map_or_else(|| format!("needs {}", unheard(checked.claim)), why)
 }
 
 fn table(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {

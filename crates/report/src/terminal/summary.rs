@@ -14,6 +14,7 @@ use crate::data::merge::Merged;
 use crate::data::moment::to_the_second;
 use crate::data::names::{HEADING, LISTED};
 use crate::data::pace;
+use crate::data::preset;
 use crate::data::saturated;
 use crate::data::summary::{
     Alike, Lists, Missing, counts, doubt_lines, missing, noise_lines, rotation, unfinished,
@@ -95,8 +96,9 @@ fn told(what: &str, alike: &Alike, unit: &str) -> String {
 fn heading(index: usize, run: &Run, runs: usize, style: Style) -> String {
     let header = &run.header;
     let number = if runs > 1 { format!("run {index}: ") } else { String::new() };
-    let text =
-        format!("{number}{}, study {}, {}", header.hardware, header.study, to_the_second(&header.started));
+    let preset = header.preset.as_ref().map_or(String::new(), |preset| format!(", preset {preset}"));
+    let started = to_the_second(&header.started);
+    let text = format!("{number}{}, study {}{preset}, {started}", header.hardware, header.study);
     style.paint(HEADING, wrap(&text, style.width, "  ").trim_end()) + "\n"
 }
 
@@ -113,6 +115,7 @@ fn machine(run: &Run) -> Vec<String> {
     )];
     lines.extend(run.header.places.iter().map(|info| place(info, &run.header.environment)));
     lines.extend(settings(run));
+    lines.extend(preset::line(run));
     lines
 }
 

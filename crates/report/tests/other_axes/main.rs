@@ -164,6 +164,7 @@ fn run(trials: Vec<TrialResult>) -> Run {
         format: FORMAT_VERSION,
         storebench: "0.1.0".into(),
         study: "device".into(),
+        preset: None,
         title: "How a device takes blocks".into(),
         hardware: "box".into(),
         started: "2025-01-02T03:04:05Z".into(),

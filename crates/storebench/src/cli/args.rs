@@ -7,6 +7,7 @@ mod board;
 mod check;
 mod compare;
 mod doctor;
+mod findings;
 mod generate;
 mod merge;
 mod question;
@@ -39,6 +40,7 @@ pub use self::board::{BoardArgs, OURS};
 pub use self::check::CheckArgs;
 pub use self::compare::CompareArgs;
 pub use self::doctor::DoctorArgs;
+pub use self::findings::FindingsArgs;
 pub use self::generate::{GenerateArgs, Generated};
 pub use self::merge::MergeArgs;
 pub use self::question::QuestionArgs;
@@ -94,6 +96,8 @@ pub enum Command {
     Merge(MergeArgs),
     /// Turn a folder of runs into a static site: stores, pairs, findings
     Site(SiteArgs),
+    /// Write which published sentences hold in a folder of runs, and why
+    Findings(FindingsArgs),
     /// Check that a run is complete, unchanged and was not disturbed
     Check(CheckArgs),
     /// Recommend a store for your records, from measurements
@@ -112,7 +116,7 @@ pub enum Command {
         /// The store; all if none is named
         store: Option<String>,
     },
-    /// List machines that limits stand in for, with the source of each figure, and what can be limited here
+    /// List machines that limits stand in for, the source of each figure, what can be limited here
     Machines {
         /// The machine; all if none is named
         machine: Option<String>,
@@ -171,7 +175,7 @@ pub enum CrashCommand {
         #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
         out: PathBuf,
     },
-    /// Write a state's disk, its history and a script that mounts it to a folder, to repeat it without storebench
+    /// Write a state's disk, its history and a script that mounts it to a folder
     Export {
         /// The run's folder; `latest` is the newest in the runs' directory
         #[arg(value_hint = ValueHint::DirPath)]
@@ -271,7 +275,7 @@ pub struct RunArgs {
 
     #[command(flatten, next_help_heading = "Narrowing the axes")]
     pub axes: AxisArgs,
-    /// Take sizes and kind of the records from your own data: a folder of files, data.csv:column, app.db:table or app.db:table.column
+    /// Take sizes and kind of the records from your data: a folder of files, data.csv:column, app.db:table or app.db:table.column
     #[arg(long, value_name = "DATA", help_heading = "Narrowing the axes", value_hint = ValueHint::AnyPath, conflicts_with_all = ["resume", "record_size", "data"])]
     pub like: Option<String>,
     #[command(flatten, next_help_heading = "How cells are run")]
@@ -385,6 +389,11 @@ impl RunArgs {
         self.study.as_deref().unwrap_or_default()
     }
 
+    /// The preset that is asked for.
+    pub fn preset(&self) -> Option<&str> {
+        self.preset.as_deref().or(self.quick.then_some("quick"))
+    }
+
     /// Settings with one value, and those with several, which are axes.
     fn settings(&self) -> Result<(Settings, Axes)> {
         let (mut settings, mut axes) = (Settings::new(), self.axes.axes.clone());
@@ -448,13 +457,13 @@ pub struct ReportArgs {
     /// CSV of data against memory: throughput and latency by size, and each store's cliff
     #[arg(long, group = PRINTED)]
     pub csv_sizes: bool,
-    /// CSV of one section of the report, such as clusters; an unknown name lists them all
+    /// CSV of one section of the report, such as clusters; an unknown name lists all
     #[arg(long, value_name = "SECTION", group = PRINTED)]
     pub csv_section: Option<String>,
     /// Everything as JSON, with the tables of winners and their intervals
     #[arg(long, group = PRINTED)]
     pub json: bool,
-    /// Published tables of winners next to the run's: one by its name, or all that were measured like it
+    /// Published tables of winners next to the run's: one by name, or all measured like it
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", group = PRINTED)]
     pub published: Option<String>,
     /// Write a page for the browser, one file that needs no network; `-` is standard output

@@ -14,6 +14,8 @@ use super::runs;
 /// The name that stands for standard output.
 const STANDARD_OUTPUT: &str = "-";
 
+/// What each document begins with, before the name of its command.
+pub const DOCUMENT_MARK: &str = "<!-- Written by `storebench ";
 /// The mark in the head of every storebench page.
 const PAGE_MARK: &[u8] = b"<meta name=\"generator\" content=\"storebench ";
 /// The part of a page that must contain the mark, in bytes.
@@ -160,8 +162,10 @@ fn is_page(path: &Path) -> bool {
     if !there.is_file() {
         return !there.is_dir();
     }
-    let is_ours =
-        |head: Vec<u8>| head.is_empty() || head.windows(PAGE_MARK.len()).any(|bytes| bytes == PAGE_MARK);
+    let is_ours = |head: Vec<u8>| {
+        let is_document = head.is_empty() || head.starts_with(DOCUMENT_MARK.as_bytes());
+        is_document || head.windows(PAGE_MARK.len()).any(|bytes| bytes == PAGE_MARK)
+    };
     bounded::start(path, HEAD).is_ok_and(is_ours)
 }
 

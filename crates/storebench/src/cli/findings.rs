@@ -1,10 +1,59 @@
-//! Adds published findings to reports: the claims of the runs' studies, and the program's tables.
+//! The published findings: for reports the claims of the runs' studies and the tables that come with the program, and
+//! `storebench findings`, the document of all of them.
 
-use storebench_core::error::Result;
+use std::path::Path;
+
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::store::StoreDef;
+use storebench_host::folder;
 use storebench_host::run::Run;
 use storebench_report::claims::{self, StudyClaims};
 use storebench_report::data::merge::Merged;
+use storebench_report::files::markdown;
+use storebench_report::findings::{self, Told};
 use storebench_report::published::{self, Table};
+use storebench_report::report::Report;
+
+use super::args::FindingsArgs;
+use super::files::{self, DOCUMENT_MARK};
+use super::report::harness;
+use super::{runs, site};
+
+/// Writes the document of a folder of runs.
+///
+/// # Errors
+/// [`Exit::NotStorebench`] when it holds no run of a study with published findings, and when the file is not ours.
+pub fn write(stores: &[StoreDef], args: &FindingsArgs) -> Result<Exit> {
+    let directory = runs::directory("the folder of runs", &args.directory)?;
+    let name = |path: &Path| args.directory.join(path.strip_prefix(&directory).unwrap_or(path));
+    let all =
+        site::each(&site::folders(&directory)?, |path| told(stores, path, &name(path).display().to_string()));
+    let all: Vec<Told> = all.into_iter().filter_map(Result::transpose).collect::<Result<_>>()?;
+    if all.is_empty() {
+        let message =
+            format!("there is no run of a study with published findings in {}", args.directory.display());
+        return Err(Error::new(Exit::NotStorebench, message));
+    }
+    let parts = markdown::parts(&findings::blocks(all.iter().collect()), 2);
+    let text = format!("{DOCUMENT_MARK}findings`. -->\n\n# What came of the papers' sentences\n{parts}");
+    files::page(&args.out, text.as_bytes())?;
+    files::tell_written(&args.out);
+    Ok(Exit::Success)
+}
+
+/// What a run says of the sentences of its study, as this version has them, under the name of its folder; `None` where it has none.
+pub fn told(stores: &[StoreDef], path: &Path, name: &str) -> Result<Option<Told>> {
+    let (run, notes) = folder::read_with_notes(path)?;
+    if run.trials.is_empty() {
+        return Ok(None);
+    }
+    let (study, harness) = (run.header.study.clone(), harness(stores));
+    let runs = [run];
+    let merged = Merged::new(&runs, &harness).with_stores(stores);
+    let merged =
+        merged.with_published(claims::of_study(&study)?.into_iter().collect(), published::tables(&study)?);
+    Ok(findings::of_run(&Report::new(&merged), name, &notes))
+}
 
 /// The runs, ready for comparison with published results.
 pub fn with_published<'a>(merged: Merged<'a>, runs: &[Run]) -> Result<Merged<'a>> {

@@ -29,6 +29,7 @@ use storebench_host::runner::limits;
 use storebench_host::runner::parent::{self, Ended};
 use storebench_host::schedule::{self, Room};
 use storebench_host::shard::Split;
+use storebench_report::claims;
 use storebench_report::data::undecided;
 use storebench_report::judge::interim;
 
@@ -267,9 +268,16 @@ impl<'a> Launch<'a> {
     ) -> Result<(PathBuf, Ended)> {
         let harness = report::harness(self.stores);
         let precision = self.plan.precision.map(|share| share.0 / 100.0);
+        let claims = match self.plan.for_claims {
+            true => claims::of_run(&self.header.study, &self.header.plan, "of the run")?,
+            false => None,
+        };
         let beyond = |trials: &[TrialResult]| {
             let run = Run::new(self.header.clone(), trials.to_vec());
-            undecided::next(&run, &self.cells, &harness, precision)
+            match claims.clone() {
+                Some(claims) => undecided::for_claims(&run, &self.cells, &harness, claims),
+                None => undecided::next(&run, &self.cells, &harness, precision),
+            }
         };
         let beyond: Option<Beyond<'_>> = goes_further(self.plan).then_some(&beyond);
         self.carry_out(&Job { done, beyond, ..self.job(interrupted) }, folder, listener)
@@ -350,6 +358,7 @@ fn header(
         format: FORMAT_VERSION,
         storebench: env!("CARGO_PKG_VERSION").into(),
         study: plan.name.clone(),
+        preset: None,
         title: plan.title.clone(),
         hardware: hardware.map_or_else(environment::host_name, str::to_owned),
         started: jiff::Timestamp::now().to_string(),

@@ -135,6 +135,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Report(args) => report::report(stores, extras, &args),
         Command::Merge(args) => merge::merge(stores, &args),
         Command::Site(args) => site::site(stores, &args),
+        Command::Findings(args) => findings::write(stores, &args),
         Command::Check(args) => check::check(stores, &args),
         Command::Advise(args) => advise::advise(stores, extras, &args),
         Command::Tune(args) => tune::tune(stores, extras, &args),

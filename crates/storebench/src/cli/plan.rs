@@ -26,8 +26,7 @@ pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: &Texts)
     let of_presets = plan.presets.values().flat_map(|preset| preset.axes.texts(Axis::STORE));
     // A plan has settings of these stores in case they take part; on the command line a setting must apply now.
     let mut its_own: Vec<String> = plan.axes.texts(Axis::STORE).into_iter().chain(of_presets).collect();
-    let preset = args.preset.as_deref().or(args.quick.then_some("quick"));
-    if let Some(preset) = preset {
+    if let Some(preset) = args.preset() {
         plan.apply_preset(preset)?;
     }
     if let Some(changes) = properties::changes(args, texts, &plan)? {

@@ -21,7 +21,7 @@ use storebench_report::site::{self, Facts, MOST_PAIRED, Source};
 
 use self::made::Made;
 use super::args::SiteArgs;
-use super::findings::with_published;
+use super::findings::{told, with_published};
 use super::output::{complain, tell};
 use super::report::harness;
 use super::runs;
@@ -46,8 +46,7 @@ struct Looked {
 /// others is written, if a run could not be read.
 pub fn site(stores: &[StoreDef], args: &SiteArgs) -> Result<Exit> {
     let directory = runs::directory("the folder of runs", &args.directory)?;
-    let mut folders = Vec::new();
-    find(&directory, DEPTH, &mut folders)?;
+    let folders = folders(&directory)?;
     if folders.is_empty() {
         let message =
             format!("there is no run in {}: name a folder with runs in it", args.directory.display());
@@ -67,8 +66,8 @@ pub fn site(stores: &[StoreDef], args: &SiteArgs) -> Result<Exit> {
     notes.extend(without_copies(&mut looked));
     let empty = looked.extract_if(.., |one| one.trials.is_empty());
     notes.extend(empty.map(|one| left_out(&one.path, "it has no trial yet")));
-    told(&notes, tell);
-    told(&broken, complain);
+    listed(&notes, tell);
+    listed(&broken, complain);
     if looked.is_empty() {
         let message = "there is nothing to show: no run has a trial that can be read";
         return Err(Error::new(Exit::Nothing, message));
@@ -108,14 +107,21 @@ fn left_out(path: &Path, why: &str) -> String {
 }
 
 /// Reports the first lines, and the number of the others.
-fn told(lines: &[String], how: fn(&str)) {
+fn listed(lines: &[String], how: fn(&str)) {
     lines.iter().take(TOLD).for_each(|line| how(line));
     if lines.len() > TOLD {
         how(&format!("and {} more lines like these", lines.len() - TOLD));
     }
 }
 
-/// The folders of runs in a folder, sorted. Links are not followed, and runs and sites are not searched.
+/// The folders of runs in a folder, sorted.
+pub fn folders(directory: &Path) -> Result<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    find(directory, DEPTH, &mut folders)?;
+    Ok(folders)
+}
+
+/// The same, to a depth. No link is followed, and neither runs nor sites are looked into.
 fn find(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<()> {
     if folder.join("run.json").exists() {
         found.push(folder.to_path_buf());
@@ -166,8 +172,12 @@ fn look(stores: &[StoreDef], path: &Path, from: &Folders<'_>) -> Result<Looked> 
     let all = [run];
     let harness = harness(stores);
     let merged = with_published(Merged::new(&all, &harness).with_stores(stores), &all)?;
-    let facts = site::facts(&Report::new(&merged), from.source(path));
+    let source = from.source(path);
+    let is_of_paper = all[0].header.preset.as_deref() == Some("paper");
+    let told = is_of_paper.then(|| told(stores, path, &source.folder)).transpose()?.flatten();
+    let facts = site::facts(&Report::new(&merged), source);
     let facts = facts.ok_or_else(|| Error::new(Exit::Failure, "there is nothing in it"))?;
+    let facts = Facts { told, ..facts };
     let stores = facts.sides.iter().map(|side| &side.store).collect::<BTreeSet<_>>().len();
     if stores > MOST_PAIRED {
         notes.push(format!(
@@ -207,7 +217,7 @@ fn without_copies(looked: &mut Vec<Looked>) -> Vec<String> {
 }
 
 /// Maps in order, on as many threads as there are processors and the system permits.
-fn each<T: Sync, O: Send>(all: &[T], of: impl Fn(&T) -> O + Sync) -> Vec<O> {
+pub fn each<T: Sync, O: Send>(all: &[T], of: impl Fn(&T) -> O + Sync) -> Vec<O> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         let taken = || next.fetch_add(1, Ordering::Relaxed);

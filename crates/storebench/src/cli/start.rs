@@ -64,6 +64,7 @@ pub fn start<T>(
     if plan.fewer_records {
         tell(&format!("records: {}, as more do not fit here", plan.axes.texts(Axis::RECORDS).join(", ")));
     }
+    launch.header.preset = args.preset().map(str::to_owned);
     if let Some(Shard { part, of }) = args.shard {
         let split = launch.split(of)?;
         launch = launch.only(&split, part);

@@ -2,11 +2,13 @@
 
 use super::parameters::CrudParameters;
 use crate::axis::file_system::FileSystem;
+use crate::axis::table::HERE;
 use crate::cell::{Cache, Cell, Rate};
 use crate::measure::probe::Probe;
 use crate::record::pool::pool_bytes;
 use crate::result::Reason;
-use crate::store::{Guarantee, Kind};
+use crate::store::Kind;
+use crate::stores::NESTED_FOLDER;
 use crate::workload::aging;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
@@ -17,6 +19,8 @@ use crate::workload::operation::Operation;
 const OVERHEAD_S: f64 = 0.15;
 /// Seconds of making a value, calling an engine, checking, without the bytes.
 const CALL_S: f64 = 8e-6;
+/// Making a directory takes as long as making so many files.
+const FILES_OF_DIRECTORY: f64 = 3.0;
 /// Records loaded with one sync.
 const BATCH: f64 = 500.0;
 
@@ -65,22 +69,23 @@ pub fn memory(case: &Case<'_>) -> f64 {
 
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let work = CrudParameters::of(case.parameters);
-    let audit_s = audit_seconds(case.cell, work.most_inserts(), probe.sync_ns as f64 / 1e9);
+    let wait_s = case.syncs() * probe.sync_ns as f64 / 1e9;
+    let audit_s = audit_seconds(case.cell, work.most_inserts(), wait_s);
     let clearing_s = clearing_seconds(case.cell, case.kind(), work.most_inserts(), probe);
-    Time::of(seconds(case.cell, case.kind(), &work, probe) + audit_s + clearing_s, audit_s)
+    Time::of(seconds((case.cell, wait_s), case.kind(), &work, probe) + audit_s + clearing_s, audit_s)
 }
 
-/// Seconds of a trial, without its audit.
-fn seconds(cell: &Cell, kind: Kind, work: &CrudParameters, probe: &Probe) -> f64 {
+/// Seconds of a trial whose writes wait so long for the disk, without its audit.
+fn seconds((cell, wait_s): (&Cell, f64), kind: Kind, work: &CrudParameters, probe: &Probe) -> f64 {
     let folder = kind == Kind::Folder;
-    let syncs = cell.guarantee().tier() >= Some(Guarantee::Power);
-    let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
-    let per_file_s = if folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
-    let record_s = CALL_S + per_file_s + cell.record_size().mean() / probe.write_bytes_per_s;
+    let file_s = probe.file_creation_ns as f64 / 1e9;
+    let (per_file_s, file_bytes) =
+        if folder { (file_s, FileSystem::file_bytes(cell.place())) } else { (0.0, 0.0) };
+    let record_s = CALL_S + per_file_s + cell.record_size().mean().max(file_bytes) / probe.write_bytes_per_s;
     let records = cell.records().from as f64;
-    let load_s = records * record_s + (records / BATCH).ceil() * sync_s * 2.0;
-    // A folder syncs its directory too.
-    let write_s = record_s + sync_s * if folder { 2.0 } else { 1.0 };
+    let directories_s = directories(cell) * FILES_OF_DIRECTORY * file_s;
+    let load_s = records * record_s + (records / BATCH).ceil() * wait_s + directories_s;
+    let write_s = record_s + wait_s;
     let load_s = load_s + f64::from(cell.age()) * records * write_s;
     let call_s = |operation: Operation| match operation {
         Operation::Get => 2.0 * CALL_S,
@@ -100,10 +105,19 @@ fn seconds(cell: &Cell, kind: Kind, work: &CrudParameters, probe: &Probe) -> f64
     OVERHEAD_S + load_s + work.order.iter().map(phase_s).sum::<f64>()
 }
 
-/// Seconds to delete a trial's files: for a folder of files about as long as making them.
+/// The directories that loading makes: two levels, each of two hexadecimal digits of the key.
+fn directories(cell: &Cell) -> f64 {
+    const MOST: f64 = 65_536.0;
+    let reached = MOST * -(-(cell.records().from as f64) / MOST).exp_m1();
+    if cell.store() == NESTED_FOLDER.name { reached } else { 0.0 }
+}
+
+/// Seconds to delete a trial's files: for a folder of files about as long as making them. An image goes as one file.
 fn clearing_seconds(cell: &Cell, kind: Kind, inserts: u64, probe: &Probe) -> f64 {
     let records = cell.records().from.saturating_add(inserts).min(cell.records().to);
-    if kind == Kind::Folder { records as f64 * probe.file_creation_ns as f64 / 1e9 } else { 0.0 }
+    let is_image = cell.disk() != HERE || cell.place().parse::<FileSystem>().is_ok();
+    let files = kind == Kind::Folder && !is_image;
+    if files { (records as f64 + directories(cell)) * probe.file_creation_ns as f64 / 1e9 } else { 0.0 }
 }
 
 /// Seconds of a phase's timed part.
@@ -128,10 +142,9 @@ fn reloads(cell: &Cell, work: &CrudParameters, call_s: f64) -> f64 {
     (inserts / room as f64).ceil() - 1.0
 }
 
-fn audit_seconds(cell: &Cell, inserts: u64, sync_s: f64) -> f64 {
+fn audit_seconds(cell: &Cell, inserts: u64, wait_s: f64) -> f64 {
     let records = cell.records().from.saturating_add(inserts).min(cell.records().to);
-    let sync_s = if cell.guarantee().tier() >= Some(Guarantee::Power) { sync_s } else { 0.0 };
-    audit::seconds(records, cell.record_size().mean(), CALL_S, sync_s)
+    audit::seconds(records, cell.record_size().mean(), CALL_S, wait_s)
 }
 
 /// A trial's peak bytes on disk.
@@ -145,6 +158,7 @@ fn disk_bytes(cell: &Cell, kind: Kind, operations: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::cell::{Axis, GuaranteeChoice};
+    use crate::store::Guarantee;
     use crate::workload::parameter::Parameters;
 
     #[test]
@@ -157,19 +171,28 @@ mod tests {
                 .with(Axis::GUARANTEE, GuaranteeChoice::Tier(tier).into())
         };
         let work = CrudParameters::of(&Parameters::default());
-        let engine = |cell: &Cell| seconds(cell, Kind::Engine, &work, &probe);
+        let wait_s =
+            |cell: &Cell| f64::from(u8::from(cell.guarantee().tier() >= Some(Guarantee::Power))) / 1e3;
+        let of = |cell: &Cell, kind| seconds((cell, wait_s(cell)), kind, &work, &probe);
+        let engine = |cell: &Cell| of(cell, Kind::Engine);
         let small = engine(&cell("sqlite", "100", Guarantee::Process));
         assert!(engine(&cell("sqlite", "100000", Guarantee::Process)) > small);
         assert!(engine(&cell("sqlite", "100", Guarantee::Power)) > small + 3.0);
         let (small, large) =
             (cell("lmdb", "100", Guarantee::Process), cell("lmdb", "1000000", Guarantee::Process));
-        let audit = |cell: &Cell| audit_seconds(cell, 1000, 0.001);
+        let audit = |cell: &Cell| audit_seconds(cell, 1000, wait_s(cell));
         assert!(audit(&small) < 0.2 && audit(&large) > 1.0 && audit(&large) < 10.0, "of many only a sample");
         assert!(audit(&cell("lmdb", "100", Guarantee::Power)) > audit(&small));
         // By the store's kind, whatever its name.
         let records = cell("mine", "1000", Guarantee::Process);
-        assert!(seconds(&records, Kind::Folder, &work, &probe) > engine(&records) + 0.05);
+        assert!(of(&records, Kind::Folder) > engine(&records) + 0.05);
         assert!(clearing_seconds(&records, Kind::Folder, 0, &probe) >= 0.03);
+        let nested = cell("nested-folder", "1000000", Guarantee::Process);
+        let flat = cell("flat-folder", "1000000", Guarantee::Process);
+        let directories_s = of(&nested, Kind::Folder) - of(&flat, Kind::Folder);
+        assert!((5.5..6.5).contains(&directories_s), "65,536 directories: {directories_s}");
+        let in_image = flat.with(Axis::PLACE, Axis::PLACE.read("ext4:4096").unwrap());
+        assert!(clearing_seconds(&in_image, Kind::Folder, 0, &probe) == 0.0, "an image goes as one file");
         assert!(clearing_seconds(&records, Kind::Engine, 0, &probe) == 0.0);
         assert!(disk_bytes(&records, Kind::Folder, 0) >= 4_096_000.0);
         assert!(disk_bytes(&records, Kind::Engine, 0) < 4_096_000.0);
@@ -182,7 +205,7 @@ mod tests {
             .with(Axis::RATE, Axis::RATE.read(rate).unwrap());
         let given = parameters.iter();
         let all = given.fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
-        seconds(&cell, Kind::Engine, &CrudParameters::of(&all), &probe)
+        seconds((&cell, 0.0), Kind::Engine, &CrudParameters::of(&all), &probe)
     }
 
     #[test]

@@ -156,7 +156,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
 /// Seconds: writing transactions wait for the disk, unless the tier is one at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     of_work(case, Time::of(OVERHEAD_S, 0.0), |work| {
-        let waits = !matches!(case.cell.guarantee().tier(), Some(Guarantee::None | Guarantee::Process));
+        let waits = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
         let sync_s = if waits { SYNCS * probe.sync_ns as f64 / 1e9 } else { 0.0 };
         let part = |kind| work.shares.part(kind);
         let walk_s =
@@ -175,7 +175,8 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
         let load_s = work.all_rows() * ROW_S + 2.0 * work.bytes() / probe.write_bytes_per_s;
         let read_s = work.all_rows() * ROW_S;
         let audit_s = 2.0 * (read_s + 1000.0 * CALL_S + walk_s);
-        Time::of(OVERHEAD_S + load_s + read_s + work_s + audit_s, audit_s)
+        let ended = work.until.map_or([0.0; 2], |until| [f64::INFINITY, until.as_secs_f64()]);
+        Time { ended, ..Time::of(OVERHEAD_S + load_s + read_s + work_s + audit_s, audit_s) }
     })
 }
 

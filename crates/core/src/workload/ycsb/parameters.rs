@@ -11,7 +11,7 @@ use crate::axis::file_system::FileSystem;
 use crate::cell::{Axis, Cell, Rate};
 use crate::measure::probe::Probe;
 use crate::result::Reason;
-use crate::store::{Guarantee, Kind as StoreKind};
+use crate::store::Kind as StoreKind;
 use crate::units::{Period, as_text};
 use crate::words::words;
 use crate::workload::aging;
@@ -254,13 +254,12 @@ pub fn memory(case: &Case<'_>) -> f64 {
 /// Seconds.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     of_work(case, Time::of(OVERHEAD_S, 0.0), |work| {
-        let syncs = case.cell.guarantee().tier() >= Some(Guarantee::Power);
-        let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
+        let wait_s = case.syncs() * probe.sync_ns as f64 / 1e9;
         let folder = case.kind() == StoreKind::Folder;
         let per_file_s = if folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
         let record_s = CALL_S + per_file_s + work.mean_value() / probe.write_bytes_per_s;
-        let load_s = work.loaded as f64 * record_s + (work.loaded as f64 / work.batch as f64).ceil() * sync_s;
-        let write_s = record_s + sync_s * if folder { 2.0 } else { 1.0 };
+        let load_s = work.loaded as f64 * record_s + (work.loaded as f64 / work.batch as f64).ceil() * wait_s;
+        let write_s = record_s + wait_s;
         let share = |kind| work.definition.share(kind);
         let call_s = share(Kind::Read) * CALL_S
             + share(Kind::Scan) * CALL_S * (1.0 + work.scanned() / 10.0)
@@ -273,10 +272,12 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
         let asked_s = work.operations as f64 * each_s;
         let round_s = work.until.map_or(asked_s, |until| asked_s.min(until.as_secs_f64()));
         let reopening_s = if work.between == Between::Close { REOPENING_S } else { 0.0 };
-        let run_s = work.rounds as f64 * (round_s + reopening_s);
+        let rounds = work.rounds as f64;
+        let run_s = rounds * (round_s + reopening_s);
         let audit_s = audit::seconds(work.most_records(), work.mean_value(), CALL_S, 0.0);
         let load_s = load_s + f64::from(work.age) * work.loaded as f64 * (CALL_S + write_s);
-        Time::of(OVERHEAD_S + load_s + run_s + audit_s, audit_s)
+        let ended = work.until.map_or([0.0; 2], |until| [asked_s, until.as_secs_f64()].map(|s| s * rounds));
+        Time { ended, ..Time::of(OVERHEAD_S + load_s + run_s + audit_s, audit_s) }
     })
 }
 

@@ -10,6 +10,7 @@ use super::Checked;
 use crate::claims::{Claim, Coverage, Evidence, Expect, Finding, OnTable, Outcome, Tally, Verdict};
 use crate::column::Unit;
 use crate::data::names::on;
+use crate::data::spread;
 use crate::stats::Interval;
 
 /// The machines on which a finding holds: `holds on most machines (3 of 4), not on 1`. It holds on a machine if one verdict is
@@ -223,6 +224,19 @@ pub(crate) fn score(finding: &Finding) -> String {
 
 /// One check in a line: the place, the figures, and the ratio.
 pub(crate) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
+    with_reach(evidence, with_figure, |_, _| String::new())
+}
+
+/// The same with the intervals.
+pub(crate) fn evidence_with_intervals(evidence: &Evidence, with_figure: bool) -> String {
+    with_reach(evidence, with_figure, |interval, show| spread::after(interval, show))
+}
+
+fn with_reach(
+    evidence: &Evidence,
+    with_figure: bool,
+    reach: impl Fn(Option<Interval>, &dyn Fn(f64) -> String) -> String,
+) -> String {
     let mut at = Vec::new();
     if with_figure {
         at.push(evidence.figure.clone());
@@ -237,7 +251,10 @@ pub(crate) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
     let shown: Vec<String> = evidence
         .shown
         .iter()
-        .map(|shown| format!("{} {}", shown.who, evidence.unit.show(shown.value)))
+        .map(|shown| {
+            let after = reach(shown.interval, &|end| evidence.unit.show(end));
+            format!("{} {}{after}", shown.who, evidence.unit.show(shown.value))
+        })
         .collect();
     let mut line = at.join(", ");
     if !line.is_empty() && !shown.is_empty() {
@@ -245,7 +262,11 @@ pub(crate) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
     }
     line.push_str(&shown.join(", "));
     if let Some(times) = evidence.times {
-        line.push_str(&format!(" ({} times)", three_digits(times.value)));
+        line.push_str(&format!(
+            " ({}{} times)",
+            three_digits(times.value),
+            reach(times.interval, &three_digits)
+        ));
     }
     line
 }

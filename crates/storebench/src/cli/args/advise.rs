@@ -43,10 +43,10 @@ pub struct AdviseArgs {
     /// one]
     #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
     pub store: Option<Vec<String>>,
-    /// The time in which all records are overwritten once: rank by overwritten records, and measure how the best grow old
+    /// Time in which all records are overwritten once: rank by that, and measure how the best grow old
     #[arg(long, value_name = "TIME")]
     pub overwritten: Option<Period>,
-    /// Then measure the recommended store against etcd: as one server, and as a cluster of three with this round trip
+    /// Then measure the recommended store against etcd: one server, and a cluster of three with this round trip
     #[arg(long, value_name = "TIME", conflicts_with = "from")]
     pub network: Option<Period>,
     /// About how long to measure

@@ -27,19 +27,19 @@ pub struct CompareArgs {
     /// newest
     #[arg(required = true, value_names = ["BASE", "NEW"], num_args = 1.., value_hint = ValueHint::DirPath)]
     pub runs: Vec<PathBuf>,
-    /// Runs to compare with those before it, so that a shell can name the runs of both sides: a/*/crud-* --to b/*/crud-*
+    /// Runs to compare with those before it: a/*/crud-* --to b/*/crud-*
     #[arg(long, value_name = "NEW", num_args = 1.., value_hint = ValueHint::DirPath)]
     pub to: Vec<PathBuf>,
     /// Compare runs of different machines or plans, as far as they have cells in common
     #[arg(long)]
     pub unlike: bool,
-    /// Compare across two values of an axis: cells of BASE at the first with cells of NEW at the second, which may be of one run
+    /// Compare across two values of an axis: cells of BASE at the first with cells of NEW at the second, also of one run
     #[arg(long, value_name = "AXIS=A,B")]
     pub across: Vec<Across>,
     /// End with exit code 22 if a figure is significantly worse by more than this, or a cell fails that did not before
     #[arg(long, value_name = "SHARE")]
     pub fail_above: Option<Percent>,
-    /// End with exit code 19 if a change by this much could go unseen in any figure: more trials see more
+    /// End with exit code 19 if a change by this much could go unseen in any figure
     #[arg(long, value_name = "SHARE")]
     pub max_undetectable: Option<Percent>,
     /// Figures to compare, by their names in the table `columns` of `report --sqlite` [default: latency_mean, latency_p99, load_time,

@@ -13,7 +13,7 @@ pub struct QuestionArgs {
     /// Size of their values: a size, a range, or parts like 90%:1KiB..10KiB+10%:1MiB
     #[arg(long, value_name = "RANGE", required_unless_present_any = ["like", "from"])]
     pub size: Option<Sizes>,
-    /// Take count, sizes and compressibility from your data, which are only read: a folder of files, data.csv:column, app.db:table or
+    /// Take count, sizes and compressibility from your data: a folder of files, data.csv:column, app.db:table or
     /// app.db:table.column
     #[arg(long, value_name = "DATA")]
     pub like: Option<String>,

@@ -21,7 +21,7 @@ process; there is one thread; values are incompressible.";
 #[derive(Debug, Parser)]
 #[command(after_help = TUNE_EXAMPLES)]
 pub struct TuneArgs {
-    /// The store (see `storebench stores`; `storebench settings STORE` lists the values that are tried)
+    /// The store; `storebench settings STORE` lists the values that are tried
     pub store: String,
     #[command(flatten)]
     pub work: QuestionArgs,

@@ -10,10 +10,11 @@ use storebench_host::plan::STUDIES;
 
 use super::support::{Scratch, said, skipped};
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "run",
     "merge",
     "site",
+    "findings",
     "check",
     "report",
     "advise",
@@ -42,7 +43,8 @@ fn help_fits_the_screen_and_shows_by_example() {
             assert!(said.err.is_empty() && said.out.contains("Usage: storebench"), "{said}");
             fits(&format!("{command} {how}"), &said.out);
             let examples = said.out.split("Examples:").nth(1);
-            let needed = ["run", "merge", "site", "check", "report", "compare", ""].contains(&command);
+            let needed =
+                ["run", "merge", "site", "findings", "check", "report", "compare", ""].contains(&command);
             assert!(!needed || examples.is_some_and(|text| text.contains("\n  storebench ")), "{said}");
         }
     }

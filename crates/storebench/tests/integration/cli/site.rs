@@ -1,9 +1,11 @@
 //! `storebench site`: a folder of real runs becomes pages, whatever order they lie in, and nothing else is touched.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
 use storebench_core::error::Exit;
+use storebench_host::plan::STUDIES;
 
 use super::support::{Scratch, TINY, contents};
 
@@ -18,6 +20,47 @@ pub fn runs() -> Scratch {
         scratch.storebench(&run).ends(Exit::Success);
     }
     scratch
+}
+
+#[test]
+fn the_papers_sentences_are_a_document_and_a_page_made_of_packed_runs() {
+    let scratch = Scratch::in_memory();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    for study in ["crud", "ycsb"] {
+        let header = fs::read_to_string(golden.join(study).join("run.json")).unwrap();
+        let header = header.replacen("\"title\":", "\"preset\": \"paper\",\n  \"title\":", 1);
+        scratch.write(&format!("kept/2026-11-29/{study}/run.json"), header);
+        let results = fs::read(golden.join(study).join("results.jsonl.gz")).unwrap();
+        scratch.write(&format!("kept/2026-11-29/{study}/results.jsonl.gz"), results);
+    }
+    scratch.storebench("findings kept --out findings.md").ends(Exit::Success);
+    scratch.storebench("findings kept --out findings.md").ends(Exit::Success);
+    let text = fs::read_to_string(scratch.join("findings.md")).unwrap();
+    for part in [
+        "\n## crud\n",
+        "\n## ycsb\n",
+        "| `crud` | `2026-11-29` | 68 |",
+        "kept/2026-11-29/ycsb: started 2026-11-29",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    // Each sentence is there, with what it lacks.
+    let own = STUDIES.iter().filter(|study| ["crud", "ycsb"].contains(&study.name));
+    let sentences: usize = own.map(|study| study.text.matches("\n[[claim]]").count()).sum();
+    assert_eq!(text.matches("Expected: ").count(), sentences, "{text}");
+    scratch.storebench("site kept --out site").ends(Exit::Success);
+    let page = fs::read_to_string(scratch.join("site/papers.html")).unwrap();
+    assert_eq!(page.matches("Expected: ").count(), sentences);
+    assert!(fs::read_to_string(scratch.join("site/index.html")).unwrap().contains("papers.html"));
+    let head = scratch.storebench("report kept/2026-11-29/ycsb").ends(Exit::Success).out;
+    assert!(
+        head.contains("study ycsb, preset paper,") && head.contains("Smaller than in the paper, or other: "),
+        "{head}"
+    );
+    let packed = scratch.storebench("run --resume kept/2026-11-29/ycsb").ends(Exit::NotStorebench);
+    assert!(packed.err.contains("unpack them by gunzip"), "{packed}");
+    scratch.write("mine.md", "# Mine");
+    scratch.storebench("findings kept --out mine.md").ends(Exit::NotStorebench);
 }
 
 /// The files of a folder, by their names in it.

@@ -87,7 +87,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
 /// Seconds: as if every transaction waited for the disk, unless the tier is one at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let work = BatchParameters::of(case.cell, case.parameters);
-    let waits = !matches!(case.cell.guarantee().tier(), Some(Guarantee::None | Guarantee::Process));
+    let waits = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
     let folder = case.kind() == StoreKind::Folder;
     let each_s = STATEMENT_S + if folder { FILE_S + probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
     // A folder syncs file by file.
@@ -103,6 +103,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::GuaranteeChoice;
     use crate::stores::{FLAT_FOLDER, MEMORY};
 
     fn cell(store: &str, transactions: &str) -> Cell {
@@ -136,7 +137,9 @@ mod tests {
         );
         let (none, quick) = of(&cell("memory", "100"), 1 << 30);
         assert_eq!(none, None);
-        assert!(of(&cell("flat-folder", "100"), 1 << 30).1 > 10.0 * quick);
+        let synced =
+            cell("flat-folder", "100").with(Axis::GUARANTEE, GuaranteeChoice::Tier(Guarantee::Power).into());
+        assert!(of(&synced, 1 << 30).1 > 10.0 * quick);
     }
 
     #[test]

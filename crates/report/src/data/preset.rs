@@ -1,0 +1,114 @@
+//! The preset of a run, and what is smaller in its plan, or other, than in the paper.
+
+use indexmap::IndexSet;
+use storebench_core::axis::{Axis, Value};
+use storebench_core::units::{Period, grouped, rough_duration};
+use storebench_host::plan::{Plan, STUDIES};
+use storebench_host::run::Run;
+
+/// The preset of a study that has its paper's whole design; where it has none, the study itself does.
+const WHOLE: &str = "paper-full";
+/// Values that are named; of more only the number is.
+const NAMED: usize = 3;
+
+/// `Smaller than in the paper, or other: operations 100 for 1,000.` Nothing where a run has no preset, or its plan lacks nothing.
+pub(crate) fn line(run: &Run) -> Option<String> {
+    run.header.preset.as_ref()?;
+    let study = STUDIES.iter().find(|study| study.name == run.header.study)?;
+    let mut whole = Plan::parse(study.text, study.name).ok()?;
+    if whole.presets.contains_key(WHOLE) {
+        whole.apply_preset(WHOLE).ok()?;
+    }
+    let all = smaller(run.plan()?, &whole);
+    (!all.is_empty()).then(|| format!("Smaller than in the paper, or other: {}.", all.join("; ")))
+}
+
+fn smaller(plan: &Plan, whole: &Plan) -> Vec<String> {
+    let instead = |name: &str, own: &str, other: &str| format!("{name} {own} for {other}");
+    let [own, other] = [plan, whole].map(|plan| plan.trials.to_string());
+    let trials = (plan.trials < whole.trials).then(|| instead("trials", &own, &other));
+    let parameters = whole.parameters.names().filter_map(|name| {
+        let (own, other) = (plan.parameters.text(name)?, whole.parameters.text(name)?);
+        let is_less = amount(&own).zip(amount(&other)).is_some_and(|(own, other)| own < other);
+        is_less.then(|| instead(name, &readable(&own), &readable(&other)))
+    });
+    let pairs = plan.paired.iter().filter(|pair| !whole.paired.contains(pair)).map(|pair| {
+        let names: Vec<&str> = pair.iter().map(|axis| axis.name()).collect();
+        format!("{} combinations of {}", plan.axes.values(pair[0]).len(), names.join(", "))
+    });
+    // Presets ask for one guarantee, as papers did.
+    let axes = whole.axes.named().filter(|axis| *axis != Axis::GUARANTEE).filter_map(|axis| {
+        let (own, other) = (plan.axes.values(axis), whole.axes.values(axis));
+        // Axes that go together may repeat values.
+        let without = |all: &[Value], others: &[Value]| -> IndexSet<String> {
+            all.iter().filter(|value| !others.contains(value)).map(|value| value.text().to_owned()).collect()
+        };
+        let (lacking, others) = (without(&other, &own), without(&own, &other));
+        match (lacking.is_empty(), others.is_empty()) {
+            (true, _) => None,
+            (_, true) => Some(format!("no {} {}", axis.name(), listed(&lacking))),
+            _ => Some(instead(axis.name(), &listed(&others), &listed(&lacking))),
+        }
+    });
+    trials.into_iter().chain(parameters).chain(axes).chain(pairs).collect()
+}
+
+/// A number, or a time in seconds.
+fn amount(text: &str) -> Option<f64> {
+    text.parse().ok().or_else(|| Some(text.parse::<Period>().ok()?.0.as_secs_f64()))
+}
+
+fn readable(text: &str) -> String {
+    match (text.parse(), text.parse::<Period>()) {
+        (Ok(number), _) => grouped(number),
+        (_, Ok(time)) => rough_duration(time.0),
+        _ => text.to_owned(),
+    }
+}
+
+fn listed(values: &IndexSet<String>) -> String {
+    let more = values.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let named: Vec<&str> = values.iter().take(NAMED).map(String::as_str).collect();
+    format!("{}{more}", named.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::samples::{Sample, run};
+
+    #[test]
+    fn what_a_preset_lacks_of_the_paper_is_said() {
+        let line = |study: &str, preset: &str| {
+            let mut plan = storebench_host::plan::find(study).unwrap();
+            plan.apply_preset(preset).unwrap();
+            let mut run = run("box", &[Sample::new("lmdb")]);
+            run.header.study = study.into();
+            run.header.plan = plan.to_toml().unwrap();
+            assert_eq!(super::line(&run), None, "of no preset");
+            run.header.preset = Some(preset.into());
+            super::line(&run).unwrap_or_default()
+        };
+        let crud = line("crud", "paper");
+        for part in
+            ["trials 3 for 5", "operations 100 for 1,000", "records 400000..450000 for 1000000..1050000"]
+        {
+            assert!(crud.contains(part), "{crud}");
+        }
+        assert!(crud.contains("34 combinations of record_size, records, disk, background"), "{crud}");
+        assert_eq!(line("crud", "paper-full"), "");
+        assert_eq!(line("ycsb", "paper"), "");
+        let shop = line("data-size", "paper");
+        assert!(
+            shop.contains("machine small for paper")
+                && shop.contains("; machine")
+                && shop.contains("duration 5"),
+            "{shop}"
+        );
+        assert_eq!(
+            line("sqlite-settings", "paper"),
+            "Smaller than in the paper, or other: operations 100 for 300."
+        );
+    }
+}

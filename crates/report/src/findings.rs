@@ -1,0 +1,439 @@
+//! What came of the studies' published sentences, run by run: how many hold, the figures that decide each, and why one does not hold.
+//! `storebench findings` writes it as a document, `storebench site` as a page.
+
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+use storebench_core::cell::{Axis, Data};
+use storebench_core::units::{counted, grouped, rough_duration};
+use storebench_host::plan::{BuiltIn, STUDIES};
+
+use crate::check;
+use crate::claims::{Finding, Outcome, Verdict};
+use crate::column::Unit;
+use crate::data::findings::words::{
+    evidence_with_intervals, judged_without, leaning, measured, on_published, takes, telling,
+};
+use crate::data::findings::{Checked, check as checked, label, lacking};
+use crate::data::merge::Merged;
+use crate::data::moment::{day, to_the_second};
+use crate::data::preset;
+use crate::data::published::{Beside, Place as Spot, beside, in_words};
+use crate::data::spread;
+use crate::data::summary::counts;
+use crate::page::machine::command;
+use crate::report::Report;
+use crate::section::{Block, Cell, Column, Open, Place, Seen, Shape, Table};
+use crate::terminal::checklist::State;
+
+/// One run of a study.
+#[derive(Debug)]
+pub struct Told {
+    study: &'static BuiltIn,
+    source: String,
+    started: String,
+    /// Where it is, what was done, and what disturbed it.
+    about: Vec<String>,
+    sentences: Vec<Sentence>,
+    tables: Vec<Winners>,
+}
+
+/// A sentence in one run.
+#[derive(Debug)]
+struct Sentence {
+    says: String,
+    /// Where it stands, how it was read, and what the paper's own tables say of it.
+    notes: Vec<String>,
+    came: Came,
+    /// The figures behind it in each group, or what it lacks.
+    figures: Vec<String>,
+}
+
+/// What came of a sentence in all groups of a run together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Came {
+    Reproduced,
+    NotReproduced,
+    InPart,
+    Undecided,
+    NotMeasurable,
+}
+
+impl Came {
+    const ALL: [(Came, &str); 5] = [
+        (Came::Reproduced, "reproduced"),
+        (Came::NotReproduced, "not reproduced"),
+        (Came::InPart, "in part"),
+        (Came::Undecided, "undecided"),
+        (Came::NotMeasurable, "not measurable here"),
+    ];
+
+    fn name(self) -> &'static str {
+        Came::ALL.iter().find(|(came, _)| *came == self).map_or("", |(_, name)| name)
+    }
+
+    fn is_decided(self) -> bool {
+        !matches!(self, Came::Undecided | Came::NotMeasurable)
+    }
+}
+
+/// A published table of winners next to a group of a run.
+#[derive(Debug)]
+struct Winners {
+    title: String,
+    group: String,
+    agreement: String,
+    /// By figure, size, data and number of records: the published winner, and the mark of this run.
+    cells: IndexMap<[String; 3], (String, String)>,
+}
+
+/// Why a sentence does not hold.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reason {
+    study: String,
+    says: String,
+    why: String,
+    measured: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct Reasons {
+    #[serde(default)]
+    reason: Vec<Reason>,
+}
+
+/// The reasons; none where they can't be read, which a test looks for.
+fn reasons() -> Vec<Reason> {
+    let text = include_str!("../studies/published/reasons.toml");
+    toml::from_str::<Reasons>(text).map(|all| all.reason).unwrap_or_default()
+}
+
+/// What a run that stands alone in `report`, in a folder, says of its study's sentences; `notes` say what was odd about its files. `None`
+/// where its study has none.
+pub fn of_run(report: &Report<'_>, folder: &str, notes: &[String]) -> Option<Told> {
+    let merged = report.merged;
+    let run = merged.runs.first()?;
+    let header = &run.header;
+    let study = STUDIES.iter().find(|study| study.name == header.study)?;
+    let all = checked(merged);
+    let of_study = all.first()?;
+    let took = Duration::try_from_secs_f64(run.trials.iter().map(|trial| trial.took_s()).sum()).ok()?;
+    let machine = &header.environment;
+    let cpu = machine.cpu.as_deref().unwrap_or("unknown processor");
+    let disturbed: Vec<String> = check::all(report, notes)
+        .iter()
+        .filter(|group| ["the run", "the machine"].contains(&group.about))
+        .flat_map(|group| group.lines.iter().filter(|line| line.state != State::Ok))
+        .map(|line| format!("{}: {}", line.name, line.found))
+        .collect();
+    let disturbed =
+        if disturbed.is_empty() { "nothing that a check can see".into() } else { disturbed.join("; ") };
+    let about = [
+        Some(format!(
+            "{folder}: started {}, its trials took {}. {}",
+            to_the_second(&header.started),
+            rough_duration(took),
+            counts(merged)
+        )),
+        Some(format!(
+            "{}: {cpu}, {} cores, {}; storebench {}: {}",
+            header.hardware,
+            machine.cores,
+            machine.kernel,
+            header.storebench,
+            command(&header.command)
+        )),
+        preset::line(run),
+        Some(format!("What disturbed it: {disturbed}.")),
+    ];
+    Some(Told {
+        study,
+        source: of_study.study.source.clone(),
+        started: header.started.clone(),
+        about: about.into_iter().flatten().collect(),
+        sentences: of_study.checked.iter().map(|checked| sentence(merged, checked)).collect(),
+        tables: beside(merged, None).iter().filter_map(|beside| winners(merged, beside)).collect(),
+    })
+}
+
+fn sentence(merged: &Merged<'_>, checked: &Checked<'_>) -> Sentence {
+    let claim = checked.claim;
+    let told: Vec<&Finding> = checked.findings.iter().filter(|finding| finding.is_measured()).collect();
+    let is_any = |verdict: Verdict| told.iter().any(|finding| finding.verdict == verdict);
+    let cannot = !checked.findings.is_empty() && checked.findings.iter().all(Finding::cannot_be_measured);
+    let came = match (is_any(Verdict::Reproduced), is_any(Verdict::NotReproduced)) {
+        (true, true) => Came::InPart,
+        (true, false) => Came::Reproduced,
+        (false, true) => Came::NotReproduced,
+        (false, false) if cannot => Came::NotMeasurable,
+        (false, false) => Came::Undecided,
+    };
+    let line = |finding: &&Finding| {
+        let verdict = match leaning(finding) {
+            "" => finding.verdict.name(),
+            so_far => so_far,
+        };
+        let telling = telling(finding).map(|one| evidence_with_intervals(one, claim.figure.len() > 1));
+        let parts = [
+            Some(verdict.to_owned()),
+            measured(claim, finding),
+            takes(claim, finding),
+            judged_without(finding),
+            telling,
+        ];
+        format!(
+            "{}: {}",
+            label(merged, &finding.scope),
+            parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+        )
+    };
+    let published =
+        on_published(checked).map(|published| format!("On the paper's own figures: {published}."));
+    let read = format!("{}. Expected: {}.", claim.source, claim.in_words());
+    Sentence {
+        says: claim.says.clone(),
+        notes: [Some(read), claim.note.clone(), published].into_iter().flatten().collect(),
+        came,
+        figures: if told.is_empty() { vec![lacking(checked)] } else { told.iter().map(line).collect() },
+    }
+}
+
+/// A table next to a group at such a disk; `None` for another group, and where the run has none of its combinations.
+fn winners(merged: &Merged<'_>, beside: &Beside<'_>) -> Option<Winners> {
+    let is_there = beside.places.iter().any(|place| place.found.is_some());
+    let is_alike = beside.scope.is_at(Axis::PLACE, HARD_DISK) == (beside.table.place == HARD_DISK);
+    let cell = |place: &Spot<'_>| {
+        let data = if place.data == Data::Compressible { ", compressible" } else { "" };
+        let column = format!("{} records{data}", grouped(place.records.from));
+        let best = place.found.as_ref().and_then(|found| found.shown.first());
+        let mark = match place.found.as_ref().map(|found| found.outcome) {
+            Some(Outcome::Agrees) => "=".into(),
+            Some(Outcome::Close) => "~".into(),
+            Some(Outcome::Disagrees) => format!("x {}", best.map_or("", |best| best.who.as_str())),
+            Some(Outcome::Missing) | None => "?".into(),
+        };
+        let key = [place.row.figure.clone(), place.row.record_size.to_string(), column];
+        (key, (place.published.store.clone(), mark))
+    };
+    (is_there && is_alike).then(|| Winners {
+        title: format!("Winners, {}", beside.table.title),
+        group: label(merged, &beside.scope),
+        agreement: in_words(beside.agreement()),
+        cells: beside.places.iter().map(cell).collect(),
+    })
+}
+
+/// The place that claims call so.
+const HARD_DISK: &str = "hdd";
+
+static COUNTS: Shape = Shape {
+    name: "findings",
+    columns: &[
+        Column::text("study").at(Place::Line, "study"),
+        Column::text("run").at(Place::Line, "run"),
+        Column::whole("sentences").at(Place::Line, "sentences"),
+        Column::whole("reproduced").at(Place::Line, "reproduced"),
+        Column::whole("not_reproduced").at(Place::Line, "not reproduced"),
+        Column::whole("in_part").at(Place::Line, "in part"),
+        Column::whole("undecided").at(Place::Line, "undecided"),
+        Column::whole("not_measurable").at(Place::Line, "not measurable here"),
+        Column::real("decided", Unit::Share).at(Place::Line, "decided, of the measurable"),
+    ],
+};
+
+static WINNERS: Shape = Shape {
+    name: "winners",
+    columns: &[
+        Column::text("figure").at(Place::Line, "figure"),
+        Column::text("record_size").at(Place::Line, "record size"),
+        Column::text("at").at(Place::Across, ""),
+        Column::text("winner").at(Place::Spread, ""),
+    ],
+};
+
+const HEAD: &str = "Each sentence of five papers was checked by the same rule in every run below. Reproduced, not reproduced: in all groups of a \
+     run (machine, place, load) that decide it; in part: in some of them. Undecided says what it would take. What this machine has not \
+     (a file system, a store) is not measurable, and counts in no share.";
+
+const BEHIND: &str = "The trials behind a figure: take its store and what stands before it. storebench report RUN --table lists them; each is a line \
+     of JSON in RUN/results.jsonl, packed: zgrep '\"store\":\"lmdb\"' RUN/results.jsonl.gz | grep '\"records\":\"100..500\"'.";
+
+/// All of it, study by study, the oldest run of each first.
+pub fn blocks(mut runs: Vec<&Told>) -> Vec<Block> {
+    let place = |run: &Told| STUDIES.iter().position(|study| study.name == run.study.name);
+    runs.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| a.started.cmp(&b.started)));
+    let mut table = Table::new(&COUNTS);
+    for run in &runs {
+        let count = |came: Came| run.sentences.iter().filter(|sentence| sentence.came == came).count();
+        let measurable = run.sentences.len() - count(Came::NotMeasurable);
+        let decided = run.sentences.iter().filter(|sentence| sentence.came.is_decided()).count();
+        let cells = COUNTS.columns[3..]
+            .iter()
+            .zip(Came::ALL)
+            .map(|(column, (came, _))| (column.id, Cell::whole(count(came))));
+        let first = [
+            ("study", Cell::text(run.study.name)),
+            ("run", Cell::text(day(&run.started))),
+            ("sentences", Cell::whole(run.sentences.len())),
+        ];
+        let share = ("decided", Cell::real(decided as f64 / measurable.max(1) as f64));
+        table.push(Seen::Always, first.into_iter().chain(cells).chain([share]));
+    }
+    let reasons = reasons();
+    let notes = [HEAD, BEHIND, spread::LEGEND].map(|note| Block::Note(note.to_owned()));
+    let studies = runs.chunk_by(|a, b| a.study.name == b.study.name).map(|runs| of_study(runs, &reasons));
+    notes.into_iter().chain([Block::Table(table)]).chain(studies).collect()
+}
+
+fn of_study(runs: &[&Told], reasons: &[Reason]) -> Block {
+    let first = runs[0];
+    let mut blocks = vec![Block::Note(question(first.study.text)), Block::Note(first.source.clone())];
+    blocks.extend(runs.iter().flat_map(|run| &run.about).map(|line| Block::Note(line.clone())));
+    if let [a, b] = runs {
+        let both: Vec<(Came, Came)> = a
+            .sentences
+            .iter()
+            .zip(&b.sentences)
+            .map(|(a, b)| (a.came, b.came))
+            .filter(|(a, b)| a.is_decided() && b.is_decided())
+            .collect();
+        let same = both.iter().filter(|(a, b)| a == b).count();
+        blocks.push(Block::Note(format!(
+            "Both runs decide {}, and {same} of them alike.",
+            counted(both.len(), "sentence")
+        )));
+    }
+    blocks.extend(first.tables.iter().map(|table| compared(table, runs)));
+    for (index, sentence) in first.sentences.iter().enumerate() {
+        let own: Vec<&Sentence> = runs.iter().filter_map(|run| run.sentences.get(index)).collect();
+        let came: Vec<&str> = own.iter().map(|one| one.came.name()).collect();
+        let notes = sentence.notes.iter().cloned();
+        let figures = runs.iter().zip(&own).flat_map(|(run, own)| {
+            own.figures.iter().map(move |line| format!("{}: {line}", day(&run.started)))
+        });
+        let why =
+            reasons.iter().filter(|reason| reason.study == first.study.name && reason.says == sentence.says);
+        let why = why.map(|reason| {
+            format!("Why, {}: {}", if reason.measured { "measured" } else { "a guess" }, reason.why)
+        });
+        let lines = notes.chain(figures).chain(why).map(Block::Note).collect();
+        blocks.push(Block::fold(
+            format!("{}. {}: {}", index + 1, sentence.says, came.join("; ")),
+            Open::Closer,
+            lines,
+        ));
+    }
+    Block::fold(first.study.name, Open::Part(0), blocks)
+}
+
+/// The comment that a study's text begins with.
+fn question(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("# ")).collect();
+    lines.join(" ")
+}
+
+/// A table in every run that has it next to the same group.
+fn compared(table: &Winners, runs: &[&Told]) -> Block {
+    let all = runs.iter().filter_map(|run| {
+        let own = run.tables.iter().find(|own| own.title == table.title && own.group == table.group)?;
+        Some((day(&run.started), own))
+    });
+    let all: Vec<(&str, &Winners)> = all.collect();
+    let mut heads: Vec<String> = Vec::new();
+    let mut cells = Table::new(&WINNERS);
+    for (key, (published, _)) in &table.cells {
+        if !heads.contains(&key[2]) {
+            heads.push(key[2].clone());
+        }
+        let marks: Vec<&str> =
+            all.iter().filter_map(|(_, own)| Some(own.cells.get(key)?.1.as_str())).collect();
+        let [figure, record_size, at] = key.clone().map(Cell::text);
+        let winner = Cell::text(format!("{published} {}", marks.join(" ")));
+        cells.push(
+            Seen::Always,
+            [("figure", figure), ("record_size", record_size), ("at", at), ("winner", winner)],
+        );
+    }
+    let agreement =
+        all.iter().map(|(day, own)| Block::Note(format!("{day}, {}: {}", own.group, own.agreement)));
+    let legend =
+        "The published winner, then for each run: = the same, ~ tied with it, x another, ? not measured.";
+    let blocks = agreement.chain([Block::Note(legend.into()), Block::Table(cells.across(heads))]).collect();
+    Block::fold(table.title.clone(), Open::Closer, blocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::claims;
+    use crate::data::samples;
+    use crate::files::markdown;
+    use crate::published;
+
+    /// True of any run, and false of any, by arithmetic.
+    const PLANTED: &str = "
+        [[claim]]
+        says = \"What takes less than a day is done\"
+        source = \"planted\"
+        figure = [\"get\"]
+        expect.value = { stores = [\"sqlite\"], range = \"..86400s\" }
+        [[claim]]
+        says = \"What takes more than a day is done\"
+        source = \"planted\"
+        figure = [\"get\"]
+        expect.value = { stores = [\"sqlite\"], range = \"86400s..\" }
+        [[claim]]
+        says = \"On Mars all is different\"
+        source = \"planted\"
+        figure = [\"get\"]
+        at.place = [\"mars\"]
+        expect.winner = { stores = [\"sqlite\"] }
+    ";
+
+    fn told(started: &str) -> Told {
+        let mut run = samples::study();
+        run.header.started = started.into();
+        let runs = [run];
+        let claims = claims::of_run("another", PLANTED, "test").unwrap();
+        let merged = Merged::new(&runs, &["null"])
+            .with_published(claims.into_iter().collect(), published::tables("crud").unwrap());
+        of_run(&Report::new(&merged), "runs/a", &[]).unwrap()
+    }
+
+    #[test]
+    fn a_true_sentence_holds_in_both_runs_and_a_false_one_in_none() {
+        let runs = [told("2026-12-02T01:00:00Z"), told("2026-12-01T01:00:00Z")];
+        let came: Vec<Came> = runs[0].sentences.iter().map(|sentence| sentence.came).collect();
+        assert_eq!(came, [Came::Reproduced, Came::NotReproduced, Came::Undecided]);
+        let text = markdown::parts(&blocks(runs.iter().collect()), 2);
+        for part in [
+            "\n## crud\n",
+            "which store is fastest",
+            "| `crud` | `2026-12-01` | 3 | 1 | 1 | 0 | 1 | 0 | 66.7 % |",
+            "Both runs decide 2 sentences, and 2 of them alike.",
+            "\n### 1. What takes less than a day is done: reproduced; reproduced\n",
+            "\n### 3. On Mars all is different: undecided; undecided\n",
+            "What disturbed it: ",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        // The oldest run comes first, with the figures and their intervals.
+        let figures = text.split("### 1. ").nth(1).unwrap();
+        let first = figures.lines().find(|line| line.starts_with("2026-12-")).unwrap();
+        assert!(
+            first.starts_with("2026-12-01: ") && first.contains("sqlite ") && first.contains('['),
+            "{first}"
+        );
+    }
+
+    #[test]
+    fn every_reason_is_of_a_sentence() {
+        toml::from_str::<Reasons>(include_str!("../studies/published/reasons.toml")).unwrap();
+        for Reason { study, says, .. } in reasons() {
+            let claims = claims::of_study(&study).unwrap().unwrap().claims;
+            assert!(claims.iter().any(|claim| claim.says == says), "{study}: {says}");
+        }
+    }
+}
