@@ -75,7 +75,6 @@ fn listed(values: &IndexSet<String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::data::samples::{Sample, run};
 
     #[test]
