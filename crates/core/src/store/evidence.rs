@@ -26,11 +26,14 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// All findings about a store at a guarantee, with torn pages and without; `None` if nothing was checked. Version and file
-    /// systems are the first's.
+    /// All findings about a store at a guarantee, with torn pages and without, or those with torn pages if they alone did harm to what
+    /// was acknowledged; `None` if nothing was checked. Version and file systems are the first's.
     pub fn together(all: &[Evidence], guarantee: Guarantee) -> Option<Evidence> {
-        let own = all.iter().filter(|one| one.guarantee == guarantee).cloned();
-        own.reduce(|sum, other| Evidence {
+        let own = || all.iter().filter(|one| one.guarantee == guarantee);
+        let is_harmed =
+            |one: &&Evidence| Harm::ALL.into_iter().any(|harm| harm != Harm::Created && one.of(harm) > 0);
+        let is_of_torn = own().any(|one| is_harmed(&one)) && own().filter(is_harmed).all(|one| one.torn);
+        own().filter(|one| one.torn || !is_of_torn).cloned().reduce(|sum, other| Evidence {
             states: sum.states + other.states,
             harms: std::array::from_fn(|harm| Some(sum.harms[harm]? + other.harms[harm]?)),
             torn: sum.torn && other.torn,
@@ -61,13 +64,18 @@ impl Evidence {
         let told: Vec<String> = Harm::ALL.into_iter().filter(is_any).map(told).collect();
         let told = if told.is_empty() { "none did harm".into() } else { told.join(", ") };
         format!(
-            "{}: of {} power cuts {told} (version {}; {}{}).",
+            "{}: of {} {told} (version {}; {}).",
             self.guarantee,
-            grouped(self.states),
+            self.cuts(),
             self.version,
-            self.file_systems.replace(' ', ", "),
-            if self.torn { "; on a disk that tears pages" } else { "" }
+            self.file_systems.replace(' ', ", ")
         )
+    }
+
+    /// The states that were looked at: `600 power cuts`.
+    pub fn cuts(&self) -> String {
+        let disk = if self.torn { " on a disk that tears pages" } else { "" };
+        format!("{} power cuts{disk}", grouped(self.states))
     }
 
     /// Whether it was found with this version, whatever its system's name and what follows its numbers.
@@ -96,8 +104,9 @@ mod tests {
             states: 1_600,
             harms: [0, 2, 3, 0, 0].map(Some),
         };
-        let told = "2 needed a hand to open, 3 broke while it was created (version 6.18.44; ext4, xfs; on a disk that tears pages).";
-        assert_eq!(one.in_words(), format!("power: of 1,600 power cuts {told}"));
+        let cuts = "power: of 1,600 power cuts on a disk that tears pages";
+        let told = "2 needed a hand to open, 3 broke while it was created (version 6.18.44; ext4, xfs).";
+        assert_eq!(one.in_words(), format!("{cuts} {told}"));
         let dangers =
             |guarantee, harms| Evidence { guarantee, harms, ..one.clone() }.dangers().collect::<Vec<_>>();
         assert_eq!(dangers(Guarantee::Power, one.harms), [Harm::ByHand]);
@@ -112,10 +121,16 @@ mod tests {
         let none = Evidence { harms: [Some(0); 5], torn: false, ..one.clone() };
         let told = "power: of 1,600 power cuts none did harm (version 6.18.44; ext4, xfs).";
         assert_eq!(none.in_words(), told);
-        let both = Evidence::together(&[none, Evidence { harms: unknown, ..one.clone() }], Guarantee::Power)
-            .unwrap();
+        let together = |all: &[Evidence]| Evidence::together(all, Guarantee::Power).unwrap().in_words();
+        let unclear = Evidence { harms: unknown, torn: false, ..one.clone() };
         let told = "power: of 3,200 power cuts 2 needed a hand to open or broke while it was created (version 6.18.44; ext4, xfs).";
-        assert_eq!(both.in_words(), told);
+        assert_eq!(together(&[none.clone(), unclear]), told);
+        let created = Evidence { harms: [0, 0, 3, 0, 0].map(Some), ..none };
+        assert_eq!(together(&[created.clone(), one.clone()]), one.in_words(), "only torn pages did harm");
+        let both = Evidence { torn: true, ..created.clone() };
+        assert!(
+            together(&[created, both.clone()]).contains("of 3,200 power cuts 6 broke while it was created")
+        );
         assert_eq!(Evidence::together(&[both], Guarantee::Process), None);
         assert!(one.is_of("Linux 6.18.44-cloud") && one.is_of("6.18.44") && !one.is_of("6.18.4"));
     }
