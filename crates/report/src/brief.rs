@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use storebench_core::cell::Axis;
-use storebench_core::store::Loss;
 use storebench_core::units::{counted, grouped, rough_duration, three_digits};
 use storebench_host::run::Run;
 
@@ -23,8 +22,8 @@ use crate::terminal::grid::{Style, wrap};
 const MOST: usize = 6;
 const ANSWERED: usize = 3;
 
-/// The beginning of a line that continues the one before it.
-pub const WITHIN: &str = "  ";
+/// The answer where no store can be compared with another.
+const ALONE: &str = "Nothing to compare: no two stores have a figure at the same combination.";
 
 /// Stores that a line names; the rest is counted.
 const NAMED: usize = 4;
@@ -56,11 +55,9 @@ impl Lines {
     }
 }
 
-/// The lines, each ended, and an empty one; empty if no two stores can be compared.
+/// The lines, each ended, and an empty one.
 pub fn text(report: &Report<'_>, style: Style) -> String {
-    let indented = |line: &str| if line.starts_with(WITHIN) { "    " } else { "  " };
-    let lines: String = lines(report).all().map(|line| wrap(line, style.width, indented(line))).collect();
-    if lines.is_empty() { lines } else { lines + "\n" }
+    lines(report).all().map(|line| wrap(line, style.width, "  ")).chain(["\n".to_owned()]).collect()
 }
 
 /// The lines.
@@ -70,9 +67,9 @@ pub fn lines(report: &Report<'_>) -> Lines {
     let [decided, not_judged, all] = compared(&matrices);
     let own = sections::answers(report);
     let (danger, is_any) = (riskier(report.standings()), all > 0 || !own.is_empty());
-    let (Some(run), true) = (merged.runs.first(), is_any || danger.is_some()) else {
-        return Lines::default();
-    };
+    if !is_any && danger.is_none() {
+        return Lines { first: vec![measured(report), ALONE.to_owned()], ..Lines::default() };
+    }
     let compared: Vec<&Standings> = report
         .standings()
         .iter()
@@ -85,16 +82,16 @@ pub fn lines(report: &Report<'_>) -> Lines {
     lines.splice(if own.is_empty() { 0..0 } else { 1..1 }, own.iter().cloned().chain(crowded).take(ANSWERED));
     let is_named = |answer: &Answer| !answer.take.is_empty() && !answer.is_open;
     let is_told = |one: &&&Standings| !has_cuts || one.answers.iter().any(|(_, answer)| is_named(answer));
-    let told: Vec<Vec<String>> = compared.iter().filter(is_told).map(|one| of_group(one)).collect();
-    let trials = Trials::of(run);
+    let told: Vec<String> = compared.iter().filter(is_told).map(|one| of_group(one)).collect();
+    let trials = Trials::of(&merged.runs);
     let sure = (not_judged == 0 && all > 0).then(|| sure(decided, all, &trials));
     let next = sure.as_ref().map(|_| next(&trials, decided < all));
     let last = sure.into_iter().chain(next).collect::<Vec<_>>().join(" ");
     let last = Some(last).filter(|last| !last.is_empty());
     let room = MOST.saturating_sub(lines.len() + danger.iter().chain(&last).count());
     let named = if told.len() > room { room.saturating_sub(1) } else { told.len() };
-    lines.extend(told.iter().take(named).flatten().cloned());
-    if told.len() > named {
+    lines.extend(told.iter().take(named).cloned());
+    if told.len() > named && room > 0 {
         lines.push(format!("And {} more, each below.", told.len() - named));
     }
     Lines { first: lines, danger, last }
@@ -159,38 +156,37 @@ fn place(merged: &Merged<'_>) -> Option<String> {
         ([], _) => return None,
         ([machine], [place]) if !place.is_empty() => format!("{machine}, {place}"),
         ([machine], [] | [_]) => (*machine).to_owned(),
-        ([machine], several) => format!("{machine}, {}", counted(several.len(), "place")),
+        ([machine], several) => format!("{machine}, {}", counted(several.len(), "location")),
         (several, _) => counted(several.len(), "machine"),
     };
     Some(format!("on {at}"))
 }
 
-/// A group's answer: the store to take, ties, how the others compare. Two sizes with
-/// different answers have a line each.
-fn of_group(one: &Standings) -> Vec<String> {
+/// A group's answer in a line: what to take, what is too close to call, how the others compare. Two sizes with different answers have what to
+/// take alone; the tables have the rest.
+fn of_group(one: &Standings) -> String {
     let name = match one.meaning {
         Some(meaning) => format!("{} (a write {meaning})", one.name),
         None => one.name.clone(),
     };
-    match one.answers.as_slice() {
-        [(at, answer)] if at.is_empty() => vec![format!("{name}: {}.", in_words(answer))],
+    let answer = match one.answers.as_slice() {
+        [(_, answer)] => in_words(answer),
         several => {
-            let own = several.iter().map(|(at, answer)| format!("{WITHIN}{at}: {}.", in_words(answer)));
-            std::iter::once(format!("{name}:")).chain(own).collect()
+            let own = several.iter().map(|(at, answer)| format!("{at}: {}", taken(answer)));
+            own.collect::<Vec<_>>().join(". ")
         }
-    }
+    };
+    format!("{name}: {answer}.")
 }
 
-fn in_words(answer: &Answer) -> String {
-    let mut parts = Vec::new();
+/// What to take, and what is too close to call with it; else why nothing is taken.
+fn taken(answer: &Answer) -> String {
     match (answer.take.as_slice(), answer.not_judged) {
         ([], (not_judged, all)) if not_judged > 0 => {
-            parts.push(format!("not judged in {not_judged} of {all} comparisons"));
+            format!("not judged in {not_judged} of {all} comparisons")
         }
-        ([], _) => parts.push("no store is the best throughout".to_owned()),
-        (take, _) if answer.is_open => {
-            parts.push(format!("too few trials to name one: {}", with_times(take)));
-        }
+        ([], _) => "no store is the best throughout".to_owned(),
+        (take, _) if answer.is_open => format!("too few trials to name one: {}", with_times(take)),
         ([first, close @ ..], (_, all)) => {
             let often = match answer.won {
                 won if won == all => String::new(),
@@ -200,10 +196,17 @@ fn in_words(answer: &Answer) -> String {
                     grouped(all as u64)
                 ),
             };
-            parts.push(format!("take {}{often}", first.store));
-            parts.extend((!close.is_empty()).then(|| format!("too close to call: {}", with_times(close))));
+            let close = match close {
+                [] => String::new(),
+                close => format!("; too close to call: {}", with_times(close)),
+            };
+            format!("take {}{often}{close}", first.store)
         }
     }
+}
+
+fn in_words(answer: &Answer) -> String {
+    let mut parts = vec![taken(answer)];
     let best_at = answer.best_at.iter().take(NAMED);
     let best_at: Vec<String> =
         best_at.map(|(store, operations)| format!("{store} at {}", and(operations))).collect();
@@ -256,7 +259,7 @@ impl Risk {
     /// The cost of a power cut, why, and how often that was seen.
     pub fn in_words(&self) -> String {
         let seen = if self.seen.is_empty() { String::new() } else { format!(" ({})", self.seen) };
-        format!("a power cut {}{seen}", self.loss.unwrap_or(Loss::Whole))
+        format!("a power cut {}{seen}", self.loss)
     }
 }
 
@@ -269,7 +272,7 @@ fn compared(matrices: &[&Matrix]) -> [usize; 3] {
     [decided.count(), not_judged.count(), held.count()]
 }
 
-/// The trials of a run's cells.
+/// The trials of the cells of runs.
 struct Trials {
     /// The fewest that a cell has, and the most.
     fewest: u32,
@@ -279,10 +282,10 @@ struct Trials {
 }
 
 impl Trials {
-    fn of(run: &Run) -> Trials {
-        let mut cells: BTreeMap<String, (u32, f64)> = BTreeMap::new();
-        for trial in &run.trials {
-            let (count, took_s) = cells.entry(trial.cell.id()).or_default();
+    fn of(runs: &[Run]) -> Trials {
+        let mut cells: BTreeMap<(&str, String), (u32, f64)> = BTreeMap::new();
+        for (run, trial) in runs.iter().flat_map(|run| run.trials.iter().map(move |trial| (run, trial))) {
+            let (count, took_s) = cells.entry((run.header.hardware.as_str(), trial.cell.id())).or_default();
             *count += 1;
             *took_s += trial.took_s();
         }
@@ -414,9 +417,15 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_compared_nothing_is_said() {
-        let run = blocks("box", &[vec![Sample::new("lmdb")]]);
-        let merged = Merged::new(std::slice::from_ref(&run), &[]);
-        assert_eq!(text(&Report::new(&merged), Style { width: 100, colour: false }), "");
+    fn where_nothing_is_compared_that_is_said() {
+        let told = |run: Run| {
+            let merged = Merged::new(std::slice::from_ref(&run), &[]);
+            text(&Report::new(&merged), Style { width: 100, colour: false })
+        };
+        let alone = told(blocks("box", &[vec![Sample::new("lmdb")]]));
+        assert!(alone.starts_with("100 records of 1B..1KiB, "), "{alone}");
+        let none = told(blocks("box", &[]));
+        assert!(none.starts_with("on box, ext4 on nvme0n1.\n"), "{none}");
+        assert!([alone, none].iter().all(|told| told.contains("\nNothing to compare: ")));
     }
 }

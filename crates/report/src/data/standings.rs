@@ -154,7 +154,7 @@ pub struct Risk {
     /// The contestant.
     pub named: Named,
     /// What it can cost.
-    pub loss: Option<Loss>,
+    pub loss: Loss,
     /// Why, and how often that was seen.
     pub seen: String,
 }
@@ -201,7 +201,8 @@ pub fn meaning(key: &GroupKey) -> Option<&'static str> {
 /// The duration of the trials.
 pub fn took(merged: &Merged<'_>) -> Option<Duration> {
     let trials = merged.runs.iter().flat_map(|run| &run.trials);
-    Duration::try_from_secs_f64(trials.map(|trial| trial.took_s()).sum::<f64>().round().max(1.0)).ok()
+    let took_s: f64 = trials.map(|trial| trial.took_s()).sum();
+    Duration::try_from_secs_f64(took_s.round().max(1.0)).ok().filter(|_| took_s > 0.0)
 }
 
 /// The figures of a position, with their contests.
@@ -224,27 +225,33 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<S
         return None;
     }
     let known = Known { merged, group, dangers: dangers(merged, group) };
-    let all: Vec<(Position, Answer)> =
-        places.iter().map(|(at, contests)| (at.clone(), known.answer(contests))).collect();
-    let tables = places.iter().zip(&all).map(|((at, contests), (_, answer))| Table {
+    let mut all: Vec<Answer> = places.values().map(|contests| known.answer(contests)).collect();
+    let together: Contests<'_> = places.values().flatten().copied().collect();
+    let together = known.answer(&together);
+    let first = together.take.first().map(|one| one.store.as_str());
+    // Of two sizes one answer covers both where it is among the answers of each: there it is named first, too.
+    let covers = |answer: &Answer| match first {
+        Some(first) => answer.take.iter().any(|one| one.store == first),
+        None => answer.take.is_empty(),
+    };
+    let is_apart = all.len() == 2 && !all.iter().all(covers);
+    if all.len() == 2 && !is_apart {
+        all.iter_mut().for_each(|answer| answer.take.sort_by_key(|one| Some(one.store.as_str()) != first));
+    }
+    let mut unfilled = known.unfilled();
+    let tables = places.iter().zip(&all).map(|((at, contests), answer)| Table {
         at: at.clone(),
         rows: known.rows(&figures, contests, answer),
-        unfilled: known.unfilled(at),
+        unfilled: unfilled.remove(at),
     });
     let tables: Vec<Table> = tables.collect();
-    let names = |answer: &Answer| answer.take.iter().map(|one| one.store.clone()).collect::<Vec<_>>();
-    let apart = all.len() == 2 && names(&all[0].1) != names(&all[1].1);
-    let answers = match apart {
+    let answers = match is_apart {
         true => {
-            let ats: Vec<&Position> = all.iter().map(|(at, _)| at).collect();
-            let own: Vec<String> =
-                ats.iter().map(|at| brief::in_short(&brief::apart(at, &ats, &[]))).collect();
-            own.into_iter().zip(all.into_iter().map(|(_, answer)| answer)).collect()
+            let ats: Vec<&Position> = places.keys().collect();
+            let own = ats.iter().map(|at| brief::in_short(&brief::apart(at, &ats, &[])));
+            own.zip(all).collect()
         }
-        false => {
-            let together: Contests<'_> = places.into_iter().flat_map(|(_, contests)| contests).collect();
-            vec![(String::new(), known.answer(&together))]
-        }
+        false => vec![(String::new(), together)],
     };
     Some(Standings {
         key: group.key.clone(),
@@ -290,15 +297,13 @@ impl Known<'_, '_> {
         self.dangers.get(store).map(|(_, danger)| danger.power_cut)
     }
 
-    /// The contestants whose trials at a position wrote less than their write buffer holds: what they write when it is full was not
-    /// measured.
-    fn unfilled(&self, at: &Position) -> Option<String> {
-        let mut all: BTreeMap<String, Option<u64>> = BTreeMap::new();
+    /// By position the contestants whose trials wrote less than their write buffer holds, in a sentence: what they write when it is full
+    /// was not measured.
+    fn unfilled(&self) -> BTreeMap<Position, String> {
+        let mut all: BTreeMap<Position, BTreeMap<String, Option<u64>>> = BTreeMap::new();
         for entry in &self.group.trials {
             let cell = &entry.trial.cell;
-            let Some(measured) = entry.trial.ok().filter(|_| self.merged.layout.position(cell) == *at) else {
-                continue;
-            };
+            let Some(measured) = entry.trial.ok() else { continue };
             let bytes = self.merged.stores.iter().find(|def| def.name == cell.store()).and_then(|def| {
                 let written = measured.written?;
                 let size = |buffer: &SettingDef| {
@@ -308,17 +313,20 @@ impl Known<'_, '_> {
                 def.settings.iter().find_map(size)
             });
             // If one trial filled it, nothing is said.
-            let own = all.entry(self.name(&self.merged.layout.contestant(cell))).or_insert(bytes);
+            let here = all.entry(self.merged.layout.position(cell)).or_default();
+            let own = here.entry(self.name(&self.merged.layout.contestant(cell))).or_insert(bytes);
             *own = (*own).min(bytes);
         }
         let of = |(store, bytes): (String, Option<u64>)| Some(format!("{store} ({})", exact_bytes(bytes?)));
-        let all: Vec<String> = all.into_iter().filter_map(of).collect();
-        (!all.is_empty()).then(|| {
-            format!(
+        let told = |(at, here): (Position, BTreeMap<String, Option<u64>>)| {
+            let here: Vec<String> = here.into_iter().filter_map(of).collect();
+            let line = format!(
                 "Wrote less than the write buffer holds, so that it was not flushed for being full: {}.",
-                all.join(", ")
-            )
-        })
+                here.join(", ")
+            );
+            (!here.is_empty()).then_some((at, line))
+        };
+        all.into_iter().filter_map(told).collect()
     }
 
     /// The answer by the comparisons of operations among some.
@@ -382,7 +390,9 @@ impl Known<'_, '_> {
             .sort_by(|a, b| a.times.unwrap_or(f64::INFINITY).total_cmp(&b.times.unwrap_or(f64::INFINITY)));
         answer.riskier = riskier
             .iter()
-            .map(|store| Risk { named: named(store), loss: self.loss(store), seen: self.seen(store) })
+            .filter_map(|store| {
+                Some(Risk { named: named(store), loss: self.loss(store)?, seen: self.seen(store) })
+            })
             .collect();
         answer
     }
@@ -421,10 +431,9 @@ impl Known<'_, '_> {
         }
         let def = self.merged.stores.iter().find(|def| def.name == store);
         let known = def.and_then(|def| Evidence::together(def.evidence(), tier));
-        let of = |harmed: u64, states: u64| format!("{} of {} power cuts", grouped(harmed), grouped(states));
         let often = match known {
-            _ if harmed > 0 => format!("{} in this run", of(harmed, states)),
-            Some(known) if harm(&known) > 0 => of(harm(&known), known.states),
+            _ if harmed > 0 => format!("{} of {} power cuts in this run", grouped(harmed), grouped(states)),
+            Some(known) if harm(&known) > 0 => format!("{} of {}", grouped(harm(&known)), known.cuts()),
             _ => return danger.why.to_owned(),
         };
         [danger.why, &often].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
@@ -654,24 +663,33 @@ mod tests {
         assert_eq!(named(SAFE, RISKY), "sqlite redb");
     }
 
-    #[test]
-    fn two_sizes_with_different_answers_have_a_line_each() {
+    /// The lines of two sizes: at the large one the second store takes so long.
+    fn two_sizes(ns: f64) -> (String, Vec<(String, Mark)>) {
         let large = SizeRange { from: 1024, to: 2048 };
         let block = |number: usize| {
             let sample = |store, ns: f64| Sample::new(store).ns(ns + number as f64);
             let small = [sample("lmdb", 1000.0), sample("redb", 3000.0)];
-            let large = [sample("lmdb", 9000.0), sample("redb", 3000.0)].map(|one| one.size(large));
+            let large = [sample("lmdb", 9000.0), sample("redb", ns)].map(|one| one.size(large));
             small.into_iter().chain(large).collect::<Vec<_>>()
         };
         let runs = [blocks("box", &(0..5).map(block).collect::<Vec<_>>())];
         let merged = Merged::new(&runs, &[]);
-        let lines = of_lines(&Report::new(&merged));
-        let own: Vec<&str> = lines.lines().filter(|line| line.starts_with(brief::WITHIN)).collect();
-        assert!(own.len() == 2 && own[0].contains("1B..1KiB: take lmdb"), "{lines}");
-        assert!(
-            own[1].contains("1KiB..2KiB: take redb") && !lines.contains("1KiB, incompressible:"),
-            "{lines}"
-        );
+        let report = Report::new(&merged);
+        let rows = report.standings()[0].tables.iter().flat_map(|table| &table.rows);
+        (of_lines(&report), rows.map(|row| (row.store.clone(), row.mark)).collect())
+    }
+
+    #[test]
+    fn two_sizes_have_one_line_with_one_answer_where_it_holds_at_both() {
+        let (lines, _) = two_sizes(3000.0);
+        assert!(lines.lines().count() == 3 && lines.contains("1B..1KiB: take lmdb. "), "{lines}");
+        assert!(lines.contains("1KiB..2KiB: take redb."), "{lines}");
+        let (lines, _) = two_sizes(20_000.0);
+        assert!(lines.contains(": take lmdb; next by time: redb 2."), "{lines}");
+        let (lines, mut marks) = two_sizes(9_000.0);
+        assert!(lines.contains(": take lmdb") && !lines.contains("take redb"), "{lines}");
+        marks[2..].sort_by(|a, b| a.0.cmp(&b.0));
+        assert_eq!(marks[2..], [("lmdb".into(), Mark::Best), ("redb".into(), Mark::Close)]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The page's first screen: the first lines of every output, a chart of all stores, and their table.
 
 use super::group_address;
-use crate::brief::{self, Lines, WITHIN};
+use crate::brief::{self, Lines};
 use crate::data::names::palette_position;
 use crate::data::standings::{Mark, Row, Shown, Standings, Table, are_short};
 use crate::markup::{
@@ -23,17 +23,9 @@ const LEGEND: &str = "*: take this one. ≈: too close to call with it; of these
 /// The lines; and if the tables are short, each with its chart.
 pub fn html(report: &Report<'_>) -> Html {
     let Lines { first, danger, last } = brief::lines(report);
-    let line = |line: String| match line.strip_prefix(WITHIN) {
-        Some(own) => p(own).class("line within"),
-        None => p(line).class("line"),
-    };
+    let line = |line: String| p(line).class("line");
     let first: Vec<Tag> = first.into_iter().map(line).collect();
     let lines = Html::of((first, danger.map(|danger| p(danger).class("alert soft")), last.map(line)));
-    if lines.is_empty() {
-        return Html::of(p(
-            "Nothing to compare: no two stores have a figure at the same combination. See below what ran.",
-        ));
-    }
     if !are_short(report.standings(), report) {
         return lines;
     }
@@ -48,7 +40,7 @@ fn of_table(one: &Standings, table: &Table) -> Tag {
     let panels: Vec<Tag> = operations.map(|(place, figure)| panel(&figure.name, one, table, place)).collect();
     let is_known = table.rows.iter().any(|row| row.power_cut.is_some());
     let figures = one.figures.iter().map(|figure| column(terminal::standings::head(figure)).class("n"));
-    let last = is_known.then(|| column("a power cut"));
+    let last = is_known.then(|| column("a power cut").class("wide"));
     let heads = [column("store")].into_iter().chain(figures).chain(last).collect();
     let rows: Vec<Tag> = table.rows.iter().map(|row| of_row(one, row, is_known)).collect();
     let riskier: Vec<&Row> = table.rows.iter().filter(|row| row.is_riskier).collect();
@@ -121,5 +113,6 @@ fn of_row(one: &Standings, row: &Row, is_known: bool) -> Tag {
     };
     let cells: Vec<Tag> = one.figures.iter().zip(&row.figures).map(cell).collect();
     let cut = row.power_cut.map_or_else(|| "is not known".to_owned(), |loss| loss.to_string());
-    table_row(named(row), (cells, is_known.then(|| tag("td").with(cut))))
+    let short = is_known.then(|| small(terminal::standings::cost(row)).class("narrow"));
+    table_row((named(row), short), (cells, is_known.then(|| tag("td").class("wide").with(cut))))
 }

@@ -67,7 +67,7 @@ fn items(one: &Standings, row: &Row, is_known: bool) -> Vec<Item> {
             shown.as_ref().map_or_else(|| "-".to_owned(), |shown| in_words(figure.unit, &figure.name, shown));
         bold(Item::new(text).right())
     });
-    let power_cut = is_known.then(|| bold(Item::new(row.power_cut.map_or("not known", in_short))));
+    let power_cut = is_known.then(|| bold(Item::new(cost(row))));
     [name].into_iter().chain(figures).chain(power_cut).collect()
 }
 
@@ -115,15 +115,16 @@ pub fn head(figure: &Figure) -> &str {
     if figure.name == SPACE { "disk" } else { &figure.name }
 }
 
-/// A loss in a column.
-fn in_short(loss: Loss) -> &'static str {
-    match loss {
-        Loss::Whole | Loss::RarelyWhole => "whole store",
-        Loss::ByHand => "may not open",
-        Loss::Torn => "newest, torn",
-        Loss::Newest => "newest lost",
-        Loss::Last => "last lost",
-        Loss::Unfinished => "torn value",
-        Loss::Nothing => "nothing lost",
+/// What a power cut can cost, in a column.
+pub fn cost(row: &Row) -> &'static str {
+    match row.power_cut {
+        None => "not known",
+        Some(Loss::Whole | Loss::RarelyWhole) => "whole store",
+        Some(Loss::ByHand) => "may not open",
+        Some(Loss::Torn) => "newest, torn",
+        Some(Loss::Newest) => "newest lost",
+        Some(Loss::Last) => "last lost",
+        Some(Loss::Unfinished) => "torn value",
+        Some(Loss::Nothing) => "nothing lost",
     }
 }

@@ -153,6 +153,23 @@ fn a_life_is_drawn_over_the_bytes_that_it_wrote() {
     assert!(browser.text("#rounds").contains("bytes of values written"));
 }
 
+#[test]
+fn on_a_phone_the_cost_of_a_power_cut_is_below_the_name() {
+    let Some(mut browser) = rounds_of("life --churn uniform --records 20 --turnover 1 --trials 1") else {
+        return;
+    };
+    let shown = |class: &str| {
+        format!(
+            "[...document.querySelectorAll('.standings {class}')].filter((cost) => \
+             cost.getClientRects()[0]?.right <= innerWidth).length"
+        )
+    };
+    for (width, is_phone, narrow, wide) in [(400, true, 2, 0), (1280, false, 0, 3)] {
+        browser.show_on(width, 800, is_phone);
+        assert_eq!([shown(".narrow"), shown(".wide")].map(|shown| browser.value(&shown)), [narrow, wide]);
+    }
+}
+
 /// The charts of the rounds of a study on two stores.
 fn rounds_of(study: &str) -> Option<Browser> {
     let folder = tempfile::tempdir().unwrap();
