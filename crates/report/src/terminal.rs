@@ -420,7 +420,7 @@ mod tests {
         let runs = [run("box", &[Sample::new("lmdb").guarantee("default").failed("broken")])];
         let text = overview(&Report::new(&Merged::new(&runs, &[])), Style { width: 80, colour: false });
         assert!(
-            text.contains("tier unknown") && text.contains("broken") && text.contains("failed"),
+            text.contains("as shipped: unknown") && text.contains("broken") && text.contains("failed"),
             "{text}"
         );
         let nothing =

@@ -149,7 +149,7 @@ fn contests<K: Ord + Copy>(
         }
     }
     if all.is_empty() {
-        return (Vec::new(), vec![format!("a place: {}", claim.at.places_in_words())]);
+        return (Vec::new(), vec![format!("a combination: {}", claim.at.places_in_words())]);
     }
     let terms = terms(pools);
     let mut evidence = Vec::new();

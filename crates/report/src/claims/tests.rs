@@ -235,7 +235,7 @@ fn a_share_of_the_places_is_enough_where_it_is_said() {
     let nowhere =
         found(&claim(&format!("at.record_size = [\"1MiB..2MiB\"]\n{A_WINS}")), &[pool("none", &places)]);
     assert_eq!((nowhere.verdict, nowhere.tally.total()), (Verdict::Unknown, 0));
-    assert_eq!(nowhere.missing, ["a place: record_size 1MiB..2MiB"]);
+    assert_eq!(nowhere.missing, ["a combination: record_size 1MiB..2MiB"]);
 }
 
 #[test]
@@ -534,6 +534,6 @@ fn expectations_can_be_read() {
     );
     assert_eq!(
         words("average = \"places\"\nexpect.order = { stores = [\"a\", \"b\"], rest_behind = true }"),
-        "by insert, the best first: a, b, all others behind, by the mean over places"
+        "by insert, the best first: a, b, all others behind, by the mean over combinations"
     );
 }

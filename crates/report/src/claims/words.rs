@@ -10,8 +10,8 @@ impl Claim {
         let mut words = self.expect.in_words(&figures.join(", "));
         words.push_str(match self.average {
             Average::None => "",
-            Average::Places => ", by the mean over places",
-            Average::Stores => ", by the mean over places and stores",
+            Average::Places => ", by the mean over combinations",
+            Average::Stores => ", by the mean over combinations and stores",
         });
         let at = [self.at.places_in_words(), self.at.groups_in_words()];
         let at: Vec<String> = at.into_iter().filter(|words| !words.is_empty()).collect();
@@ -64,7 +64,7 @@ impl Expect {
                 format!("each of {} worse than all others by {figures}", behind.stores.join(", "))
             }
             Expect::MoreWins(more) => format!(
-                "{} is the best by {figures} in more places with {} {} than {}",
+                "{} is the best by {figures} in more combinations with {} {} than {}",
                 more.store, more.axis, more.at, more.than
             ),
             Expect::Greatest(greatest) => format!(

@@ -28,24 +28,24 @@ pub fn of<'e>(headers: &[&RunHeader], entries: impl Iterator<Item = &'e Entry<'e
     contention::of(entries.filter_map(load))
 }
 
-/// A line for each hardware: at how many places no store is named because of this, and the largest load.
+/// A line for each hardware: in how many combinations no store is named because of this, and the largest load.
 pub(crate) fn lines(merged: &Merged<'_>) -> Vec<String> {
     let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
     let mut found: IndexMap<&str, (usize, Contention)> = IndexMap::new();
     for group in &merged.groups {
         for here in by_position(&merged.layout, group).values() {
             let Some(load) = of(&headers, here.values().flatten()) else { continue };
-            let (places, most) = found.entry(&group.key.hardware).or_insert((0, load));
-            *places += 1;
+            let (combinations, most) = found.entry(&group.key.hardware).or_insert((0, load));
+            *combinations += 1;
             if load.others > most.others {
                 *most = load;
             }
         }
     }
-    let line = |(hardware, (places, load)): (&str, (usize, Contention))| {
-        let at = counted(places, "place");
+    let line = |(hardware, (combinations, load)): (&str, (usize, Contention))| {
         format!(
-            "Not judged, unless twice as fast, at {at} on {hardware}: {}. Measure again with nothing else running.",
+            "Not judged, unless twice as fast, in {} on {hardware}: {}. Measure again with nothing else running.",
+            counted(combinations, "combination"),
             load.words().replacen("Other", "other", 1)
         )
     };
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(
             said(Some(1.5)),
             [
-                "Not judged, unless twice as fast, at 1 place on box: other programs kept 1.50 of 2 processors busy next to 1 thread. \
+                "Not judged, unless twice as fast, in 1 combination on box: other programs kept 1.50 of 2 processors busy next to 1 thread. \
               Measure again with nothing else running."
             ]
         );

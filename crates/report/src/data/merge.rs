@@ -114,18 +114,18 @@ impl GroupKey {
 /// The guarantee of a trial: its tier, and the cost of a power cut if that is more precise.
 type Given = (Guarantee, Option<Loss>);
 
-/// The guarantee asked for and the one given, in short: `process`, or `default (as shipped), tier power`.
+/// The guarantee asked for and the one given, in short: `process`, or `default (as shipped: power)`.
 pub struct GuaranteeLabel(pub GuaranteeChoice, pub Option<Guarantee>, pub Option<Loss>);
 
 impl fmt::Display for GuaranteeLabel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let GuaranteeLabel(GuaranteeChoice::Default, Some(tier), Some(power_cut)) = self {
             // The settings decide it.
-            return write!(f, "tier {tier}, where a power cut {power_cut}");
+            return write!(f, "{tier}, where a power cut {power_cut}");
         }
         match (self.0, self.1) {
-            (GuaranteeChoice::Default, Some(tier)) => write!(f, "default (as shipped), tier {tier}"),
-            (GuaranteeChoice::Default, None) => write!(f, "default (as shipped), tier unknown"),
+            (GuaranteeChoice::Default, Some(tier)) => write!(f, "default (as shipped: {tier})"),
+            (GuaranteeChoice::Default, None) => write!(f, "default (as shipped: unknown)"),
             (GuaranteeChoice::Tier(asked), Some(tier)) if asked != tier => {
                 write!(f, "{asked} asked for, {tier} given")
             }
@@ -446,7 +446,7 @@ mod tests {
         ];
         assert_eq!(
             titles(&[run("box", &samples)]),
-            ["default (as shipped), tier process", "default (as shipped), tier power", "process"]
+            ["default (as shipped: process)", "default (as shipped: power)", "process"]
         );
     }
 
@@ -502,7 +502,7 @@ mod tests {
         assert_eq!(stores(&merged.groups[1]), ["sqlite", "lmdb"]);
         assert_eq!(
             titles(&[run("box", &[Sample::new("lmdb").guarantee("default").failed("x")])]),
-            ["default (as shipped), tier unknown"]
+            ["default (as shipped: unknown)"]
         );
     }
 

@@ -310,7 +310,7 @@ function loadDrawn() {
   const place = onePlace();
   if (!place) return { why: "Nothing succeeded here." };
   const sets = alongGroups("background", place);
-  if (sets.length < 2) return { why: "Not measured: everything here ran beside one background only." };
+  if (sets.length < 2) return { why: "Not measured: here nothing ran with a background load, or all with one." };
   sets.sort((a, b) => (b.value === "none") - (a.value === "none"));
   const columns = sets.map((set, i) => ({ title: set.value === "none" ? "undisturbed" : set.value, text: (cells) => textOf(cells[i], "latency_mean", state.op) }));
   if (sets[0].value === "none")
