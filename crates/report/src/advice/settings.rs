@@ -25,7 +25,7 @@ pub fn settings(table: &[StoreDef], store: &Candidate) -> Vec<String> {
     match more {
         0 => {}
         _ if rest.is_empty() => parts[0] = "all as shipped".to_owned(),
-        _ => parts.push(format!("{more} more on the report's page")),
+        _ => parts.push(format!("and {more} more")),
     }
     let rest = parts.join("; ");
     match (changed.is_empty(), rest.is_empty()) {

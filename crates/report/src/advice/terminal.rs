@@ -92,11 +92,12 @@ fn indented(lines: &[String], style: Style) -> String {
 fn table(advice: &Advice) -> Grid {
     let mut grid = Grid::new(1);
     let operations = advice.question.mix.shares();
-    let mut head = vec![Item::new(""), Item::new("operation").right()];
+    // What a narrow terminal has no room for goes into a second table: the ratio stays in the first.
+    let mut head = Vec::from(["", "vs best", "operation"].map(|title| Item::new(title).right()));
     if operations.len() > 1 {
         head.extend(operations.iter().map(|(operation, _)| Item::new(operation.name()).right()));
     }
-    head.extend(["space amp.", "memory", "vs best"].map(|title| Item::new(title).right()));
+    head.extend(["space amp.", "memory"].map(|title| Item::new(title).right()));
     grid.head(head);
     let row = |(rank, store): (usize, &Candidate)| {
         let front = if store.beaten_by.is_none() { " *" } else { "" };
@@ -104,6 +105,7 @@ fn table(advice: &Advice) -> Grid {
         let mut items = vec![
             Item::new(format!("{}{front}", one_line(&name(advice, store))))
                 .painted(store_style(&store.store)),
+            Item::new(against(advice, rank, "tie")).right(),
             ns(store.speed.mean.value),
         ];
         if operations.len() > 1 {
@@ -111,7 +113,6 @@ fn table(advice: &Advice) -> Grid {
         }
         items.push(Item::new(three_digits(store.space.mean.value)).right());
         items.push(Item::new(Unit::Bytes.show(store.memory.mean.value)).right());
-        items.push(Item::new(against(advice, rank, "tie")).right());
         items
     };
     grid.group(advice.verdict.ranking.iter().enumerate().map(row).collect());
