@@ -49,7 +49,10 @@ fn about(merged: &Merged<'_>, source: &Source) -> Html {
         Html::of((name, " ", &store.version))
     };
     let report = match &source.report {
-        Some(address) => Html::of(tag("a").attr("href", address).with("report.html")),
+        Some(address) => Html::of((
+            tag("a").attr("href", address).with("report.html"),
+            small(" in the folder of runs, which is published next to this site"),
+        )),
         None => Html::of("not in its folder: storebench report RUN --html FILE writes it"),
     };
     let rows = [
