@@ -3,10 +3,12 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Command, CommandFactory};
-use clap_complete::Shell;
+use clap::{Arg, Command, CommandFactory};
+use clap_complete::env::Shells;
+use clap_complete::{CompleteEnv, Shell};
 use storebench_core::bounded;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::store::StoreDef;
@@ -18,13 +20,44 @@ use super::args::{Args, study};
 use super::files;
 use super::output::print;
 
+/// The program's name in scripts.
+const PROGRAM: &str = "storebench";
+/// The variable by which they ask it.
+const ASKED: &str = "STOREBENCH_COMPLETE";
+
 /// The part of a man page that must contain its title, in bytes.
 const HEAD: usize = 256;
 
-/// Prints the completion script for `shell`.
-pub fn completions(stores: &[StoreDef], shell: Shell) -> Result<Exit> {
+/// Prints the script by which `shell` asks this program for completions.
+pub fn completions(shell: Shell) -> Result<Exit> {
     let mut script = Vec::new();
-    let mut command = Args::command();
+    if let Some(completer) = Shells::builtins().completer(&shell.to_string()) {
+        completer
+            .write_registration(ASKED, PROGRAM, PROGRAM, PROGRAM, &mut script)
+            .map_err(Error::io("writing", Path::new("the script")))?;
+    }
+    if shell == Shell::Zsh {
+        // A file of functions that zsh reads at the first question must answer that one, too.
+        script.extend(b"[[ ${funcstack[1]-} != _storebench ]] || _clap_dynamic_completer_storebench\n");
+    }
+    print(&String::from_utf8_lossy(&script))?;
+    Ok(Exit::Success)
+}
+
+/// Answers a shell that asks for completions; `None` if none asks.
+pub fn complete(stores: &[StoreDef]) -> Option<ExitCode> {
+    let directory = std::env::current_dir().ok();
+    let answer = CompleteEnv::with_factory(|| with_names(stores)).var(ASKED);
+    match answer.try_complete(std::env::args_os(), directory.as_deref()) {
+        Ok(false) => None,
+        Ok(true) => Some(ExitCode::SUCCESS),
+        // Between two words nobody reads a message.
+        Err(_) => Some(ExitCode::FAILURE),
+    }
+}
+
+/// The commands, which know the names that they take.
+fn with_names(stores: &[StoreDef]) -> Command {
     let studies: Vec<&'static str> = STUDIES.iter().map(|study| study.name).collect();
     let stores: Vec<&'static str> = stores.iter().map(|store| store.name).collect();
     let names = [
@@ -38,22 +71,17 @@ pub fn completions(stores: &[StoreDef], shell: Shell) -> Result<Exit> {
         ("disks", "disk", &disks::NAMES.to_vec()),
         ("machines", "machine", &machine::NAMES.to_vec()),
     ];
-    for (subcommand, argument, names) in names {
+    let with_names = |command: Command, (subcommand, argument, names): (&str, &str, &Vec<&'static str>)| {
         let known = PossibleValuesParser::new(names);
-        let with_names =
-            |command: Command| command.mut_arg(argument, |argument| argument.value_parser(known));
-        command = command.mut_subcommand(subcommand, with_names);
-    }
-    clap_complete::generate(shell, &mut command, "storebench", &mut script);
-    let mut script = String::from_utf8_lossy(&script).into_owned();
-    if shell == Shell::Bash {
-        // The last value of a list is completed; the others stay.
-        let whole = r#" -- "${cur}""#;
-        let last = r#" -P "${cur%"${cur##*,}"}" -- "${cur##*,}""#;
-        script = script.replace(whole, last);
-    }
-    print(&script)?;
-    Ok(Exit::Success)
+        command.mut_subcommand(subcommand, |command| {
+            command.mut_arg(argument, |argument| argument.value_parser(known))
+        })
+    };
+    let is_list = |argument: &Arg| {
+        argument.get_value_names().is_some_and(|names| names.iter().any(|name| name.ends_with(",...")))
+    };
+    let of_list = |argument: Arg| if is_list(&argument) { argument.value_delimiter(',') } else { argument };
+    names.into_iter().fold(Args::command(), with_names).mut_subcommands(|command| command.mut_args(of_list))
 }
 
 /// Writes the man pages to `directory`, which is made if missing. Existing storebench pages are replaced;

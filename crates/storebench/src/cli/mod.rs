@@ -74,6 +74,9 @@ pub fn main_with(stores: &[StoreDef], extras: Extras) -> ExitCode {
     if let Some(begin) = extras.begin {
         begin();
     }
+    if let Some(exit) = man::complete(stores) {
+        return exit;
+    }
     store::make_servers_known(stores);
     let words: Vec<_> = std::env::args_os().collect();
     let matches = match Args::command().try_get_matches_from(&words) {
@@ -149,7 +152,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Trace(args) => trace::show(&args),
         Command::Generate(args) => generate::generate(&args),
         Command::Clean { directories } => clean::clean(&directories),
-        Command::Completions { shell } => man::completions(stores, shell),
+        Command::Completions { shell } => man::completions(shell),
         Command::Man { directory } => man::pages(&directory),
         Command::Hidden(Hidden::Trial { spec, out }) => {
             child::main(stores, remote::client::reach, &spec, &out)?;

@@ -8,7 +8,7 @@ use storebench::STORES;
 use storebench_core::error::Exit;
 use storebench_host::plan::STUDIES;
 
-use super::support::{Scratch, said, skipped};
+use super::support::{STOREBENCH, Scratch, said, skipped};
 
 const COMMANDS: [&str; 20] = [
     "run",
@@ -126,9 +126,6 @@ fn completions_are_scripts_that_their_shells_accept() {
     for shell in ["bash", "zsh", "fish"] {
         let scratch = Scratch::in_memory();
         let said = scratch.storebench(&format!("completions {shell}")).ends(Exit::Success);
-        for word in COMMANDS.iter().chain(["record-size", "guarantee"].iter()) {
-            assert!(said.out.contains(word), "{shell}: {word}");
-        }
         let script = scratch.write("script", &said.out);
         match Command::new(shell).arg("-n").arg(script).stdin(Stdio::null()).output() {
             Ok(output) => assert!(output.status.success(), "{shell}: {output:?}"),
@@ -136,32 +133,45 @@ fn completions_are_scripts_that_their_shells_accept() {
         }
     }
     let scratch = Scratch::in_memory();
-    let script = scratch.write("script", scratch.storebench("completions bash").out);
-    let complete = "source ./script; COMP_WORDS=(storebench rep); COMP_CWORD=1; _storebench storebench rep storebench; \
-        echo ${COMPREPLY[@]}";
-    let said = said(Command::new("bash").args(["-c", complete]).current_dir(script.parent().unwrap()));
-    assert_eq!(said.out, "report\n", "{said}");
-    for (words, begun, whole) in [
-        ("run --store", "lev", "leveldb"),
-        ("run --store", "sqlite,lev", "sqlite,leveldb"),
-        ("run --guarantee", "po", "power"),
-        ("run", "cru", "crud"),
-        ("studies", "yc", "ycsb"),
-        ("settings", "lev", "leveldb"),
-        ("disks", "hdd-54", "hdd-5400"),
-        ("machines", "beagle", "beaglebone-black"),
-    ] {
-        let count = words.split(' ').count();
-        let before = words.split(' ').next_back().unwrap_or_default();
-        let complete = format!(
-            "source ./script; COMP_WORDS=(storebench {words} {begun}); COMP_CWORD={}; \
-             _storebench storebench {begun} {before}; echo ${{COMPREPLY[@]}}",
-            count + 1
-        );
-        let said = super::support::said(
-            Command::new("bash").args(["-c", &complete]).current_dir(script.parent().unwrap()),
-        );
-        assert_eq!(said.out, format!("{whole}\n"), "{said}");
+    scratch.write("script", scratch.storebench("completions bash").out);
+    let program = Path::new(STOREBENCH).parent().unwrap().display().to_string();
+    let complete = format!(
+        "PATH={program}:$PATH; source ./script; COMP_WORDS=(storebench run --store sqlite,lev); COMP_CWORD=3; \
+         _clap_complete_storebench storebench sqlite,lev --store; echo ${{COMPREPLY[@]}}"
+    );
+    let said = said(Command::new("bash").args(["-c", &complete]).current_dir(scratch.path()));
+    assert_eq!(said.out, "sqlite,leveldb\n", "{said}");
+}
+
+#[test]
+fn every_shell_is_told_how_words_end() {
+    let scratch = Scratch::in_memory();
+    let told = |shell: &str, words: &str| {
+        let mut command = scratch.command(STOREBENCH, &format!("-- storebench {words}"));
+        let index = words.split(' ').count().to_string();
+        command.env("STOREBENCH_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", index).env("_CLAP_IFS", "\n");
+        let said = said(&mut command).ends(Exit::Success);
+        let first = |line: &str| line.split(['\t', ':']).next().unwrap_or_default().to_owned();
+        said.out.lines().map(first).collect::<Vec<_>>()
+    };
+    for shell in ["bash", "zsh", "fish"] {
+        for (words, whole) in [
+            ("rep", "report"),
+            ("run --record-si", "--record-size"),
+            ("run --store lev", "leveldb"),
+            ("run --store sqlite,lev", "sqlite,leveldb"),
+            ("advise --store sqlite,lev", "sqlite,leveldb"),
+            ("run --guarantee process,po", "process,power"),
+            ("run cru", "crud"),
+            ("studies yc", "ycsb"),
+            ("settings lev", "leveldb"),
+            ("disks hdd-54", "hdd-5400"),
+            ("machines beagle", "beaglebone-black"),
+        ] {
+            assert_eq!(told(shell, words), [whole], "{shell}: {words}");
+        }
+        let commands = told(shell, "r");
+        assert!(commands.iter().all(|command| COMMANDS.contains(&command.as_str())), "{commands:?}");
     }
 }
 
