@@ -3,6 +3,7 @@
 mod measuring;
 mod plans;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Exit, Result};
@@ -23,6 +24,7 @@ use super::args::AdviseArgs;
 use super::extras::Extras;
 use super::output::{fitted, print, style, tell};
 use super::plan::built_store;
+use super::prepare::Started;
 use super::tune::{self, Asked};
 use super::{files, question, report, runs};
 
@@ -116,6 +118,9 @@ fn answer(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<(Exi
     if let Some(path) = &args.answer.html {
         files::can_write_page(path)?;
     }
+    if args.dry_run {
+        return list(stores, args, &question).map(|exit| (exit, None));
+    }
     let mut own_count_s = None;
     let mut beside = Beside::default();
     let (runs, here, kept) = if args.from.is_empty() {
@@ -175,6 +180,20 @@ fn answer(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<(Exi
         None => Exit::Success,
     };
     Ok((exit, advice.verdict.ranking.into_iter().next()))
+}
+
+/// Lists the trials of the first look; what was made for that is gone again.
+fn list(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Result<Exit> {
+    let new_directory = !args.answer.out.exists();
+    let listed = Measuring::new(stores, args, question)?.list();
+    if new_directory {
+        // It holds nothing; where it does after all, it stays.
+        let _ = fs::remove_dir(&args.answer.out);
+    }
+    match listed? {
+        Started::Listed(text, error) => print(&text).and_then(|()| error.map_or(Ok(Exit::Success), Err)),
+        Started::Ran(()) | Started::Interrupted => Ok(Exit::Interrupted),
+    }
 }
 
 /// The code for the recommended store: the part for the terminal, and both languages.

@@ -3,6 +3,7 @@
 
 mod clusters;
 
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use storebench_core::axis::Axis;
@@ -28,6 +29,7 @@ use storebench_report::judge::interim::{self, ALIKE};
 use super::super::args::AdviseArgs;
 use super::super::launch::Launch;
 use super::super::output::tell;
+use super::super::prepare::{Started, prepare};
 use super::super::question::{SHORTEST_LIMIT, counts, names, records_of, size_of};
 use super::super::report;
 use super::super::runs::{ANSWER, PROBE};
@@ -134,6 +136,13 @@ impl<'a> Measuring<'a> {
             clusters: Beside::default(),
             own_count_s: None,
         })
+    }
+
+    /// The look as `--dry-run` lists it.
+    pub fn list(&self) -> Result<Started<()>> {
+        let mut plan = self.plans.screen.clone();
+        (plan.trials, plan.budget) = (LOOK_BLOCKS, Some(Period(self.budget)));
+        prepare(&self.stages.launch(&plan)?, true, &self.stages.interrupted)
     }
 
     /// Measures; returns whether it was interrupted.
@@ -331,19 +340,21 @@ impl<'a> Measuring<'a> {
             let leaders: Vec<String> = ranking.filter(|store| all.contains(store)).take(2).collect();
             (leaders.len() == 2 && time_s(&leaders) <= left_s).then_some(leaders)
         };
+        // Those of the next block: it is asked for once, as time passes.
+        let going = RefCell::new(finalists.clone());
         let enough = |trials: &[TrialResult]| {
             let blocks = blocks(trials);
             let alone = finalists.len() < 2 && f64::from(blocks) >= FEWEST_BLOCKS;
-            alone
-                || next(trials).is_none()
-                || interim::is_over(planned, blocks + before, || self.is_over_with(&plan, trials, planned))
+            let Some(stores) = next(trials).filter(|_| !alone) else { return true };
+            *going.borrow_mut() = stores;
+            interim::is_over(planned, blocks + before, || self.is_over_with(&plan, trials, planned))
         };
         // The remaining time goes to the pairs that it can decide.
         let told = |trials: &[TrialResult]| {
             let done = blocks(trials);
-            let go_on = next(trials).unwrap_or_default();
+            let going = going.borrow();
             let mut told: Vec<String> =
-                finalists.iter().filter(|store| !go_on.contains(store)).cloned().collect();
+                finalists.iter().filter(|store| !going.contains(store)).cloned().collect();
             if planned.contains(&(done + before)) {
                 let advice = self.advice_with(&plan, trials, planned);
                 told.extend(advice.iter().flat_map(|advice| advice.beyond_deciding(ALIKE, planned)));

@@ -52,7 +52,10 @@ pub struct AdviseArgs {
     /// About how long to measure
     #[arg(long, value_name = "TIME", default_value = "2m")]
     pub budget: Period,
-    /// Then tune the settings of the recommended store, for half of the budget
+    /// List the first trials and estimates; measure nothing
+    #[arg(long, conflicts_with_all = ["from", "tune"])]
+    pub dry_run: bool,
+    /// Then tune the recommended store, for half of the budget
     #[arg(long, conflicts_with = "from")]
     pub tune: bool,
     /// Measure nothing; answer from earlier runs. `latest` is the newest. Earlier `advise` runs supply the question
