@@ -14,11 +14,14 @@ use storebench_core::units::{counted, grouped};
 use storebench_host::folder::RunFolder;
 use storebench_host::run::Run;
 use storebench_host::shard::Split;
+use storebench_report::brief;
 use storebench_report::compare::unlike::{self, Difference};
+use storebench_report::data::merge as results;
+use storebench_report::report::Report;
 
 use super::args::MergeArgs;
-use super::output::tell;
-use super::{launch, resume, runs};
+use super::output::{print, style, tell};
+use super::{launch, report, resume, runs};
 
 /// Cells that are named.
 const TOLD: usize = 5;
@@ -37,7 +40,7 @@ struct Merged {
     positions: BTreeMap<PathBuf, HashMap<u64, u64>>,
 }
 
-/// Merges the runs on the command line.
+/// Merges the runs on the command line, and prints the answer of all.
 ///
 /// # Errors
 /// [`Exit::Unlike`] if they are not of one plan, made in one way; [`Exit::OtherVersion`] if this program splits the plan differently;
@@ -61,6 +64,10 @@ pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
         let (trials, hardware) = (counted(merged.trials.len(), "trial"), piece(&merged.header.hardware));
         tell(&format!("written: {}: {parts}, {trials} on {hardware}", folder.display()));
     }
+    let runs: Vec<Run> = merged.into_iter().map(|one| Run::new(one.header, one.trials)).collect();
+    let harness = report::harness(stores);
+    let all = results::Merged::new(&runs, &harness).with_stores(stores);
+    print(&brief::text(&Report::new(&all), style()))?;
     Ok(Exit::Success)
 }
 
@@ -210,7 +217,7 @@ fn check_covered(part: &Part, split: Option<&Split>) -> Result<()> {
 /// The split of the plan; `None` for a run with a store or key unknown to this version: the extent of its parts is unknown.
 fn split(stores: &[StoreDef], parts: &[Part]) -> Result<Option<Split>> {
     let Some(first) = parts.first() else { return Ok(None) };
-    let (plan, stores) = match resume::planned(stores, &first.run.header, &first.path) {
+    let (plan, stores) = match resume::planned(stores, &first.run, &first.path) {
         Err(error) if matches!(error.exit, Exit::UnknownStore | Exit::BadPlan) => {
             tell(&format!("note: not checked whether each part has only its own results: {}", error.message));
             return Ok(None);
@@ -218,7 +225,7 @@ fn split(stores: &[StoreDef], parts: &[Part]) -> Result<Option<Split>> {
         planned => planned?,
     };
     let rooms = launch::rooms(&first.run.header);
-    resume::split(&plan, &stores, &rooms, &first.parts, &first.path).map(Some)
+    resume::split(plan, &stores, &rooms, &first.parts, &first.path).map(Some)
 }
 
 /// Sentences on missing and incomplete parts.

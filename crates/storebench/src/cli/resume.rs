@@ -5,11 +5,12 @@ use std::sync::atomic::AtomicBool;
 
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::{Parts, PlaceInfo, RunHeader};
+use storebench_core::result::{Parts, PlaceInfo};
 use storebench_core::store::StoreDef;
 use storebench_host::folder::Resumed;
 use storebench_host::place::{Place, image};
 use storebench_host::plan::Plan;
+use storebench_host::run::Run;
 use storebench_host::runner::event::Listener;
 use storebench_host::runner::parent::Ended;
 use storebench_host::schedule::{self, Room};
@@ -30,16 +31,16 @@ pub fn resume(
     interrupted: &AtomicBool,
 ) -> Result<(PathBuf, Ended)> {
     let path = folder.path();
-    let (plan, stores) = planned(stores, &run.header, path)?;
+    let (plan, stores) = planned(stores, &run, path)?;
     let stores = &stores[..];
-    if launch::store_infos(stores, &plan) != run.header.stores {
+    if launch::store_infos(stores, plan) != run.header.stores {
         let message =
             format!("{} was started with other versions of the stores: start a new run", path.display());
         return Err(Error::new(Exit::OtherVersion, message));
     }
-    reach::servers(stores, &plan)?;
-    reach::clients(&plan, interrupted)?;
-    trace::check_same(&plan, interrupted)?;
+    reach::servers(stores, plan)?;
+    reach::clients(plan, interrupted)?;
+    trace::check_same(plan, interrupted)?;
     let places: Places = run.header.places.iter().map(place_of).collect();
     for place in places.values() {
         launch::clean(&runs::directory("using the place of the run", place.directory())?)?;
@@ -52,16 +53,16 @@ pub fn resume(
         .iter()
         .map(|place| Room { disk: place.disk().to_owned(), ..Room::unbounded(place.place()) })
         .collect();
-    let (all, _) = schedule::cells(&plan, stores, &everywhere, &|_| None)
+    let (all, _) = schedule::cells(plan, stores, &everywhere, &|_| None)
         .map_err(|message| Error::new(Exit::BadPlan, message))?;
     let left_out: std::collections::HashSet<_> = run.header.left_out.iter().map(|left| &left.cell).collect();
     let mut cells: Vec<Cell> = all.into_iter().filter(|cell| !left_out.contains(cell)).collect();
     if let Some(parts) = &run.header.shard {
-        let split = split(&plan, stores, &everywhere, parts, path)?;
+        let split = split(plan, stores, &everywhere, parts, path)?;
         cells.retain(|cell| split.covers(parts, cell));
     }
     let header = run.header.clone();
-    let launch = Launch { plan: &plan, stores, places: &places, header, cells, is_idle: false };
+    let launch = Launch { plan, stores, places: &places, header, cells, is_idle: false };
     launch.run(&run.trials, folder, listener, interrupted)
 }
 
@@ -69,11 +70,14 @@ pub fn resume(
 ///
 /// # Errors
 /// If the plan can't be read, or this program lacks one of its stores.
-pub fn planned(stores: &[StoreDef], header: &RunHeader, path: &Path) -> Result<(Plan, Vec<StoreDef>)> {
-    let stores = libraries::of_run(stores, header)?;
+pub fn planned<'r>(stores: &[StoreDef], run: &'r Run, path: &Path) -> Result<(&'r Plan, Vec<StoreDef>)> {
+    let stores = libraries::of_run(stores, &run.header)?;
     let origin = path.join("run.json").display().to_string();
-    let plan = Plan::parse(&header.plan, &origin)?;
-    claims::of_plan(&header.plan, &origin)?;
+    let Some(plan) = run.plan() else {
+        let why = Plan::parse(&run.header.plan, &origin).err();
+        return Err(why.unwrap_or_else(|| Error::new(Exit::BadPlan, format!("{origin}: it has no plan"))));
+    };
+    claims::of_plan(&run.header.plan, &origin)?;
     for name in &plan.axes.texts(Axis::STORE) {
         super::plan::store(&stores, name)?;
     }
