@@ -135,8 +135,12 @@ fn by_fuse(file_system: &FileSystem) -> Option<Result<Driver, String>> {
     Some(find())
 }
 
-/// The command that started this process, as root: with sudo, if it is installed.
+/// The command that started this process, as root: with sudo, if it is installed. `doctor` would mount nothing that stays: the study
+/// needs root.
 pub fn with_sudo() -> String {
+    if std::env::args_os().nth(1).is_some_and(|command| command == "doctor") {
+        return "run the study as root".to_owned();
+    }
     let how = if self::program("sudo").is_some() { "sudo" } else { "as root:" };
     let program = std::env::current_exe().map_or_else(|_| "storebench".into(), PathBuf::into_os_string);
     let words = [program].into_iter().chain(std::env::args_os().skip(1));

@@ -8,7 +8,6 @@ use std::path::Path;
 use serde::Serialize;
 use storebench_core::error::{Exit, Result};
 use storebench_core::store::StoreDef;
-use storebench_host::image::driver;
 use storebench_host::plan::STUDIES;
 use storebench_report::terminal::checklist::{Group, Line, State, entry};
 use storebench_report::terminal::grid::wrap;
@@ -54,14 +53,9 @@ fn names(args: &DoctorArgs) -> Vec<String> {
 
 fn look(stores: &[StoreDef], names: &[String], directory: &Path) -> Result<Findings> {
     let here = Here::look(stores, directory)?;
-    let mut checks = checks::all(&here);
+    let checks = checks::all(&here);
     let ability = |name: &String| studies::ability(stores, name, directory);
-    let mut studies = names.iter().map(ability).collect::<Result<Vec<Ability>>>()?;
-    // As root this command would mount nothing that stays.
-    let this = driver::with_sudo();
-    let helps = |text: &mut String| *text = text.replace(&this, "run the study as root");
-    studies.iter_mut().flat_map(|study| &mut study.lacks).for_each(|lack| helps(&mut lack.reason));
-    checks.iter_mut().flat_map(|group| &mut group.lines).for_each(|line| helps(&mut line.found));
+    let studies = names.iter().map(ability).collect::<Result<Vec<Ability>>>()?;
     let complete = studies.iter().all(|study| study.lacks.is_empty());
     Ok(Findings { format: FORMAT, complete, studies, checks })
 }
