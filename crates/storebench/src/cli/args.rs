@@ -61,7 +61,7 @@ Examples:
   storebench run crud --store sqlite,lmdb --records 1000 --record-size 4KiB
   storebench advise --records 100k --size 1KiB..4KiB      recommend a store
   storebench tune sqlite --records 5000 --size 200B       find good settings
-  storebench report latest                  the tables of winners again
+  storebench report latest                  the answer and tables again
   storebench report latest --table          every figure
   storebench compare before-run after-run   what changed significantly
   storebench stores                         the stores and their guarantees
