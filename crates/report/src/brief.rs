@@ -50,14 +50,14 @@ pub struct Lines {
 
 impl Lines {
     /// All lines, in order.
-    pub fn all(self) -> impl Iterator<Item = String> {
-        self.first.into_iter().chain([self.danger, self.last].into_iter().flatten())
+    pub fn all(&self) -> impl Iterator<Item = &str> {
+        self.first.iter().chain(&self.danger).chain(&self.last).map(String::as_str)
     }
 }
 
 /// The lines, each ended, and an empty one.
 pub fn text(report: &Report<'_>, style: Style) -> String {
-    lines(report).all().map(|line| wrap(&line, style.width, "  ")).chain(["\n".to_owned()]).collect()
+    lines(report).all().map(|line| wrap(line, style.width, "  ")).chain(["\n".to_owned()]).collect()
 }
 
 /// The lines.
@@ -79,10 +79,7 @@ pub fn lines(report: &Report<'_>) -> Lines {
     let mut lines = vec![measured(report)];
     // A study with another question begins with its own answer; next to power cuts, too few trials of speed are not mentioned.
     let has_cuts = !report.blocks(&sections::CUTS).is_empty();
-    lines.splice(
-        if own.is_empty() { 0..0 } else { 1..1 },
-        own.iter().cloned().chain(crowded).take(ANSWERED),
-    );
+    lines.splice(if own.is_empty() { 0..0 } else { 1..1 }, own.iter().cloned().chain(crowded).take(ANSWERED));
     let is_named = |answer: &Answer| !answer.take.is_empty() && !answer.is_open;
     let is_told = |one: &&&Standings| !has_cuts || one.answers.iter().any(|(_, answer)| is_named(answer));
     let told: Vec<String> = compared.iter().filter(is_told).map(|one| of_group(one)).collect();

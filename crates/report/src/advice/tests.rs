@@ -137,7 +137,7 @@ fn a_store_that_takes_no_memory_at_all_is_compared_too() {
     );
     assert!((redb.times_worse.unwrap().ratio.value - 4.0).abs() < 1e-9);
     let text = advice.text(None, Style { width: 100, colour: false });
-    assert_eq!(text.matches("  best\n").count(), 1, "{text}");
+    assert_eq!(text.matches("  best  ").count(), 1, "{text}");
     assert!(
         text.contains("1.00x (tie)") && text.contains("Memory below 1.00 MiB counts as 1.00 MiB"),
         "{text}"

@@ -17,7 +17,7 @@ pub fn rule_text(rule: Rule) -> String {
         ),
         Rule::Scatter => format!(
             "Candidates, with fewer than {ENOUGH_BLOCKS} shared blocks: no further from the best than trials of the same cells \
-             lie apart in this run, at 95 % confidence for all comparisons in a combination, or within {:.0} % of it.",
+             scatter in this run, at 95 % confidence for all comparisons in a combination, or within {:.0} % of it.",
             THRESHOLD * 100.0
         ),
         Rule::Open => {

@@ -97,6 +97,6 @@ fn beside_other_programs_nothing_is_judged_and_no_budget_is_asked_for() {
     run.header.environment.cores = 2;
     run.trials.iter_mut().for_each(|trial| trial.others_processors = Some(1.8));
     let text = text(&advice(&question(), &[run]).unwrap());
-    assert!(text.contains("Not judged, looked best:  lmdb ") && text.contains("x (not judged)\n"), "{text}");
+    assert!(text.contains("Not judged, looked best:  lmdb ") && text.contains("x (not judged)  "), "{text}");
     assert!(!text.contains("--budget") && !text.contains("Too close") && !text.contains("(tie)"), "{text}");
 }
