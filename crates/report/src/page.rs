@@ -273,9 +273,7 @@ mod tests {
     fn the_rule_that_decided_is_the_one_that_is_named() {
         let block = vec![Sample::new("lmdb"), Sample::new("redb").ns(3000.0)];
         let once = page(&[samples::blocks("box", std::slice::from_ref(&block))]);
-        assert!(
-            once.contains("Candidates: too few trials") && !once.contains("paired by block, includes 1")
-        );
+        assert!(once.contains("Candidates: too few trials") && !once.contains("paired by block, includes 1"));
         let often = page(&[samples::blocks("box", &[block.clone(), block.clone(), block])]);
         assert!(often.contains("paired by block, includes 1") && !often.contains("Candidates"));
     }
