@@ -84,7 +84,7 @@ pub struct Plan {
     /// After all trials, measure undecided pairs further until this time since the start is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Period>,
-    /// Until the budget is over, measure what claims need, not undecided pairs.
+    /// Spend the budget on what claims need.
     #[serde(default, skip_serializing_if = "is_default")]
     pub for_claims: bool,
     /// The axes whose values are ranked; by default stores, or what the workload ranks.

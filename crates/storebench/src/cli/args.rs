@@ -260,7 +260,7 @@ pub struct RunArgs {
     /// Apply a preset of the study
     #[arg(long, conflicts_with = "resume")]
     pub preset: Option<String>,
-    /// Same as --preset quick: a coarse look at everything, in minutes
+    /// Same as --preset quick: a coarse look, in minutes
     #[arg(long, conflicts_with_all = ["resume", "preset"])]
     pub quick: bool,
     /// List the cells, estimate time and disk, and run nothing

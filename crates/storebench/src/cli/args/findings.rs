@@ -17,7 +17,7 @@ pub struct FindingsArgs {
     /// The folder in which the runs are, at any depth
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub directory: PathBuf,
-    /// The document, in Markdown; `-` is standard output
+    /// The document; `-` is standard output
     #[arg(long, value_name = "FILE", default_value = "docs/findings.md", value_hint = ValueHint::FilePath)]
     pub out: PathBuf,
 }
