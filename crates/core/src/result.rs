@@ -21,21 +21,21 @@ pub use storebench_disk::transit::Transit;
 
 pub use self::clients::{ClientPhase, ClientReport};
 pub use self::cut::{
-    BadState, Caught, Control, CutCheck, Cuts, Finding, Harm, KeptState, Missing, Owner, Phase,
+    BadState, FindingCount, Control, CutCheck, CutResults, StateFinding, Harm, KeptState, MissingPiece, ByteOwner, Phase,
 };
-pub use self::fault::{Aftermath, FaultCheck, FaultKind, Faults, SilentFault};
-pub use self::machine::{LimitReport, Limited, MachineReport};
+pub use self::fault::{FaultOutcome, FaultCheck, FaultKind, FaultResults, SilentFault};
+pub use self::machine::{LimitReport, LimitKind, MachineReport};
 pub(crate) use self::measured::LIBRARY_SYNCS;
 pub use self::measured::{
-    Alongside, Audit, Burst, COUNTED_BY_LIBRARY, Calls, Compacted, Course, Cpu, DISK, DISK_GROWTH, Disk,
-    Doubt, Epoch, Fragmentation, GivingBack, KillCheck, Latency, Meanwhile, Memory, Pieces, Recovery,
-    RecoveryCheck, Reopened, Rest, Round, SPACE, Second, Stored, Unknown, Written,
+    Alongside, Audit, Burst, COUNTED_BY_LIBRARY, CallStatistics, ReclaimResult, Course, Cpu, DISK, DISK_GROWTH, Disk,
+    Doubt, Epoch, Fragmentation, GivingBack, KillCheck, Latency, ConcurrentCalls, Memory, FilePieces, Recovery,
+    RecoveryCheck, Reopening, Rest, Round, SPACE, Second, StoredRecords, UnknownFigure, WrittenRecords,
 };
-pub use self::parts::Parts;
-pub use self::pauses::{Looks, Pauses, UpkeepSeen};
-pub use self::place::{Bottom, PlaceInfo};
-pub use self::reason::Reason;
-pub use self::simulated::{DiskReport, PhaseDisk};
+pub use self::parts::PlanParts;
+pub use self::pauses::{Looks, Pauses, UpkeepCount};
+pub use self::place::{StorageBacking, LocationInfo};
+pub use self::reason::LeftOutReason;
+pub use self::simulated::{DiskReport, PhaseRequests};
 use crate::cell::Cell;
 use crate::store::{Guarantee, Library, Loss, Setting, StoreBuild};
 use crate::words::words;
@@ -84,11 +84,11 @@ pub struct RunHeader {
     /// The machine.
     pub environment: Environment,
     /// The locations of files, by name.
-    pub places: Vec<PlaceInfo>,
+    pub places: Vec<LocationInfo>,
     /// The stores that take part.
     pub stores: Vec<StoreInfo>,
     /// Combinations that were left out, each with its reason.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutCell>,
     /// The blocks after which interim analyses were planned, with the blocks of earlier runs of the same answer; intervals must
     /// allow for them. Empty if nothing was to stop the run early.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -102,17 +102,17 @@ pub struct RunHeader {
     pub blocks_before: u32,
     /// The parts of the plan that it has, if it has not the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shard: Option<Parts>,
+    pub shard: Option<PlanParts>,
 }
 
 /// A combination that was left out of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct LeftOutCell {
     /// The combination.
     pub cell: Cell,
     /// Why.
     #[serde(with = "format1")]
-    pub reason: Reason,
+    pub reason: LeftOutReason,
 }
 
 /// A store that takes part in a run.
@@ -200,7 +200,7 @@ pub struct TrialResult {
     /// Whether it succeeded, and why not.
     pub outcome: Outcome,
     /// The measurements, if it succeeded.
-    pub measured: Option<Measured>,
+    pub measured: Option<Measurements>,
 }
 
 /// A background load's report of itself.
@@ -278,7 +278,7 @@ words!(Failure);
 
 /// The measurements of one trial.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct Measurements {
     /// The guarantee that the store really gave.
     pub guarantee: Guarantee,
     /// What a power cut can cost, if the workload compares settings.
@@ -312,10 +312,10 @@ pub struct Measured {
     /// Files on disk after settling and closing.
     pub disk: Disk,
     /// The records in the store at the end.
-    pub stored: Stored,
+    pub stored: StoredRecords,
     /// The records handed to the store over the whole trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub written: Option<Written>,
+    pub written: Option<WrittenRecords>,
     /// The block device under the location, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
@@ -366,7 +366,7 @@ pub struct Measured {
     pub doubts: Vec<Doubt>,
     /// Figures that this machine cannot give, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unknown: Vec<Unknown>,
+    pub unknown: Vec<UnknownFigure>,
 }
 
 fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
@@ -455,7 +455,7 @@ pub struct Load {
     pub counters: Option<Counters>,
     /// The writes that aged the set afterwards, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub aged: Option<Aged>,
+    pub aged: Option<AgingPass>,
     /// The rest after it; absent if operations began at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rest: Option<Rest>,
@@ -463,7 +463,7 @@ pub struct Load {
 
 /// The records that were loaded were overwritten before the first operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Aged {
+pub struct AgingPass {
     /// The times that each was.
     pub times: u32,
     /// Time within the store's calls, in nanoseconds.
@@ -522,7 +522,7 @@ pub struct OperationResult {
     pub counters: Option<Counters>,
     /// The requests to a simulated disk, if the operation has no counters: its phase's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phase_disk: Option<PhaseDisk>,
+    pub phase_disk: Option<PhaseRequests>,
     /// Second by second, if it took longer than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Second>,
@@ -538,7 +538,7 @@ impl TrialResult {
     }
 
     /// The measurements, if the trial succeeded.
-    pub fn ok(&self) -> Option<&Measured> {
+    pub fn ok(&self) -> Option<&Measurements> {
         match self.outcome {
             Outcome::Ok => self.measured.as_ref(),
             Outcome::Failed { .. } | Outcome::Unsupported { .. } => None,

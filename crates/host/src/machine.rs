@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::calibrate::Core;
 pub use self::profiles::{NAMES, shipped};
-use storebench_core::result::Limited;
+use storebench_core::result::LimitKind;
 use storebench_core::shown::quoted;
 use storebench_core::units::{Bytes, Percent, as_text, exact_bytes, parse_bytes};
 
@@ -54,7 +54,7 @@ pub struct Machine {
     pub disk: Option<String>,
     /// Limits without which a trial runs all the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub optional: Vec<Limited>,
+    pub optional: Vec<LimitKind>,
     /// The published figures of one of its cores: the share is found by taking the same measures here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core: Option<Core>,
@@ -68,16 +68,16 @@ pub struct Machine {
 
 impl Machine {
     /// Its limits, in the units of [`Limited`].
-    pub fn limits(&self) -> BTreeMap<Limited, u64> {
+    pub fn limits(&self) -> BTreeMap<LimitKind, u64> {
         let share = self.share.map(|share| share.0 / 100.0 * f64::from(self.processors.unwrap_or(1)) * 1e6);
         let all = [
-            (Limited::Memory, self.memory.map(|memory| memory.0)),
-            (Limited::Processors, self.processors.map(u64::from)),
-            (Limited::Share, share.map(|millionths| millionths.round() as u64)),
-            (Limited::ReadBandwidth, self.read_bandwidth.map(|rate| rate.0)),
-            (Limited::WriteBandwidth, self.write_bandwidth.map(|rate| rate.0)),
-            (Limited::ReadOperations, self.read_operations),
-            (Limited::WriteOperations, self.write_operations),
+            (LimitKind::Memory, self.memory.map(|memory| memory.0)),
+            (LimitKind::Processors, self.processors.map(u64::from)),
+            (LimitKind::Share, share.map(|millionths| millionths.round() as u64)),
+            (LimitKind::ReadBandwidth, self.read_bandwidth.map(|rate| rate.0)),
+            (LimitKind::WriteBandwidth, self.write_bandwidth.map(|rate| rate.0)),
+            (LimitKind::ReadOperations, self.read_operations),
+            (LimitKind::WriteOperations, self.write_operations),
         ];
         all.into_iter().filter_map(|(limit, value)| Some((limit, value?))).collect()
     }
@@ -109,7 +109,7 @@ impl Machine {
             return Err(format!("{limit} is 0: it must be more; leave it out if it is not limited"));
         }
         let large = self.limits().into_iter().find(|(limit, value)| {
-            matches!(limit, Limited::Processors | Limited::ReadOperations | Limited::WriteOperations)
+            matches!(limit, LimitKind::Processors | LimitKind::ReadOperations | LimitKind::WriteOperations)
                 && *value > MOST
         });
         if let Some((limit, _)) = large {
@@ -176,12 +176,12 @@ mod tests {
         )
         .unwrap();
         let expected = [
-            (Limited::Memory, 64 << 20),
-            (Limited::Processors, 2),
-            (Limited::Share, 250_000),
-            (Limited::ReadBandwidth, 25_000_000),
-            (Limited::WriteBandwidth, 1 << 20),
-            (Limited::ReadOperations, 1500),
+            (LimitKind::Memory, 64 << 20),
+            (LimitKind::Processors, 2),
+            (LimitKind::Share, 250_000),
+            (LimitKind::ReadBandwidth, 25_000_000),
+            (LimitKind::WriteBandwidth, 1 << 20),
+            (LimitKind::ReadOperations, 1500),
         ];
         assert_eq!(machine.limits().into_iter().collect::<Vec<_>>(), expected);
         assert_eq!((machine.slowness(), Machine::default().slowness()), (4.0, 1.0));
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(machine.clone().with_files(false), machine);
         assert_eq!(
             machine.clone().with_files(true).limits().into_keys().collect::<Vec<_>>(),
-            [Limited::Memory]
+            [LimitKind::Memory]
         );
         let without = Machine { disk: None, ..machine };
         assert_eq!(without.clone().with_files(true), without);

@@ -9,7 +9,7 @@ use crate::plan::{ALWAYS_CROSSED, Plan};
 use storebench_core::axis::table::HERE;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Background, Cache, Cell, GuaranteeChoice, Tuning};
-use storebench_core::result::{LeftOut, Reason};
+use storebench_core::result::{LeftOutCell, LeftOutReason};
 use storebench_core::store::{Guarantee, StoreDef};
 use storebench_core::units::grouped;
 use storebench_core::workload::case::Case;
@@ -40,7 +40,7 @@ impl Room {
 }
 
 /// Says what a cell lacks here, if anything: its place, the needs of its background load, the limits of its machine.
-pub type Lacking<'a> = &'a dyn Fn(&Cell) -> Option<Reason>;
+pub type Lacking<'a> = &'a dyn Fn(&Cell) -> Option<LeftOutReason>;
 
 /// The most combinations that a plan can have, including those that are left out: a slip in a range would use up all memory, and
 /// no user has the time to run as many.
@@ -55,12 +55,12 @@ pub fn cells(
     stores: &[StoreDef],
     rooms: &[Room],
     lacking: Lacking<'_>,
-) -> Result<(Vec<Cell>, Vec<LeftOut>), String> {
+) -> Result<(Vec<Cell>, Vec<LeftOutCell>), String> {
     let mut cells = Vec::new();
     let mut left_out = Vec::new();
     for (cell, reason) in judged(plan, stores, rooms, lacking)? {
         match reason {
-            Some(reason) => left_out.push(LeftOut { cell, reason }),
+            Some(reason) => left_out.push(LeftOutCell { cell, reason }),
             None => cells.push(cell),
         }
     }
@@ -73,7 +73,7 @@ pub fn judged(
     stores: &[StoreDef],
     rooms: &[Room],
     lacking: Lacking<'_>,
-) -> Result<Vec<(Cell, Option<Reason>)>, String> {
+) -> Result<Vec<(Cell, Option<LeftOutReason>)>, String> {
     let places = places(rooms);
     check_count(plan, places.len())?;
     let judge = |mut cell: Cell| {
@@ -120,7 +120,7 @@ fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
 fn on_its_machines_disk(plan: &Plan, cell: &Cell, rooms: &[Room], lacking: Lacking<'_>) -> Option<Cell> {
     let on = cell.clone().with(Axis::DISK, Value::word(&plan.disk_of_machine(cell)?));
     let is_there = rooms.iter().any(|room| room.is_of(&on));
-    (is_there && !matches!(lacking(&on), Some(Reason::NoPlace { .. }))).then_some(on)
+    (is_there && !matches!(lacking(&on), Some(LeftOutReason::NoPlace { .. }))).then_some(on)
 }
 
 /// The guarantee at which a cell runs if its store does not offer the one asked for: the next stronger, if offered.
@@ -194,22 +194,22 @@ fn variants(plan: &Plan, cell: &Cell) -> Vec<Cell> {
 
 /// Why a cell can't be measured on a server that was running before: another place than the first, limits, an
 /// empty cache.
-fn reason_of_elsewhere(plan: &Plan, case: &Case<'_>, rooms: &[Room]) -> Option<Reason> {
+fn reason_of_elsewhere(plan: &Plan, case: &Case<'_>, rooms: &[Room]) -> Option<LeftOutReason> {
     let cell = case.cell;
     if !case.is_elsewhere() {
         None
     } else if rooms.first().is_some_and(|first| first.name != cell.place()) || cell.disk() != HERE {
-        Some(Reason::PlaceElsewhere)
+        Some(LeftOutReason::PlaceElsewhere)
     } else if cell.cache() == Cache::Cold {
-        Some(Reason::CacheElsewhere)
+        Some(LeftOutReason::CacheElsewhere)
     } else if plan.machine(cell.machine()).is_some() {
-        Some(Reason::MachineElsewhere)
+        Some(LeftOutReason::MachineElsewhere)
     } else {
         None
     }
 }
 
-fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Option<Reason> {
+fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Option<LeftOutReason> {
     let workload = plan.workload.def();
     // If the place does not exist, that is the reason, whatever room it had.
     let (free_bytes, had_bytes) =
@@ -219,10 +219,10 @@ fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Opt
     }
     let lacks = case.store().filter(|_| !case.is_elsewhere()).and_then(StoreDef::lacks);
     if let Some(why) = lacks {
-        return Some(Reason::NoServer { why });
+        return Some(LeftOutReason::NoServer { why });
     }
     if case.cell.tuning() == Tuning::Share && case.memory_limit.is_none() {
-        return Some(Reason::NothingToShare { machine: case.cell.machine().to_owned() });
+        return Some(LeftOutReason::NothingToShare { machine: case.cell.machine().to_owned() });
     }
     let beside = match case.cell.background() {
         Background::Disk(_) => disk_file_bytes(free_bytes),
@@ -230,14 +230,14 @@ fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Opt
     };
     let needed_bytes = plan.room_bytes(case) + beside as f64;
     if needed_bytes > free_bytes as f64 {
-        return Some(Reason::NoRoom { needed_bytes, free_bytes });
+        return Some(LeftOutReason::NoRoom { needed_bytes, free_bytes });
     }
     let machine = plan.machine(case.cell.machine()).and_then(|machine| machine.memory);
     // Memory that is prepared ahead of the work is not charged to a limit.
     let limited = machine.map(|memory| (case.kept_in_memory((workload.held)(case)), memory.0));
     let needs = [Some(((workload.memory)(case), had_bytes)), limited];
     let lacking = needs.into_iter().flatten().find(|(needed, had)| *needed > *had as f64);
-    lacking.map(|(needed_bytes, had_bytes)| Reason::NoMemory { needed_bytes, had_bytes })
+    lacking.map(|(needed_bytes, had_bytes)| LeftOutReason::NoMemory { needed_bytes, had_bytes })
 }
 
 /// The seed of a block's data and choices, the same for all its cells: the plan's own in the first block, another in each
@@ -306,7 +306,7 @@ mod tests {
         let (cells, left_out) = cells(&plan(), &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
         // 4 sizes x 5 counts, less the three combinations that paper 000's tables leave empty; 2 kinds of data, 2 stores.
         assert_eq!((cells.len(), left_out.len()), (17 * 4, 3 * 4));
-        assert!(left_out.iter().all(|left| matches!(left.reason, Reason::TooLarge { .. })), "{left_out:?}");
+        assert!(left_out.iter().all(|left| matches!(left.reason, LeftOutReason::TooLarge { .. })), "{left_out:?}");
         let ids: HashSet<_> = cells.iter().map(Cell::id).collect();
         assert_eq!(ids.len(), cells.len());
     }
@@ -316,7 +316,7 @@ mod tests {
         let mut plan = plan();
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(1000), &|_| None).unwrap();
         assert!(
-            cells.is_empty() && matches!(left_out[0].reason, Reason::NoRoom { free_bytes: 1000, .. }),
+            cells.is_empty() && matches!(left_out[0].reason, LeftOutReason::NoRoom { free_bytes: 1000, .. }),
             "{left_out:?}"
         );
         // Data that are kept in memory have to fit there; those that are kept nowhere fit.
@@ -324,7 +324,7 @@ mod tests {
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &small, &|_| None).unwrap();
         let for_memory: Vec<_> = left_out
             .iter()
-            .filter(|left| matches!(left.reason, Reason::NoMemory { had_bytes, .. } if had_bytes == 1 << 30))
+            .filter(|left| matches!(left.reason, LeftOutReason::NoMemory { had_bytes, .. } if had_bytes == 1 << 30))
             .collect();
         assert!(
             !for_memory.is_empty() && for_memory.iter().all(|left| left.cell.store() == "memory"),
@@ -337,9 +337,9 @@ mod tests {
         assert!(cells.is_empty());
         assert_eq!(
             left_out[0].reason,
-            Reason::NotOffered { store: "null".into(), guarantee: Guarantee::Power }
+            LeftOutReason::NotOffered { store: "null".into(), guarantee: Guarantee::Power }
         );
-        assert_eq!(left_out[1].reason, Reason::UnknownStore { store: "nosuch".into() });
+        assert_eq!(left_out[1].reason, LeftOutReason::UnknownStore { store: "nosuch".into() });
     }
 
     #[test]
@@ -365,7 +365,7 @@ mod tests {
         let (_, left_out) = super::cells(&plan, &stores, &rooms(10_000_000_000), &|_| None).unwrap();
         assert!(left_out.iter().any(|left| {
             left.cell.store() == "engine"
-                && matches!(left.reason, Reason::NoRoom { needed_bytes: 15.776e9, .. })
+                && matches!(left.reason, LeftOutReason::NoRoom { needed_bytes: 15.776e9, .. })
         }));
     }
 
@@ -402,7 +402,7 @@ mod tests {
         plan.axes.set(Axis::CACHE, [Cache::Warm, Cache::Cold]);
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
         let cold = |cell: &&Cell| cell.cache() == Cache::Cold;
-        let forgets = Reason::KeepsNothing { store: "memory".into() };
+        let forgets = LeftOutReason::KeepsNothing { store: "memory".into() };
         assert!(cells.iter().filter(cold).all(|cell| cell.store() == "null"));
         assert_eq!(cells.iter().filter(cold).count(), 17 * 2);
         assert_eq!(left_out.iter().filter(|left| left.reason == forgets).count(), 20 * 2);
@@ -412,7 +412,7 @@ mod tests {
     fn loads_that_the_machine_can_t_run_are_left_out() {
         let mut plan = plan();
         plan.axes.set(Axis::BACKGROUND, [Background::None, Background::Video]);
-        let lacks = Reason::NoBackground { why: "apt-get install ffmpeg".into() };
+        let lacks = LeftOutReason::NoBackground { why: "apt-get install ffmpeg".into() };
         let lacking = |cell: &Cell| (cell.background() == Background::Video).then(|| lacks.clone());
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &lacking).unwrap();
         assert_eq!(cells.len(), 17 * 4);
@@ -427,12 +427,12 @@ mod tests {
         plan.machines.insert("small".into(), toml::from_str(limits).unwrap());
         plan.axes.set(Axis::MACHINE, ["here", "small"].map(Value::word));
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
-        let left_out: Vec<&LeftOut> =
-            left_out.iter().filter(|left| matches!(left.reason, Reason::NoMemory { .. })).collect();
+        let left_out: Vec<&LeftOutCell> =
+            left_out.iter().filter(|left| matches!(left.reason, LeftOutReason::NoMemory { .. })).collect();
         assert!(left_out.iter().all(|left| left.cell.machine() == "small" && left.cell.store() == "memory"));
         let in_memory = |cell: &Cell| cell.store() == "memory" && cell.machine() == "small";
         assert!(!left_out.is_empty() && cells.iter().any(in_memory), "{left_out:?}");
-        let had = |left: &LeftOut| matches!(left.reason, Reason::NoMemory { had_bytes, .. } if had_bytes == 4 << 20);
+        let had = |left: &LeftOutCell| matches!(left.reason, LeftOutReason::NoMemory { had_bytes, .. } if had_bytes == 4 << 20);
         assert!(left_out.iter().all(|left| had(left)));
     }
 
@@ -452,7 +452,7 @@ mod tests {
         let stores = [store];
         let (cells, left_out) = super::cells(&plan, &stores, &rooms(u64::MAX), &|_| None).unwrap();
         assert_eq!((cells.len(), left_out.len()), (3, 1));
-        assert_eq!(left_out[0].reason, Reason::NothingToShare { machine: "here".into() });
+        assert_eq!(left_out[0].reason, LeftOutReason::NothingToShare { machine: "here".into() });
         let opened = |plan: &Plan| -> Vec<Option<String>> {
             cells.iter().map(|cell| plan.settings_to_open(cell, &stores).remove("cache")).collect()
         };
@@ -530,13 +530,13 @@ mod tests {
             [on("here", "here", u64::MAX), on("here", "steady", 1000), on("ext4", "steady", u64::MAX)];
         let lacking = |cell: &Cell| {
             let there = rooms.iter().any(|room| room.name == cell.place() && room.disk == cell.disk());
-            (!there).then(|| Reason::NoPlace { why: "there is none".into() })
+            (!there).then(|| LeftOutReason::NoPlace { why: "there is none".into() })
         };
         let (cells, left_out) = super::cells(&plan, &[NULL], &rooms, &lacking).unwrap();
         let sites: HashSet<String> = cells.iter().map(|cell| cell.site().to_string()).collect();
         assert_eq!(sites, ["here", "ext4 on simulated steady"].map(str::to_owned).into());
         let of_a_place =
-            |left: &&LeftOut| matches!(left.reason, Reason::NoPlace { .. } | Reason::NoRoom { .. });
+            |left: &&LeftOutCell| matches!(left.reason, LeftOutReason::NoPlace { .. } | LeftOutReason::NoRoom { .. });
         let for_a_place = left_out.iter().filter(of_a_place);
         let sites: HashSet<String> = for_a_place.map(|left| left.cell.site().to_string()).collect();
         assert_eq!(sites, ["ext4", "here on simulated steady"].map(str::to_owned).into());

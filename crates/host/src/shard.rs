@@ -17,7 +17,7 @@ use crate::schedule::{self, Room};
 use storebench_core::axis::{Axis, Role};
 use storebench_core::cell::Cell;
 use storebench_core::measure::probe::Probe;
-use storebench_core::result::{Parts, Reason};
+use storebench_core::result::{PlanParts, LeftOutReason};
 use storebench_core::store::StoreDef;
 
 /// The place whose costs weigh all cells: a measured one would differ between machines.
@@ -50,7 +50,7 @@ impl FromStr for Shard {
             (_, 0) => Err("there is at least one part: 1/1 is the whole".into()),
             (0, of) => Err(format!("parts are numbered from 1: 1/{of} to {of}/{of}")),
             (part, of) if part > of => Err(format!("there is no part {part} of {of}: the last is {of}/{of}")),
-            (_, of) if of > Parts::MOST => Err(format!("{of} parts are too many: at most {}", Parts::MOST)),
+            (_, of) if of > PlanParts::MOST => Err(format!("{of} parts are too many: at most {}", PlanParts::MOST)),
             (part, of) => Ok(Shard { part, of }),
         }
     }
@@ -107,7 +107,7 @@ impl Split {
             let meeting = split.meetings.entry(split.position(&cell)).or_default();
             meeting.combinations += 1;
             // Whether a server is installed depends on the machine.
-            if matches!(reason, None | Some(Reason::NoServer { .. })) {
+            if matches!(reason, None | Some(LeftOutReason::NoServer { .. })) {
                 let trial_s = plan.time(&cell, stores, &USUAL_PLACE).trial_s;
                 meeting.time_us = meeting.time_us.saturating_add((trial_s * 1e6).round().max(1.0) as u64);
             }
@@ -153,7 +153,7 @@ impl Split {
     }
 
     /// Whether a cell is in one of some parts.
-    pub fn covers(&self, parts: &Parts, cell: &Cell) -> bool {
+    pub fn covers(&self, parts: &PlanParts, cell: &Cell) -> bool {
         self.part_of(cell).is_some_and(|part| parts.parts.contains(&part))
     }
 
@@ -171,9 +171,9 @@ impl Split {
     }
 
     /// A part, as a run's header records it.
-    pub fn parts(&self, part: u32) -> Parts {
+    pub fn parts(&self, part: u32) -> PlanParts {
         let combinations = self.of_part(part).map(|meeting| meeting.combinations).sum();
-        Parts { parts: vec![part], of: self.of, combinations, split: self.digest.clone() }
+        PlanParts { parts: vec![part], of: self.of, combinations, split: self.digest.clone() }
     }
 
     /// The share of a part in the estimated time of all.
@@ -260,7 +260,7 @@ mod tests {
             prop_assert_eq!(&there.digest, &split.digest);
             let (cells, left_out) = schedule::cells(&plan, &STORES, &small, &|_| None).unwrap();
             let all: Vec<&Cell> = cells.iter().chain(left_out.iter().map(|left| &left.cell)).collect();
-            let parts: Vec<Parts> = (1..=of).map(|part| split.parts(part)).collect();
+            let parts: Vec<PlanParts> = (1..=of).map(|part| split.parts(part)).collect();
             let counted: u64 = parts.iter().map(|parts| parts.combinations).sum();
             prop_assert_eq!(counted, all.len() as u64);
             for parts in &parts {

@@ -3,7 +3,7 @@
 pub mod checks;
 
 use serde::{Serialize, Serializer};
-use storebench_core::result::{Counters, Device, Latency, Measured, OperationResult, Requests, Traffic};
+use storebench_core::result::{Counters, Device, Latency, Measurements, OperationResult, Requests, Traffic};
 use storebench_core::units::{rough_bytes, rough_ns, three_digits};
 use storebench_core::words::words;
 use storebench_core::workload::replay::SPEED_REACHED;
@@ -64,7 +64,7 @@ pub enum Value {
     /// The latencies of some calls, in nanoseconds: of a timed operation, or of anything else with a distribution.
     Latency(fn(&Latency) -> u64),
     /// A trial as a whole.
-    Trial(fn(&Measured) -> Option<f64>),
+    Trial(fn(&Measurements) -> Option<f64>),
 }
 
 /// How the clock of the timed loop limits a column's values.
@@ -119,7 +119,7 @@ impl Column {
     }
 
     /// The value of a trial; `None` for columns of operations.
-    pub fn of_trial(&self, measured: &Measured) -> Option<f64> {
+    pub fn of_trial(&self, measured: &Measurements) -> Option<f64> {
         match self.value {
             Value::Operation(_) | Value::Latency(_) => None,
             Value::Trial(value) => value(measured),
@@ -128,7 +128,7 @@ impl Column {
 
     /// The value in a trial; `operation` selects the operation. `None` if a column of operations has none, or
     /// the operation's figures are doubtful. A late disk does not affect counts.
-    pub fn of(&self, measured: &Measured, operation: Option<&OperationResult>) -> Option<f64> {
+    pub fn of(&self, measured: &Measurements, operation: Option<&OperationResult>) -> Option<f64> {
         match self.value {
             Value::Operation(_) | Value::Latency(_) => {
                 let is_sound = |operation: &&OperationResult| {
@@ -196,7 +196,7 @@ const fn trial(
     title: &'static str,
     unit: Unit,
     better: Better,
-    value: fn(&Measured) -> Option<f64>,
+    value: fn(&Measurements) -> Option<f64>,
 ) -> Column {
     let value = Value::Trial(value);
     Column { id, title, unit, better, value, clocked: Clocked::No, counts_requests: false, in_tables: true }
@@ -258,7 +258,7 @@ pub const PEAK_WITH_PAGE_CACHE: Column =
 
 /// Value bytes over bytes on disk: the figure of paper 000, in its claims and tables.
 pub const SPACE_EFFICIENCY: Column =
-    trial("space_efficiency", "space efficiency", Unit::Share, Better::Higher, Measured::space_efficiency)
+    trial("space_efficiency", "space efficiency", Unit::Share, Better::Higher, Measurements::space_efficiency)
         .closer();
 
 /// Bytes on disk per byte of values: the space by which stores are ranked.
@@ -267,7 +267,7 @@ pub const SPACE_AMPLIFICATION: Column = trial(
     "space amp.",
     Unit::Count,
     Better::Lower,
-    Measured::space_amplification,
+    Measurements::space_amplification,
 );
 
 /// Space on disk beyond the files' lengths: the ends of their last clusters, folders, and space that a file system has reserved
@@ -411,7 +411,7 @@ pub const COLUMNS: &[Column] = &[
         m.known_disk().map(|disk| disk.apparent_bytes as f64)
     }),
     BEYOND_LENGTHS,
-    trial("disk_growth", "disk, last/first round", Unit::Share, Better::Lower, Measured::disk_growth)
+    trial("disk_growth", "disk, last/first round", Unit::Share, Better::Lower, Measurements::disk_growth)
         .closer(),
     trial("files", "files", Unit::Count, Better::Neither, |m| m.known_disk().map(|disk| disk.files as f64)),
     trial("values_stored", "values", Unit::Bytes, Better::Neither, |m| Some(m.stored.value_bytes as f64)),
@@ -504,7 +504,7 @@ fn asked(operation: &OperationResult, number: fn(&Requests) -> u64) -> Option<f6
     over(number(requests), operations)
 }
 
-fn asked_in_load(measured: &Measured) -> Option<&Requests> {
+fn asked_in_load(measured: &Measurements) -> Option<&Requests> {
     measured.load.counters.as_ref()?.disk.as_ref()
 }
 
@@ -528,7 +528,7 @@ fn over(numerator: u64, denominator: u64) -> Option<f64> {
 }
 
 /// Bytes written to the device over bytes of the records handed to the store, keys included.
-fn write_amplification(measured: &Measured, traffic: fn(&Device) -> &Traffic) -> Option<f64> {
+fn write_amplification(measured: &Measurements, traffic: fn(&Device) -> &Traffic) -> Option<f64> {
     over(traffic(measured.device.as_ref()?).written_bytes, measured.written?.bytes())
 }
 
@@ -562,7 +562,7 @@ mod tests {
     fn loading_has_a_rate_where_something_was_loaded() {
         let rate = |records, store_ns| {
             let load = storebench_core::result::Load { records, store_ns, ..Default::default() };
-            let measured = Measured { load, ..samples::measured(1000.0) };
+            let measured = Measurements { load, ..samples::measured(1000.0) };
             COLUMNS.iter().find(|column| column.id == "load_rate").unwrap().of_trial(&measured)
         };
         assert_eq!(rate(3_000, 2_000_000_000), Some(1_500.0));
@@ -588,7 +588,7 @@ mod tests {
     #[test]
     fn write_amplification_counts_all_that_was_handed_over() {
         let mut measured = samples::measured(1000.0);
-        let of = |measured: &Measured, id: &str| {
+        let of = |measured: &Measurements, id: &str| {
             COLUMNS.iter().find(|column| column.id == id).unwrap().of_trial(measured)
         };
         let handed = (67_200 + 1_075_200) as f64;

@@ -19,7 +19,7 @@ use std::fmt;
 
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::Axis;
-use storebench_core::result::{Measured, PlaceInfo, RunHeader};
+use storebench_core::result::{Measurements, LocationInfo, RunHeader};
 use storebench_core::store::{Setting, StoreDef};
 use storebench_core::units::{CountRange, Sizes, counted};
 use storebench_core::workload::operation::Operation;
@@ -59,7 +59,7 @@ pub struct Tuned {
     /// The machine's name.
     pub hardware: String,
     /// The place where the store's files were.
-    pub place: Option<PlaceInfo>,
+    pub place: Option<LocationInfo>,
     /// The records of the measurements.
     pub records: (Sizes, CountRange),
     /// The promise of the default, which reported settings keep.
@@ -243,7 +243,7 @@ impl Tuned {
     }
 }
 
-fn default_of(run: &Run) -> Option<&Measured> {
+fn default_of(run: &Run) -> Option<&Measurements> {
     let default = run.trials.iter().filter(|trial| trial.cell.settings().next().is_none());
     default.filter_map(|trial| trial.ok()).next()
 }
@@ -285,7 +285,7 @@ fn gain(runs: &[Run], races: &[(usize, Raced)], judge: &Judge<'_>, question: &Qu
     let run = &runs[*index];
     let looks = run.header.looks.len().max(1);
     let confidence = interim::confidence(looks);
-    let measured = |settings: &Settings| -> Vec<(BlockKey, &Measured)> {
+    let measured = |settings: &Settings| -> Vec<(BlockKey, &Measurements)> {
         let own = run.trials.iter().filter(|trial| judge::settings_of(&trial.cell) == *settings);
         let key = |block| BlockKey { run: *index, block };
         own.filter_map(|trial| Some((key(trial.block), trial.ok()?))).collect()
@@ -320,12 +320,12 @@ fn gain(runs: &[Run], races: &[(usize, Raced)], judge: &Judge<'_>, question: &Qu
 }
 
 /// The mean latency of an operation, by block.
-fn by_block(trials: &[(BlockKey, &Measured)], operation: Operation) -> Series<BlockKey> {
-    let latency = |measured: &Measured| MEAN_LATENCY.of_operation(measured.operation(operation.name())?);
+fn by_block(trials: &[(BlockKey, &Measurements)], operation: Operation) -> Series<BlockKey> {
+    let latency = |measured: &Measurements| MEAN_LATENCY.of_operation(measured.operation(operation.name())?);
     trials.iter().filter_map(|(block, measured)| Some((*block, latency(measured)?))).collect()
 }
 
-fn side(trials: &[(BlockKey, &Measured)], mix: &Mix, basis: Basis) -> Option<Side> {
+fn side(trials: &[(BlockKey, &Measurements)], mix: &Mix, basis: Basis) -> Option<Side> {
     let figures: Vec<Figures> =
         trials.iter().filter_map(|(_, measured)| Figures::of(measured, mix, basis)).collect();
     let mean = |value: fn(&Figures) -> f64| {

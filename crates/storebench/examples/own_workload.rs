@@ -12,7 +12,7 @@ use storebench_core::axis::{Axis, AxisDef, Presence, Role, Value, own};
 use storebench_core::measure::clock::Clock;
 use storebench_core::measure::latency::Latencies;
 use storebench_core::measure::probe::Probe;
-use storebench_core::result::Measured;
+use storebench_core::result::Measurements;
 use storebench_core::store::Guarantee;
 use storebench_core::units::parse_count;
 use storebench_core::workload::bare::{Bare, operation};
@@ -82,7 +82,7 @@ fn bytes(case: &Case<'_>) -> u64 {
 }
 
 /// The trial: everything is prepared before it begins; only the calls are timed.
-fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
+fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
     let spec = asked.spec;
     let lines: u64 = spec.cell.typed(Axis::of(&LINES)).unwrap_or(1);
     let by_rename = spec.cell.text(Axis::of(&WAY)) == "rename";

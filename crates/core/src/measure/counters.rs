@@ -11,7 +11,7 @@ use crate::measure::children;
 use crate::measure::disk_requests;
 use crate::measure::process;
 use crate::measure::syncs::{self, Syncs};
-use crate::result::{Counters, Requests, Unknown};
+use crate::result::{Counters, Requests, UnknownFigure};
 
 #[derive(Debug, Clone)]
 pub struct Snapshot {
@@ -85,8 +85,8 @@ impl Snapshot {
 }
 
 /// The counters that this process can't have, and why.
-pub fn unknown() -> Vec<Unknown> {
-    let unknown = |figure: &str, reason: String| Unknown { figure: figure.into(), reason };
+pub fn unknown() -> Vec<UnknownFigure> {
+    let unknown = |figure: &str, reason: String| UnknownFigure { figure: figure.into(), reason };
     let uncounted = match syncs::in_effect() {
         Ok(()) => children::is_there().then_some(OF_A_SERVER),
         Err(reason) => Some(reason),

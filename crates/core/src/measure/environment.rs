@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::kernel::{memory, mounts};
 use crate::measure::clock::Clock;
-use crate::result::{Environment, PlaceInfo};
+use crate::result::{Environment, LocationInfo};
 use crate::shown;
 
 /// Describes the machine. What is not known is left out.
@@ -53,12 +53,12 @@ pub fn memory_available_bytes() -> Option<u64> {
 }
 
 /// Describes the file system and the device under `path`, which exists.
-pub fn place(name: &str, path: &Path) -> std::io::Result<PlaceInfo> {
+pub fn place(name: &str, path: &Path) -> std::io::Result<LocationInfo> {
     let device = fs::metadata(path)?.dev();
     let space = rustix::fs::statvfs(path)?;
     let mount = fs::canonicalize(path).and_then(|path| mounts::holding(&path)).ok().flatten();
     let block = block_device(device, mount.as_ref().map(|mount| mount.source.as_path()));
-    Ok(PlaceInfo {
+    Ok(LocationInfo {
         name: name.into(),
         place: None,
         path: path.display().to_string(),

@@ -17,10 +17,10 @@ pub(crate) use self::enter::allowed_processors;
 pub use self::files::{Evidence, evidence, hold, in_force};
 pub use self::reach::{Decision, Held, Reach};
 pub use self::share::beyond_share;
-use crate::result::Limited;
+use crate::result::LimitKind;
 use crate::words::words;
 
-pub(crate) type Limits = BTreeMap<Limited, u64>;
+pub(crate) type Limits = BTreeMap<LimitKind, u64>;
 
 /// A cgroup controller, with the name of version 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::VariantArray, strum::VariantNames)]
@@ -39,11 +39,11 @@ pub(crate) enum Controller {
 words!(Controller, all);
 
 impl Controller {
-    pub fn of(limit: Limited) -> Controller {
+    pub fn of(limit: LimitKind) -> Controller {
         match limit {
-            Limited::Memory => Controller::Memory,
-            Limited::Processors => Controller::Cpuset,
-            Limited::Share => Controller::Cpu,
+            LimitKind::Memory => Controller::Memory,
+            LimitKind::Processors => Controller::Cpuset,
+            LimitKind::Share => Controller::Cpu,
             _ => Controller::Io,
         }
     }

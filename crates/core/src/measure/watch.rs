@@ -6,7 +6,7 @@ use crate::measure::cgroup::Group;
 use crate::measure::device::DeviceSpec;
 use crate::measure::device::{self, BlockDevice};
 use crate::measure::{counters, process, processors};
-use crate::result::{Cpu, Device, Processors, Traffic, Unknown};
+use crate::result::{Cpu, Device, Processors, Traffic, UnknownFigure};
 
 /// What can't be watched is unknown, and the trial goes on.
 pub struct Watch<'a> {
@@ -33,7 +33,7 @@ pub(crate) struct TrialUse {
     pub device: Option<Device>,
     /// The peak of the trial's cgroup.
     pub charged_bytes: Option<u64>,
-    pub unknown: Vec<Unknown>,
+    pub unknown: Vec<UnknownFigure>,
 }
 
 impl<'a> Watch<'a> {
@@ -84,7 +84,7 @@ impl<'a> Watch<'a> {
         ];
         unknown.extend(
             reasons.into_iter().filter_map(|(figure, reason)| {
-                Some(Unknown { figure: figure.into(), reason: reason?.clone() })
+                Some(UnknownFigure { figure: figure.into(), reason: reason?.clone() })
             }),
         );
         TrialUse {

@@ -17,7 +17,7 @@ use crate::words::words;
 #[serde(rename_all = "kebab-case")]
 #[derive(strum::VariantNames)]
 #[strum(serialize_all = "snake_case")]
-pub enum Finding {
+pub enum StateFinding {
     /// All that was acknowledged is there, and the store works on.
     Held,
     /// The newest of what was acknowledged is missing, and nothing before it.
@@ -46,15 +46,15 @@ pub enum Finding {
     FileSystem,
 }
 
-words!(Finding, all);
+words!(StateFinding, all);
 
-impl Finding {
+impl StateFinding {
     /// Whether a tier lets a power cut cost that. A state that can't be mounted says nothing of the store.
     pub fn is_allowed(self, tier: Guarantee) -> bool {
         match tier {
             Guarantee::None => true,
-            Guarantee::Process => matches!(self, Finding::Held | Finding::Lost | Finding::FileSystem),
-            Guarantee::Power | Guarantee::Node => matches!(self, Finding::Held | Finding::FileSystem),
+            Guarantee::Process => matches!(self, StateFinding::Held | StateFinding::Lost | StateFinding::FileSystem),
+            Guarantee::Power | Guarantee::Node => matches!(self, StateFinding::Held | StateFinding::FileSystem),
         }
     }
 
@@ -65,10 +65,10 @@ impl Finding {
             return None;
         }
         match self {
-            Finding::Held | Finding::FileSystem => None,
-            Finding::Lost | Finding::Wrong | Finding::Resurrected => Some(Harm::Lost),
-            Finding::Torn => Some(Harm::Torn),
-            Finding::Hole => Some(Harm::Hole),
+            StateFinding::Held | StateFinding::FileSystem => None,
+            StateFinding::Lost | StateFinding::Wrong | StateFinding::Resurrected => Some(Harm::Lost),
+            StateFinding::Torn => Some(Harm::Torn),
+            StateFinding::Hole => Some(Harm::Hole),
             _ if is_unacknowledged => Some(Harm::Created),
             _ => Some(Harm::ByHand),
         }
@@ -77,19 +77,19 @@ impl Finding {
     /// For tables, about states: `in 3 the newest records are lost`.
     pub fn words(self) -> &'static str {
         match self {
-            Finding::Held => "all there",
-            Finding::Lost => "newest lost",
-            Finding::Hole => "hole",
-            Finding::Resurrected => "removed is back",
-            Finding::Torn => "torn value",
-            Finding::Wrong => "wrong data",
-            Finding::Refused => "not opened",
-            Finding::Unusable => "unusable",
-            Finding::Unsound => "own check fails",
-            Finding::NoSpace => "no space",
-            Finding::Hung => "hung",
-            Finding::Crashed => "crashed",
-            Finding::FileSystem => "not mounted",
+            StateFinding::Held => "all there",
+            StateFinding::Lost => "newest lost",
+            StateFinding::Hole => "hole",
+            StateFinding::Resurrected => "removed is back",
+            StateFinding::Torn => "torn value",
+            StateFinding::Wrong => "wrong data",
+            StateFinding::Refused => "not opened",
+            StateFinding::Unusable => "unusable",
+            StateFinding::Unsound => "own check fails",
+            StateFinding::NoSpace => "no space",
+            StateFinding::Hung => "hung",
+            StateFinding::Crashed => "crashed",
+            StateFinding::FileSystem => "not mounted",
         }
     }
 }
@@ -169,7 +169,7 @@ pub struct BadState {
     /// Its number, by which it is drawn.
     pub number: u64,
     /// The finding.
-    pub finding: Finding,
+    pub finding: StateFinding,
     /// The finding for people, with details.
     pub message: String,
     /// The log's entries before the cut, and the pieces after the last flush that were not written.
@@ -205,7 +205,7 @@ pub struct KeptState {
     /// Entries of that log before the cut, and the pieces that are missing.
     pub cut: Cut,
     /// The pieces in words: which bytes of which file.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingPiece>,
     /// States that were looked at to shrink it.
     pub looks: u64,
     /// Pieces that were missing before it was shrunk.
@@ -214,25 +214,25 @@ pub struct KeptState {
 
 /// A piece of a write that is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Missing {
+pub struct MissingPiece {
     /// The first of its bytes on the disk.
     pub at: u64,
     /// Their number.
     pub bytes: u64,
     /// Whose they are.
     #[serde(flatten)]
-    pub of: Owner,
+    pub of: ByteOwner,
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for MissingPiece {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.of {
-            Owner::File { path, from } => {
+            ByteOwner::File { path, from } => {
                 let last = from.saturating_add(self.bytes.saturating_sub(1));
                 write!(f, "bytes {} to {} of {path}", grouped(*from), grouped(last))
             }
-            Owner::Journal => write!(f, "{} of the file system's journal", counted(self.bytes, "byte")),
-            Owner::FileSystem => {
+            ByteOwner::Journal => write!(f, "{} of the file system's journal", counted(self.bytes, "byte")),
+            ByteOwner::FileSystem => {
                 write!(
                     f,
                     "{} of the file system's own, or of a file that is gone",
@@ -246,7 +246,7 @@ impl fmt::Display for Missing {
 /// The part of a file system to which bytes of a disk belong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "of", rename_all = "kebab-case")]
-pub enum Owner {
+pub enum ByteOwner {
     /// A file of the store's, at a byte.
     File {
         /// Its path in the store's folder.
@@ -292,22 +292,22 @@ impl Control {
 
 /// States of one kind, and how many of them have a finding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Caught {
+pub struct FindingCount {
     /// States that were looked at.
     pub states: u64,
     /// States in which something was wrong.
     pub caught: u64,
 }
 
-impl Caught {
+impl FindingCount {
     /// Counts a state.
-    pub fn note(&mut self, finding: Finding) {
+    pub fn note(&mut self, finding: StateFinding) {
         self.states += 1;
-        self.caught += u64::from(finding != Finding::Held);
+        self.caught += u64::from(finding != StateFinding::Held);
     }
 
     /// Adds others.
-    pub fn add(&mut self, other: Caught) {
+    pub fn add(&mut self, other: FindingCount) {
         self.states += other.states;
         self.caught += other.caught;
     }
@@ -319,7 +319,7 @@ fn one() -> u64 {
 
 /// The power cuts that were made up from one recorded history of a store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cuts {
+pub struct CutResults {
     /// Steps that were acknowledged: inserts, updates, removals and batches.
     pub steps: u64,
     /// Sessions that shared them.
@@ -332,13 +332,13 @@ pub struct Cuts {
     /// Bytes that the disk writes as a whole.
     pub whole_bytes: u64,
     /// States that were looked at, no two alike, by what was found in them.
-    pub found: BTreeMap<Finding, u64>,
+    pub found: BTreeMap<StateFinding, u64>,
     /// The states cut before anything was acknowledged; older results lack them.
     #[serde(default)]
-    pub unacknowledged: BTreeMap<Finding, u64>,
+    pub unacknowledged: BTreeMap<StateFinding, u64>,
     /// The counts by the part of the history in which the states were cut.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub phases: BTreeMap<Phase, Caught>,
+    pub phases: BTreeMap<Phase, FindingCount>,
     /// The number of lost acknowledged steps, for each state that lost the newest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_steps: Vec<u64>,
@@ -353,7 +353,7 @@ pub struct Cuts {
     pub verified: u64,
     /// The controls, by what is wrong.
     #[serde(default)]
-    pub controls: BTreeMap<Control, Caught>,
+    pub controls: BTreeMap<Control, FindingCount>,
     /// The first state of each finding and phase in which more is lost than the tier allows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bad: Vec<BadState>,
@@ -363,7 +363,7 @@ pub struct Cuts {
     pub checked_ns: u64,
 }
 
-impl Cuts {
+impl CutResults {
     /// States that were looked at.
     pub fn states(&self) -> u64 {
         self.found.values().sum()
@@ -384,12 +384,12 @@ impl Cuts {
     }
 
     /// Whether no state is kept yet with a finding in a part of the history.
-    pub fn is_new(&self, finding: Finding, phase: Phase) -> bool {
+    pub fn is_new(&self, finding: StateFinding, phase: Phase) -> bool {
         !self.bad.iter().any(|bad| (bad.finding, bad.phase) == (finding, Some(phase)))
     }
 
     /// States with a finding.
-    pub fn of(&self, finding: Finding) -> u64 {
+    pub fn of(&self, finding: StateFinding) -> u64 {
         self.found.get(&finding).copied().unwrap_or_default()
     }
 }
@@ -399,7 +399,7 @@ impl Cuts {
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum CutCheck {
     /// It was made.
-    Made(Box<Cuts>),
+    Made(Box<CutResults>),
     /// There was none.
     NotMade {
         /// Why not.
@@ -415,8 +415,8 @@ mod tests {
     fn a_state_is_kept_of_each_finding_in_each_part_of_the_history() {
         let bad =
             r#"{"number":0,"finding":"refused","message":"","cut":{"at":0,"lost":[]},"phase":"creating"}"#;
-        let cuts = Cuts { bad: vec![serde_json::from_str(bad).unwrap()], ..Cuts::default() };
-        assert!(!cuts.is_new(Finding::Refused, Phase::Creating));
-        assert!(cuts.is_new(Finding::Refused, Phase::Writing) && cuts.is_new(Finding::Hole, Phase::Creating));
+        let cuts = CutResults { bad: vec![serde_json::from_str(bad).unwrap()], ..CutResults::default() };
+        assert!(!cuts.is_new(StateFinding::Refused, Phase::Creating));
+        assert!(cuts.is_new(StateFinding::Refused, Phase::Writing) && cuts.is_new(StateFinding::Hole, Phase::Creating));
     }
 }

@@ -56,7 +56,7 @@ impl FaultKind {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::VariantArray,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum Aftermath {
+pub enum FaultOutcome {
     /// All is there, and no call failed.
     Unharmed,
     /// A call failed, and all that was acknowledged is there.
@@ -73,7 +73,7 @@ pub enum Aftermath {
     FileSystem,
 }
 
-words!(Aftermath, every);
+words!(FaultOutcome, every);
 
 /// A fault after which acknowledged data was missing or wrong, without a word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,9 +86,9 @@ pub struct SilentFault {
 
 /// The faults that a store was put through.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Faults {
+pub struct FaultResults {
     /// The outcomes, by kind. A fault that did not strike is not among them.
-    pub found: BTreeMap<FaultKind, BTreeMap<Aftermath, u64>>,
+    pub found: BTreeMap<FaultKind, BTreeMap<FaultOutcome, u64>>,
     /// The first silent one of each kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub silent: Vec<SilentFault>,
@@ -96,18 +96,18 @@ pub struct Faults {
     pub checked_ns: u64,
 }
 
-impl Faults {
+impl FaultResults {
     /// Notes one.
-    pub fn note(&mut self, kind: FaultKind, aftermath: Aftermath, message: String) {
+    pub fn note(&mut self, kind: FaultKind, aftermath: FaultOutcome, message: String) {
         let count = self.found.entry(kind).or_default().entry(aftermath).or_default();
         *count += 1;
-        if aftermath == Aftermath::Silent && *count == 1 {
+        if aftermath == FaultOutcome::Silent && *count == 1 {
             self.silent.push(SilentFault { kind, message });
         }
     }
 
     /// Adds another trial's counts.
-    pub fn add(&mut self, other: &Faults) {
+    pub fn add(&mut self, other: &FaultResults) {
         for (kind, found) in &other.found {
             let all = self.found.entry(*kind).or_default();
             found.iter().for_each(|(aftermath, count)| *all.entry(*aftermath).or_default() += count);
@@ -116,13 +116,13 @@ impl Faults {
     }
 
     /// Faults of all kinds with some aftermaths.
-    pub fn all(&self, wanted: impl Fn(Aftermath) -> bool) -> u64 {
+    pub fn all(&self, wanted: impl Fn(FaultOutcome) -> bool) -> u64 {
         let found = self.found.values().flatten().filter(|(aftermath, _)| wanted(**aftermath));
         found.map(|(_, count)| count).sum()
     }
 
     /// Faults of a kind with an aftermath.
-    pub fn of(&self, kind: FaultKind, aftermath: Aftermath) -> u64 {
+    pub fn of(&self, kind: FaultKind, aftermath: FaultOutcome) -> u64 {
         self.found.get(&kind).and_then(|found| found.get(&aftermath)).copied().unwrap_or_default()
     }
 }
@@ -132,7 +132,7 @@ impl Faults {
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum FaultCheck {
     /// It was made.
-    Made(Faults),
+    Made(FaultResults),
     /// There was none.
     NotMade {
         /// Why not.

@@ -30,35 +30,35 @@ pub(crate) fn usual(default: &str) -> Option<&str> {
     (!usual.contains(' ')).then_some(usual)
 }
 
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Reason, D::Error> {
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<LeftOutReason, D::Error> {
     match Value::deserialize(from)? {
         Value::String(sentence) => Ok(recognize(sentence)),
-        value => Reason::deserialize(value).map_err(D::Error::custom),
+        value => LeftOutReason::deserialize(value).map_err(D::Error::custom),
     }
 }
 
 /// Writes a sentence as it was read.
-pub(super) fn serialize<S: Serializer>(reason: &Reason, to: S) -> Result<S::Ok, S::Error> {
+pub(super) fn serialize<S: Serializer>(reason: &LeftOutReason, to: S) -> Result<S::Ok, S::Error> {
     match reason {
-        Reason::Sentence(sentence) => sentence.serialize(to),
+        LeftOutReason::Sentence(sentence) => sentence.serialize(to),
         reason => reason.serialize(to),
     }
 }
 
 /// Recognises kinds that tables mark other than as left out; any other sentence stays one.
-fn recognize(sentence: String) -> Reason {
+fn recognize(sentence: String) -> LeftOutReason {
     let (store, threads) = sentence.split_once(' ').map_or(("", 0), |(store, _)| {
         (store, sentence.rsplit(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0))
     });
     let store = || store.to_owned();
     let known = [
-        Reason::NoSql { store: store() },
-        Reason::NoTransactions { store: store() },
-        Reason::NoOrder { store: store() },
-        Reason::NoHeldReader { store: store() },
-        Reason::NoBackup { store: store() },
-        Reason::NoConcurrentReclaim { store: store() },
-        Reason::OneSession { store: store(), threads },
+        LeftOutReason::NoSql { store: store() },
+        LeftOutReason::NoTransactions { store: store() },
+        LeftOutReason::NoOrder { store: store() },
+        LeftOutReason::NoHeldReader { store: store() },
+        LeftOutReason::NoBackup { store: store() },
+        LeftOutReason::NoConcurrentReclaim { store: store() },
+        LeftOutReason::OneSession { store: store(), threads },
     ];
-    known.into_iter().find(|reason| reason.to_string() == sentence).unwrap_or(Reason::Sentence(sentence))
+    known.into_iter().find(|reason| reason.to_string() == sentence).unwrap_or(LeftOutReason::Sentence(sentence))
 }

@@ -11,7 +11,7 @@ use crate::words::words;
 #[serde(rename_all = "snake_case")]
 #[derive(strum::VariantNames, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
-pub enum Limited {
+pub enum LimitKind {
     /// Memory, the page cache included, in bytes.
     Memory,
     /// Processors.
@@ -28,34 +28,34 @@ pub enum Limited {
     WriteOperations,
 }
 
-words!(Limited, shown);
+words!(LimitKind, shown);
 
-impl Limited {
+impl LimitKind {
     /// A sentence.
     pub fn words(self) -> &'static str {
         match self {
-            Limited::Memory => "memory",
-            Limited::Processors => "the number of processors",
-            Limited::Share => "processor time",
-            Limited::ReadBandwidth => "read bandwidth",
-            Limited::WriteBandwidth => "write bandwidth",
-            Limited::ReadOperations => "read operations",
-            Limited::WriteOperations => "write operations",
+            LimitKind::Memory => "memory",
+            LimitKind::Processors => "the number of processors",
+            LimitKind::Share => "processor time",
+            LimitKind::ReadBandwidth => "read bandwidth",
+            LimitKind::WriteBandwidth => "write bandwidth",
+            LimitKind::ReadOperations => "read operations",
+            LimitKind::WriteOperations => "write operations",
         }
     }
 
     /// Whether it is of the block device under the place.
     pub fn is_of_device(self) -> bool {
-        !matches!(self, Limited::Memory | Limited::Processors | Limited::Share)
+        !matches!(self, LimitKind::Memory | LimitKind::Processors | LimitKind::Share)
     }
 }
 
-impl FromStr for Limited {
+impl FromStr for LimitKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Limited::ALL.into_iter().find(|limited| limited.name() == text).ok_or_else(|| {
-            let known: Vec<&str> = Limited::ALL.iter().map(|limited| limited.name()).collect();
+        LimitKind::ALL.into_iter().find(|limited| limited.name() == text).ok_or_else(|| {
+            let known: Vec<&str> = LimitKind::ALL.iter().map(|limited| limited.name()).collect();
             format!("{text:?} is nothing that can be limited: there are {}", known.join(", "))
         })
     }
@@ -83,7 +83,7 @@ pub struct MachineReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitReport {
     /// The resource that is limited.
-    pub limit: Limited,
+    pub limit: LimitKind,
     /// The value that was asked for.
     pub asked: u64,
     /// The limit that the kernel reported for the trial's process before its work began; absent without one.

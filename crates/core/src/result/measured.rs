@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CutCheck, Cuts, Measured, OperationResult, Pauses};
+use super::{CutCheck, CutResults, Measurements, OperationResult, Pauses};
 use crate::store::Guarantee;
 
 /// Memory of the trial's process, in bytes.
@@ -48,7 +48,7 @@ pub struct Disk {
 /// Records in the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
-pub struct Stored {
+pub struct StoredRecords {
     pub records: u64,
     pub key_bytes: u64,
     pub value_bytes: u64,
@@ -57,16 +57,16 @@ pub struct Stored {
 /// Records handed to the store over a trial: loaded (again each time that inserts filled the store), inserted, updated, put back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
-pub struct Written {
+pub struct WrittenRecords {
     pub records: u64,
     pub key_bytes: u64,
     pub value_bytes: u64,
 }
 
-impl Written {
+impl WrittenRecords {
     /// Both together.
-    pub fn plus(self, other: Written) -> Written {
-        Written {
+    pub fn plus(self, other: WrittenRecords) -> WrittenRecords {
+        WrittenRecords {
             records: self.records + other.records,
             key_bytes: self.key_bytes + other.key_bytes,
             value_bytes: self.value_bytes + other.value_bytes,
@@ -189,7 +189,7 @@ pub const DISK: &str = "disk";
 /// A figure that can't be known on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
-pub struct Unknown {
+pub struct UnknownFigure {
     pub figure: String,
     pub reason: String,
 }
@@ -248,21 +248,21 @@ pub struct Alongside {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bytes: Vec<u64>,
     /// The calls of the steps that were under way at the same time as the work.
-    pub beside: Calls,
+    pub beside: CallStatistics,
     /// All others.
-    pub otherwise: Calls,
+    pub otherwise: CallStatistics,
 }
 
 /// Some calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Calls {
+pub struct CallStatistics {
     /// Their number.
     pub count: u64,
     /// The longest, in nanoseconds.
     pub longest_ns: u64,
 }
 
-impl Calls {
+impl CallStatistics {
     /// Adds a call of `ns` nanoseconds.
     #[inline]
     pub fn add(&mut self, ns: u64) {
@@ -272,8 +272,8 @@ impl Calls {
 
     /// Adds other threads' calls.
     #[must_use]
-    pub fn plus(self, other: Calls) -> Calls {
-        Calls { count: self.count + other.count, longest_ns: self.longest_ns.max(other.longest_ns) }
+    pub fn plus(self, other: CallStatistics) -> CallStatistics {
+        CallStatistics { count: self.count + other.count, longest_ns: self.longest_ns.max(other.longest_ns) }
     }
 }
 
@@ -322,12 +322,12 @@ pub struct Fragmentation {
     pub aged_scans_ns: Vec<u64>,
     /// The files at the end, if the file system reports their extents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pieces: Option<Pieces>,
+    pub pieces: Option<FilePieces>,
 }
 
 /// Files on a disk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pieces {
+pub struct FilePieces {
     /// Files with a place on the disk.
     pub files: u64,
     /// The pieces in which they lie there, all together.
@@ -347,12 +347,12 @@ pub struct GivingBack {
     pub disk: Disk,
     /// The result of the engine's own way to reclaim space; `None` if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub compacted: Option<Compacted>,
+    pub compacted: Option<ReclaimResult>,
 }
 
 /// Space was given back.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Compacted {
+pub struct ReclaimResult {
     /// What did it: `VACUUM`.
     pub by: String,
     /// The time that it took, in nanoseconds.
@@ -363,20 +363,20 @@ pub struct Compacted {
     pub disk: Disk,
     /// The calls of others meanwhile, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub meanwhile: Option<Meanwhile>,
+    pub meanwhile: Option<ConcurrentCalls>,
 }
 
 /// The calls of others while space was given back, and as many before it as show what they take otherwise.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Meanwhile {
+pub struct ConcurrentCalls {
     /// Reads while space was given back.
-    pub reads: Calls,
+    pub reads: CallStatistics,
     /// Overwriting meanwhile.
-    pub writes: Calls,
+    pub writes: CallStatistics,
     /// Reads before that.
-    pub reads_before: Calls,
+    pub reads_before: CallStatistics,
     /// Overwriting before that.
-    pub writes_before: Calls,
+    pub writes_before: CallStatistics,
     /// The calls that the engine refused, and its message. Each was its thread's last meanwhile, and succeeded when repeated afterwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
@@ -399,22 +399,22 @@ pub struct Recovery {
     /// The records with which it was killed first.
     pub records: u64,
     /// Its openings after it was killed.
-    pub killed: Vec<Reopened>,
+    pub killed: Vec<Reopening>,
     /// Its opening after it was closed by the process that had opened it after a kill: the second time. It was then given more records.
-    pub closed: Reopened,
+    pub closed: Reopening,
     /// The time of its first opening, which created it, in nanoseconds; 0 in results of earlier versions.
     #[serde(default)]
     pub created_ns: u64,
     /// Its opening after it was killed, with nothing of its files in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cold_killed: Option<Reopened>,
+    pub cold_killed: Option<Reopening>,
     /// Its opening after it was closed, with nothing of its files in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cold_closed: Option<Reopened>,
+    pub cold_closed: Option<Reopening>,
     /// Opening it after unsynced writes were undone and it was killed, as after a power cut, with none of its files in memory;
     /// for a store at `power` whose writes are seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cut: Option<Reopened>,
+    pub cut: Option<Reopening>,
     /// Why it has none, though it is at `power`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_cut: Option<String>,
@@ -425,7 +425,7 @@ pub struct Recovery {
 
 /// A store that was opened again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reopened {
+pub struct Reopening {
     /// The records that it had.
     pub records: u64,
     /// Records added since the opening before.
@@ -456,7 +456,7 @@ pub const COUNTED_BY_LIBRARY: &str = "syncs, as the library counts them";
 /// For a library that counts no syncs.
 pub(crate) const LIBRARY_SYNCS: &str = "syncs of the library";
 
-impl Measured {
+impl Measurements {
     /// Whether nothing but the library's own report says that it keeps `power`: its calls are not seen.
     pub fn is_by_its_word(&self) -> bool {
         let counts = self.statistics.iter().any(|own| own.name == COUNTED_BY_LIBRARY);
@@ -465,7 +465,7 @@ impl Measured {
     }
 
     /// The states after power cuts, where they were looked at.
-    pub fn cuts(&self) -> Option<&Cuts> {
+    pub fn cuts(&self) -> Option<&CutResults> {
         match self.cut_check.as_ref()? {
             CutCheck::Made(cuts) => Some(cuts),
             CutCheck::NotMade { .. } => None,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Some of the parts into which a plan was split, for machines that have a part each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Parts {
+pub struct PlanParts {
     /// Their numbers, from 1, in ascending order.
     pub parts: Vec<u32>,
     /// The number of parts of the whole plan.
@@ -17,14 +17,14 @@ pub struct Parts {
     pub split: String,
 }
 
-impl Parts {
+impl PlanParts {
     /// The most parts of a plan: more than any plan has positions that are worth a machine.
     pub const MOST: u32 = 10_000;
 
     /// Whether a plan can have such parts.
     pub fn can_be(&self) -> bool {
         let within = self.parts.iter().all(|part| (1..=self.of).contains(part));
-        self.of <= Parts::MOST && within && !self.parts.is_empty() && self.parts.is_sorted_by(|a, b| a < b)
+        self.of <= PlanParts::MOST && within && !self.parts.is_empty() && self.parts.is_sorted_by(|a, b| a < b)
     }
 
     /// Whether they are all that there are.
@@ -34,7 +34,7 @@ impl Parts {
 }
 
 /// `part 3/8`, or `parts 1, 3 of 8`.
-impl fmt::Display for Parts {
+impl fmt::Display for PlanParts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.parts.as_slice() {
             [only] => write!(f, "part {only}/{}", self.of),

@@ -29,7 +29,7 @@ pub struct Pauses {
     pub otherwise: Looks,
     /// The kinds of background work that the engine reports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub upkeep: Vec<UpkeepSeen>,
+    pub upkeep: Vec<UpkeepCount>,
 }
 
 /// Looks at an engine's own work.
@@ -43,7 +43,7 @@ pub struct Looks {
 
 /// A kind of work that an engine does for itself, as looks saw it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UpkeepSeen {
+pub struct UpkeepCount {
     /// Its name.
     pub work: String,
     /// The looks after pauses that found it done since the look before, or under way.
@@ -70,7 +70,7 @@ impl Pauses {
 
     /// The share of looks after pauses that would find a kind of work by chance: if it were as frequent then as in looks without
     /// a pause, each of which covers another time. `None` without a look without a pause.
-    pub fn by_chance(&self, work: &UpkeepSeen) -> Option<f64> {
+    pub fn by_chance(&self, work: &UpkeepCount) -> Option<f64> {
         let times = self.after.mean_span_ns()? / self.otherwise.mean_span_ns().filter(|span| *span > 0.0)?;
         let otherwise = work.otherwise as f64 / self.otherwise.count as f64;
         Some(1.0 - (1.0 - otherwise).powf(times))
@@ -115,7 +115,7 @@ mod tests {
     fn a_longer_look_finds_more_by_chance() {
         let looks = |count, ms: u64| Looks { count, span_ns: count * ms * 1_000_000 };
         let pauses = Pauses { after: looks(4, 20), otherwise: looks(100, 10), ..Pauses::default() };
-        let seen = |otherwise| UpkeepSeen { work: "flush".into(), after: 1, otherwise };
+        let seen = |otherwise| UpkeepCount { work: "flush".into(), after: 1, otherwise };
         // A tenth of the looks of 10 ms, so that two in a row miss it in 0.81 of all cases.
         assert!((pauses.by_chance(&seen(10)).unwrap() - 0.19).abs() < 1e-9);
         assert_eq!((pauses.by_chance(&seen(0)), pauses.by_chance(&seen(100))), (Some(0.0), Some(1.0)));

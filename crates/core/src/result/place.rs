@@ -9,7 +9,7 @@ use crate::simulated::OnDisk;
 /// What holds the bytes of a directory in the end, by what can be seen of the mounts and devices under it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
-pub enum Bottom {
+pub enum StorageBacking {
     /// A disk.
     Disk,
     /// A simulated disk, which keeps what its model keeps.
@@ -31,15 +31,15 @@ pub enum Bottom {
     },
 }
 
-impl Bottom {
+impl StorageBacking {
     /// Why a power cut takes what was synced there, if it does.
     pub fn loses(&self) -> Option<String> {
         match self {
-            Bottom::Disk | Bottom::Simulated | Bottom::Unseen { .. } => None,
-            Bottom::NoBarriers { what } => {
+            StorageBacking::Disk | StorageBacking::Simulated | StorageBacking::Unseen { .. } => None,
+            StorageBacking::NoBarriers { what } => {
                 Some(format!("{what}, so that a power cut can take what was synced"))
             }
-            Bottom::Memory { what } => {
+            StorageBacking::Memory { what } => {
                 Some(format!("{what} is memory, which a power cut takes with all that was synced"))
             }
         }
@@ -48,7 +48,7 @@ impl Bottom {
 
 /// A place where stores' files live.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PlaceInfo {
+pub struct LocationInfo {
     /// Its name, with a simulated disk's: `ext4:4096 on simulated hdd-7200`.
     pub name: String,
     /// Its name in cells, if it is on a simulated disk.
@@ -79,13 +79,13 @@ pub struct PlaceInfo {
     pub by_fuse: bool,
     /// What holds its bytes; unknown in older results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bottom: Option<Bottom>,
+    pub bottom: Option<StorageBacking>,
     /// The simulated disk that this is on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<OnDisk>,
 }
 
-impl PlaceInfo {
+impl LocationInfo {
     /// The disk under it: simulated, or `here`.
     pub fn disk(&self) -> &str {
         self.disk.as_ref().map_or(HERE, |disk| disk.name.as_str())
@@ -104,7 +104,7 @@ impl PlaceInfo {
 
     /// Why it can't be known whether a power cut leaves what was synced there.
     pub fn unseen(&self) -> Option<String> {
-        let Some(Bottom::Unseen { why }) = &self.bottom else { return None };
+        let Some(StorageBacking::Unseen { why }) = &self.bottom else { return None };
         Some(format!(
             "Whether {} keeps through a power cut what was synced can't be seen: {why}.",
             self.place()

@@ -11,7 +11,7 @@ use crate::workload::device::fault::Unsupported;
 /// Why a combination is left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Reason {
+pub enum LeftOutReason {
     /// No store of this name is in the table.
     UnknownStore {
         /// The name.
@@ -179,18 +179,18 @@ pub enum Reason {
     Sentence(String),
 }
 
-impl Reason {
+impl LeftOutReason {
     /// Whether the work does not apply to the store: nothing that could be changed would make the store do it.
     pub fn is_not_applicable(&self) -> bool {
         matches!(
             self,
-            Reason::NoSql { .. }
-                | Reason::NoTransactions { .. }
-                | Reason::NoOrder { .. }
-                | Reason::NoHeldReader { .. }
-                | Reason::NoBackup { .. }
-                | Reason::NoConcurrentReclaim { .. }
-                | Reason::OneSession { .. }
+            LeftOutReason::NoSql { .. }
+                | LeftOutReason::NoTransactions { .. }
+                | LeftOutReason::NoOrder { .. }
+                | LeftOutReason::NoHeldReader { .. }
+                | LeftOutReason::NoBackup { .. }
+                | LeftOutReason::NoConcurrentReclaim { .. }
+                | LeftOutReason::OneSession { .. }
         )
     }
 
@@ -198,107 +198,107 @@ impl Reason {
     pub fn is_of_the_machine(&self) -> bool {
         matches!(
             self,
-            Reason::UnknownStore { .. }
-                | Reason::NotBuilt { .. }
-                | Reason::NoRoom { .. }
-                | Reason::NoMemory { .. }
-                | Reason::NoPlace { .. }
-                | Reason::NoServer { .. }
-                | Reason::NoBackground { .. }
-                | Reason::NoMachine { .. }
+            LeftOutReason::UnknownStore { .. }
+                | LeftOutReason::NotBuilt { .. }
+                | LeftOutReason::NoRoom { .. }
+                | LeftOutReason::NoMemory { .. }
+                | LeftOutReason::NoPlace { .. }
+                | LeftOutReason::NoServer { .. }
+                | LeftOutReason::NoBackground { .. }
+                | LeftOutReason::NoMachine { .. }
         )
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for LeftOutReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::UnknownStore { store } => write!(f, "this version has no store {store}"),
-            Reason::NotOffered { store, guarantee } => {
+            LeftOutReason::UnknownStore { store } => write!(f, "this version has no store {store}"),
+            LeftOutReason::NotOffered { store, guarantee } => {
                 write!(f, "{store} does not offer the guarantee {guarantee}")
             }
-            Reason::TornReads { store } => write!(
+            LeftOutReason::TornReads { store } => write!(
                 f,
                 "with several threads, one can read a file of {store} that another is writing: set {store}.write=rename"
             ),
-            Reason::OneSession { store, threads } => {
+            LeftOutReason::OneSession { store, threads } => {
                 write!(f, "{store} takes one session at a time, not {threads}")
             }
-            Reason::KeepsNothing { store } => {
+            LeftOutReason::KeepsNothing { store } => {
                 write!(f, "{store} keeps nothing when it is closed, as it must be for cold reads")
             }
-            Reason::LosesRounds { store } => {
+            LeftOutReason::LosesRounds { store } => {
                 write!(f, "{store} keeps nothing when it is closed, as it is to be between rounds")
             }
-            Reason::NoSql { store } => write!(f, "{store} does not speak SQL"),
-            Reason::NoTransactions { store } => {
+            LeftOutReason::NoSql { store } => write!(f, "{store} does not speak SQL"),
+            LeftOutReason::NoTransactions { store } => {
                 write!(f, "{store} is opened without transactions that read and write")
             }
-            Reason::NoOrder { store } => write!(f, "{store} keeps no order to scan in"),
-            Reason::NoHeldReader { store } => {
+            LeftOutReason::NoOrder { store } => write!(f, "{store} keeps no order to scan in"),
+            LeftOutReason::NoHeldReader { store } => {
                 write!(f, "{store} has no reader for which records are kept as they were while others write")
             }
-            Reason::NoBackup { store } => {
+            LeftOutReason::NoBackup { store } => {
                 write!(f, "{store} can't make a backup while others write")
             }
-            Reason::NoConcurrentReclaim { store } => {
+            LeftOutReason::NoConcurrentReclaim { store } => {
                 write!(f, "{store} has no way to give space back while others work")
             }
-            Reason::NoTrace => f.write_str("no trace is named: --trace FILE"),
-            Reason::TooLarge { bytes, limit_bytes } => {
+            LeftOutReason::NoTrace => f.write_str("no trace is named: --trace FILE"),
+            LeftOutReason::TooLarge { bytes, limit_bytes } => {
                 let limit = rough_bytes(*limit_bytes as f64);
                 write!(f, "{} of values: over the size limit of {limit}", rough_bytes(*bytes))
             }
-            Reason::Outgrows { store, bytes, most_bytes } => {
+            LeftOutReason::Outgrows { store, bytes, most_bytes } => {
                 let most = rough_bytes(*most_bytes as f64);
                 write!(f, "{} of values: {store} can hold {most} at most", rough_bytes(*bytes))
             }
-            Reason::NoRoom { needed_bytes, free_bytes } => {
+            LeftOutReason::NoRoom { needed_bytes, free_bytes } => {
                 let (needed, free) = (rough_bytes(*needed_bytes), rough_bytes(*free_bytes as f64));
                 write!(f, "needs about {needed} of disk, and {free} are free")
             }
-            Reason::NoMemory { needed_bytes, had_bytes } => {
+            LeftOutReason::NoMemory { needed_bytes, had_bytes } => {
                 let (needed, had) = (rough_bytes(*needed_bytes), rough_bytes(*had_bytes as f64));
                 write!(f, "needs about {needed} of memory, and the machine has {had}")
             }
-            Reason::NothingToShare { machine } => write!(
+            LeftOutReason::NothingToShare { machine } => write!(
                 f,
                 "tuning share is a share of the machine's memory, and the machine {machine} has no limit of memory: name one that has"
             ),
-            Reason::PlaceElsewhere => {
+            LeftOutReason::PlaceElsewhere => {
                 f.write_str("places don't apply to a server that is named by a URL: one takes part")
             }
-            Reason::CacheElsewhere => {
+            LeftOutReason::CacheElsewhere => {
                 f.write_str("the cache of a server that is named by a URL can't be emptied")
             }
-            Reason::MachineElsewhere => {
+            LeftOutReason::MachineElsewhere => {
                 f.write_str("a server that is named by a URL can't be kept within a machine's limits")
             }
-            Reason::NotForClients { store } => write!(
+            LeftOutReason::NotForClients { store } => write!(
                 f,
                 "clients on other machines can use a running server alone, and {store} is none: name one with --url"
             ),
-            Reason::FewThreads { threads, clients } => {
+            LeftOutReason::FewThreads { threads, clients } => {
                 write!(
                     f,
                     "{clients} clients can't share {}: name as many with --threads, or more",
                     counted(*threads, "thread")
                 )
             }
-            Reason::BypassesCache => {
+            LeftOutReason::BypassesCache => {
                 f.write_str("io passes the page cache by, so that cold is no different from warm")
             }
-            Reason::Device(unsupported) => unsupported.fmt(f),
-            Reason::OpensAsByDefault => f.write_str("with these records the store is opened as by default"),
-            Reason::NotReached => f.write_str("not reached in time"),
-            Reason::NotBuilt { why }
-            | Reason::Contradiction { why }
-            | Reason::NoServer { why }
-            | Reason::NoPlace { why }
-            | Reason::NoBackground { why }
-            | Reason::NoMachine { why }
-            | Reason::Refused { why }
-            | Reason::Sentence(why) => f.write_str(why),
+            LeftOutReason::Device(unsupported) => unsupported.fmt(f),
+            LeftOutReason::OpensAsByDefault => f.write_str("with these records the store is opened as by default"),
+            LeftOutReason::NotReached => f.write_str("not reached in time"),
+            LeftOutReason::NotBuilt { why }
+            | LeftOutReason::Contradiction { why }
+            | LeftOutReason::NoServer { why }
+            | LeftOutReason::NoPlace { why }
+            | LeftOutReason::NoBackground { why }
+            | LeftOutReason::NoMachine { why }
+            | LeftOutReason::Refused { why }
+            | LeftOutReason::Sentence(why) => f.write_str(why),
         }
     }
 }
@@ -307,37 +307,37 @@ impl fmt::Display for Reason {
 mod tests {
     use super::*;
     use crate::cell::Cell;
-    use crate::result::LeftOut;
+    use crate::result::LeftOutCell;
 
     #[test]
     fn a_reason_is_written_as_a_value_and_its_sentence_is_known_of_format_1() {
         let store = || "redb".to_owned();
         let reasons = [
-            Reason::NotOffered { store: store(), guarantee: Guarantee::Power },
-            Reason::OneSession { store: store(), threads: 4 },
-            Reason::NoSql { store: store() },
-            Reason::NoTransactions { store: store() },
+            LeftOutReason::NotOffered { store: store(), guarantee: Guarantee::Power },
+            LeftOutReason::OneSession { store: store(), threads: 4 },
+            LeftOutReason::NoSql { store: store() },
+            LeftOutReason::NoTransactions { store: store() },
             Reason::NoOrder { store: store() },
-            Reason::NoHeldReader { store: store() },
+            LeftOutReason::NoHeldReader { store: store() },
             Reason::NoBackup { store: store() },
-            Reason::NoConcurrentReclaim { store: store() },
+            LeftOutReason::NoConcurrentReclaim { store: store() },
             Reason::TooLarge { bytes: 3e9, limit_bytes: 1 << 30 },
             Reason::CacheElsewhere,
             Reason::Device(Unsupported::NothingToSync),
-            Reason::NoPlace { why: "too few".into() },
+            LeftOutReason::NoPlace { why: "too few".into() },
         ];
         for reason in reasons {
             let sentence = reason.to_string();
-            let left_out = LeftOut { cell: Cell::default(), reason };
+            let left_out = LeftOutCell { cell: Cell::default(), reason };
             let written = serde_json::to_string(&left_out).unwrap();
-            assert_eq!(serde_json::from_str::<LeftOut>(&written).unwrap(), left_out, "{written}");
+            assert_eq!(serde_json::from_str::<LeftOutCell>(&written).unwrap(), left_out, "{written}");
             let old = serde_json::json!({ "cell": {}, "reason": sentence });
             let old: LeftOut = serde_json::from_value(old).unwrap();
             assert_eq!(old.reason.to_string(), sentence);
             assert_eq!(old.reason.is_not_applicable(), left_out.reason.is_not_applicable(), "{sentence}");
         }
-        let reason = Reason::NotOffered { store: store(), guarantee: Guarantee::Process };
-        let written = serde_json::to_value(LeftOut { cell: Cell::default(), reason }).unwrap();
+        let reason = LeftOutReason::NotOffered { store: store(), guarantee: Guarantee::Process };
+        let written = serde_json::to_value(LeftOutCell { cell: Cell::default(), reason }).unwrap();
         let expected = serde_json::json!({ "kind": "not-offered", "store": "redb", "guarantee": "process" });
         assert_eq!(written["reason"], expected);
     }
@@ -345,11 +345,11 @@ mod tests {
     #[test]
     fn a_sentence_of_format_1_stays_as_it_is() {
         let text = r#"{"cell":{},"reason":"too large for \u0022here\u0022"}"#;
-        let old: LeftOut = serde_json::from_str(text).unwrap();
-        assert_eq!(old.reason, Reason::Sentence("too large for \"here\"".into()));
+        let old: LeftOutCell = serde_json::from_str(text).unwrap();
+        assert_eq!(old.reason, LeftOutReason::Sentence("too large for \"here\"".into()));
         let text = r#"{"cell":{},"reason":"too large"}"#;
-        assert_eq!(serde_json::to_string(&serde_json::from_str::<LeftOut>(text).unwrap()).unwrap(), text);
-        let unknown = serde_json::from_str::<LeftOut>(r#"{"cell":{},"reason":{"kind":"tired"}}"#);
+        assert_eq!(serde_json::to_string(&serde_json::from_str::<LeftOutCell>(text).unwrap()).unwrap(), text);
+        let unknown = serde_json::from_str::<LeftOutCell>(r#"{"cell":{},"reason":{"kind":"tired"}}"#);
         assert!(unknown.unwrap_err().to_string().contains("unknown variant `tired`"));
     }
 }

@@ -36,7 +36,7 @@ impl DiskReport {
     }
 
     /// Doubts of the times of operations over which it answered late; over the trial, where they were not counted by themselves.
-    pub fn doubts(&self, measured: &Measured) -> Vec<Doubt> {
+    pub fn doubts(&self, measured: &Measurements) -> Vec<Doubt> {
         let of = |operation: &OperationResult| {
             let requests = operation.asked_of_disk().map_or(&self.counts.requests, |(requests, _)| requests);
             // It can't have moved by more what takes ten times as long.
@@ -59,7 +59,7 @@ impl OperationResult {
 
 /// The requests that a simulated disk answered over a phase of several operations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PhaseDisk {
+pub struct PhaseRequests {
     /// All operations of the phase: of every kind, with warm-ups and records put back.
     pub operations: u64,
     /// The requests.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Capabilities;
 use super::share::Share;
-use crate::result::{Written, format1};
+use crate::result::{WrittenRecords, format1};
 use crate::units::{exact_bytes, grouped, parse_bytes};
 
 /// The setting that says how many servers are one store.
@@ -133,7 +133,7 @@ impl SettingDef {
     }
 
     /// Whether it is the size of a write buffer that these writes did not fill.
-    pub fn is_unfilled(&self, size: &str, written: &Written) -> bool {
+    pub fn is_unfilled(&self, size: &str, written: &WrittenRecords) -> bool {
         let most = written.bytes() + written.records * BUFFERED;
         self.is_filled_by_writes && size.parse::<u64>().is_ok_and(|size| most < size)
     }
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_buffer_that_no_trial_filled_is_known() {
-        let written = |records, value_bytes| Written { records, key_bytes: 32, value_bytes };
+        let written = |records, value_bytes| WrittenRecords { records, key_bytes: 32, value_bytes };
         let is = |def: &SettingDef, size: &str| def.is_unfilled(size, &written(10, 1_500));
         let buffer = PAGE.filled_by_writes();
         assert!(is(&buffer, "4096") && !is(&buffer, "4092") && !is(&buffer, "as shipped"));

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::measure::counters::Snapshot;
-use crate::result::{Aged, Load, Written};
+use crate::result::{AgingPass, Load, WrittenRecords};
 use crate::store::Session;
 use crate::workload::loading::{Doing, Teller};
 use crate::workload::parameter::AfterLoad;
@@ -28,7 +28,7 @@ impl Aging {
     /// and value in a version, 0 being the loaded one; the last write of each writes that again.
     pub fn age(
         self,
-        (load, written): &mut (Load, Written),
+        (load, written): &mut (Load, WrittenRecords),
         session: &mut dyn Session,
         acknowledged: &mut Vec<Acknowledged>,
         mut record: impl FnMut(u64, u32, &mut Vec<u8>, &mut Vec<u8>),
@@ -38,7 +38,7 @@ impl Aging {
             return Ok(());
         }
         let (mut key, mut value, mut was) = (Vec::new(), Vec::new(), Vec::new());
-        let mut aged = Aged { times, store_ns: 0 };
+        let mut aged = AgingPass { times, store_ns: 0 };
         let mut teller = Teller::new(Doing::Writing, records * u64::from(times));
         let (mut writes, mut changes, before) = (0, 0, Snapshot::now());
         for version in (0..times).rev() {
@@ -55,7 +55,7 @@ impl Aging {
                 // A store need not sync what leaves all as it was.
                 changes += u64::from(value != was);
                 let of_this =
-                    Written { records: 1, key_bytes: key.len() as u64, value_bytes: value.len() as u64 };
+                    WrittenRecords { records: 1, key_bytes: key.len() as u64, value_bytes: value.len() as u64 };
                 *written = written.plus(of_this);
                 teller.done(writes);
             }

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::cell::Data;
 use crate::record::{Key, Records};
-use crate::result::{Audit, Disk, Doubt, Failure, SPACE, Stored};
+use crate::result::{Audit, Disk, Doubt, Failure, SPACE, StoredRecords};
 use crate::store::{Session, Store, StoreError};
 use crate::workload::bench::Bench;
 use crate::workload::stop::Stop;
@@ -311,7 +311,7 @@ pub fn room(estimate_s: f64) -> Duration {
 }
 
 /// Doubts about a trial's figures, though nothing that was read back was wrong.
-pub fn doubts(data: Data, stored: &Stored, disk: &Disk) -> Vec<Doubt> {
+pub fn doubts(data: Data, stored: &StoredRecords, disk: &Disk) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     // Keys don't count: they follow from a number. A folder takes some bytes itself, unless the data are elsewhere.
     let is_here = disk.allocated_bytes > 0 || disk.files > 0;

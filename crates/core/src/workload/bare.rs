@@ -6,7 +6,7 @@ use crate::measure::disk;
 use crate::measure::latency::Latencies;
 use crate::measure::process::{self, Resident};
 use crate::measure::watch::{TrialUse, Watch};
-use crate::result::{Load, Measured, OperationResult};
+use crate::result::{Load, Measurements, OperationResult};
 use crate::store::Guarantee;
 use crate::workload::spec::{Ended, Spec};
 
@@ -42,10 +42,10 @@ impl<'a> Bare<'a> {
         operations: Vec<OperationResult>,
         guarantee: Guarantee,
         data_bytes: u64,
-    ) -> Result<Measured, Ended> {
+    ) -> Result<Measurements, Ended> {
         let TrialUse { cpu, processors, device, charged_bytes, unknown } = self.watch.settled();
         let peak = self.peak.map_or_else(process::resident, Ok).map_err(Ended::harness)?;
-        Ok(Measured {
+        Ok(Measurements {
             load: Load { value_bytes: data_bytes, ..Load::default() },
             operations,
             // No store keeps anything, so nothing is ranked by space.
@@ -56,7 +56,7 @@ impl<'a> Bare<'a> {
             guarantee,
             memory: peak.above(&self.base, charged_bytes),
             cpu,
-            ..Measured::default()
+            ..Measurements::default()
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::cell::Cell;
-use crate::result::Reason;
+use crate::result::LeftOutReason;
 use crate::server::running;
 use crate::store::{self, Capabilities, Guarantee, Kind, StoreDef, Threads};
 use crate::workload::parameter::Parameters;
@@ -49,13 +49,13 @@ impl Case<'_> {
     }
 
     /// Its store, if that can be opened with the guarantee asked for.
-    pub fn opens(&self) -> Result<&StoreDef, Reason> {
+    pub fn opens(&self) -> Result<&StoreDef, LeftOutReason> {
         let store =
-            self.store().ok_or_else(|| Reason::UnknownStore { store: self.cell.store().to_owned() })?;
-        store.open.map_err(|why| Reason::NotBuilt { why: why.into() })?;
+            self.store().ok_or_else(|| LeftOutReason::UnknownStore { store: self.cell.store().to_owned() })?;
+        store.open.map_err(|why| LeftOutReason::NotBuilt { why: why.into() })?;
         match self.cell.guarantee().tier() {
             Some(guarantee) if store.offer(guarantee).is_none() => {
-                Err(Reason::NotOffered { store: store.name.into(), guarantee })
+                Err(LeftOutReason::NotOffered { store: store.name.into(), guarantee })
             }
             _ => Ok(store),
         }
@@ -79,38 +79,38 @@ impl Case<'_> {
     }
 
     /// With a session for each thread; and the store's capabilities with its settings, which may remove sessions or its order.
-    pub(crate) fn opens_for_threads(&self) -> Result<(&StoreDef, Capabilities), Reason> {
+    pub(crate) fn opens_for_threads(&self) -> Result<(&StoreDef, Capabilities), LeftOutReason> {
         let store = self.opens()?;
         let able = self.capabilities().unwrap_or_else(|| store.capabilities.clone());
         match self.cell.threads() {
             threads if threads > 1 && able.threads == Threads::One => {
-                Err(Reason::OneSession { store: store.name.into(), threads })
+                Err(LeftOutReason::OneSession { store: store.name.into(), threads })
             }
             _ => Ok((store, able)),
         }
     }
 
     /// Whether its sessions can be spread over its clients, if it has any.
-    pub fn spreads(&self) -> Result<(), Reason> {
+    pub fn spreads(&self) -> Result<(), LeftOutReason> {
         let (threads, clients) = (self.cell.threads(), self.clients);
         if clients == 0 {
             return Ok(());
         }
         if !self.is_elsewhere() {
-            return Err(Reason::NotForClients { store: self.cell.store().to_owned() });
+            return Err(LeftOutReason::NotForClients { store: self.cell.store().to_owned() });
         }
-        if (threads as usize) < clients { Err(Reason::FewThreads { threads, clients }) } else { Ok(()) }
+        if (threads as usize) < clients { Err(LeftOutReason::FewThreads { threads, clients }) } else { Ok(()) }
     }
 
     /// Checks that this number of value bytes is within the plan's limit and the store's.
-    pub fn holds(&self, bytes: f64) -> Result<(), Reason> {
+    pub fn holds(&self, bytes: f64) -> Result<(), LeftOutReason> {
         let limit_bytes = self.size_limit;
         if bytes >= limit_bytes as f64 {
-            return Err(Reason::TooLarge { bytes, limit_bytes });
+            return Err(LeftOutReason::TooLarge { bytes, limit_bytes });
         }
         match self.store().zip(self.capabilities()) {
             Some((store, Capabilities { max_bytes, .. })) if bytes > max_bytes as f64 => {
-                Err(Reason::Outgrows { store: store.name.into(), bytes, most_bytes: max_bytes })
+                Err(LeftOutReason::Outgrows { store: store.name.into(), bytes, most_bytes: max_bytes })
             }
             _ => Ok(()),
         }

@@ -15,7 +15,7 @@ use crate::measure::counters::Snapshot;
 use crate::measure::page_cache::Emptied;
 use crate::measure::series::Series;
 use crate::record::{KEY_BYTES, Records};
-use crate::result::{ClientReport, Counters, Load, OperationResult, Stored, Written};
+use crate::result::{ClientReport, Counters, Load, OperationResult, StoredRecords, WrittenRecords};
 use crate::store::Session;
 use crate::workload::aging::Aging;
 use crate::workload::audit::Expected;
@@ -75,9 +75,9 @@ pub struct Done {
     /// The operations, in their order.
     pub operations: Vec<OperationResult>,
     /// The records in the store now.
-    pub stored: Stored,
+    pub stored: StoredRecords,
     /// The records handed to it.
-    pub written: Written,
+    pub written: WrittenRecords,
     /// The means by which the page cache was emptied before the reads, if it was.
     pub cache_emptied_by: Option<Emptied>,
     /// Acknowledged writes with their syncs, to check a promise of `power`.
@@ -116,7 +116,7 @@ pub struct Prepared<'a> {
     shared: Shared<'a>,
     shares: Shares<'a>,
     batch: Batch,
-    loaded: Written,
+    loaded: WrittenRecords,
     acknowledged: Vec<Acknowledged>,
     /// The machines with the sessions, if not this one.
     fleet: Option<Fleet>,
@@ -138,7 +138,7 @@ impl Crud {
             shared: Shared { plan: self, records, clock, series, first: 0 },
             shares: Shares(shares),
             batch,
-            loaded: Written::default(),
+            loaded: WrittenRecords::default(),
             acknowledged: Vec::with_capacity(1 + Operation::ALL.len()),
             fleet: None,
         })
@@ -219,7 +219,7 @@ struct Loading<'p, 'a> {
     shared: &'p Shared<'a>,
     shares: &'p Shares<'a>,
     batch: &'p mut Batch,
-    loaded: &'p mut Written,
+    loaded: &'p mut WrittenRecords,
 }
 
 impl Loading<'_, '_> {

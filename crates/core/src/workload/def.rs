@@ -8,7 +8,7 @@ use super::clients::link::Wire;
 use super::spec::{Asked, Ended};
 use crate::axis::Axis;
 use crate::measure::probe::Probe;
-use crate::result::{Measured, Reason, TrialResult};
+use crate::result::{Measurements, LeftOutReason, TrialResult};
 
 /// An entry of the table of workloads.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct WorkloadDef {
     /// Its operations, by name, in the order in which reports show them.
     pub operations: &'static [&'static str],
     /// Why a cell can't be run, whatever the place.
-    pub reason: fn(&Case<'_>) -> Option<Reason>,
+    pub reason: fn(&Case<'_>) -> Option<LeftOutReason>,
     /// The figures that decide, in the order in which a matrix has them.
     pub headline: &'static [Headline],
     /// The disk that a cell takes.
@@ -39,7 +39,7 @@ pub struct WorkloadDef {
     /// The time that a trial takes by what a rehearsal of its cell took, in seconds, where that says more.
     pub time_by_rehearsal: Option<ByRehearsal>,
     /// Runs a trial.
-    pub run: fn(&Asked<'_>) -> Result<Measured, Ended>,
+    pub run: fn(&Asked<'_>) -> Result<Measurements, Ended>,
     /// Does a client's part of a trial, with these threads; `None` if the work can't be spread over machines.
     pub serve: Option<Serve>,
 }

@@ -8,7 +8,7 @@ use crate::measure::latency::Latencies;
 use crate::measure::series::Seconds;
 use crate::measure::syncs::{self, Syncs};
 use crate::record::{KEY_BYTES, Key, Records};
-use crate::result::{Failure, Written};
+use crate::result::{Failure, WrittenRecords};
 use crate::store::{Session, StoreError};
 use crate::units::as_text;
 use crate::words::words;
@@ -83,10 +83,10 @@ impl Quantum {
     }
 
     /// The records that its operations hand to the store.
-    pub fn written(&self) -> Written {
+    pub fn written(&self) -> WrittenRecords {
         let writes = |planned: &&Planned| matches!(planned.operation, Operation::Insert | Operation::Update);
         let records = self.planned.iter().filter(writes).count() as u64;
-        Written { records, key_bytes: records * KEY_BYTES as u64, value_bytes: self.arena.len() as u64 }
+        WrittenRecords { records, key_bytes: records * KEY_BYTES as u64, value_bytes: self.arena.len() as u64 }
     }
 
     /// Whether nothing is planned.

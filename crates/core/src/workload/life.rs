@@ -26,8 +26,8 @@ use crate::measure::clock::Clock;
 use crate::record::pool::Pool;
 use crate::record::{KEY_BYTES, Records};
 use crate::result::{
-    self, Burst, Calls, Counters, Disk, Fragmentation, Load, Measured, OVERALL, OperationResult, Pauses,
-    Round, Written,
+    self, Burst, CallStatistics, Counters, Disk, Fragmentation, Load, Measurements, OVERALL, OperationResult, Pauses,
+    Round, WrittenRecords,
 };
 use crate::store::{Capabilities, Held, Session, Store};
 use crate::workload::audit::{self, Reading};
@@ -65,7 +65,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     serve: None,
 };
 
-fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
+fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
     let Asked { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = promised(store, &spec.cell)?;
@@ -94,7 +94,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let aged = aging.all(&trial.bench, (&lanes, alongside.as_mut()), &mut batch, &mut acknowledged)?;
     trial.worked()?;
     let mut lanes: Vec<Lane<'_>> = lanes.into_iter().map(own).collect();
-    let others = alongside.as_ref().map_or_else(Written::default, Alongside::written);
+    let others = alongside.as_ref().map_or_else(WrittenRecords::default, Alongside::written);
     acknowledge(&aged, &lanes, alongside.as_ref(), &mut acknowledged);
     let mut trial = trial.settled(&acknowledged, keeps.then_some(work.records))?;
     // The last backup is opened when all was measured but the files, which are looked at without it.
@@ -114,9 +114,9 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let written = lanes.iter().fold(aged.loaded.plus(others), |all, lane| all.plus(lane.written));
     let bursts = bursts(&mut lanes, &work)?;
     let (operations, rounds) = results(&lanes, aged.tenths)?;
-    let calls = |of: fn(&Lane<'_>) -> Calls| lanes.iter().map(of).fold(Calls::default(), Calls::plus);
+    let calls = |of: fn(&Lane<'_>) -> CallStatistics| lanes.iter().map(of).fold(CallStatistics::default(), CallStatistics::plus);
     let (beside, otherwise) = (calls(|lane| lane.watch.beside), calls(|lane| lane.watch.otherwise));
-    Ok(Measured {
+    Ok(Measurements {
         load: aged.load,
         operations,
         rounds,
@@ -175,7 +175,7 @@ struct Aging<'a> {
 /// Its outcome before it is summed up.
 struct Aged {
     load: Load,
-    loaded: Written,
+    loaded: WrittenRecords,
     tenths: Vec<Tenth>,
     /// For each load with a burst.
     bursts: Vec<Counters>,
@@ -250,7 +250,7 @@ impl<'a> Aging<'a> {
         batch: &mut Batch,
         session: &mut (dyn Session + '_),
         acknowledged: &mut Vec<Acknowledged>,
-    ) -> Result<(Load, Written), Stop> {
+    ) -> Result<(Load, WrittenRecords), Stop> {
         let Aging { work, records, .. } = self;
         let add = |batch: &mut Batch, index| {
             batch.add(&records.key(index), |values| records.append_value(index, 0, values));

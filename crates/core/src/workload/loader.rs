@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::measure::counters::Snapshot;
-use crate::result::{Load, Written};
+use crate::result::{Load, WrittenRecords};
 use crate::store::Session;
 use crate::workload::batch::Batch;
 use crate::workload::loading::{Doing, Teller};
@@ -33,8 +33,8 @@ pub fn load(
     acknowledged: &mut Vec<Acknowledged>,
     after: AfterLoad,
     mut fill: impl FnMut(&mut Batch) -> Result<(), Stop>,
-) -> Result<(Load, Written), Stop> {
-    let (mut load, mut written) = (Load::default(), Written::default());
+) -> Result<(Load, WrittenRecords), Stop> {
+    let (mut load, mut written) = (Load::default(), WrittenRecords::default());
     if all == Some(0) {
         return Ok((load, written));
     }
@@ -52,7 +52,7 @@ pub fn load(
         load.store_ns += start.elapsed().as_nanos() as u64;
         batches += 1;
         let (key_bytes, value_bytes) = (batch.key_bytes(), batch.value_bytes());
-        written = written.plus(Written { records: records.len() as u64, key_bytes, value_bytes });
+        written = written.plus(WrittenRecords { records: records.len() as u64, key_bytes, value_bytes });
         if let Some(teller) = &mut teller {
             teller.done(written.records);
         }

@@ -8,7 +8,7 @@ use crate::measure::counters::Snapshot;
 use crate::measure::process::{self, Resident};
 use crate::measure::syncs;
 use crate::measure::watch::{TrialUse, Watch};
-use crate::result::{Counters, DISK, LIBRARY_SYNCS, Measured, Reason, Unknown};
+use crate::result::{Counters, DISK, LIBRARY_SYNCS, Measurements, LeftOutReason, UnknownFigure};
 use crate::server::running;
 use crate::store::{Guarantee, Kind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
 use crate::workload::bench::Bench;
@@ -21,7 +21,7 @@ use crate::workload::stop::Stop;
 pub fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn), Ended> {
     let store = stores.iter().find(|store| store.name == name);
     let store =
-        store.ok_or_else(|| Ended::Unsupported(Reason::UnknownStore { store: name.into() }.to_string()))?;
+        store.ok_or_else(|| Ended::Unsupported(LeftOutReason::UnknownStore { store: name.into() }.to_string()))?;
     store.open.map(|open| (store, open)).map_err(|why| Ended::Unsupported(why.into()))
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct OnStore<'a> {
 pub(crate) struct Settled<'a> {
     pub bench: Bench<'a>,
     /// The result without what the workload knows: what it did, what the store holds, what was read back.
-    pub measured: Measured,
+    pub measured: Measurements,
 }
 
 impl<'a> OnStore<'a> {
@@ -110,7 +110,7 @@ impl<'a> OnStore<'a> {
         }
         let statistics =
             bench.store()?.statistics().map_err(|error| Stop::store("reading statistics", &error))?;
-        let measured = Measured {
+        let measured = Measurements {
             store_version: bench.store()?.version().unwrap_or_else(|| (store.version)()),
             store_build: bench.store()?.build(),
             // Some settings, such as the compression of files on disk, can be read back only now.
@@ -124,7 +124,7 @@ impl<'a> OnStore<'a> {
             guarantee,
             memory: peak.above(&base, charged_bytes),
             cpu,
-            ..Measured::default()
+            ..Measurements::default()
         };
         Ok(Settled { bench, measured })
     }
@@ -139,9 +139,9 @@ impl Settled<'_> {
 }
 
 /// Figures that are unknown if the data are elsewhere.
-fn not_here(elsewhere: &str) -> Vec<Unknown> {
+fn not_here(elsewhere: &str) -> Vec<UnknownFigure> {
     let unknown =
-        |figure: &str, why: &str| Unknown { figure: figure.into(), reason: format!("{elsewhere}{why}") };
+        |figure: &str, why: &str| UnknownFigure { figure: figure.into(), reason: format!("{elsewhere}{why}") };
     vec![
         unknown("place", ", so the place is without effect"),
         unknown(DISK, ""),
@@ -169,7 +169,7 @@ fn hold_to_power(
     bench: &Bench<'_>,
     store: &StoreDef,
     acknowledged: &[Acknowledged],
-) -> Result<Option<Unknown>, Ended> {
+) -> Result<Option<UnknownFigure>, Ended> {
     if store.kind != Kind::Server && store.capabilities.calls_are_seen {
         acknowledged.iter().try_for_each(Acknowledged::check)?;
         return Ok(None);
@@ -185,7 +185,7 @@ fn hold_to_power(
             ),
         };
         let figure = if store.kind == Kind::Server { "syncs of the server" } else { LIBRARY_SYNCS };
-        return Ok(Some(Unknown { figure: figure.into(), reason }));
+        return Ok(Some(UnknownFigure { figure: figure.into(), reason }));
     };
     promise::check_all(acknowledged, syncs)?;
     Ok(None)

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::cell::Rate;
-use crate::result::{Counters, OperationResult, PhaseDisk, Second};
+use crate::result::{Counters, OperationResult, PhaseRequests, Second};
 use crate::units::CountRange;
 use crate::workload::driver::{Recorder, Untimed};
 use crate::workload::elapsed::Elapsed;
@@ -149,13 +149,13 @@ impl Phase {
 }
 
 impl Phase {
-    fn disk_of_mix(&self, recorder: &Recorder) -> Option<PhaseDisk> {
+    fn disk_of_mix(&self, recorder: &Recorder) -> Option<PhaseRequests> {
         let requests = self.counters.as_ref()?.disk.clone()?;
         let of = |operation: Operation| {
             recorder.latencies(operation as usize).count() + self.untimed.of(operation)
         };
         let done = Operation::ALL.into_iter().filter(|operation| self.doing.does(*operation));
-        Some(PhaseDisk { operations: done.map(of).sum(), requests })
+        Some(PhaseRequests { operations: done.map(of).sum(), requests })
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::counters::{Snapshot, fetched_bytes};
 use crate::measure::{page_cache, process, syncs};
-use crate::result::{Failure, Reopened};
+use crate::result::{Failure, Reopening};
 use crate::store::{Kind, Session, Store};
 use crate::workload::kill;
 use crate::workload::kill::steps::{record_key, record_value};
@@ -38,7 +38,7 @@ pub fn room_bytes(records: u64, kind: Kind, file_bytes: f64) -> f64 {
 #[serde(rename_all = "kebab-case")]
 pub enum RecoverTold {
     /// It was opened, and did its work.
-    Opened(Reopened),
+    Opened(Reopening),
     /// It was killed without its writes being undone, for this reason.
     NotUndone(String),
     /// The store did not do what it should.
@@ -75,7 +75,7 @@ pub fn run(
             let start = Instant::now();
             let closed = store.close().map_err(|error| Stop::store("closing the store", &error).into());
             let close_ns = Some(start.elapsed().as_nanos() as u64);
-            tell(&closed.map_or_else(told, |()| RecoverTold::Opened(Reopened { close_ns, ..opened })))
+            tell(&closed.map_or_else(told, |()| RecoverTold::Opened(Reopening { close_ns, ..opened })))
         }
         RecoverEnd::Killed => {
             tell(&RecoverTold::Opened(opened))?;
@@ -92,7 +92,7 @@ pub fn run(
     }
 }
 
-fn live(asked: &Asked<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, Reopened), Ended> {
+fn live(asked: &Asked<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, Reopening), Ended> {
     if part.is_cold {
         page_cache::fill_with_program()
             .map_err(|error| Ended::harness(format!("reading the program into memory: {error}")))?;
@@ -105,7 +105,7 @@ fn live(asked: &Asked<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, Reopene
     let store = kill::open(asked, step)?;
     let open_ns = start.elapsed().as_nanos() as u64;
     let mut session = kill::session(&*store)?;
-    let mut reopened = Reopened { records: part.records, open_ns, ..Reopened::default() };
+    let mut reopened = Reopening { records: part.records, open_ns, ..Reopening::default() };
     if let Some(last) = part.records.checked_sub(1) {
         must_have(&mut *session, last)?;
         reopened.first_read_ns = (start.elapsed().as_nanos() as u64).saturating_sub(open_ns);

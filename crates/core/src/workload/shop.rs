@@ -25,7 +25,7 @@ use std::sync::Mutex;
 
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
-use crate::result::{Measured, OVERALL, OperationResult, Stored, Written};
+use crate::result::{Measurements, OVERALL, OperationResult, StoredRecords, WrittenRecords};
 use crate::store::{Capabilities, OpenOptions};
 use crate::workload::audit::Reading;
 use crate::workload::crew::own;
@@ -59,7 +59,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     serve: None,
 };
 
-fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
+fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
     let Asked { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let tier = spec.cell.guarantee().tier();
@@ -91,7 +91,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     trial.close()?;
     let anew = persists.then(|| read_back(&mut trial, Reading::Anew)).transpose()?;
     let written = written(&ran, &lanes);
-    Ok(Measured {
+    Ok(Measurements {
         load: ran.load,
         operations,
         stored,
@@ -102,9 +102,9 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
 }
 
 /// The rows of the tables, and the index's entries.
-fn stored(work: &ShopParameters, ran: &Ran, purchases: &[u64]) -> (Stored, u64) {
+fn stored(work: &ShopParameters, ran: &Ran, purchases: &[u64]) -> (StoredRecords, u64) {
     let (bought, data) = (purchases.iter().sum::<u64>(), &ran.loaded);
-    let stored = Stored {
+    let stored = StoredRecords {
         records: data.records + bought,
         key_bytes: data.key_bytes + bought * ID_BYTES as u64,
         value_bytes: data.value_bytes + bought * (ORDER_BYTES - ID_BYTES) as u64,
@@ -114,13 +114,13 @@ fn stored(work: &ShopParameters, ran: &Ran, purchases: &[u64]) -> (Stored, u64) 
 }
 
 /// The records handed to the store: data, orders, and stock as four bytes.
-fn written(ran: &Ran, lanes: &[Lane<'_>]) -> Written {
+fn written(ran: &Ran, lanes: &[Lane<'_>]) -> WrittenRecords {
     let (bought, writes) = lanes
         .iter()
         .fold((0, 0), |(bought, writes), lane| (bought + lane.purchases(), writes + lane.writes()));
     // Each transaction that writes changes a stock; a purchase is an order, too.
     let records = bought + writes;
-    ran.loaded.plus(Written {
+    ran.loaded.plus(WrittenRecords {
         records,
         key_bytes: records * ID_BYTES as u64,
         value_bytes: bought * (ORDER_BYTES - ID_BYTES) as u64 + writes * schema::QUANTITY_BYTES as u64,

@@ -12,7 +12,7 @@ use crate::measure::cgroup::Group;
 use crate::measure::children;
 use crate::measure::device::DeviceSpec;
 use crate::measure::limit::Order;
-use crate::result::{Failure, LimitReport, Measured};
+use crate::result::{Failure, LimitReport, Measurements};
 use crate::store::{Library, OpenOptions, StoreDef};
 use crate::workload::clients::link::Reach;
 use crate::workload::def::Workload;
@@ -228,7 +228,7 @@ pub enum Report {
     /// It succeeded.
     Ok {
         /// The measurements.
-        measured: Box<Measured>,
+        measured: Box<Measurements>,
     },
     /// It failed.
     Failed {

@@ -16,7 +16,7 @@ use crate::axis::Axis;
 use crate::axis::device::values::{Io, Pattern, Sync, SyncCall};
 use crate::cell::Cell;
 use crate::measure::clock::Clock;
-use crate::result::Measured;
+use crate::result::Measurements;
 use crate::store::{Capabilities, StoreDef};
 use crate::stores::{FLAT_FOLDER, MEMORY};
 use crate::trace::made::{CLUSTER_14, Like, ZIPPYDB};
@@ -230,7 +230,7 @@ fn calls(trial: &Trial) -> (u64, u64) {
     })
 }
 
-fn run(trial: &Trial) -> Result<Measured, Ended> {
+fn run(trial: &Trial) -> Result<Measurements, Ended> {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();

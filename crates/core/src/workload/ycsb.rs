@@ -25,7 +25,7 @@ use std::sync::Mutex;
 use crate::cell::{Data, Rate};
 use crate::measure::clock::Clock;
 use crate::result::{
-    DISK_GROWTH, Disk, Doubt, Load, Measured, OVERALL, OperationResult, Round, Stored, Written,
+    DISK_GROWTH, Disk, Doubt, Load, Measurements, OVERALL, OperationResult, Round, StoredRecords, WrittenRecords,
 };
 use crate::store::Capabilities;
 use crate::workload::audit::{self, Reading};
@@ -82,7 +82,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     serve: None,
 };
 
-fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
+fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
     let Asked { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = promised(store, &spec.cell)?;
@@ -117,7 +117,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     };
     let anew = (keeps && persists).then(|| read_back(&mut trial, Reading::Anew)).transpose()?;
     let operations = results(&shared, &Recorder::of_all(recorders.iter().cloned())?, &all)?;
-    Ok(Measured {
+    Ok(Measurements {
         written: Some(ran.loaded.plus(written)),
         load: ran.load,
         operations,
@@ -130,8 +130,8 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
 }
 
 /// All threads' measurements in each round, what they handed to the store, and the writes that certainly changed it.
-fn together(lanes: Vec<Mutex<Lane<'_>>>) -> Result<(Vec<Recorder>, Written, u64), Stop> {
-    let (mut written, mut writes) = (Written::default(), 0);
+fn together(lanes: Vec<Mutex<Lane<'_>>>) -> Result<(Vec<Recorder>, WrittenRecords, u64), Stop> {
+    let (mut written, mut writes) = (WrittenRecords::default(), 0);
     let mut rounds: Vec<Vec<Recorder>> = Vec::new();
     for lane in lanes.into_iter().map(own) {
         let (own, changed) = lane.written();
@@ -160,7 +160,7 @@ fn rounds(shared: &Shared<'_>, recorders: &[Recorder], ran: &Ran) -> Result<Vec<
 }
 
 /// Warnings about disk figures, at the end and over the rounds.
-fn doubts(data: Data, stored: &Stored, (load, rounds): (&Load, &[Round]), disk: &Disk) -> Vec<Doubt> {
+fn doubts(data: Data, stored: &StoredRecords, (load, rounds): (&Load, &[Round]), disk: &Disk) -> Vec<Doubt> {
     let mut doubts = audit::doubts(data, stored, disk);
     let holds_less =
         |first: &Round| first.disk.allocated_bytes > 0 && first.disk.allocated_bytes < load.value_bytes;
@@ -172,11 +172,11 @@ fn doubts(data: Data, stored: &Stored, (load, rounds): (&Load, &[Round]), disk: 
     doubts
 }
 
-fn stored(shared: &Shared<'_>) -> Stored {
+fn stored(shared: &Shared<'_>) -> StoredRecords {
     let records = shared.versions.inserted();
     let name = |record| shared.definition().naming.name(record).bytes().len() as u64;
     let value_bytes = shared.fields.bytes(&shared.versions, records);
-    Stored { records, key_bytes: (0..records).map(name).sum(), value_bytes }
+    StoredRecords { records, key_bytes: (0..records).map(name).sum(), value_bytes }
 }
 
 fn results(

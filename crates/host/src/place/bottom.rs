@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::kernel::mounts::{self, Mount};
 use storebench_core::measure::environment;
-use storebench_core::result::Bottom;
+use storebench_core::result::StorageBacking;
 use storebench_core::test_hooks;
 
 /// The most layers that are followed: images in images, overlays on overlays, devices made of devices.
@@ -25,23 +25,23 @@ trait Kernel {
 }
 
 /// Follows a directory to what holds its bytes: through mounts, loop devices, upper layers of overlays, and devices made of others.
-pub fn follow(directory: &Path) -> Bottom {
+pub fn follow(directory: &Path) -> StorageBacking {
     match test_hooks::memory_keeps() {
-        true => Bottom::Disk,
+        true => StorageBacking::Disk,
         false => follow_path(&Here, directory, MOST_LAYERS),
     }
 }
 
-fn follow_path(kernel: &impl Kernel, path: &Path, layers: u32) -> Bottom {
+fn follow_path(kernel: &impl Kernel, path: &Path, layers: u32) -> StorageBacking {
     let Some((path, mount)) = kernel.mount(path).filter(|_| layers > 0) else {
-        return Bottom::Unseen { why: format!("the mount that holds {} can't be seen", path.display()) };
+        return StorageBacking::Unseen { why: format!("the mount that holds {} can't be seen", path.display()) };
     };
     let shown = format!("{} at {}", mount.kind, mount.at.display());
     if ["tmpfs", "ramfs", "rootfs"].contains(&mount.kind.as_str()) {
-        return Bottom::Memory { what: shown };
+        return StorageBacking::Memory { what: shown };
     }
     if mount.source == Path::new(storebench_disk::names::SOURCE) {
-        return Bottom::Simulated;
+        return StorageBacking::Simulated;
     }
     let below = if mount.kind == "overlay" {
         let upper = mount.options.iter().find_map(|option| option.strip_prefix("upperdir="));
@@ -49,7 +49,7 @@ fn follow_path(kernel: &impl Kernel, path: &Path, layers: u32) -> Bottom {
             // An overlay on itself is impossible: its upper layer is elsewhere, and this name does not lead there.
             Some(upper) if !upper.starts_with(&path) => follow_path(kernel, &upper, layers - 1),
             _ => {
-                Bottom::Unseen { why: format!("the upper layer of the {shown} is outside of this container") }
+                StorageBacking::Unseen { why: format!("the upper layer of the {shown} is outside of this container") }
             }
         }
     } else if let Some(device) = kernel.disk(&path, &mount) {
@@ -58,32 +58,32 @@ fn follow_path(kernel: &impl Kernel, path: &Path, layers: u32) -> Bottom {
         // The daemon of an image has the image file as its source.
         follow_path(kernel, &mount.source, layers - 1)
     } else {
-        Bottom::Unseen { why: format!("{shown} is on no disk that can be seen here") }
+        StorageBacking::Unseen { why: format!("{shown} is on no disk that can be seen here") }
     };
     let has_none = |option: &&String| ["nobarrier", "barrier=0"].contains(&option.as_str());
     match (mount.options.iter().find(has_none), below) {
-        (Some(option), Bottom::Disk | Bottom::Unseen { .. }) => {
-            Bottom::NoBarriers { what: format!("{shown} is mounted with {option}") }
+        (Some(option), StorageBacking::Disk | StorageBacking::Unseen { .. }) => {
+            StorageBacking::NoBarriers { what: format!("{shown} is mounted with {option}") }
         }
         (_, below) => below,
     }
 }
 
-fn follow_device(kernel: &impl Kernel, device: &str, layers: u32) -> Bottom {
+fn follow_device(kernel: &impl Kernel, device: &str, layers: u32) -> StorageBacking {
     if layers == 0 {
-        return Bottom::Unseen { why: format!("{device} is made of too many layers") };
+        return StorageBacking::Unseen { why: format!("{device} is made of too many layers") };
     }
     // /dev/ram0 belongs to the driver brd.
     let is = |driver: &str| device.strip_prefix(driver).is_some_and(|number| number.parse::<u32>().is_ok());
     if is("zram") || is("ram") {
-        return Bottom::Memory { what: device.into() };
+        return StorageBacking::Memory { what: device.into() };
     }
     if let Some(file) = kernel.backing_file(device) {
         return follow_path(kernel, &file, layers - 1);
     }
     // The worst of its parts decides.
     let parts = kernel.parts(device).into_iter().map(|part| follow_device(kernel, &part, layers - 1));
-    parts.max().unwrap_or(Bottom::Disk)
+    parts.max().unwrap_or(StorageBacking::Disk)
 }
 
 /// The kernel that this runs on.
@@ -214,11 +214,11 @@ mod tests {
         ];
         for (path, bottom) in bottoms {
             let found = match follow_path(&MADE, Path::new(path), MOST_LAYERS) {
-                Bottom::Disk => "disk".into(),
-                Bottom::Simulated => "simulated".into(),
-                Bottom::Memory { what } => format!("memory: {what}"),
-                Bottom::NoBarriers { what } => format!("no barriers: {what}"),
-                Bottom::Unseen { why } => format!("unseen: {why}"),
+                StorageBacking::Disk => "disk".into(),
+                StorageBacking::Simulated => "simulated".into(),
+                StorageBacking::Memory { what } => format!("memory: {what}"),
+                StorageBacking::NoBarriers { what } => format!("no barriers: {what}"),
+                StorageBacking::Unseen { why } => format!("unseen: {why}"),
             };
             assert_eq!(found, bottom, "{path}");
         }
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn what_holds_itself_ends() {
         const CIRCLE: Made = Made(&[("/", "fuse.circle", "/file", "rw")]);
-        assert!(matches!(follow_path(&CIRCLE, Path::new("/file"), MOST_LAYERS), Bottom::Unseen { .. }));
+        assert!(matches!(follow_path(&CIRCLE, Path::new("/file"), MOST_LAYERS), StorageBacking::Unseen { .. }));
     }
 
     #[test]
@@ -236,7 +236,7 @@ mod tests {
         if let Some((_, mount)) = Here.mount(Path::new("/dev/shm")).filter(|(_, mount)| mount.kind == "tmpfs")
         {
             let bottom = follow_path(&Here, &mount.at, MOST_LAYERS);
-            assert_eq!(bottom, Bottom::Memory { what: format!("tmpfs at {}", mount.at.display()) });
+            assert_eq!(bottom, StorageBacking::Memory { what: format!("tmpfs at {}", mount.at.display()) });
         }
     }
 
@@ -247,6 +247,6 @@ mod tests {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let bottom = follow_path(&Here, here, MOST_LAYERS);
         let disk = environment::place("here", here).unwrap().device;
-        assert!(disk.is_none() || !matches!(bottom, Bottom::Unseen { .. }), "{disk:?}: {bottom:?}");
+        assert!(disk.is_none() || !matches!(bottom, StorageBacking::Unseen { .. }), "{disk:?}: {bottom:?}");
     }
 }

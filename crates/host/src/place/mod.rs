@@ -13,7 +13,7 @@ use self::image::Template;
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::error::Result;
 use storebench_core::measure::probe::Probe;
-use storebench_core::result::Bottom;
+use storebench_core::result::StorageBacking;
 use storebench_core::simulated::OnDisk;
 
 /// The size of an image that is only probed, in bytes: more than a probe writes.
@@ -52,9 +52,9 @@ impl Place {
     }
 
     /// What holds its bytes in the end.
-    pub fn bottom(&self) -> Bottom {
+    pub fn bottom(&self) -> StorageBacking {
         match self.disk() {
-            Some(_) => Bottom::Simulated,
+            Some(_) => StorageBacking::Simulated,
             None => bottom::follow(self.directory()),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{ALWAYS_CROSSED, Plan};
 use storebench_core::axis::{Axis, Value};
-use storebench_core::result::{LeftOut, Reason};
+use storebench_core::result::{LeftOutCell, LeftOutReason};
 use storebench_core::shown::piece;
 use storebench_core::units::CountRange;
 
@@ -45,12 +45,12 @@ impl Plan {
 
     /// The plan with a tenth of the records, for paired counts that do not fit onto the disk; `None` if no count
     /// can be reduced.
-    pub fn with_fewer_records(&self, left_out: &[LeftOut]) -> Option<Plan> {
+    pub fn with_fewer_records(&self, left_out: &[LeftOutCell]) -> Option<Plan> {
         let is_paired = self.paired.iter().any(|pair| pair.contains(&Axis::RECORDS));
         let counts: Vec<CountRange> = self.axes.list(Axis::RECORDS);
         let lacks_room = |count: &CountRange| {
             let here = left_out.iter().filter(|left| left.cell.records() == *count);
-            here.into_iter().any(|left| matches!(left.reason, Reason::NoRoom { .. }))
+            here.into_iter().any(|left| matches!(left.reason, LeftOutReason::NoRoom { .. }))
         };
         let fewer = |count: CountRange| match count.from / 10 >= FEWEST && lacks_room(&count) {
             true => CountRange { from: count.from / 10, to: count.to / 10 },

@@ -12,7 +12,7 @@ use storebench_core::guard;
 use storebench_core::library;
 use storebench_core::lifeline;
 use storebench_core::measure::{children, disk_requests, limit, syncs};
-use storebench_core::result::{Failure, Limited, Measured};
+use storebench_core::result::{Failure, LimitKind, Measurements};
 use storebench_core::store::StoreDef;
 use storebench_core::workload::clients::link::Reach;
 use storebench_core::workload::cut;
@@ -108,8 +108,8 @@ fn write(report: &impl Serialize, out: &Path) -> error::Result<()> {
 }
 
 /// The measurements, with doubts of those figures that the limits did not hold.
-fn doubted(mut measured: Measured, spec: &Spec) -> Measured {
-    let share = spec.limits.as_ref().and_then(|order| order.asked(Limited::Share));
+fn doubted(mut measured: Measurements, spec: &Spec) -> Measurements {
+    let share = spec.limits.as_ref().and_then(|order| order.asked(LimitKind::Share));
     // A server that is limited alone can't be told from its client, whose time is not limited.
     let share = share.filter(|_| !children::is_held_apart());
     let doubts = share.map(|millionths| limit::beyond_share(&measured, millionths));

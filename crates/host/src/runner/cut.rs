@@ -22,7 +22,7 @@ use crate::runner::part::Room;
 use crate::runner::supervise::{End, Limit};
 use crate::stage::Stage;
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::{BadState, Control, CutCheck, Cuts, Failure, Finding};
+use storebench_core::result::{BadState, Control, CutCheck, CutResults, Failure, StateFinding};
 use storebench_core::store::Guarantee;
 use storebench_core::workload::cut::{CutTold, Looked};
 use storebench_core::workload::spec::{CutPart, Part, Spec};
@@ -122,14 +122,14 @@ impl Check<'_> {
             Told::Interrupted => return Ok(None),
             Told::Failed(reason) => return Ok(Some(CutCheck::NotMade { reason })),
         };
-        let mut cuts = Cuts {
+        let mut cuts = CutResults {
             steps: history.steps(),
             sessions: self.asked.sessions,
             requests: history.log.len() as u64,
             flushes: history.log.flushes().count() as u64,
             whole_bytes: self.whole(),
             recorded_ns: start.elapsed().as_nanos() as u64,
-            ..Cuts::default()
+            ..CutResults::default()
         };
         let start = Instant::now();
         let Some(()) = self.states(stage, &history, &mut cuts)? else { return Ok(None) };
@@ -149,7 +149,7 @@ impl Check<'_> {
     }
 
     /// Checks the states of a history, and its controls.
-    fn states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut Cuts) -> Result<Done> {
+    fn states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut CutResults) -> Result<Done> {
         let path = stage.work().join(LOG);
         let scene = Scene { history, log: &history.log, path: &path, made: false, is_recovery: false };
         let mut draw = Draw::new(history, self.whole(), self.asked.seed);
@@ -172,7 +172,7 @@ impl Check<'_> {
     }
 
     /// Checks a state, and counts the finding.
-    fn note(&self, stage: &mut Stage<'_>, scene: Scene<'_>, drawn: &Drawn, cuts: &mut Cuts) -> Result<Done> {
+    fn note(&self, stage: &mut Stage<'_>, scene: Scene<'_>, drawn: &Drawn, cuts: &mut CutResults) -> Result<Done> {
         let Some(InState { verdict, open_ns, verified, .. }) = self.look(stage, scene, drawn)? else {
             return Ok(None);
         };
@@ -184,7 +184,7 @@ impl Check<'_> {
         cuts.phases.entry(drawn.phase).or_default().note(finding);
         cuts.open_ns.extend(open_ns);
         cuts.verified += u64::from(verified);
-        if finding == Finding::Lost {
+        if finding == StateFinding::Lost {
             cuts.lost_steps.push(lost);
             cuts.lost_ns.push(lost_ns);
         }
@@ -212,7 +212,7 @@ impl Check<'_> {
         scene: Scene<'_>,
         draw: &mut Draw<'_>,
         drawn: &Drawn,
-        cuts: &mut Cuts,
+        cuts: &mut CutResults,
     ) -> Result<Done> {
         let mut inner = stage.inner();
         let (to, _) = inner.file(RECOVERY_LOG)?;
@@ -241,7 +241,7 @@ impl Check<'_> {
         scene: Scene<'_>,
         of: Control,
         states: &[Drawn],
-        cuts: &mut Cuts,
+        cuts: &mut CutResults,
     ) -> Result<Done> {
         for drawn in states {
             let Some(looked) = self.look(stage, scene, drawn)? else { return Ok(None) };
@@ -251,7 +251,7 @@ impl Check<'_> {
     }
 
     /// The control with a separate store: one that writes in place.
-    fn in_place(&self, stage: &mut Stage<'_>, cuts: &mut Cuts) -> Result<Done> {
+    fn in_place(&self, stage: &mut Stage<'_>, cuts: &mut CutResults) -> Result<Done> {
         let history = match self.record(stage, MADE_LOG, 1, true)? {
             Told::Of(history) => history,
             Told::Interrupted => return Ok(None),
@@ -323,7 +323,7 @@ impl Check<'_> {
     ) -> Result<Option<InState>> {
         let mut inner = stage.inner();
         let looked = match self.template.mount_traced(&mut inner, NAME, traced)? {
-            Err(message) => Some(Looked::not_well(Finding::FileSystem, message)),
+            Err(message) => Some(Looked::not_well(StateFinding::FileSystem, message)),
             Ok(mount) => {
                 let part = CutPart::Look { begun: drawn.begun.clone(), made: scene.made };
                 self.looked(self.process(part, mount, LOOKING)?)?
@@ -342,10 +342,10 @@ impl Check<'_> {
             (End::Interrupted, _) => return Ok(None),
             (End::Well, Ok(CutTold::Found(looked))) => looked,
             (End::Badly { reason: Failure::TimedOut, message, .. }, _) => {
-                Looked::not_well(Finding::Hung, message)
+                Looked::not_well(StateFinding::Hung, message)
             }
-            (End::Badly { message, .. }, _) => Looked::not_well(Finding::Crashed, message),
-            (_, Ok(CutTold::Failed(message))) => Looked::not_well(Finding::Refused, message),
+            (End::Badly { message, .. }, _) => Looked::not_well(StateFinding::Crashed, message),
+            (_, Ok(CutTold::Failed(message))) => Looked::not_well(StateFinding::Refused, message),
             (end, told) => {
                 let message = format!("a process that looked at a state ended: {end:?}, {told:?}");
                 return Err(Error::new(Exit::Failure, message));

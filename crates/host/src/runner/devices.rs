@@ -10,7 +10,7 @@ use storebench_core::cell::Site;
 use storebench_core::measure::device::DeviceSpec;
 use storebench_core::measure::device::{self, BlockDevice};
 use storebench_core::measure::environment;
-use storebench_core::result::PlaceInfo;
+use storebench_core::result::LocationInfo;
 use storebench_core::test_hooks;
 
 /// How long the devices are watched while nothing runs.
@@ -29,7 +29,7 @@ pub fn shared(
 }
 
 /// The device under a place if its traffic is the trial's, or why there is none.
-pub(super) fn known(place: &PlaceInfo) -> Result<DeviceSpec, String> {
+pub(super) fn known(place: &LocationInfo) -> Result<DeviceSpec, String> {
     if let Some(driver) = place.driver.as_ref().filter(|_| place.by_fuse) {
         return Err(format!(
             "reads and writes of {driver} are its daemon's, which no limit of a trial holds"

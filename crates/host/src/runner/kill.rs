@@ -9,7 +9,7 @@ use crate::runner::supervise::{End, Limit};
 use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Result};
 use storebench_core::guard;
-use storebench_core::result::{Failure, KillCheck, Measured, TrialResult};
+use storebench_core::result::{Failure, KillCheck, Measurements, TrialResult};
 use storebench_core::server::running;
 use storebench_core::store::{Guarantee, Kind};
 use storebench_core::workload::kill::Told;
@@ -57,7 +57,7 @@ pub fn left_out(
     job: &Job<'_>,
     passed: Option<&Passed>,
     cell: &Cell,
-    measured: &Measured,
+    measured: &Measurements,
 ) -> Option<Option<KillCheck>> {
     let store = job.stores.iter().find(|store| store.name == cell.store())?;
     if measured.guarantee < Guarantee::Process || store.kind == Kind::Harness {

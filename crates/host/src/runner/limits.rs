@@ -13,7 +13,7 @@ use storebench_core::cell::{Cell, HERE};
 use storebench_core::measure::cgroup::{Group, Home};
 use storebench_core::measure::device::{BlockDevice, DeviceSpec};
 use storebench_core::measure::limit::{By, Decision, Order, Reach, evidence, hold, slices};
-use storebench_core::result::{LimitReport, Limited, MachineReport, PlaceInfo, Reason};
+use storebench_core::result::{LimitReport, LimitKind, MachineReport, LocationInfo, LeftOutReason};
 use storebench_core::units::rough_bytes;
 
 /// More bytes than a trial's report on its limits has.
@@ -61,11 +61,11 @@ pub fn decide(
 }
 
 /// Why a cell's trials can't run under the limits of its machine, in one of these places.
-pub fn lacking(reach: &Reach, plan: &Plan, cell: &Cell, places: &[PlaceInfo]) -> Option<Reason> {
+pub fn lacking(reach: &Reach, plan: &Plan, cell: &Cell, places: &[LocationInfo]) -> Option<LeftOutReason> {
     let machine = plan.machine(cell.machine())?.with_files(cell.disk() != HERE);
     let place = places.iter().find(|place| place.is_of(cell));
     let known = devices::known(place?);
-    decide(reach, &machine, &known).err().map(|why| Reason::NoMachine { why })
+    decide(reach, &machine, &known).err().map(|why| LeftOutReason::NoMachine { why })
 }
 
 impl Limiting {
@@ -144,7 +144,7 @@ impl Limiting {
     /// A sentence about processes that the kernel killed at the memory limit, if any.
     pub fn killed(&self) -> Option<String> {
         let kills = self.groups.iter().filter_map(|group| evidence(group.folder(), group.version()).kills);
-        let limit = self.decision.held.iter().find(|held| held.limit == Limited::Memory)?;
+        let limit = self.decision.held.iter().find(|held| held.limit == LimitKind::Memory)?;
         let limit = rough_bytes(limit.asked as f64);
         (kills.sum::<u64>() > 0).then(|| format!("killed by the kernel for memory: limit {limit}"))
     }
@@ -175,26 +175,26 @@ impl Limiting {
         MachineReport {
             name: self.name.clone(),
             limits,
-            memory_limit_hits: of(Limited::Memory, &|one| one.memory_limit_hits),
-            throttled_periods: of(Limited::Share, &|one| one.throttled_periods),
-            throttled_ns: of(Limited::Share, &|one| one.throttled_ns),
+            memory_limit_hits: of(LimitKind::Memory, &|one| one.memory_limit_hits),
+            throttled_periods: of(LimitKind::Share, &|one| one.throttled_periods),
+            throttled_ns: of(LimitKind::Share, &|one| one.throttled_ns),
         }
     }
 }
 
 /// A limit in systemd's form; `device` is the path of the block device, with a space.
-fn properties(limit: Limited, asked: u64, device: &str) -> Vec<String> {
+fn properties(limit: LimitKind, asked: u64, device: &str) -> Vec<String> {
     match limit {
-        Limited::Memory => vec![format!("MemoryMax={asked}"), "MemorySwapMax=0".into()],
-        Limited::Processors => Vec::new(),
-        Limited::Share => {
+        LimitKind::Memory => vec![format!("MemoryMax={asked}"), "MemorySwapMax=0".into()],
+        LimitKind::Processors => Vec::new(),
+        LimitKind::Share => {
             let (period_us, _) = slices(asked);
             vec![format!("CPUQuota={:.2}%", asked as f64 / 1e4), format!("CPUQuotaPeriodSec={period_us}us")]
         }
-        Limited::ReadBandwidth => vec![format!("IOReadBandwidthMax={device}{asked}")],
-        Limited::WriteBandwidth => vec![format!("IOWriteBandwidthMax={device}{asked}")],
-        Limited::ReadOperations => vec![format!("IOReadIOPSMax={device}{asked}")],
-        Limited::WriteOperations => vec![format!("IOWriteIOPSMax={device}{asked}")],
+        LimitKind::ReadBandwidth => vec![format!("IOReadBandwidthMax={device}{asked}")],
+        LimitKind::WriteBandwidth => vec![format!("IOWriteBandwidthMax={device}{asked}")],
+        LimitKind::ReadOperations => vec![format!("IOReadIOPSMax={device}{asked}")],
+        LimitKind::WriteOperations => vec![format!("IOWriteIOPSMax={device}{asked}")],
     }
 }
 
@@ -215,36 +215,36 @@ mod tests {
         }
     }
 
-    fn scoped(limit: Limited, asked: u64) -> Held {
+    fn scoped(limit: LimitKind, asked: u64) -> Held {
         Held { limit, asked, by: By::Scope, home: None, remark: None }
     }
 
     #[test]
     fn a_scope_gets_the_limits_as_systemd_takes_them() {
         let held = vec![
-            scoped(Limited::Memory, 64 << 20),
-            scoped(Limited::Share, 45_000),
-            scoped(Limited::ReadBandwidth, 1000),
-            Held { by: By::Affinity, ..scoped(Limited::Processors, 1) },
+            scoped(LimitKind::Memory, 64 << 20),
+            scoped(LimitKind::Share, 45_000),
+            scoped(LimitKind::ReadBandwidth, 1000),
+            Held { by: By::Affinity, ..scoped(LimitKind::Processors, 1) },
         ];
         let words: Vec<String> =
             limiting(held, Path::new("")).scope().iter().map(|word| word.to_string_lossy().into()).collect();
         let expected = "systemd-run --user --scope --quiet --collect -p MemoryMax=67108864 -p MemorySwapMax=0 \
                         -p CPUQuota=4.50% -p CPUQuotaPeriodSec=22223us -p IOReadBandwidthMax=/dev/block/8:0 1000 --";
         assert_eq!(words.join(" "), expected);
-        let own = vec![Held { by: By::Affinity, ..scoped(Limited::Processors, 1) }];
+        let own = vec![Held { by: By::Affinity, ..scoped(LimitKind::Processors, 1) }];
         assert!(limiting(own, Path::new("")).scope().is_empty());
     }
 
     #[test]
     fn what_took_effect_is_what_the_trial_told() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let limiting = limiting(vec![scoped(Limited::Memory, 1 << 20)], file.path());
+        let limiting = limiting(vec![scoped(LimitKind::Memory, 1 << 20)], file.path());
         let report = limiting.report();
         assert_eq!((report.name.as_str(), report.limits[0].in_force), ("box", None));
         assert!(report.limits[0].remark.as_ref().unwrap().contains("before it was held"));
         let told = LimitReport {
-            limit: Limited::Memory,
+            limit: LimitKind::Memory,
             asked: 1 << 20,
             in_force: Some(1 << 20),
             by: Some("cgroup v2".into()),

@@ -9,7 +9,7 @@ use crate::runner::supervise::{End, Limit};
 use storebench_core::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::measure::page_cache::{self, Emptied};
-use storebench_core::result::{Failure, Recovery, RecoveryCheck, Reopened};
+use storebench_core::result::{Failure, Recovery, RecoveryCheck, Reopening};
 use storebench_core::units::counted;
 use storebench_core::workload::recover::RecoverTold;
 use storebench_core::workload::spec::{Part, RecoverEnd, RecoverPart, Spec};
@@ -79,7 +79,7 @@ impl Life {
     }
 
     /// Stores the time of its opening in the result.
-    fn keep(self, recovery: &mut Recovery, opened: Reopened) {
+    fn keep(self, recovery: &mut Recovery, opened: Reopening) {
         match self {
             Life::First => recovery.created_ns = opened.open_ns,
             Life::Killed | Life::LastKilled => recovery.killed.push(opened),
@@ -120,7 +120,7 @@ pub enum Checked {
 
 /// The end of one of its processes.
 enum Lived {
-    Opened(Reopened),
+    Opened(Reopening),
     NotUndone(String),
     Lost(String),
     Not(String),
@@ -177,7 +177,7 @@ impl Check<'_> {
             }
             let adds = life.adds(recovery.records, &mut random);
             match self.live(RecoverPart { records, adds, is_cold: life.is_cold(), end: life.end() })? {
-                Lived::Opened(opened) => life.keep(recovery, Reopened { added, ..opened }),
+                Lived::Opened(opened) => life.keep(recovery, Reopening { added, ..opened }),
                 Lived::Lost(message) if life == Life::Cut => {
                     return Ok(Lived::Lost(format!("{message}, and what it had not synced was undone")));
                 }

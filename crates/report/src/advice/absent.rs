@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use storebench_core::result::Reason;
+use storebench_core::result::LeftOutReason;
 use storebench_core::store::{Guarantee, Kind, StoreDef};
 use storebench_core::units::grouped;
 
@@ -78,7 +78,7 @@ pub fn absent(
 pub fn outgrown(table: &[StoreDef], store: &str, question: &Question) -> Option<String> {
     let def = table.iter().find(|def| def.name == store)?;
     let (bytes, most_bytes) = (question.values_bytes(), def.capabilities.max_bytes);
-    let why = || Reason::Outgrows { store: store.to_owned(), bytes, most_bytes }.to_string();
+    let why = || LeftOutReason::Outgrows { store: store.to_owned(), bytes, most_bytes }.to_string();
     (bytes > most_bytes as f64).then(why)
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{Measured, OVERALL};
+use storebench_core::result::{Measurements, OVERALL};
 use storebench_core::store::{Aging, Caution};
 use storebench_core::units::{Period, counted, rough_bytes, rough_duration, three_digits};
 use storebench_host::run::Run;
@@ -92,7 +92,7 @@ fn of_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<Aged> {
     entries.sort_by_key(|entry| entry.trial.cell.threads());
     let cell = entries.first()?.trial.cell.clone();
     entries.retain(|entry| entry.trial.cell == cell);
-    let all: Vec<&Measured> = measured(&entries).into_iter().map(|(_, measured)| measured).collect();
+    let all: Vec<&Measurements> = measured(&entries).into_iter().map(|(_, measured)| measured).collect();
     let first = *all.first()?;
     let updates: u64 = first.rounds.iter().filter_map(|round| Some(round.operation("update")?.count)).sum();
     let space = all.iter().find_map(|one| space(one));
@@ -122,8 +122,8 @@ fn of_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<Aged> {
 }
 
 /// The number of write stalls that engines reported, and of times that they were asked; 0 of 0 if they never report any.
-fn stalls(all: &[&Measured]) -> (u64, u64) {
-    let of = |one: &&Measured| {
+fn stalls(all: &[&Measurements]) -> (u64, u64) {
+    let of = |one: &&Measurements| {
         let pauses = one.pauses.as_ref()?;
         let stalls = pauses.upkeep.iter().find(|upkeep| upkeep.work == WRITE_STALL)?;
         Some((stalls.after + stalls.otherwise, pauses.after.count + pauses.otherwise.count))
@@ -132,7 +132,7 @@ fn stalls(all: &[&Measured]) -> (u64, u64) {
 }
 
 /// The files after most records were removed, and after the engine reclaimed space, over those before.
-fn space(measured: &Measured) -> Option<(f64, Option<(f64, String)>)> {
+fn space(measured: &Measurements) -> Option<(f64, Option<(f64, String)>)> {
     let back = measured.giving_back.as_ref()?;
     let full = Some(measured.disk.allocated_bytes as f64).filter(|full| *full > 0.0)?;
     let given = back.compacted.as_ref().map(|by| (by.disk.allocated_bytes as f64 / full, by.by.clone()));
@@ -251,7 +251,7 @@ fn long(duration: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{Compacted, Disk, GivingBack, Looks, Pauses, UpkeepSeen};
+    use storebench_core::result::{ReclaimResult, Disk, GivingBack, Looks, Pauses, UpkeepCount};
     use storebench_host::plan;
 
     use super::super::question::Question;
@@ -280,7 +280,7 @@ mod tests {
             measured.disk = measured.rounds[9].disk.clone();
             let full = measured.disk.allocated_bytes;
             let disk = |bytes| Disk { allocated_bytes: bytes, apparent_bytes: bytes, files: 1 };
-            let compacted = Compacted { by: "a copy".into(), disk: disk(full / 8), ..Compacted::default() };
+            let compacted = ReclaimResult { by: "a copy".into(), disk: disk(full / 8), ..ReclaimResult::default() };
             measured.giving_back =
                 Some(GivingBack { disk: disk(full), compacted: Some(compacted), ..GivingBack::default() });
         }
@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn what_logs_or_closing_can_explain_has_no_day() {
         let mut life = life();
-        let change = |life: &mut Run, change: fn(&mut Measured)| {
+        let change = |life: &mut Run, change: fn(&mut Measurements)| {
             change(life.trials[0].measured.as_mut().unwrap());
             answered(Some("1d"), std::slice::from_ref(life))[1].clone()
         };
@@ -394,7 +394,7 @@ mod tests {
         let mut held = life();
         let pauses = Pauses {
             after: Looks { count: 8, span_ns: 0 },
-            upkeep: vec![UpkeepSeen { work: WRITE_STALL.into(), after: 2, otherwise: 1 }],
+            upkeep: vec![UpkeepCount { work: WRITE_STALL.into(), after: 2, otherwise: 1 }],
             ..Pauses::default()
         };
         held.trials[0].measured.as_mut().unwrap().pauses = Some(pauses);
@@ -406,7 +406,7 @@ mod tests {
         let mut quick = held.clone();
         for trial in &mut quick.trials {
             let pauses = trial.measured.as_mut().unwrap().pauses.as_mut();
-            pauses.unwrap().upkeep[0] = UpkeepSeen { work: WRITE_STALL.into(), after: 0, otherwise: 0 };
+            pauses.unwrap().upkeep[0] = UpkeepCount { work: WRITE_STALL.into(), after: 0, otherwise: 0 };
         }
         let all = answered(&[quick], "update=1");
         assert!(all.len() == 1 && all[0].contains("no write stall, asked 8 times"), "{all:?}");

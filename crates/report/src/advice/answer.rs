@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use storebench_core::result::PlaceInfo;
+use storebench_core::result::LocationInfo;
 use storebench_core::store::{Caution, Danger};
 
 use super::aged::Aged;
@@ -26,7 +26,7 @@ pub struct Advice {
     /// The machine's name.
     pub hardware: String,
     /// The place where the stores' files were.
-    pub place: Option<PlaceInfo>,
+    pub place: Option<LocationInfo>,
     /// The judged stores.
     pub verdict: Judged,
     /// The changes of the question that would change the answer.

@@ -1,7 +1,7 @@
 //! The recommended store compared with servers: single ones, and clusters.
 
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{LeftOut, Measured, TrialResult};
+use storebench_core::result::{LeftOutCell, Measurements, TrialResult};
 use storebench_core::store::{Guarantee, Kind, NODES, ROUND_TRIP, StoreDef};
 use storebench_core::units::{counted, three_digits};
 use storebench_host::run::Run;
@@ -27,7 +27,7 @@ pub struct Beside {
     /// The runs.
     pub runs: Vec<Run>,
     /// The combinations that could not be run.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutCell>,
     /// Whether there was no time for any.
     pub no_time: bool,
 }
@@ -59,7 +59,7 @@ struct Deployed {
 struct Servers(u32, Option<String>);
 
 impl Servers {
-    fn of(measured: &Measured, is_server: bool) -> Servers {
+    fn of(measured: &Measurements, is_server: bool) -> Servers {
         let value = |name: &str| {
             let setting = measured.settings.iter().find(|setting| setting.name == name);
             setting.map(|setting| setting.value.clone())

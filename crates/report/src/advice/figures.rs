@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use indexmap::IndexMap;
-use storebench_core::result::Measured;
+use storebench_core::result::Measurements;
 use storebench_core::workload::operation::Operation;
 
 use super::question::{Goal, Mix, Question};
@@ -33,7 +33,7 @@ pub struct Figures {
 
 impl Figures {
     /// The figures of a trial, with memory by the `basis`; `None` if the trial lacks an operation of the mix, or has nothing on disk.
-    pub fn of(measured: &Measured, mix: &Mix, basis: Basis) -> Option<Figures> {
+    pub fn of(measured: &Measurements, mix: &Mix, basis: Basis) -> Option<Figures> {
         let speed_ns = time_ns(measured, mix)?;
         let space = measured.space_amplification()?;
         Some(Figures { speed_ns, space, memory_bytes: basis.bytes(&measured.memory)? as f64 })
@@ -52,7 +52,7 @@ impl Figures {
 }
 
 /// The mean time of an operation of a mix, in nanoseconds; `None` if one of its operations was not measured.
-pub fn time_ns(measured: &Measured, mix: &Mix) -> Option<f64> {
+pub fn time_ns(measured: &Measurements, mix: &Mix) -> Option<f64> {
     let of = |operation: &Operation| MEAN_LATENCY.of_operation(measured.operation(operation.name())?);
     mix.shares().iter().map(|(operation, share)| Some(share * of(operation)?)).sum()
 }

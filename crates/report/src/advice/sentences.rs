@@ -1,6 +1,6 @@
 //! The sentences of an answer, for terminal and page alike.
 
-use storebench_core::result::PlaceInfo;
+use storebench_core::result::LocationInfo;
 use storebench_core::store::Guarantee;
 use storebench_core::units::{counted, grouped, rough_bytes, three_digits};
 
@@ -68,7 +68,7 @@ pub fn cautions(advice: &Advice) -> Vec<String> {
         format!("{}: which store is faster is not known. Ask again with nothing else running.", load.words())
     });
     let at_power = advice.question.guarantee >= Guarantee::Power;
-    let unseen = advice.place.as_ref().filter(|_| at_power).and_then(PlaceInfo::unseen);
+    let unseen = advice.place.as_ref().filter(|_| at_power).and_then(LocationInfo::unseen);
     contention
         .into_iter()
         .chain(unseen)

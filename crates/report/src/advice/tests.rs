@@ -1,4 +1,4 @@
-use storebench_core::result::{LeftOut, Reason, StoreInfo};
+use storebench_core::result::{LeftOutCell, LeftOutReason, StoreInfo};
 use storebench_core::store::{Capabilities, Guarantee, Kind, Offer};
 use storebench_core::stores::NULL;
 use storebench_core::units::{CountRange, SizeRange};
@@ -228,7 +228,7 @@ fn stores_without_an_answer_are_named_with_the_reason() {
     });
     run.header
         .left_out
-        .push(LeftOut { cell: Sample::new("strong").cell(), reason: Reason::Sentence("it can't".into()) });
+        .push(LeftOutCell { cell: Sample::new("strong").cell(), reason: LeftOutReason::Sentence("it can't".into()) });
     let offer = |guarantee| Offer { guarantee, ..NULL.offers[0] };
     let power: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
     let process: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::Process)]));
@@ -550,7 +550,7 @@ fn a_trial_at_the_stronger_tier_that_failed_says_why_the_store_is_missing() {
     let engine = |name| StoreDef { name, offers: power, kind: Kind::Engine, ..NULL };
     let mut run = run("box", &[Sample::new("lmdb"), Sample::new("redb").guarantee("power").failed("broken")]);
     let cell = Sample::new("fjall").guarantee("power").cell();
-    run.header.left_out.push(LeftOut { cell, reason: Reason::Sentence("too large".into()) });
+    run.header.left_out.push(LeftOutCell { cell, reason: LeftOutReason::Sentence("too large".into()) });
     let runs = [run];
     let merged = Merged::new(&runs, &[]);
     let advice = Advice::from_runs(&question(), &merged, None, &[engine("redb"), engine("fjall")]).unwrap();

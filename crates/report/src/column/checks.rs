@@ -1,6 +1,6 @@
 //! Figures from before and after a trial's operations: states after power cuts, faults of the disk, recoveries, and reclaimed space.
 
-use storebench_core::result::{Aftermath, FaultCheck, FaultKind, Finding, Measured, OVERALL, Recovery};
+use storebench_core::result::{FaultOutcome, FaultCheck, FaultKind, StateFinding, Measurements, OVERALL, Recovery};
 use storebench_core::store::Guarantee;
 
 use super::{Better, Column, Unit, over, trial};
@@ -19,7 +19,7 @@ pub(super) const REST_TIME: Column =
 /// The share of states in which only the newest writes are lost.
 pub(super) const CUTS_LOST: Column =
     trial("cuts_lost", "power cuts, newest lost", Unit::Share, Better::Lower, |m| {
-        share_of_cuts(m, |finding| finding == Finding::Lost)
+        share_of_cuts(m, |finding| finding == StateFinding::Lost)
     })
     .closer();
 
@@ -48,7 +48,7 @@ pub(super) const CUTS_OPEN: Column =
 pub(super) const FAULTS_SILENT: Column =
     trial("faults_silent", "silent faults", Unit::Share, Better::Lower, |m| {
         let Some(FaultCheck::Made(faults)) = &m.fault_check else { return None };
-        over(faults.all(|aftermath| aftermath == Aftermath::Silent), faults.all(|_| true))
+        over(faults.all(|aftermath| aftermath == FaultOutcome::Silent), faults.all(|_| true))
     })
     .closer();
 
@@ -63,8 +63,8 @@ pub(super) const SYNC_FAULTS_SILENT: Column =
             FaultKind::FlushForEver,
         ];
         let Some(FaultCheck::Made(faults)) = &m.fault_check else { return None };
-        let all = KINDS.iter().flat_map(|kind| Aftermath::ALL.map(|aftermath| faults.of(*kind, aftermath)));
-        over(KINDS.iter().map(|kind| faults.of(*kind, Aftermath::Silent)).sum(), all.sum())
+        let all = KINDS.iter().flat_map(|kind| FaultOutcome::ALL.map(|aftermath| faults.of(*kind, aftermath)));
+        over(KINDS.iter().map(|kind| faults.of(*kind, FaultOutcome::Silent)).sum(), all.sum())
     })
     .closer();
 
@@ -119,18 +119,18 @@ pub(super) const TAIL: Column = trial("tail", "p99.9 over p50", Unit::Count, Bet
 .closer();
 
 /// A size of the files over their size at the end of the operations, if known.
-fn of_full(measured: &Measured, bytes: u64) -> Option<f64> {
+fn of_full(measured: &Measurements, bytes: u64) -> Option<f64> {
     over(bytes, measured.known_disk()?.allocated_bytes)
 }
 
 /// The times of opening after kills, with the most records.
-fn after_kills(measured: &Measured) -> Option<Vec<u64>> {
+fn after_kills(measured: &Measurements) -> Option<Vec<u64>> {
     let most: &Recovery = measured.recovery_check.as_ref()?.sizes.last()?;
     Some(most.killed.iter().map(|reopened| reopened.open_ns).collect())
 }
 
 /// The share of states with wanted findings.
-fn share_of_cuts(measured: &Measured, wanted: impl Fn(Finding) -> bool) -> Option<f64> {
+fn share_of_cuts(measured: &Measurements, wanted: impl Fn(StateFinding) -> bool) -> Option<f64> {
     let cuts = measured.cuts()?;
     let found = cuts.found.iter().filter(|(finding, _)| wanted(**finding));
     over(found.map(|(_, states)| states).sum(), cuts.states())

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use storebench_core::cell::Cell;
-use storebench_core::result::{Measured, Outcome, Reason, TrialResult};
+use storebench_core::result::{Measurements, Outcome, LeftOutReason, TrialResult};
 use storebench_core::store::Guarantee;
 use storebench_core::words::words;
 use storebench_host::run::Run;
@@ -99,7 +99,7 @@ struct Trial<'a> {
     /// The position of its run.
     run: usize,
     seed: Seed,
-    measured: &'a Measured,
+    measured: &'a Measurements,
 }
 
 /// The source of a trial's data and choices: its plan's seed, if any, and its block.
@@ -112,7 +112,7 @@ struct Fate<'a> {
     measured: usize,
     failures: Vec<&'a Outcome>,
     unsupported: Option<&'a str>,
-    left_out: Option<&'a Reason>,
+    left_out: Option<&'a LeftOutReason>,
 }
 
 /// All cells.
@@ -304,6 +304,6 @@ impl<'a> Observed<'a> {
     }
 }
 
-fn value(measured: &Measured, operation: Option<&str>, column: &Column) -> Option<f64> {
+fn value(measured: &Measurements, operation: Option<&str>, column: &Column) -> Option<f64> {
     column.of(measured, operation.and_then(|name| measured.operation(name)))
 }

@@ -1,6 +1,6 @@
 use storebench_core::cell::Data;
 use storebench_core::result::Requests;
-use storebench_core::result::{LeftOut, Reason, StoreInfo};
+use storebench_core::result::{LeftOutCell, LeftOutReason, StoreInfo};
 use storebench_core::store::Setting;
 use storebench_core::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
@@ -248,7 +248,7 @@ fn cells_of_one_side_and_broken_ones_are_told() {
     let mut new = run("box", &[Sample::new("redb")]);
     new.header
         .left_out
-        .push(LeftOut { cell: Sample::new("lmdb").cell(), reason: Reason::Sentence("too large".into()) });
+        .push(LeftOutCell { cell: Sample::new("lmdb").cell(), reason: LeftOutReason::Sentence("too large".into()) });
     let other =
         with(&[run("box", &[Sample::new("lmdb"), Sample::new("redb")])], &[new], |found| found.only.clone());
     assert_eq!(other[0].other, "left out: too large");

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use storebench_core::result::{PlaceInfo, RunHeader};
+use storebench_core::result::{LocationInfo, RunHeader};
 use storebench_core::units::rough_bytes;
 use storebench_host::run::Run;
 
@@ -205,7 +205,7 @@ impl Compared {
     fn places(&mut self, first: &RunHeader, run: &RunHeader) {
         for a in &first.places {
             let Some(b) = run.places.iter().find(|place| place.name == a.name) else { continue };
-            let mut differ = |refuses: bool, what: &str, of: fn(&PlaceInfo) -> Option<&str>| {
+            let mut differ = |refuses: bool, what: &str, of: fn(&LocationInfo) -> Option<&str>| {
                 self.differ(refuses, &format!("place {}: {what}", a.name), known(of(a)), known(of(b)));
             };
             differ(true, "file system", |place| place.file_system.as_deref());

@@ -8,7 +8,7 @@ use storebench_core::axis::Role;
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::axis::file_system::kind::KINDS;
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{OVERALL, Outcome, Reason};
+use storebench_core::result::{OVERALL, Outcome, LeftOutReason};
 
 use super::matrix::{competing_series, operations, ranked, terms};
 use super::merge::{BlockKey, Entry, Group, GroupKey, Merged};
@@ -129,7 +129,7 @@ impl At {
 #[derive(Default)]
 struct Gathered<'a> {
     ran: BTreeMap<At, BTreeMap<Position, Vec<Entry<'a>>>>,
-    left_out: BTreeMap<At, &'a Reason>,
+    left_out: BTreeMap<At, &'a LeftOutReason>,
     operations: IndexSet<String>,
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use indexmap::IndexMap;
-use storebench_core::result::{BadState, CutCheck, Cuts, Phase};
+use storebench_core::result::{BadState, CutCheck, CutResults, Phase};
 use storebench_core::store::Guarantee;
 
 use super::matrix::Sorted;
@@ -13,7 +13,7 @@ use super::merge::{Group, Merged};
 #[derive(Debug, Default)]
 pub(crate) struct Looked {
     /// All of them.
-    pub(crate) cuts: Cuts,
+    pub(crate) cuts: CutResults,
     /// Trials with a cut check.
     pub(crate) trials: usize,
     /// Why others have none.
@@ -85,14 +85,14 @@ pub(crate) fn looked<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{Finding, Harm};
+    use storebench_core::result::{StateFinding, Harm};
 
     use super::*;
 
     #[test]
     fn what_broke_before_anything_was_acknowledged_stays_so_over_several_trials() {
-        let of = |states| [(Finding::Refused, states)].into_iter().collect();
-        let made = Cuts { found: of(2), unacknowledged: of(2), ..Cuts::default() };
+        let of = |states| [(StateFinding::Refused, states)].into_iter().collect();
+        let made = CutResults { found: of(2), unacknowledged: of(2), ..CutResults::default() };
         let mut looked = Looked::default();
         (0..2).for_each(|position| looked.add(position, &CutCheck::Made(Box::new(made.clone()))));
         assert_eq!(looked.cuts.harms(Guarantee::Power), [(Harm::Created, 4)].into());

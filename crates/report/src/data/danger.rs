@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use storebench_core::result::{Harm, Measured, TrialResult};
+use storebench_core::result::{Harm, Measurements, TrialResult};
 use storebench_core::store::{Danger, Guarantee, Loss, StoreDef};
 
 use super::merge::{Entry, Group, Merged};
@@ -18,7 +18,7 @@ const WRECKED: Danger = Danger::of(Loss::Nothing, Loss::Whole, SHOWN);
 
 /// The danger of a store: from its own check of power cuts, if nothing is known of the settings that a trial read back; otherwise
 /// from the table. `None` for a store that is not in the table.
-pub fn of(table: &[StoreDef], store: &str, measured: &Measured) -> Option<&'static Danger> {
+pub fn of(table: &[StoreDef], store: &str, measured: &Measurements) -> Option<&'static Danger> {
     let (known, tier) = (known(table, store, measured), measured.guarantee);
     match measured.cuts().filter(|cuts| is_news(cuts, tier, known)).map(|cuts| shown(cuts, tier)) {
         None => known,
@@ -29,7 +29,7 @@ pub fn of(table: &[StoreDef], store: &str, measured: &Measured) -> Option<&'stat
 }
 
 /// The table's danger of a store with the settings that a trial read back.
-fn known(table: &[StoreDef], store: &str, measured: &Measured) -> Option<&'static Danger> {
+fn known(table: &[StoreDef], store: &str, measured: &Measurements) -> Option<&'static Danger> {
     let def = table.iter().find(|def| def.name == store)?;
     def.offer(measured.guarantee)?.danger(&measured.settings)
 }
@@ -110,7 +110,7 @@ fn accident(danger: &Danger, tier: Guarantee) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{Bottom, CutCheck, Cuts, Finding};
+    use storebench_core::result::{StorageBacking, CutCheck, CutResults, StateFinding};
     use storebench_core::store::{Kind, Offer};
 
     use super::*;
@@ -146,8 +146,8 @@ mod tests {
         let samples = [Sample::new("lmdb").ns(500.0), Sample::new("redb")].map(|one| one.guarantee("power"));
         let told = |trials: usize, lost: u64| {
             let mut run = run("box", &samples[..trials]);
-            let found = [(Finding::Lost, lost), (Finding::Held, 40)].into();
-            let cuts = Cuts { found, ..Cuts::default() };
+            let found = [(StateFinding::Lost, lost), (StateFinding::Held, 40)].into();
+            let cuts = CutResults { found, ..CutResults::default() };
             run.trials[0].measured.as_mut().unwrap().cut_check = Some(CutCheck::Made(Box::new(cuts)));
             let runs = [run];
             let merged = Merged::new(&runs, &[]).with_stores(&table);
@@ -168,7 +168,7 @@ mod tests {
     fn a_place_whose_bottom_is_not_seen_is_named_at_power_alone() {
         let at = |guarantee: Guarantee| {
             let mut run = run("box", &[Sample::new("lmdb").guarantee(guarantee.name()).tier(guarantee)]);
-            run.header.places[0].bottom = Some(Bottom::Unseen { why: "it is a 9p".into() });
+            run.header.places[0].bottom = Some(StorageBacking::Unseen { why: "it is a 9p".into() });
             let runs = [run];
             let merged = Merged::new(&runs, &[]);
             merged.groups.iter().flat_map(|group| lines(&merged, group)).collect::<Vec<_>>()

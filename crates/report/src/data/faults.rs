@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use indexmap::IndexMap;
-use storebench_core::result::{FaultCheck, Faults};
+use storebench_core::result::{FaultCheck, FaultResults};
 
 use super::matrix::Sorted;
 use super::merge::{Group, Merged};
@@ -12,7 +12,7 @@ use super::merge::{Group, Merged};
 #[derive(Debug, Default)]
 pub(crate) struct Struck {
     /// All of them.
-    pub(crate) faults: Faults,
+    pub(crate) faults: FaultResults,
     /// Trials with such a check.
     pub(crate) trials: usize,
     /// Why others have none.

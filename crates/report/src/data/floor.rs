@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{OperationResult, PlaceInfo, RunHeader};
+use storebench_core::result::{OperationResult, LocationInfo, RunHeader};
 use storebench_host::run::Run;
 
 use super::{moment, planned, spread};
@@ -91,7 +91,7 @@ fn is_complete(run: &Run) -> bool {
 }
 
 /// The figures of a place in a device run; `None` if it is of another machine or place.
-fn floor(header: &RunHeader, place: &PlaceInfo, device: &Run) -> Option<Floor> {
+fn floor(header: &RunHeader, place: &LocationInfo, device: &Run) -> Option<Floor> {
     let other = &device.header;
     let machine = |of: &RunHeader| (of.hardware.clone(), of.environment.cpu.clone(), of.environment.cores);
     let there = other.places.iter().find(|there| is_same(place, there));
@@ -104,8 +104,8 @@ fn floor(header: &RunHeader, place: &PlaceInfo, device: &Run) -> Option<Floor> {
 }
 
 /// Whether two places are one directory, or in one file system.
-fn is_same(a: &PlaceInfo, b: &PlaceInfo) -> bool {
-    let mount = |of: &PlaceInfo| (of.device.clone(), of.mount_options.clone());
+fn is_same(a: &LocationInfo, b: &LocationInfo) -> bool {
+    let mount = |of: &LocationInfo| (of.device.clone(), of.mount_options.clone());
     a.file_system == b.file_system
         && a.image == b.image
         && a.disk == b.disk
@@ -113,7 +113,7 @@ fn is_same(a: &PlaceInfo, b: &PlaceInfo) -> bool {
 }
 
 /// A figure in words, with its reach and number of trials; `None` if the run lacks it.
-fn figure(wanted: &Wanted, place: &PlaceInfo, device: &Run) -> Option<(String, usize)> {
+fn figure(wanted: &Wanted, place: &LocationInfo, device: &Run) -> Option<(String, usize)> {
     let mut by_cell: BTreeMap<&Cell, Vec<f64>> = BTreeMap::new();
     for trial in device.trials.iter().filter(|trial| fits(wanted, place, &trial.cell)) {
         let operation = trial.ok().and_then(|measured| measured.operations.first());
@@ -136,7 +136,7 @@ fn figure(wanted: &Wanted, place: &PlaceInfo, device: &Run) -> Option<(String, u
     Some((format!("{block}{} {}{reach}", wanted.words, show(mean.value)), by_cell[cell].len()))
 }
 
-fn fits(wanted: &Wanted, place: &PlaceInfo, cell: &Cell) -> bool {
+fn fits(wanted: &Wanted, place: &LocationInfo, cell: &Cell) -> bool {
     cell.text(Axis::PATTERN) == wanted.pattern
         && (cell.text(Axis::IO), cell.text(Axis::SYNC)) == wanted.how
         && cell.text(Axis::CACHE) == "warm"

@@ -1,7 +1,7 @@
 //! Notes on machine profiles: the effect of each limit.
 
 use indexmap::IndexMap;
-use storebench_core::result::{LimitReport, Limited};
+use storebench_core::result::{LimitReport, LimitKind};
 use storebench_core::units::{exact_bytes, grouped, three_digits};
 
 use super::merge::Merged;
@@ -37,16 +37,16 @@ fn in_words(limit: &LimitReport) -> String {
 }
 
 /// An amount in its unit.
-pub(crate) fn amount(limit: Limited, value: u64) -> String {
+pub(crate) fn amount(limit: LimitKind, value: u64) -> String {
     match limit {
-        Limited::Memory => exact_bytes(value),
-        Limited::Processors => grouped(value),
-        Limited::Share => format!("{} % of one processor's", three_digits(value as f64 / 1e4)),
-        Limited::ReadBandwidth | Limited::WriteBandwidth if value.is_multiple_of(1_000_000) => {
+        LimitKind::Memory => exact_bytes(value),
+        LimitKind::Processors => grouped(value),
+        LimitKind::Share => format!("{} % of one processor's", three_digits(value as f64 / 1e4)),
+        LimitKind::ReadBandwidth | LimitKind::WriteBandwidth if value.is_multiple_of(1_000_000) => {
             format!("{} MB/s", grouped(value / 1_000_000))
         }
-        Limited::ReadBandwidth | Limited::WriteBandwidth => format!("{}/s", exact_bytes(value)),
-        Limited::ReadOperations | Limited::WriteOperations => format!("{}/s", grouped(value)),
+        LimitKind::ReadBandwidth | LimitKind::WriteBandwidth => format!("{}/s", exact_bytes(value)),
+        LimitKind::ReadOperations | LimitKind::WriteOperations => format!("{}/s", grouped(value)),
     }
 }
 
@@ -71,16 +71,16 @@ mod tests {
             trial.machine = Some(MachineReport {
                 name: "small".into(),
                 limits: vec![
-                    limit(Limited::Memory, 64 << 20, Some(64 << 20), Some("cgroup v2"), None),
-                    limit(Limited::Share, 45_000, Some(44_998), Some("cgroup v2"), None),
+                    limit(LimitKind::Memory, 64 << 20, Some(64 << 20), Some("cgroup v2"), None),
+                    limit(LimitKind::Share, 45_000, Some(44_998), Some("cgroup v2"), None),
                     limit(
-                        Limited::WriteBandwidth,
+                        LimitKind::WriteBandwidth,
                         10_000_000,
                         Some(10_000_000),
                         Some("cgroup v1"),
                         Some("in part"),
                     ),
-                    limit(Limited::ReadOperations, 1500, None, None, Some("no disk")),
+                    limit(LimitKind::ReadOperations, 1500, None, None, Some("no disk")),
                 ],
                 memory_limit_hits: None,
                 throttled_periods: None,
@@ -98,7 +98,7 @@ mod tests {
         run.trials[0].machine = Some(MachineReport {
             name: "small".into(),
             limits: vec![LimitReport {
-                limit: Limited::Memory,
+                limit: LimitKind::Memory,
                 asked: 1,
                 in_force: None,
                 by: Some("cgroup v2".into()),

@@ -10,7 +10,7 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use storebench_core::axis::Role;
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
-use storebench_core::result::{Measured, OVERALL, Outcome, RunHeader, SPACE};
+use storebench_core::result::{Measurements, OVERALL, Outcome, RunHeader, SPACE};
 use storebench_core::store::Guarantee;
 use storebench_core::workload::table::{Headline, Workload};
 
@@ -430,7 +430,7 @@ pub(crate) fn ranked_stores<'a>(here: &Here<'a>) -> Here<'a> {
 /// A figure of one store by block.
 pub(crate) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
     let trials = measured(entries).into_iter();
-    let value = |m: &Measured| column.of(m, m.operation(name));
+    let value = |m: &Measurements| column.of(m, m.operation(name));
     trials.filter_map(|(block, m)| value(m).map(|value| (block, value))).collect()
 }
 
@@ -496,7 +496,7 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
 pub(crate) fn figures(merged: &Merged<'_>, group: &Group<'_>) -> Vec<(String, &'static Column)> {
     let workload = workload(merged, group);
     let measured = || group.trials.iter().filter_map(|entry| entry.trial.ok());
-    let keeps_values = |measured: &Measured| measured.stored.value_bytes > 0;
+    let keeps_values = |measured: &Measurements| measured.stored.value_bytes > 0;
     let of = |headline: &Headline| -> Vec<(String, &'static Column)> {
         match headline {
             // Replays of older versions reported only each kind of operation.
@@ -544,9 +544,9 @@ fn contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {
 
 fn why(entries: &[Entry<'_>], (name, column): (&str, &Column), left_out: Option<Why>) -> Why {
     let saturated = saturated::of(entries, name).is_some();
-    let doubted = |measured: &Measured| measured.doubt(name).is_some();
+    let doubted = |measured: &Measurements| measured.doubt(name).is_some();
     // A successful trial has all operations of its workload.
-    let lacks = |measured: &Measured| column.is_of_operation() && measured.operation(name).is_none();
+    let lacks = |measured: &Measurements| column.is_of_operation() && measured.operation(name).is_none();
     let outcomes = entries.iter().map(|entry| match (&entry.trial.outcome, entry.trial.ok()) {
         (Outcome::Failed { .. }, _) => Why::Failed,
         (Outcome::Unsupported { .. }, _) => Why::Unsupported,

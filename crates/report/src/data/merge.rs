@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
-use storebench_core::result::{Measured, Reason, RunHeader, TrialResult};
+use storebench_core::result::{Measurements, LeftOutReason, RunHeader, TrialResult};
 use storebench_core::store::{Guarantee, Loss, StoreDef};
 use storebench_core::workload::table::Workload;
 use storebench_host::run::Run;
@@ -141,7 +141,7 @@ pub struct Omitted<'a> {
     /// The cell.
     pub cell: Cell,
     /// Why.
-    pub reason: &'a Reason,
+    pub reason: &'a LeftOutReason,
 }
 
 impl Omitted<'_> {
@@ -419,13 +419,13 @@ fn homes(
 }
 
 /// The measurements of the successful trials.
-pub fn measured<'a>(entries: &[Entry<'a>]) -> Vec<(BlockKey, &'a Measured)> {
+pub fn measured<'a>(entries: &[Entry<'a>]) -> Vec<(BlockKey, &'a Measurements)> {
     entries.iter().filter_map(|entry| entry.trial.ok().map(|measured| (entry.block(), measured))).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{COUNTED_BY_LIBRARY, Caught, Control, CutCheck, Cuts, Finding};
+    use storebench_core::result::{COUNTED_BY_LIBRARY, FindingCount, Control, CutCheck, CutResults, StateFinding};
     use storebench_core::store::Setting;
 
     use super::*;
@@ -466,19 +466,19 @@ mod tests {
     #[test]
     fn a_library_is_ranked_apart_by_its_own_word_until_a_check_of_power_cuts_held() {
         let samples = [Sample::new("redb"), Sample::new("own")].map(|sample| sample.guarantee("power"));
-        let titles = |found: &[(Finding, u64)]| {
+        let titles = |found: &[(StateFinding, u64)]| {
             let mut run = run("box", &samples);
             let own = run.trials[1].measured.as_mut().unwrap();
             own.statistics.push(Setting::read_back(COUNTED_BY_LIBRARY, 7));
-            let mut cuts = Cuts { found: found.iter().copied().collect(), ..Cuts::default() };
-            cuts.controls.insert(Control::NoFlush, Caught { states: 4, caught: 4 });
+            let mut cuts = CutResults { found: found.iter().copied().collect(), ..CutResults::default() };
+            cuts.controls.insert(Control::NoFlush, FindingCount { states: 4, caught: 4 });
             own.cut_check = Some(CutCheck::Made(Box::new(cuts)));
             titles(&[run])
         };
         let apart = ["power", "power, by the library's word"];
         assert_eq!(titles(&[]), apart, "no state was looked at");
-        assert_eq!(titles(&[(Finding::Held, 20), (Finding::Lost, 1)]), apart);
-        assert_eq!(titles(&[(Finding::Held, 20)]), ["power"]);
+        assert_eq!(titles(&[(StateFinding::Held, 20), (StateFinding::Lost, 1)]), apart);
+        assert_eq!(titles(&[(StateFinding::Held, 20)]), ["power"]);
     }
 
     #[test]

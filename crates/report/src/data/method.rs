@@ -315,7 +315,7 @@ impl Methods {
 mod tests {
     use super::*;
     use storebench_core::cell::Axis;
-    use storebench_core::result::{LimitReport, Limited, MachineReport, PlaceInfo, Rest};
+    use storebench_core::result::{LimitReport, LimitKind, MachineReport, LocationInfo, Rest};
 
     use crate::data::samples::{Sample, run};
 
@@ -401,7 +401,7 @@ mod tests {
         assert_eq!(said(&runs), ["", ""]);
         // An unenforced limit differs from an enforced one.
         let not_held =
-            LimitReport { limit: Limited::Memory, asked: 64 << 20, in_force: None, by: None, remark: None };
+            LimitReport { limit: LimitKind::Memory, asked: 64 << 20, in_force: None, by: None, remark: None };
         let none = None;
         runs[1].trials[0].machine = Some(MachineReport {
             name: "small".into(),
@@ -418,7 +418,7 @@ mod tests {
         let with = |driver: &str| {
             let mut run = planned("lmdb", "batch = 1\n");
             let here = run.header.places[0].clone();
-            run.header.places.push(PlaceInfo {
+            run.header.places.push(LocationInfo {
                 name: "ntfs:4096".into(),
                 driver: Some(driver.into()),
                 disk: None,

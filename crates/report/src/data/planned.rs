@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use storebench_core::result::PlaceInfo;
+use storebench_core::result::LocationInfo;
 use storebench_host::run::Run;
 
 /// A run with fewer trials than its plan asks for.
@@ -19,7 +19,7 @@ pub struct Unfinished {
 /// The trials that a run still lacks; `None` if it has all, or its plan can't be read.
 pub fn unfinished(run: &Run) -> Option<Unfinished> {
     let plan = run.plan()?;
-    let places: BTreeSet<&str> = run.header.places.iter().map(PlaceInfo::place).collect();
+    let places: BTreeSet<&str> = run.header.places.iter().map(LocationInfo::place).collect();
     let combinations = match &run.header.shard {
         Some(parts) => parts.combinations,
         None => plan.combinations(places.len()),
@@ -34,7 +34,7 @@ pub fn unfinished(run: &Run) -> Option<Unfinished> {
 #[cfg(test)]
 mod tests {
     use storebench_core::axis::{Axis, Value};
-    use storebench_core::result::{LeftOut, Parts, Reason};
+    use storebench_core::result::{LeftOutCell, PlanParts, LeftOutReason};
     use storebench_host::plan::Plan;
     use storebench_host::schedule::{self, Room};
 
@@ -65,10 +65,10 @@ mod tests {
         assert_eq!(unfinished(&run(3, |_| {})), Some(some));
         let mut left_out = run(2, |_| {});
         let cell = Sample::new("redb").cell();
-        left_out.header.left_out.push(LeftOut { cell, reason: Reason::Sentence("too large".into()) });
+        left_out.header.left_out.push(LeftOutCell { cell, reason: LeftOutReason::Sentence("too large".into()) });
         assert_eq!(unfinished(&left_out), None);
         let mut part = run(2, |_| {});
-        part.header.shard = Some(Parts { parts: vec![1], of: 2, combinations: 1, split: String::new() });
+        part.header.shard = Some(PlanParts { parts: vec![1], of: 2, combinations: 1, split: String::new() });
         assert_eq!(unfinished(&part), None, "the other cell is another part's");
         let precise = run(3, |plan| plan.precision = Some(storebench_core::units::Percent(5.0)));
         assert_eq!(unfinished(&precise), Some(Unfinished { at_least: true, ..some }));

@@ -1,6 +1,6 @@
 //! The requests of each store's operations to a simulated disk, from the disk's own counts, and which of them take the time.
 
-use storebench_core::result::{Counters, Measured, OVERALL, OperationResult, Requests};
+use storebench_core::result::{Counters, Measurements, OVERALL, OperationResult, Requests};
 
 use super::merge::Entry;
 
@@ -144,7 +144,7 @@ pub(crate) fn asked(entries: &[Entry<'_>]) -> Vec<Asked> {
 }
 
 /// The parts of a trial whose requests were counted separately. The sum over all operations includes each of them.
-fn parts(measured: &Measured) -> Vec<Asked> {
+fn parts(measured: &Measurements) -> Vec<Asked> {
     let of = |part: Part, times: u64, counters: Option<&Counters>| {
         let requests = counters?.disk.clone()?;
         (times > 0).then_some(Asked { part, times, requests, latency_ns: None })

@@ -1,6 +1,6 @@
 //! Figures by round: speed and file size after each of several rounds on one database.
 
-use storebench_core::result::{Measured, OVERALL, OperationResult, Round};
+use storebench_core::result::{Measurements, OVERALL, OperationResult, Round};
 
 use super::merge::{Entry, measured};
 use crate::column::{MAX, P99, P999};
@@ -50,7 +50,7 @@ pub(crate) fn most<'e>(entries: impl IntoIterator<Item = &'e Entry<'e>>) -> usiz
 
 /// A figure of a round, from 0, in each trial that has it.
 pub(crate) fn values(entries: &[Entry<'_>], figure: Figure, round: usize) -> Vec<f64> {
-    let of = |measured: &Measured| figure.of(measured.rounds.get(round)?);
+    let of = |measured: &Measurements| figure.of(measured.rounds.get(round)?);
     measured(entries).into_iter().filter_map(|(_, measured)| of(measured)).collect()
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn values(entries: &[Entry<'_>], figure: Figure, round: usize) -> Vec
 const OF_A_LIFE: [&str; 4] = ["update", "insert", "remove", "scan"];
 
 /// The bytes of values that a set's life had written at the end of a round, from 0; `None` for another workload.
-pub(crate) fn written_bytes(measured: &Measured, round: usize) -> Option<f64> {
+pub(crate) fn written_bytes(measured: &Measurements, round: usize) -> Option<f64> {
     let rounds = measured.rounds.get(..=round)?;
     let mut own = rounds.iter().flat_map(|round| &round.operations).filter(|one| one.operation != OVERALL);
     let is_life = own.all(|one| OF_A_LIFE.contains(&one.operation.as_str()));
@@ -69,7 +69,7 @@ pub(crate) fn written_bytes(measured: &Measured, round: usize) -> Option<f64> {
 /// A figure of the last round over that of the first, trial by trial; `None` also if the figure is
 /// doubtful.
 pub(crate) fn last_over_first(entries: &[Entry<'_>], figure: Figure) -> Option<Summary> {
-    let of = |measured: &Measured| match (figure, measured.rounds.as_slice()) {
+    let of = |measured: &Measurements| match (figure, measured.rounds.as_slice()) {
         (Figure::Files, _) => measured.disk_growth(),
         (_, [first, .., last]) => Some(figure.of(last)? / figure.of(first).filter(|first| *first > 0.0)?),
         _ => None,
@@ -82,8 +82,8 @@ pub(crate) fn last_over_first(entries: &[Entry<'_>], figure: Figure) -> Option<S
 pub(crate) const LAST: usize = 5;
 
 /// The trend of a figure over the last rounds of trials, as a share of its value in the last one; `None` if no trial has enough.
-pub(crate) fn trend(trials: &[&Measured], figure: Figure) -> Option<Trend> {
-    let of = |measured: &&Measured| {
+pub(crate) fn trend(trials: &[&Measurements], figure: Figure) -> Option<Trend> {
+    let of = |measured: &&Measurements| {
         let last = measured.rounds.last_chunk::<LAST>()?;
         let figures: Vec<f64> = last.iter().filter_map(|round| figure.of(round)).collect();
         let unit = figures.last().copied().filter(|unit| *unit > 0.0 && figures.len() == LAST)?;
@@ -113,7 +113,7 @@ pub(crate) enum Growth {
 }
 
 /// The growth over some trials; `None` if no trial has enough rounds.
-pub(crate) fn growth(trials: &[&Measured]) -> Option<Growth> {
+pub(crate) fn growth(trials: &[&Measurements]) -> Option<Growth> {
     let files = trend(trials, Figure::Files)?;
     if !files.is_told || files.per_step <= 0.0 {
         return Some(Growth::None);
@@ -121,7 +121,7 @@ pub(crate) fn growth(trials: &[&Measured]) -> Option<Growth> {
     let long = || trials.iter().filter_map(|one| Some((*one, one.rounds.last_chunk::<LAST>()?)));
     let written: Vec<u64> = long().map(|(_, last)| last.iter().map(value_bytes).sum()).collect();
     let written = quantile(&written, 0.5).unwrap_or(0);
-    let closed = |(one, last): (&Measured, &[Round; LAST])| {
+    let closed = |(one, last): (&Measurements, &[Round; LAST])| {
         let open = last.last()?.disk.allocated_bytes;
         Some(one.known_disk()?.allocated_bytes as f64 / open.max(1) as f64)
     };
@@ -135,7 +135,7 @@ pub(crate) fn growth(trials: &[&Measured]) -> Option<Growth> {
 }
 
 /// The growth of rising files, as a share of the bytes of values written meanwhile; `None` if they don't grow, or nothing is written.
-pub(crate) fn kept_of_written(trials: &[&Measured], files: Trend) -> Option<f64> {
+pub(crate) fn kept_of_written(trials: &[&Measurements], files: Trend) -> Option<f64> {
     let kept = |round: &Round| {
         let written = value_bytes(round) as f64;
         (written > 0.0).then(|| files.per_step * round.disk.allocated_bytes as f64 / written)
@@ -199,17 +199,17 @@ mod tests {
     #[test]
     fn files_that_grow_have_a_pace_only_where_neither_logs_nor_closing_explain_it() {
         let block = || vec![Sample::new("lmdb").rounds(6)];
-        let growth = |change: &dyn Fn(&mut Measured)| {
+        let growth = |change: &dyn Fn(&mut Measurements)| {
             let mut run = blocks("box", &[block(), block()]);
             run.trials.iter_mut().filter_map(|trial| trial.measured.as_mut()).for_each(change);
-            let trials: Vec<&Measured> =
+            let trials: Vec<&Measurements> =
                 run.trials.iter().filter_map(|trial| trial.measured.as_ref()).collect();
             super::growth(&trials)
         };
-        let closed = |one: &mut Measured, percent: u64| {
+        let closed = |one: &mut Measurements, percent: u64| {
             one.disk.allocated_bytes = one.rounds[5].disk.allocated_bytes / 100 * percent;
         };
-        let write = |one: &mut Measured, bytes: u64| {
+        let write = |one: &mut Measurements, bytes: u64| {
             for round in &mut one.rounds {
                 round.operations.iter_mut().for_each(|one| one.value_bytes = bytes);
             }
@@ -223,7 +223,7 @@ mod tests {
         let cleared = growth(&|one| (closed(one, 40), write(one, 7 << 20)).0);
         assert!(matches!(cleared, Some(Growth::Cleared(share)) if (share - 0.4).abs() < 0.01), "{cleared:?}");
         let steady =
-            |one: &mut Measured| one.rounds.iter_mut().for_each(|round| round.disk.allocated_bytes = 4096);
+            |one: &mut Measurements| one.rounds.iter_mut().for_each(|round| round.disk.allocated_bytes = 4096);
         assert_eq!(growth(&steady), Some(Growth::None));
         assert_eq!(growth(&|one| one.rounds.truncate(4)), None);
     }
@@ -233,7 +233,7 @@ mod tests {
         let run = blocks("box", &[vec![Sample::new("lmdb").rounds(3)]]);
         let mut measured = run.trials[0].measured.clone().unwrap();
         let each = measured.rounds[0].operations[0].value_bytes as f64;
-        let name = |measured: &mut Measured, name: &str| {
+        let name = |measured: &mut Measurements, name: &str| {
             for round in &mut measured.rounds {
                 round.operations.truncate(1);
                 round.operations[0].operation = name.into();
@@ -241,7 +241,7 @@ mod tests {
         };
         name(&mut measured, "update");
         let written =
-            |measured: &Measured| (0..4).map(|round| written_bytes(measured, round)).collect::<Vec<_>>();
+            |measured: &Measurements| (0..4).map(|round| written_bytes(measured, round)).collect::<Vec<_>>();
         assert_eq!(written(&measured), [Some(each), Some(2.0 * each), Some(3.0 * each), None]);
         for other in ["read", "remove"] {
             name(&mut measured, other);

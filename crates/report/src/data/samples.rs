@@ -114,7 +114,7 @@ impl Sample {
     }
 
     fn trial(&self, block: u32, position: u64) -> TrialResult {
-        let measured = (self.outcome == Outcome::Ok).then(|| Measured {
+        let measured = (self.outcome == Outcome::Ok).then(|| Measurements {
             guarantee: self.tier,
             rounds: (0..self.rounds).map(|number| round(self.ns, number)).collect(),
             store_build: self.build.clone(),
@@ -152,9 +152,9 @@ fn background() -> BackgroundReport {
 }
 
 /// The measurements of a trial with mean latency `ns`, which determines everything else.
-pub fn measured(ns: f64) -> Measured {
+pub fn measured(ns: f64) -> Measurements {
     let factors = [("insert", 1.0), ("get", 0.5), ("update", 1.25), ("remove", 0.8)];
-    Measured {
+    Measurements {
         guarantee: Guarantee::Process,
         power_cut: None,
         store_version: "1.2.3".into(),
@@ -181,8 +181,8 @@ pub fn measured(ns: f64) -> Measured {
         },
         cpu: Cpu { user_ns: 5_000_000, system_ns: 1_000_000 },
         disk: Disk { allocated_bytes: (40_960.0 + ns * 10.0) as u64, apparent_bytes: 60_000, files: 3 },
-        stored: Stored { records: 100, key_bytes: 3_200, value_bytes: 51_200 },
-        written: Some(Written { records: 2_100, key_bytes: 67_200, value_bytes: 1_075_200 }),
+        stored: StoredRecords { records: 100, key_bytes: 3_200, value_bytes: 51_200 },
+        written: Some(WrittenRecords { records: 2_100, key_bytes: 67_200, value_bytes: 1_075_200 }),
         device: Some(Device {
             name: "nvme0n1".into(),
             shared: true,
@@ -352,7 +352,7 @@ fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
             clock: "tsc".into(),
             machine_id: None,
         },
-        places: vec![PlaceInfo {
+        places: vec![LocationInfo {
             name: DEFAULT_PLACE.into(),
             place: None,
             path: "/srv/bench".into(),
@@ -459,7 +459,7 @@ fn leave_out(run: &mut Run) {
                 let sample = Sample::new(&store.name).data(data.parse().unwrap()).guarantee(guarantee);
                 let size = SizeRange { from: 100 << 10, to: 1 << 20 };
                 let cell = sample.size(size).records(CountRange::starting_at(1_000_000)).cell();
-                run.header.left_out.push(LeftOut { cell, reason: Reason::Sentence(reason.into()) });
+                run.header.left_out.push(LeftOutCell { cell, reason: LeftOutReason::Sentence(reason.into()) });
             }
         }
     }

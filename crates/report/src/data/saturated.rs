@@ -3,7 +3,7 @@
 
 use indexmap::IndexMap;
 use storebench_core::cell::{Cell, Rate};
-use storebench_core::result::{Measured, OVERALL, OperationResult};
+use storebench_core::result::{Measurements, OVERALL, OperationResult};
 use storebench_core::units::{grouped, three_digits};
 use storebench_core::workload::replay::BEHIND_US;
 
@@ -19,7 +19,7 @@ const LATE_S: f64 = 0.1;
 
 /// The reached and the required rate; `None` if the operation kept up, and in a
 /// closed loop, which has no required rate.
-fn rates(cell: &Cell, measured: &Measured, operation: &OperationResult) -> Option<(f64, f64)> {
+fn rates(cell: &Cell, measured: &Measurements, operation: &OperationResult) -> Option<(f64, f64)> {
     let (reached, asked) = match cell.rate() {
         Rate::PerSecond(asked) => (reached(measured, operation)?, f64::from(asked)),
         Rate::Closed => of_replay(measured, operation)?,
@@ -28,7 +28,7 @@ fn rates(cell: &Cell, measured: &Measured, operation: &OperationResult) -> Optio
 }
 
 /// The same for a trace that was replayed at its times, as a whole; `None` if it did not end late.
-fn of_replay(measured: &Measured, operation: &OperationResult) -> Option<(f64, f64)> {
+fn of_replay(measured: &Measurements, operation: &OperationResult) -> Option<(f64, f64)> {
     let told =
         |name: &str| measured.statistics.iter().find(|one| one.name == name)?.value.parse::<f64>().ok();
     let behind_s = told(BEHIND_US)? / 1e6;
@@ -43,7 +43,7 @@ fn of_replay(measured: &Measured, operation: &OperationResult) -> Option<(f64, f
 
 /// Operations per second. If several kinds alternate, the required rate is that of all together: those of one phase
 /// have the same wall time to the nanosecond.
-fn reached(measured: &Measured, operation: &OperationResult) -> Option<f64> {
+fn reached(measured: &Measurements, operation: &OperationResult) -> Option<f64> {
     if let Some(all) = measured.operation(OVERALL) {
         return all.per_second();
     }
@@ -54,7 +54,7 @@ fn reached(measured: &Measured, operation: &OperationResult) -> Option<f64> {
 }
 
 /// Whether a trial's operation did not keep up with its rate.
-pub fn fell_behind(cell: &Cell, measured: &Measured, operation: &OperationResult) -> bool {
+pub fn fell_behind(cell: &Cell, measured: &Measurements, operation: &OperationResult) -> bool {
     rates(cell, measured, operation).is_some()
 }
 
@@ -182,7 +182,7 @@ mod tests {
         for (operation, (count, wall_ns)) in measured.operations.iter_mut().zip([(800, 7), (200, 7)]) {
             (operation.count, operation.wall_ns, operation.rate_over_ns) = (count, wall_ns, Some(50_000_000));
         }
-        let behind = |measured: &Measured| {
+        let behind = |measured: &Measurements| {
             let behind = |operation| fell_behind(&trial.cell, measured, operation);
             measured.operations.iter().filter(|operation| behind(*operation)).count()
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use storebench_core::result::{Device, Measured};
+use storebench_core::result::{Device, Measurements};
 use storebench_core::units::{counted, rough_bytes};
 
 use super::merge::Merged;
@@ -12,7 +12,7 @@ use crate::column::Unit;
 
 /// The notes for the runs, each a sentence or two.
 pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
-    let trials: Vec<(&str, &str, &Measured)> = merged
+    let trials: Vec<(&str, &str, &Measurements)> = merged
         .runs
         .iter()
         .flat_map(|run| run.trials.iter().map(|trial| (run.header.hardware.as_str(), trial)))
@@ -20,7 +20,7 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
         .collect();
     let mut notes = Vec::new();
     let counts =
-        |measured: &Measured| measured.operations.iter().any(|operation| operation.counters.is_some());
+        |measured: &Measurements| measured.operations.iter().any(|operation| operation.counters.is_some());
     if trials.iter().any(|(_, _, measured)| counts(measured)) {
         notes.push(
             "Syncs are calls that wait until data is durable. Time in syncs is the time within them over the sum of the \
@@ -39,7 +39,7 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
 }
 
 /// The device of the device's figures.
-fn devices(trials: &[(&str, &str, &Measured)]) -> Vec<String> {
+fn devices(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
     let mut devices: BTreeMap<(&str, &str), &Device> = BTreeMap::new();
     for (hardware, _, measured) in trials {
         if let Some(device) = &measured.device {
@@ -65,7 +65,7 @@ fn devices(trials: &[(&str, &str, &Measured)]) -> Vec<String> {
 }
 
 /// Stores whose first operations include work left over from loading, though they were given time for it.
-fn not_at_rest(trials: &[(&str, &str, &Measured)]) -> Vec<String> {
+fn not_at_rest(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
     let mut stores: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
     for (hardware, store, measured) in trials {
         let Some(rest) = measured.load.rest.filter(|rest| !rest.at_rest) else { continue };
@@ -84,7 +84,7 @@ fn not_at_rest(trials: &[(&str, &str, &Measured)]) -> Vec<String> {
 }
 
 /// Unknown figures, with reasons.
-fn unknown(trials: &[(&str, &str, &Measured)]) -> Vec<String> {
+fn unknown(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
     let mut kinds: IndexMap<(&str, &str, &str), u64> = IndexMap::new();
     for (hardware, _, measured) in trials {
         for unknown in &measured.unknown {
@@ -100,7 +100,7 @@ fn unknown(trials: &[(&str, &str, &Measured)]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{Rest, Unknown};
+    use storebench_core::result::{Rest, UnknownFigure};
     use storebench_host::run::Run;
 
     use super::*;
@@ -127,7 +127,7 @@ mod tests {
             run("box", &[Sample::new("lmdb"), Sample::new("redb"), Sample::new("null").failed("no")]);
         for measured in run.trials.iter_mut().filter_map(|trial| trial.measured.as_mut()) {
             measured.device = None;
-            measured.unknown = vec![Unknown { figure: "device".into(), reason: "tmpfs has none".into() }];
+            measured.unknown = vec![UnknownFigure { figure: "device".into(), reason: "tmpfs has none".into() }];
         }
         let notes = noted(run);
         assert!(notes.contains(&"Unknown on box, in 2 trials: device (tmpfs has none).".into()), "{notes:?}");

@@ -9,7 +9,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use storebench_core::axis::shop::DataSize;
 use storebench_core::cell::Axis;
-use storebench_core::result::{Limited, OVERALL};
+use storebench_core::result::{LimitKind, OVERALL};
 
 use super::matrix::{ByPosition, Sorted, competing_series, operations, ranked_stores, terms};
 use super::merge::{BlockKey, Entry, GroupKey, Merged};
@@ -131,7 +131,7 @@ pub fn times(entry: &Entry<'_>) -> Option<f64> {
         DataSize::Times(times) => Some(times),
         DataSize::Bytes(bytes) => {
             let limits = &entry.trial.machine.as_ref()?.limits;
-            let memory = limits.iter().find(|limit| limit.limit == Limited::Memory)?.in_force?;
+            let memory = limits.iter().find(|limit| limit.limit == LimitKind::Memory)?.in_force?;
             Some((bytes as f64 / memory as f64 * PARTS).round() / PARTS).filter(|times| *times > 0.0)
         }
     }
@@ -369,7 +369,7 @@ pub(crate) mod tests {
         let runs = [run.clone()];
         assert!(sizes(&Merged::new(&runs, &[])).is_empty(), "there is no limit");
         let limit = LimitReport {
-            limit: Limited::Memory,
+            limit: LimitKind::Memory,
             asked: 64 << 20,
             in_force: Some(64 << 20),
             by: Some("cgroup v2".into()),

@@ -548,7 +548,7 @@ fn height(figure: &Figure, contest: &Contest, own: &Contender) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{CutCheck, Cuts, Finding, Written};
+    use storebench_core::result::{CutCheck, CutResults, StateFinding, WrittenRecords};
     use storebench_core::store::{Kind, Offer, StoreDef};
     use storebench_core::units::SizeRange;
 
@@ -579,8 +579,8 @@ mod tests {
             times.iter().enumerate().map(sample).collect::<Vec<_>>()
         };
         let mut run = blocks("box", &(0..5).map(block).collect::<Vec<_>>());
-        let found = [(Finding::Lost, lost), (Finding::Held, 40 - lost)].into();
-        let cuts = Cuts { found, ..Cuts::default() };
+        let found = [(StateFinding::Lost, lost), (StateFinding::Held, 40 - lost)].into();
+        let cuts = CutResults { found, ..CutResults::default() };
         run.trials[0].measured.as_mut().unwrap().cut_check = Some(CutCheck::Made(Box::new(cuts)));
         let table: Vec<StoreDef> = times.iter().map(|(store, _)| made(store)).collect();
         let runs = [run];
@@ -631,7 +631,7 @@ mod tests {
             let mut run = crate::data::samples::run("box", &[Sample::new("lmdb"), Sample::new("redb")]);
             for trial in &mut run.trials {
                 trial.measured.as_mut().unwrap().written =
-                    Some(Written { records, key_bytes, value_bytes: 100 });
+                    Some(WrittenRecords { records, key_bytes, value_bytes: 100 });
             }
             let (table, runs) = ([StoreDef { settings: BUFFER, ..made("lmdb") }, made("redb")], [run]);
             let merged = Merged::new(&runs, &[]).with_stores(&table);

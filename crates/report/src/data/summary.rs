@@ -1,7 +1,7 @@
 //! The head of every report: how many trials there are, what is odd about them, what is missing and why.
 
 use indexmap::IndexMap;
-use storebench_core::result::{Environment, Failure, Outcome, PlaceInfo};
+use storebench_core::result::{Environment, Failure, Outcome, LocationInfo};
 use storebench_core::units::{counted, grouped, three_digits};
 use storebench_host::run::Run;
 
@@ -15,7 +15,7 @@ use crate::layout::Position;
 
 /// Whether a place's disk rotates, in words. A virtual machine reports what its host says, mostly that its disk
 /// rotates.
-pub(crate) fn rotation(place: &PlaceInfo, environment: &Environment) -> Option<&'static str> {
+pub(crate) fn rotation(place: &LocationInfo, environment: &Environment) -> Option<&'static str> {
     let virtual_machine = |text: &String| text.contains("virtual machine") || text.contains("wsl");
     let virtual_machine = environment.virtualisation.as_ref().is_some_and(virtual_machine);
     place.rotates.map(|rotates| match (virtual_machine, rotates) {

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 use indexmap::IndexSet;
 use storebench_core::cell::{Axis, Data};
-use storebench_core::result::Measured;
+use storebench_core::result::Measurements;
 use storebench_core::units::{Sizes, exact_bytes};
 
 use crate::data::matrix::OPERATIONS;
@@ -98,7 +98,7 @@ fn write_group<W: Write>(
 }
 
 /// A trial's figures in the order of the rows.
-fn pools(measured: &Measured) -> [(&'static str, Option<Pool>); 6] {
+fn pools(measured: &Measurements) -> [(&'static str, Option<Pool>); 6] {
     let operation = |name: &'static str| {
         let operation = measured.operation(name).filter(|operation| operation.count > 0);
         let pool = operation.map(|o| Pool {

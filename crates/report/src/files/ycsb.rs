@@ -7,7 +7,7 @@ use std::fmt::{Display, Write};
 
 use hdrhistogram::Histogram;
 use storebench_core::measure::latency::decode;
-use storebench_core::result::{Measured, OVERALL, OperationResult};
+use storebench_core::result::{Measurements, OVERALL, OperationResult};
 use storebench_host::run::Run;
 
 /// The percentiles that YCSB prints.
@@ -32,7 +32,7 @@ pub fn text(runs: &[Run]) -> Result<String, String> {
     Ok(text)
 }
 
-fn trial_text(measured: &Measured, text: &mut String) -> Result<(), String> {
+fn trial_text(measured: &Measurements, text: &mut String) -> Result<(), String> {
     let operations = &measured.operations;
     let overall = operations.iter().find(|operation| operation.operation == OVERALL);
     if let Some(overall) = overall.or(operations.first()) {

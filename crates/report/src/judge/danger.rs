@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use statrs::distribution::{Beta, ContinuousCDF};
-use storebench_core::result::{Control, Cuts, Finding, Harm};
+use storebench_core::result::{Control, CutResults, StateFinding, Harm};
 use storebench_core::store::{Danger, Guarantee, Loss};
 
 use crate::stats::Interval;
@@ -38,26 +38,26 @@ pub fn costs_no_more(danger: Option<&Danger>, than: Option<&Danger>) -> bool {
 }
 
 /// Whether nothing was lost in any state.
-pub fn is_whole(cuts: &Cuts) -> bool {
-    cuts.of(Finding::Held) == cuts.states()
+pub fn is_whole(cuts: &CutResults) -> bool {
+    cuts.of(StateFinding::Held) == cuts.states()
 }
 
 /// An upper bound on the share of losses if none was found, with [`CONFIDENCE`]; `None` if some were, if no state was
 /// checked, or if the check is unsound.
-pub fn at_most(cuts: &Cuts) -> Option<f64> {
+pub fn at_most(cuts: &CutResults) -> Option<f64> {
     // A state that could not be mounted says nothing about the store.
-    let states = cuts.states() - cuts.of(Finding::FileSystem);
-    let none = states > 0 && cuts.of(Finding::Held) == states && is_sound(cuts);
+    let states = cuts.states() - cuts.of(StateFinding::FileSystem);
+    let none = states > 0 && cuts.of(StateFinding::Held) == states && is_sound(cuts);
     none.then(|| 1.0 - (1.0 - CONFIDENCE).powf(1.0 / states as f64))
 }
 
 /// The states with harm that is a danger at a tier.
-pub fn shown(cuts: &Cuts, tier: Guarantee) -> BTreeMap<Harm, u64> {
+pub fn shown(cuts: &CutResults, tier: Guarantee) -> BTreeMap<Harm, u64> {
     cuts.harms(tier).into_iter().filter(|(harm, _)| harm.is_danger(tier)).collect()
 }
 
 /// Whether a check shows a danger at the tier that the settings are not known to have.
-pub fn is_news(cuts: &Cuts, tier: Guarantee, known: Option<&Danger>) -> bool {
+pub fn is_news(cuts: &CutResults, tier: Guarantee, known: Option<&Danger>) -> bool {
     shown(cuts, tier).keys().any(|harm| !known.is_some_and(|danger| danger.tells_of(*harm, tier)))
 }
 
@@ -71,20 +71,20 @@ pub fn share(states: u64, of: u64) -> Interval {
 }
 
 /// Whether a store kept its tier's promise in all states; `None` if none was checked, or the check is unsound.
-pub fn holds(cuts: &Cuts, tier: Guarantee) -> Option<bool> {
+pub fn holds(cuts: &CutResults, tier: Guarantee) -> Option<bool> {
     let is_broken = !shown(cuts, tier).is_empty();
     (is_broken || (cuts.states() > 0 && is_sound(cuts))).then_some(!is_broken)
 }
 
 /// States of a control, and those that were caught.
-pub fn control(cuts: &Cuts, control: Control) -> (u64, u64) {
+pub fn control(cuts: &CutResults, control: Control) -> (u64, u64) {
     cuts.controls.get(&control).map_or((0, 0), |caught| (caught.states, caught.caught))
 }
 
 /// Whether the check catches its controls: a disk that ignores flushes in at least half of the states, each other
 /// control at least once, if there are enough states. A store that writes in place does not show on a file system that
 /// does not.
-pub fn is_sound(cuts: &Cuts) -> bool {
+pub fn is_sound(cuts: &CutResults) -> bool {
     let (states, caught) = control(cuts, Control::NoFlush);
     let is_blind = |of: Control| {
         let (states, caught) = control(cuts, of);
@@ -96,7 +96,7 @@ pub fn is_sound(cuts: &Cuts) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::Caught;
+    use storebench_core::result::FindingCount;
 
     use super::*;
 
@@ -115,8 +115,8 @@ mod tests {
     }
 
     /// With two states of a finding, some of them from before any acknowledgement: whether they show a danger, and a new one.
-    fn judged(finding: Finding, tier: Guarantee, before: u64, known: Loss) -> (bool, bool) {
-        let mut cuts = Cuts::default();
+    fn judged(finding: StateFinding, tier: Guarantee, before: u64, known: Loss) -> (bool, bool) {
+        let mut cuts = CutResults::default();
         cuts.found.insert(finding, 2);
         cuts.unacknowledged.insert(finding, before);
         let known = Danger::of(Loss::Nothing, known, "");
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn one_rule_says_what_is_a_danger_and_what_is_news() {
-        use Finding::*;
+        use StateFinding::*;
         let (process, power) = (Guarantee::Process, Guarantee::Power);
         for finding in [Lost, Wrong, Resurrected, Torn, Hole, Refused, Unusable, Unsound, Hung, Crashed] {
             assert_eq!(judged(finding, power, 0, Loss::Nothing), (true, true), "{finding:?}");
@@ -159,17 +159,17 @@ mod tests {
 
     #[test]
     fn a_check_that_saw_its_controls_proves_and_one_that_did_not_says_nothing() {
-        let mut cuts = Cuts::default();
-        cuts.found.insert(Finding::Held, 58);
+        let mut cuts = CutResults::default();
+        cuts.found.insert(StateFinding::Held, 58);
         assert_eq!((holds(&cuts, Guarantee::Power), at_most(&cuts)), (None, None), "no control");
-        cuts.controls.insert(Control::NoFlush, Caught { states: 10, caught: 5 });
+        cuts.controls.insert(Control::NoFlush, FindingCount { states: 10, caught: 5 });
         assert_eq!(holds(&cuts, Guarantee::Power), Some(true));
         assert!((at_most(&cuts).unwrap() - 0.05).abs() < 0.001);
-        cuts.found.insert(Finding::FileSystem, 1);
+        cuts.found.insert(StateFinding::FileSystem, 1);
         assert!((at_most(&cuts).unwrap() - 0.05).abs() < 0.001, "58 were looked at, all the same");
-        cuts.controls.insert(Control::LastFlush, Caught { states: ENOUGH, caught: 0 });
+        cuts.controls.insert(Control::LastFlush, FindingCount { states: ENOUGH, caught: 0 });
         assert_eq!(holds(&cuts, Guarantee::Power), None, "a control went unseen");
-        cuts.found.insert(Finding::Lost, 1);
+        cuts.found.insert(StateFinding::Lost, 1);
         assert_eq!((holds(&cuts, Guarantee::Power), is_whole(&cuts)), (Some(false), false));
     }
 }

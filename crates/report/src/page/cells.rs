@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
-use storebench_core::result::{Outcome, Reason};
+use storebench_core::result::{Outcome, LeftOutReason};
 
 use super::axes::Axes;
 use crate::data::matrix::{Matrix, Sorted};
@@ -74,7 +74,7 @@ pub fn rows<'a>(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Vec<Row<
 fn add_reasons<'a>(merged: &Merged<'_>, group: &'a Group<'a>, rows: &mut BTreeMap<Key<'a>, Row<'a>>) {
     let layout = &merged.layout;
     let omitted = group.left_out.iter();
-    let left_out: BTreeMap<(Position, Cow<'_, str>), &Reason> =
+    let left_out: BTreeMap<(Position, Cow<'_, str>), &LeftOutReason> =
         omitted.map(|o| ((layout.position(&o.cell), layout.contestant(&o.cell)), o.reason)).collect();
     for row in rows.values_mut() {
         let Key { at, store, .. } = row.key.clone();
@@ -133,7 +133,7 @@ impl Cells {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::LeftOut;
+    use storebench_core::result::LeftOutCell;
 
     use super::*;
     use crate::data::matrix::matrix;
@@ -143,7 +143,7 @@ mod tests {
     fn what_was_left_out_or_unsupported_has_its_reason() {
         let mut run = run("box", &[Sample::new("lmdb"), Sample::new("unqlite").unsupported("not built")]);
         let cell = Sample::new("redb").cell();
-        run.header.left_out.push(LeftOut { cell, reason: Reason::Sentence("does not offer it".into()) });
+        run.header.left_out.push(LeftOutCell { cell, reason: LeftOutReason::Sentence("does not offer it".into()) });
         let runs = [run];
         let merged = Merged::new(&runs, &[]);
         let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
@@ -161,7 +161,7 @@ mod tests {
         let mut run = run("box", &[Sample::new("lmdb"), Sample::new("unqlite").unsupported("no O_DIRECT")]);
         run.header.plan = "workload = \"device\"".into();
         let cell = Sample::new("redb").cell();
-        run.header.left_out.push(LeftOut { cell, reason: Reason::Sentence("too large".into()) });
+        run.header.left_out.push(LeftOutCell { cell, reason: LeftOutReason::Sentence("too large".into()) });
         let runs = [run];
         let merged = Merged::new(&runs, &[]);
         let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();

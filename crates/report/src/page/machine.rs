@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use storebench_core::result::{PlaceInfo, RunHeader};
+use storebench_core::result::{LocationInfo, RunHeader};
 use storebench_core::shown::{mount_options, without_names};
 use storebench_core::units::{rough_bytes, three_digits};
 use storebench_host::run::Run;
@@ -92,7 +92,7 @@ fn environment(run: &Run) -> [(&'static str, String); 11] {
 }
 
 fn places(run: &Run) -> Html {
-    let place = |place: &PlaceInfo| {
+    let place = |place: &LocationInfo| {
         let unknown = || "unknown".to_owned();
         let rotation = rotation(place, &run.header.environment);
         let device = [place.device.as_deref(), place.device_model.as_deref(), rotation];

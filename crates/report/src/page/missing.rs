@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, Background, Cache, Cell, Data, Rate, Tuning};
-use storebench_core::result::{DISK_GROWTH, Measured, TrialResult};
+use storebench_core::result::{DISK_GROWTH, Measurements, TrialResult};
 use storebench_core::units::{counted, grouped, rough_ns, three_digits};
 
 use crate::column::COLUMNS;
@@ -96,7 +96,7 @@ fn trials<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a TrialResult> {
     merged.runs.iter().flat_map(|run| &run.trials)
 }
 
-fn measured<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a Measured> {
+fn measured<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a Measurements> {
     trials(merged).filter_map(TrialResult::ok)
 }
 
@@ -353,7 +353,7 @@ mod tests {
     fn what_some_trials_know_is_not_called_unmeasured() {
         let mut run = run("box", &[Sample::new("lmdb"), Sample::new("lmdb").place("ssd")]);
         let unknown =
-            |figure: &str| storebench_core::result::Unknown { figure: figure.into(), reason: "none".into() };
+            |figure: &str| storebench_core::result::UnknownFigure { figure: figure.into(), reason: "none".into() };
         for trial in &mut run.trials {
             let measured = trial.measured.as_mut().unwrap();
             measured.unknown.push(unknown("syncs"));

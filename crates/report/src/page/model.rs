@@ -8,7 +8,7 @@ use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 use serde::Serialize;
 use storebench_core::cell::Axis;
-use storebench_core::result::{Measured, OperationResult, PlaceInfo};
+use storebench_core::result::{Measurements, OperationResult, LocationInfo};
 use storebench_core::units::rough_bytes;
 use storebench_host::run::Run;
 
@@ -308,7 +308,7 @@ fn machines<'a>(merged: &Merged<'a>) -> BTreeMap<&'a str, String> {
         let cpu = machine.cpu.clone().unwrap_or_else(|| "unknown processor".into());
         let parts: Vec<String> =
             [cpu, format!("{} cores", machine.cores)].into_iter().chain(memory).collect();
-        let place = |place: &PlaceInfo| {
+        let place = |place: &LocationInfo| {
             let device = place.device.as_ref().map_or_else(String::new, |device| format!(" on {device}"));
             format!("{}{device}", place.file_system.as_deref().unwrap_or("unknown file system"))
         };
@@ -375,7 +375,7 @@ fn operation_figures(
 
 /// A successful trial, and its measurements of one operation.
 struct Trial<'a> {
-    measured: &'a Measured,
+    measured: &'a Measurements,
     operation: Option<&'a OperationResult>,
 }
 

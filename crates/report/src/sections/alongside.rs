@@ -1,6 +1,6 @@
 //! Backups and large batches that ran during the steps of a set's life.
 
-use storebench_core::result::{Alongside, Calls, Measured};
+use storebench_core::result::{Alongside, Calls, Measurements};
 
 use super::of_stores::{self, Row};
 use crate::column::Unit;
@@ -47,7 +47,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     of_stores::blocks(merged, (&ALONGSIDE, LEGEND), rows)
 }
 
-fn rows(trials: &[&Measured]) -> Vec<Row> {
+fn rows(trials: &[&Measurements]) -> Vec<Row> {
     let all: Vec<&Alongside> = trials.iter().filter_map(|measured| measured.alongside.as_ref()).collect();
     let Some(first) = all.first() else { return Vec::new() };
     let of = |values: fn(&Alongside) -> &Vec<u64>| -> Vec<u64> {
@@ -57,9 +57,9 @@ fn rows(trials: &[&Measured]) -> Vec<Row> {
     let took = of(|one| &one.took_ns);
     let beside: u64 = of(|one| &one.beside_ns).iter().sum();
     let calls =
-        |of: fn(&Alongside) -> Calls| all.iter().map(|one| of(one)).fold(Calls::default(), Calls::plus);
+        |of: fn(&Alongside) -> CallStatistics| all.iter().map(|one| of(one)).fold(CallStatistics::default(), CallStatistics::plus);
     let (during, otherwise) = (calls(|one| one.beside), calls(|one| one.otherwise));
-    let longest = |calls: Calls| real((calls.count > 0).then_some(calls.longest_ns));
+    let longest = |calls: CallStatistics| real((calls.count > 0).then_some(calls.longest_ns));
     vec![vec![
         ("work", Cell::text(&first.by)),
         ("trials", Cell::whole(all.len())),

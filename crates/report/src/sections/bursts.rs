@@ -1,6 +1,6 @@
 //! The bursts that each store can take.
 
-use storebench_core::result::{Burst, Measured};
+use storebench_core::result::{Burst, Measurements};
 
 use super::of_stores::{self, Row};
 use crate::column::{P99, Unit};
@@ -54,12 +54,12 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 }
 
 /// A row for each load.
-fn rows(trials: &[&Measured]) -> Vec<Row> {
+fn rows(trials: &[&Measurements]) -> Vec<Row> {
     by_load(trials).iter().map(|bursts| cells(bursts)).collect()
 }
 
 /// The bursts of trials, grouped by load.
-pub(super) fn by_load<'m>(trials: &[&'m Measured]) -> Vec<Vec<&'m Burst>> {
+pub(super) fn by_load<'m>(trials: &[&'m Measurements]) -> Vec<Vec<&'m Burst>> {
     let loads = trials.iter().map(|measured| measured.bursts.len()).max().unwrap_or(0);
     let of = |load| trials.iter().filter_map(|measured| measured.bursts.get(load)).collect();
     (0..loads).map(of).collect()

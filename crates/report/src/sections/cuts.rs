@@ -1,6 +1,6 @@
 //! The states of each store after power cuts.
 
-use storebench_core::result::{BadState, Control, Finding, Phase};
+use storebench_core::result::{BadState, Control, StateFinding, Phase};
 use storebench_core::units::{counted, rough_ns, three_digits};
 
 use crate::column::Unit;
@@ -123,7 +123,7 @@ pub fn answer(merged: &Merged<'_>) -> Vec<String> {
         let (mut kept, mut unpromised, mut broken, mut unknown) = (vec![], vec![], vec![], vec![]);
         for (store, Looked { cuts, tier, .. }) in looked(merged, group) {
             let harmed = tier.map_or(0, |tier| shown(&cuts, tier).values().sum());
-            let lost = cuts.states() - cuts.of(Finding::Held);
+            let lost = cuts.states() - cuts.of(StateFinding::Held);
             let often =
                 |states: u64| format!("{} ({states} of {})", merged.readable.name(&store), cuts.states());
             match tier.and_then(|tier| holds(&cuts, tier)) {
@@ -149,7 +149,7 @@ pub fn answer(merged: &Merged<'_>) -> Vec<String> {
 
 fn row(one: &Looked) -> Vec<(&'static str, Cell)> {
     let cuts = &one.cuts;
-    let found = Finding::ALL.map(|finding| (finding.name(), Cell::whole_unless_0(cuts.of(finding))));
+    let found = StateFinding::ALL.map(|finding| (finding.name(), Cell::whole_unless_0(cuts.of(finding))));
     let at = |values: &[u64], share: f64| Cell::or_none(quantile(values, share), Cell::count);
     let after = |share: f64| Cell::or_none(quantile(&cuts.lost_ns, share), |ns| Cell::real(ns as f64));
     let [creating, _, settling, recovering] = Phase::ALL.map(|phase| one.phase(phase));
@@ -212,7 +212,7 @@ fn sentence(store: &str, one: &Looked) -> Option<String> {
             format!("nothing acknowledged was lost in {}", counted(states, "state"))
         }
         None => {
-            let kinds = Finding::ALL.into_iter().filter(|kind| *kind != Finding::Held && cuts.of(*kind) > 0);
+            let kinds = StateFinding::ALL.into_iter().filter(|kind| *kind != StateFinding::Held && cuts.of(*kind) > 0);
             let kinds: Vec<String> =
                 kinds.map(|kind| format!("{} in {}", kind.words(), of_all(cuts.of(kind), states))).collect();
             let median = quantile(&cuts.lost_steps, 0.5).zip(quantile(&cuts.lost_ns, 0.5));

@@ -1,6 +1,6 @@
 //! Faults of the disk, and their effects on each store.
 
-use storebench_core::result::{Aftermath, FaultKind};
+use storebench_core::result::{FaultOutcome, FaultKind};
 
 use crate::data::faults::{Struck, struck};
 use crate::data::merge::Merged;
@@ -82,17 +82,17 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 
 fn row(one: &Struck, kind: FaultKind) -> Vec<(&'static str, Cell)> {
     let of = |aftermath| Cell::whole_unless_0(one.faults.of(kind, aftermath));
-    let struck = Aftermath::ALL.iter().map(|aftermath| one.faults.of(kind, *aftermath)).sum();
+    let struck = FaultOutcome::ALL.iter().map(|aftermath| one.faults.of(kind, *aftermath)).sum();
     let silent = one.faults.silent.iter().find(|silent| silent.kind == kind);
     vec![
         ("struck", Cell::count(struck)),
-        ("unharmed", of(Aftermath::Unharmed)),
-        ("told", of(Aftermath::Told)),
-        ("refused", of(Aftermath::Refused)),
-        ("silent", of(Aftermath::Silent)),
-        ("crashed", of(Aftermath::Crashed)),
-        ("hung", of(Aftermath::Hung)),
-        ("file_system", of(Aftermath::FileSystem)),
+        ("unharmed", of(FaultOutcome::Unharmed)),
+        ("told", of(FaultOutcome::Told)),
+        ("refused", of(FaultOutcome::Refused)),
+        ("silent", of(FaultOutcome::Silent)),
+        ("crashed", of(FaultOutcome::Crashed)),
+        ("hung", of(FaultOutcome::Hung)),
+        ("file_system", of(FaultOutcome::FileSystem)),
         ("message", Cell::or_none(silent, |silent| Cell::text(&silent.message))),
     ]
 }

@@ -1,6 +1,6 @@
 //! Scans and files of an aged set.
 
-use storebench_core::result::{Fragmentation, Measured, Pieces};
+use storebench_core::result::{Fragmentation, Measurements, FilePieces};
 
 use super::of_stores::{self, Row};
 use crate::column::Unit;
@@ -44,7 +44,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     of_stores::blocks(merged, (&FRAGMENTATION, LEGEND), rows)
 }
 
-fn rows(trials: &[&Measured]) -> Vec<Row> {
+fn rows(trials: &[&Measurements]) -> Vec<Row> {
     let all: Vec<&Fragmentation> =
         trials.iter().filter_map(|measured| measured.fragmentation.as_ref()).collect();
     let tells = |one: &&Fragmentation| one.pieces.is_some() || !one.aged_scans_ns.is_empty();
@@ -56,7 +56,7 @@ fn cells(all: &[&Fragmentation]) -> Row {
         let medians: Vec<u64> = all.iter().filter_map(|one| quantile(of(one), 0.5)).collect();
         quantile(&medians, 0.5).map(|ns| ns as f64)
     };
-    let pieces = |of: fn(&Pieces) -> u64| {
+    let pieces = |of: fn(&FilePieces) -> u64| {
         let counts: Vec<u64> = all.iter().filter_map(|one| Some(of(one.pieces.as_ref()?))).collect();
         Cell::or_none(quantile(&counts, 0.5), Cell::count)
     };

@@ -47,14 +47,14 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     of_stores::blocks(merged, (&GIVING_BACK, LEGEND), rows)
 }
 
-fn rows(trials: &[&Measured]) -> Vec<Row> {
-    let all: Vec<(&Measured, &GivingBack)> =
+fn rows(trials: &[&Measurements]) -> Vec<Row> {
+    let all: Vec<(&Measurements, &GivingBack)> =
         trials.iter().filter_map(|measured| Some((*measured, measured.giving_back.as_ref()?))).collect();
     if all.is_empty() { Vec::new() } else { vec![cells(&all)] }
 }
 
-fn cells(all: &[(&Measured, &GivingBack)]) -> Row {
-    let median = |of: &dyn Fn(&Measured, &GivingBack) -> Option<u64>| {
+fn cells(all: &[(&Measurements, &GivingBack)]) -> Row {
+    let median = |of: &dyn Fn(&Measurements, &GivingBack) -> Option<u64>| {
         let values: Vec<u64> = all.iter().filter_map(|(measured, back)| of(measured, back)).collect();
         Cell::or_none(quantile(&values, 0.5), |value| Cell::real(value as f64))
     };

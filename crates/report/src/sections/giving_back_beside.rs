@@ -1,6 +1,6 @@
 //! Other calls while a store reclaimed space.
 
-use storebench_core::result::{Calls, Compacted, Meanwhile, Measured};
+use storebench_core::result::{CallStatistics, ReclaimResult, ConcurrentCalls, Measurements};
 
 use super::of_stores::{self, Row};
 use crate::column::Unit;
@@ -48,14 +48,14 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     of_stores::blocks(merged, (&BESIDE, LEGEND), rows)
 }
 
-fn rows(trials: &[&Measured]) -> Vec<Row> {
-    let all: Vec<(&Compacted, &Meanwhile)> = trials.iter().filter_map(|measured| beside(measured)).collect();
+fn rows(trials: &[&Measurements]) -> Vec<Row> {
+    let all: Vec<(&ReclaimResult, &ConcurrentCalls)> = trials.iter().filter_map(|measured| beside(measured)).collect();
     let Some((first, _)) = all.first() else { return Vec::new() };
-    let calls = |of: fn(&Meanwhile) -> Calls| {
-        all.iter().map(|(_, calls)| of(calls)).fold(Calls::default(), Calls::plus)
+    let calls = |of: fn(&ConcurrentCalls) -> CallStatistics| {
+        all.iter().map(|(_, calls)| of(calls)).fold(CallStatistics::default(), CallStatistics::plus)
     };
     let (reads, writes) = (calls(|one| one.reads), calls(|one| one.writes));
-    let longest = |calls: Calls| {
+    let longest = |calls: CallStatistics| {
         Cell::or_none((calls.count > 0).then_some(calls.longest_ns), |ns| Cell::real(ns as f64))
     };
     let took: Vec<u64> = all.iter().map(|(compacted, _)| compacted.took_ns).collect();
@@ -78,7 +78,7 @@ fn rows(trials: &[&Measured]) -> Vec<Row> {
     ]]
 }
 
-fn beside(measured: &Measured) -> Option<(&Compacted, &Meanwhile)> {
+fn beside(measured: &Measurements) -> Option<(&ReclaimResult, &ConcurrentCalls)> {
     let compacted = measured.giving_back.as_ref()?.compacted.as_ref()?;
     Some((compacted, compacted.meanwhile.as_ref()?))
 }

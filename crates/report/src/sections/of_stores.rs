@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use storebench_core::result::Measured;
+use storebench_core::result::Measurements;
 
 use crate::data::matrix::Sorted;
 use crate::data::merge::{Entry, Merged, measured};
@@ -18,7 +18,7 @@ pub type Row = Vec<(&'static str, Cell)>;
 pub fn blocks(
     merged: &Merged<'_>,
     (shape, legend): (&'static Shape, &str),
-    rows: impl Fn(&[&Measured]) -> Vec<Row>,
+    rows: impl Fn(&[&Measurements]) -> Vec<Row>,
 ) -> Vec<Block> {
     let mut table = Table::new(shape);
     for group in &merged.groups {

@@ -1,6 +1,6 @@
 //! The pauses of each store, and its engine's background work during them.
 
-use storebench_core::result::{Measured, Pauses, UpkeepSeen};
+use storebench_core::result::{Measurements, Pauses, UpkeepCount};
 
 use super::bursts::{by_load, load};
 use super::of_stores::{self, Row};
@@ -55,7 +55,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 }
 
 /// The rows of the ten phases, and of each load with a burst.
-fn rows(trials: &[&Measured]) -> Vec<Row> {
+fn rows(trials: &[&Measurements]) -> Vec<Row> {
     let tenths = trials.iter().filter_map(|measured| measured.pauses.as_ref());
     let mut rows = of_time("tenths", tenths.collect());
     for bursts in by_load(trials) {
@@ -99,7 +99,7 @@ fn by_call(all: &Pauses) -> String {
     calls.iter().map(|(call, count)| format!("{call} {count}")).collect::<Vec<_>>().join(", ")
 }
 
-fn of_work(all: &Pauses, work: &UpkeepSeen) -> Row {
+fn of_work(all: &Pauses, work: &UpkeepCount) -> Row {
     let share =
         |part: u64, of: u64| Cell::or_none((of > 0).then_some(of), |of| Cell::real(part as f64 / of as f64));
     vec![

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use storebench_core::result::{Recovery, Reopened};
+use storebench_core::result::{Recovery, Reopening};
 use storebench_core::units::counted;
 use storebench_core::words::words;
 
@@ -185,20 +185,20 @@ fn opened<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(Stri
 impl OfStore {
     fn add(&mut self, recovery: &Recovery) {
         let ways = self.sizes.entry(recovery.records).or_default();
-        let mut add = |after, reopened: &Reopened| ways.entry(after).or_default().add(reopened);
+        let mut add = |after, reopened: &Reopening| ways.entry(after).or_default().add(reopened);
         recovery.killed.iter().for_each(|reopened| add(After::Kill, reopened));
         add(After::Close, &recovery.closed);
         recovery.cold_killed.iter().for_each(|reopened| add(After::ColdKill, reopened));
         recovery.cold_closed.iter().for_each(|reopened| add(After::ColdClose, reopened));
         recovery.cut.iter().for_each(|reopened| add(After::Cut, reopened));
         if recovery.created_ns > 0 {
-            add(After::Creating, &Reopened { open_ns: recovery.created_ns, ..Reopened::default() });
+            add(After::Creating, &Reopening { open_ns: recovery.created_ns, ..Reopening::default() });
         }
     }
 }
 
 impl Opened {
-    fn add(&mut self, reopened: &Reopened) {
+    fn add(&mut self, reopened: &Reopening) {
         // A new store has nothing to read. Earlier versions did not measure writing.
         let known = |ns: u64| Some(ns).filter(|ns| *ns > 0);
         self.number += 1;

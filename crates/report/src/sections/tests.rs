@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use storebench_core::cell::Background;
 use storebench_core::result::DiskReport;
 use storebench_core::result::{
-    Aftermath, BadState, Caught, Clocks, Control, Counts, Cut, CutCheck, Cuts, FaultCheck, FaultKind, Faults,
-    Finding, KeptState, Missing, OfKind, Owner, Phase, Recovery, RecoveryCheck, Reopened, Requests, Tally,
+    FaultOutcome, BadState, FindingCount, Clocks, Control, Counts, Cut, CutCheck, CutResults, FaultCheck, FaultKind, FaultResults,
+    StateFinding, KeptState, MissingPiece, OfKind, ByteOwner, Phase, Recovery, RecoveryCheck, Reopening, Requests, Tally,
 };
 use storebench_host::run::Run;
 use unicode_width::UnicodeWidthStr;
@@ -104,10 +104,10 @@ fn cut() -> Run {
     let stores = ["lmdb", "leveldb", "redb"].map(|store| Sample::new(store).ns(2000.0));
     let mut run = samples::run("box", &stores);
     for trial in &mut run.trials {
-        let caught = |states, caught| Caught { states, caught };
+        let caught = |states, caught| FindingCount { states, caught };
         let controls = [(Control::NoFlush, caught(4, 4)), (Control::LastFlush, caught(4, 3))].into();
-        let made = |found: &[(Finding, u64)], lost: &[u64]| {
-            CutCheck::Made(Box::new(Cuts {
+        let made = |found: &[(StateFinding, u64)], lost: &[u64]| {
+            CutCheck::Made(Box::new(CutResults {
                 steps: 300,
                 requests: 900,
                 flushes: 300,
@@ -116,13 +116,13 @@ fn cut() -> Run {
                 lost_steps: lost.to_vec(),
                 lost_ns: lost.iter().map(|steps| steps * 1_000_000).collect(),
                 controls,
-                ..Cuts::default()
+                ..CutResults::default()
             }))
         };
         trial.measured.as_mut().unwrap().cut_check = Some(match trial.cell.store() {
-            "lmdb" => made(&[(Finding::Held, 20)], &[]),
+            "lmdb" => made(&[(StateFinding::Held, 20)], &[]),
             "leveldb" => {
-                bad(made(&[(Finding::Held, 15), (Finding::Lost, 4), (Finding::Hole, 1)], &[1, 2, 3, 40]))
+                bad(made(&[(StateFinding::Held, 15), (StateFinding::Lost, 4), (StateFinding::Hole, 1)], &[1, 2, 3, 40]))
             }
             _ => CutCheck::NotMade { reason: "its place is no file system in an image".into() },
         });
@@ -133,23 +133,23 @@ fn cut() -> Run {
 /// The same with a kept state, and parts of the history.
 fn bad(check: CutCheck) -> CutCheck {
     let CutCheck::Made(mut cuts) = check else { return check };
-    let missing = |of: Owner| Missing { at: 8192, bytes: 4096, of };
+    let missing = |of: ByteOwner| MissingPiece { at: 8192, bytes: 4096, of };
     let kept = KeptState {
         file: "logs/000001-cut-7.gz".into(),
         disk_bytes: 1 << 20,
         cut: Cut::default(),
         missing: vec![
-            missing(Owner::File { path: "000005.log".into(), from: 32_768 }),
-            missing(Owner::Journal),
-            missing(Owner::FileSystem),
-            missing(Owner::Journal),
+            missing(ByteOwner::File { path: "000005.log".into(), from: 32_768 }),
+            missing(ByteOwner::Journal),
+            missing(ByteOwner::FileSystem),
+            missing(ByteOwner::Journal),
         ],
         looks: 12,
         pieces_before: 30,
     };
     cuts.bad.push(BadState {
         number: 7,
-        finding: Finding::Hole,
+        finding: StateFinding::Hole,
         message: "no number of first steps explains what is there".into(),
         cut: Cut::default(),
         phase: Some(Phase::Settling),
@@ -158,9 +158,9 @@ fn bad(check: CutCheck) -> CutCheck {
         kept: Some(kept),
     });
     cuts.phases = [
-        (Phase::Creating, Caught { states: 2, caught: 0 }),
-        (Phase::Writing, Caught { states: 14, caught: 4 }),
-        (Phase::Settling, Caught { states: 4, caught: 1 }),
+        (Phase::Creating, FindingCount { states: 2, caught: 0 }),
+        (Phase::Writing, FindingCount { states: 14, caught: 4 }),
+        (Phase::Settling, FindingCount { states: 4, caught: 1 }),
     ]
     .into();
     CutCheck::Made(cuts)
@@ -171,10 +171,10 @@ fn faulty() -> Run {
     let stores = ["lmdb", "redb"].map(|store| Sample::new(store).ns(2000.0));
     let mut run = samples::run("box", &stores);
     for trial in &mut run.trials {
-        let mut faults = Faults::default();
-        for (kind, aftermath) in FaultKind::ALL.into_iter().zip(Aftermath::ALL) {
+        let mut faults = FaultResults::default();
+        for (kind, aftermath) in FaultKind::ALL.into_iter().zip(FaultOutcome::ALL) {
             faults.note(kind, aftermath, "the record 5a16 is missing".into());
-            faults.note(kind, Aftermath::Told, String::new());
+            faults.note(kind, FaultOutcome::Told, String::new());
         }
         trial.measured.as_mut().unwrap().fault_check = Some(match trial.cell.store() {
             "lmdb" => FaultCheck::Made(faults),
@@ -188,7 +188,7 @@ fn faulty() -> Run {
 fn killed() -> Run {
     let stores = ["redb", "memory"].map(|store| Sample::new(store).ns(2000.0));
     let mut run = samples::run("box", &stores);
-    let reopened = |records, added, open_ns| Reopened {
+    let reopened = |records, added, open_ns| Reopening {
         records,
         added,
         open_ns,

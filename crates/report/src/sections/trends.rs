@@ -1,6 +1,6 @@
 //! Whether speed and files still rise or fall in the last of many rounds, and when the files will have doubled.
 
-use storebench_core::result::Measured;
+use storebench_core::result::Measurements;
 
 use super::of_stores::{self, Row};
 use crate::column::Unit;
@@ -49,14 +49,14 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     of_stores::blocks(merged, (&TRENDS, LEGEND), rows)
 }
 
-fn rows(trials: &[&Measured]) -> Vec<Row> {
-    let long: Vec<&Measured> =
+fn rows(trials: &[&Measurements]) -> Vec<Row> {
+    let long: Vec<&Measurements> =
         trials.iter().copied().filter(|measured| measured.rounds.len() >= LAST).collect();
     let trends = trend(&long, Figure::Speed).zip(trend(&long, Figure::Files));
     trends.map(|(speed, files)| cells(&long, speed, files)).into_iter().collect()
 }
 
-fn cells(trials: &[&Measured], speed: Trend, files: Trend) -> Row {
+fn cells(trials: &[&Measurements], speed: Trend, files: Trend) -> Row {
     let counts = trials.iter().map(|measured| measured.rounds.len());
     let (least, most) = (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0));
     let rounds = if least == most { most.to_string() } else { format!("{least} to {most}") };
@@ -81,7 +81,7 @@ fn word(trend: Trend) -> &'static str {
 }
 
 /// The rounds until the files double, if known.
-fn rounds_until_twice(trials: &[&Measured]) -> Option<u64> {
+fn rounds_until_twice(trials: &[&Measurements]) -> Option<u64> {
     match growth(trials)? {
         Growth::Doubles(rounds) => Some(rounds.ceil() as u64),
         Growth::None | Growth::Short(_) | Growth::Cleared(_) => None,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::result::{Measured, OVERALL, Recovery, Round};
+use storebench_core::result::{Measurements, OVERALL, Recovery, Round};
 use storebench_core::units::three_digits;
 
 use crate::column::Unit;
@@ -55,7 +55,7 @@ left of them counts where more than 1 MiB of values was removed. A longest call 
 const LEAST_TIMES: f64 = 1.2;
 
 /// A property of which less is better: its name, its unit, its value, and a sentence's words before the value and after it.
-struct Property(&'static str, Unit, fn(&Measured) -> Option<f64>, (&'static str, &'static str));
+struct Property(&'static str, Unit, fn(&Measurements) -> Option<f64>, (&'static str, &'static str));
 
 const PAUSE: &str = "pause";
 
@@ -96,15 +96,15 @@ const PROPERTIES: [Property; 9] = [
     ),
 ];
 
-fn latency(measured: &Measured) -> Option<f64> {
+fn latency(measured: &Measurements) -> Option<f64> {
     measured.operation(OVERALL)?.per_second().map(|rate| 1e9 / rate)
 }
 
-fn longest(measured: &Measured) -> Option<f64> {
+fn longest(measured: &Measurements) -> Option<f64> {
     Some(measured.operation(OVERALL)?.latency.max_ns as f64)
 }
 
-fn recovery(measured: &Measured) -> Option<&Recovery> {
+fn recovery(measured: &Measurements) -> Option<&Recovery> {
     measured.recovery_check.as_ref()?.sizes.last()
 }
 
@@ -113,25 +113,25 @@ fn positive(ns: u64) -> Option<f64> {
 }
 
 /// Files that take less than [`LITTLE_DISK`] count as that.
-fn files(measured: &Measured) -> Option<f64> {
+fn files(measured: &Measurements) -> Option<f64> {
     let share = measured.known_disk().and(measured.space_amplification())?;
     Some(share.max(LITTLE_DISK / measured.stored.value_bytes as f64))
 }
 
 /// Whether enough was removed that the files show more than an engine's logs and minimum sizes.
-fn removed_much(measured: &Measured) -> bool {
+fn removed_much(measured: &Measurements) -> bool {
     let left = measured.giving_back.as_ref().map_or(0, |back| back.value_bytes);
     measured.stored.value_bytes.saturating_sub(left) as f64 > LITTLE_DISK
 }
 
-fn slowing_down(measured: &Measured) -> Option<f64> {
+fn slowing_down(measured: &Measurements) -> Option<f64> {
     let [first, .., last] = measured.rounds.as_slice() else { return None };
     let rate = |round: &Round| round.operation(OVERALL)?.per_second();
     Some(rate(first)? / rate(last)?)
 }
 
 /// The final files: without a way to reclaim space, as they were left.
-fn given_back(measured: &Measured) -> Option<f64> {
+fn given_back(measured: &Measurements) -> Option<f64> {
     FILES_GIVEN_BACK.of_trial(measured).or_else(|| FILES_LEFT.of_trial(measured))
 }
 

@@ -1,7 +1,7 @@
 //! The summary of runs in the terminal: the machine, notes, and what is missing and why.
 
 use indexmap::IndexSet;
-use storebench_core::result::{Environment, PlaceInfo};
+use storebench_core::result::{Environment, LocationInfo};
 use storebench_core::units::{counted, grouped, rough_bytes};
 use storebench_host::run::Run;
 
@@ -127,7 +127,7 @@ fn settings(run: &Run) -> Option<String> {
     (!all.is_empty()).then(|| format!("settings: {}", all.join(", ")))
 }
 
-fn place(place: &PlaceInfo, environment: &Environment) -> String {
+fn place(place: &LocationInfo, environment: &Environment) -> String {
     let mut line = format!("place {}: {}", place.name, place.path);
     line.push_str(&format!(", {}", place.file_system.as_deref().unwrap_or("unknown file system")));
     if let Some(driver) = &place.driver {

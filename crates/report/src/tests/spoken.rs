@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use indexmap::IndexSet;
 use storebench_core::cell::{Data, HERE};
-use storebench_core::result::{LeftOut, Reason};
+use storebench_core::result::{LeftOutCell, LeftOutReason};
 use storebench_core::store::Guarantee;
 use storebench_core::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
@@ -69,7 +69,7 @@ impl Made {
                 Sample::new("lmdb").records(CountRange::starting_at(10_000_000 + number as u64)).cell();
             run.header
                 .left_out
-                .push(LeftOut { cell, reason: Reason::Sentence("over the size limit of 10 GiB".into()) });
+                .push(LeftOutCell { cell, reason: LeftOutReason::Sentence("over the size limit of 10 GiB".into()) });
         }
         run
     }

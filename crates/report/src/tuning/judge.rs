@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use storebench_core::cell::Cell;
-use storebench_core::result::{Measured, Outcome, TrialResult};
+use storebench_core::result::{Measurements, Outcome, TrialResult};
 use storebench_core::store::{Danger, Guarantee, Setting, StoreDef};
 use storebench_core::units::rough_bytes;
 use storebench_host::plan::Plan;
@@ -70,7 +70,7 @@ impl<'j> Judge<'j> {
         self.promise
     }
 
-    fn promise_of(&self, measured: &Measured) -> Promise {
+    fn promise_of(&self, measured: &Measurements) -> Promise {
         let offer = self.store.offer(measured.guarantee);
         let danger = offer.and_then(|offer| offer.danger(&measured.settings));
         Promise { guarantee: measured.guarantee, danger }
@@ -87,7 +87,7 @@ impl<'j> Judge<'j> {
         self.breaks_promise(measured).or_else(|| self.takes_too_much(measured))
     }
 
-    fn breaks_promise(&self, measured: &Measured) -> Option<String> {
+    fn breaks_promise(&self, measured: &Measurements) -> Option<String> {
         let own = self.promise_of(measured);
         let promise = self.promise.filter(|promise| !promise.is_kept_by(&own))?;
         if own.guarantee != promise.guarantee {
@@ -97,14 +97,14 @@ impl<'j> Judge<'j> {
         Some(format!("risks more than the default. {}", cost(own.danger)))
     }
 
-    fn takes_too_much(&self, measured: &Measured) -> Option<String> {
+    fn takes_too_much(&self, measured: &Measurements) -> Option<String> {
         let most = self.question.max_memory_bytes?;
         let peak = self.basis.bytes(&measured.memory).filter(|peak| *peak > most)?;
         Some(format!("took {} of memory {}", rough_bytes(peak as f64), self.basis.words()))
     }
 
     /// The mean time of an operation of the question's mix, in nanoseconds.
-    pub fn time_ns(&self, measured: &Measured) -> Option<f64> {
+    pub fn time_ns(&self, measured: &Measurements) -> Option<f64> {
         time_ns(measured, &self.question.mix)
     }
 

@@ -1,6 +1,6 @@
 //! The effects of single values of settings, from the screening.
 
-use storebench_core::result::{TrialResult, Written};
+use storebench_core::result::{TrialResult, WrittenRecords};
 use storebench_core::store::{Setting, StoreDef};
 use storebench_host::run::Run;
 
@@ -86,8 +86,8 @@ pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], run: &R
 }
 
 /// The most that a trial of a run wrote, including loading; `None` if one does not report it.
-fn most_written(run: &Run) -> Option<Written> {
+fn most_written(run: &Run) -> Option<WrittenRecords> {
     let measured = run.trials.iter().filter_map(TrialResult::ok);
-    let written = measured.map(|measured| measured.written).collect::<Option<Vec<Written>>>()?;
-    written.into_iter().max_by_key(Written::bytes)
+    let written = measured.map(|measured| measured.written).collect::<Option<Vec<WrittenRecords>>>()?;
+    written.into_iter().max_by_key(WrittenRecords::bytes)
 }

@@ -16,7 +16,7 @@ use storebench_core::axis::words::{WORDS, read};
 use storebench_core::axis::{Axis, AxisDef, Form, Presence, Role, own};
 use storebench_core::cell::Cell;
 use storebench_core::result::{
-    Environment, FORMAT_VERSION, LeftOut, Measured, OperationResult, Outcome, Reason, RunHeader, TrialResult,
+    Environment, FORMAT_VERSION, LeftOutCell, Measurements, OperationResult, Outcome, LeftOutReason, RunHeader, TrialResult,
 };
 use storebench_core::store::Guarantee;
 use storebench_core::units::SizeRange;
@@ -112,7 +112,7 @@ fn operation(name: &str, ns: f64) -> OperationResult {
     serde_json::from_value(json).unwrap()
 }
 
-fn measured(ns: f64) -> Measured {
+fn measured(ns: f64) -> Measurements {
     let json = json!({
         "guarantee": "none", "store_version": "", "settings": [], "statistics": [],
         "load": { "records": 0, "value_bytes": 0, "store_ns": 0 },
@@ -173,9 +173,9 @@ fn run(trials: Vec<TrialResult>) -> Run {
         environment,
         places: Vec::new(),
         stores: Vec::new(),
-        left_out: vec![LeftOut {
+        left_out: vec![LeftOutCell {
             cell: at("random", "64KiB", "64MiB", "yes"),
-            reason: Reason::Sentence("too slow".into()),
+            reason: LeftOutReason::Sentence("too slow".into()),
         }],
         looks: Vec::new(),
         strict_early: false,

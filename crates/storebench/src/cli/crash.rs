@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::{BadState, Finding, KeptState, Measured, TrialResult};
+use storebench_core::result::{BadState, StateFinding, KeptState, Measurements, TrialResult};
 use storebench_core::store::Guarantee;
 use storebench_core::units::{counted, grouped, rough_bytes};
 use storebench_core::workload::cut::told::{StepTold, steps_of};
@@ -17,7 +17,7 @@ use super::{files, runs};
 /// A kept state, with its trial.
 struct Kept<'r> {
     trial: &'r TrialResult,
-    measured: &'r Measured,
+    measured: &'r Measurements,
     bad: &'r BadState,
     kept: &'r KeptState,
 }
@@ -143,9 +143,9 @@ fn what_to_do(state: &Kept<'_>, trials: &[TrialResult], run: &Path) -> String {
     let of_store = trials.iter().filter(|trial| trial.cell.store() == store);
     let at_power_too =
         of_store.filter_map(TrialResult::ok).filter(|measured| measured.guarantee >= Guarantee::Power);
-    let cuts = at_power_too.filter_map(Measured::cuts);
+    let cuts = at_power_too.filter_map(Measurements::cuts);
     let (held, states) =
-        cuts.fold((0, 0), |(held, states), cuts| (held + cuts.of(Finding::Held), states + cuts.states()));
+        cuts.fold((0, 0), |(held, states), cuts| (held + cuts.of(StateFinding::Held), states + cuts.states()));
     let help = match (at_power, states) {
         (true, _) if given < tier => format!("do: leave out the settings that make it give {given}"),
         (true, _) if !is_danger => "do: delete the store, and make it anew".to_owned(),
@@ -172,20 +172,20 @@ fn what_to_do(state: &Kept<'_>, trials: &[TrialResult], run: &Path) -> String {
 }
 
 /// The loss, in a sentence.
-fn lost(finding: Finding) -> &'static str {
+fn lost(finding: StateFinding) -> &'static str {
     match finding {
-        Finding::Held => "nothing",
-        Finding::Lost => "the newest acknowledged steps; all before them are there",
-        Finding::Hole => "an acknowledged step, although a later one is there",
-        Finding::Resurrected => "an acknowledged removal: its record is back",
-        Finding::Torn => "a part of a value",
-        Finding::Wrong => "a value: another is in its place, or the store counts what it doesn't have",
-        Finding::Refused => "the store as a whole, until someone repairs it: it does not open",
-        Finding::Unusable => "the store as a whole, until someone repairs it: it opens and fails",
-        Finding::Unsound => "nothing yet, but its own check finds a fault in its files",
-        Finding::NoSpace => "the store, until there is more room on its file system",
-        Finding::Hung | Finding::Crashed => "the store, as long as its process ends so",
-        Finding::FileSystem => "the file system: the store was not asked",
+        StateFinding::Held => "nothing",
+        StateFinding::Lost => "the newest acknowledged steps; all before them are there",
+        StateFinding::Hole => "an acknowledged step, although a later one is there",
+        StateFinding::Resurrected => "an acknowledged removal: its record is back",
+        StateFinding::Torn => "a part of a value",
+        StateFinding::Wrong => "a value: another is in its place, or the store counts what it doesn't have",
+        StateFinding::Refused => "the store as a whole, until someone repairs it: it does not open",
+        StateFinding::Unusable => "the store as a whole, until someone repairs it: it opens and fails",
+        StateFinding::Unsound => "nothing yet, but its own check finds a fault in its files",
+        StateFinding::NoSpace => "the store, until there is more room on its file system",
+        StateFinding::Hung | StateFinding::Crashed => "the store, as long as its process ends so",
+        StateFinding::FileSystem => "the file system: the store was not asked",
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use storebench_core::error::Result;
-use storebench_core::result::LeftOut;
+use storebench_core::result::LeftOutCell;
 use storebench_core::units::{counted, rough_bytes, rough_duration};
 use storebench_host::runner::rehearsal::Rehearsal;
 use storebench_report::terminal::grid::wrap;
@@ -136,7 +136,7 @@ fn broken(id: &str, indent: &str) -> String {
 }
 
 /// The combinations that are left out, by reason.
-fn omissions(left_out: &[LeftOut]) -> String {
+fn omissions(left_out: &[LeftOutCell]) -> String {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for left in left_out {
         by_reason.entry(left.reason.to_string()).or_default().push(left.cell.id());
@@ -153,7 +153,7 @@ fn omissions(left_out: &[LeftOut]) -> String {
 #[cfg(test)]
 mod tests {
     use storebench_core::cell::Cell;
-    use storebench_core::result::Reason;
+    use storebench_core::result::LeftOutReason;
     use storebench_core::store::Guarantee;
 
     use super::*;
@@ -182,9 +182,9 @@ mod tests {
 
     #[test]
     fn what_is_left_out_stands_below_its_reason() {
-        let one = |store: &'static str| LeftOut {
+        let one = |store: &'static str| LeftOutCell {
             cell: Cell::of(store),
-            reason: Reason::NotOffered { store: "redb".into(), guarantee: Guarantee::None },
+            reason: LeftOutReason::NotOffered { store: "redb".into(), guarantee: Guarantee::None },
         };
         let text = omissions(&[one("a"), one("b")]);
         assert_eq!(text, "\n2 combinations left out: redb does not offer the guarantee none\n  a\n  b\n");

@@ -12,7 +12,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::Reach;
 use storebench_core::result::{
-    FORMAT_VERSION, LeftOut, PlaceInfo, Reason, RunHeader, StoreInfo, TrialResult,
+    FORMAT_VERSION, LeftOutCell, LocationInfo, LeftOutReason, RunHeader, StoreInfo, TrialResult,
 };
 use storebench_core::shown::{quoted, without_user};
 use storebench_core::simulated::OnDisk;
@@ -192,8 +192,8 @@ impl<'a> Launch<'a> {
                 .cloned()
                 .or_else(|| forgetful(&header.places, stores, cell))
                 .or_else(|| unplaced(places, cell));
-            let place = place.map(|why| Reason::NoPlace { why });
-            let load = || background::lacking(cell.background()).map(|why| Reason::NoBackground { why });
+            let place = place.map(|why| LeftOutReason::NoPlace { why });
+            let load = || background::lacking(cell.background()).map(|why| LeftOutReason::NoBackground { why });
             place.or_else(load).or_else(|| limits::lacking(&reach, plan, cell, &header.places))
         };
         let (cells, left_out) =
@@ -308,7 +308,7 @@ fn goes_further(plan: &Plan) -> bool {
 }
 
 /// Why a cell's place can't keep its store's promise, if so. As shipped, a store promises whatever its default is.
-fn forgetful(places: &[PlaceInfo], stores: &[StoreDef], cell: &Cell) -> Option<String> {
+fn forgetful(places: &[LocationInfo], stores: &[StoreDef], cell: &Cell) -> Option<String> {
     let store = stores.iter().find(|store| store.name == cell.store())?;
     let place = places.iter().find(|place| place.is_of(cell))?;
     if store.resolve(cell.guarantee().tier())? < Guarantee::Power {
@@ -341,14 +341,14 @@ fn header(
 ) -> Result<(RunHeader, Missing)> {
     let mut missing = Missing::new();
     let environment = environment::machine();
-    let mut info = |(site, place): (&Site, &Place)| -> Result<PlaceInfo> {
+    let mut info = |(site, place): (&Site, &Place)| -> Result<LocationInfo> {
         let path = place.directory();
         let disk = place.disk();
         let info = environment::place(&site.to_string(), path).map_err(Error::io("looking at", path))?;
-        let info = PlaceInfo { bottom: Some(place.bottom()), ..info };
+        let info = LocationInfo { bottom: Some(place.bottom()), ..info };
         let Place::Image { file_system, .. } = place else { return Ok(info) };
         let on_disk = disk.map(|_| site.place.clone());
-        let info = PlaceInfo { disk: disk.cloned(), place: on_disk, ..info };
+        let info = LocationInfo { disk: disk.cloned(), place: on_disk, ..info };
         let tried = image::try_out(path, file_system, disk);
         missing.extend(tried.as_ref().err().map(|reason| (site.clone(), reason.clone())));
         Ok(in_image(info, file_system, tried.ok(), environment.memory_bytes))
@@ -379,15 +379,15 @@ fn header(
 
 /// The facts of a file system in an image, from those of the directory that contains it.
 fn in_image(
-    directory: PlaceInfo,
+    directory: LocationInfo,
     file_system: &FileSystem,
     tried: Option<image::Tried>,
     memory_bytes: Option<u64>,
-) -> PlaceInfo {
+) -> LocationInfo {
     let in_memory = file_system.kind().is_in_memory();
     // The kernel's limit for a file system in memory.
     let memory_bytes = memory_bytes.filter(|_| in_memory).map(|bytes| bytes / 2);
-    let mut info = PlaceInfo {
+    let mut info = LocationInfo {
         file_system: Some(file_system.kind().name.into()),
         mount_options: tried.as_ref().map(|tried| tried.options.clone()),
         driver: tried.as_ref().map(|tried| tried.driver.clone()),
@@ -421,7 +421,7 @@ pub fn rooms(header: &RunHeader) -> Vec<Room> {
     // The most that a program of 32 bits can use: half of the addresses, as the other half has gaps.
     let most = if usize::BITS < 64 { 1 << 31 } else { u64::MAX };
     let memory_bytes = header.environment.memory_bytes.unwrap_or(u64::MAX).min(most);
-    let room = |place: &PlaceInfo| Room {
+    let room = |place: &LocationInfo| Room {
         name: place.place().to_owned(),
         disk: place.disk().to_owned(),
         free_bytes: place.free_bytes,
@@ -431,11 +431,11 @@ pub fn rooms(header: &RunHeader) -> Vec<Room> {
 }
 
 /// The error of a plan without a cell that can run, with reasons.
-pub fn nothing_to_run(left_out: &[LeftOut]) -> Error {
+pub fn nothing_to_run(left_out: &[LeftOutCell]) -> Error {
     let why = left_out
         .first()
         .map(|left| format!("; the first of {}: {}: {}", left_out.len(), left.cell.id(), left.reason));
-    let no_room = |left: &LeftOut| matches!(left.reason, Reason::NoRoom { .. });
+    let no_room = |left: &LeftOutCell| matches!(left.reason, LeftOutReason::NoRoom { .. });
     let full = !left_out.is_empty() && left_out.iter().all(no_room);
     let exit = if full { Exit::DiskFull } else { Exit::Nothing };
     Error::new(exit, format!("no cell can run: every combination is left out{}", why.unwrap_or_default()))

@@ -3,7 +3,7 @@
 use storebench_core::error::{Error, Exit, Result, unknown};
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::{Decision, Reach};
-use storebench_core::result::Limited;
+use storebench_core::result::LimitKind;
 use storebench_core::units::{grouped, rough_bytes, three_digits};
 use storebench_host::machine::{Core, Machine, NAMES, shipped};
 
@@ -29,7 +29,7 @@ fn known(name: &str) -> Result<Machine> {
 
 /// A line for each profile, and the limits that can be enforced here.
 fn all(reach: &Reach) -> String {
-    use Limited::{Memory, Processors, ReadBandwidth, ReadOperations, WriteBandwidth, WriteOperations};
+    use LimitKind::{Memory, Processors, ReadBandwidth, ReadOperations, WriteBandwidth, WriteOperations};
     let mut text = row(["machine", "memory", "processors", "read", "write", "reads/s", "writes/s", "disk"]);
     for (name, machine) in NAMES.iter().filter_map(|name| Some((name, shipped(name)?))) {
         let limits = machine.limits();
@@ -47,7 +47,7 @@ fn all(reach: &Reach) -> String {
         0,
     ));
     text.push_str("\nWhat can be limited here:\n");
-    for limit in Limited::ALL {
+    for limit in LimitKind::ALL {
         text.push_str(&fitted(&format!("{}: {}", limit.words(), holds(limit, reach)), 2));
     }
     text.push('\n');
@@ -60,7 +60,7 @@ fn all(reach: &Reach) -> String {
 }
 
 /// How a limit is enforced here, and what escapes it; or why it can't be.
-fn holds(limit: Limited, reach: &Reach) -> String {
+fn holds(limit: LimitKind, reach: &Reach) -> String {
     holding(limit, reach).unwrap_or_else(|why| format!("no: {why}"))
 }
 
@@ -68,7 +68,7 @@ fn holds(limit: Limited, reach: &Reach) -> String {
 ///
 /// # Errors
 /// Why it can't be enforced, and what would help.
-pub fn holding(limit: Limited, reach: &Reach) -> std::result::Result<String, String> {
+pub fn holding(limit: LimitKind, reach: &Reach) -> std::result::Result<String, String> {
     let Decision { held, .. } = reach.decide(&[(limit, 1 << 30)].into(), &[], Ok(()))?;
     Ok(held.first().map_or(String::new(), |held| {
         let remark = held.remark.as_ref().map_or(String::new(), |remark| format!("; {remark}"));
@@ -109,7 +109,7 @@ fn of_core(core: &Core, source: &str, reach: &Reach) -> String {
     let processor = environment::machine().cpu.unwrap_or_else(|| "this machine".into());
     let mut text = format!("\n  processor time: {} of a core's, here\n", core.share_of(&here));
     text.push_str(&fitted(&format!("source: {source}"), 4));
-    text.push_str(&fitted(&format!("here: {}", holds(Limited::Share, reach)), 4));
+    text.push_str(&fitted(&format!("here: {}", holds(LimitKind::Share, reach)), 4));
     text.push_str(&fitted(&format!("the same was timed on {processor}:"), 4));
     let lines = [
         ("sorts", sorts, format!("{} of 8,111 numbers per second", three_digits(here.sorts_per_s))),
@@ -127,18 +127,18 @@ fn of_core(core: &Core, source: &str, reach: &Reach) -> String {
     text
 }
 
-fn short(limit: Limited, value: u64) -> String {
+fn short(limit: LimitKind, value: u64) -> String {
     match limit {
-        Limited::Memory => rough_bytes(value as f64),
-        Limited::ReadBandwidth | Limited::WriteBandwidth => format!("{} MB", grouped(value / 1_000_000)),
+        LimitKind::Memory => rough_bytes(value as f64),
+        LimitKind::ReadBandwidth | LimitKind::WriteBandwidth => format!("{} MB", grouped(value / 1_000_000)),
         _ => grouped(value),
     }
 }
 
-fn long(limit: Limited, value: u64) -> String {
+fn long(limit: LimitKind, value: u64) -> String {
     match limit {
-        Limited::ReadBandwidth | Limited::WriteBandwidth => format!("{}/s", short(limit, value)),
-        Limited::ReadOperations | Limited::WriteOperations => format!("{} per second", grouped(value)),
+        LimitKind::ReadBandwidth | LimitKind::WriteBandwidth => format!("{}/s", short(limit, value)),
+        LimitKind::ReadOperations | LimitKind::WriteOperations => format!("{} per second", grouped(value)),
         _ => short(limit, value),
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::{Parts, RunHeader, TrialResult};
+use storebench_core::result::{PlanParts, RunHeader, TrialResult};
 use storebench_core::shown::piece;
 use storebench_core::store::StoreDef;
 use storebench_core::units::{counted, grouped};
@@ -30,7 +30,7 @@ const TOLD: usize = 5;
 struct Part {
     path: PathBuf,
     run: Run,
-    parts: Parts,
+    parts: PlanParts,
 }
 
 /// The parts of one machine as one run, with the new positions of each folder's trials.
@@ -60,7 +60,7 @@ pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
     let folders = write(&args.out, &merged)?;
     lacking.iter().for_each(|line| tell(&format!("missing: {line}")));
     for (merged, folder) in merged.iter().zip(folders) {
-        let parts = merged.header.shard.as_ref().map_or("the whole plan".into(), Parts::to_string);
+        let parts = merged.header.shard.as_ref().map_or("the whole plan".into(), PlanParts::to_string);
         let (trials, hardware) = (counted(merged.trials.len(), "trial"), piece(&merged.header.hardware));
         tell(&format!("written: {}: {parts}, {trials} on {hardware}", folder.display()));
     }
@@ -317,12 +317,12 @@ fn without_shard(command: &[String]) -> Vec<String> {
     rest.map(|(_, word)| word.clone()).collect()
 }
 
-fn sum(parts: &[Part]) -> Parts {
+fn sum(parts: &[Part]) -> PlanParts {
     let mut numbers: Vec<u32> = parts.iter().flat_map(|part| part.parts.parts.iter().copied()).collect();
     numbers.sort_unstable();
     let combinations = parts.iter().map(|part| part.parts.combinations).sum();
     let first = parts.first().map(|part| &part.parts);
-    Parts {
+    PlanParts {
         parts: numbers,
         of: first.map_or(1, |parts| parts.of),
         combinations,

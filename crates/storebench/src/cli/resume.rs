@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use storebench_core::cell::{Axis, Cell, Site};
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::{Parts, PlaceInfo};
+use storebench_core::result::{PlanParts, LocationInfo};
 use storebench_core::store::StoreDef;
 use storebench_host::folder::Resumed;
 use storebench_host::place::{Place, image};
@@ -85,7 +85,7 @@ pub fn planned<'r>(stores: &[StoreDef], run: &'r Run, path: &Path) -> Result<(&'
 ///
 /// # Errors
 /// [`Exit::OtherVersion`] if this program splits it differently: the part of a result is unknown.
-pub fn split(plan: &Plan, stores: &[StoreDef], rooms: &[Room], parts: &Parts, path: &Path) -> Result<Split> {
+pub fn split(plan: &Plan, stores: &[StoreDef], rooms: &[Room], parts: &PlanParts, path: &Path) -> Result<Split> {
     let split = Split::new(plan, stores, rooms, parts.of);
     let split = split.map_err(|message| Error::new(Exit::BadPlan, message))?;
     if split.parts(1).split == parts.split {
@@ -99,7 +99,7 @@ pub fn split(plan: &Plan, stores: &[StoreDef], rooms: &[Room], parts: &Parts, pa
 }
 
 /// Checks that a file system is mounted by the same driver as before: one run has one method.
-fn check_driver(info: &PlaceInfo) -> Result<()> {
+fn check_driver(info: &LocationInfo) -> Result<()> {
     let (Some(file_system), Some(driver)) = (&info.image, &info.driver) else { return Ok(()) };
     let now = match image::try_out(Path::new(&info.path), file_system, info.disk.as_ref()) {
         Ok(tried) if tried.driver == *driver => return Ok(()),
@@ -112,7 +112,7 @@ fn check_driver(info: &PlaceInfo) -> Result<()> {
 }
 
 /// A place as in the run.
-fn place_of(info: &PlaceInfo) -> (Site, Place) {
+fn place_of(info: &LocationInfo) -> (Site, Place) {
     let directory = PathBuf::from(&info.path);
     let place = match &info.image {
         Some(file_system) => {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use storebench_core::axis::Axis;
 use storebench_core::cell::Cell;
-use storebench_core::result::{Failure, Measured};
+use storebench_core::result::{Failure, Measurements};
 use storebench_core::store::sql::{Prepared, SqlSession, SqlType, SqlValue};
 use storebench_core::store::{Guarantee, Loss, OpenFn, OpenOptions, Result, Store, StoreDef, StoreError};
 use storebench_core::workload::parameter::Parameters;
@@ -21,7 +21,7 @@ fn trial(
     store: StoreDef,
     values: &[(&str, &str)],
     settings: &[(&str, &str)],
-) -> std::result::Result<Measured, Ended> {
+) -> std::result::Result<Measurements, Ended> {
     let plain = [("store", store.name), ("rows", "50"), ("guarantee", "default")];
     let named = |name: &str| Axis::named(name).unwrap();
     let cell = plain

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use storebench_core::error::Exit;
 use storebench_core::result::{
-    Aftermath, Caught, Control, CutCheck, Cuts, FaultCheck, FaultKind, Finding, Phase,
+    FaultOutcome, FindingCount, Control, CutCheck, CutResults, FaultCheck, FaultKind, StateFinding, Phase,
 };
 use storebench_host::run::Run;
 
@@ -20,7 +20,7 @@ fn can_cut() -> bool {
     can_mount("ext4:4096")
 }
 
-fn cuts<'r>(run: &'r Run, store: &str) -> &'r Cuts {
+fn cuts<'r>(run: &'r Run, store: &str) -> &'r CutResults {
     let trial = run.trials.iter().find(|trial| trial.cell.store() == store).unwrap();
     match trial.ok().and_then(|measured| measured.cut_check.as_ref()) {
         Some(CutCheck::Made(cuts)) => cuts,
@@ -29,7 +29,7 @@ fn cuts<'r>(run: &'r Run, store: &str) -> &'r Cuts {
 }
 
 /// The states of one store with settings, checked against a guarantee.
-fn judged(store: &str, guarantee: &str, set: &str, states: u32) -> (Scratch, Cuts) {
+fn judged(store: &str, guarantee: &str, set: &str, states: u32) -> (Scratch, CutResults) {
     let scratch = with_disk();
     let run = format!("run crash --store {store} --cuts {states} {set} {TINY} --at disk");
     let run = run.replace("--guarantee process", &format!("--guarantee {guarantee}"));
@@ -45,7 +45,7 @@ fn what_is_synced_survives_and_each_control_is_noticed() {
         return;
     }
     let (scratch, cuts) = judged("lmdb", "power", "", 20);
-    assert_eq!((cuts.states(), cuts.of(Finding::Held)), (20, 20), "{cuts:?}");
+    assert_eq!((cuts.states(), cuts.of(StateFinding::Held)), (20, 20), "{cuts:?}");
     assert!(cuts.steps == 300 && cuts.flushes > 100 && cuts.requests > cuts.flushes, "{cuts:?}");
     assert!(cuts.bad.is_empty() && cuts.open_ns.len() == 20, "{cuts:?}");
     // While it was created, wrote, settled (which may ask nothing of the disk) and recovered.
@@ -54,7 +54,7 @@ fn what_is_synced_survives_and_each_control_is_noticed() {
     assert!(creating > 0 && writing >= 12 && recovering > 0, "{cuts:?}");
     assert_eq!(creating + writing + settling + recovering, 20);
     for control in Control::ALL {
-        let Caught { states, caught } = cuts.controls[&control];
+        let FindingCount { states, caught } = cuts.controls[&control];
         assert!(states > 0 && caught > 0, "{control:?}: {cuts:?}");
     }
     let said = scratch.storebench("report latest").ends(Exit::Success);
@@ -75,8 +75,8 @@ fn sqlite_loses_its_last_commit_with_full_and_a_deleted_journal_and_not_with_ext
     }
     let set = "--set sqlite.journal_mode=DELETE --set sqlite.synchronous=";
     let (scratch, cuts) = judged("sqlite", "power", &format!("{set}FULL"), 20);
-    assert!(cuts.of(Finding::Lost) > 0, "{cuts:?}");
-    assert_eq!(cuts.of(Finding::Held) + cuts.of(Finding::Lost), cuts.states(), "{cuts:?}");
+    assert!(cuts.of(StateFinding::Lost) > 0, "{cuts:?}");
+    assert_eq!(cuts.of(StateFinding::Held) + cuts.of(StateFinding::Lost), cuts.states(), "{cuts:?}");
     assert!(cuts.lost_steps.iter().all(|lost| *lost == 1), "no more than the last: {cuts:?}");
     let said = scratch.storebench("report latest").ends(Exit::Success);
     assert!(said.out.contains("power asked for, process given"), "{said}");
@@ -84,11 +84,11 @@ fn sqlite_loses_its_last_commit_with_full_and_a_deleted_journal_and_not_with_ext
     assert!(said.out.contains(settings), "what is the same in all trials stands in the text: {said}");
     can_be_repeated(&scratch, &cuts);
     let (_, cuts) = judged("sqlite", "power", &format!("{set}EXTRA"), 20);
-    assert_eq!(cuts.of(Finding::Held), cuts.states(), "{cuts:?}");
+    assert_eq!(cuts.of(StateFinding::Held), cuts.states(), "{cuts:?}");
 }
 
 /// The first bad state is reported, and its disk is usable without storebench: what was lost is missing there.
-fn can_be_repeated(scratch: &Scratch, cuts: &Cuts) {
+fn can_be_repeated(scratch: &Scratch, cuts: &CutResults) {
     let bad = &cuts.bad[0];
     let kept = bad.kept.as_ref().unwrap();
     // Where the folder is not synced, nothing that the disk was asked for need be missing.
@@ -133,15 +133,15 @@ fn weaker_settings_lose_what_their_documents_say() {
     }
     // sqlite.org, wal.html: with NORMAL a commit can be rolled back by a power cut, and the database stays consistent.
     let (_, cuts) = judged("sqlite", "power", "--set sqlite.synchronous=NORMAL", 20);
-    assert!(cuts.of(Finding::Lost) > 0, "{cuts:?}");
-    assert_eq!(cuts.of(Finding::Held) + cuts.of(Finding::Lost), cuts.states(), "never a hole: {cuts:?}");
+    assert!(cuts.of(StateFinding::Lost) > 0, "{cuts:?}");
+    assert_eq!(cuts.of(StateFinding::Held) + cuts.of(StateFinding::Lost), cuts.states(), "never a hole: {cuts:?}");
     // lmdb.h: MDB_NOMETASYNC may undo the last committed transaction.
     let (_, cuts) = judged("lmdb", "power", "--set lmdb.nometasync=true", 20);
-    assert!(cuts.of(Finding::Lost) > 0, "{cuts:?}");
-    assert_eq!(cuts.of(Finding::Held) + cuts.of(Finding::Lost), cuts.states(), "{cuts:?}");
+    assert!(cuts.of(StateFinding::Lost) > 0, "{cuts:?}");
+    assert_eq!(cuts.of(StateFinding::Held) + cuts.of(StateFinding::Lost), cuts.states(), "{cuts:?}");
     // The same, MDB_NOSYNC: it may corrupt the database, where the file system does not keep the order of writes.
     let (_, cuts) = judged("lmdb", "power", "--set lmdb.nosync=true", 20);
-    assert!(cuts.states() > cuts.of(Finding::Held) + cuts.of(Finding::Lost), "{cuts:?}");
+    assert!(cuts.states() > cuts.of(StateFinding::Held) + cuts.of(StateFinding::Lost), "{cuts:?}");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn sessions_that_write_at_once_are_held_to_one_order() {
     }
     let (_, cuts) = judged("sqlite", "power", "--threads 3", 10);
     assert_eq!((cuts.sessions, cuts.steps), (3, 300));
-    assert_eq!(cuts.of(Finding::Held), cuts.states(), "{cuts:?}");
+    assert_eq!(cuts.of(StateFinding::Held), cuts.states(), "{cuts:?}");
 }
 
 #[test]
@@ -168,14 +168,14 @@ fn a_fault_is_told_or_does_no_harm() {
     let Some(FaultCheck::Made(faults)) = &measured.fault_check else { panic!("{:?}", measured.fault_check) };
     assert!(measured.cut_check.is_none());
     for kind in FaultKind::ALL {
-        let struck: u64 = Aftermath::ALL.iter().map(|aftermath| faults.of(kind, *aftermath)).sum();
+        let struck: u64 = FaultOutcome::ALL.iter().map(|aftermath| faults.of(kind, *aftermath)).sum();
         assert!(struck > 0, "{kind:?} struck nothing: {faults:?}");
     }
     // Without checksums a flipped bit can't be distinguished from the one that was written.
     let silent = faults.silent.iter().filter(|silent| silent.kind != FaultKind::BitFlip);
     assert_eq!(silent.count(), 0, "{faults:?}");
     for kind in [FaultKind::WriteForEver, FaultKind::FlushForEver, FaultKind::NoSpace] {
-        assert_eq!(faults.of(kind, Aftermath::Unharmed), 0, "{kind:?} goes unnoticed: {faults:?}");
+        assert_eq!(faults.of(kind, FaultOutcome::Unharmed), 0, "{kind:?} goes unnoticed: {faults:?}");
     }
     let said = scratch.storebench("report latest").ends(Exit::Success);
     assert!(said.out.contains("the file system is full"), "{said}");
@@ -188,7 +188,7 @@ fn a_server_is_cut_with_its_process() {
         return;
     }
     let (scratch, cuts) = judged("postgres", "power", "", 5);
-    assert_eq!(cuts.of(Finding::Held), cuts.states(), "{cuts:?}");
+    assert_eq!(cuts.of(StateFinding::Held), cuts.states(), "{cuts:?}");
     assert!(cuts.states() > 0, "{cuts:?}");
     assert_gone(&scratch);
 }
@@ -218,9 +218,9 @@ fn a_file_that_was_renamed_can_vanish_where_its_folder_is_not_synced() {
             )
         };
         let (_, cuts) = judged("flat-folder", "power", &set(false), 20);
-        assert!(cuts.of(Finding::Lost) > 0, "{place}: {cuts:?}");
+        assert!(cuts.of(StateFinding::Lost) > 0, "{place}: {cuts:?}");
         let (_, cuts) = judged("flat-folder", "power", &set(true), 10);
-        assert_eq!(cuts.of(Finding::Held), cuts.states(), "{place}: {cuts:?}");
+        assert_eq!(cuts.of(StateFinding::Held), cuts.states(), "{place}: {cuts:?}");
     }
 }
 
@@ -278,13 +278,13 @@ fn libmdbx_without_syncs_mixes_no_states() {
         return;
     }
     let (_, cuts) = judged("libmdbx", "process", "", 30);
-    let mixed = [Finding::Hole, Finding::Wrong, Finding::Resurrected];
-    assert!(mixed.iter().all(|finding| cuts.of(*finding) == 0) && cuts.of(Finding::Lost) > 0, "{cuts:?}");
+    let mixed = [StateFinding::Hole, StateFinding::Wrong, StateFinding::Resurrected];
+    assert!(mixed.iter().all(|finding| cuts.of(*finding) == 0) && cuts.of(StateFinding::Lost) > 0, "{cuts:?}");
 }
 
 /// Whether a check found more than acknowledged steps that were lost.
-fn is_damaged(cuts: &Cuts) -> bool {
-    let damage = [Finding::Hole, Finding::Wrong, Finding::Refused, Finding::Unusable, Finding::Unsound];
+fn is_damaged(cuts: &CutResults) -> bool {
+    let damage = [StateFinding::Hole, StateFinding::Wrong, StateFinding::Refused, StateFinding::Unusable, StateFinding::Unsound];
     damage.iter().any(|finding| cuts.of(*finding) > 0)
 }
 
@@ -307,9 +307,9 @@ fn redis_loses_what_it_syncs_once_a_second() {
         return;
     }
     let (_, cuts) = judged("redis", "power", "--set redis.appendfsync=everysec", 10);
-    assert!(cuts.of(Finding::Lost) > 0, "{cuts:?}");
+    assert!(cuts.of(StateFinding::Lost) > 0, "{cuts:?}");
     let (_, cuts) = judged("redis", "power", "", 10);
-    assert_eq!(cuts.of(Finding::Held), cuts.states(), "{cuts:?}");
+    assert_eq!(cuts.of(StateFinding::Held), cuts.states(), "{cuts:?}");
 }
 
 /// postgresql.org, Write Ahead Log: with full_page_writes off, a page that is half written when the power fails can't be repaired. Of the
@@ -324,7 +324,7 @@ fn postgres_without_full_page_writes_is_damaged_where_pages_tear() {
     let torn = |seed: u32| judged("postgres", "power", &format!("--torn --seed {seed} {off}"), 40).1;
     assert!((1..=3).any(|seed| is_damaged(&torn(seed))), "no state of three checks was damaged");
     let (_, shipped) = judged("postgres", "power", "--torn --settling", 20);
-    assert_eq!(shipped.of(Finding::Held), shipped.states(), "{shipped:?}");
+    assert_eq!(shipped.of(StateFinding::Held), shipped.states(), "{shipped:?}");
     let settling = shipped.phases.get(&Phase::Settling).map_or(0, |states| states.states);
     assert_eq!(settling, 16, "the others are cut while they recover: {shipped:?}");
 }

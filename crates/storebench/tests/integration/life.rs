@@ -5,7 +5,7 @@ mod planted;
 use storebench_core::axis::Axis;
 use storebench_core::cell::Cell;
 use storebench_core::error::Exit;
-use storebench_core::result::{Measured, Recovery};
+use storebench_core::result::{Measurements, Recovery};
 use storebench_core::store::{Guarantee, Kind, Offer, StoreDef};
 
 use crate::cli::machines::can_limit;
@@ -28,7 +28,7 @@ pub fn stores() -> Vec<&'static StoreDef> {
 }
 
 /// The files when most records were removed, and when space was given back, over those before.
-fn shares(measured: &Measured) -> (f64, Option<f64>) {
+fn shares(measured: &Measurements) -> (f64, Option<f64>) {
     let back = measured.giving_back.as_ref().unwrap();
     let share = |bytes: u64| bytes as f64 / measured.disk.allocated_bytes as f64;
     let compacted = back.compacted.as_ref();
@@ -145,7 +145,7 @@ fn sqlite_gives_back_its_free_pages_some_at_a_time() {
         .storebench(&format!("{run} --record-size 100B..2KiB --giving-back alone,beside --guarantee process"))
         .ends(Exit::Success);
     let run = scratch.results();
-    let all: Vec<&Measured> = run.trials.iter().filter_map(|trial| trial.ok()).collect();
+    let all: Vec<&Measurements> = run.trials.iter().filter_map(|trial| trial.ok()).collect();
     let [alone, beside] = all.as_slice() else { panic!("{:?}", run.trials) };
     // Before space was given back both had the same records.
     assert_eq!(alone.stored, beside.stored);
@@ -170,7 +170,7 @@ fn checkpoints_of_sqlite_are_seen_and_large_batches_make_steps_wait() {
         trial.ok().unwrap_or_else(|| panic!("{:?}", trial.outcome)).clone()
     };
     let (alone, beside) = (of("none"), of("batch"));
-    let checkpoints = |measured: &Measured| {
+    let checkpoints = |measured: &Measurements| {
         let upkeep = &measured.pauses.as_ref().unwrap().upkeep;
         upkeep.iter().find(|one| one.work == "checkpoint").map(|one| one.after + one.otherwise)
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use storebench_core::error::Exit;
-use storebench_core::result::{KillCheck, Measured, OperationResult};
+use storebench_core::result::{KillCheck, Measurements, OperationResult};
 use storebench_stores::PREFIXES;
 
 use crate::cli::support::{Scratch, missing};
@@ -30,7 +30,7 @@ fn a_library_that_is_loaded_syncs_as_often_as_the_one_that_is_linked() {
     let run = format!("run crud --store rocksdb {work} --set rocksdb.library=linked,{file}");
     scratch.storebench(&run).ends(Exit::Success);
     let run = scratch.results();
-    let of: Vec<&Measured> = run.trials.iter().map(|trial| trial.ok().unwrap()).collect();
+    let of: Vec<&Measurements> = run.trials.iter().map(|trial| trial.ok().unwrap()).collect();
     let [one, other] = of.as_slice() else { panic!("{} trials", of.len()) };
     for (one, other) in one.operations.iter().zip(&other.operations) {
         let syncs = |operation: &OperationResult| operation.counters.as_ref().unwrap().syncs_by_call.clone();

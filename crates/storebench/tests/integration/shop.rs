@@ -5,7 +5,7 @@ mod liar;
 use storebench::STORES;
 use storebench_core::axis::Axis;
 use storebench_core::cell::Cell;
-use storebench_core::result::{Failure, Measured};
+use storebench_core::result::{Failure, Measurements};
 use storebench_core::store::{Kind, SettingSource, StoreDef};
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::spec::{Asked, Ended, Spec};
@@ -37,7 +37,7 @@ fn with_settings(store: &'static StoreDef) -> Vec<(&'static StoreDef, Chosen)> {
 }
 
 /// Runs a small trial of the only store.
-fn trial(store: StoreDef, axes: &[(&str, &str)], parameters: &[(&str, &str)]) -> Result<Measured, Ended> {
+fn trial(store: StoreDef, axes: &[(&str, &str)], parameters: &[(&str, &str)]) -> Result<Measurements, Ended> {
     trial_with(store, axes, parameters, None)
 }
 
@@ -46,7 +46,7 @@ fn trial_with(
     axes: &[(&str, &str)],
     parameters: &[(&str, &str)],
     setting: Option<(&str, &str)>,
-) -> Result<Measured, Ended> {
+) -> Result<Measurements, Ended> {
     let plain = [("data_size", "64KiB"), ("guarantee", "default")];
     let cell = plain.iter().chain(axes).fold(Cell::of(store.name), |cell, (axis, text)| {
         let axis = Axis::named(axis).unwrap();

@@ -6,7 +6,7 @@ use storebench_core::axis::Axis;
 use storebench_core::axis::ycsb::BUILT_IN;
 use storebench_core::cell::Cell;
 use storebench_core::error::Exit;
-use storebench_core::result::{Measured, OVERALL, OperationResult, Outcome, Reason};
+use storebench_core::result::{Measurements, OVERALL, OperationResult, Outcome, LeftOutReason};
 use storebench_core::store::{Guarantee, Kind, StoreDef, Threads};
 use storebench_core::workload::case::Case;
 use storebench_core::workload::parameter::Parameters;
@@ -50,7 +50,7 @@ fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
 }
 
 /// Runs a trial; `None` where the workload says itself that the store can't do this, with its reason.
-fn trial(store: &StoreDef, how: &How<'_>) -> Result<Result<Measured, Ended>, Reason> {
+fn trial(store: &StoreDef, how: &How<'_>) -> Result<Result<Measurements, Ended>, LeftOutReason> {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
@@ -64,7 +64,7 @@ fn trial(store: &StoreDef, how: &How<'_>) -> Result<Result<Measured, Ended>, Rea
     }
 }
 
-fn measured(store: &StoreDef, how: &How<'_>) -> Measured {
+fn measured(store: &StoreDef, how: &How<'_>) -> Measurements {
     match trial(store, how) {
         Ok(Ok(measured)) => measured,
         Ok(Err(ended)) => panic!("{}, {}: {ended:?}", store.name, how.workload),
@@ -72,7 +72,7 @@ fn measured(store: &StoreDef, how: &How<'_>) -> Measured {
     }
 }
 
-fn count(measured: &Measured, operation: &str) -> u64 {
+fn count(measured: &Measurements, operation: &str) -> u64 {
     measured.operation(operation).map_or(0, |operation| operation.count)
 }
 
@@ -89,7 +89,7 @@ fn every_store_does_every_workload() {
         for workload in BUILT_IN {
             let how = How { workload, axes: &[], parameters: SMALL };
             if *workload == "E" && !store.capabilities.order {
-                assert_eq!(trial(store, &how).unwrap_err(), Reason::NoOrder { store: store.name.into() });
+                assert_eq!(trial(store, &how).unwrap_err(), LeftOutReason::NoOrder { store: store.name.into() });
                 continue;
             }
             let measured = measured(store, &how);
@@ -184,7 +184,7 @@ fn threads_share_all_records_and_what_they_read_is_checked() {
             let parameters = [("operations", "400"), ("properties", properties)];
             let how = How { workload, axes: &axes, parameters: &parameters };
             if !store.capabilities.replaces_whole {
-                assert_eq!(trial(store, &how).err(), Some(Reason::TornReads { store: store.name.into() }));
+                assert_eq!(trial(store, &how).err(), Some(LeftOutReason::TornReads { store: store.name.into() }));
                 continue;
             }
             let measured = measured(store, &how);
@@ -222,7 +222,7 @@ fn rounds_go_on_with_one_database() {
             ];
             let how = How { workload: "own:mine", axes: &[], parameters: &parameters };
             if between == "close" && !store.capabilities.persists {
-                assert_eq!(trial(store, &how).err(), Some(Reason::LosesRounds { store: store.name.into() }));
+                assert_eq!(trial(store, &how).err(), Some(LeftOutReason::LosesRounds { store: store.name.into() }));
                 continue;
             }
             if between == "close" && store.kind == Kind::Server {
@@ -368,7 +368,7 @@ fn ycsb_s_own_files_do_what_the_built_in_workloads_do() {
             &memory,
             &How { workload: &letter, axes: &[("records", "50")], parameters: &parameters },
         );
-        let counts = |measured: &Measured| -> Vec<(String, u64)> {
+        let counts = |measured: &Measurements| -> Vec<(String, u64)> {
             measured.operations.iter().map(|one| (one.operation.clone(), one.count)).collect()
         };
         assert_eq!(counts(measured), counts(&built_in), "{name}");
@@ -458,7 +458,7 @@ fn each_file_can_be_a_workload_by_itself() {
     assert_eq!((count(reads, "read"), count(writes, "update")), (200, 200));
     assert_eq!(reads.operations.iter().filter(|one| one.operation == "update").count(), 0);
     // A field by itself is its bytes; of two, each has its length in four bytes before it.
-    let size = |measured: &Measured| measured.load.value_bytes / measured.load.records;
+    let size = |measured: &Measurements| measured.load.value_bytes / measured.load.records;
     assert_eq!((size(reads), size(writes)), (50, 2 * 54));
 
     file(&scratch, "more", "recordcount=61\n");

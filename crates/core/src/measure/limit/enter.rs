@@ -10,7 +10,7 @@ use super::{By, files};
 use crate::kernel::cgroups::{self, Membership, Version};
 use crate::kernel::system;
 use crate::measure::cgroup::Group;
-use crate::result::{LimitReport, Limited};
+use crate::result::{LimitReport, LimitKind};
 
 /// The limits that a trial's process takes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub struct Order {
     /// The cgroups that it is to join.
     pub groups: Vec<Group>,
     /// The limits, each with what holds it and what escapes it.
-    pub limits: Vec<(Limited, u64, By, Option<String>)>,
+    pub limits: Vec<(LimitKind, u64, By, Option<String>)>,
     /// The number of the block device under the location, if it is limited: `8:0`.
     pub device: Option<String>,
     /// The processors to choose from, by number.
@@ -33,7 +33,7 @@ const SERVER_AND_CLIENT: &str = "holds storebench, the server's client, too";
 
 impl Order {
     /// The value of a limit that was asked for, if there is one.
-    pub fn asked(&self, limit: Limited) -> Option<u64> {
+    pub fn asked(&self, limit: LimitKind) -> Option<u64> {
         self.limits.iter().find(|(limited, ..)| *limited == limit).map(|(_, asked, ..)| *asked)
     }
 
@@ -59,7 +59,7 @@ impl Order {
     /// Gives the limits in force, as the kernel says.
     pub(crate) fn hold_server(&self) -> Result<Vec<LimitReport>, String> {
         let own = cgroups::own();
-        let check = |limit: &(Limited, u64, By, Option<String>)| {
+        let check = |limit: &(LimitKind, u64, By, Option<String>)| {
             let (.., by, _) = limit;
             let is_apart = matches!(by, By::V1 | By::V2);
             let whom = if is_apart { SERVER_ALONE } else { SERVER_AND_CLIENT };
@@ -75,14 +75,14 @@ impl Order {
 
     fn check(
         &self,
-        told: &(Limited, u64, By, Option<String>),
+        told: &(LimitKind, u64, By, Option<String>),
         own: &[Membership],
     ) -> Result<LimitReport, String> {
         let (limit, asked, by, _) = told;
         let in_force = match by {
             By::Affinity => limit_processors(&self.processors, *asked)?,
             By::ResourceLimit => limit_data(*asked)?,
-            By::V1 | By::V2 if *limit == Limited::Processors => Some(count_processors()?),
+            By::V1 | By::V2 if *limit == LimitKind::Processors => Some(count_processors()?),
             By::V1 | By::V2 => self.in_groups(*limit)?,
             By::Scope => {
                 let group = own.iter().find(|own| own.version == Version::V2);
@@ -98,7 +98,7 @@ impl Order {
 
     fn report(
         &self,
-        (limit, asked, by, remark): &(Limited, u64, By, Option<String>),
+        (limit, asked, by, remark): &(LimitKind, u64, By, Option<String>),
         in_force: Option<u64>,
     ) -> Result<LimitReport, String> {
         let there_are = self.processors.len() as u64;
@@ -106,7 +106,7 @@ impl Order {
             let found = in_force.map_or("no limit".to_owned(), |found| found.to_string());
             return Err(format!("{by} holds {} to {found}, but {asked} was asked for", limit.words()));
         }
-        let fewer = (*limit == Limited::Processors && there_are < *asked)
+        let fewer = (*limit == LimitKind::Processors && there_are < *asked)
             .then(|| format!("there are only {there_are} here"));
         Ok(LimitReport {
             limit: *limit,
@@ -117,7 +117,7 @@ impl Order {
         })
     }
 
-    fn in_groups(&self, limit: Limited) -> Result<Option<u64>, String> {
+    fn in_groups(&self, limit: LimitKind) -> Result<Option<u64>, String> {
         let mut unknown = Err("the process joined no cgroup".to_owned());
         for group in &self.groups {
             match files::in_force(group.folder(), group.version(), limit, self.device.as_deref()) {
@@ -131,11 +131,11 @@ impl Order {
 
 /// Whether the limit in force is the one asked for: memory in whole pages, a share as exactly as slices of time allow, no more
 /// processors than there are.
-fn holds(limit: Limited, asked: u64, found: u64, processors: u64) -> bool {
+fn holds(limit: LimitKind, asked: u64, found: u64, processors: u64) -> bool {
     match limit {
-        Limited::Memory => found <= asked && asked - found < 64 << 10,
-        Limited::Processors => found == asked.min(processors),
-        Limited::Share => found.abs_diff(asked) <= asked / 50 + 1,
+        LimitKind::Memory => found <= asked && asked - found < 64 << 10,
+        LimitKind::Processors => found == asked.min(processors),
+        LimitKind::Share => found.abs_diff(asked) <= asked / 50 + 1,
         _ => found == asked,
     }
 }
@@ -178,21 +178,21 @@ mod tests {
     #[test]
     fn what_is_in_force_is_held_against_what_was_asked_for() {
         let held = [
-            (Limited::Memory, 1_000_000, 999_424, 2),
-            (Limited::Processors, 4, 2, 2),
-            (Limited::Processors, 1, 1, 2),
-            (Limited::Share, 45_000, 44_998, 2),
-            (Limited::ReadOperations, 57, 57, 2),
+            (LimitKind::Memory, 1_000_000, 999_424, 2),
+            (LimitKind::Processors, 4, 2, 2),
+            (LimitKind::Processors, 1, 1, 2),
+            (LimitKind::Share, 45_000, 44_998, 2),
+            (LimitKind::ReadOperations, 57, 57, 2),
         ];
         for (limit, asked, found, processors) in held {
             assert!(holds(limit, asked, found, processors), "{limit}");
         }
         let not_held = [
-            (Limited::Memory, 1_000_000, 1_003_520, 2),
-            (Limited::Memory, 1 << 20, 1 << 19, 2),
-            (Limited::Processors, 1, 2, 2),
-            (Limited::Share, 45_000, 50_000, 2),
-            (Limited::ReadOperations, 57, 58, 2),
+            (LimitKind::Memory, 1_000_000, 1_003_520, 2),
+            (LimitKind::Memory, 1 << 20, 1 << 19, 2),
+            (LimitKind::Processors, 1, 2, 2),
+            (LimitKind::Share, 45_000, 50_000, 2),
+            (LimitKind::ReadOperations, 57, 58, 2),
         ];
         for (limit, asked, found, processors) in not_held {
             assert!(!holds(limit, asked, found, processors), "{limit}");
@@ -205,7 +205,7 @@ mod tests {
         let all = allowed_processors().unwrap();
         let order = |asked| Order {
             groups: Vec::new(),
-            limits: vec![(Limited::Processors, asked, By::Affinity, None)],
+            limits: vec![(LimitKind::Processors, asked, By::Affinity, None)],
             device: None,
             processors: all.clone(),
             told: "x".into(),

@@ -5,18 +5,18 @@ use std::path::Path;
 
 use super::slices;
 use crate::kernel::cgroups::Version;
-use crate::result::Limited;
+use crate::result::LimitKind;
 
 /// The file of a limit on a block device, and in version 2 its key there.
-fn of_device(version: Version, limit: Limited) -> (&'static str, &'static str) {
+fn of_device(version: Version, limit: LimitKind) -> (&'static str, &'static str) {
     match (version, limit) {
-        (Version::V2, Limited::ReadBandwidth) => ("io.max", "rbps"),
-        (Version::V2, Limited::WriteBandwidth) => ("io.max", "wbps"),
-        (Version::V2, Limited::ReadOperations) => ("io.max", "riops"),
+        (Version::V2, LimitKind::ReadBandwidth) => ("io.max", "rbps"),
+        (Version::V2, LimitKind::WriteBandwidth) => ("io.max", "wbps"),
+        (Version::V2, LimitKind::ReadOperations) => ("io.max", "riops"),
         (Version::V2, _) => ("io.max", "wiops"),
-        (Version::V1, Limited::ReadBandwidth) => ("blkio.throttle.read_bps_device", ""),
-        (Version::V1, Limited::WriteBandwidth) => ("blkio.throttle.write_bps_device", ""),
-        (Version::V1, Limited::ReadOperations) => ("blkio.throttle.read_iops_device", ""),
+        (Version::V1, LimitKind::ReadBandwidth) => ("blkio.throttle.read_bps_device", ""),
+        (Version::V1, LimitKind::WriteBandwidth) => ("blkio.throttle.write_bps_device", ""),
+        (Version::V1, LimitKind::ReadOperations) => ("blkio.throttle.read_iops_device", ""),
         (Version::V1, _) => ("blkio.throttle.write_iops_device", ""),
     }
 }
@@ -25,7 +25,7 @@ fn of_device(version: Version, limit: Limited) -> (&'static str, &'static str) {
 pub fn hold(
     folder: &Path,
     version: Version,
-    (limit, value): (Limited, u64),
+    (limit, value): (LimitKind, u64),
     device: Option<&str>,
     processors: &[usize],
 ) -> Result<(), String> {
@@ -34,15 +34,15 @@ pub fn hold(
         fs::write(&path, text).map_err(|error| format!("writing {text:?} to {}: {error}", path.display()))
     };
     match (limit, version) {
-        (Limited::Memory, Version::V2) => {
+        (LimitKind::Memory, Version::V2) => {
             write("memory.max", &value.to_string())?;
             without_swap(folder, version, value)
         }
-        (Limited::Memory, Version::V1) => {
+        (LimitKind::Memory, Version::V1) => {
             write("memory.limit_in_bytes", &value.to_string())?;
             without_swap(folder, version, value)
         }
-        (Limited::Processors, _) => {
+        (LimitKind::Processors, _) => {
             if version == Version::V1 {
                 // A cpuset of version 1 begins without memory to take from.
                 let nodes = folder.parent().map(|above| fs::read_to_string(above.join("cpuset.mems")));
@@ -50,11 +50,11 @@ pub fn hold(
             }
             write("cpuset.cpus", &list(processors, value))
         }
-        (Limited::Share, Version::V2) => {
+        (LimitKind::Share, Version::V2) => {
             let (period, part) = slices(value);
             write("cpu.max", &format!("{part} {period}"))
         }
-        (Limited::Share, Version::V1) => {
+        (LimitKind::Share, Version::V1) => {
             let (period, part) = slices(value);
             write("cpu.cfs_period_us", &period.to_string())?;
             write("cpu.cfs_quota_us", &part.to_string())
@@ -96,7 +96,7 @@ fn list(processors: &[usize], count: u64) -> String {
 pub fn in_force(
     folder: &Path,
     version: Version,
-    limit: Limited,
+    limit: LimitKind,
     device: Option<&str>,
 ) -> Result<Option<u64>, String> {
     let read = |name: &str| {
@@ -105,18 +105,18 @@ pub fn in_force(
     };
     let number = |text: &str| text.trim().parse::<u64>().ok();
     Ok(match (limit, version) {
-        (Limited::Memory, Version::V2) => number(&read("memory.max")?),
+        (LimitKind::Memory, Version::V2) => number(&read("memory.max")?),
         // No limit is the largest number of pages there.
-        (Limited::Memory, Version::V1) => {
+        (LimitKind::Memory, Version::V1) => {
             number(&read("memory.limit_in_bytes")?).filter(|bytes| *bytes < i64::MAX as u64 / 2)
         }
-        (Limited::Processors, _) => listed(&read("cpuset.cpus")?),
-        (Limited::Share, Version::V2) => {
+        (LimitKind::Processors, _) => listed(&read("cpuset.cpus")?),
+        (LimitKind::Share, Version::V2) => {
             let text = read("cpu.max")?;
             let mut parts = text.split_whitespace().map(number);
             share(parts.next().flatten(), parts.next().flatten())
         }
-        (Limited::Share, Version::V1) => {
+        (LimitKind::Share, Version::V1) => {
             share(number(&read("cpu.cfs_quota_us")?), number(&read("cpu.cfs_period_us")?))
         }
         (_, version) => {
@@ -187,14 +187,14 @@ pub fn evidence(folder: &Path, version: Version) -> Evidence {
 mod tests {
     use super::*;
 
-    const ALL: [(Limited, u64); 7] = [
-        (Limited::Memory, 64 << 20),
-        (Limited::Processors, 2),
-        (Limited::Share, 250_000),
-        (Limited::ReadBandwidth, 1_000_000),
-        (Limited::WriteBandwidth, 2_000_000),
-        (Limited::ReadOperations, 100),
-        (Limited::WriteOperations, 200),
+    const ALL: [(LimitKind, u64); 7] = [
+        (LimitKind::Memory, 64 << 20),
+        (LimitKind::Processors, 2),
+        (LimitKind::Share, 250_000),
+        (LimitKind::ReadBandwidth, 1_000_000),
+        (LimitKind::WriteBandwidth, 2_000_000),
+        (LimitKind::ReadOperations, 100),
+        (LimitKind::WriteOperations, 200),
     ];
 
     /// Files as the kernel makes them: an `io.max` keeps what was written before.
@@ -220,9 +220,9 @@ mod tests {
         fs::write(group.path().join("io.max"), "7:1 rbps=9\n8:0 rbps=5 wbps=max riops=6 wiops=max\n")
             .unwrap();
         let io = |limit, device| in_force(group.path(), Version::V2, limit, Some(device)).unwrap();
-        assert_eq!(io(Limited::ReadBandwidth, "8:0"), Some(5));
-        assert_eq!(io(Limited::ReadOperations, "8:0"), Some(6));
-        assert_eq!((io(Limited::WriteBandwidth, "8:0"), io(Limited::ReadBandwidth, "9:9")), (None, None));
+        assert_eq!(io(LimitKind::ReadBandwidth, "8:0"), Some(5));
+        assert_eq!(io(LimitKind::ReadOperations, "8:0"), Some(6));
+        assert_eq!((io(LimitKind::WriteBandwidth, "8:0"), io(LimitKind::ReadBandwidth, "9:9")), (None, None));
     }
 
     #[test]
@@ -247,18 +247,18 @@ mod tests {
         write("cpuset.cpus", "\n");
         write("io.max", "");
         for (version, limit) in [
-            (Version::V2, Limited::Memory),
-            (Version::V1, Limited::Memory),
-            (Version::V2, Limited::Share),
-            (Version::V1, Limited::Share),
-            (Version::V2, Limited::Processors),
-            (Version::V2, Limited::WriteBandwidth),
+            (Version::V2, LimitKind::Memory),
+            (Version::V1, LimitKind::Memory),
+            (Version::V2, LimitKind::Share),
+            (Version::V1, LimitKind::Share),
+            (Version::V2, LimitKind::Processors),
+            (Version::V2, LimitKind::WriteBandwidth),
         ] {
             assert_eq!(found(version, limit), Ok(None), "{limit} of {version:?}");
         }
-        assert!(found(Version::V1, Limited::WriteBandwidth).unwrap_err().contains("blkio.throttle"));
+        assert!(found(Version::V1, LimitKind::WriteBandwidth).unwrap_err().contains("blkio.throttle"));
         assert_eq!((listed("0-2,5\n"), listed("7"), listed("x")), (Some(4), Some(1), None));
-        let no_device = hold(group.path(), Version::V2, (Limited::ReadBandwidth, 1), None, &[0]);
+        let no_device = hold(group.path(), Version::V2, (LimitKind::ReadBandwidth, 1), None, &[0]);
         assert!(no_device.unwrap_err().contains("no block device"));
     }
 

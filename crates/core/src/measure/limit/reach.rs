@@ -8,7 +8,7 @@ use super::{By, Controller, Limits};
 use crate::kernel::cgroups::Version;
 use crate::kernel::memory;
 use crate::measure::cgroup::Home;
-use crate::result::{LimitReport, Limited};
+use crate::result::{LimitReport, LimitKind};
 
 const HELP: &str = "run as root, or as a user of systemd with cgroups of version 2";
 /// The writes that escape a limit in version 1.
@@ -41,7 +41,7 @@ pub struct Decision {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
     /// The resource that is limited.
-    pub limit: Limited,
+    pub limit: LimitKind,
     /// To what.
     pub asked: u64,
     /// What holds it.
@@ -82,7 +82,7 @@ impl Reach {
     pub fn decide(
         &self,
         limits: &Limits,
-        optional: &[Limited],
+        optional: &[LimitKind],
         device: Result<(), &str>,
     ) -> Result<Decision, String> {
         let by_groups =
@@ -103,7 +103,7 @@ impl Reach {
     }
 
     /// What holds a limit if this process makes cgroups or limits itself.
-    fn by_group(&self, limit: Limited, optional: &[Limited], device: Result<(), &str>) -> Way {
+    fn by_group(&self, limit: LimitKind, optional: &[LimitKind], device: Result<(), &str>) -> Way {
         if limit.is_of_device() {
             device.map_err(str::to_owned)?;
         }
@@ -114,8 +114,8 @@ impl Reach {
                 let remark = self.escapes(limit, &home);
                 Ok((by, Some(home), remark))
             }
-            Err(_) if limit == Limited::Processors => Ok((By::Affinity, None, None)),
-            Err(_) if limit == Limited::Memory && optional.contains(&limit) => {
+            Err(_) if limit == LimitKind::Processors => Ok((By::Affinity, None, None)),
+            Err(_) if limit == LimitKind::Memory && optional.contains(&limit) => {
                 Ok((By::ResourceLimit, None, Some(CACHE_ESCAPES.to_owned())))
             }
             Err(reason) => Err(reason),
@@ -123,11 +123,11 @@ impl Reach {
     }
 
     /// What a limit does not hold.
-    fn escapes(&self, limit: Limited, home: &Home) -> Option<String> {
+    fn escapes(&self, limit: LimitKind, home: &Home) -> Option<String> {
         let v1 = home.version() == Version::V1;
         match limit {
-            Limited::WriteBandwidth | Limited::WriteOperations if v1 => Some(WRITES_ESCAPE.to_owned()),
-            Limited::Memory if self.has_swap && !home.limits_swap() => Some(SWAP_ESCAPES.to_owned()),
+            LimitKind::WriteBandwidth | LimitKind::WriteOperations if v1 => Some(WRITES_ESCAPE.to_owned()),
+            LimitKind::Memory if self.has_swap && !home.limits_swap() => Some(SWAP_ESCAPES.to_owned()),
             _ => None,
         }
     }
@@ -136,10 +136,10 @@ impl Reach {
 /// What holds a limit, where, and what escapes it; or why nothing does.
 type Way = Result<(By, Option<Home>, Option<String>), String>;
 
-fn by_scope(controllers: &BTreeSet<Controller>, limit: Limited, device: Result<(), &str>) -> Way {
+fn by_scope(controllers: &BTreeSet<Controller>, limit: LimitKind, device: Result<(), &str>) -> Way {
     match limit {
         // Held in any case, and more surely than by a controller that is rarely handed to users.
-        Limited::Processors => Ok((By::Affinity, None, None)),
+        LimitKind::Processors => Ok((By::Affinity, None, None)),
         limit if limit.is_of_device() && device.is_err() => Err(device.err().unwrap_or_default().to_owned()),
         limit if controllers.contains(&Controller::of(limit)) => Ok((By::Scope, None, None)),
         limit => Err(format!("the user's systemd may not limit {}", Controller::of(limit).name())),
@@ -148,9 +148,9 @@ fn by_scope(controllers: &BTreeSet<Controller>, limit: Limited, device: Result<(
 
 /// Limits that are held and not, and the first required one that is not.
 fn sorted(
-    ways: impl Iterator<Item = (Limited, u64, Way)>,
-    optional: &[Limited],
-) -> (Decision, Option<(Limited, String)>) {
+    ways: impl Iterator<Item = (LimitKind, u64, Way)>,
+    optional: &[LimitKind],
+) -> (Decision, Option<(LimitKind, String)>) {
     let (mut decision, mut missing) = (Decision::default(), None);
     for (limit, asked, way) in ways {
         match way {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     fn all() -> Limits {
-        Limited::ALL.map(|limit| (limit, 1_000_000)).into()
+        LimitKind::ALL.map(|limit| (limit, 1_000_000)).into()
     }
 
     fn by(decision: &Decision) -> BTreeSet<By> {
@@ -218,12 +218,12 @@ mod tests {
         let v1 = reach(Some(Version::V1), None).decide(&all(), &[], Ok(())).unwrap();
         let escaped: Vec<_> =
             v1.held.iter().filter(|held| held.remark.is_some()).map(|held| held.limit).collect();
-        assert_eq!(escaped, [Limited::WriteBandwidth, Limited::WriteOperations]);
+        assert_eq!(escaped, [LimitKind::WriteBandwidth, LimitKind::WriteOperations]);
     }
 
     #[test]
     fn systemd_comes_next_with_what_it_was_handed() {
-        let memory_and_share = [(Limited::Memory, 1), (Limited::Processors, 1), (Limited::Share, 1)].into();
+        let memory_and_share = [(LimitKind::Memory, 1), (LimitKind::Processors, 1), (LimitKind::Share, 1)].into();
         let given = reach(None, Some(&[Controller::Memory, Controller::Cpu]));
         let decision = given.decide(&memory_and_share, &[], Ok(())).unwrap();
         assert_eq!(by(&decision), [By::Scope, By::Affinity].into());
@@ -232,7 +232,7 @@ mod tests {
             error.starts_with("memory can't be limited here: nothing is writable: run as root"),
             "{error}"
         );
-        let io: Vec<Limited> = Limited::ALL.into_iter().filter(|limit| limit.is_of_device()).collect();
+        let io: Vec<LimitKind> = LimitKind::ALL.into_iter().filter(|limit| limit.is_of_device()).collect();
         let decision = given.decide(&all(), &io, Ok(())).unwrap();
         assert_eq!((decision.held.len(), decision.not_held.len()), (3, 4));
         assert_eq!(decision.not_held[0].remark.as_deref(), Some("the user's systemd may not limit io"));
@@ -241,10 +241,10 @@ mod tests {
     #[test]
     fn a_process_limits_itself_where_that_is_enough() {
         let nowhere = reach(None, None);
-        let processors = [(Limited::Processors, 1)].into();
+        let processors = [(LimitKind::Processors, 1)].into();
         assert_eq!(by(&nowhere.decide(&processors, &[], Ok(())).unwrap()), [By::Affinity].into());
-        let memory = [(Limited::Memory, 1 << 20)].into();
-        let decision = nowhere.decide(&memory, &[Limited::Memory], Ok(())).unwrap();
+        let memory = [(LimitKind::Memory, 1 << 20)].into();
+        let decision = nowhere.decide(&memory, &[LimitKind::Memory], Ok(())).unwrap();
         assert_eq!(decision.held[0].by, By::ResourceLimit);
         assert!(decision.held[0].remark.as_ref().unwrap().contains("page cache is not charged"));
         let error = nowhere.decide(&memory, &[], Ok(())).unwrap_err();
@@ -258,11 +258,11 @@ mod tests {
     #[test]
     fn without_a_device_its_limits_are_told() {
         let v1 = reach(Some(Version::V1), None);
-        let io = [(Limited::ReadBandwidth, 5)].into();
+        let io = [(LimitKind::ReadBandwidth, 5)].into();
         let error = v1.decide(&io, &[], Err("it is a tmpfs")).unwrap_err();
         assert!(error.contains("read bandwidth can't be limited here: it is a tmpfs"), "{error}");
         assert!(error.ends_with("choose a place on a disk (--at)"), "{error}");
-        let decision = v1.decide(&io, &[Limited::ReadBandwidth], Err("it is a tmpfs")).unwrap();
+        let decision = v1.decide(&io, &[LimitKind::ReadBandwidth], Err("it is a tmpfs")).unwrap();
         assert_eq!((decision.held.len(), decision.not_held[0].asked), (0, 5));
     }
 

@@ -1,13 +1,13 @@
 //! Whether a share of the processors' time was in force during a measurement. The kernel gives it in slices, and checks at its
 //! clock tick whether a slice is used up: what ends before runs at full speed.
 
-use crate::result::{Counters, Doubt, Measured, OVERALL, OperationResult};
+use crate::result::{Counters, Doubt, Measurements, OVERALL, OperationResult};
 
 /// How far a phase may exceed its share before its figures are another machine's.
 const TOLERATED: f64 = 1.25;
 
 /// The operations of a trial that had more of a processor's time than their share of it, in millionths.
-pub fn beyond_share(measured: &Measured, millionths: u64) -> Vec<Doubt> {
+pub fn beyond_share(measured: &Measurements, millionths: u64) -> Vec<Doubt> {
     let share = millionths as f64 / 1e6;
     let overall = measured.operation(OVERALL).and_then(|overall| overall.counters.as_ref());
     let doubt = |operation: &OperationResult| {
@@ -77,8 +77,8 @@ mod tests {
     }
 
     fn doubted(operations: Vec<OperationResult>, millionths: u64) -> Vec<String> {
-        let empty = Measured::default();
-        let measured = Measured { operations, ..empty };
+        let empty = Measurements::default();
+        let measured = Measurements { operations, ..empty };
         beyond_share(&measured, millionths).into_iter().map(|doubt| doubt.figure).collect()
     }
 
@@ -101,7 +101,7 @@ mod tests {
     fn the_share_is_told_as_it_was_asked_for() {
         let reason = |millionths| {
             let operations = vec![operation("get", Some((1000, 1000)))];
-            let doubts = beyond_share(&Measured { operations, ..Measured::default() }, millionths);
+            let doubts = beyond_share(&Measurements { operations, ..Measurements::default() }, millionths);
             doubts[0].reason.clone()
         };
         for (millionths, words) in

@@ -31,7 +31,7 @@ struct Limited1 {
 }
 
 impl Limited1 {
-    fn new(limit: Limited, value: u64, device: Option<&str>) -> Option<Limited1> {
+    fn new(limit: LimitKind, value: u64, device: Option<&str>) -> Option<Limited1> {
         let home = Home::with(Controller::of(limit));
         let made = home.and_then(|home| home.make(&home.unused()?));
         let made = made.inspect_err(|reason| println!("not tried: {reason}")).ok()?;
@@ -74,7 +74,7 @@ fn on_a_disk() -> Option<tempfile::TempDir> {
 
 #[test]
 fn memory_over_the_limit_is_killed() {
-    let Some(group) = Limited1::new(Limited::Memory, LIMIT, None) else { return };
+    let Some(group) = Limited1::new(LimitKind::Memory, LIMIT, None) else { return };
     // Without a newline, all of it is the last line, which is kept.
     let script = "head -c 134217728 /dev/zero | tail -n 1 > \"$1\"";
     let status = group.shell(script, Path::new("/dev/null")).stderr(Stdio::null()).status().unwrap();
@@ -85,7 +85,7 @@ fn memory_over_the_limit_is_killed() {
 
 #[test]
 fn page_cache_is_charged_and_taken_back() {
-    let Some(group) = Limited1::new(Limited::Memory, LIMIT, None) else { return };
+    let Some(group) = Limited1::new(LimitKind::Memory, LIMIT, None) else { return };
     let Some(folder) = on_a_disk() else { return println!("not tried: no disk is known here") };
     let file = folder.path().join("file");
     let status = group.shell("head -c 134217728 /dev/zero > \"$1\"; cat \"$1\" > /dev/null", &file).status();
@@ -109,7 +109,7 @@ fn ran_ns(child: &Child) -> u64 {
 #[test]
 fn a_share_of_a_processor_is_held_to_within_a_tenth() {
     const SHARE: u64 = 200_000;
-    let Some(group) = Limited1::new(Limited::Share, SHARE, None) else { return };
+    let Some(group) = Limited1::new(LimitKind::Share, SHARE, None) else { return };
     let (_, part_us) = slices(SHARE);
     let script = "echo at work; while :; do :; done";
     let mut child = group.shell(script, Path::new("")).stdout(Stdio::piped()).spawn().unwrap();
@@ -140,7 +140,7 @@ fn writes_past_the_page_cache_are_held_to_a_bandwidth() {
     let Some(folder) = on_a_disk() else { return println!("not tried: no disk is known here") };
     let device = environment::place("", folder.path()).unwrap().device.unwrap();
     let number = BlockDevice::number(&device).unwrap();
-    let Some(group) = Limited1::new(Limited::WriteBandwidth, RATE, Some(&number)) else { return };
+    let Some(group) = Limited1::new(LimitKind::WriteBandwidth, RATE, Some(&number)) else { return };
     let file: PathBuf = folder.path().join("file");
     let start = Instant::now();
     let script = "dd if=/dev/zero of=\"$1\" bs=65536 count=96 oflag=direct 2>/dev/null";
@@ -154,7 +154,7 @@ fn writes_past_the_page_cache_are_held_to_a_bandwidth() {
 
 #[test]
 fn fewer_processors_are_seen_by_who_joins() {
-    let Some(group) = Limited1::new(Limited::Processors, 1, None) else { return };
+    let Some(group) = Limited1::new(LimitKind::Processors, 1, None) else { return };
     let output = group.shell("nproc", Path::new("")).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "1");
 }

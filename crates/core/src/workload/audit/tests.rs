@@ -61,7 +61,7 @@ fn some_records_from_all_over_are_removed_for_good() {
 
 #[test]
 fn less_disk_than_incompressible_values_is_doubted() {
-    let stored = Stored { records: 10, key_bytes: 320, value_bytes: 10_000 };
+    let stored = StoredRecords { records: 10, key_bytes: 320, value_bytes: 10_000 };
     let disk = |allocated_bytes| Disk { allocated_bytes, apparent_bytes: 50_000, files: 1 };
     assert_eq!(doubts(Data::Incompressible, &stored, &disk(10_000)), []);
     assert_eq!(doubts(Data::Compressible, &stored, &disk(4_096)), []);

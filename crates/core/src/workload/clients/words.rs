@@ -11,7 +11,7 @@ use flate2::write::DeflateEncoder;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::latency::Packed;
-use crate::result::{Counters, Failure, Written};
+use crate::result::{Counters, Failure, WrittenRecords};
 use crate::server::running::Made;
 use crate::workload::elapsed::Elapsed;
 
@@ -83,7 +83,7 @@ pub struct Did {
     /// Writes that changed what the store holds.
     pub writes: u64,
     /// All that it has written so far.
-    pub written: Written,
+    pub written: WrittenRecords,
     /// Records that each of its threads has now.
     pub records: Vec<u64>,
     /// The counters of its process.

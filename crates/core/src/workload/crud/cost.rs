@@ -6,7 +6,7 @@ use crate::axis::table::HERE;
 use crate::cell::{Cache, Cell, Rate};
 use crate::measure::probe::Probe;
 use crate::record::pool::pool_bytes;
-use crate::result::Reason;
+use crate::result::LeftOutReason;
 use crate::store::Kind;
 use crate::stores::NESTED_FOLDER;
 use crate::workload::aging;
@@ -30,18 +30,18 @@ const OWN_FILES: &str = "values are made from files of this machine (--text), wh
 /// Disk space as a multiple of values' bytes: log, tables and compaction at once.
 const ROOM_FACTOR: f64 = 3.0;
 
-pub fn reason(case: &Case<'_>) -> Option<Reason> {
+pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
     check(case).err()
 }
 
-fn check(case: &Case<'_>) -> Result<(), Reason> {
+fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let (store, _) = case.opens_for_threads()?;
     case.spreads()?;
     if case.clients > 0 && CrudParameters::of(case.parameters).text.is_some() {
-        return Err(Reason::Contradiction { why: OWN_FILES.into() });
+        return Err(LeftOutReason::Contradiction { why: OWN_FILES.into() });
     }
     if case.cell.cache() == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
-        return Err(Reason::KeepsNothing { store: store.name.into() });
+        return Err(LeftOutReason::KeepsNothing { store: store.name.into() });
     }
     case.holds(case.cell.expected_bytes(CrudParameters::of(case.parameters).most_inserts()))
 }

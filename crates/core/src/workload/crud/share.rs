@@ -4,7 +4,7 @@ use super::shared::Shared;
 use crate::measure::clock::Clock;
 use crate::measure::series::Seconds;
 use crate::record::Records;
-use crate::result::Written;
+use crate::result::WrittenRecords;
 use crate::store::Session;
 use crate::workload::batch::touched;
 use crate::workload::choose::Chooser;
@@ -38,7 +38,7 @@ pub struct Share<'a> {
     quantum: Quantum,
     chooser: Chooser,
     turn: u64,
-    pub written: Written,
+    pub written: WrittenRecords,
     /// Writes since the round began that changed the store: an engine may notice that a value stays the same.
     pub writes: u64,
 }
@@ -199,7 +199,7 @@ impl Crud {
             quantum: Quantum::new(records.largest_value()),
             chooser: Chooser::uniform(self.seed ^ thread),
             turn: 0,
-            written: Written::default(),
+            written: WrittenRecords::default(),
             writes: 0,
         })
     }

@@ -6,7 +6,7 @@ use super::share::Share;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
 use crate::record::{KEY_BYTES, Records};
-use crate::result::{Stored, Written};
+use crate::result::{StoredRecords, WrittenRecords};
 use crate::workload::audit::Expected;
 use crate::workload::crew::{held, own};
 use crate::workload::driver::{Recorder, Untimed};
@@ -65,18 +65,18 @@ impl<'a> Shares<'a> {
         }
     }
 
-    pub fn stored(&self, of: &Records) -> Stored {
+    pub fn stored(&self, of: &Records) -> StoredRecords {
         let records = self.live();
         let value_bytes = |share: MutexGuard<'_, Share<'_>>| -> u64 {
             let length = |(version, position)| of.value_length(share.index(position), version);
             share.versions.iter().copied().zip(0..).map(|record| length(record) as u64).sum()
         };
         let value_bytes = self.shares().map(value_bytes).sum();
-        Stored { records, key_bytes: records * KEY_BYTES as u64, value_bytes }
+        StoredRecords { records, key_bytes: records * KEY_BYTES as u64, value_bytes }
     }
 
-    pub fn written(&self) -> Written {
-        self.shares().fold(Written::default(), |sum, share| sum.plus(share.written))
+    pub fn written(&self) -> WrittenRecords {
+        self.shares().fold(WrittenRecords::default(), |sum, share| sum.plus(share.written))
     }
 
     pub fn timed(&self) -> u64 {

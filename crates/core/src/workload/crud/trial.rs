@@ -9,7 +9,7 @@ use crate::measure::clock::Clock;
 use crate::measure::page_cache::Emptied;
 use crate::record::Records;
 use crate::record::pool::Pool;
-use crate::result::Measured;
+use crate::result::Measurements;
 use crate::store::{Capabilities, Guarantee, OpenFn, OpenOptions, StoreDef};
 use crate::workload::audit::{self, Reading};
 use crate::workload::clients::Fleet;
@@ -17,7 +17,7 @@ use crate::workload::on_store::{OnStore, Settled, find, promised};
 use crate::workload::spec::{Asked, Ended, Spec};
 
 /// Prepares all of the harness's memory, opens the store, drives it, measures.
-pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
+pub fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
     let Asked { stores, spec, reach } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = promised(store, &spec.cell)?;
@@ -68,7 +68,7 @@ fn measure(
     records: &Records,
     promised: Guarantee,
     spec: &Spec,
-) -> Result<Measured, Ended> {
+) -> Result<Measurements, Ended> {
     let mut trial = OnStore::begin((store, open), options, Some(promised), spec)?;
     let ran = prepared.run(&mut trial.bench)?;
     trial.worked()?;
@@ -85,7 +85,7 @@ fn measure(
         if keeps { audit::doubts(spec.cell.data(), &stored, &measured.disk) } else { Vec::new() };
     doubts.extend(fleet::doubts(&clients, &operations));
     let anew = (keeps && persists).then(|| expected.audit(&mut bench, records, Reading::Anew)).transpose()?;
-    Ok(Measured {
+    Ok(Measurements {
         load,
         operations,
         stored,

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::held::{self, Held};
 use super::message::{CutTold, Looked};
 use super::opened::{batch, logged, open};
-use crate::result::Finding;
+use crate::result::StateFinding;
 use crate::store::Store;
 use crate::workload::kill::{self, MOST_BYTES, steps};
 use crate::workload::spec::{Asked, Ended};
@@ -31,7 +31,7 @@ pub(super) fn look_by(
     read: impl Fn(&dyn Store) -> Result<Vec<Held>, Stop>,
 ) -> Result<CutTold, Ended> {
     let mut looked = Looked {
-        finding: Finding::Held,
+        finding: StateFinding::Held,
         kept: Vec::new(),
         message: String::new(),
         open_ns: None,
@@ -39,36 +39,36 @@ pub(super) fn look_by(
         logged: None,
     };
     // A store that has no room to work in is not damaged by that.
-    let or_full = |finding| if is_full(asked) { Finding::NoSpace } else { finding };
+    let or_full = |finding| if is_full(asked) { StateFinding::NoSpace } else { finding };
     let found = |looked: Looked, finding, message| Ok(CutTold::Found(Looked { finding, message, ..looked }));
     let start = Instant::now();
     let mut store = match open(asked, made, Step::Reopening) {
         Ok(store) => store,
-        Err(Ended::Failed(stop)) => return found(looked, or_full(Finding::Refused), stop.message),
+        Err(Ended::Failed(stop)) => return found(looked, or_full(StateFinding::Refused), stop.message),
         Err(unsupported) => return Err(unsupported),
     };
     looked.open_ns = Some(start.elapsed().as_nanos() as u64);
     let held = match read(&*store) {
         Ok(held) => held,
-        Err(stop) => return found(looked, Finding::Unusable, stop.message),
+        Err(stop) => return found(looked, StateFinding::Unusable, stop.message),
     };
     looked.logged = asked.spec.disk.as_deref().map(logged).transpose()?.flatten();
     for held in held {
         match held {
             Held::First(steps) => looked.kept.push(steps),
-            Held::Torn(message) => return found(looked, Finding::Torn, message),
-            Held::Wrong(message) => return found(looked, Finding::Wrong, message),
-            Held::Resurrected(message) => return found(looked, Finding::Resurrected, message),
-            Held::Hole(message) => return found(looked, Finding::Hole, message),
+            Held::Torn(message) => return found(looked, StateFinding::Torn, message),
+            Held::Wrong(message) => return found(looked, StateFinding::Wrong, message),
+            Held::Resurrected(message) => return found(looked, StateFinding::Resurrected, message),
+            Held::Hole(message) => return found(looked, StateFinding::Hole, message),
         }
     }
     match store.verify() {
         Ok(verified) => looked.verified = verified,
-        Err(error) => return found(looked, or_full(Finding::Unsound), error.to_string()),
+        Err(error) => return found(looked, or_full(StateFinding::Unsound), error.to_string()),
     }
     match works_on(asked, made, store) {
         Ok(()) => Ok(CutTold::Found(looked)),
-        Err(why) => found(looked, or_full(Finding::Unusable), why),
+        Err(why) => found(looked, or_full(StateFinding::Unusable), why),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::result::Finding;
+use crate::result::StateFinding;
 
 /// An acknowledged step: the disk's log entries just before and after it, and its time in nanoseconds since the first step began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub struct Recorded {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Looked {
     /// [`Finding::Held`] wherever a number of first steps of each session explains what is there.
-    pub finding: Finding,
+    pub finding: StateFinding,
     /// These numbers; empty where there are none.
     pub kept: Vec<u64>,
     /// The finding in words.
@@ -50,7 +50,7 @@ pub struct Looked {
 
 impl Looked {
     /// One of a process that could not look.
-    pub fn not_well(finding: Finding, message: String) -> Looked {
+    pub fn not_well(finding: StateFinding, message: String) -> Looked {
         Looked { finding, kept: Vec::new(), message, open_ns: None, verified: false, logged: None }
     }
 }

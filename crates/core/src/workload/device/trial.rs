@@ -6,7 +6,7 @@ use crate::axis::device::values::{Io, Pattern, Sync};
 use crate::cell::{Cache, Cell};
 use crate::measure::clock::Clock;
 use crate::measure::probe::Probe;
-use crate::result::{Failure, Measured, OperationResult, PhaseDisk, Reason};
+use crate::result::{Failure, Measurements, OperationResult, PhaseRequests, LeftOutReason};
 use crate::store::Guarantee;
 use crate::units::parse_bytes;
 use crate::workload::bare::{Bare, nanoseconds, operation};
@@ -57,17 +57,17 @@ fn spec(cell: &Cell, parameters: &Parameters, seed: u64) -> Spec {
     }
 }
 
-fn reason(case: &Case<'_>) -> Option<Reason> {
+fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
     let spec = spec(case.cell, case.parameters, 0);
     let bytes = spec.file_bytes() as f64;
     let too_large = || {
         let limit_bytes = case.size_limit;
-        (bytes >= limit_bytes as f64).then_some(Reason::TooLarge { bytes, limit_bytes })
+        (bytes >= limit_bytes as f64).then_some(LeftOutReason::TooLarge { bytes, limit_bytes })
     };
     if spec.cold && spec.io.is_direct() {
-        return Some(Reason::BypassesCache);
+        return Some(LeftOutReason::BypassesCache);
     }
-    spec.unsupported().map(Reason::Device).or_else(too_large)
+    spec.unsupported().map(LeftOutReason::Device).or_else(too_large)
 }
 
 fn space(case: &Case<'_>) -> Space {
@@ -97,7 +97,7 @@ fn time(case: &Case<'_>, probe: &Probe) -> Time {
     Time::of(OVERHEAD_S + laid_out_s + work_s, 0.0)
 }
 
-fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
+fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
     let asked = asked.spec;
     let spec = spec(&asked.cell, &asked.parameters, asked.seed);
     let clock = Clock::new();
@@ -109,7 +109,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let guarantee = if durable { Guarantee::Power } else { Guarantee::Process };
     let result = trial.end(operations(&spec, &measured)?, guarantee, spec.file_bytes())?;
     prepared.finish().map_err(ended)?;
-    Ok(Measured { settle_ns: measured.final_sync.map_or(0, nanoseconds), ..result })
+    Ok(Measurements { settle_ns: measured.final_sync.map_or(0, nanoseconds), ..result })
 }
 
 /// Reads or writes, each with its sync; and syncs alone.
@@ -130,8 +130,8 @@ fn operations(spec: &Spec, measured: &super::Measured) -> Result<Vec<OperationRe
 }
 
 /// The phase includes syncs between writes.
-fn phase_disk(measured: &super::Measured) -> Option<PhaseDisk> {
-    Some(PhaseDisk { operations: measured.operations, requests: measured.disk.clone()? })
+fn phase_disk(measured: &super::Measured) -> Option<PhaseRequests> {
+    Some(PhaseRequests { operations: measured.operations, requests: measured.disk.clone()? })
 }
 
 fn ended(error: Error) -> Ended {
@@ -183,7 +183,7 @@ mod tests {
             super::reason(&Case::alone(&cell, &parameters, &[], size_limit))
         };
         assert_eq!(reason(&[], 1 << 30), None);
-        assert!(matches!(reason(&[], 1 << 20), Some(Reason::TooLarge { .. })));
+        assert!(matches!(reason(&[], 1 << 20), Some(LeftOutReason::TooLarge { .. })));
         let syncs = [(Axis::PATTERN, "seq-read"), (Axis::SYNC, "fsync")];
         assert_eq!(reason(&syncs, 1 << 30).unwrap().to_string(), "a read has nothing to sync");
     }

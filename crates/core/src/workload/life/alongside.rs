@@ -13,7 +13,7 @@ use crate::cell::Cell;
 use crate::guard;
 use crate::measure::{disk, syncs};
 use crate::record::{KEY_BYTES, Key, Records};
-use crate::result::{self, Written};
+use crate::result::{self, WrittenRecords};
 use crate::store::{OpenFn, OpenOptions, Session, Store};
 use crate::units::grouped;
 use crate::workload::crew;
@@ -142,11 +142,11 @@ impl<'a> Alongside<'a> {
         batches * self.seen.took_ns.len() as u64 * self.threads
     }
 
-    pub fn written(&self) -> Written {
+    pub fn written(&self) -> WrittenRecords {
         let turns = self.seen.took_ns.len() as u64;
         let value_bytes: usize = self.batch.iter().map(|(_, value)| value.len()).sum();
         let records = self.batch.len() as u64 * turns;
-        Written { records, key_bytes: records * KEY_BYTES as u64, value_bytes: value_bytes as u64 * turns }
+        WrittenRecords { records, key_bytes: records * KEY_BYTES as u64, value_bytes: value_bytes as u64 * turns }
     }
 
     fn turn(&self, store: &dyn Store) -> Result<Turn, Stop> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::measure::clock::Clock;
 use crate::measure::extents::{self, Lies};
 use crate::record::KEY_BYTES;
-use crate::result::Pieces;
+use crate::result::FilePieces;
 use crate::store::Session;
 use crate::workload::stop::Stop;
 
@@ -29,14 +29,14 @@ pub fn scans(session: &mut dyn Session, records: u64, clock: &Clock) -> Result<V
 }
 
 /// The extents of the files below a folder; `None` if the file system does not report them.
-pub fn pieces(folder: &Path) -> Option<Pieces> {
+pub fn pieces(folder: &Path) -> Option<FilePieces> {
     let all = extents::below(folder).ok().filter(|all| !all.is_empty())?;
     Some(counted(&all))
 }
 
 /// Adjacent extents are one piece.
-fn counted(all: &[Lies]) -> Pieces {
-    let mut pieces = Pieces::default();
+fn counted(all: &[Lies]) -> FilePieces {
+    let mut pieces = FilePieces::default();
     let mut before: Option<&Lies> = None;
     for lies in all {
         let same_file = before.is_some_and(|before| before.path == lies.path);
@@ -56,8 +56,8 @@ mod tests {
     fn extents_that_lie_side_by_side_are_one_piece() {
         let lies = |path: &str, from: u64, at: u64, bytes: u64| Lies { path: path.into(), from, at, bytes };
         let whole = [lies("a", 0, 4096, 4096), lies("a", 4096, 8192, 4096), lies("b", 0, 12_288, 100)];
-        assert_eq!(counted(&whole), Pieces { files: 2, pieces: 2 });
+        assert_eq!(counted(&whole), FilePieces { files: 2, pieces: 2 });
         let torn = [lies("a", 0, 4096, 4096), lies("a", 4096, 40_960, 4096), lies("a", 8192, 8192, 4096)];
-        assert_eq!(counted(&torn), Pieces { files: 1, pieces: 3 });
+        assert_eq!(counted(&torn), FilePieces { files: 1, pieces: 3 });
     }
 }

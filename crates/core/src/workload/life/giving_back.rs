@@ -10,7 +10,7 @@ use super::parameters::LifeParameters;
 use super::set::{Churn, Set};
 use crate::measure::disk;
 use crate::record::{Key, Records};
-use crate::result::{Audit, Compacted, Disk, GivingBack, Stored};
+use crate::result::{Audit, ReclaimResult, Disk, GivingBack, StoredRecords};
 use crate::workload::audit::{self, Reading, Record, Sample};
 use crate::workload::bench::Bench;
 use crate::workload::crew;
@@ -52,11 +52,11 @@ impl<'r> Remains<'r> {
     }
 
     /// All that the store holds before anything is removed.
-    pub fn stored(&self) -> Stored {
+    pub fn stored(&self) -> StoredRecords {
         let all = || self.kept.iter().chain(&self.removed);
         let records = all().count() as u64;
         let key_bytes = records * crate::record::KEY_BYTES as u64;
-        Stored { records, key_bytes, value_bytes: self.value_bytes(all()) }
+        StoredRecords { records, key_bytes, value_bytes: self.value_bytes(all()) }
     }
 
     fn value_bytes<'a>(&self, records: impl Iterator<Item = &'a Record>) -> u64 {
@@ -92,7 +92,7 @@ impl<'r> Remains<'r> {
         store.settle().map_err(|error| Stop::store("settling", &error))
     }
 
-    fn compacted(&mut self, bench: &mut Bench<'_>, beside: bool) -> Result<Option<Compacted>, Stop> {
+    fn compacted(&mut self, bench: &mut Bench<'_>, beside: bool) -> Result<Option<ReclaimResult>, Stop> {
         let folder = bench.folder().to_path_buf();
         let (((by, took_ns), peak_bytes), meanwhile) = match beside {
             false => (watched(&folder, || timed(|| bench.compact()))?, None),
@@ -106,7 +106,7 @@ impl<'r> Remains<'r> {
         };
         let disk = closed(bench)?;
         let peak_bytes = peak_bytes.max(disk.allocated_bytes);
-        Ok(by.map(|by| Compacted { by: by.into(), took_ns, peak_bytes, disk, meanwhile }))
+        Ok(by.map(|by| ReclaimResult { by: by.into(), took_ns, peak_bytes, disk, meanwhile }))
     }
 
     /// Checks a sample of what is there and of what is gone.

@@ -8,7 +8,7 @@ use super::pauses::Watch;
 use super::set::{Churn, Set, Step};
 use crate::cell::Rate;
 use crate::record::{KEY_BYTES, Key, Records};
-use crate::result::Written;
+use crate::result::WrittenRecords;
 use crate::store::{Session, Store, StoreError};
 use crate::workload::batch::touched;
 use crate::workload::crew;
@@ -72,7 +72,7 @@ pub(crate) struct Lane<'a> {
     pub measured: Vec<Recorder<{ KINDS.len() }>>,
     pub bursts: Vec<Seen>,
     spare: Vec<Recorder<{ KINDS.len() }>>,
-    pub written: Written,
+    pub written: WrittenRecords,
     /// Writes that changed the store.
     pub writes: u64,
 }
@@ -105,7 +105,7 @@ impl<'a> Lane<'a> {
             spare: (0..work.most_tenths() + work.bursts.len())
                 .map(|_| Recorder::new())
                 .collect::<Result<_, _>>()?,
-            written: Written::default(),
+            written: WrittenRecords::default(),
             writes: 0,
         })
     }
@@ -158,7 +158,7 @@ impl<'a> Lane<'a> {
         }
         let value_bytes = self.value.len() as u64;
         self.recorder.of_mut(kind).value_bytes += value_bytes;
-        self.written = self.written.plus(Written { records: 1, key_bytes: KEY_BYTES as u64, value_bytes });
+        self.written = self.written.plus(WrittenRecords { records: 1, key_bytes: KEY_BYTES as u64, value_bytes });
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::set::Churn;
 use crate::record::Records;
-use crate::result::{Calls, Meanwhile};
+use crate::result::{CallStatistics, ConcurrentCalls};
 use crate::store::{Session, Store, StoreError};
 use crate::workload::audit::Record;
 use crate::workload::crew;
@@ -32,7 +32,7 @@ pub fn beside<T>(
     (records, churn): (&Records, Churn),
     there: &mut [Record],
     work: impl FnOnce() -> Result<T, Stop>,
-) -> Result<(T, Meanwhile), Stop> {
+) -> Result<(T, ConcurrentCalls), Stop> {
     let middle = there.len() / 2;
     let (read, written) = there.split_at_mut(middle);
     let (moment, ready) = (AtomicU8::new(STARTED), Barrier::new(3));
@@ -49,7 +49,7 @@ pub fn beside<T>(
     });
     let (done, reader, writer) = (done?, reader?, writer?);
     let refused: Vec<String> = [reader.refused, writer.refused].into_iter().flatten().collect();
-    let calls = Meanwhile {
+    let calls = ConcurrentCalls {
         reads: reader.meanwhile,
         writes: writer.meanwhile,
         reads_before: reader.before,
@@ -65,8 +65,8 @@ fn joined(thread: thread::ScopedJoinHandle<'_, Result<Seen, Stop>>) -> Result<Se
 
 #[derive(Default)]
 struct Seen {
-    before: Calls,
-    meanwhile: Calls,
+    before: CallStatistics,
+    meanwhile: CallStatistics,
     /// The refused call, with the engine's message.
     refused: Option<String>,
 }

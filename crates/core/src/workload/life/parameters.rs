@@ -13,7 +13,7 @@ use crate::cell::Cell;
 use crate::measure::probe::Probe;
 use crate::record::KEY_BYTES;
 use crate::record::pool::pool_bytes;
-use crate::result::Reason;
+use crate::result::LeftOutReason;
 use crate::store::{Guarantee, Kind, Threads};
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
@@ -97,15 +97,15 @@ pub fn sessions(cell: &Cell) -> u64 {
     if gives_back_beside(cell) { steps.max(meanwhile::SESSIONS) } else { steps }
 }
 
-pub fn reason(case: &Case<'_>) -> Option<Reason> {
+pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
     let check = || {
         let (store, able) = case.opens_for_threads()?;
         let threads = sessions(case.cell);
         if threads > 1 && able.threads == Threads::One {
-            return Err(Reason::OneSession { store: store.name.into(), threads: threads as u32 });
+            return Err(LeftOutReason::OneSession { store: store.name.into(), threads: threads as u32 });
         }
         if case.cell.records().from < u64::from(case.cell.threads()) {
-            return Err(Reason::Contradiction { why: "a thread would have no record".into() });
+            return Err(LeftOutReason::Contradiction { why: "a thread would have no record".into() });
         }
         if is_in_waves(case.cell) {
             waves(case)?;
@@ -113,20 +113,20 @@ pub fn reason(case: &Case<'_>) -> Option<Reason> {
         match Work::of(case.cell) {
             Some(Work::Backup) if case.cell.text(Axis::WRITER) == "batch" => {
                 let why = "a backup and large batches are not looked at together";
-                return Err(Reason::Contradiction { why: why.into() });
+                return Err(LeftOutReason::Contradiction { why: why.into() });
             }
             _ if has_others(case.cell) && case.parameters.bursts.is_some() => {
                 let why = "bursts come when the reader, the backups and the large batches have ended: ask for them without these";
-                return Err(Reason::Contradiction { why: why.into() });
+                return Err(LeftOutReason::Contradiction { why: why.into() });
             }
-            Some(Work::Backup) if !able.backup => return Err(Reason::NoBackup { store: store.name.into() }),
+            Some(Work::Backup) if !able.backup => return Err(LeftOutReason::NoBackup { store: store.name.into() }),
             _ => {}
         }
         if has_held_reader(case.cell) && !able.held_reader {
-            return Err(Reason::NoHeldReader { store: store.name.into() });
+            return Err(LeftOutReason::NoHeldReader { store: store.name.into() });
         }
         if gives_back_beside(case.cell) && !able.compacts_beside {
-            return Err(Reason::NoConcurrentReclaim { store: store.name.into() });
+            return Err(LeftOutReason::NoConcurrentReclaim { store: store.name.into() });
         }
         case.holds(held(case))
     };
@@ -137,7 +137,7 @@ fn is_in_waves(cell: &Cell) -> bool {
     Churn::of(cell.text(Axis::CHURN)) == Churn::Waves
 }
 
-fn waves(case: &Case<'_>) -> Result<(), Reason> {
+fn waves(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let why = if case.cell.record_size().even().is_none_or(|sizes| sizes.to - sizes.from <= 1) {
         "values that grow and shrink have a shortest and a longest length: name them, such as --record-size 100B..1KiB"
     } else if case.parameters.until_steady.is_some() {
@@ -145,7 +145,7 @@ fn waves(case: &Case<'_>) -> Result<(), Reason> {
     } else {
         return Ok(());
     };
-    Err(Reason::Contradiction { why: why.into() })
+    Err(LeftOutReason::Contradiction { why: why.into() })
 }
 
 pub fn space(case: &Case<'_>) -> Space {
@@ -246,15 +246,15 @@ mod tests {
             ..MEMORY
         };
         let store = || "memory".to_owned();
-        assert_eq!(reason(&[(Axis::READER, "held")], MEMORY), Some(Reason::NoHeldReader { store: store() }));
-        assert_eq!(reason(&[(Axis::READER, "backup")], MEMORY), Some(Reason::NoBackup { store: store() }));
+        assert_eq!(reason(&[(Axis::READER, "held")], MEMORY), Some(LeftOutReason::NoHeldReader { store: store() }));
+        assert_eq!(reason(&[(Axis::READER, "backup")], MEMORY), Some(LeftOutReason::NoBackup { store: store() }));
         assert_eq!(
             reason(&[(Axis::GIVING_BACK, "beside")], MEMORY),
-            Some(Reason::NoConcurrentReclaim { store: store() })
+            Some(LeftOutReason::NoConcurrentReclaim { store: store() })
         );
         assert_eq!(
             reason(&[(Axis::WRITER, "batch")], one),
-            Some(Reason::OneSession { store: store(), threads: 2 })
+            Some(LeftOutReason::OneSession { store: store(), threads: 2 })
         );
         for (axes, left_out) in [
             (&[(Axis::READER, "backup"), (Axis::WRITER, "batch")][..], true),
@@ -265,7 +265,7 @@ mod tests {
             (&[(Axis::CHURN, "waves"), (Axis::RECORD_SIZE, "90%:1KiB..10KiB+10%:1MiB")], true),
         ] {
             assert_eq!(
-                matches!(reason(axes, MEMORY), Some(Reason::Contradiction { .. })),
+                matches!(reason(axes, MEMORY), Some(LeftOutReason::Contradiction { .. })),
                 left_out,
                 "{axes:?}"
             );

@@ -7,7 +7,7 @@ use super::lane::KINDS;
 use crate::measure::children;
 use crate::measure::clock::Clock;
 use crate::measure::syncs;
-use crate::result::{Calls, Looks, Pauses, UpkeepSeen};
+use crate::result::{CallStatistics, Looks, Pauses, UpkeepCount};
 use crate::store::{Store, Upkeep};
 use crate::workload::stop::Stop;
 
@@ -26,8 +26,8 @@ pub struct Watch<'a> {
     busy: &'a AtomicBool,
     was_busy: bool,
     /// Calls during that work, and the others.
-    pub beside: Calls,
-    pub otherwise: Calls,
+    pub beside: CallStatistics,
+    pub otherwise: CallStatistics,
     pauses: Pauses,
     by_kind: [u64; KINDS.len()],
     /// The engine's work at the last look, and when that was.
@@ -52,8 +52,8 @@ impl<'a> Watch<'a> {
             clock,
             busy,
             was_busy: false,
-            beside: Calls::default(),
-            otherwise: Calls::default(),
+            beside: CallStatistics::default(),
+            otherwise: CallStatistics::default(),
             pauses: Pauses { over_ns: PAUSE_NS, ..Pauses::default() },
             by_kind: [0; KINDS.len()],
             last: Vec::new(),
@@ -130,7 +130,7 @@ impl<'a> Watch<'a> {
             let before = last.iter().find(|other| other.work == one.work);
             let is_found = one.under_way || before.is_none_or(|before| before.count != one.count);
             let place = pauses.upkeep.iter().position(|seen| seen.work == one.work).unwrap_or_else(|| {
-                pauses.upkeep.push(UpkeepSeen { work: one.work.into(), ..UpkeepSeen::default() });
+                pauses.upkeep.push(UpkeepCount { work: one.work.into(), ..UpkeepCount::default() });
                 pauses.upkeep.len() - 1
             });
             let seen = &mut pauses.upkeep[place];

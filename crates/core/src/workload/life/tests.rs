@@ -14,7 +14,7 @@ use crate::workload::parameter::Parameters;
 
 mod meanwhile;
 
-fn trial(stores: &[StoreDef], store: &str, churn: &str) -> std::result::Result<Measured, Ended> {
+fn trial(stores: &[StoreDef], store: &str, churn: &str) -> std::result::Result<Measurements, Ended> {
     trial_with(&[], stores, store, churn)
 }
 
@@ -23,7 +23,7 @@ fn trial_with(
     stores: &[StoreDef],
     store: &str,
     churn: &str,
-) -> std::result::Result<Measured, Ended> {
+) -> std::result::Result<Measurements, Ended> {
     trial_on(&[], more, stores, (store, churn))
 }
 
@@ -32,7 +32,7 @@ fn trial_on(
     more: &[(&str, &str)],
     stores: &[StoreDef],
     (store, churn): (&str, &str),
-) -> std::result::Result<Measured, Ended> {
+) -> std::result::Result<Measurements, Ended> {
     let all = more.iter().copied().chain([("after_load", "at-once")]);
     let parameters =
         all.fold(Parameters::default(), |all, (parameter, text)| all.with(parameter, text).unwrap());

@@ -3,7 +3,7 @@
 use crate::axis::file_system::FileSystem;
 use crate::measure::probe::Probe;
 use crate::record::pool::pool_bytes;
-use crate::result::Reason;
+use crate::result::LeftOutReason;
 use crate::store::{Guarantee, Kind};
 use crate::units::SizeRange;
 use crate::workload::case::{Case, Space, Time};
@@ -22,15 +22,15 @@ const PEAK: f64 = 2.0;
 /// Bytes of key tables, histograms, and reading the trace.
 const TABLES_BYTES: f64 = (64_u64 << 20) as f64;
 
-pub fn reason(case: &Case<'_>) -> Option<Reason> {
+pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
     check(case).err()
 }
 
-fn check(case: &Case<'_>) -> Result<(), Reason> {
+fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let (store, able) = case.opens_for_threads()?;
-    let work = ReplayParameters::of(case.parameters).ok_or(Reason::NoTrace)?;
+    let work = ReplayParameters::of(case.parameters).ok_or(LeftOutReason::NoTrace)?;
     if work.facts.scan > 0 && !able.order {
-        return Err(Reason::NoOrder { store: store.name.into() });
+        return Err(LeftOutReason::NoOrder { store: store.name.into() });
     }
     case.holds(held_bytes(&work))
 }

@@ -1,7 +1,7 @@
 //! The records in the store before the first operation: every key whose first operation looks for it. An earlier pass over the
 //! trace finds them with a table of a fixed size; for very many keys several passes do, each for a share of them.
 
-use crate::result::{Load, Written};
+use crate::result::{Load, WrittenRecords};
 use crate::store::Session;
 use crate::trace::{Does, Entry, Facts, Reader, key_hash};
 use crate::workload::batch::Batch;
@@ -92,7 +92,7 @@ impl Loader {
         fit: &mut Fit,
         values: &Values,
         acknowledged: &mut Vec<Acknowledged>,
-    ) -> Result<(Reader, Load, Written), Stop> {
+    ) -> Result<(Reader, Load, WrittenRecords), Stop> {
         let Loader { seen, batch, after } = self;
         seen.table.clear();
         let (mut reading, mut pass) = (Some(reader.rewind().map_err(Stop::harness)?), 0);

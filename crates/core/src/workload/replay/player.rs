@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::measure::clock::Clock;
 use crate::measure::latency::Latencies;
 use crate::measure::series::{Seconds, Series};
-use crate::result::{Failure, Written};
+use crate::result::{Failure, WrittenRecords};
 use crate::store::{Result as StoreResult, Session};
 use crate::trace::{Does, family_of};
 use crate::words::words;
@@ -58,7 +58,7 @@ struct Schedule {
 
 pub struct Tally {
     pub recorder: Recorder<{ Kind::ALL.len() }>,
-    pub written: Written,
+    pub written: WrittenRecords,
     pub fresh_writes: u64,
     /// Values too short to show which write they are from.
     pub short_reads: u64,
@@ -66,7 +66,7 @@ pub struct Tally {
 
 impl Tally {
     pub fn new() -> Result<Tally, String> {
-        Ok(Tally { recorder: Recorder::new()?, written: Written::default(), fresh_writes: 0, short_reads: 0 })
+        Ok(Tally { recorder: Recorder::new()?, written: WrittenRecords::default(), fresh_writes: 0, short_reads: 0 })
     }
 
     pub fn merge(&mut self, other: &Tally) -> Result<(), String> {
@@ -252,7 +252,7 @@ impl<'a> Player<'a> {
         tally.recorder.of_mut(kind).value_bytes += value_bytes + outcome.read_bytes;
         if planned.does.writes() {
             let key_bytes = planned.key.len() as u64;
-            tally.written = tally.written.plus(Written { records: 1, key_bytes, value_bytes });
+            tally.written = tally.written.plus(WrittenRecords { records: 1, key_bytes, value_bytes });
             tally.fresh_writes += u64::from(value_bytes >= HEAD as u64);
         }
     }

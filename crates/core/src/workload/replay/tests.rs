@@ -4,7 +4,7 @@ use std::time::Duration;
 use super::*;
 use crate::axis::Axis;
 use crate::cell::Cell;
-use crate::result::{Failure, Measured};
+use crate::result::{Failure, Measurements};
 use crate::store::{
     Capabilities, OpenFn, OpenOptions, Result as StoreResult, Session, Setting, Store, StoreDef, StoreError,
 };
@@ -14,7 +14,7 @@ use crate::trace::{Ask, Summary};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Asked, Ended, Spec};
 
-fn play(store: StoreDef, text: &str, threads: &str, parameters: &[(&str, &str)]) -> Result<Measured, Ended> {
+fn play(store: StoreDef, text: &str, threads: &str, parameters: &[(&str, &str)]) -> Result<Measurements, Ended> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace");
     std::fs::write(&path, text).unwrap();
@@ -42,11 +42,11 @@ fn play(store: StoreDef, text: &str, threads: &str, parameters: &[(&str, &str)])
     (WORKLOAD.run)(&Asked { stores: &[store], spec: &spec, reach: None })
 }
 
-fn counts(measured: &Measured) -> Vec<(&str, u64)> {
+fn counts(measured: &Measurements) -> Vec<(&str, u64)> {
     measured.operations.iter().map(|one| (one.operation.as_str(), one.count)).collect()
 }
 
-fn played(measured: &Measured) -> u64 {
+fn played(measured: &Measurements) -> u64 {
     let told = counts(measured);
     let (all, each) = told.split_first().unwrap();
     assert_eq!(*all, ("overall", each.iter().map(|(_, count)| count).sum()));

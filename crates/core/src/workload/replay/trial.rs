@@ -8,7 +8,7 @@ use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::measure::series::Series;
 use crate::result::{
-    Counters, Doubt, Load, Measured, OVERALL, OperationResult, SPACE, Second, Stored, Written,
+    Counters, Doubt, Load, Measurements, OVERALL, OperationResult, SPACE, Second, StoredRecords, WrittenRecords,
 };
 use crate::store::{Capabilities, Setting};
 use crate::trace::{Does, Facts, Form, Reader, Spread};
@@ -30,7 +30,7 @@ use super::values::Values;
 use super::{BEHIND_US, SPEED_REACHED};
 
 /// Runs the trial.
-pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
+pub fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
     let Asked { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = promised(store, &spec.cell)?;
@@ -61,7 +61,7 @@ pub fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let anew = (keeps && persists).then(|| audited(&mut bench, true)).transpose()?;
     let operations = played.how.operations(&tally)?;
     measured.statistics.extend(played.how.statistics(&work.facts, &tally, played.changed_keys));
-    Ok(Measured {
+    Ok(Measurements {
         load,
         operations,
         stored,
@@ -133,9 +133,9 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    fn load(&mut self, trial: &OnStore<'_>) -> Result<(Load, Written), Stop> {
+    fn load(&mut self, trial: &OnStore<'_>) -> Result<(Load, WrittenRecords), Stop> {
         let Some(loader) = &mut self.loader else {
-            return Ok((Load::default(), Written::default()));
+            return Ok((Load::default(), WrittenRecords::default()));
         };
         let reader = self.reader.take().ok_or_else(|| Stop::harness("the trace was read to its end"))?;
         let session = trial.bench.store()?.session();
@@ -219,10 +219,10 @@ fn main_kind(facts: &Facts) -> Kind {
     kinds.into_iter().max_by_key(|(does, _)| facts.of(*does)).map_or(Kind::Get, |(_, kind)| kind)
 }
 
-fn stored(work: &ReplayParameters) -> Stored {
+fn stored(work: &ReplayParameters) -> StoredRecords {
     let facts = &work.facts;
     let kept = |of: u64| if work.loads { of } else { 0 };
-    Stored {
+    StoredRecords {
         records: facts.written_keys + kept(facts.kept_keys),
         key_bytes: facts.written_key_bytes + kept(facts.kept_key_bytes),
         value_bytes: facts.written_value_bytes + kept(facts.kept_value_bytes),

@@ -6,7 +6,7 @@ use super::chunk::{Chunks, Makers};
 use super::shared::Shared;
 use super::tables::Tables;
 use crate::measure::counters::Snapshot;
-use crate::result::{Load, Written};
+use crate::result::{Load, WrittenRecords};
 use crate::store::StoreError;
 use crate::workload::loading::{Doing, Teller};
 use crate::workload::promise::Acknowledged;
@@ -20,7 +20,7 @@ pub fn load(
     makers: Makers,
     tables: &mut dyn Tables,
     acknowledged: &mut Vec<Acknowledged>,
-) -> Result<(Load, Written), Stop> {
+) -> Result<(Load, WrittenRecords), Stop> {
     let chunks = Chunks::new(&shared.data, shared.work.order);
     let failed = |error: StoreError| Stop::store("loading the tables", &error);
     let before = Snapshot::now();
@@ -43,7 +43,7 @@ pub fn load(
     Acknowledged::new("loads", batches, 1, &counters).note(acknowledged);
     let key_bytes = taken.rows * ID_BYTES as u64;
     let value_bytes = taken.bytes - key_bytes;
-    let written = Written { records: taken.rows, key_bytes, value_bytes };
+    let written = WrittenRecords { records: taken.rows, key_bytes, value_bytes };
     let store_ns = store.as_nanos() as u64;
     let rest = shared.work.after_load.wait();
     let (records, counters) = (taken.rows, Some(counters));

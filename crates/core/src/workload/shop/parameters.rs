@@ -10,7 +10,7 @@ use crate::axis::Axis;
 use crate::axis::shop::DataSize;
 use crate::cell::{Cell, Rate};
 use crate::measure::probe::Probe;
-use crate::result::Reason;
+use crate::result::LeftOutReason;
 use crate::store::Guarantee;
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::AfterLoad;
@@ -103,19 +103,19 @@ impl ShopParameters {
     }
 }
 
-pub fn reason(case: &Case<'_>) -> Option<Reason> {
+pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
     check(case).err()
 }
 
-fn check(case: &Case<'_>) -> Result<(), Reason> {
+fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let (store, able) = case.opens_for_threads()?;
     let work = ShopParameters::of(case.cell, case.parameters, case.memory_limit)
-        .map_err(|why| Reason::Contradiction { why })?;
+        .map_err(|why| LeftOutReason::Contradiction { why })?;
     if !able.sql && !able.order {
-        return Err(Reason::NoOrder { store: store.name.into() });
+        return Err(LeftOutReason::NoOrder { store: store.name.into() });
     }
     if !able.sql && !able.transactions {
-        return Err(Reason::NoTransactions { store: store.name.into() });
+        return Err(LeftOutReason::NoTransactions { store: store.name.into() });
     }
     case.holds(bytes_of(work.rows()) as f64)
 }
@@ -223,7 +223,7 @@ mod tests {
         let asked = cell("memory", &[(Axis::DATA_SIZE, "2.5x")]);
         let plain = Parameters::default();
         assert_eq!(ShopParameters::of(&asked, &plain, Some(4 << 20)).unwrap().data_bytes, 10 << 20);
-        let Some(Reason::Contradiction { why }) = of(&asked, &plain, &[MEMORY], reason) else {
+        let Some(LeftOutReason::Contradiction { why }) = of(&asked, &plain, &[MEMORY], reason) else {
             panic!("it has no limit");
         };
         assert!(why.contains("the machine here has no limit of memory"), "{why}");
@@ -246,14 +246,14 @@ mod tests {
         assert_eq!(of(&asked, &plain, &[sql], reason), None);
         assert_eq!(
             of(&asked, &plain, &[without], reason),
-            Some(Reason::NoTransactions { store: "memory".into() })
+            Some(LeftOutReason::NoTransactions { store: "memory".into() })
         );
         assert_eq!(
             of(&cell("flat-folder", &[]), &plain, &[FLAT_FOLDER], reason),
-            Some(Reason::NoOrder { store: "flat-folder".into() })
+            Some(LeftOutReason::NoOrder { store: "flat-folder".into() })
         );
         let large = cell("memory", &[(Axis::DATA_SIZE, "1GiB")]);
-        assert!(matches!(of(&large, &plain, &[MEMORY], reason), Some(Reason::TooLarge { .. })));
+        assert!(matches!(of(&large, &plain, &[MEMORY], reason), Some(LeftOutReason::TooLarge { .. })));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::{load, warm};
 use crate::measure::counters::Snapshot;
 use crate::measure::device::DeviceSpec;
 use crate::measure::machine_counters::{MachineCounters, MachineUse};
-use crate::result::{Counters, Load, Second, Written};
+use crate::result::{Counters, Load, Second, WrittenRecords};
 use crate::store::Store;
 use crate::workload::bench::Bench;
 use crate::workload::crew::{self, held};
@@ -22,7 +22,7 @@ use crate::workload::stop::Stop;
 /// The work before it is summed up.
 pub struct Ran {
     pub load: Load,
-    pub loaded: Written,
+    pub loaded: WrittenRecords,
     pub elapsed: Elapsed,
     pub counters: Counters,
     pub seen: MachineUse,

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::schema::INDEX_PREFIX;
 use crate::axis::Axis;
 use crate::cell::Cell;
-use crate::result::{Failure, Measured};
+use crate::result::{Failure, Measurements};
 use crate::store::{OpenOptions, Result, Session, Store, StoreDef, StoreError, Transaction, TransactionBody};
 use crate::stores::MEMORY;
 use crate::workload::parameter::Parameters;
@@ -17,7 +17,7 @@ fn trial(
     store: StoreDef,
     axes: &[(Axis, &str)],
     parameters: &[(&str, &str)],
-) -> std::result::Result<Measured, Ended> {
+) -> std::result::Result<Measurements, Ended> {
     let plain = [(Axis::DATA_SIZE, "64KiB"), (Axis::GUARANTEE, "default")];
     let cell = plain
         .iter()
@@ -33,7 +33,7 @@ fn trial(
     (super::WORKLOAD.run)(&Asked { stores: &[store], spec: &spec, reach: None })
 }
 
-fn count(measured: &Measured, name: &str) -> u64 {
+fn count(measured: &Measurements, name: &str) -> u64 {
     measured.operations.iter().find(|one| one.operation == name).map_or(0, |one| one.count)
 }
 

@@ -18,7 +18,7 @@ use self::table::{Messages, Table};
 use super::{KINDS, Lane, Phase, phases, results};
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
-use crate::result::{Load, Measured};
+use crate::result::{Load, Measurements};
 use crate::store::sql::{BulkLoad, SqlSession};
 use crate::store::{Loss, Store, StoreDef};
 use crate::workload::crew::{self, held, own};
@@ -50,7 +50,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
 
 const KEY_BYTES: u64 = 8;
 
-fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
+fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
     let Asked { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let tier = spec.cell.guarantee().tier();
@@ -76,7 +76,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     let Settled { mut bench, measured } = trial;
     let expected = Expected { source: messages.source(), versions: messages.versions() };
     let audit = expected.audit(&mut bench)?;
-    Ok(Measured {
+    Ok(Measurements {
         power_cut: power_cut(store, &measured),
         load,
         operations,
@@ -88,7 +88,7 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
 }
 
 /// What a power cut can do to a store with these settings.
-fn power_cut(store: &StoreDef, measured: &Measured) -> Option<Loss> {
+fn power_cut(store: &StoreDef, measured: &Measurements) -> Option<Loss> {
     let danger = store.offer(measured.guarantee)?.danger(&measured.settings)?;
     Some(danger.power_cut)
 }

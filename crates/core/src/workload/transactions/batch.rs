@@ -14,7 +14,7 @@ use self::table::{Records, Rows, Table};
 use super::{KINDS, Lane, phases, results};
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
-use crate::result::{Audit, Measured, Stored};
+use crate::result::{Audit, Measurements, StoredRecords};
 use crate::store::sql::SqlValue;
 use crate::store::{Capabilities, Store};
 use crate::workload::bench::Bench;
@@ -42,7 +42,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     serve: None,
 };
 
-fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
+fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
     let Asked { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let tier = spec.cell.guarantee().tier();
@@ -71,10 +71,10 @@ fn run(asked: &Asked<'_>) -> Result<Measured, Ended> {
     trial.close()?;
     let Settled { mut bench, measured } = trial;
     let audit = (can.keeps && can.persists).then(|| audit(&mut bench, can)).transpose()?;
-    Ok(Measured {
+    Ok(Measurements {
         operations,
         // Every row was deleted.
-        stored: Stored::default(),
+        stored: StoredRecords::default(),
         written: Some(play.written()),
         audit,
         ..measured

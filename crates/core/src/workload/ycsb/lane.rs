@@ -9,7 +9,7 @@ use super::scanned::Scanned;
 use super::shared::Shared;
 use super::versions::{Begun, Known};
 use crate::measure::series::Seconds;
-use crate::result::{Failure, Written};
+use crate::result::{Failure, WrittenRecords};
 use crate::store::{Session, StoreError};
 use crate::workload::batch::touched;
 use crate::workload::crew;
@@ -51,7 +51,7 @@ pub(crate) struct Lane<'a> {
     pacer: Option<Pacer>,
     copied: bool,
     has_begun: bool,
-    written: Written,
+    written: WrittenRecords,
     /// Writes that certainly changed what the store holds.
     writes: u64,
 }
@@ -81,7 +81,7 @@ impl<'a> Lane<'a> {
             pacer: None,
             copied: false,
             has_begun: false,
-            written: Written::default(),
+            written: WrittenRecords::default(),
             writes: 0,
         })
     }
@@ -344,7 +344,7 @@ impl<'a> Lane<'a> {
     }
 
     /// The records handed to the store, and the writes that certainly changed it.
-    pub fn written(&self) -> (Written, u64) {
+    pub fn written(&self) -> (WrittenRecords, u64) {
         (self.written, self.writes)
     }
 

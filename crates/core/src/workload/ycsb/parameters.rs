@@ -10,7 +10,7 @@ use super::name::LONGEST;
 use crate::axis::file_system::FileSystem;
 use crate::cell::{Axis, Cell, Rate};
 use crate::measure::probe::Probe;
-use crate::result::Reason;
+use crate::result::LeftOutReason;
 use crate::store::Kind as StoreKind;
 use crate::units::{Period, as_text};
 use crate::words::words;
@@ -184,29 +184,29 @@ impl YcsbParameters {
 }
 
 /// Why a cell can't be run, whatever the place.
-pub fn reason(case: &Case<'_>) -> Option<Reason> {
+pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
     check(case).err()
 }
 
-fn check(case: &Case<'_>) -> Result<(), Reason> {
+fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let cell = case.cell;
     let (store, able) = case.opens_for_threads()?;
-    let work = YcsbParameters::of(cell, case.parameters).map_err(|why| Reason::Contradiction { why })?;
+    let work = YcsbParameters::of(cell, case.parameters).map_err(|why| LeftOutReason::Contradiction { why })?;
     if work.definition.does(Kind::Scan) && !able.order {
-        return Err(Reason::NoOrder { store: store.name.into() });
+        return Err(LeftOutReason::NoOrder { store: store.name.into() });
     }
     if work.between == Between::Close && store.kind == StoreKind::Server {
         // It would lose its own count of syncs, to which a promise of `power` is held.
         let why = "is a server, which is not closed between rounds: say --between-rounds nothing";
-        return Err(Reason::Contradiction { why: format!("{} {why}", store.name) });
+        return Err(LeftOutReason::Contradiction { why: format!("{} {why}", store.name) });
     }
     if work.between == Between::Close && able.keeps && !able.persists {
-        return Err(Reason::LosesRounds { store: store.name.into() });
+        return Err(LeftOutReason::LosesRounds { store: store.name.into() });
     }
     let tier = cell.guarantee().tier().unwrap_or(store.shipped);
     let replaces_whole = able.replaces_whole || store.offer(tier).is_some_and(|offer| offer.atomic_replace);
     if cell.threads() > 1 && work.definition.writes() && !replaces_whole {
-        return Err(Reason::TornReads { store: store.name.into() });
+        return Err(LeftOutReason::TornReads { store: store.name.into() });
     }
     case.holds(work.bytes())
 }
@@ -334,26 +334,26 @@ mod tests {
             capabilities: Capabilities { threads: Threads::One, ..MEMORY.capabilities },
             ..MEMORY
         };
-        assert!(matches!(reason(cell("A", &[]), &[], &[NULL]), Some(Reason::UnknownStore { .. })));
+        assert!(matches!(reason(cell("A", &[]), &[], &[NULL]), Some(LeftOutReason::UnknownStore { .. })));
         assert_eq!(reason(cell("A", &[]), &[("properties", "fieldcount=1")], &[MEMORY]), None);
         assert!(matches!(
             reason(cell("A", &[]), &[("properties", "fieldcount=99")], &[MEMORY]),
-            Some(Reason::TooLarge { .. })
+            Some(LeftOutReason::TooLarge { .. })
         ));
         assert_eq!(
             reason(cell("E", &[]), &[], &[unordered]),
-            Some(Reason::NoOrder { store: "memory".into() })
+            Some(LeftOutReason::NoOrder { store: "memory".into() })
         );
         let closed = reason(
             cell("C", &[]),
             &[("rounds", "2"), ("between_rounds", "close"), ("properties", "fieldcount=1")],
             &[MEMORY],
         );
-        assert_eq!(closed, Some(Reason::LosesRounds { store: "memory".into() }));
+        assert_eq!(closed, Some(LeftOutReason::LosesRounds { store: "memory".into() }));
         let loaded = reason(cell("load", &[]), &[("rounds", "2")], &[MEMORY]).unwrap();
         assert!(loaded.to_string().contains("in 2 rounds"), "{loaded}");
         let two = cell("A", &[(Axis::THREADS, "2")]);
-        assert_eq!(reason(two, &[], &[one]), Some(Reason::OneSession { store: "memory".into(), threads: 2 }));
+        assert_eq!(reason(two, &[], &[one]), Some(LeftOutReason::OneSession { store: "memory".into(), threads: 2 }));
         for (properties, says) in [
             ("insertstart=1000", "leaves none of 1000 records"),
             ("insertstart=10,insertcount=20", "not all of 1000 records"),

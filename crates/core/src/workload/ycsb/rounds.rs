@@ -7,7 +7,7 @@ use super::name::LONGEST;
 use super::parameters::Between;
 use super::shared::Shared;
 use crate::measure::counters::Snapshot;
-use crate::result::{Counters, Disk, Load, Second, Written};
+use crate::result::{Counters, Disk, Load, Second, WrittenRecords};
 use crate::store::{Session, Store};
 use crate::workload::aging::Aging;
 use crate::workload::batch::Batch;
@@ -21,7 +21,7 @@ use crate::workload::stop::Stop;
 /// Measurements before they are summed up.
 pub struct Ran {
     pub load: Load,
-    pub loaded: Written,
+    pub loaded: WrittenRecords,
     pub rounds: Vec<Round>,
 }
 
@@ -139,7 +139,7 @@ fn load(
     batch: &mut Batch,
     session: &mut dyn Session,
     acknowledged: &mut Vec<Acknowledged>,
-) -> Result<(Load, Written), Stop> {
+) -> Result<(Load, WrittenRecords), Stop> {
     let count = shared.work.loaded;
     shared.versions.loaded(count);
     let add = |batch: &mut Batch, record| {

@@ -15,7 +15,7 @@ fn trial(
     workload: &str,
     axes: &[(Axis, &str)],
     properties: &str,
-) -> Result<Measured, Ended> {
+) -> Result<Measurements, Ended> {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
@@ -34,7 +34,7 @@ fn trial(
     run(&Asked { stores: std::slice::from_ref(store), spec: &spec, reach: None })
 }
 
-fn counts(measured: &Measured) -> [u64; 6] {
+fn counts(measured: &Measurements) -> [u64; 6] {
     let of = |name: &str| measured.operation(name).map_or(0, |operation| operation.count);
     [OVERALL, "read", "update", "insert", "scan", "read-modify-write"].map(of)
 }

@@ -18,7 +18,7 @@ use crate::runner::supervise::End;
 use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
 use storebench_core::kernel::system;
-use storebench_core::result::{Aftermath, Failure, FaultCheck, FaultKind, Faults, Finding};
+use storebench_core::result::{FaultOutcome, Failure, FaultCheck, FaultKind, FaultResults, StateFinding};
 use storebench_core::workload::cut::{CutTold, Endured, Looked};
 use storebench_core::workload::spec::CutPart;
 
@@ -37,7 +37,7 @@ const NEARLY_FULL: u64 = 64 << 10;
 struct Lived {
     told: Endured,
     /// Why its process ended before all steps were taken.
-    ended: Option<(Aftermath, String)>,
+    ended: Option<(FaultOutcome, String)>,
     log: Log,
     /// Requests that the fault has struck.
     struck: u64,
@@ -68,7 +68,7 @@ impl Check<'_> {
             Some(Ok(sound)) => sound,
         };
         let mut random = Random::seeded(self.asked.seed);
-        let mut faults = Faults::default();
+        let mut faults = FaultResults::default();
         for kind in FaultKind::ALL {
             let mut struck = 0;
             for _ in 0..each * TRIES {
@@ -116,7 +116,7 @@ impl Check<'_> {
         })?;
         let Some(looked) = looked else { return Ok(None) };
         inner.give_back()?;
-        if looked.finding != Finding::Held {
+        if looked.finding != StateFinding::Held {
             return Ok(Some(Err(format!("its store did not hold without any fault: {}", looked.message))));
         }
         Ok(Some(Ok(Sound { lived, reads, files })))
@@ -129,7 +129,7 @@ impl Check<'_> {
         stage: &mut Stage<'_>,
         fault: Option<Fault>,
         left: Option<u64>,
-    ) -> Result<Unless<Option<(Aftermath, String)>>> {
+    ) -> Result<Unless<Option<(FaultOutcome, String)>>> {
         let (path, _) = stage.file(LOG)?;
         let Some(lived) = self.live(stage, &path, fault, left)? else { return Ok(None) };
         let lived = match lived {
@@ -148,10 +148,10 @@ impl Check<'_> {
         let Some(looked) = looked else { return Ok(None) };
         inner.give_back()?;
         let aftermath = match (looked.finding, &lived.ended) {
-            (Finding::Held, Some((aftermath, _))) => *aftermath,
-            (Finding::Held, None) if failed > 0 => Aftermath::Told,
-            (Finding::Held, None) => Aftermath::Unharmed,
-            (finding, _) => aftermath_of(finding, Aftermath::Refused),
+            (StateFinding::Held, Some((aftermath, _))) => *aftermath,
+            (StateFinding::Held, None) if failed > 0 => FaultOutcome::Told,
+            (StateFinding::Held, None) => FaultOutcome::Unharmed,
+            (finding, _) => aftermath_of(finding, FaultOutcome::Refused),
         };
         Ok(Some(Some((aftermath, format!("{}: {}", lived.told.in_words(), looked.message)))))
     }
@@ -162,7 +162,7 @@ impl Check<'_> {
         stage: &mut Stage<'_>,
         sound: &Sound,
         fault: Fault,
-    ) -> Result<Unless<Option<(Aftermath, String)>>> {
+    ) -> Result<Unless<Option<(FaultOutcome, String)>>> {
         let path = stage.work().join(SOUND_LOG);
         let mut inner = stage.inner();
         let state = self.state(&mut inner, &whole(&sound.lived.log))?;
@@ -177,8 +177,8 @@ impl Check<'_> {
             return Ok(Some(None));
         }
         let aftermath = match looked.finding {
-            Finding::Held => Aftermath::Unharmed,
-            finding => aftermath_of(finding, Aftermath::Told),
+            StateFinding::Held => FaultOutcome::Unharmed,
+            finding => aftermath_of(finding, FaultOutcome::Told),
         };
         Ok(Some(Some((aftermath, looked.message))))
     }
@@ -214,10 +214,10 @@ impl Check<'_> {
             (End::Interrupted, _) => return Ok(None),
             (End::Badly { signal: Some(9), .. }, Ok(CutTold::Endured(told))) if told.is_over => (told, None),
             (End::Badly { reason: Failure::TimedOut, message, .. }, Ok(CutTold::Endured(told))) => {
-                (told, Some((Aftermath::Hung, message)))
+                (told, Some((FaultOutcome::Hung, message)))
             }
             (End::Badly { message, .. }, Ok(CutTold::Endured(told))) => {
-                (told, Some((Aftermath::Crashed, message)))
+                (told, Some((FaultOutcome::Crashed, message)))
             }
             (_, Ok(CutTold::Failed(why))) => return Ok(Some(Err(why))),
             (end, told) => return Ok(Some(Err(format!("its process ended: {end:?}, {told:?}")))),
@@ -242,7 +242,7 @@ impl Check<'_> {
             Err(why) => {
                 then(&disk, &disk);
                 inner.give_back()?;
-                return Ok(Some(Looked::not_well(Finding::FileSystem, why)));
+                return Ok(Some(Looked::not_well(StateFinding::FileSystem, why)));
             }
         };
         let acknowledged = told.failed.iter().map(Option::is_none);
@@ -263,17 +263,17 @@ fn whole(log: &Log) -> Cut {
 }
 
 /// Classifies a finding after a fault; `refused` if the store fails and says so.
-fn aftermath_of(finding: Finding, refused: Aftermath) -> Aftermath {
+fn aftermath_of(finding: StateFinding, refused: FaultOutcome) -> FaultOutcome {
     match finding {
-        Finding::Held => Aftermath::Unharmed,
-        Finding::Lost | Finding::Hole | Finding::Resurrected | Finding::Torn | Finding::Wrong => {
-            Aftermath::Silent
+        StateFinding::Held => FaultOutcome::Unharmed,
+        StateFinding::Lost | StateFinding::Hole | StateFinding::Resurrected | StateFinding::Torn | StateFinding::Wrong => {
+            FaultOutcome::Silent
         }
-        Finding::Unsound => Aftermath::Told,
-        Finding::Refused | Finding::Unusable | Finding::NoSpace => refused,
-        Finding::Hung => Aftermath::Hung,
-        Finding::Crashed => Aftermath::Crashed,
-        Finding::FileSystem => Aftermath::FileSystem,
+        StateFinding::Unsound => FaultOutcome::Told,
+        StateFinding::Refused | StateFinding::Unusable | StateFinding::NoSpace => refused,
+        StateFinding::Hung => FaultOutcome::Hung,
+        StateFinding::Crashed => FaultOutcome::Crashed,
+        StateFinding::FileSystem => FaultOutcome::FileSystem,
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use storebench_disk::cut::{Cut, Log};
 
 use super::draw::Drawn;
-use storebench_core::result::{Finding, Phase};
+use storebench_core::result::{StateFinding, Phase};
 use storebench_core::workload::cut::told::in_words;
 use storebench_core::workload::cut::{Looked, Mark, Recorded};
 
@@ -21,7 +21,7 @@ pub struct History {
 /// A state's finding, compared with what was acknowledged.
 pub struct Verdict {
     /// The finding.
-    pub finding: Finding,
+    pub finding: StateFinding,
     /// Acknowledged steps that are lost, if they are the newest.
     pub lost: u64,
     /// The time from the acknowledgement of the first lost step to the last one before the cut: no clock runs at the cut.
@@ -88,7 +88,7 @@ impl History {
     pub fn judge(&self, drawn: &Drawn, looked: Looked) -> Verdict {
         let Looked { finding, kept, message, .. } = looked;
         let as_found = |message| Verdict { finding, lost: 0, lost_ns: 0, message };
-        if finding != Finding::Held {
+        if finding != StateFinding::Held {
             return as_found(message);
         }
         let sessions = || self.told.sessions.iter().zip(drawn.acknowledged.iter().zip(&kept));
@@ -116,7 +116,7 @@ impl History {
             let message = format!(
                 "{lost} of {all} acknowledged steps are lost, and one that began after them is there: {steps}"
             );
-            return Verdict { finding: Finding::Hole, lost: 0, lost_ns: 0, message };
+            return Verdict { finding: StateFinding::Hole, lost: 0, lost_ns: 0, message };
         }
         let last_acknowledged = sessions()
             .filter_map(|(marks, (acknowledged, _))| marks.get((*acknowledged as usize).checked_sub(1)?))
@@ -124,7 +124,7 @@ impl History {
             .max();
         let lost_ns = last_acknowledged.zip(first_lost).map(|(last, first)| last.saturating_sub(first));
         let message = format!("the last {lost} of {all} acknowledged steps are lost: {steps}");
-        Verdict { finding: Finding::Lost, lost, lost_ns: lost_ns.unwrap_or_default(), message }
+        Verdict { finding: StateFinding::Lost, lost, lost_ns: lost_ns.unwrap_or_default(), message }
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
         History { log: Log::of([]).unwrap(), told }
     }
 
-    fn judged(at: usize, kept: [u64; 2]) -> (Finding, u64, u64) {
+    fn judged(at: usize, kept: [u64; 2]) -> (StateFinding, u64, u64) {
         let history = history();
         let drawn = history.drawn(0, Cut { at, lost: Default::default() });
         let looked = Looked { kept: kept.into(), ..held() };
@@ -158,7 +158,7 @@ mod tests {
 
     fn held() -> Looked {
         Looked {
-            finding: Finding::Held,
+            finding: StateFinding::Held,
             kept: Vec::new(),
             message: String::new(),
             open_ns: None,
@@ -183,12 +183,12 @@ mod tests {
 
     #[test]
     fn the_newest_of_all_sessions_may_be_lost_and_not_one_before_another() {
-        assert_eq!(judged(30, [5, 5]), (Finding::Held, 0, 0));
-        assert_eq!(judged(30, [5, 4]), (Finding::Lost, 1, 0));
-        assert_eq!(judged(30, [4, 4]), (Finding::Lost, 2, 100));
-        assert_eq!(judged(30, [4, 5]), (Finding::Hole, 0, 0), "the other session's last step began later");
+        assert_eq!(judged(30, [5, 5]), (StateFinding::Held, 0, 0));
+        assert_eq!(judged(30, [5, 4]), (StateFinding::Lost, 1, 0));
+        assert_eq!(judged(30, [4, 4]), (StateFinding::Lost, 2, 100));
+        assert_eq!(judged(30, [4, 5]), (StateFinding::Hole, 0, 0), "the other session's last step began later");
         // A step that was begun and not acknowledged may be there or not.
-        assert_eq!(judged(13, [1, 0]), (Finding::Held, 0, 0));
-        assert_eq!(judged(13, [1, 1]), (Finding::Held, 0, 0));
+        assert_eq!(judged(13, [1, 0]), (StateFinding::Held, 0, 0));
+        assert_eq!(judged(13, [1, 1]), (StateFinding::Held, 0, 0));
     }
 }

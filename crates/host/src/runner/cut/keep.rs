@@ -11,7 +11,7 @@ use crate::kept;
 use crate::place::image::{Lies, Template, Traced};
 use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
-use storebench_core::result::{Finding, KeptState, Missing, Owner};
+use storebench_core::result::{StateFinding, KeptState, MissingPiece, ByteOwner};
 
 /// The most states that are checked to shrink one.
 const MOST_LOOKS: u64 = 40;
@@ -21,7 +21,7 @@ struct Shrinking<'c, 'a> {
     check: &'c Check<'a>,
     scene: Scene<'c>,
     of: &'c Drawn,
-    finding: Finding,
+    finding: StateFinding,
     looks: u64,
 }
 
@@ -32,7 +32,7 @@ impl Check<'_> {
         stage: &mut Stage<'_>,
         scene: Scene<'_>,
         drawn: &Drawn,
-        finding: Finding,
+        finding: StateFinding,
     ) -> Result<Option<KeptState>> {
         let mut shrinking = Shrinking { check: self, scene, of: drawn, finding, looks: 0 };
         let Some(cut) = shrinking.shrink(stage)? else { return Ok(None) };
@@ -48,7 +48,7 @@ impl Check<'_> {
 
     /// Describes the missing pieces by the files that exist without losses, at the cut or at the flush
     /// before it.
-    fn missing(&self, stage: &mut Stage<'_>, scene: Scene<'_>, cut: &Cut) -> Result<Vec<Missing>> {
+    fn missing(&self, stage: &mut Stage<'_>, scene: Scene<'_>, cut: &Cut) -> Result<Vec<MissingPiece>> {
         if cut.lost.is_empty() {
             return Ok(Vec::new());
         }
@@ -60,11 +60,11 @@ impl Check<'_> {
             let at = scene.log.place(piece);
             let lies = files.iter().find(|lies| (lies.at..lies.at + lies.bytes).contains(&at));
             let of = match lies {
-                Some(lies) => Owner::File { path: lies.path.clone(), from: lies.from + (at - lies.at) },
-                None if self.template.is_in_journal(at) => Owner::Journal,
-                None => Owner::FileSystem,
+                Some(lies) => ByteOwner::File { path: lies.path.clone(), from: lies.from + (at - lies.at) },
+                None if self.template.is_in_journal(at) => ByteOwner::Journal,
+                None => ByteOwner::FileSystem,
             };
-            Missing { at, bytes: piece.bytes, of }
+            MissingPiece { at, bytes: piece.bytes, of }
         };
         Ok(cut.lost.iter().map(missing).collect())
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 use serde::Serialize;
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice, Rate};
-use storebench_core::result::{Measured, OperationResult, TrialResult};
+use storebench_core::result::{Measurements, OperationResult, TrialResult};
 use storebench_core::store::{Guarantee, Loss};
 use storebench_host::plan::Plan;
 
@@ -55,7 +55,7 @@ pub struct Combination<'a> {
     /// Its cell; the first, if there are several.
     pub cell: &'a Cell,
     /// The successful trials.
-    trials: Vec<(BlockKey, &'a Measured)>,
+    trials: Vec<(BlockKey, &'a Measurements)>,
 }
 
 /// What comparable combinations share. A guarantee that was asked for brings settings with it.
@@ -87,8 +87,8 @@ pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
 }
 
 /// The measurements of a trial, unless it did not keep up with its rate: its latency depends on the length of the trial.
-fn comparable(trial: &TrialResult) -> Option<&Measured> {
-    let behind = |measured: &&Measured| {
+fn comparable(trial: &TrialResult) -> Option<&Measurements> {
+    let behind = |measured: &&Measurements| {
         measured.operations.iter().any(|operation| saturated::fell_behind(&trial.cell, measured, operation))
     };
     trial.ok().filter(|measured| !behind(measured))
@@ -168,7 +168,7 @@ impl Combination<'_> {
 
     /// Mean latency by block, in nanoseconds: of one operation, or of all together.
     pub fn series(&self, operation: Option<&str>) -> Series<BlockKey> {
-        let latency = |measured: &Measured| {
+        let latency = |measured: &Measurements| {
             let own =
                 measured.operations.iter().filter(|one| operation.is_none_or(|name| one.operation == name));
             let (sum, count) = own.fold((0, 0), |(sum, count), one| (sum + one.sum_ns, count + one.count));
@@ -182,7 +182,7 @@ impl Combination<'_> {
         if self.cell.rate() != Rate::Closed {
             return Vec::new();
         }
-        let of = |measured: &Measured| {
+        let of = |measured: &Measurements| {
             let seconds = |one: &OperationResult| Some(one.count as f64 / one.per_second()?);
             let done: u64 = measured.operations.iter().map(|one| one.count).sum();
             let took: f64 = measured.operations.iter().filter_map(seconds).sum();

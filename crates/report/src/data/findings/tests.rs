@@ -1,7 +1,7 @@
 //! Verdicts on made runs, in all reports.
 
 use storebench_core::cell::{Background, Data};
-use storebench_core::result::{LeftOut, Reason};
+use storebench_core::result::{LeftOutCell, LeftOutReason};
 use storebench_core::store::Guarantee;
 use storebench_core::units::SizeRange;
 use storebench_host::plan;
@@ -238,8 +238,8 @@ expect.winner = { stores = ["sqlite"] }
 #[test]
 fn what_cannot_be_had_here_counts_in_no_group() {
     let mut runs = [thrice(&[Sample::new("sqlite"), Sample::new("leveldb").times(2.0)])];
-    let (cell, reason) = (Sample::new("rocksdb").cell(), Reason::Sentence("no driver".into()));
-    runs[0].header.left_out.push(LeftOut { cell, reason });
+    let (cell, reason) = (Sample::new("rocksdb").cell(), LeftOutReason::Sentence("no driver".into()));
+    runs[0].header.left_out.push(LeftOutCell { cell, reason });
     let claim = |store| {
         format!(
             "[[claim]]\nsays = \"x\"\nsource = \"1\"\nfigure = [\"get\"]\nexpect.winner.stores = [\"{store}\"]\n"

@@ -1,4 +1,4 @@
-use storebench_core::result::{LeftOut, Reason};
+use storebench_core::result::{LeftOutCell, LeftOutReason};
 use storebench_core::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
 
@@ -141,9 +141,9 @@ fn what_the_work_does_not_have_or_the_store_lacks_does_not_apply() {
     for trial in &mut runs[0].trials[..2] {
         trial.measured.as_mut().unwrap().operations.retain(|one| one.operation != "get");
     }
-    runs[0].header.left_out.push(LeftOut {
+    runs[0].header.left_out.push(LeftOutCell {
         cell: Sample::new("redb").records(other).cell(),
-        reason: Reason::NoOrder { store: "redb".into() },
+        reason: LeftOutReason::NoOrder { store: "redb".into() },
     });
     let matrix = only(&runs);
     let get = matrix.rows.iter().find(|row| row.figure.name == "get").unwrap();
@@ -153,9 +153,9 @@ fn what_the_work_does_not_have_or_the_store_lacks_does_not_apply() {
     assert_eq!((insert.contests[0].absent.len(), insert.contests[1].absent[0].why), (0, Why::NotApplicable));
     // If others of the place were left out, too.
     let mut mixed = runs.clone();
-    mixed[0].header.left_out.push(LeftOut {
+    mixed[0].header.left_out.push(LeftOutCell {
         cell: Sample::new("sqlite").cell(),
-        reason: Reason::Sentence("sqlite does not offer it".into()),
+        reason: LeftOutReason::Sentence("sqlite does not offer it".into()),
     });
     let mixed = only(&mixed);
     let get = mixed.rows.iter().find(|row| row.figure.name == "get").unwrap();
@@ -176,9 +176,9 @@ fn an_empty_place_says_why() {
             Sample::new("lmdb").records(other),
         ],
     )];
-    runs[0].header.left_out.push(LeftOut {
+    runs[0].header.left_out.push(LeftOutCell {
         cell: Sample::new("redb").records(other).cell(),
-        reason: Reason::Sentence("too large".into()),
+        reason: LeftOutReason::Sentence("too large".into()),
     });
     let contests = &only(&runs).rows[0].contests;
     assert_eq!(contests[0].why_empty(), Some(Why::Failed));

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use storebench_core::result::{
-    Alongside, Burst, Calls, Compacted, Disk, Fragmentation, GivingBack, Latency, Looks, Meanwhile, OVERALL,
-    Pauses, Pieces, UpkeepSeen,
+    Alongside, Burst, CallStatistics, ReclaimResult, Disk, Fragmentation, GivingBack, Latency, Looks, Meanwhile, OVERALL,
+    Pauses, Pieces, UpkeepCount,
 };
 use storebench_host::run::Run;
 
@@ -17,7 +17,7 @@ pub fn aged() -> Run {
     let disk = |bytes| Disk { allocated_bytes: bytes, apparent_bytes: bytes, files: 1 };
     for trial in &mut run.trials {
         let compacts = trial.cell.store() == "sqlite";
-        let compacted = compacts.then(|| Compacted {
+        let compacted = compacts.then(|| ReclaimResult {
             by: "VACUUM".into(),
             took_ns: 12_000_000,
             peak_bytes: 60 << 10,
@@ -68,7 +68,7 @@ pub fn pausing() -> Run {
     let mut run = samples::run("box", &stores);
     for trial in &mut run.trials {
         let store = trial.cell.store().to_owned();
-        let work = |work: &str, after, otherwise| UpkeepSeen { work: work.into(), after, otherwise };
+        let work = |work: &str, after, otherwise| UpkeepCount { work: work.into(), after, otherwise };
         let by_call = [("update".to_owned(), 2), ("scan".to_owned(), 12)];
         let looks = |count, each_ns: u64| Looks { count, span_ns: count * each_ns };
         let told = vec![work("compaction", 3, 500), work("flush", 12, 20), work("write stall", 0, 0)];
@@ -98,7 +98,7 @@ pub fn backed_up() -> Run {
     let mut run = samples::run("box", &[Sample::new("sqlite").ns(2000.0).rounds(10)]);
     for trial in &mut run.trials {
         let took_ns = (1..=10).map(|tenth| tenth * 1_000_000).collect();
-        let calls = |count, longest_ns| Calls { count, longest_ns };
+        let calls = |count, longest_ns| CallStatistics { count, longest_ns };
         let alongside = Alongside {
             by: "VACUUM INTO".into(),
             took_ns,
@@ -119,16 +119,16 @@ pub fn disturbed() -> Run {
     for trial in &mut run.trials {
         let store = trial.cell.store().to_owned();
         let measured = trial.measured.as_mut().unwrap();
-        let calls = |count, longest_ns| Calls { count, longest_ns };
-        let meanwhile = (store != "redb").then(|| Meanwhile {
+        let calls = |count, longest_ns| CallStatistics { count, longest_ns };
+        let meanwhile = (store != "redb").then(|| ConcurrentCalls {
             reads: calls(40, 90_000),
-            writes: if store == "sqlite" { calls(1, 48_000_000) } else { Calls::default() },
+            writes: if store == "sqlite" { calls(1, 48_000_000) } else { CallStatistics::default() },
             reads_before: calls(100, 80_000),
             writes_before: calls(100, 120_000),
             refused: (store == "rocksdb").then(|| "the file is locked".into()),
         });
         let compacted =
-            Compacted { by: "VACUUM".into(), took_ns: 50_000_000, meanwhile, ..Compacted::default() };
+            ReclaimResult { by: "VACUUM".into(), took_ns: 50_000_000, meanwhile, ..ReclaimResult::default() };
         measured.giving_back = Some(GivingBack { compacted: Some(compacted), ..GivingBack::default() });
     }
     run
@@ -145,7 +145,7 @@ pub fn fragmented() -> Run {
         trial.measured.as_mut().unwrap().fragmentation = Some(Fragmentation {
             fresh_scans_ns: scans(900),
             aged_scans_ns: scans(2_900),
-            pieces: Some(Pieces { files, pieces: files + 5 }),
+            pieces: Some(FilePieces { files, pieces: files + 5 }),
         });
     }
     run

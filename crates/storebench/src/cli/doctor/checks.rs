@@ -9,7 +9,7 @@ use storebench_core::error::{Error, Result};
 use storebench_core::measure::limit::Reach;
 use storebench_core::measure::probe::Probe;
 use storebench_core::measure::{cgroup, environment};
-use storebench_core::result::{Bottom, Environment, Limited, PlaceInfo};
+use storebench_core::result::{StorageBacking, Environment, LimitKind, LocationInfo};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{rough_bytes, three_digits};
 use storebench_host::background;
@@ -27,7 +27,7 @@ pub struct Here<'a> {
     stores: &'a [StoreDef],
     directory: PathBuf,
     environment: Environment,
-    place: PlaceInfo,
+    place: LocationInfo,
     probe: Probe,
     reach: Reach,
     /// Whether trials can have separate cgroups, or why not.
@@ -48,7 +48,7 @@ impl<'a> Here<'a> {
             stores,
             directory: directory.to_path_buf(),
             environment: environment::machine(),
-            place: PlaceInfo {
+            place: LocationInfo {
                 bottom: Some(bottom::follow(directory)),
                 ..environment::place("here", directory).map_err(Error::io("looking at", directory))?
             },
@@ -135,9 +135,9 @@ fn servers(here: &Here<'_>) -> Vec<Line> {
 }
 
 fn limits(here: &Here<'_>) -> Vec<Line> {
-    let name = |limit: Limited| limit.name().replace('_', " ");
-    let line = |limit: Limited| either(name(limit), machines::holding(limit, &here.reach));
-    Limited::ALL.into_iter().map(line).collect()
+    let name = |limit: LimitKind| limit.name().replace('_', " ");
+    let line = |limit: LimitKind| either(name(limit), machines::holding(limit, &here.reach));
+    LimitKind::ALL.into_iter().map(line).collect()
 }
 
 fn loads(_: &Here<'_>) -> Vec<Line> {
@@ -154,7 +154,7 @@ const QUICK_SYNC_NS: u64 = 50_000;
 const MUCH_DISK: u64 = 20 << 30;
 
 fn directory(here: &Here<'_>) -> Vec<Line> {
-    let PlaceInfo { path, file_system, device, free_bytes, .. } = &here.place;
+    let LocationInfo { path, file_system, device, free_bytes, .. } = &here.place;
     let kind = file_system.as_deref().unwrap_or("unknown file system");
     let lies = match device {
         Some(device) => Line::ok("lies on", format!("{kind} on {device}: {path}")),
@@ -174,7 +174,7 @@ fn directory(here: &Here<'_>) -> Vec<Line> {
         true => format!("{} µs each", three_digits(sync_ns / 1e3)),
         false => format!("{} ms each", three_digits(sync_ns / 1e6)),
     };
-    let loses = here.place.bottom.as_ref().and_then(Bottom::loses);
+    let loses = here.place.bottom.as_ref().and_then(StorageBacking::loses);
     let sync = match loses.map(|why| format!("`power` is left out: {why}")).or_else(|| here.place.unseen()) {
         Some(why) => Line::hint("syncs", took, why),
         None if here.probe.sync_ns < QUICK_SYNC_NS => Line::hint(

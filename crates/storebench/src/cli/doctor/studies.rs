@@ -8,7 +8,7 @@ use serde::Serialize;
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, DEFAULT_PLACE};
 use storebench_core::error::Result;
-use storebench_core::result::{LeftOut, Reason};
+use storebench_core::result::{LeftOutCell, LeftOutReason};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{counted, grouped};
 use storebench_host::machine::Core;
@@ -89,7 +89,7 @@ impl Tally {
         let launch = Launch::new(stores, &plan, &places, None)?;
         self.can.extend(launch.cells.iter().map(|cell| cell.id()));
         for left in &launch.header.left_out {
-            if left.reason == Reason::NoTrace {
+            if left.reason == LeftOutReason::NoTrace {
                 self.asks_for = Some("--trace FILE");
             } else if left.reason.is_of_the_machine() && !is_of_limits(left) {
                 let ids = self.lacks.entry(left.reason.to_string()).or_default();
@@ -120,8 +120,8 @@ impl Tally {
 }
 
 /// Whether the machine profile has too little memory, whatever this machine has.
-fn is_of_limits(left: &LeftOut) -> bool {
-    matches!(left.reason, Reason::NoMemory { .. }) && left.cell.machine() != HERE
+fn is_of_limits(left: &LeftOutCell) -> bool {
+    matches!(left.reason, LeftOutReason::NoMemory { .. }) && left.cell.machine() != HERE
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fs;
 
 use storebench_core::error::Exit;
 use storebench_core::measure::limit::Reach;
-use storebench_core::result::{Limited, MachineReport, Outcome, TrialResult};
+use storebench_core::result::{LimitKind, MachineReport, Outcome, TrialResult};
 use storebench_core::store::{Kind, StoreDef};
 
 use super::support::{Scratch, skipped};
@@ -13,12 +13,12 @@ const PLAN: &str = include_str!("../cases/limited.toml");
 
 /// Whether memory and processor time can be limited here; said if not.
 pub(crate) fn can_limit(what: &str) -> bool {
-    let limits = [(Limited::Memory, 64 << 20), (Limited::Share, 500_000)].into();
+    let limits = [(LimitKind::Memory, 64 << 20), (LimitKind::Share, 500_000)].into();
     let held = Reach::here().decide(&limits, &[], Err("not looked at"));
     held.inspect_err(|why| skipped(what, why)).is_ok()
 }
 
-fn limit(report: &MachineReport, limit: Limited) -> Option<u64> {
+fn limit(report: &MachineReport, limit: LimitKind) -> Option<u64> {
     report.limits.iter().find(|one| one.limit == limit)?.in_force
 }
 
@@ -73,8 +73,8 @@ fn limits_hold_a_server_and_not_its_client() {
             let expected = if by_group { "and not storebench, its client" } else { "too" };
             assert!(remark.contains(expected), "{store}: {one:?}");
         }
-        assert_eq!(limit(machine, Limited::Memory), Some(400 << 20), "{store}");
-        assert_eq!(limit(machine, Limited::Share), Some(500_000), "{store}");
+        assert_eq!(limit(machine, LimitKind::Memory), Some(400 << 20), "{store}");
+        assert_eq!(limit(machine, LimitKind::Share), Some(500_000), "{store}");
         let doubts = &trial.measured.as_ref().unwrap().doubts;
         assert!(doubts.is_empty(), "{store}: {doubts:?}");
     }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use storebench::STORES;
 use storebench_core::error::Exit;
-use storebench_core::result::{Counters, Measured, Outcome, TrialResult};
+use storebench_core::result::{Counters, Measurements, Outcome, TrialResult};
 use storebench_core::store::{Guarantee, Kind, StoreDef};
 use storebench_core::test_hooks;
 use tempfile::TempDir;
@@ -54,7 +54,7 @@ fn power_syncs_each_write_and_the_rest_do_not() {
 }
 
 /// Checks the count of a server, or of a library with invisible calls, over the whole trial; the loads and the operations make at least this many.
-fn of_itself(subject: &Subject, measured: &Measured, operations: u64) {
+fn of_itself(subject: &Subject, measured: &Measurements, operations: u64) {
     let unknown = |figure: &str| measured.unknown.iter().any(|unknown| unknown.figure == figure);
     assert!(measured.operations.iter().all(|one| one.counters.as_ref().unwrap().syncs.is_none()));
     assert!(unknown("syncs"), "{:?}", measured.unknown);
@@ -172,7 +172,7 @@ fn every_guarantee_of_a_server_holds_warm_and_cold() {
 }
 
 /// One trial by the program.
-fn measure(def: &StoreDef, tier: Option<Guarantee>, operations: u64, place: Option<&Path>) -> Measured {
+fn measure(def: &StoreDef, tier: Option<Guarantee>, operations: u64, place: Option<&Path>) -> Measurements {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let work = place.map(|place| tempfile::tempdir_in(place).unwrap());
     let plan = folder.path().join("syncs.toml");

@@ -1,7 +1,7 @@
 //! Made stores that grow old in known ways: the study finds them, and reports their sizes.
 
 use storebench_core::error::Exit;
-use storebench_core::result::Measured;
+use storebench_core::result::Measurements;
 use storebench_host::run::Run;
 
 use crate::cli::support::Scratch;
@@ -12,7 +12,7 @@ const STALL_NS: u64 = 198_000_000;
 const MARK_NS: u64 = 3_960;
 
 /// The trial of a run of one made store.
-fn lived(scratch: &Scratch, rest: &str) -> Measured {
+fn lived(scratch: &Scratch, rest: &str) -> Measurements {
     scratch.faulty(&format!("run life --quick --guarantee process {rest}")).ends(Exit::Success);
     let Run { trials, .. } = scratch.results();
     trials.into_iter().find_map(|trial| trial.measured).unwrap()

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::*;
-use crate::result::{Failure, Written};
+use crate::result::{Failure, WrittenRecords};
 
 /// A client that sends these messages, one for each order except pings, which it answers while it has messages left.
 struct Made {
@@ -45,7 +45,7 @@ fn did(records: usize) -> Box<Did> {
         count: 100,
         untimed: vec![0; 4],
         writes: 0,
-        written: Written::default(),
+        written: WrittenRecords::default(),
         records: vec![7; records],
         counters: Counters { cpu_ns: Some(5), took_ns: Some(9), ..Counters::default() },
         processors: 2,

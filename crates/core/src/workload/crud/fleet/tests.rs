@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::cell::{Axis, Cell};
-use crate::result::{Measured, Second};
+use crate::result::{Measurements, Second};
 use crate::store::{
     Guarantee, Kind as StoreKind, OpenOptions, Result as StoreResult, Setting, Store, StoreDef,
 };
@@ -123,7 +123,7 @@ fn reach(host: &str, task: &Task) -> Result<Box<dyn Link>, String> {
 type Left = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// Runs a trial with these clients; gives its measurements, and what it left on the server.
-fn run(clients: &[&str], axes: &str, parameters: &str) -> Result<(Measured, Left), Ended> {
+fn run(clients: &[&str], axes: &str, parameters: &str) -> Result<(Measurements, Left), Ended> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
@@ -180,7 +180,7 @@ fn what_clients_do_is_what_this_process_would_do() {
         let (alone, left_alone) = run(&[], &axes, parameters).unwrap();
         for clients in [&["a"][..], &["a", "b"], &["a", "b", "c"]] {
             let (spread, left) = run(clients, &axes, parameters).unwrap();
-            let what = |measured: &Measured| {
+            let what = |measured: &Measurements| {
                 let each = measured.operations.iter();
                 let each = each.map(|one| {
                     (one.operation.clone(), one.count, one.warm_up, one.put_back, one.value_bytes)
@@ -201,7 +201,7 @@ fn what_clients_do_is_what_this_process_would_do() {
     }
 }
 
-fn check_parts(measured: &Measured, clients: &[&str]) {
+fn check_parts(measured: &Measurements, clients: &[&str]) {
     let names: Vec<&str> = measured.clients.iter().map(|client| client.host.as_str()).collect();
     assert_eq!(names, clients);
     let sessions: Vec<u64> = measured.clients.iter().map(|client| client.sessions).collect();

@@ -3,7 +3,7 @@
 use std::thread;
 
 use crate::cell::Data;
-use crate::result::Meanwhile;
+use crate::result::ConcurrentCalls;
 use crate::units::SizeRange;
 use crate::workload::audit::Record;
 
@@ -15,7 +15,7 @@ const HELD: Duration = Duration::from_millis(60);
 /// Does this in such a store with twenty records.
 fn outcome(
     work: impl FnOnce(&Wrong, &Records, &[Record]) -> std::result::Result<(), Stop>,
-) -> (std::result::Result<Meanwhile, Stop>, Vec<Record>) {
+) -> (std::result::Result<ConcurrentCalls, Stop>, Vec<Record>) {
     let folder = tempfile::tempdir().unwrap();
     let options = OpenOptions { sessions: 2, ..OpenOptions::new(folder.path()) };
     let store = Wrong::new(Way::Waits, &options).unwrap();

@@ -3,7 +3,7 @@
 use crate::axis::Axis;
 use crate::cell::{Cell, Rate};
 use crate::measure::probe::Probe;
-use crate::result::{Reason, TrialResult};
+use crate::result::{LeftOutReason, TrialResult};
 use crate::store::{Guarantee, Kind};
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::Parameters;
@@ -81,14 +81,14 @@ fn number(cell: &Cell, axis: Axis) -> u64 {
     cell.text(axis).parse().unwrap_or_default()
 }
 
-pub fn reason(case: &Case<'_>) -> Option<Reason> {
+pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
     check(case).err()
 }
 
-fn check(case: &Case<'_>) -> Result<(), Reason> {
+fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let store = case.opens()?;
     if !store.capabilities.sql {
-        return Err(Reason::NoSql { store: store.name.into() });
+        return Err(LeftOutReason::NoSql { store: store.name.into() });
     }
     case.holds(AndrobenchParameters::of(case.cell, case.parameters).bytes())
 }
@@ -173,9 +173,9 @@ mod tests {
             let cell = cell();
             super::reason(&Case::alone(&cell, &parameters, stores, size_limit))
         };
-        assert_eq!(reason(&[MEMORY], 1 << 30), Some(Reason::NoSql { store: "memory".into() }));
-        assert!(matches!(reason(&[NULL], 1 << 30), Some(Reason::UnknownStore { .. })));
-        assert!(matches!(reason(std::slice::from_ref(&sql), 1 << 10), Some(Reason::TooLarge { .. })));
+        assert_eq!(reason(&[MEMORY], 1 << 30), Some(LeftOutReason::NoSql { store: "memory".into() }));
+        assert!(matches!(reason(&[NULL], 1 << 30), Some(LeftOutReason::UnknownStore { .. })));
+        assert!(matches!(reason(std::slice::from_ref(&sql), 1 << 10), Some(LeftOutReason::TooLarge { .. })));
         assert_eq!(reason(&[sql], 1 << 30), None);
     }
 }

@@ -6,7 +6,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use super::check;
 use super::parameters::AndrobenchParameters;
 use super::rows::{self, GONE, Row, Source};
-use crate::result::{Stored, Written};
+use crate::result::{StoredRecords, WrittenRecords};
 use crate::store::sql::{Prepared, SqlSession};
 use crate::store::{self, Store, StoreError};
 use crate::workload::stop::Stop;
@@ -62,7 +62,7 @@ pub(crate) struct Messages {
     to_delete: Vec<u32>,
     rows: Vec<Row>,
     expected: Row,
-    written: Written,
+    written: WrittenRecords,
 }
 
 impl Messages {
@@ -83,7 +83,7 @@ impl Messages {
             to_delete,
             rows: (0..work.statements).map(|_| source.row()).collect(),
             expected: source.row(),
-            written: Written::default(),
+            written: WrittenRecords::default(),
         })
     }
 
@@ -105,9 +105,9 @@ impl Messages {
         self.written.value_bytes += value_bytes;
     }
 
-    pub fn stored(&self, key_bytes: u64) -> Stored {
+    pub fn stored(&self, key_bytes: u64) -> StoredRecords {
         let mut row = self.source.row();
-        let mut stored = Stored { records: 0, key_bytes: 0, value_bytes: 0 };
+        let mut stored = StoredRecords { records: 0, key_bytes: 0, value_bytes: 0 };
         for (id, version) in (0..).zip(&self.versions).filter(|(_, version)| **version != GONE) {
             self.source.fill(&mut row, id, *version);
             stored.records += 1;
@@ -117,8 +117,8 @@ impl Messages {
         stored
     }
 
-    pub fn written(&self, key_bytes: u64) -> Written {
-        Written { key_bytes: self.written.records * key_bytes, ..self.written }
+    pub fn written(&self, key_bytes: u64) -> WrittenRecords {
+        WrittenRecords { key_bytes: self.written.records * key_bytes, ..self.written }
     }
 }
 

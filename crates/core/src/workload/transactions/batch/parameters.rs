@@ -7,7 +7,7 @@ use crate::axis::Axis;
 use crate::axis::file_system::FileSystem;
 use crate::cell::Cell;
 use crate::measure::probe::Probe;
-use crate::result::Reason;
+use crate::result::LeftOutReason;
 use crate::store::{Guarantee, Kind as StoreKind};
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::Parameters;
@@ -49,18 +49,18 @@ impl BatchParameters {
     }
 }
 
-pub fn reason(case: &Case<'_>) -> Option<Reason> {
+pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
     if let Err(reason) = case.opens() {
         return Some(reason);
     }
     let work = BatchParameters::of(case.cell, case.parameters);
     if work.rows() > u64::from(u32::MAX) {
-        return Some(Reason::Contradiction {
+        return Some(LeftOutReason::Contradiction {
             why: format!("{} rows are too many: ids have 32 bits", work.rows()),
         });
     }
     let bytes = work.bytes();
-    (bytes >= case.size_limit as f64).then_some(Reason::TooLarge { bytes, limit_bytes: case.size_limit })
+    (bytes >= case.size_limit as f64).then_some(LeftOutReason::TooLarge { bytes, limit_bytes: case.size_limit })
 }
 
 /// Bytes of rows, journal or log, and partly filled pages.
@@ -129,11 +129,11 @@ mod tests {
             let probe = Probe { file_creation_ns: 10_000, sync_ns: 1_000_000, write_bytes_per_s: 1e8 };
             (reason(&case), time(&case, &probe).trial_s)
         };
-        assert!(matches!(of(&cell("memory", "1000"), 1 << 20).0, Some(Reason::TooLarge { .. })));
-        assert!(matches!(of(&cell("memory", "10000000"), u64::MAX).0, Some(Reason::Contradiction { .. })));
+        assert!(matches!(of(&cell("memory", "1000"), 1 << 20).0, Some(LeftOutReason::TooLarge { .. })));
+        assert!(matches!(of(&cell("memory", "10000000"), u64::MAX).0, Some(LeftOutReason::Contradiction { .. })));
         assert_eq!(
             of(&cell("nosuch", "1"), u64::MAX).0,
-            Some(Reason::UnknownStore { store: "nosuch".into() })
+            Some(LeftOutReason::UnknownStore { store: "nosuch".into() })
         );
         let (none, quick) = of(&cell("memory", "100"), 1 << 30);
         assert_eq!(none, None);

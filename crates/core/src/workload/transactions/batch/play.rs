@@ -6,7 +6,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use super::parameters::BatchParameters;
 use super::rows::{KEY_BYTES, Row};
 use super::table::{ReadBuffer, Table};
-use crate::result::Written;
+use crate::result::WrittenRecords;
 use crate::store;
 use crate::workload::stop::Stop;
 use crate::workload::transactions::{KINDS, Kind, Timer, Transactions};
@@ -26,7 +26,7 @@ pub struct Play {
     seen: ReadBuffer,
     /// Whether the store keeps what it is given: else nothing is checked.
     keeps: bool,
-    written: Written,
+    written: WrittenRecords,
 }
 
 impl Play {
@@ -40,12 +40,12 @@ impl Play {
             rows: (0..statements).map(|_| Row::new()).collect(),
             seen: ReadBuffer::new(statements),
             keeps,
-            written: Written::default(),
+            written: WrittenRecords::default(),
         }
     }
 
-    pub fn written(&self) -> Written {
-        Written { key_bytes: self.written.records * KEY_BYTES as u64, ..self.written }
+    pub fn written(&self) -> WrittenRecords {
+        WrittenRecords { key_bytes: self.written.records * KEY_BYTES as u64, ..self.written }
     }
 }
 

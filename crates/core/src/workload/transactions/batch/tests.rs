@@ -7,7 +7,7 @@ use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::Spec;
 
-fn trial(stores: &[StoreDef], store: &str, guarantee: &str) -> std::result::Result<Measured, Ended> {
+fn trial(stores: &[StoreDef], store: &str, guarantee: &str) -> std::result::Result<Measurements, Ended> {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();

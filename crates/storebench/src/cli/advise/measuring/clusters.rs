@@ -5,7 +5,7 @@ use std::time::Instant;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Cell, GuaranteeChoice};
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::{LeftOut, Reason, TrialResult};
+use storebench_core::result::{LeftOutCell, LeftOutReason, TrialResult};
 use storebench_core::store::{Guarantee, ROUND_TRIP, StoreDef};
 use storebench_core::units::{Period, counted};
 use storebench_host::plan::{Changes, Plan};
@@ -84,7 +84,7 @@ impl Measuring<'_> {
             let (run, interrupted) = self.run(name, launch, (&[], 0), Some(&enough), None, 1.0)?;
             let reached = |cell: &Cell| run.trials.iter().any(|trial| trial.cell == *cell);
             let missed = cells.into_iter().filter(|cell| !reached(cell));
-            self.clusters.left_out.extend(missed.map(|cell| LeftOut { cell, reason: Reason::NotReached }));
+            self.clusters.left_out.extend(missed.map(|cell| LeftOutCell { cell, reason: LeftOutReason::NotReached }));
             self.clusters.runs.push(run);
             if interrupted {
                 return Ok(true);
