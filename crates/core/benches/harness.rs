@@ -25,7 +25,7 @@ use storebench_core::workload::choose::Chooser;
 use storebench_core::workload::driver::{Driver, QUANTUM_OPERATIONS, Quantum, Visit};
 use storebench_core::workload::operation::Operation;
 use storebench_core::workload::parameter::Parameters;
-use storebench_core::workload::spec::{Asked, Spec};
+use storebench_core::workload::spec::{TrialContext, Spec};
 
 const OPERATIONS: u64 = 5_000_000;
 const RECORDS: u64 = 1_000_000;
@@ -138,7 +138,7 @@ fn ycsb(workload: &str) -> (f64, f64) {
         "ycsb".parse().expect("the workload is in the table"),
         parameters,
     );
-    let asked = Asked { stores: &[NULL], spec: &spec, reach: None };
+    let asked = TrialContext { stores: &[NULL], spec: &spec, reach: None };
     let measured = (spec.workload.def().run)(&asked).expect("null never fails");
     let overall = measured.operation(OVERALL).expect("requests were sent");
     assert_eq!(overall.count, OPERATIONS, "every request is recorded");

@@ -15,9 +15,9 @@ use storebench_core::measure::probe::Probe;
 use storebench_core::result::Measurements;
 use storebench_core::store::Guarantee;
 use storebench_core::units::parse_count;
-use storebench_core::workload::bare::{Bare, operation};
+use storebench_core::workload::bare::{BareTrial, operation};
 use storebench_core::workload::case::{Case, Space, Time};
-use storebench_core::workload::spec::{Asked, Ended};
+use storebench_core::workload::spec::{TrialContext, TrialError};
 use storebench_core::workload::table::{self, Headline, WorkloadDef};
 
 fn main() -> ExitCode {
@@ -82,18 +82,18 @@ fn bytes(case: &Case<'_>) -> u64 {
 }
 
 /// The trial: everything is prepared before it begins; only the calls are timed.
-fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
+fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let spec = asked.spec;
     let lines: u64 = spec.cell.typed(Axis::of(&LINES)).unwrap_or(1);
     let by_rename = spec.cell.text(Axis::of(&WAY)) == "rename";
     let count: u64 = spec.parameters.operations();
     let content = vec![b'x'; 80 * lines as usize];
-    let (clock, mut latencies) = (Clock::new(), Latencies::new().map_err(Ended::harness)?);
-    let mut trial = Bare::begin(spec)?;
+    let (clock, mut latencies) = (Clock::new(), Latencies::new().map_err(TrialError::harness)?);
+    let mut trial = BareTrial::begin(spec)?;
     let start = Instant::now();
     for _ in 0..count {
         let before = clock.now();
-        replace(&spec.directory, &content, by_rename).map_err(Ended::harness)?;
+        replace(&spec.directory, &content, by_rename).map_err(TrialError::harness)?;
         latencies.record(clock.nanoseconds(before, clock.now()));
     }
     let wall = start.elapsed();

@@ -8,7 +8,7 @@ use crate::store::Session;
 use crate::workload::loading::{Doing, Teller};
 use crate::workload::parameter::AfterLoad;
 use crate::workload::promise::Acknowledged;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Aging {
@@ -32,7 +32,7 @@ impl Aging {
         session: &mut dyn Session,
         acknowledged: &mut Vec<Acknowledged>,
         mut record: impl FnMut(u64, u32, &mut Vec<u8>, &mut Vec<u8>),
-    ) -> Result<(), Stop> {
+    ) -> Result<(), WorkloadError> {
         let Aging { records, times, after } = self;
         if times == 0 || records == 0 {
             return Ok(());
@@ -50,7 +50,7 @@ impl Aging {
                 let start = Instant::now();
                 let done = session.update(&key, &value);
                 aged.store_ns += start.elapsed().as_nanos() as u64;
-                done.map_err(|error| Stop::store("overwriting a record before the operations", &error))?;
+                done.map_err(|error| WorkloadError::store("overwriting a record before the operations", &error))?;
                 writes += 1;
                 // A store need not sync what leaves all as it was.
                 changes += u64::from(value != was);

@@ -12,7 +12,7 @@ use crate::record::{Key, Records};
 use crate::result::{Audit, Disk, Doubt, Failure, SPACE, StoredRecords};
 use crate::store::{Session, Store, StoreError};
 use crate::workload::bench::Bench;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// Records read back at most; of more, a sample.
 const MOST_RECORDS: u64 = 100_000;
@@ -99,7 +99,7 @@ impl Expected {
         bench: &mut Bench<'_>,
         records: &Records,
         reading: Reading,
-    ) -> Result<Audit, Stop> {
+    ) -> Result<Audit, WorkloadError> {
         let start = Instant::now();
         let chosen = self.choose(most_records(records.mean_value()));
         let mut audit = Audit {
@@ -181,7 +181,7 @@ pub(crate) fn hold(
     records: &Records,
     (kept, gone, live): (&[Record], &[Record], u64),
     reading: Reading,
-) -> Result<Audit, Stop> {
+) -> Result<Audit, WorkloadError> {
     let start = Instant::now();
     let reopened = u32::from(reading == Reading::Anew);
     if reopened > 0 {
@@ -221,11 +221,11 @@ fn hash(seed: u64, index: u64) -> u64 {
     xxh3_64_with_seed(&index.to_le_bytes(), seed)
 }
 
-fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, Stop> {
-    store.session().map_err(|error| Stop::store("opening a session to read the store back", &error))
+fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, WorkloadError> {
+    store.session().map_err(|error| WorkloadError::store("opening a session to read the store back", &error))
 }
 
-fn read_back(store: &dyn Store, records: &Records, chosen: &[Record], moment: Moment) -> Result<(), Stop> {
+fn read_back(store: &dyn Store, records: &Records, chosen: &[Record], moment: Moment) -> Result<(), WorkloadError> {
     let mut session = session(store)?;
     for (index, version) in chosen {
         let key = records.key(*index);
@@ -249,7 +249,7 @@ fn read_back(store: &dyn Store, records: &Records, chosen: &[Record], moment: Mo
     Ok(())
 }
 
-fn remove(store: &dyn Store, records: &Records, removed: &[Record]) -> Result<(), Stop> {
+fn remove(store: &dyn Store, records: &Records, removed: &[Record]) -> Result<(), WorkloadError> {
     if removed.is_empty() {
         return Ok(());
     }
@@ -262,7 +262,7 @@ fn remove(store: &dyn Store, records: &Records, removed: &[Record]) -> Result<()
     look_for(store, records, removed, Moment { reopened: 0 })
 }
 
-fn look_for(store: &dyn Store, records: &Records, removed: &[Record], moment: Moment) -> Result<(), Stop> {
+fn look_for(store: &dyn Store, records: &Records, removed: &[Record], moment: Moment) -> Result<(), WorkloadError> {
     let mut session = session(store)?;
     for (index, _) in removed {
         let key = records.key(*index);
@@ -275,24 +275,24 @@ fn look_for(store: &dyn Store, records: &Records, removed: &[Record], moment: Mo
     Ok(())
 }
 
-fn count(store: &dyn Store, expected: u64, moment: Moment) -> Result<(), Stop> {
-    let count = store.count().map_err(|error| Stop::store("counting", &error))?;
+fn count(store: &dyn Store, expected: u64, moment: Moment) -> Result<(), WorkloadError> {
+    let count = store.count().map_err(|error| WorkloadError::store("counting", &error))?;
     if count == expected {
         return Ok(());
     }
     let message = format!("the store counts {count} records, but should hold {expected}, {moment}");
-    Err(Stop { failure: Failure::WrongData, message, operation: None })
+    Err(WorkloadError { failure: Failure::WrongData, message, operation: None })
 }
 
-fn wrong(index: u64, key: &Key, what: &str, moment: Moment) -> Stop {
+fn wrong(index: u64, key: &Key, what: &str, moment: Moment) -> WorkloadError {
     let key = String::from_utf8_lossy(key);
     let message = format!("the value of record {index} (key {key}) {what}, {moment}");
-    Stop { failure: Failure::WrongData, message, operation: None }
+    WorkloadError { failure: Failure::WrongData, message, operation: None }
 }
 
-fn failed(doing: &str, index: u64, key: &Key, error: &StoreError) -> Stop {
+fn failed(doing: &str, index: u64, key: &Key, error: &StoreError) -> WorkloadError {
     let key = String::from_utf8_lossy(key);
-    Stop::store(&format!("{doing} record {index} (key {key}) after the trial"), error)
+    WorkloadError::store(&format!("{doing} record {index} (key {key}) after the trial"), error)
 }
 
 /// About how many seconds an audit takes: of a store in the page cache, whose every call takes `call_s`, and each of whose

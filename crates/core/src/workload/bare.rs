@@ -8,31 +8,31 @@ use crate::measure::process::{self, Resident};
 use crate::measure::watch::{TrialUse, Watch};
 use crate::result::{Load, Measurements, OperationResult};
 use crate::store::Guarantee;
-use crate::workload::spec::{Ended, Spec};
+use crate::workload::spec::{TrialError, Spec};
 
 /// A trial without a store, from before its first operation. All of the harness's memory is prepared before it begins.
-pub struct Bare<'a> {
+pub struct BareTrial<'a> {
     spec: &'a Spec,
     watch: Watch<'a>,
     base: Resident,
     peak: Option<Resident>,
 }
 
-impl<'a> Bare<'a> {
+impl<'a> BareTrial<'a> {
     /// Begins. Fails when the process's memory can't be read.
-    pub fn begin(spec: &'a Spec) -> Result<Bare<'a>, Ended> {
+    pub fn begin(spec: &'a Spec) -> Result<BareTrial<'a>, TrialError> {
         let mut watch = Watch::start(&spec.directory, &spec.device);
-        process::reset_peak().map_err(Ended::harness)?;
-        let base = process::resident().map_err(Ended::harness)?;
+        process::reset_peak().map_err(TrialError::harness)?;
+        let base = process::resident().map_err(TrialError::harness)?;
         spec.enter_limits()?;
         watch.charge_to(&spec.group);
-        Ok(Bare { spec, watch, base, peak: None })
+        Ok(BareTrial { spec, watch, base, peak: None })
     }
 
     /// The last operation has returned. Fails when the process's memory can't be read.
-    pub fn worked(&mut self) -> Result<(), Ended> {
+    pub fn worked(&mut self) -> Result<(), TrialError> {
         self.watch.burst();
-        self.peak = Some(process::resident().map_err(Ended::harness)?);
+        self.peak = Some(process::resident().map_err(TrialError::harness)?);
         Ok(())
     }
 
@@ -42,14 +42,14 @@ impl<'a> Bare<'a> {
         operations: Vec<OperationResult>,
         guarantee: Guarantee,
         data_bytes: u64,
-    ) -> Result<Measurements, Ended> {
+    ) -> Result<Measurements, TrialError> {
         let TrialUse { cpu, processors, device, charged_bytes, unknown } = self.watch.settled();
-        let peak = self.peak.map_or_else(process::resident, Ok).map_err(Ended::harness)?;
+        let peak = self.peak.map_or_else(process::resident, Ok).map_err(TrialError::harness)?;
         Ok(Measurements {
             load: Load { value_bytes: data_bytes, ..Load::default() },
             operations,
             // No store keeps anything, so nothing is ranked by space.
-            disk: disk::usage(&self.spec.directory).map_err(Ended::harness)?,
+            disk: disk::usage(&self.spec.directory).map_err(TrialError::harness)?,
             device,
             processors,
             unknown,
@@ -62,13 +62,13 @@ impl<'a> Bare<'a> {
 }
 
 /// An operation's result: its latencies, over `wall` from before the first to after the last.
-pub fn operation(name: &str, latencies: &Latencies, wall: Duration) -> Result<OperationResult, Ended> {
+pub fn operation(name: &str, latencies: &Latencies, wall: Duration) -> Result<OperationResult, TrialError> {
     Ok(OperationResult {
         operation: name.into(),
         count: latencies.count(),
         wall_ns: nanoseconds(wall),
         sum_ns: latencies.sum_ns(),
-        latency: latencies.summary().map_err(Ended::harness)?,
+        latency: latencies.summary().map_err(TrialError::harness)?,
         ..OperationResult::default()
     })
 }

@@ -9,7 +9,7 @@ use crate::measure::page_cache::{self, Emptied};
 use crate::result::Disk;
 use crate::store::{OpenFn, OpenOptions, Store, StoreError};
 use crate::workload::step::Step;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// A store under test in its folder.
 pub struct Bench<'a> {
@@ -53,25 +53,25 @@ impl<'a> Bench<'a> {
     }
 
     /// Fails after it was closed.
-    pub fn store(&self) -> Result<&dyn Store, Stop> {
-        self.store.as_deref().ok_or_else(|| Stop::harness("the store is closed"))
+    pub fn store(&self) -> Result<&dyn Store, WorkloadError> {
+        self.store.as_deref().ok_or_else(|| WorkloadError::harness("the store is closed"))
     }
 
     /// The store's own count of syncs since it was first opened; `None` if it counts none. Fails after it was closed, and when
     /// the store can't say.
-    pub fn syncs(&self) -> Result<Option<u64>, Stop> {
-        let counted = self.store()?.syncs().map_err(|error| Stop::store("counting syncs", &error))?;
+    pub fn syncs(&self) -> Result<Option<u64>, WorkloadError> {
+        let counted = self.store()?.syncs().map_err(|error| WorkloadError::store("counting syncs", &error))?;
         Ok(counted.map(|syncs| self.syncs_before + syncs))
     }
 
-    pub fn fresh(&mut self) -> Result<(), Stop> {
+    pub fn fresh(&mut self) -> Result<(), WorkloadError> {
         self.keep_syncs()?;
         if let Some(store) = self.store.take() {
             Step::Closing.begin();
-            store.discard().map_err(|error| Stop::store("closing the store", &error))?;
+            store.discard().map_err(|error| WorkloadError::store("closing the store", &error))?;
         }
         let failed =
-            |error: std::io::Error| Stop::harness(format!("emptying {}: {error}", self.folder.display()));
+            |error: std::io::Error| WorkloadError::harness(format!("emptying {}: {error}", self.folder.display()));
         guard::remove_made(&self.folder).map_err(failed)?;
         std::fs::create_dir(&self.folder).map_err(failed)?;
         Step::Opening.begin();
@@ -79,19 +79,19 @@ impl<'a> Bench<'a> {
     }
 
     /// Lets the store settle, closes it, empties the page cache and opens it again; gives how the cache was emptied.
-    pub(crate) fn reopen_cold(&mut self) -> Result<Emptied, Stop> {
+    pub(crate) fn reopen_cold(&mut self) -> Result<Emptied, WorkloadError> {
         Step::Settling.begin();
-        self.store()?.settle().map_err(|error| Stop::store("settling", &error))?;
+        self.store()?.settle().map_err(|error| WorkloadError::store("settling", &error))?;
         self.keep_syncs()?;
         self.close()?;
         let emptied = page_cache::empty(&self.folder)
-            .map_err(|error| Stop::harness(format!("emptying the page cache: {error}")))?;
+            .map_err(|error| WorkloadError::harness(format!("emptying the page cache: {error}")))?;
         Step::Reopening.begin();
         self.open_with("opening the store")?;
         Ok(emptied)
     }
 
-    pub(crate) fn reopen(&mut self) -> Result<(), Stop> {
+    pub(crate) fn reopen(&mut self) -> Result<(), WorkloadError> {
         self.keep_syncs()?;
         self.close()?;
         Step::Reopening.begin();
@@ -99,37 +99,37 @@ impl<'a> Bench<'a> {
     }
 
     /// Saves the store's count, which restarts when it is opened again.
-    fn keep_syncs(&mut self) -> Result<(), Stop> {
+    fn keep_syncs(&mut self) -> Result<(), WorkloadError> {
         if self.store.is_some() {
             self.syncs_before = self.syncs()?.unwrap_or(self.syncs_before);
         }
         Ok(())
     }
 
-    fn open_with(&mut self, doing: &str) -> Result<(), Stop> {
-        self.store = Some((self.open)(&self.options).map_err(|error| Stop::store(doing, &error))?);
+    fn open_with(&mut self, doing: &str) -> Result<(), WorkloadError> {
+        self.store = Some((self.open)(&self.options).map_err(|error| WorkloadError::store(doing, &error))?);
         Step::Working.begin();
         Ok(())
     }
 
     /// Has the store reclaim the space of removed records; gives the name of what it did, if it can.
-    pub fn compact(&mut self) -> Result<Option<&'static str>, Stop> {
-        let store = self.store.as_deref_mut().ok_or_else(|| Stop::harness("the store is closed"))?;
-        store.compact().map_err(|error| Stop::store("giving space back", &error))
+    pub fn compact(&mut self) -> Result<Option<&'static str>, WorkloadError> {
+        let store = self.store.as_deref_mut().ok_or_else(|| WorkloadError::harness("the store is closed"))?;
+        store.compact().map_err(|error| WorkloadError::store("giving space back", &error))
     }
 
     /// [`Bench::compact`] while sessions work, if the engine can do that.
-    pub fn compact_beside(&self) -> Result<Option<&'static str>, Stop> {
+    pub fn compact_beside(&self) -> Result<Option<&'static str>, WorkloadError> {
         self.store()?
             .compact_beside()
-            .map_err(|error| Stop::store("reclaiming space during other work", &error))
+            .map_err(|error| WorkloadError::store("reclaiming space during other work", &error))
     }
 
-    pub fn close(&mut self) -> Result<(), Stop> {
+    pub fn close(&mut self) -> Result<(), WorkloadError> {
         match self.store.take() {
             Some(store) => {
                 Step::Closing.begin();
-                store.close().map_err(|error| Stop::store("closing the store", &error))
+                store.close().map_err(|error| WorkloadError::store("closing the store", &error))
             }
             None => Ok(()),
         }

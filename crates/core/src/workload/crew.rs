@@ -13,11 +13,11 @@ use crate::result::Failure;
 use crate::store::{Session, Store};
 use crate::workload::elapsed::{Elapsed, Part};
 use crate::workload::line::{Approach, StartingLine};
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// One thread of a workload, with its memory. `H` is its handle on what is measured, `O` the order for a round.
 pub(crate) trait Lane<H: ?Sized, O>: Send {
-    type Failed: From<Stop> + Send;
+    type Failed: From<WorkloadError> + Send;
 
     /// Prepares a round, crosses the starting line, and does its work. Stops at the first operation that fails or reads what is wrong.
     fn round(&mut self, handle: &mut H, order: O, approach: Approach<'_>) -> Result<Part, Self::Failed>;
@@ -33,8 +33,8 @@ pub fn own<L>(lane: Mutex<L>) -> L {
     lane.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-pub fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, Stop> {
-    store.session().map_err(|error| Stop::store("opening a session", &error))
+pub fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, WorkloadError> {
+    store.session().map_err(|error| WorkloadError::store("opening a session", &error))
 }
 
 /// The calling thread, which is the first, and the others, which wait for orders.
@@ -84,7 +84,7 @@ where
     O: Copy + Send,
 {
     let Some((lane, others)) = lanes.split_first() else {
-        return Err(Stop::harness("no thread is to work").into());
+        return Err(WorkloadError::harness("no thread is to work").into());
     };
     thread::scope(|scope| {
         let mut handle = open()?;
@@ -97,7 +97,7 @@ where
     })
 }
 
-impl<O: Copy + Send, E: From<Stop> + Send> Other<O, E> {
+impl<O: Copy + Send, E: From<WorkloadError> + Send> Other<O, E> {
     fn start<'s, H: ?Sized, L: Lane<H, O, Failed = E>>(
         scope: &'s Scope<'s, '_>,
         open: &'s (impl Fn() -> Result<Box<H>, E> + Sync),
@@ -126,7 +126,7 @@ impl<O: Copy + Send, E: From<Stop> + Send> Other<O, E> {
         };
         thread::Builder::new()
             .spawn_scoped(scope, serve)
-            .map_err(|error| Stop::harness(format!("starting a thread: {error}")))?;
+            .map_err(|error| WorkloadError::harness(format!("starting a thread: {error}")))?;
         opened.recv().map_err(|_| gone())??;
         Ok(Other { orders, parts })
     }
@@ -173,16 +173,16 @@ fn part<H: ?Sized, L: Lane<H, O>, O>(
 }
 
 /// The message of a panic in the store or the harness.
-fn panicked(words: &(dyn Any + Send)) -> Stop {
+fn panicked(words: &(dyn Any + Send)) -> WorkloadError {
     let text =
         words.downcast_ref::<&str>().copied().or_else(|| words.downcast_ref::<String>().map(String::as_str));
     let message =
         text.map_or_else(|| "a thread panicked".into(), |text| format!("a thread panicked: {text}"));
-    Stop { failure: Failure::Crashed, message, operation: None }
+    WorkloadError { failure: Failure::Crashed, message, operation: None }
 }
 
-fn gone() -> Stop {
-    Stop::harness("a thread has ended before its work")
+fn gone() -> WorkloadError {
+    WorkloadError::harness("a thread has ended before its work")
 }
 
 #[cfg(test)]

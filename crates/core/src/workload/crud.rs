@@ -30,7 +30,7 @@ use crate::workload::mix::Doing;
 use crate::workload::operation::Operation;
 use crate::workload::phase::{Goal, Phase};
 use crate::workload::promise::Acknowledged;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 pub(crate) use crate::workload::task::Crud;
 use share::Order;
 use shared::{Shared, Shares};
@@ -151,7 +151,7 @@ impl Prepared<'_> {
     }
 
     /// Loads the store and does all operations. Stops at the first thing that goes wrong.
-    pub fn run(&mut self, bench: &mut Bench<'_>) -> Result<Ran, Stop> {
+    pub fn run(&mut self, bench: &mut Bench<'_>) -> Result<Ran, WorkloadError> {
         let mut progress = Progress { load: None, phases: Vec::new(), cache_emptied_by: None };
         loop {
             match self.while_open(bench, &mut progress)? {
@@ -167,12 +167,12 @@ impl Prepared<'_> {
             fleet::gather(fleet, &self.shares)?;
         }
         let Progress { load, phases, cache_emptied_by } = progress;
-        let load = load.ok_or_else(|| Stop::harness("nothing was loaded"))?;
+        let load = load.ok_or_else(|| WorkloadError::harness("nothing was loaded"))?;
         Ok(Ran { load, phases, cache_emptied_by })
     }
 
     /// Works while the store is open, with the same sessions throughout: this process's, or its clients'.
-    fn while_open(&mut self, bench: &Bench<'_>, progress: &mut Progress) -> Result<Next, Stop> {
+    fn while_open(&mut self, bench: &Bench<'_>, progress: &mut Progress) -> Result<Next, WorkloadError> {
         let Prepared { shared, shares, batch, loaded, acknowledged, fleet } = self;
         let (shared, shares, store) = (&*shared, &*shares, bench.store()?);
         let mut loading = Loading { shared, shares, batch, loaded };
@@ -200,7 +200,7 @@ impl Prepared<'_> {
     }
 
     /// The measurements.
-    pub fn done(self, ran: Ran) -> Result<Done, Stop> {
+    pub fn done(self, ran: Ran) -> Result<Done, WorkloadError> {
         let Ran { load, phases, cache_emptied_by } = ran;
         let (stored, written) =
             (self.shares.stored(self.shared.records), self.loaded.plus(self.shares.written()));
@@ -209,7 +209,7 @@ impl Prepared<'_> {
         let acknowledged = self.acknowledged;
         let recorder = self.shares.recorder()?;
         let operations: Vec<_> =
-            phases.into_iter().map(|phase| phase.results(&recorder)).collect::<Result<_, Stop>>()?;
+            phases.into_iter().map(|phase| phase.results(&recorder)).collect::<Result<_, WorkloadError>>()?;
         let operations = operations.concat();
         Ok(Done { load, operations, stored, written, cache_emptied_by, acknowledged, expected, clients })
     }
@@ -229,7 +229,7 @@ impl Loading<'_, '_> {
         session: &mut dyn Session,
         progress: &mut Progress,
         acknowledged: &mut Vec<Acknowledged>,
-    ) -> Result<Option<u64>, Stop> {
+    ) -> Result<Option<u64>, WorkloadError> {
         if progress.load.is_some() {
             return Ok(None);
         }
@@ -257,8 +257,8 @@ fn rounds<'s>(
     (shared, shares): (&'s Shared<'_>, &Shares<'_>),
     progress: &mut Progress,
     acknowledged: &mut Vec<Acknowledged>,
-    mut work: impl FnMut(usize, Order<'s>) -> Result<(Elapsed, Counters), Stop>,
-) -> Result<Next, Stop> {
+    mut work: impl FnMut(usize, Order<'s>) -> Result<(Elapsed, Counters), WorkloadError>,
+) -> Result<Next, WorkloadError> {
     let plan = shared.plan;
     loop {
         if progress.phases.last().is_none_or(Phase::is_over) {
@@ -288,11 +288,11 @@ fn rounds<'s>(
 fn round(
     shared: &Shared<'_>,
     shares: &Shares<'_>,
-    work: impl FnOnce() -> Result<(Elapsed, Counters), Stop>,
+    work: impl FnOnce() -> Result<(Elapsed, Counters), WorkloadError>,
     phase: &mut Phase,
     goal: Goal,
     acknowledged: &mut Vec<Acknowledged>,
-) -> Result<(), Stop> {
+) -> Result<(), WorkloadError> {
     shared.series.begin();
     let (elapsed, counters) = work()?;
     let (what, threads) = (written_by(goal.doing), shared.plan.threads);

@@ -13,17 +13,17 @@ mod record;
 pub mod told;
 
 pub use self::message::{CutTold, Endured, Looked, Mark, Recorded};
-use crate::workload::spec::{Asked, CutPart, Ended};
+use crate::workload::spec::{TrialContext, CutPart, TrialError};
 
 /// Does a part, and reports its result. The recording part does not return: its store must not be closed.
 pub fn run(
-    asked: &Asked<'_>,
+    asked: &TrialContext<'_>,
     part: &CutPart,
-    tell: impl Fn(&CutTold) -> Result<(), Ended>,
-) -> Result<(), Ended> {
-    let failed = |ended: Ended| match ended {
-        Ended::Failed(stop) => CutTold::Failed(stop.message),
-        Ended::Unsupported(message) => CutTold::Failed(message),
+    tell: impl Fn(&CutTold) -> Result<(), TrialError>,
+) -> Result<(), TrialError> {
+    let failed = |ended: TrialError| match ended {
+        TrialError::Failed(stop) => CutTold::Failed(stop.message),
+        TrialError::Unsupported(message) => CutTold::Failed(message),
     };
     match part {
         CutPart::Record { steps, sessions, made } => {

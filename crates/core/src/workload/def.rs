@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::case::{Case, Space, Time};
 use super::clients::link::Wire;
-use super::spec::{Asked, Ended};
+use super::spec::{TrialContext, TrialError};
 use crate::axis::Axis;
 use crate::measure::probe::Probe;
 use crate::result::{Measurements, LeftOutReason, TrialResult};
@@ -39,12 +39,12 @@ pub struct WorkloadDef {
     /// The time that a trial takes by what a rehearsal of its cell took, in seconds, where that says more.
     pub time_by_rehearsal: Option<ByRehearsal>,
     /// Runs a trial.
-    pub run: fn(&Asked<'_>) -> Result<Measurements, Ended>,
+    pub run: fn(&TrialContext<'_>) -> Result<Measurements, TrialError>,
     /// Does a client's part of a trial, with these threads; `None` if the work can't be spread over machines.
     pub serve: Option<Serve>,
 }
 
-pub(crate) type Serve = fn(&Asked<'_>, Range<u64>, &dyn Wire) -> Result<(), Ended>;
+pub(crate) type Serve = fn(&TrialContext<'_>, Range<u64>, &dyn Wire) -> Result<(), TrialError>;
 
 /// Seconds of a trial, estimated from a rehearsal of its cell; `None` if that shows nothing.
 pub(crate) type ByRehearsal = fn(&Case<'_>, &Probe, &TrialResult) -> Option<f64>;

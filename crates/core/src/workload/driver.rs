@@ -17,7 +17,7 @@ use crate::workload::pacer::Pacer;
 pub use crate::workload::quanta::QUANTUM_OPERATIONS;
 use crate::workload::read_buffer::ReadBuffer;
 use crate::workload::recorder;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// The application's use of a value that it gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
@@ -253,12 +253,12 @@ impl<'a> Driver<'a> {
     }
 
     /// Passes the latencies of `operation` to the time series.
-    pub(crate) fn tell(&self, operation: Operation, seconds: &mut Seconds<'_>) -> Result<(), Stop> {
-        seconds.tell(self.latencies(operation)).map_err(Stop::harness)
+    pub(crate) fn tell(&self, operation: Operation, seconds: &mut Seconds<'_>) -> Result<(), WorkloadError> {
+        seconds.tell(self.latencies(operation)).map_err(WorkloadError::harness)
     }
 
     /// Does what was planned. Stops at the first operation that fails or reads what is wrong.
-    pub fn run(&mut self, session: &mut dyn Session, quantum: &mut Quantum) -> Result<(), Stop> {
+    pub fn run(&mut self, session: &mut dyn Session, quantum: &mut Quantum) -> Result<(), WorkloadError> {
         let Quantum { planned, keys, arena, ticks, reads } = quantum;
         self.copied = session.copied().is_some();
         if *reads && !self.copied {
@@ -309,7 +309,7 @@ impl<'a> Driver<'a> {
         planned: &Planned,
         key: &Key,
         value: &[u8],
-    ) -> Result<u64, Stop> {
+    ) -> Result<u64, WorkloadError> {
         match planned.operation {
             Operation::Insert => self.write(planned, key, || session.insert(key, value)),
             Operation::Update => self.write(planned, key, || session.update(key, value)),
@@ -324,7 +324,7 @@ impl<'a> Driver<'a> {
         planned: &Planned,
         key: &Key,
         call: impl FnOnce() -> crate::store::Result<()>,
-    ) -> Result<u64, Stop> {
+    ) -> Result<u64, WorkloadError> {
         let start = self.start(planned.timed);
         let result = call();
         let end = self.clock.now();
@@ -340,7 +340,7 @@ impl<'a> Driver<'a> {
         planned: &Planned,
         key: &Key,
         value: &[u8],
-    ) -> Result<u64, Stop> {
+    ) -> Result<u64, WorkloadError> {
         let before = syncs::of_this_thread();
         // Looking whether a removed key is gone is no more the schedule's than putting it back.
         let from = self.clock.now();
@@ -359,7 +359,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Checks that a removed record is gone.
-    fn check_gone(&mut self, session: &mut dyn Session, planned: &Planned, key: &Key) -> Result<(), Stop> {
+    fn check_gone(&mut self, session: &mut dyn Session, planned: &Planned, key: &Key) -> Result<(), WorkloadError> {
         match session.get(key, &mut |_| ()) {
             Ok(false) => {
                 self.seen_gone += 1;
@@ -371,7 +371,7 @@ impl<'a> Driver<'a> {
     }
 
     #[inline(always)]
-    fn get(&mut self, session: &mut dyn Session, planned: &Planned, key: &Key) -> Result<u64, Stop> {
+    fn get(&mut self, session: &mut dyn Session, planned: &Planned, key: &Key) -> Result<u64, WorkloadError> {
         let start = self.start(planned.timed);
         let seen = &mut self.seen;
         let result = match self.visit {
@@ -390,7 +390,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Checks the value just read, untimed. One that was only touched, and is not copied by the session, is read once more.
-    fn check_value(&mut self, session: &mut dyn Session, planned: &Planned, key: &Key) -> Result<(), Stop> {
+    fn check_value(&mut self, session: &mut dyn Session, planned: &Planned, key: &Key) -> Result<(), WorkloadError> {
         if self.visit == Visit::Touch && !self.copied {
             let seen = &mut self.seen;
             session.get(key, &mut |value| seen.copy(value)).map_err(|error| failed(planned, key, &error))?;
@@ -408,21 +408,21 @@ impl<'a> Driver<'a> {
 }
 
 #[cold]
-fn failed(planned: &Planned, key: &Key, error: &StoreError) -> Stop {
+fn failed(planned: &Planned, key: &Key, error: &StoreError) -> WorkloadError {
     let doing = format!(
         "{} of record {} (key {})",
         planned.operation.name(),
         planned.index,
         String::from_utf8_lossy(key)
     );
-    Stop { operation: Some(planned.operation), ..Stop::store(&doing, error) }
+    WorkloadError { operation: Some(planned.operation), ..WorkloadError::store(&doing, error) }
 }
 
 #[cold]
-fn wrong(planned: &Planned, key: &Key, what: &str) -> Stop {
+fn wrong(planned: &Planned, key: &Key, what: &str) -> WorkloadError {
     let message =
         format!("the value of record {} (key {}) {what}", planned.index, String::from_utf8_lossy(key));
-    Stop { failure: Failure::WrongData, message, operation: Some(planned.operation) }
+    WorkloadError { failure: Failure::WrongData, message, operation: Some(planned.operation) }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::measure::machine_counters::{MachineCounters, MachineUse};
 use crate::measure::series::Series;
 use crate::result::{Counters, OperationResult, Second};
 use crate::workload::spec::Spec;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// Reads counters over a phase. Its memory is taken before the store is opened.
 pub(crate) struct Gauge<'a> {
@@ -32,7 +32,7 @@ impl<'a> Gauge<'a> {
     }
 
     /// Does a phase's operations, and reads all counters before and after.
-    pub fn over<T>(&self, all: impl FnOnce() -> Result<T, Stop>) -> Result<(T, Gauged), Stop> {
+    pub fn over<T>(&self, all: impl FnOnce() -> Result<T, WorkloadError>) -> Result<(T, Gauged), WorkloadError> {
         self.series.begin();
         let machine = MachineCounters::begin(self.device);
         let before = Snapshot::now();
@@ -67,7 +67,7 @@ mod tests {
         let (done, gauged) = gauge.over(|| Ok(7)).unwrap();
         let result = gauged.told_by(OperationResult { count: done, ..OperationResult::default() });
         assert_eq!((result.count, result.device_written_bytes, result.counters.is_some()), (7, None, true));
-        let stopped = gauge.over(|| Err::<(), _>(Stop::harness("no"))).err().unwrap();
+        let stopped = gauge.over(|| Err::<(), _>(WorkloadError::harness("no"))).err().unwrap();
         assert_eq!(stopped.message, "no");
     }
 }

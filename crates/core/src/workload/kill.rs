@@ -14,9 +14,9 @@ use crate::measure::{children, syncs};
 use crate::result::Failure;
 use crate::store::{Guarantee, OpenFn, Session, Store};
 use crate::workload::on_store;
-use crate::workload::spec::{Asked, Ended};
+use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 use steps::{CYCLE, expected, record_key, record_value, step};
 
 /// In bytes: many of them take little of a small disk.
@@ -50,10 +50,10 @@ pub enum Told {
 /// Writes, announces each write through `tell`, and is killed. `apart` is the folder of the harness's files. Fails also
 /// when it lives on.
 pub fn write(
-    asked: &Asked<'_>,
+    asked: &TrialContext<'_>,
     apart: &Path,
-    tell: impl Fn(&Told) -> Result<(), Ended>,
-) -> Result<(), Ended> {
+    tell: impl Fn(&Told) -> Result<(), TrialError>,
+) -> Result<(), TrialError> {
     let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
     let is_power = on_store::promised(def, &asked.spec.cell)? >= Guarantee::Power;
     let journal = is_power.then(|| syncs::keep_journal(apart));
@@ -69,7 +69,7 @@ pub fn write(
             tell(&Told::Written { steps, undone: undone.clone() })?;
         }
         steps::take(&mut *session, number, MOST_BYTES)
-            .map_err(|error| Stop::store(&format!("step {number} of the kill check"), &error))?;
+            .map_err(|error| WorkloadError::store(&format!("step {number} of the kill check"), &error))?;
         if is_last {
             break;
         }
@@ -85,19 +85,19 @@ pub(super) fn seen() -> Result<(), String> {
     if children::is_there() { Err("a server writes where it can't be seen".into()) } else { Ok(()) }
 }
 
-pub(super) fn undo() -> Result<(), Ended> {
-    syncs::undo_unsynced().map_err(|error| Ended::harness(format!("undoing what was not synced: {error}")))
+pub(super) fn undo() -> Result<(), TrialError> {
+    syncs::undo_unsynced().map_err(|error| TrialError::harness(format!("undoing what was not synced: {error}")))
 }
 
 /// Kills this process, without closing anything. Returns if it can't.
-pub(super) fn die() -> Ended {
+pub(super) fn die() -> TrialError {
     let own = rustix::process::getpid();
     let killed = rustix::process::kill_process(own, rustix::process::Signal::KILL);
-    Ended::harness(format!("it can't be killed: {killed:?}"))
+    TrialError::harness(format!("it can't be killed: {killed:?}"))
 }
 
 /// Opens the store again and holds it to what was acknowledged. Fails also when something is missing or wrong.
-pub fn read_back(asked: &Asked<'_>, steps: u64, undone: bool) -> Result<(), Ended> {
+pub fn read_back(asked: &TrialContext<'_>, steps: u64, undone: bool) -> Result<(), TrialError> {
     let when = match (undone, lose_a_machine(asked)?) {
         (true, _) => "after its process was killed and what it had written and not synced was undone",
         (false, false) => "after its process was killed",
@@ -105,10 +105,10 @@ pub fn read_back(asked: &Asked<'_>, steps: u64, undone: bool) -> Result<(), Ende
     };
     let reason = if undone { Failure::Unsynced } else { Failure::WrongData };
     let lost =
-        |message: String| Stop { failure: reason, message: format!("{message} {when}"), operation: None };
+        |message: String| WorkloadError { failure: reason, message: format!("{message} {when}"), operation: None };
     let store = open(asked, Step::Reopening).map_err(|ended| match ended {
-        Ended::Failed(stop) => Ended::Failed(Stop { message: format!("{}, {when}", stop.message), ..stop }),
-        unsupported @ Ended::Unsupported(_) => unsupported,
+        TrialError::Failed(stop) => TrialError::Failed(WorkloadError { message: format!("{}, {when}", stop.message), ..stop }),
+        unsupported @ TrialError::Unsupported(_) => unsupported,
     })?;
     let mut session = session(&*store)?;
     let held = expected(steps);
@@ -120,16 +120,16 @@ pub fn read_back(asked: &Asked<'_>, steps: u64, undone: bool) -> Result<(), Ende
         }
     }
     drop(session);
-    let count = store.count().map_err(|error| Stop::store("counting", &error))?;
+    let count = store.count().map_err(|error| WorkloadError::store("counting", &error))?;
     if count != held.len() as u64 {
         let message = format!("the store counts {count} records, but {} were acknowledged", held.len());
         return Err(lost(message).into());
     }
-    Ok(store.close().map_err(|error| Stop::store("closing the store", &error))?)
+    Ok(store.close().map_err(|error| WorkloadError::store("closing the store", &error))?)
 }
 
 /// At `node`, has the store lose a machine for good; gives whether it did.
-fn lose_a_machine(asked: &Asked<'_>) -> Result<bool, Ended> {
+fn lose_a_machine(asked: &TrialContext<'_>) -> Result<bool, TrialError> {
     let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
     let lose = def.server.and_then(|server| server.lose);
     let Some(lose) = lose.filter(|_| asked.spec.cell.guarantee() == GuaranteeChoice::Tier(Guarantee::Node))
@@ -138,7 +138,7 @@ fn lose_a_machine(asked: &Asked<'_>) -> Result<bool, Ended> {
     };
     let folder = asked.spec.directory.as_path();
     lose(folder)
-        .map_err(|error| Ended::harness(format!("losing a machine in {}: {error}", folder.display())))?;
+        .map_err(|error| TrialError::harness(format!("losing a machine in {}: {error}", folder.display())))?;
     Ok(true)
 }
 
@@ -148,12 +148,12 @@ fn wrong(
     record: u64,
     value: Option<&[u8]>,
     when: &str,
-) -> Result<Option<String>, Ended> {
+) -> Result<Option<String>, TrialError> {
     let key = record_key(record);
     let mut right = false;
     let found = session
         .get(key.as_bytes(), &mut |found| right = value == Some(found))
-        .map_err(|error| Stop::store(&format!("reading the record {key} {when}"), &error))?;
+        .map_err(|error| WorkloadError::store(&format!("reading the record {key} {when}"), &error))?;
     let what = match (found, value) {
         (true, Some(_)) if right => return Ok(None),
         (false, None) => return Ok(None),
@@ -164,8 +164,8 @@ fn wrong(
     Ok(Some(format!("the acknowledged record {key} {what}")))
 }
 
-pub(super) fn open(asked: &Asked<'_>, step: Step) -> Result<Box<dyn Store>, Ended> {
-    let Asked { stores, spec, .. } = *asked;
+pub(super) fn open(asked: &TrialContext<'_>, step: Step) -> Result<Box<dyn Store>, TrialError> {
+    let TrialContext { stores, spec, .. } = *asked;
     let (_, open): (_, OpenFn) = on_store::find(stores, spec.cell.store())?;
     step.begin();
     let store = open(&spec.options(spec.cell.threads().into())).map_err(on_store::unsupported_or_failed)?;
@@ -173,6 +173,6 @@ pub(super) fn open(asked: &Asked<'_>, step: Step) -> Result<Box<dyn Store>, Ende
     Ok(store)
 }
 
-pub(super) fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, Stop> {
-    store.session().map_err(|error| Stop::store("opening a session", &error))
+pub(super) fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, WorkloadError> {
+    store.session().map_err(|error| WorkloadError::store("opening a session", &error))
 }

@@ -39,11 +39,11 @@ use crate::workload::elapsed::Elapsed;
 use crate::workload::gauge::{Gauge, Gauged};
 use crate::workload::loader::{self, numbered};
 use crate::workload::loading::{Doing, Teller};
-use crate::workload::on_store::{OnStore, Settled, find, promised};
+use crate::workload::on_store::{StoreTrial, SettledTrial, find, promised};
 use crate::workload::promise::Acknowledged;
 use crate::workload::recorder::Record;
-use crate::workload::spec::{Asked, Ended, Spec};
-use crate::workload::stop::Stop;
+use crate::workload::spec::{TrialContext, TrialError, Spec};
+use crate::workload::stop::WorkloadError;
 
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "life",
@@ -65,20 +65,20 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     serve: None,
 };
 
-fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
-    let Asked { stores, spec, .. } = *asked;
+fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
+    let TrialContext { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = promised(store, &spec.cell)?;
     let work = LifeParameters::of(&spec.cell, &spec.parameters);
     let Capabilities { keeps, persists, order, .. } = store.capabilities;
     let clock = Clock::new();
-    let gauge = Gauge::of_threads(spec, &clock, work.threads).map_err(Ended::harness)?;
+    let gauge = Gauge::of_threads(spec, &clock, work.threads).map_err(TrialError::harness)?;
     let records = records(spec, work.churn);
     let scans = work.churn == Churn::Queue && keeps && order;
     let busy = AtomicBool::new(false);
     let lane = |thread| {
         let lane = Lane::new(&work, thread, (&records, &gauge, &busy), scans, spec.seed);
-        lane.map(Mutex::new).map_err(Ended::harness)
+        lane.map(Mutex::new).map_err(TrialError::harness)
     };
     let lanes: Vec<_> = (0..work.threads).map(lane).collect::<Result<_, _>>()?;
     let holds_reader = parameters::has_held_reader(&spec.cell);
@@ -87,7 +87,7 @@ fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
         .map(|kind| Alongside::new(kind, &work, (&records, &busy), (open, options.clone())));
     let mut batch = Batch::new(work.batch, KEY_BYTES, records.largest_value());
     let mut acknowledged = Vec::with_capacity(2);
-    let mut trial = OnStore::begin((store, open), options, Some(promised), spec)?;
+    let mut trial = StoreTrial::begin((store, open), options, Some(promised), spec)?;
     let aging =
         Aging { work: &work, records: &records, gauge: &gauge, in_order: keeps && order, holds_reader };
     aging.probe(&trial.bench, alongside.as_ref())?;
@@ -101,10 +101,10 @@ fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
     let finish = |one: Alongside<'_>| one.finish(lanes.iter().map(|lane| &lane.set));
     let alongside = alongside.map(finish).transpose()?;
     let mut remains = Remains::of(lanes.iter().map(|lane| &lane.set), work.churn, &records, spec.seed);
-    let read = |trial: &mut Settled<'_>| remains.audit(&mut trial.bench, false, Reading::Open);
+    let read = |trial: &mut SettledTrial<'_>| remains.audit(&mut trial.bench, false, Reading::Open);
     let open = (keeps && !persists).then(|| read(&mut trial)).transpose()?;
     trial.close()?;
-    let Settled { mut bench, measured } = trial;
+    let SettledTrial { mut bench, measured } = trial;
     let lives_on = keeps && persists;
     let pieces = bench.elsewhere().is_none().then(|| fragmentation::pieces(bench.folder())).flatten();
     let stored = remains.stored();
@@ -197,7 +197,7 @@ impl<'a> Aging<'a> {
         (lanes, alongside): (&[Mutex<Lane<'a>>], Option<&mut Alongside<'_>>),
         batch: &mut Batch,
         acknowledged: &mut Vec<Acknowledged>,
-    ) -> Result<Aged, Stop> {
+    ) -> Result<Aged, WorkloadError> {
         let store: &dyn Store = bench.store()?;
         let (mut load, mut loaded, mut fresh_scans_ns) = Default::default();
         let (tenths, aged_scans_ns, bursts) = crew::with(
@@ -223,26 +223,26 @@ impl<'a> Aging<'a> {
     }
 
     /// Checks that the open store has a reader or a backup, if one is wanted.
-    fn probe(self, bench: &Bench<'_>, alongside: Option<&Alongside<'_>>) -> Result<(), Ended> {
+    fn probe(self, bench: &Bench<'_>, alongside: Option<&Alongside<'_>>) -> Result<(), TrialError> {
         let store = bench.store()?;
         if let Some(alongside) = alongside
             && !alongside.is_possible(store)?
         {
-            return Err(Ended::Unsupported(
+            return Err(TrialError::Unsupported(
                 "with these settings no backup can be made while others write".into(),
             ));
         }
         if self.holds_reader && self.hold_reader(store)?.is_none() {
-            return Err(Ended::Unsupported(
+            return Err(TrialError::Unsupported(
                 "with these settings a reader that is held would keep writers from their work".into(),
             ));
         }
         Ok(())
     }
 
-    fn hold_reader(self, store: &dyn Store) -> Result<Option<Box<dyn Held + '_>>, Stop> {
+    fn hold_reader(self, store: &dyn Store) -> Result<Option<Box<dyn Held + '_>>, WorkloadError> {
         let held = if self.holds_reader { store.hold_reader() } else { Ok(None) };
-        held.map_err(|error| Stop::store("holding a reader", &error))
+        held.map_err(|error| WorkloadError::store("holding a reader", &error))
     }
 
     fn load(
@@ -250,7 +250,7 @@ impl<'a> Aging<'a> {
         batch: &mut Batch,
         session: &mut (dyn Session + '_),
         acknowledged: &mut Vec<Acknowledged>,
-    ) -> Result<(Load, WrittenRecords), Stop> {
+    ) -> Result<(Load, WrittenRecords), WorkloadError> {
         let Aging { work, records, .. } = self;
         let add = |batch: &mut Batch, index| {
             batch.add(&records.key(index), |values| records.append_value(index, 0, values));
@@ -265,7 +265,7 @@ impl<'a> Aging<'a> {
         bench: &Bench<'_>,
         (crew, store): (&mut Crew<'_, 's, 'a>, &'s dyn Store),
         mut alongside: Option<&mut Alongside<'_>>,
-    ) -> Result<Vec<Tenth>, Stop> {
+    ) -> Result<Vec<Tenth>, WorkloadError> {
         let most = self.work.most_tenths();
         let mut tenths: Vec<Tenth> = Vec::with_capacity(most);
         let figures = |tenth: &Tenth| [tenth.elapsed.wall.as_secs_f64(), tenth.disk.allocated_bytes as f64];
@@ -279,7 +279,7 @@ impl<'a> Aging<'a> {
             };
             let disk = bench
                 .disk_without(alongside::BACKUP)
-                .map_err(|error| Stop::harness(format!("measuring files: {error}")))?;
+                .map_err(|error| WorkloadError::harness(format!("measuring files: {error}")))?;
             tenths.push(Tenth { elapsed, gauged, disk });
             if tenths.len() == TENTHS {
                 teller.now_of(self.work.steps * most as u64);
@@ -293,7 +293,7 @@ impl<'a> Aging<'a> {
         self,
         (crew, store): (&mut Crew<'_, 's, 'a>, &'s dyn Store),
         tenths: &[Tenth],
-    ) -> Result<Vec<Counters>, Stop> {
+    ) -> Result<Vec<Counters>, WorkloadError> {
         let per_second = self.sustained(tenths);
         let burst = |load: &BurstLoad| {
             let schedule = Schedule::of(*load, per_second, self.work.burst_period);
@@ -305,7 +305,7 @@ impl<'a> Aging<'a> {
     }
 
     /// The times of scans over all records, if they have an order.
-    fn scans(self, session: &mut (dyn Session + '_)) -> Result<Vec<u64>, Stop> {
+    fn scans(self, session: &mut (dyn Session + '_)) -> Result<Vec<u64>, WorkloadError> {
         match self.in_order {
             true => fragmentation::scans(session, self.work.records, self.gauge.clock),
             false => Ok(Vec::new()),
@@ -320,14 +320,14 @@ impl<'a> Aging<'a> {
     }
 }
 
-fn bursts(lanes: &mut [Lane<'_>], work: &LifeParameters) -> Result<Vec<Burst>, Stop> {
+fn bursts(lanes: &mut [Lane<'_>], work: &LifeParameters) -> Result<Vec<Burst>, WorkloadError> {
     let mut seen: Vec<_> =
         lanes.iter_mut().map(|lane| std::mem::take(&mut lane.bursts).into_iter()).collect();
     work.bursts.iter().map(|_| Seen::result(seen.iter_mut().filter_map(Iterator::next).collect())).collect()
 }
 
 /// All tenths together, then each.
-fn results(lanes: &[Lane<'_>], tenths: Vec<Tenth>) -> Result<(Vec<OperationResult>, Vec<Round>), Stop> {
+fn results(lanes: &[Lane<'_>], tenths: Vec<Tenth>) -> Result<(Vec<OperationResult>, Vec<Round>), WorkloadError> {
     let threads = lanes.len() as u64;
     let mut rounds = Vec::with_capacity(tenths.len());
     let mut elapsed = Elapsed::default();
@@ -344,15 +344,15 @@ fn results(lanes: &[Lane<'_>], tenths: Vec<Tenth>) -> Result<(Vec<OperationResul
         elapsed = elapsed.plus(tenth.elapsed);
         all = Some(Recorder::of_all(all.into_iter().chain([recorder]))?);
     }
-    let all = all.ok_or_else(|| Stop::harness("nothing was written"))?;
+    let all = all.ok_or_else(|| WorkloadError::harness("nothing was written"))?;
     Ok((of_kinds(&all, &elapsed, threads)?, rounds))
 }
 
 type Recorder = crate::workload::recorder::Recorder<{ KINDS.len() }>;
 
-fn of_kinds(recorder: &Recorder, elapsed: &Elapsed, threads: u64) -> Result<Vec<OperationResult>, Stop> {
+fn of_kinds(recorder: &Recorder, elapsed: &Elapsed, threads: u64) -> Result<Vec<OperationResult>, WorkloadError> {
     let result = |name: &str, record: &Record| record.result(name, elapsed, true, threads);
-    let all = recorder.together(0..KINDS.len()).map_err(Stop::harness)?;
+    let all = recorder.together(0..KINDS.len()).map_err(WorkloadError::harness)?;
     let mut results = vec![result(OVERALL, &all)?];
     for (name, record) in KINDS.iter().zip(recorder.all()) {
         if record.latencies.count() > 0 {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::workload::pacer::{Pacer, wait_until};
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// Whether a thread has failed, so that the others need not go on.
 pub type Stopped = Arc<AtomicBool>;
@@ -117,11 +117,11 @@ impl<'l> Approach<'l> {
     }
 
     /// Waits for the others. Fails when one of them has failed.
-    pub fn cross(mut self) -> Result<Started<'l>, Stop> {
+    pub fn cross(mut self) -> Result<Started<'l>, WorkloadError> {
         self.wait();
         let Approach { line, thread, .. } = self;
         if line.is_stopped() {
-            return Err(Stop::after_another());
+            return Err(WorkloadError::after_another());
         }
         let start = line.start.load(Ordering::Relaxed);
         if line.gate.is_some() {

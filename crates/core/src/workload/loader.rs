@@ -9,10 +9,10 @@ use crate::workload::batch::Batch;
 use crate::workload::loading::{Doing, Teller};
 use crate::workload::parameter::AfterLoad;
 use crate::workload::promise::Acknowledged;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// Fills batches with records 0 to `count`, in order; `add` adds one.
-pub fn numbered(count: u64, add: impl Fn(&mut Batch, u64)) -> impl FnMut(&mut Batch) -> Result<(), Stop> {
+pub fn numbered(count: u64, add: impl Fn(&mut Batch, u64)) -> impl FnMut(&mut Batch) -> Result<(), WorkloadError> {
     let mut next = 0;
     move |batch| {
         while next < count && !batch.is_full() {
@@ -32,8 +32,8 @@ pub fn load(
     session: &mut dyn Session,
     acknowledged: &mut Vec<Acknowledged>,
     after: AfterLoad,
-    mut fill: impl FnMut(&mut Batch) -> Result<(), Stop>,
-) -> Result<(Load, WrittenRecords), Stop> {
+    mut fill: impl FnMut(&mut Batch) -> Result<(), WorkloadError>,
+) -> Result<(Load, WrittenRecords), WorkloadError> {
     let (mut load, mut written) = (Load::default(), WrittenRecords::default());
     if all == Some(0) {
         return Ok((load, written));
@@ -48,7 +48,7 @@ pub fn load(
             break;
         }
         let start = Instant::now();
-        session.insert_batch(&records).map_err(|error| Stop::store("loading a batch", &error))?;
+        session.insert_batch(&records).map_err(|error| WorkloadError::store("loading a batch", &error))?;
         load.store_ns += start.elapsed().as_nanos() as u64;
         batches += 1;
         let (key_bytes, value_bytes) = (batch.key_bytes(), batch.value_bytes());

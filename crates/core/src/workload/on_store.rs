@@ -13,28 +13,28 @@ use crate::server::running;
 use crate::store::{Guarantee, Kind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
 use crate::workload::bench::Bench;
 use crate::workload::promise::{self, Acknowledged};
-use crate::workload::spec::{Ended, Spec};
+use crate::workload::spec::{TrialError, Spec};
 use crate::workload::step::Step;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// The entry of a store that can be opened. Fails when it is not known, or this build lacks it.
-pub fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn), Ended> {
+pub fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn), TrialError> {
     let store = stores.iter().find(|store| store.name == name);
     let store =
-        store.ok_or_else(|| Ended::Unsupported(LeftOutReason::UnknownStore { store: name.into() }.to_string()))?;
-    store.open.map(|open| (store, open)).map_err(|why| Ended::Unsupported(why.into()))
+        store.ok_or_else(|| TrialError::Unsupported(LeftOutReason::UnknownStore { store: name.into() }.to_string()))?;
+    store.open.map(|open| (store, open)).map_err(|why| TrialError::Unsupported(why.into()))
 }
 
 /// The tier that a store promises for a cell's guarantee. Fails when it does not offer that.
-pub fn promised(store: &StoreDef, cell: &Cell) -> Result<Guarantee, Ended> {
+pub fn promised(store: &StoreDef, cell: &Cell) -> Result<Guarantee, TrialError> {
     let guarantee = cell.guarantee();
     store
         .resolve(guarantee.tier())
-        .ok_or_else(|| Ended::Unsupported(format!("{} does not offer the guarantee {guarantee}", store.name)))
+        .ok_or_else(|| TrialError::Unsupported(format!("{} does not offer the guarantee {guarantee}", store.name)))
 }
 
 /// A trial with an open store, before and during its work. All of the harness's memory is taken before it begins.
-pub(crate) struct OnStore<'a> {
+pub(crate) struct StoreTrial<'a> {
     pub bench: Bench<'a>,
     store: &'a StoreDef,
     watch: Watch<'a>,
@@ -45,20 +45,20 @@ pub(crate) struct OnStore<'a> {
 }
 
 /// A trial whose work is done and whose store has settled.
-pub(crate) struct Settled<'a> {
+pub(crate) struct SettledTrial<'a> {
     pub bench: Bench<'a>,
     /// The result without what the workload knows: what it did, what the store holds, what was read back.
     pub measured: Measurements,
 }
 
-impl<'a> OnStore<'a> {
+impl<'a> StoreTrial<'a> {
     /// Opens the store, which must give the `promised` tier, or with no promise report its tier.
     pub fn begin(
         (store, open): (&'a StoreDef, OpenFn),
         options: OpenOptions<'a>,
         promised: Option<Guarantee>,
         spec: &'a Spec,
-    ) -> Result<OnStore<'a>, Ended> {
+    ) -> Result<StoreTrial<'a>, TrialError> {
         // Looked at here, so that its memory is the harness's own; where they don't count, the result says so.
         let _ = syncs::in_effect();
         let own_server = store.server.filter(|_| !options.settings.contains_key(running::URL));
@@ -67,8 +67,8 @@ impl<'a> OnStore<'a> {
             (server.prepare)(&options).map_err(unsupported_or_failed)?;
         }
         let mut watch = Watch::start(options.directory, &spec.device);
-        process::reset_peak().map_err(Ended::harness)?;
-        let base = process::resident().map_err(Ended::harness)?;
+        process::reset_peak().map_err(TrialError::harness)?;
+        let base = process::resident().map_err(TrialError::harness)?;
         if own_server.is_some() {
             spec.hold_server()?;
             watch.charge_server_to(&spec.group);
@@ -77,23 +77,23 @@ impl<'a> OnStore<'a> {
             watch.charge_to(&spec.group);
         }
         let bench = Bench::open(open, options).map_err(unsupported_or_failed)?;
-        children::check_held().map_err(Ended::harness)?;
+        children::check_held().map_err(TrialError::harness)?;
         let guarantee = given(&bench, promised.filter(|_| !spec.judged))?;
         let settings = read_settings(&bench)?;
-        Ok(OnStore { bench, store, watch, base, peak: None, guarantee, settings })
+        Ok(StoreTrial { bench, store, watch, base, peak: None, guarantee, settings })
     }
 
     /// To be called when the last operation has returned.
-    pub fn worked(&mut self) -> Result<(), Ended> {
+    pub fn worked(&mut self) -> Result<(), TrialError> {
         self.watch.burst();
-        self.peak = Some(process::resident().map_err(Ended::harness)?);
+        self.peak = Some(process::resident().map_err(TrialError::harness)?);
         Ok(())
     }
 
     /// Checks the store's promise, and lets it settle. `records` are those that it should count, if it counts. Fails when it did
     /// not keep its promise, or can't settle.
-    pub fn settled(self, acknowledged: &[Acknowledged], records: Option<u64>) -> Result<Settled<'a>, Ended> {
-        let OnStore { bench, store, watch, base, peak, guarantee, settings } = self;
+    pub fn settled(self, acknowledged: &[Acknowledged], records: Option<u64>) -> Result<SettledTrial<'a>, TrialError> {
+        let StoreTrial { bench, store, watch, base, peak, guarantee, settings } = self;
         let mut unchecked = None;
         if guarantee >= Guarantee::Power {
             unchecked = hold_to_power(&bench, store, acknowledged)?;
@@ -104,12 +104,12 @@ impl<'a> OnStore<'a> {
         unknown.extend(bench.elsewhere().map_or_else(Vec::new, not_here));
         // The traffic of a device under the place is not the store's, where its data are elsewhere.
         let device = device.filter(|_| bench.elsewhere().is_none());
-        let peak = peak.map_or_else(process::resident, Ok).map_err(Ended::harness)?;
+        let peak = peak.map_or_else(process::resident, Ok).map_err(TrialError::harness)?;
         if let Some(records) = records {
             check_count(&bench, records)?;
         }
         let statistics =
-            bench.store()?.statistics().map_err(|error| Stop::store("reading statistics", &error))?;
+            bench.store()?.statistics().map_err(|error| WorkloadError::store("reading statistics", &error))?;
         let measured = Measurements {
             store_version: bench.store()?.version().unwrap_or_else(|| (store.version)()),
             store_build: bench.store()?.build(),
@@ -126,14 +126,14 @@ impl<'a> OnStore<'a> {
             cpu,
             ..Measurements::default()
         };
-        Ok(Settled { bench, measured })
+        Ok(SettledTrial { bench, measured })
     }
 }
 
-impl Settled<'_> {
-    pub fn close(&mut self) -> Result<(), Ended> {
+impl SettledTrial<'_> {
+    pub fn close(&mut self) -> Result<(), TrialError> {
         self.bench.close()?;
-        self.measured.disk = self.bench.disk().map_err(Ended::harness)?;
+        self.measured.disk = self.bench.disk().map_err(TrialError::harness)?;
         Ok(())
     }
 }
@@ -153,10 +153,10 @@ fn not_here(elsewhere: &str) -> Vec<UnknownFigure> {
 
 /// The guarantee that the open store gives, which must be the promised one. A running server gives what it was set up for;
 /// opening refuses one that gives another than was asked for.
-fn given(bench: &Bench<'_>, promised: Option<Guarantee>) -> Result<Guarantee, Ended> {
+fn given(bench: &Bench<'_>, promised: Option<Guarantee>) -> Result<Guarantee, TrialError> {
     let guarantee = bench.store()?.guarantee();
     match promised {
-        Some(promised) if promised != guarantee && bench.elsewhere().is_none() => Err(Ended::harness(
+        Some(promised) if promised != guarantee && bench.elsewhere().is_none() => Err(TrialError::harness(
             format!("the store gives the guarantee {guarantee}, but {promised} was promised"),
         )),
         _ => Ok(guarantee),
@@ -169,7 +169,7 @@ fn hold_to_power(
     bench: &Bench<'_>,
     store: &StoreDef,
     acknowledged: &[Acknowledged],
-) -> Result<Option<UnknownFigure>, Ended> {
+) -> Result<Option<UnknownFigure>, TrialError> {
     if store.kind != Kind::Server && store.capabilities.calls_are_seen {
         acknowledged.iter().try_for_each(Acknowledged::check)?;
         return Ok(None);
@@ -192,17 +192,17 @@ fn hold_to_power(
 }
 
 /// Lets the store settle; gives the nanoseconds that it took, and what the process did.
-fn settle(bench: &Bench<'_>) -> Result<(u64, Counters), Ended> {
+fn settle(bench: &Bench<'_>) -> Result<(u64, Counters), TrialError> {
     Step::Settling.begin();
     let before = Snapshot::now();
     let start = Instant::now();
-    bench.store()?.settle().map_err(|error| Stop::store("settling", &error))?;
+    bench.store()?.settle().map_err(|error| WorkloadError::store("settling", &error))?;
     let settle_ns = start.elapsed().as_nanos() as u64;
     Ok((settle_ns, before.until_now()))
 }
 
-fn read_settings(bench: &Bench<'_>) -> Result<Vec<Setting>, Ended> {
-    Ok(bench.store()?.settings().map_err(|error| Stop::store("reading settings", &error))?)
+fn read_settings(bench: &Bench<'_>) -> Result<Vec<Setting>, TrialError> {
+    Ok(bench.store()?.settings().map_err(|error| WorkloadError::store("reading settings", &error))?)
 }
 
 /// The settings at the end, and those known only at the start.
@@ -212,18 +212,18 @@ fn merge(at_start: Vec<Setting>, mut at_end: Vec<Setting>) -> Vec<Setting> {
     at_end
 }
 
-fn check_count(bench: &Bench<'_>, expected: u64) -> Result<(), Ended> {
-    let count = bench.store()?.count().map_err(|error| Stop::store("counting", &error))?;
+fn check_count(bench: &Bench<'_>, expected: u64) -> Result<(), TrialError> {
+    let count = bench.store()?.count().map_err(|error| WorkloadError::store("counting", &error))?;
     if count == expected {
         return Ok(());
     }
     let message = format!("the store counts {count} records, but {expected} were written");
-    Err(Ended::Failed(Stop { failure: crate::result::Failure::WrongData, message, operation: None }))
+    Err(TrialError::Failed(WorkloadError { failure: crate::result::Failure::WrongData, message, operation: None }))
 }
 
-pub(crate) fn unsupported_or_failed(error: StoreError) -> Ended {
+pub(crate) fn unsupported_or_failed(error: StoreError) -> TrialError {
     match error {
-        StoreError::Unsupported(message) => Ended::Unsupported(message),
-        other => Ended::Failed(Stop::store("opening the store", &other)),
+        StoreError::Unsupported(message) => TrialError::Unsupported(message),
+        other => TrialError::Failed(WorkloadError::store("opening the store", &other)),
     }
 }

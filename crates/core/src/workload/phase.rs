@@ -10,7 +10,7 @@ use crate::workload::driver::{Recorder, Untimed};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::mix::{Doing, Mix};
 use crate::workload::operation::Operation;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 use crate::workload::task::Crud;
 
 /// What is left of a phase, and its results so far.
@@ -115,12 +115,12 @@ impl Phase {
         self.untimed.add(untimed);
     }
 
-    pub fn results(self, recorder: &Recorder) -> Result<Vec<OperationResult>, Stop> {
+    pub fn results(self, recorder: &Recorder) -> Result<Vec<OperationResult>, WorkloadError> {
         let done = Operation::ALL.into_iter().filter(|operation| self.doing.does(*operation));
         done.map(|operation| self.result(operation, recorder)).collect()
     }
 
-    fn result(&self, operation: Operation, recorder: &Recorder) -> Result<OperationResult, Stop> {
+    fn result(&self, operation: Operation, recorder: &Recorder) -> Result<OperationResult, WorkloadError> {
         // Each removed record is put back by an insert that is not timed.
         let put_back = match self.doing.does(Operation::Remove) {
             true => {

@@ -3,7 +3,7 @@
 //! that one sync acknowledges at most as many writes as there are threads.
 
 use crate::result::{Counters, Failure};
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// A call that does not reach the device's cache, and so makes nothing durable.
 const NOT_DURABLE: &str = "sync_file_range";
@@ -44,7 +44,7 @@ impl Acknowledged {
     }
 
     /// Whether there were enough syncs. Without a count the promise is believed. Fails with [`Failure::Unsynced`] otherwise.
-    pub fn check(&self) -> Result<(), Stop> {
+    pub fn check(&self) -> Result<(), WorkloadError> {
         let Acknowledged { what, writes, threads, syncs } = self;
         let least = writes.div_ceil(*threads);
         let Some(syncs) = syncs.filter(|syncs| *syncs < least) else { return Ok(()) };
@@ -54,12 +54,12 @@ impl Acknowledged {
             "the store promises power, and made {syncs} syncs for {writes} acknowledged {what}{shared} where at least {least} \
              are needed"
         );
-        Err(Stop { failure: Failure::Unsynced, message, operation: None })
+        Err(WorkloadError { failure: Failure::Unsynced, message, operation: None })
     }
 }
 
 /// Checks that the syncs were enough in all, if no part of a trial has a count. Fails with [`Failure::Unsynced`] otherwise.
-pub(crate) fn check_all(all: &[Acknowledged], syncs: u64) -> Result<(), Stop> {
+pub(crate) fn check_all(all: &[Acknowledged], syncs: u64) -> Result<(), WorkloadError> {
     let writes: u64 = all.iter().map(|one| one.writes).sum();
     let threads = all.iter().map(|one| one.threads).max().unwrap_or(1);
     Acknowledged { what: "writes", writes, threads, syncs: Some(syncs) }.check()

@@ -3,7 +3,7 @@
 use crate::measure::latency::Latencies;
 use crate::result::OperationResult;
 use crate::workload::elapsed::Elapsed;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 #[derive(Debug, Clone)]
 pub struct Record {
@@ -34,7 +34,7 @@ impl Record {
         elapsed: &Elapsed,
         is_closed: bool,
         threads: u64,
-    ) -> Result<OperationResult, Stop> {
+    ) -> Result<OperationResult, WorkloadError> {
         let count = self.latencies.count();
         Ok(OperationResult {
             operation: name.into(),
@@ -46,7 +46,7 @@ impl Record {
             harness_share: elapsed.harness_share(is_closed).filter(|_| count > 0),
             value_bytes: self.value_bytes,
             conflicts: self.conflicts,
-            latency: self.latencies.summary().map_err(Stop::harness)?,
+            latency: self.latencies.summary().map_err(WorkloadError::harness)?,
             ..OperationResult::default()
         })
     }
@@ -104,10 +104,10 @@ impl<const N: usize> Recorder<N> {
     }
 
     /// The sum over all threads. Fails when there is none.
-    pub fn of_all(threads: impl IntoIterator<Item = Recorder<N>>) -> Result<Recorder<N>, Stop> {
+    pub fn of_all(threads: impl IntoIterator<Item = Recorder<N>>) -> Result<Recorder<N>, WorkloadError> {
         let mut threads = threads.into_iter();
-        let mut all = threads.next().ok_or_else(|| Stop::harness("no thread was at work"))?;
-        threads.try_for_each(|one| all.merge(&one)).map_err(Stop::harness)?;
+        let mut all = threads.next().ok_or_else(|| WorkloadError::harness("no thread was at work"))?;
+        threads.try_for_each(|one| all.merge(&one)).map_err(WorkloadError::harness)?;
         Ok(all)
     }
 }

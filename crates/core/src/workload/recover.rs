@@ -13,9 +13,9 @@ use crate::result::{Failure, Reopening};
 use crate::store::{Kind, Session, Store};
 use crate::workload::kill;
 use crate::workload::kill::steps::{record_key, record_value};
-use crate::workload::spec::{Asked, Ended, RecoverEnd, RecoverPart};
+use crate::workload::spec::{TrialContext, TrialError, RecoverEnd, RecoverPart};
 use crate::workload::step::Step;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 const BATCH: u64 = 1_000;
 /// In bytes; the mean is half of it.
@@ -53,14 +53,14 @@ pub enum RecoverTold {
 /// Does a part, and reports its result. A store that is not closed is killed with this process. `apart` is the folder of the
 /// harness's files.
 pub fn run(
-    asked: &Asked<'_>,
+    asked: &TrialContext<'_>,
     part: RecoverPart,
     apart: &Path,
-    tell: impl Fn(&RecoverTold) -> Result<(), Ended>,
-) -> Result<(), Ended> {
+    tell: impl Fn(&RecoverTold) -> Result<(), TrialError>,
+) -> Result<(), TrialError> {
     let told = |ended| match ended {
-        Ended::Failed(Stop { failure, message, .. }) => RecoverTold::Failed { reason: failure, message },
-        Ended::Unsupported(message) => RecoverTold::Failed { reason: Failure::Store, message },
+        TrialError::Failed(WorkloadError { failure, message, .. }) => RecoverTold::Failed { reason: failure, message },
+        TrialError::Unsupported(message) => RecoverTold::Failed { reason: Failure::Store, message },
     };
     let journal = match part.end {
         RecoverEnd::Cut => syncs::keep_journal(apart).map_err(str::to_owned),
@@ -73,7 +73,7 @@ pub fn run(
     match part.end {
         RecoverEnd::Closes => {
             let start = Instant::now();
-            let closed = store.close().map_err(|error| Stop::store("closing the store", &error).into());
+            let closed = store.close().map_err(|error| WorkloadError::store("closing the store", &error).into());
             let close_ns = Some(start.elapsed().as_nanos() as u64);
             tell(&closed.map_or_else(told, |()| RecoverTold::Opened(Reopening { close_ns, ..opened })))
         }
@@ -92,10 +92,10 @@ pub fn run(
     }
 }
 
-fn live(asked: &Asked<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, Reopening), Ended> {
+fn live(asked: &TrialContext<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, Reopening), TrialError> {
     if part.is_cold {
         page_cache::fill_with_program()
-            .map_err(|error| Ended::harness(format!("reading the program into memory: {error}")))?;
+            .map_err(|error| TrialError::harness(format!("reading the program into memory: {error}")))?;
     }
     let is_first = part.records == 0;
     let step = if is_first { Step::Opening } else { Step::Reopening };
@@ -129,34 +129,34 @@ fn live(asked: &Asked<'_>, part: RecoverPart) -> Result<(Box<dyn Store>, Reopeni
     Ok((store, reopened))
 }
 
-fn count(store: &dyn Store) -> Result<u64, Stop> {
-    store.count().map_err(|error| Stop::store("counting", &error))
+fn count(store: &dyn Store) -> Result<u64, WorkloadError> {
+    store.count().map_err(|error| WorkloadError::store("counting", &error))
 }
 
-fn missing(message: String) -> Ended {
+fn missing(message: String) -> TrialError {
     let message = format!("{message} after its process was killed");
-    Stop { failure: Failure::WrongData, message, operation: None }.into()
+    WorkloadError { failure: Failure::WrongData, message, operation: None }.into()
 }
 
 /// Reads an acknowledged record.
-fn must_have(session: &mut dyn Session, record: u64) -> Result<(), Ended> {
+fn must_have(session: &mut dyn Session, record: u64) -> Result<(), TrialError> {
     let (key, value) = (record_key(record), record_value(record, 0, MOST_BYTES));
     let mut is_right = false;
     session
         .get(key.as_bytes(), &mut |found| is_right = found == value)
-        .map_err(|error| Stop::store(&format!("reading the record {key}"), &error))?;
+        .map_err(|error| WorkloadError::store(&format!("reading the record {key}"), &error))?;
     is_right
         .then_some(())
         .ok_or_else(|| missing(format!("the acknowledged record {key} is missing or wrong")))
 }
 
-fn overwrite(session: &mut dyn Session, record: u64) -> Result<(), Stop> {
+fn overwrite(session: &mut dyn Session, record: u64) -> Result<(), WorkloadError> {
     let (key, value) = (record_key(record), record_value(record, 0, MOST_BYTES));
     let written = session.update(key.as_bytes(), &value);
-    written.map_err(|error| Stop::store(&format!("overwriting the record {key}"), &error))
+    written.map_err(|error| WorkloadError::store(&format!("overwriting the record {key}"), &error))
 }
 
-fn add(session: &mut dyn Session, records: Range<u64>) -> Result<(), Stop> {
+fn add(session: &mut dyn Session, records: Range<u64>) -> Result<(), WorkloadError> {
     let Range { mut start, end } = records;
     while start < end {
         let upto = (start + BATCH).min(end);
@@ -164,7 +164,7 @@ fn add(session: &mut dyn Session, records: Range<u64>) -> Result<(), Stop> {
             (start..upto).map(|record| (record_key(record), record_value(record, 0, MOST_BYTES))).collect();
         let batch: Vec<(&[u8], &[u8])> =
             owned.iter().map(|(key, value)| (key.as_bytes(), value.as_slice())).collect();
-        session.insert_batch(&batch).map_err(|error| Stop::store("adding records", &error))?;
+        session.insert_batch(&batch).map_err(|error| WorkloadError::store("adding records", &error))?;
         start = upto;
     }
     Ok(())

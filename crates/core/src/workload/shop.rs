@@ -30,9 +30,9 @@ use crate::store::{Capabilities, OpenOptions};
 use crate::workload::audit::Reading;
 use crate::workload::crew::own;
 use crate::workload::def::{Headline, WorkloadDef, axes};
-use crate::workload::on_store::{OnStore, Settled, find, promised};
-use crate::workload::spec::{Asked, Ended};
-use crate::workload::stop::Stop;
+use crate::workload::on_store::{StoreTrial, SettledTrial, find, promised};
+use crate::workload::spec::{TrialContext, TrialError};
+use crate::workload::stop::WorkloadError;
 use chunk::Makers;
 use kind::Kind;
 use lane::{ALL, Lane, Recorder};
@@ -59,24 +59,24 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     serve: None,
 };
 
-fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
-    let Asked { stores, spec, .. } = *asked;
+fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
+    let TrialContext { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let tier = spec.cell.guarantee().tier();
     promised(store, &spec.cell)?;
     let work =
-        ShopParameters::of(&spec.cell, &spec.parameters, spec.memory_limit).map_err(Ended::Unsupported)?;
+        ShopParameters::of(&spec.cell, &spec.parameters, spec.memory_limit).map_err(TrialError::Unsupported)?;
     let Capabilities { sql, persists, .. } = store.capabilities;
     let clock = Clock::new();
-    let shared = Shared::new(work, spec.seed, &clock, sql).map_err(Ended::harness)?;
+    let shared = Shared::new(work, spec.seed, &clock, sql).map_err(TrialError::harness)?;
     let lanes = (0..work.threads).map(|thread| Lane::new(&shared, thread));
     let lanes = lanes.map(|lane| lane.map(Mutex::new));
-    let lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(Ended::harness)?;
+    let lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(TrialError::harness)?;
     let makers = Makers::new(Makers::threads(parameters::MOST_MAKERS), 0);
     let mut acknowledged = Vec::with_capacity(2);
     // With `default`, settings and the transactions decide the tier.
     let options = OpenOptions { transactions: true, ..spec.options(work.threads) };
-    let mut trial = OnStore::begin((store, open), options, tier, spec)?;
+    let mut trial = StoreTrial::begin((store, open), options, tier, spec)?;
     let ran = steps::run(&shared, &trial.bench, &lanes, makers, &spec.device, &mut acknowledged)?;
     trial.worked()?;
     let lanes: Vec<_> = lanes.into_iter().map(own).collect();
@@ -86,7 +86,7 @@ fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
     let mut trial = trial.settled(&acknowledged, (!sql).then_some(stored.records + entries))?;
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
     let read_back =
-        |trial: &mut Settled<'_>, reading| audit::audit(&shared, &mut trial.bench, &purchases, reading);
+        |trial: &mut SettledTrial<'_>, reading| audit::audit(&shared, &mut trial.bench, &purchases, reading);
     let open = (!persists).then(|| read_back(&mut trial, Reading::Open)).transpose()?;
     trial.close()?;
     let anew = persists.then(|| read_back(&mut trial, Reading::Anew)).transpose()?;
@@ -132,9 +132,9 @@ fn results(
     lanes: &[Lane<'_>],
     ran: &Ran,
     shared: &Shared<'_>,
-) -> Result<Vec<OperationResult>, Ended> {
+) -> Result<Vec<OperationResult>, TrialError> {
     let recorder = Recorder::of_all(lanes.iter().map(|lane| lane.recorder().clone()))?;
-    let result = |name: &str, kind: usize| -> Result<OperationResult, Stop> {
+    let result = |name: &str, kind: usize| -> Result<OperationResult, WorkloadError> {
         let is_closed = work.rate == Rate::Closed;
         Ok(OperationResult {
             epochs: shared.epochs[kind].finish_epochs(ran.elapsed.wall),

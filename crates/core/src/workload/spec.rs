@@ -17,7 +17,7 @@ use crate::store::{Library, OpenOptions, StoreDef};
 use crate::workload::clients::link::Reach;
 use crate::workload::def::Workload;
 use crate::workload::parameter::Parameters;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// The task of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ pub struct Spec {
     pub judged: bool,
     /// The part of a check that it does in place of the workload.
     #[serde(default)]
-    pub part: Option<Part>,
+    pub part: Option<CheckPart>,
     /// The library that its store comes from, if any: the process loads it.
     #[serde(default)]
     pub library: Option<Library>,
@@ -69,7 +69,7 @@ pub struct Spec {
 /// The part of a check that a process does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Part {
+pub enum CheckPart {
     /// Of a kill check.
     Kill(KillPart),
     /// Of a cut check, or of one of faults.
@@ -192,16 +192,16 @@ impl Spec {
 
     /// Puts this process under the trial's limits, if any, and writes down for the parent what took effect: it may not live to
     /// report it. Fails when a limit does not hold: what is measured would be of another machine.
-    pub(crate) fn enter_limits(&self) -> Result<(), Ended> {
+    pub(crate) fn enter_limits(&self) -> Result<(), TrialError> {
         let Some(order) = &self.limits else { return Ok(()) };
-        self.tell(order, &order.enter().map_err(Ended::Unsupported)?)
+        self.tell(order, &order.enter().map_err(TrialError::Unsupported)?)
     }
 
     /// Has the next server join the cgroups that hold the trial, in place of this process.
-    pub(crate) fn hold_server(&self) -> Result<(), Ended> {
+    pub(crate) fn hold_server(&self) -> Result<(), TrialError> {
         let mut groups = Vec::new();
         if let Some(order) = &self.limits {
-            self.tell(order, &order.hold_server().map_err(Ended::Unsupported)?)?;
+            self.tell(order, &order.hold_server().map_err(TrialError::Unsupported)?)?;
             groups.clone_from(&order.groups);
         }
         let counting = self.group.as_ref().ok().filter(|group| !groups.contains(group));
@@ -210,14 +210,14 @@ impl Spec {
         Ok(())
     }
 
-    fn tell(&self, order: &Order, told: &[LimitReport]) -> Result<(), Ended> {
-        let text = serde_json::to_string(told).map_err(Ended::harness)?;
+    fn tell(&self, order: &Order, told: &[LimitReport]) -> Result<(), TrialError> {
+        let text = serde_json::to_string(told).map_err(TrialError::harness)?;
         let (Some(folder), Some(name)) = (order.told.parent(), order.told.file_name()) else {
-            return Err(Ended::harness("there is no file for the limits"));
+            return Err(TrialError::harness("there is no file for the limits"));
         };
-        let mut file = guard::rewrite(folder, &name.to_string_lossy()).map_err(Ended::harness)?;
+        let mut file = guard::rewrite(folder, &name.to_string_lossy()).map_err(TrialError::harness)?;
         file.write_all(text.as_bytes())
-            .map_err(|error| Ended::harness(format!("writing {}: {error}", order.told.display())))
+            .map_err(|error| TrialError::harness(format!("writing {}: {error}", order.told.display())))
     }
 }
 
@@ -246,7 +246,7 @@ pub enum Report {
 
 /// The task of a workload in the trial's process.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct TrialContext<'a> {
     /// The table of stores.
     pub stores: &'a [StoreDef],
     /// The trial.
@@ -257,22 +257,22 @@ pub struct Asked<'a> {
 
 /// Why a trial ended without a result.
 #[derive(Debug)]
-pub enum Ended {
+pub enum TrialError {
     /// It failed.
-    Failed(Stop),
+    Failed(WorkloadError),
     /// The reason why the thing that is measured can't do this.
     Unsupported(String),
 }
 
-impl Ended {
+impl TrialError {
     /// The harness failed.
-    pub fn harness(message: impl std::fmt::Display) -> Ended {
-        Ended::Failed(Stop::harness(message.to_string()))
+    pub fn harness(message: impl std::fmt::Display) -> TrialError {
+        TrialError::Failed(WorkloadError::harness(message.to_string()))
     }
 }
 
-impl From<Stop> for Ended {
-    fn from(stop: Stop) -> Ended {
-        Ended::Failed(stop)
+impl From<WorkloadError> for TrialError {
+    fn from(stop: WorkloadError) -> TrialError {
+        TrialError::Failed(stop)
     }
 }

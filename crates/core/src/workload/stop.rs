@@ -5,31 +5,31 @@ use crate::store::StoreError;
 use crate::workload::operation::Operation;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stop {
+pub struct WorkloadError {
     pub failure: Failure,
     pub message: String,
     pub operation: Option<Operation>,
 }
 
-impl Stop {
+impl WorkloadError {
     /// A failure of the store outside the timed loop.
-    pub fn store(doing: &str, error: &StoreError) -> Stop {
+    pub fn store(doing: &str, error: &StoreError) -> WorkloadError {
         let failure = if is_disk_full(error) { Failure::DiskFull } else { Failure::Store };
-        Stop { failure, message: format!("{doing}: {error}"), operation: None }
+        WorkloadError { failure, message: format!("{doing}: {error}"), operation: None }
     }
 
     /// Another thread has failed, and reports its failure.
-    pub(crate) fn after_another() -> Stop {
-        Stop::harness("another thread has failed")
+    pub(crate) fn after_another() -> WorkloadError {
+        WorkloadError::harness("another thread has failed")
     }
 
     #[cold]
-    pub(crate) fn wrong_data(message: String) -> Stop {
-        Stop { failure: Failure::WrongData, message, operation: None }
+    pub(crate) fn wrong_data(message: String) -> WorkloadError {
+        WorkloadError { failure: Failure::WrongData, message, operation: None }
     }
 
-    pub fn harness(message: impl Into<String>) -> Stop {
-        Stop { failure: Failure::Harness, message: message.into(), operation: None }
+    pub fn harness(message: impl Into<String>) -> WorkloadError {
+        WorkloadError { failure: Failure::Harness, message: message.into(), operation: None }
     }
 }
 

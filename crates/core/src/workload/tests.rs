@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::device::{Amount, Prepared};
 use super::parameter::Parameters;
-use super::spec::{Asked, Ended, Spec};
+use super::spec::{TrialContext, TrialError, Spec};
 use super::table::{self, Workload};
 use crate::axis::Axis;
 use crate::axis::device::values::{Io, Pattern, Sync, SyncCall};
@@ -230,7 +230,7 @@ fn calls(trial: &Trial) -> (u64, u64) {
     })
 }
 
-fn run(trial: &Trial) -> Result<Measurements, Ended> {
+fn run(trial: &Trial) -> Result<Measurements, TrialError> {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
@@ -244,7 +244,7 @@ fn run(trial: &Trial) -> Result<Measurements, Ended> {
         seed: 11,
         ..Spec::alone(cell, directory, workload, parameters(trial.parameters, folder.path()))
     };
-    (workload.def().run)(&Asked { stores: std::slice::from_ref(&store), spec: &spec, reach: None })
+    (workload.def().run)(&TrialContext { stores: std::slice::from_ref(&store), spec: &spec, reach: None })
 }
 
 #[test]
@@ -316,7 +316,7 @@ fn a_panic_in_one_thread_ends_the_trial_at_once() {
         let after = if trial.axes.contains("rate") { 0 } else { 30 };
         let sql = matches!(trial.over, Over::Sql);
         match tape::panicking(trial.over.inner(), sql, after, || run(&trial)) {
-            Err(Ended::Failed(stop)) => {
+            Err(TrialError::Failed(stop)) => {
                 assert_eq!(stop.message, "a thread panicked: a fault that was planted", "{}", trial.workload);
             }
             other => panic!("{} {}: {other:?}", trial.workload, trial.axes),

@@ -19,7 +19,7 @@ use crate::workload::line::Approach;
 use crate::workload::pacer::Pacer;
 use crate::workload::promise::Acknowledged;
 use crate::workload::recorder::Recorder;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 const KINDS: usize = 3;
 
@@ -43,7 +43,7 @@ trait Transactions<H: ?Sized>: Send {
     fn timed(&mut self, on: &mut H, kind: usize, timer: &mut Timer<'_>) -> (u64, store::Result<u64>);
 
     /// Checks the rows, after the clock has stopped. Fails when they are not as they should be.
-    fn check(&mut self, on: &mut H, kind: usize, number: u64, rows: u64) -> Result<(), Stop>;
+    fn check(&mut self, on: &mut H, kind: usize, number: u64, rows: u64) -> Result<(), WorkloadError>;
 }
 
 /// Times a transaction: from now, or from when it was due.
@@ -86,11 +86,11 @@ impl<'g, T> Lane<'g, T> {
 }
 
 impl<H: ?Sized, T: Transactions<H>> crew::Lane<H, usize> for Lane<'_, T> {
-    type Failed = Stop;
+    type Failed = WorkloadError;
 
-    fn round(&mut self, on: &mut H, kind: usize, approach: Approach<'_>) -> Result<Part, Stop> {
+    fn round(&mut self, on: &mut H, kind: usize, approach: Approach<'_>) -> Result<Part, WorkloadError> {
         let Gauge { clock, series, .. } = self.gauge;
-        let mut seconds = series.thread(0, self.recorder.latencies(kind)).map_err(Stop::harness)?;
+        let mut seconds = series.thread(0, self.recorder.latencies(kind)).map_err(WorkloadError::harness)?;
         let started = approach.cross()?;
         seconds.restart();
         let (begin, pacer) = started.begin(self.rate);
@@ -99,16 +99,16 @@ impl<H: ?Sized, T: Transactions<H>> crew::Lane<H, usize> for Lane<'_, T> {
             let value_bytes = self.transactions.plan(kind, number);
             let (ticks, done) = self.transactions.timed(on, kind, &mut timer);
             let rows = done.map_err(|error| {
-                Stop::store(&format!("the {} of transaction {number}", T::KINDS[kind].name), &error)
+                WorkloadError::store(&format!("the {} of transaction {number}", T::KINDS[kind].name), &error)
             })?;
             self.transactions.check(on, kind, number, rows)?;
             self.recorder.record(kind, clock.nanoseconds(0, ticks).max(1));
             self.recorder.of_mut(kind).value_bytes += value_bytes;
-            seconds.tell(self.recorder.latencies(kind)).map_err(Stop::harness)?;
+            seconds.tell(self.recorder.latencies(kind)).map_err(WorkloadError::harness)?;
         }
         let end = clock.now();
         let latencies = self.recorder.latencies(kind);
-        seconds.finish(latencies).map_err(Stop::harness)?;
+        seconds.finish(latencies).map_err(WorkloadError::harness)?;
         Ok(Part { begin, end, calls_ns: latencies.sum_ns(), ..Part::default() })
     }
 }
@@ -121,7 +121,7 @@ fn phases<H: ?Sized, T: Transactions<H>>(
     crew: &mut Crew<'_, H, Lane<'_, T>, usize>,
     rest: Duration,
     acknowledged: &mut Vec<Acknowledged>,
-) -> Result<Vec<Phase>, Stop> {
+) -> Result<Vec<Phase>, WorkloadError> {
     let (gauge, count) = {
         let lane = held(lane);
         (lane.gauge, lane.count)
@@ -141,7 +141,7 @@ fn phases<H: ?Sized, T: Transactions<H>>(
 fn results<H: ?Sized, T: Transactions<H>>(
     lane: &Lane<'_, T>,
     phases: Vec<Phase>,
-) -> Result<Vec<OperationResult>, Stop> {
+) -> Result<Vec<OperationResult>, WorkloadError> {
     let result = |(kind, (elapsed, gauged)): (usize, Phase)| {
         let result =
             lane.recorder.of(kind).result(T::KINDS[kind].name, &elapsed, lane.rate == Rate::Closed, 1)?;

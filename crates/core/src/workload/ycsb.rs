@@ -32,11 +32,11 @@ use crate::workload::audit::{self, Reading};
 use crate::workload::batch::Batch;
 use crate::workload::crew::own;
 use crate::workload::def::{Headline, WorkloadDef, axes};
-use crate::workload::on_store::{OnStore, Settled, find, promised};
+use crate::workload::on_store::{StoreTrial, SettledTrial, find, promised};
 use crate::workload::promise::Acknowledged;
 use crate::workload::recorder::Record;
-use crate::workload::spec::{Asked, Ended};
-use crate::workload::stop::Stop;
+use crate::workload::spec::{TrialContext, TrialError};
+use crate::workload::stop::WorkloadError;
 use definition::Kind;
 use lane::Lane;
 use parameters::YcsbParameters;
@@ -82,21 +82,21 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     serve: None,
 };
 
-fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
-    let Asked { stores, spec, .. } = *asked;
+fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
+    let TrialContext { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = promised(store, &spec.cell)?;
-    let work = YcsbParameters::of(&spec.cell, &spec.parameters).map_err(Ended::Unsupported)?;
+    let work = YcsbParameters::of(&spec.cell, &spec.parameters).map_err(TrialError::Unsupported)?;
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let clock = Clock::new();
-    let shared = Shared::new(work, spec.cell.data(), spec.seed, &clock, keeps).map_err(Ended::harness)?;
+    let shared = Shared::new(work, spec.cell.data(), spec.seed, &clock, keeps).map_err(TrialError::harness)?;
     let lanes = (0..shared.work.threads).map(|thread| Lane::new(&shared, thread, spec.seed));
     let lanes = lanes.map(|lane| lane.map(Mutex::new));
-    let lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(Ended::harness)?;
+    let lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(TrialError::harness)?;
     let mut batch = Batch::new(shared.work.batch as usize, rounds::KEY_BYTES, shared.fields.largest());
     let mut acknowledged = Vec::with_capacity(2);
     let options = spec.options(shared.work.threads);
-    let mut trial = OnStore::begin((store, open), options, Some(promised), spec)?;
+    let mut trial = StoreTrial::begin((store, open), options, Some(promised), spec)?;
     let ran = rounds::run(&shared, &mut trial.bench, &lanes, &mut batch, &mut acknowledged)?;
     trial.worked()?;
     let (recorders, written, writes) = together(lanes)?;
@@ -106,7 +106,7 @@ fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
     let mut trial = trial.settled(&acknowledged, keeps.then_some(stored.records))?;
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
     let read_back =
-        |trial: &mut Settled<'_>, reading| check::audit(&shared, &mut trial.bench, spec.seed, reading);
+        |trial: &mut SettledTrial<'_>, reading| check::audit(&shared, &mut trial.bench, spec.seed, reading);
     let open = (keeps && !persists).then(|| read_back(&mut trial, Reading::Open)).transpose()?;
     trial.close()?;
     let rounds = rounds(&shared, &recorders, &ran)?;
@@ -130,7 +130,7 @@ fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
 }
 
 /// All threads' measurements in each round, what they handed to the store, and the writes that certainly changed it.
-fn together(lanes: Vec<Mutex<Lane<'_>>>) -> Result<(Vec<Recorder>, WrittenRecords, u64), Stop> {
+fn together(lanes: Vec<Mutex<Lane<'_>>>) -> Result<(Vec<Recorder>, WrittenRecords, u64), WorkloadError> {
     let (mut written, mut writes) = (WrittenRecords::default(), 0);
     let mut rounds: Vec<Vec<Recorder>> = Vec::new();
     for lane in lanes.into_iter().map(own) {
@@ -145,7 +145,7 @@ fn together(lanes: Vec<Mutex<Lane<'_>>>) -> Result<(Vec<Recorder>, WrittenRecord
 }
 
 /// Each round's figures, if there are several.
-fn rounds(shared: &Shared<'_>, recorders: &[Recorder], ran: &Ran) -> Result<Vec<Round>, Stop> {
+fn rounds(shared: &Shared<'_>, recorders: &[Recorder], ran: &Ran) -> Result<Vec<Round>, WorkloadError> {
     if ran.rounds.len() < 2 {
         return Ok(Vec::new());
     }
@@ -183,12 +183,12 @@ fn results(
     shared: &Shared<'_>,
     recorder: &Recorder,
     did: &rounds::Round,
-) -> Result<Vec<OperationResult>, Stop> {
+) -> Result<Vec<OperationResult>, WorkloadError> {
     let main = shared.definition().main();
-    let all = result(OVERALL, &recorder::all(recorder).map_err(Stop::harness)?, shared, did)?;
+    let all = result(OVERALL, &recorder::all(recorder).map_err(WorkloadError::harness)?, shared, did)?;
     let mut results = vec![OperationResult { counters: Some(did.counters.clone()), ..all }];
     for kind in Kind::ALL {
-        let record = recorder::of(recorder, kind).map_err(Stop::harness)?;
+        let record = recorder::of(recorder, kind).map_err(WorkloadError::harness)?;
         if !shared.definition().does(kind) && record.latencies.count() == 0 {
             continue;
         }
@@ -209,7 +209,7 @@ fn result(
     record: &Record,
     shared: &Shared<'_>,
     did: &rounds::Round,
-) -> Result<OperationResult, Stop> {
+) -> Result<OperationResult, WorkloadError> {
     record.result(name, &did.elapsed, shared.work.rate == Rate::Closed, shared.work.threads)
 }
 

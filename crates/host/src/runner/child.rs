@@ -18,7 +18,7 @@ use storebench_core::workload::clients::link::Reach;
 use storebench_core::workload::cut;
 use storebench_core::workload::kill::{self, Told};
 use storebench_core::workload::recover;
-use storebench_core::workload::spec::{Asked, Ended, KillPart, Part, Report, Spec};
+use storebench_core::workload::spec::{TrialContext, TrialError, KillPart, CheckPart, Report, Spec};
 use storebench_core::workload::step::Step;
 use storebench_core::workload::told;
 
@@ -38,15 +38,15 @@ pub fn main(stores: &[StoreDef], reach: Reach, spec: &Path, out: &Path) -> error
         disk_requests::are_of(folder);
     }
     let stores = with_library(stores, &spec).map_err(failed)?;
-    let asked = Asked { stores: &stores, spec: &spec, reach: Some(reach) };
+    let asked = TrialContext { stores: &stores, spec: &spec, reach: Some(reach) };
     if let Some(part) = &spec.part {
         return check(&asked, part, out);
     }
     Step::Preparing.begin();
     let report = match (spec.workload.def().run)(&asked) {
         Ok(measured) => Report::Ok { measured: Box::new(doubted(measured, &spec)) },
-        Err(Ended::Failed(stop)) => Report::Failed { reason: stop.failure, message: stop.message },
-        Err(Ended::Unsupported(message)) => Report::Unsupported { message },
+        Err(TrialError::Failed(stop)) => Report::Failed { reason: stop.failure, message: stop.message },
+        Err(TrialError::Unsupported(message)) => Report::Unsupported { message },
     };
     if let Report::Failed { message, .. } = &report {
         // For readers of the log; the report says the same.
@@ -66,30 +66,30 @@ fn with_library(stores: &[StoreDef], spec: &Spec) -> Result<Vec<StoreDef>, Strin
 }
 
 /// Carries out a part of a check, and reports the outcome.
-fn check(asked: &Asked<'_>, part: &Part, out: &Path) -> error::Result<()> {
+fn check(asked: &TrialContext<'_>, part: &CheckPart, out: &Path) -> error::Result<()> {
     let done = match part {
-        Part::Kill(part) => return kill_check(asked, *part, out),
-        Part::Cut(part) => cut::run(asked, part, |told| write(told, out).map_err(Ended::harness)),
-        Part::Recover(part) => recover::run(asked, *part, out.parent().unwrap_or(out), |told| {
-            write(told, out).map_err(Ended::harness)
+        CheckPart::Kill(part) => return kill_check(asked, *part, out),
+        CheckPart::Cut(part) => cut::run(asked, part, |told| write(told, out).map_err(TrialError::harness)),
+        CheckPart::Recover(part) => recover::run(asked, *part, out.parent().unwrap_or(out), |told| {
+            write(told, out).map_err(TrialError::harness)
         }),
     };
     done.map_err(|ended| Error::new(Exit::Failure, format!("telling what came of a check: {ended:?}")))
 }
 
 /// Carries out a part of a kill check, and reports the outcome.
-fn kill_check(asked: &Asked<'_>, part: KillPart, out: &Path) -> error::Result<()> {
+fn kill_check(asked: &TrialContext<'_>, part: KillPart, out: &Path) -> error::Result<()> {
     let done = match part {
         KillPart::Write => {
             let apart = out.parent().unwrap_or(out);
-            kill::write(asked, apart, |told| write(told, out).map_err(Ended::harness))
+            kill::write(asked, apart, |told| write(told, out).map_err(TrialError::harness))
         }
         KillPart::ReadBack { steps, undone } => kill::read_back(asked, steps, undone),
     };
     let told = match done {
         Ok(()) => Told::Held,
-        Err(Ended::Failed(stop)) => Told::Failed { reason: stop.failure, message: stop.message },
-        Err(Ended::Unsupported(message)) => Told::Failed { reason: Failure::Store, message },
+        Err(TrialError::Failed(stop)) => Told::Failed { reason: stop.failure, message: stop.message },
+        Err(TrialError::Unsupported(message)) => Told::Failed { reason: Failure::Store, message },
     };
     write(&told, out)
 }

@@ -25,7 +25,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{BadState, Control, CutCheck, CutResults, Failure, StateFinding};
 use storebench_core::store::Guarantee;
 use storebench_core::workload::cut::{CutTold, Looked};
-use storebench_core::workload::spec::{CutPart, Part, Spec};
+use storebench_core::workload::spec::{CutPart, CheckPart, Spec};
 
 /// The longest recording.
 const RECORDING: Limit =
@@ -355,7 +355,7 @@ impl Check<'_> {
 
     /// Runs a process for one part, in a file system on a disk; returns how it ended, and its report.
     fn process(&self, part: CutPart, (directory, disk): (PathBuf, PathBuf), limit: Limit) -> Result<Ended> {
-        let spec = Spec { part: Some(Part::Cut(part)), directory, disk: Some(disk), ..self.spec.clone() };
+        let spec = Spec { part: Some(CheckPart::Cut(part)), directory, disk: Some(disk), ..self.spec.clone() };
         self.room.run(&spec, limit)
     }
 }

@@ -13,7 +13,7 @@ use storebench_core::result::{Failure, KillCheck, Measurements, TrialResult};
 use storebench_core::server::running;
 use storebench_core::store::{Guarantee, Kind};
 use storebench_core::workload::kill::Told;
-use storebench_core::workload::spec::{KillPart, Part, Spec};
+use storebench_core::workload::spec::{KillPart, CheckPart, Spec};
 
 /// The longest that one of the two processes may take.
 const LIMIT: Limit =
@@ -128,7 +128,7 @@ impl Check<'_> {
 
     /// Runs a process for one part; returns how it ended, and its report.
     fn process(&self, part: KillPart) -> Result<(End, std::result::Result<Told, String>)> {
-        self.room.run(&Spec { part: Some(Part::Kill(part)), ..self.spec.clone() }, LIMIT)
+        self.room.run(&Spec { part: Some(CheckPart::Kill(part)), ..self.spec.clone() }, LIMIT)
     }
 }
 

@@ -12,7 +12,7 @@ use storebench_core::measure::page_cache::{self, Emptied};
 use storebench_core::result::{Failure, Recovery, RecoveryCheck, Reopening};
 use storebench_core::units::counted;
 use storebench_core::workload::recover::RecoverTold;
-use storebench_core::workload::spec::{Part, RecoverEnd, RecoverPart, Spec};
+use storebench_core::workload::spec::{CheckPart, RecoverEnd, RecoverPart, Spec};
 
 /// The kills of a store of one size with its files in memory.
 const KILLS: usize = 5;
@@ -198,7 +198,7 @@ impl Check<'_> {
         let whole = LONGEST + Duration::from_secs((part.adds + counted) / RECORDS_A_SECOND);
         let limit = Limit { whole, room: Duration::ZERO, name: "the recovery check's" };
         let (end, told) =
-            self.room.run(&Spec { part: Some(Part::Recover(part)), ..self.spec.clone() }, limit)?;
+            self.room.run(&Spec { part: Some(CheckPart::Recover(part)), ..self.spec.clone() }, limit)?;
         Ok(match (end, told) {
             (End::Interrupted, _) => Lived::Interrupted,
             (_, Ok(RecoverTold::Failed { reason: Failure::WrongData, message })) => Lived::Lost(message),

@@ -9,7 +9,7 @@ use storebench_core::result::{Failure, Measurements};
 use storebench_core::store::sql::{Prepared, SqlSession, SqlType, SqlValue};
 use storebench_core::store::{Guarantee, Loss, OpenFn, OpenOptions, Result, Store, StoreDef, StoreError};
 use storebench_core::workload::parameter::Parameters;
-use storebench_core::workload::spec::{Asked, Ended, Spec};
+use storebench_core::workload::spec::{TrialContext, TrialError, Spec};
 use storebench_core::workload::table::Workload;
 
 fn sqlite() -> StoreDef {
@@ -21,7 +21,7 @@ fn trial(
     store: StoreDef,
     values: &[(&str, &str)],
     settings: &[(&str, &str)],
-) -> std::result::Result<Measurements, Ended> {
+) -> std::result::Result<Measurements, TrialError> {
     let plain = [("store", store.name), ("rows", "50"), ("guarantee", "default")];
     let named = |name: &str| Axis::named(name).unwrap();
     let cell = plain
@@ -38,7 +38,7 @@ fn trial(
     let settings = settings.iter().map(|(name, value)| (String::from(*name), String::from(*value)));
     let spec = Spec { settings: settings.collect(), ..Spec::alone(cell, directory, workload, parameters) };
     let stores = [store];
-    (workload.def().run)(&Asked { stores: &stores, spec: &spec, reach: None })
+    (workload.def().run)(&TrialContext { stores: &stores, spec: &spec, reach: None })
 }
 
 /// With transactions of one statement and of several.
@@ -105,7 +105,7 @@ fn the_settings_decide_the_tier_unless_one_is_asked_for() {
         let measured = trial(sqlite(), &[], &settings).unwrap();
         assert_eq!((measured.guarantee, measured.power_cut), (tier, Some(cut)), "{settings:?}");
     }
-    let Err(Ended::Failed(stop)) = trial(sqlite(), &[("guarantee", "power")], &[("synchronous", "OFF")])
+    let Err(TrialError::Failed(stop)) = trial(sqlite(), &[("guarantee", "power")], &[("synchronous", "OFF")])
     else {
         panic!("a setting that takes the guarantee away was taken");
     };
@@ -132,7 +132,7 @@ fn a_planted_loss_is_found() {
         ("forgets-changes", &open_as::<3>, "changed 0 rows, but should change 1"),
     ] {
         let store = StoreDef { name, open: Ok(open), ..sqlite() };
-        let Err(Ended::Failed(stop)) = trial(store, &[], &[]) else { panic!("{name} passed") };
+        let Err(TrialError::Failed(stop)) = trial(store, &[], &[]) else { panic!("{name} passed") };
         assert_eq!(stop.failure, Failure::WrongData, "{name}: {}", stop.message);
         assert!(stop.message.contains(says), "{name}: {}", stop.message);
     }
@@ -150,7 +150,7 @@ fn a_store_that_says_power_and_never_syncs_is_found() {
     let is_found = (0..20).any(|_| {
         let liar = StoreDef { name: "never-syncs", open: Ok(&open_as::<4>), ..sqlite() };
         match trial(liar, &[], &[]) {
-            Err(Ended::Failed(stop)) => stop.failure == Failure::Unsynced,
+            Err(TrialError::Failed(stop)) => stop.failure == Failure::Unsynced,
             Err(other) => panic!("{other:?}"),
             // Where syncs can't be counted, what is said is believed.
             Ok(measured) => measured.operations[0].counters.as_ref().unwrap().syncs.is_none(),

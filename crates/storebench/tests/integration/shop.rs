@@ -8,7 +8,7 @@ use storebench_core::cell::Cell;
 use storebench_core::result::{Failure, Measurements};
 use storebench_core::store::{Kind, SettingSource, StoreDef};
 use storebench_core::workload::parameter::Parameters;
-use storebench_core::workload::spec::{Asked, Ended, Spec};
+use storebench_core::workload::spec::{TrialContext, TrialError, Spec};
 
 use crate::conformance::subject::is_installed;
 use crate::tier;
@@ -37,7 +37,7 @@ fn with_settings(store: &'static StoreDef) -> Vec<(&'static StoreDef, Chosen)> {
 }
 
 /// Runs a small trial of the only store.
-fn trial(store: StoreDef, axes: &[(&str, &str)], parameters: &[(&str, &str)]) -> Result<Measurements, Ended> {
+fn trial(store: StoreDef, axes: &[(&str, &str)], parameters: &[(&str, &str)]) -> Result<Measurements, TrialError> {
     trial_with(store, axes, parameters, None)
 }
 
@@ -46,7 +46,7 @@ fn trial_with(
     axes: &[(&str, &str)],
     parameters: &[(&str, &str)],
     setting: Option<(&str, &str)>,
-) -> Result<Measurements, Ended> {
+) -> Result<Measurements, TrialError> {
     let plain = [("data_size", "64KiB"), ("guarantee", "default")];
     let cell = plain.iter().chain(axes).fold(Cell::of(store.name), |cell, (axis, text)| {
         let axis = Axis::named(axis).unwrap();
@@ -63,7 +63,7 @@ fn trial_with(
         settings: setting.map(|(name, value)| (name.into(), value.into())).into_iter().collect(),
         ..Spec::alone(cell, directory, "shop".parse().unwrap(), parameters)
     };
-    (spec.workload.def().run)(&Asked { stores: &[store], spec: &spec, reach: None })
+    (spec.workload.def().run)(&TrialContext { stores: &[store], spec: &spec, reach: None })
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn what_a_store_loses_or_tears_is_found() {
             let ended = trial(lying(store, *lie), &[], &asked);
             match ended {
                 Ok(_) if is_honest => {}
-                Err(Ended::Failed(stop)) if !is_honest => {
+                Err(TrialError::Failed(stop)) if !is_honest => {
                     assert_eq!(stop.failure, Failure::WrongData, "{name} {lie:?}: {}", stop.message);
                     assert!(stop.message.contains(says), "{name} {lie:?}: {}", stop.message);
                 }

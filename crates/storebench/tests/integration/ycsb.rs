@@ -10,7 +10,7 @@ use storebench_core::result::{Measurements, OVERALL, OperationResult, Outcome, L
 use storebench_core::store::{Guarantee, Kind, StoreDef, Threads};
 use storebench_core::workload::case::Case;
 use storebench_core::workload::parameter::Parameters;
-use storebench_core::workload::spec::{Asked, Ended, Spec};
+use storebench_core::workload::spec::{TrialContext, TrialError, Spec};
 use storebench_core::workload::table::Workload;
 use storebench_host::plan::Plan;
 
@@ -50,7 +50,7 @@ fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
 }
 
 /// Runs a trial; `None` where the workload says itself that the store can't do this, with its reason.
-fn trial(store: &StoreDef, how: &How<'_>) -> Result<Result<Measurements, Ended>, LeftOutReason> {
+fn trial(store: &StoreDef, how: &How<'_>) -> Result<Result<Measurements, TrialError>, LeftOutReason> {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
@@ -60,7 +60,7 @@ fn trial(store: &StoreDef, how: &How<'_>) -> Result<Result<Measurements, Ended>,
     let case = Case::alone(&spec.cell, &spec.parameters, &stores, 1 << 30);
     match (workload.def().reason)(&case) {
         Some(reason) => Err(reason),
-        None => Ok((workload.def().run)(&Asked { stores: &stores, spec: &spec, reach: None })),
+        None => Ok((workload.def().run)(&TrialContext { stores: &stores, spec: &spec, reach: None })),
     }
 }
 

@@ -74,7 +74,7 @@ fn audited(
     def: &crate::store::StoreDef,
     reading: Reading,
     spoil: impl FnOnce(&dyn Store, &Records),
-) -> Result<Audit, Stop> {
+) -> Result<Audit, WorkloadError> {
     let size = SizeRange { from: 20, to: 300 };
     let records = Records::new(5, size, Pool::generate(Data::Incompressible, 5, size));
     let folder = tempfile::tempdir().unwrap();

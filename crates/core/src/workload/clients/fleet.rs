@@ -10,7 +10,7 @@ use crate::result::{ClientPhase, ClientReport, Counters};
 use crate::server::running::Made;
 use crate::workload::elapsed::Elapsed;
 use crate::workload::spec::Spec;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// A client reports every second; after this silence it has failed.
 const SILENCE: Duration = Duration::from_secs(15);
@@ -63,11 +63,11 @@ pub(crate) struct Rounded {
 
 impl Fleet {
     /// Starts the clients of a trial, with its threads spread evenly; `None` without clients.
-    pub fn of(spec: &Spec, reach: Option<Reach>, threads: u64) -> Result<Option<Fleet>, Stop> {
+    pub fn of(spec: &Spec, reach: Option<Reach>, threads: u64) -> Result<Option<Fleet>, WorkloadError> {
         if spec.clients.is_empty() {
             return Ok(None);
         }
-        let reach = reach.ok_or_else(|| Stop::harness("this program knows no way to clients"))?;
+        let reach = reach.ok_or_else(|| WorkloadError::harness("this program knows no way to clients"))?;
         let parts = parts(threads, spec.clients.len() as u64);
         let one = &|(host, threads): (&String, &Range<u64>)| {
             let sessions = threads.end - threads.start;
@@ -77,9 +77,9 @@ impl Fleet {
         };
         let each = spec.clients.iter().zip(&parts);
         // Each takes some round trips, and a program may have to be read there.
-        let members: Result<Vec<Member>, Stop> = std::thread::scope(|scope| {
+        let members: Result<Vec<Member>, WorkloadError> = std::thread::scope(|scope| {
             let starts: Vec<_> = each.map(|part| scope.spawn(move || one(part))).collect();
-            let gone = || Err(Stop::harness("a thread has ended before its work"));
+            let gone = || Err(WorkloadError::harness("a thread has ended before its work"));
             starts.into_iter().map(|start| start.join().unwrap_or_else(|_| gone())).collect()
         });
         Ok(Some(Fleet::new(members?, SILENCE)))
@@ -90,13 +90,13 @@ impl Fleet {
     }
 
     /// Has all open sessions on what was made on the server; `loaded` is the number of records if it was loaded anew.
-    pub fn open(&mut self, made: &Made, loaded: Option<u64>) -> Result<(), Stop> {
+    pub fn open(&mut self, made: &Made, loaded: Option<u64>) -> Result<(), WorkloadError> {
         self.send(&Order::Open { made: made.clone(), loaded })?;
         self.each(|told| matches!(told, Told::Opened).then_some(())).map(drop)
     }
 
     /// Has all do a round of the phase with this name.
-    pub fn round(&mut self, round: Round, phase: &str, is_closed: bool) -> Result<Rounded, Stop> {
+    pub fn round(&mut self, round: Round, phase: &str, is_closed: bool) -> Result<Rounded, WorkloadError> {
         self.send(&Order::Round(round))?;
         self.each(|told| matches!(told, Told::Ready).then_some(()))?;
         let began = self.start()?;
@@ -128,7 +128,7 @@ impl Fleet {
     }
 
     /// Has all start at one moment, each by its own clock.
-    fn start(&mut self) -> Result<Instant, Stop> {
+    fn start(&mut self) -> Result<Instant, WorkloadError> {
         let (base, silence) = (self.base, self.silence);
         let offsets =
             self.members.iter_mut().map(|one| one.offset(base, silence)).collect::<Result<Vec<_>, _>>()?;
@@ -144,7 +144,7 @@ impl Fleet {
     }
 
     /// Receives each client's measurements, with its first thread and their number.
-    pub fn finish(&mut self) -> Result<Vec<(Range<usize>, All)>, Stop> {
+    pub fn finish(&mut self) -> Result<Vec<(Range<usize>, All)>, WorkloadError> {
         self.send(&Order::Finish)?;
         let all = self.each(|told| match told {
             Told::Finished(all) => Some(*all),
@@ -155,7 +155,7 @@ impl Fleet {
     }
 
     /// The error of the client with this thread.
-    pub fn error(&self, thread: usize, why: &str) -> Stop {
+    pub fn error(&self, thread: usize, why: &str) -> WorkloadError {
         let member = self.members.iter().find(|member| member.threads.contains(&(thread as u64)));
         of_client(member.map_or("?", |member| &member.host), why)
     }
@@ -166,12 +166,12 @@ impl Fleet {
         self.members.into_iter().map(report).collect()
     }
 
-    fn send(&mut self, order: &Order) -> Result<(), Stop> {
+    fn send(&mut self, order: &Order) -> Result<(), WorkloadError> {
         self.members.iter_mut().try_for_each(|member| member.send(order))
     }
 
     /// Waits for a message from each. All are heard meanwhile, so that a failure is reported at once.
-    fn each<T>(&mut self, wanted: impl Fn(Told) -> Option<T>) -> Result<Vec<T>, Stop> {
+    fn each<T>(&mut self, wanted: impl Fn(Told) -> Option<T>) -> Result<Vec<T>, WorkloadError> {
         let mut said: Vec<Option<T>> = self.members.iter().map(|_| None).collect();
         self.members.iter_mut().for_each(|member| member.heard = Instant::now());
         while said.iter().any(Option::is_none) {
@@ -199,12 +199,12 @@ impl Member {
         Member { host: host.to_owned(), threads, link, heard: Instant::now(), report, phases: Vec::new() }
     }
 
-    fn send(&mut self, order: &Order) -> Result<(), Stop> {
+    fn send(&mut self, order: &Order) -> Result<(), WorkloadError> {
         self.link.send(order).map_err(|why| of_client(&self.host, &why))
     }
 
     /// The next message within a time, keep-alives aside.
-    fn next(&mut self, within: Duration, silence: Duration) -> Result<Option<Told>, Stop> {
+    fn next(&mut self, within: Duration, silence: Duration) -> Result<Option<Told>, WorkloadError> {
         match self.link.next(within).map_err(|why| of_client(&self.host, &why))? {
             None if self.heard.elapsed() > silence => {
                 let why = format!("it does not answer: it has said nothing for {silence:?}");
@@ -212,7 +212,7 @@ impl Member {
             }
             None => Ok(None),
             Some(Told::Failed { reason, message }) => {
-                Err(Stop { failure: reason, ..of_client(&self.host, &message) })
+                Err(WorkloadError { failure: reason, ..of_client(&self.host, &message) })
             }
             Some(told) => {
                 self.heard = Instant::now();
@@ -221,7 +221,7 @@ impl Member {
         }
     }
 
-    fn offset(&mut self, base: Instant, silence: Duration) -> Result<Offset, Stop> {
+    fn offset(&mut self, base: Instant, silence: Duration) -> Result<Offset, WorkloadError> {
         let (mut pings, begun) = (Vec::with_capacity(PINGS.end), Instant::now());
         self.heard = begun;
         while pings.len() < PINGS.start || (pings.len() < PINGS.end && begun.elapsed() < PINGING) {
@@ -240,7 +240,7 @@ impl Member {
     }
 
     /// Whether the results are for its threads.
-    fn check(&self, did: &Did) -> Result<(), Stop> {
+    fn check(&self, did: &Did) -> Result<(), WorkloadError> {
         let right = did.records.len() as u64 == self.report.sessions;
         if right { Ok(()) } else { Err(of_client(&self.host, "it reported threads that are not its own")) }
     }
@@ -315,8 +315,8 @@ fn nanoseconds(base: Instant, at: Instant) -> u64 {
     at.saturating_duration_since(base).as_nanos() as u64
 }
 
-fn of_client(host: &str, why: &str) -> Stop {
-    Stop::harness(format!("the client {host}: {why}"))
+fn of_client(host: &str, why: &str) -> WorkloadError {
+    WorkloadError::harness(format!("the client {host}: {why}"))
 }
 
 #[cfg(test)]

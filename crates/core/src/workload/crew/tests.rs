@@ -24,20 +24,20 @@ struct Made {
 }
 
 impl Lane<u64, u64> for Made {
-    type Failed = Stop;
+    type Failed = WorkloadError;
 
-    fn round(&mut self, handle: &mut u64, order: u64, approach: Approach<'_>) -> Result<Part, Stop> {
+    fn round(&mut self, handle: &mut u64, order: u64, approach: Approach<'_>) -> Result<Part, WorkloadError> {
         self.rounds += 1;
         *handle += order;
         match self.way {
-            Way::FailsBefore => return Err(Stop::harness("it failed before")),
+            Way::FailsBefore => return Err(WorkloadError::harness("it failed before")),
             Way::PanicsBefore => panic!("as planned"),
             _ => {}
         }
         let started = approach.cross()?;
         let (begin, mut pacer) = started.begin(Rate::PerSecond(1));
         match self.way {
-            Way::Fails => return Err(Stop::harness("it failed")),
+            Way::Fails => return Err(WorkloadError::harness("it failed")),
             Way::Panics => panic!("as planned"),
             Way::NeverEnds => while started.goes_on(begin, None) {},
             Way::Waits => {
@@ -53,7 +53,7 @@ impl Lane<u64, u64> for Made {
     }
 }
 
-fn rounds(ways: &[Way]) -> (Result<Elapsed, Stop>, u64) {
+fn rounds(ways: &[Way]) -> (Result<Elapsed, WorkloadError>, u64) {
     let lanes: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
     let (clock, opened) = (Clock::new(), AtomicU64::new(0));
     let open = || Ok(Box::new(opened.fetch_add(1, Ordering::Relaxed)));
@@ -111,7 +111,7 @@ fn a_thread_whose_handle_can_not_be_opened_ends_it() {
     let lanes: Vec<_> = [Way::Ends; 3].map(|way| Mutex::new(Made { way, rounds: 0 })).into();
     let (clock, opened) = (Clock::new(), AtomicU64::new(0));
     let open = || match opened.fetch_add(1, Ordering::Relaxed) {
-        2 => Err(Stop::harness("no more")),
+        2 => Err(WorkloadError::harness("no more")),
         number => Ok(Box::new(number)),
     };
     let done = with(&clock, &lanes, open, |_| Ok(()), |crew| crew.round(1));

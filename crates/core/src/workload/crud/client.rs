@@ -27,8 +27,8 @@ use crate::workload::on_store::{find, unsupported_or_failed};
 use crate::workload::operation::Operation;
 use crate::workload::pacer::wait_until;
 use crate::workload::phase::Goal;
-use crate::workload::spec::{Asked, Ended};
-use crate::workload::stop::Stop;
+use crate::workload::spec::{TrialContext, TrialError};
+use crate::workload::stop::WorkloadError;
 
 /// How long before the start threads are woken up.
 const AWAKE_NS: f64 = 3_000_000.0;
@@ -36,15 +36,15 @@ const AWAKE_NS: f64 = 3_000_000.0;
 const TELLING: Duration = Duration::from_millis(300);
 
 /// Follows the trial's orders until there are no more, with these threads. Stops at the first thing that goes wrong.
-pub fn serve(asked: &Asked<'_>, threads: Range<u64>, wire: &dyn Wire) -> Result<(), Ended> {
-    let Asked { stores, spec, .. } = *asked;
+pub fn serve(asked: &TrialContext<'_>, threads: Range<u64>, wire: &dyn Wire) -> Result<(), TrialError> {
+    let TrialContext { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let clock = Clock::new();
     let records = trial::records(spec, None)?;
     let plan = trial::crud(spec, &CrudParameters::of(&spec.parameters));
     let one = |thread| plan.share(thread, &records, &clock, store.capabilities.keeps).map(Mutex::new);
-    let shares = threads.clone().map(one).collect::<Result<Vec<_>, _>>().map_err(Ended::harness)?;
-    let series = Series::new(shares.len()).map_err(Ended::harness)?.kept();
+    let shares = threads.clone().map(one).collect::<Result<Vec<_>, _>>().map_err(TrialError::harness)?;
+    let series = Series::new(shares.len()).map_err(TrialError::harness)?.kept();
     let shared = Shared { plan: &plan, records: &records, clock: &clock, series, first: threads.start };
     let client =
         Client { shared, shares: Shares(shares), gate: Edge::new(&clock, wire), wire, clock: &clock };
@@ -56,14 +56,14 @@ pub fn serve(asked: &Asked<'_>, threads: Range<u64>, wire: &dyn Wire) -> Result<
                 loaded.into_iter().for_each(|count| client.shares.all_loaded(count));
                 let store = open_made(open, &options, &made)?;
                 let next = client.while_open(store.as_ref())?;
-                store.close().map_err(|error| Stop::store("closing the store", &error))?;
+                store.close().map_err(|error| WorkloadError::store("closing the store", &error))?;
                 next
             }
             Order::Finish => {
                 wire.say(&Told::Finished(Box::new(client.all()?)));
                 wire.hear()
             }
-            Order::Ping | Order::Round(_) | Order::Start { .. } => return Err(Ended::harness(OUT_OF_TURN)),
+            Order::Ping | Order::Round(_) | Order::Start { .. } => return Err(TrialError::harness(OUT_OF_TURN)),
         };
     }
     Ok(())
@@ -72,8 +72,8 @@ pub fn serve(asked: &Asked<'_>, threads: Range<u64>, wire: &dyn Wire) -> Result<
 const OUT_OF_TURN: &str = "it was given an order out of turn";
 
 /// Opens the store on what was made on the server. Nothing stays here: whoever made it drops it.
-fn open_made(open: OpenFn, options: &OpenOptions<'_>, made: &Made) -> Result<Box<dyn Store>, Ended> {
-    let failed = |error| Ended::harness(format!("using {}: {error}", options.directory.display()));
+fn open_made(open: OpenFn, options: &OpenOptions<'_>, made: &Made) -> Result<Box<dyn Store>, TrialError> {
+    let failed = |error| TrialError::harness(format!("using {}: {error}", options.directory.display()));
     fs::create_dir(options.directory).map_err(failed)?;
     let opened = made.keep(options.directory).map(|()| open(options));
     guard::remove_made(options.directory).map_err(failed)?;
@@ -90,7 +90,7 @@ struct Client<'a> {
 
 impl Client<'_> {
     /// Does rounds; gives the first other order.
-    fn while_open(&self, store: &dyn Store) -> Result<Option<Order>, Stop> {
+    fn while_open(&self, store: &dyn Store) -> Result<Option<Order>, WorkloadError> {
         let lanes = &self.shares.0;
         let line = StartingLine::new(lanes.len(), self.clock);
         let line = line.of_part(self.shared.first, self.shared.plan.threads, &self.gate);
@@ -120,10 +120,10 @@ impl Client<'_> {
         &'s self,
         Round { phase, operations, warm_up, until, live }: Round,
         line: &StartingLine<'_>,
-        work: impl FnOnce(share::Order<'s>) -> Result<Vec<Part>, Stop>,
-    ) -> Result<Did, Stop> {
+        work: impl FnOnce(share::Order<'s>) -> Result<Vec<Part>, WorkloadError>,
+    ) -> Result<Did, WorkloadError> {
         let Client { shared, shares, gate, clock, .. } = self;
-        let doing = shared.plan.doing(phase).ok_or_else(|| Stop::harness(OUT_OF_TURN))?;
+        let doing = shared.plan.doing(phase).ok_or_else(|| WorkloadError::harness(OUT_OF_TURN))?;
         let goal = Goal { doing, operations, warm_up, until };
         shared.series.begin();
         let timed_before = shares.timed();
@@ -148,11 +148,11 @@ impl Client<'_> {
             processors,
             cpu_share,
             busy_share,
-            seconds: shared.series.finish_packed().map_err(Stop::harness)?,
+            seconds: shared.series.finish_packed().map_err(WorkloadError::harness)?,
         })
     }
 
-    fn all(&self) -> Result<All, Stop> {
+    fn all(&self) -> Result<All, WorkloadError> {
         let recorder = self.shares.recorder_so_far()?;
         let kind = |operation: Operation| {
             let record = recorder.of(operation as usize);
@@ -167,8 +167,8 @@ impl Client<'_> {
         let (versions, seen_gone) = self.shares.take_versions();
         let versions = versions.iter().map(|versions| packed(versions)).collect::<Result<_, String>>();
         Ok(All {
-            kinds: kinds.map_err(Stop::harness)?,
-            versions: versions.map_err(Stop::harness)?,
+            kinds: kinds.map_err(WorkloadError::harness)?,
+            versions: versions.map_err(WorkloadError::harness)?,
             seen_gone,
         })
     }

@@ -15,14 +15,14 @@ use crate::workload::driver::{Recorder, Untimed};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::mix::Doing;
 use crate::workload::operation::Operation;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 const MIX: &str = "mix";
 
-pub fn open(fleet: &mut Fleet, bench: &Bench<'_>, anew: Option<u64>) -> Result<(), Stop> {
+pub fn open(fleet: &mut Fleet, bench: &Bench<'_>, anew: Option<u64>) -> Result<(), WorkloadError> {
     let made =
-        Made::of(bench.folder()).map_err(|error| Stop::harness(format!("reading what was made: {error}")));
-    let made = made?.ok_or_else(|| Stop::harness("the store is on no server that clients can reach"))?;
+        Made::of(bench.folder()).map_err(|error| WorkloadError::harness(format!("reading what was made: {error}")));
+    let made = made?.ok_or_else(|| WorkloadError::harness("the store is on no server that clients can reach"))?;
     fleet.open(&made, anew)
 }
 
@@ -31,7 +31,7 @@ pub fn round(
     shares: &Shares<'_>,
     phase: usize,
     Order { shared, goal, live }: Order<'_>,
-) -> Result<(Elapsed, Counters), Stop> {
+) -> Result<(Elapsed, Counters), WorkloadError> {
     let round = Round { phase, operations: goal.operations, warm_up: goal.warm_up, until: goal.until, live };
     let name = match goal.doing {
         Doing::One(operation) => operation.name(),
@@ -64,7 +64,7 @@ fn put(shares: &Shares<'_>, first: usize, did: &Did) -> Result<(), String> {
 }
 
 /// Takes the clients' measurements, and their records' versions.
-pub fn gather(fleet: &mut Fleet, shares: &Shares<'_>) -> Result<(), Stop> {
+pub fn gather(fleet: &mut Fleet, shares: &Shares<'_>) -> Result<(), WorkloadError> {
     for (threads, all) in fleet.finish()? {
         let first = threads.start;
         let taken = shares.0.get(threads).ok_or_else(|| "it has other threads".to_owned());

@@ -16,7 +16,7 @@ use crate::workload::mix::{Doing, Mix};
 use crate::workload::operation::Operation;
 use crate::workload::phase::Goal;
 use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta, largest_quantum};
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 use crate::workload::task::Crud;
 
 /// A round for all threads, in a store that holds `live` records.
@@ -81,7 +81,7 @@ impl Share<'_> {
         operations: u64,
         goes_on: impl Fn() -> bool,
         mut seconds: Option<&mut Seconds<'_>>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), WorkloadError> {
         in_quanta(operations, largest_quantum(shared.plan.rate), goes_on, |most| {
             let done = self.fill_quantum(shared.records, goal.doing, most, seconds.is_some());
             self.driver.run(session, &mut self.quantum)?;
@@ -143,7 +143,7 @@ impl Share<'_> {
 }
 
 impl<'o> Lane<dyn Session + '_, Order<'o>> for Share<'_> {
-    type Failed = Stop;
+    type Failed = WorkloadError;
 
     /// Warms up; then, with all others, does the timed part.
     fn round(
@@ -151,13 +151,13 @@ impl<'o> Lane<dyn Session + '_, Order<'o>> for Share<'_> {
         session: &mut (dyn Session + '_),
         order: Order<'o>,
         approach: Approach<'_>,
-    ) -> Result<Part, Stop> {
+    ) -> Result<Part, WorkloadError> {
         let Order { shared, goal, live } = order;
         let goal = goal.for_thread(self.thread, self.threads, live);
         let order = Order { goal, ..order };
         let latencies = self.driver.latencies(goal.doing.main());
         let mut seconds =
-            shared.series.thread((self.thread - shared.first) as usize, latencies).map_err(Stop::harness)?;
+            shared.series.thread((self.thread - shared.first) as usize, latencies).map_err(WorkloadError::harness)?;
         let warm_up = goal.warm_up.min(goal.operations);
         self.stretch(session, order, warm_up, || approach.goes_on(), None)?;
         let (calls_before, untimed_before) = (self.driver.calls_ns(), self.driver.untimed_ticks());
@@ -171,7 +171,7 @@ impl<'o> Lane<dyn Session + '_, Order<'o>> for Share<'_> {
         let pacer = self.driver.set_pacer(None);
         let behind_ticks = pacer.as_ref().map_or(0, |pacer| pacer.behind(end));
         done?;
-        seconds.finish(self.driver.latencies(goal.doing.main())).map_err(Stop::harness)?;
+        seconds.finish(self.driver.latencies(goal.doing.main())).map_err(WorkloadError::harness)?;
         Ok(Part {
             begin,
             end,

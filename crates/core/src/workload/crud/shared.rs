@@ -11,7 +11,7 @@ use crate::workload::audit::Expected;
 use crate::workload::crew::{held, own};
 use crate::workload::driver::{Recorder, Untimed};
 use crate::workload::operation::Operation;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 use crate::workload::task::Crud;
 
 pub struct Shared<'a> {
@@ -93,11 +93,11 @@ impl<'a> Shares<'a> {
         (versions, self.shares().map(|share| share.driver.seen_gone()).sum())
     }
 
-    pub(crate) fn recorder_so_far(&self) -> Result<Recorder, Stop> {
+    pub(crate) fn recorder_so_far(&self) -> Result<Recorder, WorkloadError> {
         Recorder::of_all(self.shares().map(|share| share.driver.recorder().clone()))
     }
 
-    pub fn recorder(self) -> Result<Recorder, Stop> {
+    pub fn recorder(self) -> Result<Recorder, WorkloadError> {
         Recorder::of_all(self.0.into_iter().map(|share| own(share).driver.finish()))
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn crud(threads: u64) -> Crud {
     }
 }
 
-pub(super) fn run(plan: &Crud, open: OpenFn) -> Result<Done, Stop> {
+pub(super) fn run(plan: &Crud, open: OpenFn) -> Result<Done, WorkloadError> {
     let size = SizeRange { from: 1, to: 300 };
     let records = Records::new(5, size, Pool::generate(Data::Incompressible, 5, size));
     let clock = Clock::new();

@@ -13,29 +13,29 @@ use crate::result::Measurements;
 use crate::store::{Capabilities, Guarantee, OpenFn, OpenOptions, StoreDef};
 use crate::workload::audit::{self, Reading};
 use crate::workload::clients::Fleet;
-use crate::workload::on_store::{OnStore, Settled, find, promised};
-use crate::workload::spec::{Asked, Ended, Spec};
+use crate::workload::on_store::{StoreTrial, SettledTrial, find, promised};
+use crate::workload::spec::{TrialContext, TrialError, Spec};
 
 /// Prepares all of the harness's memory, opens the store, drives it, measures.
-pub fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
-    let Asked { stores, spec, reach } = *asked;
+pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
+    let TrialContext { stores, spec, reach } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = promised(store, &spec.cell)?;
     let clock = Clock::new();
     let work = CrudParameters::of(&spec.parameters);
     let records = records(spec, work.text.as_deref())?;
     let crud = crud(spec, &work);
-    let mut prepared = crud.prepare(&records, &clock, store.capabilities.keeps).map_err(Ended::harness)?;
+    let mut prepared = crud.prepare(&records, &clock, store.capabilities.keeps).map_err(TrialError::harness)?;
     prepared.spread_over(Fleet::of(spec, reach, crud.threads)?);
     measure((store, open), spec.options(crud.threads), prepared, &records, promised, spec)
 }
 
 /// Fails when the files that values are made from can't be read.
-pub fn records(spec: &Spec, text: Option<&Path>) -> Result<Records, Ended> {
+pub fn records(spec: &Spec, text: Option<&Path>) -> Result<Records, TrialError> {
     let sizes = spec.cell.record_size();
     let pool = match text {
         Some(folder) if spec.cell.data() == crate::cell::Data::Compressible => {
-            Pool::from_directory(folder, sizes.span()).map_err(Ended::harness)?
+            Pool::from_directory(folder, sizes.span()).map_err(TrialError::harness)?
         }
         _ => Pool::generate(spec.cell.data(), spec.seed, sizes.span()),
     };
@@ -68,8 +68,8 @@ fn measure(
     records: &Records,
     promised: Guarantee,
     spec: &Spec,
-) -> Result<Measurements, Ended> {
-    let mut trial = OnStore::begin((store, open), options, Some(promised), spec)?;
+) -> Result<Measurements, TrialError> {
+    let mut trial = StoreTrial::begin((store, open), options, Some(promised), spec)?;
     let ran = prepared.run(&mut trial.bench)?;
     trial.worked()?;
     let Done { load, operations, stored, written, cache_emptied_by, acknowledged, expected, clients } =
@@ -80,7 +80,7 @@ fn measure(
     let open =
         (keeps && !persists).then(|| expected.audit(&mut trial.bench, records, Reading::Open)).transpose()?;
     trial.close()?;
-    let Settled { mut bench, measured } = trial;
+    let SettledTrial { mut bench, measured } = trial;
     let mut doubts =
         if keeps { audit::doubts(spec.cell.data(), &stored, &measured.disk) } else { Vec::new() };
     doubts.extend(fleet::doubts(&clients, &operations));

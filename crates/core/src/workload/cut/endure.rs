@@ -12,21 +12,21 @@ use super::record::prepare;
 use crate::store::{Batch, Session};
 use crate::workload::kill::steps::{self, record_key, record_value, step};
 use crate::workload::kill::{self, MOST_BYTES};
-use crate::workload::spec::{Asked, Ended};
+use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// Takes steps, and ends. Each result is reported before the next step: this process may not live to do so later.
 pub(super) fn endure(
-    asked: &Asked<'_>,
+    asked: &TrialContext<'_>,
     count: u64,
-    tell: impl Fn(&CutTold) -> Result<(), Ended>,
-) -> Result<Infallible, Ended> {
-    let disk = asked.spec.disk.as_deref().ok_or_else(|| Ended::harness("no disk has the fault"))?;
+    tell: impl Fn(&CutTold) -> Result<(), TrialError>,
+) -> Result<Infallible, TrialError> {
+    let disk = asked.spec.disk.as_deref().ok_or_else(|| TrialError::harness("no disk has the fault"))?;
     prepare(asked, false)?;
     let before_bytes = free(asked)?;
     let store = open(asked, false, Step::Opening)?;
-    let opened = logged(disk)?.ok_or_else(|| Ended::harness("the disk keeps no log"))?;
+    let opened = logged(disk)?.ok_or_else(|| TrialError::harness("the disk keeps no log"))?;
     let opening_bytes = before_bytes.saturating_sub(free(asked)?);
     let mut told = Endured { opened, opening_bytes, ..Endured::default() };
     let mut session = kill::session(&*store)?;
@@ -42,13 +42,13 @@ pub(super) fn endure(
     Err(kill::die())
 }
 
-fn free(asked: &Asked<'_>) -> Result<u64, Ended> {
-    let room = rustix::fs::statvfs(&asked.spec.directory).map_err(Ended::harness)?;
+fn free(asked: &TrialContext<'_>) -> Result<u64, TrialError> {
+    let room = rustix::fs::statvfs(&asked.spec.directory).map_err(TrialError::harness)?;
     Ok(room.f_bfree * room.f_frsize)
 }
 
 /// Checks what is left of steps, each acknowledged or not; the last may have been under way.
-pub(super) fn look_after(asked: &Asked<'_>, acknowledged: &[bool]) -> Result<CutTold, Ended> {
+pub(super) fn look_after(asked: &TrialContext<'_>, acknowledged: &[bool]) -> Result<CutTold, TrialError> {
     let batch = batch(asked, false)?;
     look_by(asked, false, |store| {
         let mut session = kill::session(store)?;
@@ -74,14 +74,14 @@ fn allowed(acknowledged: &[bool]) -> BTreeMap<u64, Vec<Option<u64>>> {
 }
 
 /// Checks each record against its last acknowledged write, and what failed since.
-fn read(session: &mut dyn Session, acknowledged: &[bool], batch: Batch) -> Result<Held, Stop> {
+fn read(session: &mut dyn Session, acknowledged: &[bool], batch: Batch) -> Result<Held, WorkloadError> {
     let mut of_batches: BTreeMap<u64, Vec<bool>> = BTreeMap::new();
     for (record, values) in allowed(acknowledged) {
         let key = record_key(record);
         let mut found = None;
         session
             .get(key.as_bytes(), &mut |value| found = Some(value.to_vec()))
-            .map_err(|error| Stop::store(&format!("reading the record {key}"), &error))?;
+            .map_err(|error| WorkloadError::store(&format!("reading the record {key}"), &error))?;
         let of = |value: &Option<u64>| value.map(|number| record_value(record, number, MOST_BYTES));
         if !values.iter().any(|value| of(value) == found) {
             let found = found.map_or("is missing".to_owned(), |value| {

@@ -6,7 +6,7 @@ use super::told;
 use crate::store::{Batch, Session};
 use crate::workload::kill::MOST_BYTES;
 use crate::workload::kill::steps::{self, record_key, record_value, step};
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// The state of one session's records.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ fn history(lane: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
 }
 
 /// Reads all records that a session's begun steps touched.
-pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batch) -> Result<Held, Stop> {
+pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batch) -> Result<Held, WorkloadError> {
     // Whether the first n steps explain what was found, for each n.
     let mut explains = vec![true; begun as usize + 1];
     // Allows removed records to be there.
@@ -48,7 +48,7 @@ pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batc
         let mut value = None;
         session
             .get(key.as_bytes(), &mut |found| value = Some(found.to_vec()))
-            .map_err(|error| Stop::store(&format!("reading the record {key}"), &error))?;
+            .map_err(|error| WorkloadError::store(&format!("reading the record {key}"), &error))?;
         let is_of = |(number, leaves): &(u64, bool), value: &[u8]| {
             *leaves && value == record_value(record, steps::of_session(lane, *number), MOST_BYTES)
         };

@@ -8,15 +8,15 @@ use super::opened::{batch, logged, open};
 use crate::result::StateFinding;
 use crate::store::Store;
 use crate::workload::kill::{self, MOST_BYTES, steps};
-use crate::workload::spec::{Asked, Ended};
+use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// The session of inserts after a cut, whose steps nobody has taken.
 const NOBODY: u64 = 4_000;
 
 /// Checks a state in which each session had begun this number of steps.
-pub(super) fn look(asked: &Asked<'_>, begun: &[u64], made: bool) -> Result<CutTold, Ended> {
+pub(super) fn look(asked: &TrialContext<'_>, begun: &[u64], made: bool) -> Result<CutTold, TrialError> {
     let batch = batch(asked, made)?;
     look_by(asked, made, |store| {
         let mut session = kill::session(store)?;
@@ -26,10 +26,10 @@ pub(super) fn look(asked: &Asked<'_>, begun: &[u64], made: bool) -> Result<CutTo
 
 /// Opens a store, checks its content by `read`, and has it take a new record.
 pub(super) fn look_by(
-    asked: &Asked<'_>,
+    asked: &TrialContext<'_>,
     made: bool,
-    read: impl Fn(&dyn Store) -> Result<Vec<Held>, Stop>,
-) -> Result<CutTold, Ended> {
+    read: impl Fn(&dyn Store) -> Result<Vec<Held>, WorkloadError>,
+) -> Result<CutTold, TrialError> {
     let mut looked = Looked {
         finding: StateFinding::Held,
         kept: Vec::new(),
@@ -44,7 +44,7 @@ pub(super) fn look_by(
     let start = Instant::now();
     let mut store = match open(asked, made, Step::Reopening) {
         Ok(store) => store,
-        Err(Ended::Failed(stop)) => return found(looked, or_full(StateFinding::Refused), stop.message),
+        Err(TrialError::Failed(stop)) => return found(looked, or_full(StateFinding::Refused), stop.message),
         Err(unsupported) => return Err(unsupported),
     };
     looked.open_ns = Some(start.elapsed().as_nanos() as u64);
@@ -72,12 +72,12 @@ pub(super) fn look_by(
     }
 }
 
-fn is_full(asked: &Asked<'_>) -> bool {
+fn is_full(asked: &TrialContext<'_>) -> bool {
     rustix::fs::statvfs(&asked.spec.directory).is_ok_and(|room| room.f_bavail == 0)
 }
 
 /// Checks that a store takes a new record, closes, opens again, and has it; else gives why not.
-fn works_on(asked: &Asked<'_>, made: bool, store: Box<dyn Store>) -> Result<(), String> {
+fn works_on(asked: &TrialContext<'_>, made: bool, store: Box<dyn Store>) -> Result<(), String> {
     let number = steps::of_session(NOBODY, 0);
     let (key, value) = (steps::record_key(number), steps::record_value(number, number, MOST_BYTES));
     let told = |what: &str, error: &dyn std::fmt::Display| format!("{what} after the cut: {error}");
@@ -88,8 +88,8 @@ fn works_on(asked: &Asked<'_>, made: bool, store: Box<dyn Store>) -> Result<(), 
     }
     store.close().map_err(|error| told("closing", &error))?;
     let store = open(asked, made, Step::Reopening).map_err(|ended| match ended {
-        Ended::Failed(stop) => format!("after the cut and a new record: {}", stop.message),
-        Ended::Unsupported(message) => message,
+        TrialError::Failed(stop) => format!("after the cut and a new record: {}", stop.message),
+        TrialError::Unsupported(message) => message,
     })?;
     let mut is_there = false;
     {

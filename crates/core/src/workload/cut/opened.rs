@@ -8,24 +8,24 @@ use super::in_place;
 use crate::store::{Batch, Store};
 use crate::workload::kill;
 use crate::workload::on_store;
-use crate::workload::spec::{Asked, Ended};
+use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;
 
 /// Opens the check's store, or the made one that writes in place.
-pub(super) fn open(asked: &Asked<'_>, made: bool, step: Step) -> Result<Box<dyn Store>, Ended> {
+pub(super) fn open(asked: &TrialContext<'_>, made: bool, step: Step) -> Result<Box<dyn Store>, TrialError> {
     if made {
         return in_place::open(&asked.spec.directory).map_err(on_store::unsupported_or_failed);
     }
     kill::open(asked, step)
 }
 
-pub(super) fn batch(asked: &Asked<'_>, made: bool) -> Result<Batch, Ended> {
+pub(super) fn batch(asked: &TrialContext<'_>, made: bool) -> Result<Batch, TrialError> {
     let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
     Ok(if made { Batch::Atomic } else { def.capabilities.batch })
 }
 
 /// The entries of a disk's log so far; `None` without a log.
-pub(super) fn logged(disk: &Path) -> Result<Option<u64>, Ended> {
-    let counts = counts::read(disk).map_err(|error| Ended::harness(format!("asking the disk: {error}")))?;
+pub(super) fn logged(disk: &Path) -> Result<Option<u64>, TrialError> {
+    let counts = counts::read(disk).map_err(|error| TrialError::harness(format!("asking the disk: {error}")))?;
     Ok(counts.logged)
 }

@@ -13,20 +13,20 @@ use crate::kernel::system;
 use crate::store::Store;
 use crate::workload::kill::{self, MOST_BYTES, steps};
 use crate::workload::on_store;
-use crate::workload::spec::{Asked, Ended};
+use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// Records this number of steps in all, and ends.
 pub(super) fn record(
-    asked: &Asked<'_>,
+    asked: &TrialContext<'_>,
     count: u64,
     sessions: u64,
     made: bool,
-    tell: impl Fn(&CutTold) -> Result<(), Ended>,
-) -> Result<Infallible, Ended> {
+    tell: impl Fn(&CutTold) -> Result<(), TrialError>,
+) -> Result<Infallible, TrialError> {
     let disk =
-        asked.spec.disk.as_deref().ok_or_else(|| Ended::harness("no disk logs what is asked of it"))?;
+        asked.spec.disk.as_deref().ok_or_else(|| TrialError::harness("no disk logs what is asked of it"))?;
     prepare(asked, made)?;
     let log = Log(disk);
     let began = log.length()?;
@@ -39,7 +39,7 @@ pub(super) fn record(
     // The second time there are files to be changed in place.
     for part in [each / 3..each * 2 / 3, each * 2 / 3..each] {
         let before = log.length()?;
-        store.settle().map_err(|error| Stop::store("settling", &error))?;
+        store.settle().map_err(|error| WorkloadError::store("settling", &error))?;
         settling.push((before, log.length()?));
         let more = taking.sessions(sessions, part)?;
         all.iter_mut().zip(more).for_each(|(marks, more)| marks.extend(more));
@@ -49,20 +49,20 @@ pub(super) fn record(
 }
 
 /// Makes a server's files, as an administrator does long before: they are synced when it is opened.
-pub(super) fn prepare(asked: &Asked<'_>, made: bool) -> Result<(), Ended> {
+pub(super) fn prepare(asked: &TrialContext<'_>, made: bool) -> Result<(), TrialError> {
     let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
     let Some(server) = def.server.filter(|_| !made) else { return Ok(()) };
     (server.prepare)(&asked.spec.options(1)).map_err(on_store::unsupported_or_failed)?;
-    let folder = File::open(&asked.spec.directory).map_err(Ended::harness)?;
-    system::sync_file_system(&folder).map_err(Ended::harness)
+    let folder = File::open(&asked.spec.directory).map_err(TrialError::harness)?;
+    system::sync_file_system(&folder).map_err(TrialError::harness)
 }
 
 #[derive(Clone, Copy)]
 struct Log<'d>(&'d Path);
 
 impl Log<'_> {
-    fn length(self) -> Result<u64, Ended> {
-        logged(self.0)?.ok_or_else(|| Ended::harness("the disk keeps no log"))
+    fn length(self) -> Result<u64, TrialError> {
+        logged(self.0)?.ok_or_else(|| TrialError::harness("the disk keeps no log"))
     }
 }
 
@@ -74,7 +74,7 @@ struct Taking<'a> {
 }
 
 impl Taking<'_> {
-    fn sessions(self, sessions: u64, numbers: Range<u64>) -> Result<Vec<Vec<Mark>>, Ended> {
+    fn sessions(self, sessions: u64, numbers: Range<u64>) -> Result<Vec<Vec<Mark>>, TrialError> {
         if sessions == 1 {
             return Ok(vec![self.steps(0, numbers)?]);
         }
@@ -86,20 +86,20 @@ impl Taking<'_> {
             let threads: Vec<_> = (0..sessions).map(spawn).collect();
             let ended = threads.into_iter().map(|thread| match thread.join() {
                 Ok(ended) => ended,
-                Err(_) => Err(Ended::harness("a session of the cut check panicked")),
+                Err(_) => Err(TrialError::harness("a session of the cut check panicked")),
             });
             ended.collect::<Vec<_>>().into_iter().collect()
         })
     }
 
-    fn steps(self, lane: u64, numbers: Range<u64>) -> Result<Vec<Mark>, Ended> {
+    fn steps(self, lane: u64, numbers: Range<u64>) -> Result<Vec<Mark>, TrialError> {
         let mut session = kill::session(self.store)?;
         let now_ns = || self.start.elapsed().as_nanos() as u64;
         let mut marks = Vec::with_capacity(numbers.clone().count());
         for number in numbers {
             let (before, began_ns) = (self.log.length()?, now_ns());
             steps::take(&mut *session, steps::of_session(lane, number), MOST_BYTES)
-                .map_err(|error| Stop::store(&format!("step {number} of the cut check"), &error))?;
+                .map_err(|error| WorkloadError::store(&format!("step {number} of the cut check"), &error))?;
             let ended_ns = now_ns();
             marks.push(Mark { before, after: self.log.length()?, began_ns, ended_ns });
         }

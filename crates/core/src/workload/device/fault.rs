@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::axis::device::values::{BLOCK_BYTES, SECTOR_BYTES};
 use crate::units::exact_bytes;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// Why a combination can't be measured, here or anywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,8 +153,8 @@ impl std::error::Error for Error {
     }
 }
 
-impl From<Stop> for Error {
-    fn from(stop: Stop) -> Error {
+impl From<WorkloadError> for Error {
+    fn from(stop: WorkloadError) -> Error {
         Error::Harness(stop.message)
     }
 }

@@ -9,12 +9,12 @@ use crate::measure::probe::Probe;
 use crate::result::{Failure, Measurements, OperationResult, PhaseRequests, LeftOutReason};
 use crate::store::Guarantee;
 use crate::units::parse_bytes;
-use crate::workload::bare::{Bare, nanoseconds, operation};
+use crate::workload::bare::{BareTrial, nanoseconds, operation};
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::parameter::Parameters;
-use crate::workload::spec::{Asked, Ended};
-use crate::workload::stop::Stop;
+use crate::workload::spec::{TrialContext, TrialError};
+use crate::workload::stop::WorkloadError;
 
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "device",
@@ -97,12 +97,12 @@ fn time(case: &Case<'_>, probe: &Probe) -> Time {
     Time::of(OVERHEAD_S + laid_out_s + work_s, 0.0)
 }
 
-fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
+fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let asked = asked.spec;
     let spec = spec(&asked.cell, &asked.parameters, asked.seed);
     let clock = Clock::new();
     let prepared = Prepared::new(&spec, &asked.directory).map_err(ended)?;
-    let mut trial = Bare::begin(asked)?;
+    let mut trial = BareTrial::begin(asked)?;
     let measured = prepared.measure(&clock).map_err(ended)?;
     trial.worked()?;
     let durable = spec.io.is_dsync() || matches!(spec.sync, Sync::Each(_, 0 | 1));
@@ -113,7 +113,7 @@ fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
 }
 
 /// Reads or writes, each with its sync; and syncs alone.
-fn operations(spec: &Spec, measured: &super::Measured) -> Result<Vec<OperationResult>, Ended> {
+fn operations(spec: &Spec, measured: &super::Measured) -> Result<Vec<OperationResult>, TrialError> {
     let name = if spec.pattern.writes() { "write" } else { "read" };
     let mut operations = vec![OperationResult {
         rate_over_ns: Some(nanoseconds(measured.wall)),
@@ -134,14 +134,14 @@ fn phase_disk(measured: &super::Measured) -> Option<PhaseRequests> {
     Some(PhaseRequests { operations: measured.operations, requests: measured.disk.clone()? })
 }
 
-fn ended(error: Error) -> Ended {
+fn ended(error: Error) -> TrialError {
     let failure = match &error {
-        Error::Unsupported(unsupported) => return Ended::Unsupported(unsupported.to_string()),
+        Error::Unsupported(unsupported) => return TrialError::Unsupported(unsupported.to_string()),
         error if error.is_disk_full() => Failure::DiskFull,
         Error::Harness(_) => Failure::Harness,
         _ => Failure::Store,
     };
-    Ended::Failed(Stop { failure, message: error.to_string(), operation: None })
+    TrialError::Failed(WorkloadError { failure, message: error.to_string(), operation: None })
 }
 
 #[cfg(test)]

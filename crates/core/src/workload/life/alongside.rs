@@ -17,7 +17,7 @@ use crate::result::{self, WrittenRecords};
 use crate::store::{OpenFn, OpenOptions, Session, Store};
 use crate::units::grouped;
 use crate::workload::crew;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// A batch has one record for this many of the set.
 const BATCH_SHARE: u64 = 10;
@@ -97,7 +97,7 @@ impl<'a> Alongside<'a> {
     }
 
     /// Whether the empty store has a backup, if one is to be made.
-    pub(crate) fn is_possible(&self, store: &dyn Store) -> Result<bool, Stop> {
+    pub(crate) fn is_possible(&self, store: &dyn Store) -> Result<bool, WorkloadError> {
         if self.work == Work::Batch {
             return Ok(true);
         }
@@ -107,7 +107,7 @@ impl<'a> Alongside<'a> {
     }
 
     /// Does `steps` during the work, and waits for the end of both.
-    pub fn over<T>(&mut self, store: &dyn Store, steps: impl FnOnce() -> Result<T, Stop>) -> Result<T, Stop> {
+    pub fn over<T>(&mut self, store: &dyn Store, steps: impl FnOnce() -> Result<T, WorkloadError>) -> Result<T, WorkloadError> {
         self.remove_backup()?;
         let this = &*self;
         let (done, steps_ended, turn) = thread::scope(|scope| {
@@ -115,7 +115,7 @@ impl<'a> Alongside<'a> {
             let done = steps();
             let ended = Instant::now();
             let turn =
-                turn.join().unwrap_or_else(|_| Err(Stop::harness("the work next to the steps panicked")));
+                turn.join().unwrap_or_else(|_| Err(WorkloadError::harness("the work next to the steps panicked")));
             (done, ended, turn)
         });
         let (done, turn) = (done?, turn?);
@@ -149,12 +149,12 @@ impl<'a> Alongside<'a> {
         WrittenRecords { records, key_bytes: records * KEY_BYTES as u64, value_bytes: value_bytes as u64 * turns }
     }
 
-    fn turn(&self, store: &dyn Store) -> Result<Turn, Stop> {
+    fn turn(&self, store: &dyn Store) -> Result<Turn, WorkloadError> {
         let before = syncs::of_this_thread();
         let (by, began, ended) = match self.work {
             Work::Backup => {
                 let (made, began, ended) = self.timed(|| self.back_up(store));
-                let by = made?.ok_or_else(|| Stop::harness("the store has no backup any more"))?;
+                let by = made?.ok_or_else(|| WorkloadError::harness("the store has no backup any more"))?;
                 (by.to_owned(), began, ended)
             }
             Work::Batch => self.batch(store)?,
@@ -172,11 +172,11 @@ impl<'a> Alongside<'a> {
         (done, began, ended)
     }
 
-    fn back_up(&self, store: &dyn Store) -> Result<Option<&'static str>, Stop> {
-        store.back_up(&self.backup).map_err(|error| Stop::store("making a backup", &error))
+    fn back_up(&self, store: &dyn Store) -> Result<Option<&'static str>, WorkloadError> {
+        store.back_up(&self.backup).map_err(|error| WorkloadError::store("making a backup", &error))
     }
 
-    fn remove_backup(&self) -> Result<(), Stop> {
+    fn remove_backup(&self) -> Result<(), WorkloadError> {
         match fs::symlink_metadata(&self.backup) {
             Ok(_) => {
                 guard::remove_made(&self.backup).map_err(|error| failed("deleting", &self.backup, &error))
@@ -186,25 +186,25 @@ impl<'a> Alongside<'a> {
     }
 
     /// Times inserting a batch, and removes it.
-    fn batch(&self, store: &dyn Store) -> Result<(String, Instant, Instant), Stop> {
+    fn batch(&self, store: &dyn Store) -> Result<(String, Instant, Instant), WorkloadError> {
         let mut session = crew::session(store)?;
         let records: Vec<(&[u8], &[u8])> =
             self.batch.iter().map(|(key, value)| (&key[..], &value[..])).collect();
         let (done, began, ended) = self.timed(|| session.insert_batch(&records));
-        done.map_err(|error| Stop::store("inserting a large batch", &error))?;
+        done.map_err(|error| WorkloadError::store("inserting a large batch", &error))?;
         let keys: Vec<&[u8]> = records.iter().map(|(key, _)| *key).collect();
-        session.remove_batch(&keys).map_err(|error| Stop::store("removing a large batch", &error))?;
+        session.remove_batch(&keys).map_err(|error| WorkloadError::store("removing a large batch", &error))?;
         Ok((format!("a batch of {}", grouped(records.len() as u64)), began, ended))
     }
 
     /// Checks that the last backup, if any, is a store with the set's records, and deletes it. Fails when it can't be opened, or
     /// lacks records, or has wrong ones.
-    pub fn finish<'s>(self, parts: impl IntoIterator<Item = &'s Set>) -> Result<result::Alongside, Stop> {
+    pub fn finish<'s>(self, parts: impl IntoIterator<Item = &'s Set>) -> Result<result::Alongside, WorkloadError> {
         if self.work == Work::Backup {
             let options = OpenOptions { directory: &self.backup, ..self.options.clone() };
-            let store = (self.open)(&options).map_err(|error| Stop::store("opening the backup", &error))?;
+            let store = (self.open)(&options).map_err(|error| WorkloadError::store("opening the backup", &error))?;
             self.check(&*store, parts)?;
-            store.close().map_err(|error| Stop::store("closing the backup", &error))?;
+            store.close().map_err(|error| WorkloadError::store("closing the backup", &error))?;
             self.remove_backup()?;
         }
         Ok(self.seen)
@@ -212,9 +212,9 @@ impl<'a> Alongside<'a> {
 
     /// Checks a backup's number of records, and a sample against what they were at any time. If records are replaced, each thread
     /// may have been between removing one and inserting another; a log's go later, 100 at once.
-    fn check<'s>(&self, backup: &dyn Store, parts: impl IntoIterator<Item = &'s Set>) -> Result<(), Stop> {
-        let wrong = |what: String| Stop::wrong_data(format!("the backup {what}"));
-        let count = backup.count().map_err(|error| Stop::store("counting the backup's records", &error))?;
+    fn check<'s>(&self, backup: &dyn Store, parts: impl IntoIterator<Item = &'s Set>) -> Result<(), WorkloadError> {
+        let wrong = |what: String| WorkloadError::wrong_data(format!("the backup {what}"));
+        let count = backup.count().map_err(|error| WorkloadError::store("counting the backup's records", &error))?;
         let replaces = self.churn.replaces();
         let (fewer, more) = if replaces { (self.threads, 101 * self.threads) } else { (0, 0) };
         if !(self.set.saturating_sub(fewer)..=self.set + more).contains(&count) {
@@ -241,12 +241,12 @@ impl<'a> Alongside<'a> {
         Ok(())
     }
 
-    fn has(&self, session: &mut dyn Session, index: u64, version: u8) -> Result<bool, Stop> {
+    fn has(&self, session: &mut dyn Session, index: u64, version: u8) -> Result<bool, WorkloadError> {
         let (key, mut value, mut is_right) = (self.records.key(index), Vec::new(), false);
         self.records.append_value(index, version, &mut value);
         session
             .get(&key, &mut |found| is_right = found == value)
-            .map_err(|error| Stop::store("reading the backup", &error))?;
+            .map_err(|error| WorkloadError::store("reading the backup", &error))?;
         Ok(is_right)
     }
 }
@@ -258,6 +258,6 @@ struct Turn {
     syncs: u64,
 }
 
-fn failed(doing: &str, path: &Path, error: &std::io::Error) -> Stop {
-    Stop::harness(format!("{doing} {}: {error}", path.display()))
+fn failed(doing: &str, path: &Path, error: &std::io::Error) -> WorkloadError {
+    WorkloadError::harness(format!("{doing} {}: {error}", path.display()))
 }

@@ -10,7 +10,7 @@ use crate::measure::latency::Latencies;
 use crate::result::{Burst, Pauses};
 use crate::shown::quoted;
 use crate::units::Percent;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// How many times as often steps begin in a burst.
 pub(crate) const BURST_TIMES: f64 = 10.0;
@@ -169,7 +169,7 @@ impl Seen {
     }
 
     /// The result of all threads, which took turns.
-    pub fn result(threads: Vec<Seen>) -> Result<Burst, Stop> {
+    pub fn result(threads: Vec<Seen>) -> Result<Burst, WorkloadError> {
         let bursts = || threads.iter().map(|seen| &seen.burst);
         let within = |of: fn(&Burst) -> u64| {
             together(&bursts().map(|burst| (of(burst), burst.steps)).collect::<Vec<_>>())
@@ -191,17 +191,17 @@ impl Seen {
             ..Burst::default()
         };
         let mut threads = threads.into_iter();
-        let first = threads.next().ok_or_else(|| Stop::harness("no thread sent bursts"))?;
+        let first = threads.next().ok_or_else(|| WorkloadError::harness("no thread sent bursts"))?;
         let Seen { schedule, mut latencies, mut pauses, .. } = first;
         for seen in threads {
-            latencies.merge(&seen.latencies).map_err(Stop::harness)?;
+            latencies.merge(&seen.latencies).map_err(WorkloadError::harness)?;
             pauses = pauses.zip(seen.pauses).map(|(all, more)| all.plus(more));
         }
         Ok(Burst {
             percent: schedule.percent,
             per_second: schedule.per_second,
             period_ns: schedule.period.as_nanos() as u64,
-            latency: latencies.summary().map_err(Stop::harness)?,
+            latency: latencies.summary().map_err(WorkloadError::harness)?,
             pauses,
             ..all
         })

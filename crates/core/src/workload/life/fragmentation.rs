@@ -7,19 +7,19 @@ use crate::measure::extents::{self, Lies};
 use crate::record::KEY_BYTES;
 use crate::result::FilePieces;
 use crate::store::Session;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 const SCANS: usize = 3;
 
 /// Scans all records several times; gives each scan's nanoseconds. Fails also when it shows fewer records than it has.
-pub fn scans(session: &mut dyn Session, records: u64, clock: &Clock) -> Result<Vec<u64>, Stop> {
+pub fn scans(session: &mut dyn Session, records: u64, clock: &Clock) -> Result<Vec<u64>, WorkloadError> {
     let scan = |_| {
         let (mut bytes, start) = (0, clock.now());
         let found = session.scan(&[0; KEY_BYTES], usize::MAX, &mut |_, value| bytes += value.len());
         let end = clock.now();
-        let found = found.map_err(|error| Stop::store("scanning all records", &error))? as u64;
+        let found = found.map_err(|error| WorkloadError::store("scanning all records", &error))? as u64;
         if found != records || bytes == 0 {
-            return Err(Stop::wrong_data(format!(
+            return Err(WorkloadError::wrong_data(format!(
                 "a scan of all records showed {found}, but there are {records}"
             )));
         }

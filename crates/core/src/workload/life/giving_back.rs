@@ -15,7 +15,7 @@ use crate::workload::audit::{self, Reading, Record, Sample};
 use crate::workload::bench::Bench;
 use crate::workload::crew;
 use crate::workload::loading::{Doing, Teller};
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// One record in this many is left.
 const LEFT: usize = 10;
@@ -65,7 +65,7 @@ impl<'r> Remains<'r> {
 
     /// Removes most records of the closed store, and has it reclaim the space, with others at work or without. It is closed
     /// afterwards. Fails also when its files can't be measured.
-    pub fn give_back(&mut self, bench: &mut Bench<'_>, work: &LifeParameters) -> Result<GivingBack, Stop> {
+    pub fn give_back(&mut self, bench: &mut Bench<'_>, work: &LifeParameters) -> Result<GivingBack, WorkloadError> {
         bench.reopen()?;
         let start = Instant::now();
         self.remove(bench, work.batch)?;
@@ -77,22 +77,22 @@ impl<'r> Remains<'r> {
         Ok(GivingBack { removed: self.removed.len() as u64, value_bytes, remove_ns, disk, compacted })
     }
 
-    fn remove(&self, bench: &Bench<'_>, batch: usize) -> Result<(), Stop> {
+    fn remove(&self, bench: &Bench<'_>, batch: usize) -> Result<(), WorkloadError> {
         let store = bench.store()?;
         let mut session = crew::session(store)?;
         let (mut teller, mut done) = (Teller::new(Doing::Removing, self.removed.len() as u64), 0);
         for some in self.removed.chunks(batch.max(1)) {
             let keys: Vec<Key> = some.iter().map(|(index, _)| self.records.key(*index)).collect();
             let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
-            session.remove_batch(&keys).map_err(|error| Stop::store("removing a batch", &error))?;
+            session.remove_batch(&keys).map_err(|error| WorkloadError::store("removing a batch", &error))?;
             done += some.len() as u64;
             teller.done(done);
         }
         drop(session);
-        store.settle().map_err(|error| Stop::store("settling", &error))
+        store.settle().map_err(|error| WorkloadError::store("settling", &error))
     }
 
-    fn compacted(&mut self, bench: &mut Bench<'_>, beside: bool) -> Result<Option<ReclaimResult>, Stop> {
+    fn compacted(&mut self, bench: &mut Bench<'_>, beside: bool) -> Result<Option<ReclaimResult>, WorkloadError> {
         let folder = bench.folder().to_path_buf();
         let (((by, took_ns), peak_bytes), meanwhile) = match beside {
             false => (watched(&folder, || timed(|| bench.compact()))?, None),
@@ -110,7 +110,7 @@ impl<'r> Remains<'r> {
     }
 
     /// Checks a sample of what is there and of what is gone.
-    pub fn audit(&self, bench: &mut Bench<'_>, is_removed: bool, reading: Reading) -> Result<Audit, Stop> {
+    pub fn audit(&self, bench: &mut Bench<'_>, is_removed: bool, reading: Reading) -> Result<Audit, WorkloadError> {
         let most = audit::most_records(self.records.mean_value());
         let held: Vec<Record> = match is_removed {
             true => self.kept.clone(),
@@ -127,20 +127,20 @@ impl<'r> Remains<'r> {
 }
 
 /// Closes the store, and measures its files.
-fn closed(bench: &mut Bench<'_>) -> Result<Disk, Stop> {
+fn closed(bench: &mut Bench<'_>) -> Result<Disk, WorkloadError> {
     bench.close()?;
-    bench.disk().map_err(|error| Stop::harness(format!("measuring the store's files: {error}")))
+    bench.disk().map_err(|error| WorkloadError::harness(format!("measuring the store's files: {error}")))
 }
 
 /// A call's result and nanoseconds.
-fn timed<T>(call: impl FnOnce() -> Result<T, Stop>) -> Result<(T, u64), Stop> {
+fn timed<T>(call: impl FnOnce() -> Result<T, WorkloadError>) -> Result<(T, u64), WorkloadError> {
     let start = Instant::now();
     let done = call()?;
     Ok((done, start.elapsed().as_nanos() as u64))
 }
 
 /// A call's result, and the most that the folder's files took meanwhile.
-fn watched<T>(folder: &Path, call: impl FnOnce() -> Result<T, Stop>) -> Result<(T, u64), Stop> {
+fn watched<T>(folder: &Path, call: impl FnOnce() -> Result<T, WorkloadError>) -> Result<(T, u64), WorkloadError> {
     // The watch ends when the sender is gone, also where the call panics.
     let (under_way, is_over) = mpsc::channel::<()>();
     thread::scope(|scope| {

@@ -18,7 +18,7 @@ use crate::workload::line::{Approach, Started};
 use crate::workload::pacer::wait_until;
 use crate::workload::quanta::{in_quanta, largest_quantum};
 use crate::workload::recorder::Recorder;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// The kinds of calls, by their places in a recorder.
 pub const KINDS: [&str; 4] = ["update", "insert", "remove", "scan"];
@@ -130,7 +130,7 @@ impl<'a> Lane<'a> {
         Planned { step, old_key: self.records.key(old.0), new_key: self.records.key(new.0) }
     }
 
-    fn step(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<(), Stop> {
+    fn step(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<(), WorkloadError> {
         let Planned { step: Step { old, new }, old_key, new_key } = planned;
         let kind = if old.0 == new.0 {
             let done = self.timed(UPDATE, |value| session.update(new_key, value));
@@ -163,7 +163,7 @@ impl<'a> Lane<'a> {
     }
 
     /// Removes a log's due records, if any.
-    fn remove_lot(&mut self, session: &mut dyn Session) -> Result<(), Stop> {
+    fn remove_lot(&mut self, session: &mut dyn Session) -> Result<(), WorkloadError> {
         let lot = std::mem::take(&mut self.lot);
         if let Some(first) = lot.first() {
             let keys: Vec<&[u8]> = lot.iter().map(|key| &key[..]).collect();
@@ -177,7 +177,7 @@ impl<'a> Lane<'a> {
     }
 
     /// Finds the first record, as a queue's consumer does.
-    fn look_for_oldest(&mut self, session: &mut dyn Session, oldest: &Key) -> Result<(), Stop> {
+    fn look_for_oldest(&mut self, session: &mut dyn Session, oldest: &Key) -> Result<(), WorkloadError> {
         let (mut first, mut bytes) = ([0; KEY_BYTES], 0);
         let found = self.timed(SCAN, |_| {
             session.scan(&[b'0'; KEY_BYTES], 1, &mut |key, value| {
@@ -196,7 +196,7 @@ impl<'a> Lane<'a> {
         let key = String::from_utf8_lossy(&first).into_owned();
         let (oldest, found) =
             (String::from_utf8_lossy(oldest), if found == 0 { "nothing".into() } else { key });
-        Err(Stop::wrong_data(format!(
+        Err(WorkloadError::wrong_data(format!(
             "the oldest record has the key {oldest}, and a scan found {found} first"
         )))
     }
@@ -210,11 +210,11 @@ impl Lane<'_> {
         store: &dyn Store,
         schedule: Schedule,
         started: &Started<'_>,
-    ) -> Result<Seen, Stop> {
+    ) -> Result<Seen, WorkloadError> {
         let (clock, stopped) = (self.gauge.clock, started.stopped());
         let after = |ns: f64| started.start + clock.ticks(ns) as u64;
         let gives_up = after(schedule.gives_up_ns());
-        let mut seen = Seen::new(schedule).map_err(Stop::harness)?;
+        let mut seen = Seen::new(schedule).map_err(WorkloadError::harness)?;
         let mut steps = schedule.steps().skip(self.thread as usize).step_by(self.threads as usize).peekable();
         while let Some((part, at_ns)) = steps.next() {
             let planned = self.plan();
@@ -239,11 +239,11 @@ impl Lane<'_> {
         session: &mut (dyn Session + '_),
         store: &dyn Store,
         started: &Started<'_>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), WorkloadError> {
         let Gauge { clock, series, .. } = self.gauge;
         let main = if self.set.replaces() { INSERT } else { UPDATE };
         let mut seconds =
-            series.thread(self.thread as usize, self.recorder.latencies(main)).map_err(Stop::harness)?;
+            series.thread(self.thread as usize, self.recorder.latencies(main)).map_err(WorkloadError::harness)?;
         let begin = clock.now();
         let goes_on = || started.goes_on(begin, None);
         in_quanta(self.steps, largest_quantum(Rate::Closed), goes_on, |most| {
@@ -252,22 +252,22 @@ impl Lane<'_> {
                 self.step(session, &planned)?;
                 self.watch.stepped(store)?;
             }
-            seconds.tell(self.recorder.latencies(main)).map_err(Stop::harness)?;
-            Ok::<_, Stop>(most)
+            seconds.tell(self.recorder.latencies(main)).map_err(WorkloadError::harness)?;
+            Ok::<_, WorkloadError>(most)
         })?;
-        seconds.finish(self.recorder.latencies(main)).map_err(Stop::harness)
+        seconds.finish(self.recorder.latencies(main)).map_err(WorkloadError::harness)
     }
 }
 
 impl crew::Lane<dyn Session + '_, Order<'_>> for Lane<'_> {
-    type Failed = Stop;
+    type Failed = WorkloadError;
 
     fn round(
         &mut self,
         session: &mut (dyn Session + '_),
         Order { round, store }: Order<'_>,
         approach: Approach<'_>,
-    ) -> Result<Part, Stop> {
+    ) -> Result<Part, WorkloadError> {
         let clock = self.gauge.clock;
         // Bursts record their pauses separately.
         let of_bursts = match round {
@@ -289,7 +289,7 @@ impl crew::Lane<dyn Session + '_, Order<'_>> for Lane<'_> {
             let pauses = std::mem::replace(&mut self.watch, of_tenths).result();
             self.bursts.push(seen.with(pauses));
         }
-        let spare = self.spare.pop().ok_or_else(|| Stop::harness("there is no memory for another round"))?;
+        let spare = self.spare.pop().ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;
         let recorder = std::mem::replace(&mut self.recorder, spare);
         let calls_ns = recorder.calls_ns();
         if let Round::Tenth = round {
@@ -299,6 +299,6 @@ impl crew::Lane<dyn Session + '_, Order<'_>> for Lane<'_> {
     }
 }
 
-fn failed(doing: &str, key: &Key, error: &StoreError) -> Stop {
-    Stop::store(&format!("{doing} the record {}", String::from_utf8_lossy(key)), error)
+fn failed(doing: &str, key: &Key, error: &StoreError) -> WorkloadError {
+    WorkloadError::store(&format!("{doing} the record {}", String::from_utf8_lossy(key)), error)
 }

@@ -11,7 +11,7 @@ use crate::result::{CallStatistics, ConcurrentCalls};
 use crate::store::{Session, Store, StoreError};
 use crate::workload::audit::Record;
 use crate::workload::crew;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 pub const SESSIONS: u64 = 2;
 /// Between calls: they test whether others can work, and should not hold the store up.
@@ -31,8 +31,8 @@ pub fn beside<T>(
     store: &dyn Store,
     (records, churn): (&Records, Churn),
     there: &mut [Record],
-    work: impl FnOnce() -> Result<T, Stop>,
-) -> Result<(T, ConcurrentCalls), Stop> {
+    work: impl FnOnce() -> Result<T, WorkloadError>,
+) -> Result<(T, ConcurrentCalls), WorkloadError> {
     let middle = there.len() / 2;
     let (read, written) = there.split_at_mut(middle);
     let (moment, ready) = (AtomicU8::new(STARTED), Barrier::new(3));
@@ -59,8 +59,8 @@ pub fn beside<T>(
     Ok((done, calls))
 }
 
-fn joined(thread: thread::ScopedJoinHandle<'_, Result<Seen, Stop>>) -> Result<Seen, Stop> {
-    thread.join().unwrap_or_else(|_| Err(Stop::harness("a thread that worked during space reclaim panicked")))
+fn joined(thread: thread::ScopedJoinHandle<'_, Result<Seen, WorkloadError>>) -> Result<Seen, WorkloadError> {
+    thread.join().unwrap_or_else(|_| Err(WorkloadError::harness("a thread that worked during space reclaim panicked")))
 }
 
 #[derive(Default)]
@@ -74,7 +74,7 @@ struct Seen {
 /// A call's time and result; `None` without a record for it.
 type Called = Option<(Duration, Result<(), StoreError>)>;
 
-type Call<'c> = dyn FnMut(&mut dyn Session) -> Result<Called, Stop> + 'c;
+type Call<'c> = dyn FnMut(&mut dyn Session) -> Result<Called, WorkloadError> + 'c;
 
 /// Marks the end of the work on drop, even in a panic: the threads end.
 struct Over<'a>(&'a AtomicU8);
@@ -104,7 +104,7 @@ struct Thread<'a> {
 }
 
 impl Thread<'_> {
-    fn reads(self, there: &[Record]) -> Result<Seen, Stop> {
+    fn reads(self, there: &[Record]) -> Result<Seen, WorkloadError> {
         let (mut expected, mut number) = (Vec::new(), 0);
         self.calls("a read", |session| {
             let Some((index, version)) = there.get(number % there.len().max(1)).copied() else {
@@ -118,7 +118,7 @@ impl Thread<'_> {
             let took = start.elapsed();
             if found.is_ok() && !is_right {
                 let key = String::from_utf8_lossy(&key);
-                return Err(Stop::wrong_data(format!(
+                return Err(WorkloadError::wrong_data(format!(
                     "the record {key} is missing or wrong while space is given back"
                 )));
             }
@@ -127,7 +127,7 @@ impl Thread<'_> {
         })
     }
 
-    fn writes(self, there: &mut [Record]) -> Result<Seen, Stop> {
+    fn writes(self, there: &mut [Record]) -> Result<Seen, WorkloadError> {
         let (mut value, mut number) = (Vec::new(), 0);
         self.calls("a write", |session| {
             let count = there.len().max(1);
@@ -151,8 +151,8 @@ impl Thread<'_> {
     fn calls(
         self,
         kind: &str,
-        mut call: impl FnMut(&mut dyn Session) -> Result<Called, Stop>,
-    ) -> Result<Seen, Stop> {
+        mut call: impl FnMut(&mut dyn Session) -> Result<Called, WorkloadError>,
+    ) -> Result<Seen, WorkloadError> {
         let mut seen = Seen::default();
         let ready = Ready(self.ready);
         let opened = crew::session(self.store);
@@ -160,7 +160,7 @@ impl Thread<'_> {
             let start = Instant::now();
             while seen.before.count < CALLS_BEFORE && start.elapsed() < BEFORE {
                 let Some((took, done)) = call(&mut *session)? else { break };
-                done.map_err(|error| Stop::store("working before space is given back", &error))?;
+                done.map_err(|error| WorkloadError::store("working before space is given back", &error))?;
                 seen.before.add(took.as_nanos() as u64);
                 thread::sleep(REST);
             }
@@ -177,7 +177,7 @@ impl Thread<'_> {
         session: &mut dyn Session,
         (kind, call): (&str, &mut Call<'_>),
         seen: &mut Seen,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), WorkloadError> {
         let moment = || self.moment.load(Ordering::Acquire);
         while moment() != OVER {
             let Some((took, done)) = call(session)? else { return Ok(()) };
@@ -191,7 +191,7 @@ impl Thread<'_> {
                 thread::sleep(REST);
             }
             if let Some((_, again)) = call(session)? {
-                again.map_err(|error| Stop::store("working when space has been given back", &error))?;
+                again.map_err(|error| WorkloadError::store("working when space has been given back", &error))?;
             }
         }
         Ok(())

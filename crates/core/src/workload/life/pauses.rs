@@ -9,7 +9,7 @@ use crate::measure::clock::Clock;
 use crate::measure::syncs;
 use crate::result::{CallStatistics, Looks, Pauses, UpkeepCount};
 use crate::store::{Store, Upkeep};
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// Longer calls are pauses.
 const PAUSE_NS: u64 = 10_000_000;
@@ -67,7 +67,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    pub fn begin(&mut self, store: &dyn Store) -> Result<(), Stop> {
+    pub fn begin(&mut self, store: &dyn Store) -> Result<(), WorkloadError> {
         self.last = ask(store)?;
         self.paused = false;
         self.synced_ns = syncs::of_this_thread().ns();
@@ -107,19 +107,19 @@ impl<'a> Watch<'a> {
 
     /// Asks the engine after a step, if due.
     #[inline]
-    pub fn stepped(&mut self, store: &dyn Store) -> Result<(), Stop> {
+    pub fn stepped(&mut self, store: &dyn Store) -> Result<(), WorkloadError> {
         let may_look = self.ended >= self.looked + self.took * MOST_AFTER_PAUSES;
         if (self.paused && may_look) || self.ended >= self.due { self.look(store) } else { Ok(()) }
     }
 
     /// Asks the engine after a step of a schedule, if due, and, except after a pause, only if that does not delay the next step at `next`.
-    pub(crate) fn stepped_before(&mut self, store: &dyn Store, next: u64) -> Result<(), Stop> {
+    pub(crate) fn stepped_before(&mut self, store: &dyn Store, next: u64) -> Result<(), WorkloadError> {
         let has_time = self.ended + 2 * self.took < next;
         if self.paused || has_time { self.stepped(store) } else { Ok(()) }
     }
 
     #[cold]
-    fn look(&mut self, store: &dyn Store) -> Result<(), Stop> {
+    fn look(&mut self, store: &dyn Store) -> Result<(), WorkloadError> {
         let begin = self.clock.now();
         let now = ask(store)?;
         let span_ns = self.clock.nanoseconds(self.looked, begin);
@@ -151,6 +151,6 @@ impl<'a> Watch<'a> {
     }
 }
 
-fn ask(store: &dyn Store) -> Result<Vec<Upkeep>, Stop> {
-    store.upkeep().map_err(|error| Stop::store("reading what the engine does for itself", &error))
+fn ask(store: &dyn Store) -> Result<Vec<Upkeep>, WorkloadError> {
+    store.upkeep().map_err(|error| WorkloadError::store("reading what the engine does for itself", &error))
 }

@@ -14,7 +14,7 @@ use crate::workload::parameter::Parameters;
 
 mod meanwhile;
 
-fn trial(stores: &[StoreDef], store: &str, churn: &str) -> std::result::Result<Measurements, Ended> {
+fn trial(stores: &[StoreDef], store: &str, churn: &str) -> std::result::Result<Measurements, TrialError> {
     trial_with(&[], stores, store, churn)
 }
 
@@ -23,7 +23,7 @@ fn trial_with(
     stores: &[StoreDef],
     store: &str,
     churn: &str,
-) -> std::result::Result<Measurements, Ended> {
+) -> std::result::Result<Measurements, TrialError> {
     trial_on(&[], more, stores, (store, churn))
 }
 
@@ -32,7 +32,7 @@ fn trial_on(
     more: &[(&str, &str)],
     stores: &[StoreDef],
     (store, churn): (&str, &str),
-) -> std::result::Result<Measurements, Ended> {
+) -> std::result::Result<Measurements, TrialError> {
     let all = more.iter().copied().chain([("after_load", "at-once")]);
     let parameters =
         all.fold(Parameters::default(), |all, (parameter, text)| all.with(parameter, text).unwrap());
@@ -45,7 +45,7 @@ fn trial_on(
         .chain(axes)
         .fold(Cell::of(store), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
     let spec = Spec { seed: 7, ..Spec::alone(cell, directory, "life".parse().unwrap(), parameters) };
-    run(&Asked { stores, spec: &spec, reach: None })
+    run(&TrialContext { stores, spec: &spec, reach: None })
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn a_backup_without_the_records_is_noticed_and_a_store_without_one_is_left_out()
     let stores = [StoreDef { open: Ok(&wrong::<3>), ..MEMORY }];
     let refused = |stores: &[StoreDef], store: &str| match trial_on(&backups, &[], stores, (store, "uniform"))
     {
-        Err(Ended::Failed(stop)) if stop.failure == Failure::WrongData => stop.message,
+        Err(TrialError::Failed(stop)) if stop.failure == Failure::WrongData => stop.message,
         other => panic!("nothing was noticed: {other:?}"),
     };
     assert_eq!(refused(&stores, "memory"), "the backup has 0 records, but the store has 50");
@@ -246,7 +246,7 @@ fn a_backup_without_the_records_is_noticed_and_a_store_without_one_is_left_out()
     let message = refused(&stores, "flat-folder");
     assert!(message.starts_with("the backup lacks 50 of the records that were read"), "{message}");
     let none = trial_on(&backups, &[], &[MEMORY], ("memory", "uniform"));
-    assert!(matches!(none, Err(Ended::Unsupported(_))), "{none:?}");
+    assert!(matches!(none, Err(TrialError::Unsupported(_))), "{none:?}");
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn a_record_that_is_not_gone_is_noticed() {
     for (churn, says) in
         [("queue", "a scan found"), ("replace", "a scan of all records showed 550, but there are 50")]
     {
-        let Err(Ended::Failed(stop)) = trial(&stores, "memory", churn) else {
+        let Err(TrialError::Failed(stop)) = trial(&stores, "memory", churn) else {
             panic!("{churn}: nothing was noticed")
         };
         assert!(stop.failure == Failure::WrongData && stop.message.contains(says), "{}", stop.message);

@@ -10,7 +10,7 @@ use crate::store::{Store, StoreError};
 use crate::trace::{Does, Reader, key_hash};
 use crate::workload::bench::Bench;
 use crate::workload::crew::held;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 use super::feed::lane_of;
 use super::fit::Fit;
@@ -29,7 +29,7 @@ pub struct Held<'h, 'a> {
 impl Held<'_, '_> {
     /// Reads the followed keys back; if `anew`, after closing and opening the store again. Closes it. Fails with
     /// [`Failure::WrongData`] at the first key whose value is missing, wrong, or there though it was removed.
-    pub fn audit(self, bench: &mut Bench<'_>, anew: bool) -> Result<Audit, Stop> {
+    pub fn audit(self, bench: &mut Bench<'_>, anew: bool) -> Result<Audit, WorkloadError> {
         let start = Instant::now();
         let (records, reopened) = (self.records, u32::from(anew));
         let mut audit = Audit { records, read_back: 0, seen_gone: 0, removed: 0, reopened, took_ns: 0 };
@@ -42,14 +42,14 @@ impl Held<'_, '_> {
         Ok(audit)
     }
 
-    fn read_back(self, store: &dyn Store, audit: &mut Audit) -> Result<(), Stop> {
+    fn read_back(self, store: &dyn Store, audit: &mut Audit) -> Result<(), WorkloadError> {
         let Held { reader, fit, values, players, .. } = self;
-        let failed = |error: StoreError| Stop::store("reading the store back", &error);
-        let mut reader = reader.rewind().map_err(Stop::harness)?;
+        let failed = |error: StoreError| WorkloadError::store("reading the store back", &error);
+        let mut reader = reader.rewind().map_err(WorkloadError::harness)?;
         let mut session = store.session().map_err(failed)?;
         let (mut found, mut scratch) = (Vec::new(), Vec::new());
         let lanes = players.len();
-        while let Some(entry) = reader.next_entry().map_err(Stop::harness)? {
+        while let Some(entry) = reader.next_entry().map_err(WorkloadError::harness)? {
             if matches!(entry.word.does, Does::Skip | Does::Scan) {
                 continue;
             }
@@ -77,7 +77,7 @@ impl Held<'_, '_> {
     }
 }
 
-fn wrong(key: &[u8], there: bool, written: u64) -> Stop {
+fn wrong(key: &[u8], there: bool, written: u64) -> WorkloadError {
     let what = match (there, written) {
         (_, ABSENT) => "is there, though it was removed or never written".to_owned(),
         (false, _) => "is missing".to_owned(),
@@ -85,5 +85,5 @@ fn wrong(key: &[u8], there: bool, written: u64) -> Stop {
     };
     let key = quoted(&String::from_utf8_lossy(key).chars().take(80).collect::<String>());
     let message = format!("the value of key {key} {what}, when the store was read back after the trial");
-    Stop { failure: Failure::WrongData, message, operation: None }
+    WorkloadError { failure: Failure::WrongData, message, operation: None }
 }

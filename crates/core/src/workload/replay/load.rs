@@ -8,7 +8,7 @@ use crate::workload::batch::Batch;
 use crate::workload::loader;
 use crate::workload::parameter::AfterLoad;
 use crate::workload::promise::Acknowledged;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 use super::fit::Fit;
 use super::values::{LOADED, Values};
@@ -39,13 +39,13 @@ impl Table {
     }
 
     /// Adds a key; gives whether it is new.
-    fn add(&mut self, hash: u64) -> Result<bool, Stop> {
+    fn add(&mut self, hash: u64) -> Result<bool, WorkloadError> {
         let hash = hash.max(1);
         let mut at = hash as usize % PLACES;
         loop {
             match self.places[at] {
                 0 if self.used == MOST => {
-                    return Err(Stop::harness("the trace has more keys than its summary counted"));
+                    return Err(WorkloadError::harness("the trace has more keys than its summary counted"));
                 }
                 0 => {
                     (self.places[at], self.used) = (hash, self.used + 1);
@@ -92,28 +92,28 @@ impl Loader {
         fit: &mut Fit,
         values: &Values,
         acknowledged: &mut Vec<Acknowledged>,
-    ) -> Result<(Reader, Load, WrittenRecords), Stop> {
+    ) -> Result<(Reader, Load, WrittenRecords), WorkloadError> {
         let Loader { seen, batch, after } = self;
         seen.table.clear();
-        let (mut reading, mut pass) = (Some(reader.rewind().map_err(Stop::harness)?), 0);
+        let (mut reading, mut pass) = (Some(reader.rewind().map_err(WorkloadError::harness)?), 0);
         let fill = |batch: &mut Batch| {
             while pass < seen.passes
                 && !is_full(batch)
                 && let Some(reader) = &mut reading
             {
-                match reader.next_entry().map_err(Stop::harness)? {
+                match reader.next_entry().map_err(WorkloadError::harness)? {
                     Some(entry) => seen.add(&entry, pass, batch, fit, values)?,
                     None => {
                         pass += 1;
                         seen.table.clear();
-                        reading = reading.take().map(Reader::rewind).transpose().map_err(Stop::harness)?;
+                        reading = reading.take().map(Reader::rewind).transpose().map_err(WorkloadError::harness)?;
                     }
                 }
             }
             Ok(())
         };
         let (load, written) = loader::load(None, batch, session, acknowledged, *after, fill)?;
-        let reader = reading.ok_or_else(|| Stop::harness("the trace was read to its end"))?;
+        let reader = reading.ok_or_else(|| WorkloadError::harness("the trace was read to its end"))?;
         Ok((reader, load, written))
     }
 }
@@ -132,7 +132,7 @@ impl Firsts {
         batch: &mut Batch,
         fit: &mut Fit,
         values: &Values,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), WorkloadError> {
         let does = entry.word.does;
         if matches!(does, Does::Skip | Does::Scan) {
             return Ok(());

@@ -14,7 +14,7 @@ use crate::workload::elapsed::Part;
 use crate::workload::line::Approach;
 use crate::workload::pacer::wait_until;
 use crate::workload::recorder::Recorder;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 use super::chunk::{Chunk, Incoming, Outcome, Planned};
 use super::followed::{ABSENT, Followed};
@@ -178,7 +178,7 @@ impl<'a> Player<'a> {
         incoming: &Incoming,
         (start, stopped): (u64, &AtomicBool),
         seconds: &mut Seconds<'_>,
-    ) -> Result<Part, Stop> {
+    ) -> Result<Part, WorkloadError> {
         let (mut schedule, timed) = (Schedule { start }, self.timed);
         let begin = if timed { start } else { self.clock.now() };
         let mut stood_still = 0;
@@ -206,7 +206,7 @@ impl<'a> Player<'a> {
             let done = self.chunk(session, &mut chunk, timed.then_some((schedule, stopped)));
             incoming.give_back(chunk);
             done?;
-            seconds.tell(self.main_latencies()).map_err(Stop::harness)?;
+            seconds.tell(self.main_latencies()).map_err(WorkloadError::harness)?;
         }
         let end = self.clock.now().max(begin);
         let calls_ns = self.tally.recorder.calls_ns();
@@ -218,7 +218,7 @@ impl<'a> Player<'a> {
         session: &mut dyn Session,
         chunk: &mut Chunk,
         schedule: Option<(Schedule, &AtomicBool)>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), WorkloadError> {
         let Chunk { planned, bytes, outcomes } = chunk;
         for (planned, outcome) in planned.iter().zip(outcomes.iter_mut()) {
             let (key, value) = (&bytes[planned.key.clone()], &bytes[planned.value.clone()]);
@@ -264,7 +264,7 @@ impl<'a> Player<'a> {
         planned: &Planned,
         key: &[u8],
         outcome: &mut Outcome,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), WorkloadError> {
         match planned.does {
             Does::Scan => return self.check_scan(planned, key, outcome),
             Does::Get | Does::Modify => {
@@ -305,7 +305,7 @@ impl<'a> Player<'a> {
         planned: &Planned,
         key: &[u8],
         written: Option<Option<u64>>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), WorkloadError> {
         let expected = self.followed.last_write(planned.hash, self.at_first);
         match (written, expected) {
             (None, Some(expected)) if expected != ABSENT => Err(wrong(planned, key, "is missing")),
@@ -329,7 +329,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    fn check_scan(&mut self, planned: &Planned, key: &[u8], outcome: &mut Outcome) -> Result<(), Stop> {
+    fn check_scan(&mut self, planned: &Planned, key: &[u8], outcome: &mut Outcome) -> Result<(), WorkloadError> {
         let ReadBuffer { key: first, value, records, scanned_bytes, .. } = &self.seen;
         if *records > planned.records {
             return Err(wrong(planned, key, "was followed by more records than the scan asked for"));
@@ -347,22 +347,22 @@ impl<'a> Player<'a> {
 }
 
 impl<'s> Lane<dyn Session + '_, &'s Series> for Player<'_> {
-    type Failed = Stop;
+    type Failed = WorkloadError;
 
     fn round(
         &mut self,
         session: &mut (dyn Session + '_),
         series: &'s Series,
         approach: Approach<'_>,
-    ) -> Result<Part, Stop> {
+    ) -> Result<Part, WorkloadError> {
         let incoming = self.incoming.take();
-        let incoming = incoming.ok_or_else(|| Stop::harness("the trace was played already"))?;
-        let mut seconds = series.thread(self.thread, self.main_latencies()).map_err(Stop::harness)?;
+        let incoming = incoming.ok_or_else(|| WorkloadError::harness("the trace was played already"))?;
+        let mut seconds = series.thread(self.thread, self.main_latencies()).map_err(WorkloadError::harness)?;
         let started = approach.cross()?;
         seconds.restart();
         let start = started.start + self.clock.ticks(LEAD_NS) as u64;
         let part = self.play(session, &incoming, (start, &started.stopped()), &mut seconds)?;
-        seconds.finish(self.main_latencies()).map_err(Stop::harness)?;
+        seconds.finish(self.main_latencies()).map_err(WorkloadError::harness)?;
         Ok(part)
     }
 }
@@ -413,14 +413,14 @@ fn call(
 }
 
 #[cold]
-fn failed(planned: &Planned, key: &[u8], error: &crate::store::StoreError) -> Stop {
-    Stop::store(&format!("{} of {}", planned.does.name(), named(planned, key)), error)
+fn failed(planned: &Planned, key: &[u8], error: &crate::store::StoreError) -> WorkloadError {
+    WorkloadError::store(&format!("{} of {}", planned.does.name(), named(planned, key)), error)
 }
 
 #[cold]
-fn wrong(planned: &Planned, key: &[u8], what: &str) -> Stop {
+fn wrong(planned: &Planned, key: &[u8], what: &str) -> WorkloadError {
     let message = format!("the value of {} {what}", named(planned, key));
-    Stop { failure: Failure::WrongData, message, operation: None }
+    WorkloadError { failure: Failure::WrongData, message, operation: None }
 }
 
 fn named(planned: &Planned, key: &[u8]) -> String {

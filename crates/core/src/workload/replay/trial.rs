@@ -14,10 +14,10 @@ use crate::store::{Capabilities, Setting};
 use crate::trace::{Does, Facts, Form, Reader, Spread};
 use crate::workload::crew::{self, held};
 use crate::workload::elapsed::Elapsed;
-use crate::workload::on_store::{OnStore, Settled, find, promised};
+use crate::workload::on_store::{StoreTrial, SettledTrial, find, promised};
 use crate::workload::promise::Acknowledged;
-use crate::workload::spec::{Asked, Ended, Spec};
-use crate::workload::stop::Stop;
+use crate::workload::spec::{TrialContext, TrialError, Spec};
+use crate::workload::stop::WorkloadError;
 
 use super::audit::Held;
 use super::chunk::lane;
@@ -30,18 +30,18 @@ use super::values::Values;
 use super::{BEHIND_US, SPEED_REACHED};
 
 /// Runs the trial.
-pub fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
-    let Asked { stores, spec, .. } = *asked;
+pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
+    let TrialContext { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = promised(store, &spec.cell)?;
     let work =
-        ReplayParameters::of(&spec.parameters).ok_or_else(|| Ended::harness("no trace was looked at"))?;
+        ReplayParameters::of(&spec.parameters).ok_or_else(|| TrialError::harness("no trace was looked at"))?;
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let clock = Clock::new();
     let values = Values::new(spec.cell.data(), spec.seed, work.facts.largest_value);
     let mut prepared = Prepared::new(&work, spec, &store.capabilities, &clock, &values)?;
     let options = spec.options(spec.cell.threads().into());
-    let mut trial = OnStore::begin((store, open), options, Some(promised), spec)?;
+    let mut trial = StoreTrial::begin((store, open), options, Some(promised), spec)?;
     let (load, loaded) = prepared.load(&trial)?;
     let played = prepared.play(&trial)?;
     trial.worked()?;
@@ -52,12 +52,12 @@ pub fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
     let tally = prepared.tally()?;
     let mut audited = |bench: &mut _, anew| {
         let Prepared { reader, fit, players, .. } = &mut prepared;
-        let reader = reader.take().ok_or_else(|| Stop::harness("the trace was read to its end"))?;
+        let reader = reader.take().ok_or_else(|| WorkloadError::harness("the trace was read to its end"))?;
         Held { reader, fit, values: &values, players, records: stored.records }.audit(bench, anew)
     };
     let open = (keeps && !persists).then(|| audited(&mut trial.bench, false)).transpose()?;
     trial.close()?;
-    let Settled { mut bench, mut measured } = trial;
+    let SettledTrial { mut bench, mut measured } = trial;
     let anew = (keeps && persists).then(|| audited(&mut bench, true)).transpose()?;
     let operations = played.how.operations(&tally)?;
     measured.statistics.extend(played.how.statistics(&work.facts, &tally, played.changed_keys));
@@ -101,24 +101,24 @@ impl<'a> Prepared<'a> {
         capabilities: &Capabilities,
         clock: &'a Clock,
         values: &'a Values,
-    ) -> Result<Prepared<'a>, Ended> {
+    ) -> Result<Prepared<'a>, TrialError> {
         let ReplayParameters { trace, ask, facts, speed, loads, .. } = work;
         let threads = spec.cell.threads() as usize;
         let fit = Fit::new(capabilities, facts.longest_key as usize);
         let (key, value) = (facts.longest_key.max(64) as usize, facts.largest_value as usize);
         let main = main_kind(facts);
         let whole_seconds = *speed != Speed::Max && facts.has_whole_seconds();
-        let spread = Spread::open(trace, *ask, whole_seconds).map_err(Ended::harness)?;
+        let spread = Spread::open(trace, *ask, whole_seconds).map_err(TrialError::harness)?;
         let blocked_ns = Arc::default();
         let (lanes, incoming): (_, Vec<_>) = (0..threads).map(|_| lane(key + value, &blocked_ns)).unzip();
         let timed = *speed != Speed::Max;
         let player = |own| {
             let (check, largest) = ((capabilities.keeps, facts.form == Form::RocksDb), (key, value));
             let player = Player::new((clock, values), own, timed, check, *loads, main, largest);
-            player.map(Mutex::new).map_err(Ended::harness)
+            player.map(Mutex::new).map_err(TrialError::harness)
         };
         let feed = Feed { spread, fit: fit.clone(), values, lanes, speed: *speed };
-        let reader = Reader::open(trace, *ask).and_then(Reader::warmed_up).map_err(Ended::harness)?;
+        let reader = Reader::open(trace, *ask).and_then(Reader::warmed_up).map_err(TrialError::harness)?;
         Ok(Prepared {
             work,
             clock,
@@ -128,26 +128,26 @@ impl<'a> Prepared<'a> {
             feed: Some(feed),
             fit,
             players: incoming.into_iter().enumerate().map(player).collect::<Result<_, _>>()?,
-            series: Series::new(threads).map_err(Ended::harness)?,
+            series: Series::new(threads).map_err(TrialError::harness)?,
             acknowledged: Vec::with_capacity(4),
         })
     }
 
-    fn load(&mut self, trial: &OnStore<'_>) -> Result<(Load, WrittenRecords), Stop> {
+    fn load(&mut self, trial: &StoreTrial<'_>) -> Result<(Load, WrittenRecords), WorkloadError> {
         let Some(loader) = &mut self.loader else {
             return Ok((Load::default(), WrittenRecords::default()));
         };
-        let reader = self.reader.take().ok_or_else(|| Stop::harness("the trace was read to its end"))?;
+        let reader = self.reader.take().ok_or_else(|| WorkloadError::harness("the trace was read to its end"))?;
         let session = trial.bench.store()?.session();
-        let mut session = session.map_err(|error| Stop::store("opening a session", &error))?;
+        let mut session = session.map_err(|error| WorkloadError::store("opening a session", &error))?;
         let (reader, load, written) =
             loader.load(reader, session.as_mut(), &mut self.fit, self.values, &mut self.acknowledged)?;
         self.reader = Some(reader);
         Ok((load, written))
     }
 
-    fn play(&mut self, trial: &OnStore<'_>) -> Result<Played, Stop> {
-        let feed = self.feed.take().ok_or_else(|| Stop::harness("the trace was played already"))?;
+    fn play(&mut self, trial: &StoreTrial<'_>) -> Result<Played, WorkloadError> {
+        let feed = self.feed.take().ok_or_else(|| WorkloadError::harness("the trace was played already"))?;
         let (store, series, timed) = (trial.bench.store()?, &self.series, self.work.speed != Speed::Max);
         let (fed, elapsed, counters) = crew::with(
             self.clock,
@@ -165,7 +165,7 @@ impl<'a> Prepared<'a> {
                 });
                 // A store that failed ends the reading, too: its own error comes first.
                 let elapsed = elapsed?;
-                Ok((fed.map_err(Stop::harness)?, elapsed, before.until_now()))
+                Ok((fed.map_err(WorkloadError::harness)?, elapsed, before.until_now()))
             },
         )?;
         let threads = self.players.len() as u64;
@@ -186,22 +186,22 @@ impl<'a> Prepared<'a> {
     }
 
     /// Whether the played trace is the one that was examined.
-    fn check_digest(&self, work: &ReplayParameters, fed: Fed) -> Result<(), Ended> {
-        let found = fed.spread.into_reader().digest(&|| false).map_err(Ended::harness)?.unwrap_or_default();
+    fn check_digest(&self, work: &ReplayParameters, fed: Fed) -> Result<(), TrialError> {
+        let found = fed.spread.into_reader().digest(&|| false).map_err(TrialError::harness)?.unwrap_or_default();
         if found == work.facts.sha256 {
             return Ok(());
         }
-        Err(Ended::harness(format!(
+        Err(TrialError::harness(format!(
             "the trace {} has changed since the run began: its SHA-256 was {} and is {found}",
             work.trace.display(),
             work.facts.sha256
         )))
     }
 
-    fn tally(&self) -> Result<Tally, Stop> {
-        let mut all = Tally::new().map_err(Stop::harness)?;
+    fn tally(&self) -> Result<Tally, WorkloadError> {
+        let mut all = Tally::new().map_err(WorkloadError::harness)?;
         for player in &self.players {
-            all.merge(&held(player).tally).map_err(Stop::harness)?;
+            all.merge(&held(player).tally).map_err(WorkloadError::harness)?;
         }
         Ok(all)
     }
@@ -250,10 +250,10 @@ struct How {
 }
 
 impl How {
-    fn operations(&self, tally: &Tally) -> Result<Vec<OperationResult>, Stop> {
+    fn operations(&self, tally: &Tally) -> Result<Vec<OperationResult>, WorkloadError> {
         let done = Kind::ALL.into_iter().filter(|kind| tally.recorder.latencies(*kind as usize).count() > 0);
         let done: Vec<Kind> = done.collect();
-        let all = tally.recorder.together(Kind::ALL.map(|kind| kind as usize)).map_err(Stop::harness)?;
+        let all = tally.recorder.together(Kind::ALL.map(|kind| kind as usize)).map_err(WorkloadError::harness)?;
         let all = all.result(OVERALL, &self.elapsed, !self.timed, self.threads)?;
         let mut results = vec![OperationResult { counters: Some(self.counters.clone()), ..all }];
         for kind in &done {
@@ -262,7 +262,7 @@ impl How {
         Ok(results)
     }
 
-    fn operation(&self, kind: Kind, alone: bool, tally: &Tally) -> Result<OperationResult, Stop> {
+    fn operation(&self, kind: Kind, alone: bool, tally: &Tally) -> Result<OperationResult, WorkloadError> {
         let record = tally.recorder.of(kind as usize);
         Ok(OperationResult {
             // Which of several operations made a sync is not known.

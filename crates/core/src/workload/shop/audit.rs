@@ -12,7 +12,7 @@ use crate::result::Audit;
 use crate::store::StoreError;
 use crate::workload::audit::Reading;
 use crate::workload::bench::Bench;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// Customers whose orders are read again, as a transaction does it; without an index each takes a walk over all orders.
 const ASKED: u64 = 1000;
@@ -25,7 +25,7 @@ pub fn audit(
     bench: &mut Bench<'_>,
     purchases: &[u64],
     reading: Reading,
-) -> Result<Audit, Stop> {
+) -> Result<Audit, WorkloadError> {
     let start = Instant::now();
     let times = if matches!(reading, Reading::Anew) { 2 } else { 0 };
     let mut rows = 0;
@@ -55,17 +55,17 @@ struct Look<'a> {
     check: Check<'a>,
 }
 
-fn failed(error: StoreError) -> Stop {
-    Stop::store("reading the tables back", &error)
+fn failed(error: StoreError) -> WorkloadError {
+    WorkloadError::store("reading the tables back", &error)
 }
 
-fn at_end(message: String) -> Stop {
+fn at_end(message: String) -> WorkloadError {
     wrong(format!("{message}, after the trial"))
 }
 
 impl Look<'_> {
     /// Checks everything; gives the number of rows.
-    fn at(&mut self, tables: &mut dyn Tables) -> Result<u64, Stop> {
+    fn at(&mut self, tables: &mut dyn Tables) -> Result<u64, WorkloadError> {
         self.rows(tables, Table::Customers)?;
         self.rows(tables, Table::Products)?;
         let orders = self.orders(tables)?;
@@ -77,7 +77,7 @@ impl Look<'_> {
         Ok(data.rows(Table::Customers) + data.rows(Table::Products) + orders)
     }
 
-    fn rows(&mut self, tables: &mut dyn Tables, table: Table) -> Result<(), Stop> {
+    fn rows(&mut self, tables: &mut dyn Tables, table: Table) -> Result<(), WorkloadError> {
         let (shared, check) = (self.shared, &mut self.check);
         let mut next = 0;
         let mut first_wrong = None;
@@ -96,7 +96,7 @@ impl Look<'_> {
     }
 
     /// Checks every order, once; gives their number.
-    fn orders(&mut self, tables: &mut dyn Tables) -> Result<u64, Stop> {
+    fn orders(&mut self, tables: &mut dyn Tables) -> Result<u64, WorkloadError> {
         let (shared, check, purchases) = (self.shared, &mut self.check, self.purchases);
         let (mut next, mut last, mut first_wrong) = (0, None, None);
         let mut of_clients = vec![0; purchases.len()];
@@ -144,7 +144,7 @@ impl Look<'_> {
     }
 
     /// Checks that every entry of the index belongs to an order: if there are as many as orders, each has one.
-    fn index(&self, tables: &mut dyn Tables, orders: u64) -> Result<(), Stop> {
+    fn index(&self, tables: &mut dyn Tables, orders: u64) -> Result<(), WorkloadError> {
         let (shared, purchases) = (self.shared, self.purchases);
         let (mut entries, mut last, mut first_wrong) = (0, None, None);
         let mut see = |customer: i64, order: i64| {
@@ -164,7 +164,7 @@ impl Look<'_> {
     }
 
     /// Reads some customers' orders as transactions do.
-    fn as_transactions_do(&mut self, tables: &mut dyn Tables) -> Result<(), Stop> {
+    fn as_transactions_do(&mut self, tables: &mut dyn Tables) -> Result<(), WorkloadError> {
         let data = &self.shared.data;
         let (all, mut seen) = (data.rows(Table::Customers), ReadBuffer::new());
         let asked = all.min(if self.shared.work.indexed { ASKED } else { ASKED_WITHOUT_INDEX });

@@ -7,7 +7,7 @@ use super::schema::{self, Table};
 use super::shared::Shared;
 use super::tables::ReadBuffer;
 use crate::result::Failure;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 pub struct Check<'a> {
     shared: &'a Shared<'a>,
@@ -42,7 +42,7 @@ impl<'a> Check<'a> {
         (row == self.expected).then_some((order, made))
     }
 
-    fn customer(&mut self, customer: u64, row: &[u8]) -> Result<(), Stop> {
+    fn customer(&mut self, customer: u64, row: &[u8]) -> Result<(), WorkloadError> {
         match self.is_row(Table::Customers, customer, row) {
             true => Ok(()),
             false => Err(wrong(format!("the customer {customer} {}", found(row)))),
@@ -50,7 +50,7 @@ impl<'a> Check<'a> {
     }
 
     /// Checks a customer and all their orders. Fails with [`Failure::WrongData`] when one is wrong or missing.
-    pub fn orders(&mut self, customer: u64, seen: &ReadBuffer, count: Bounds) -> Result<(), Stop> {
+    pub fn orders(&mut self, customer: u64, seen: &ReadBuffer, count: Bounds) -> Result<(), WorkloadError> {
         self.customer(customer, seen.row(0))?;
         let mut last = None;
         let mut ascending = true;
@@ -83,7 +83,7 @@ impl<'a> Check<'a> {
         purchase: &Purchase,
         seen: &ReadBuffer,
         before: &[Before],
-    ) -> Result<(), Stop> {
+    ) -> Result<(), WorkloadError> {
         self.customer(purchase.order.customer, seen.row(0))?;
         let shared = self.shared;
         for (place, (product, before)) in purchase.looked_at.iter().zip(before).enumerate() {
@@ -105,7 +105,7 @@ impl<'a> Check<'a> {
     }
 
     /// Checks that a transaction changed the stock. Fails with [`Failure::WrongData`] when it did not.
-    pub fn changed(&self, done: bool, product: u64) -> Result<(), Stop> {
+    pub fn changed(&self, done: bool, product: u64) -> Result<(), WorkloadError> {
         match done {
             true => Ok(()),
             false => Err(wrong(format!("the product {product} was not there to be changed"))),
@@ -129,6 +129,6 @@ fn words(bounds: Bounds) -> String {
 }
 
 #[cold]
-pub fn wrong(message: String) -> Stop {
-    Stop { failure: Failure::WrongData, message, operation: None }
+pub fn wrong(message: String) -> WorkloadError {
+    WorkloadError { failure: Failure::WrongData, message, operation: None }
 }

@@ -15,7 +15,7 @@ use crate::workload::elapsed::Part;
 use crate::workload::line::Approach;
 use crate::workload::pacer::Pacer;
 use crate::workload::recorder;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// A transaction with this number of conflicts is given up.
 const MOST_ATTEMPTS: u64 = 10_000;
@@ -91,7 +91,7 @@ impl<'a> Lane<'a> {
         tables: &mut dyn Tables,
         goes_on: impl Fn() -> bool,
         parts: &mut Parts<'_>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), WorkloadError> {
         let shared = self.shared;
         // Each begins elsewhere, so that they don't all do the same at once.
         let first = self.thread << 32;
@@ -111,9 +111,9 @@ impl<'a> Lane<'a> {
             for place in [kind as usize, ALL] {
                 self.recorder.record(place, ns);
             }
-            parts.seconds.tell(self.recorder.latencies(ALL)).map_err(Stop::harness)?;
+            parts.seconds.tell(self.recorder.latencies(ALL)).map_err(WorkloadError::harness)?;
             for (epoch, measure) in parts.epochs.iter_mut().zip(self.recorder.all()) {
-                epoch.tell(&measure.latencies).map_err(Stop::harness)?;
+                epoch.tell(&measure.latencies).map_err(WorkloadError::harness)?;
             }
         }
         Ok(())
@@ -125,7 +125,7 @@ impl<'a> Lane<'a> {
         &mut self,
         kind: Kind,
         mut attempt: impl FnMut(&Buying, &mut ReadBuffer) -> store::Result<T>,
-    ) -> Result<(T, u64), Stop> {
+    ) -> Result<(T, u64), WorkloadError> {
         let Lane { shared, buying, seen, pacer, .. } = self;
         seen.clear();
         let start = match pacer {
@@ -149,7 +149,7 @@ impl<'a> Lane<'a> {
         let doing = || {
             format!("the transaction {} {} of thread {}", kind.name(), self.drawn[kind as usize], self.thread)
         };
-        let done = done.map_err(|error| Stop::store(&doing(), &error))?;
+        let done = done.map_err(|error| WorkloadError::store(&doing(), &error))?;
         Ok((done, end.saturating_sub(start)))
     }
 
@@ -159,7 +159,7 @@ impl<'a> Lane<'a> {
         }
     }
 
-    fn orders(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, Stop> {
+    fn orders(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, WorkloadError> {
         let shared = self.shared;
         let customer = shared.data.customer_asked_for(self.thread, number);
         let id = shared.data.ids(Table::Customers).of(customer);
@@ -171,7 +171,7 @@ impl<'a> Lane<'a> {
         Ok(ticks)
     }
 
-    fn buy(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, Stop> {
+    fn buy(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, WorkloadError> {
         let shared = self.shared;
         let purchase = shared.data.purchase(self.thread, number);
         self.draw(&purchase);
@@ -200,7 +200,7 @@ impl<'a> Lane<'a> {
         data.append_order(&purchase.order, order);
     }
 
-    fn restock(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, Stop> {
+    fn restock(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, WorkloadError> {
         let shared = self.shared;
         let (product, amount) = shared.data.delivery(self.thread, number);
         let id = shared.data.ids(Table::Products).of(product);
@@ -214,16 +214,16 @@ impl<'a> Lane<'a> {
 }
 
 impl crew::Lane<dyn Tables + '_, ()> for Lane<'_> {
-    type Failed = Stop;
+    type Failed = WorkloadError;
 
     fn round(
         &mut self,
         tables: &mut (dyn Tables + '_),
         (): (),
         approach: Approach<'_>,
-    ) -> Result<Part, Stop> {
+    ) -> Result<Part, WorkloadError> {
         let shared = self.shared;
-        let mut parts = self.parts().map_err(Stop::harness)?;
+        let mut parts = self.parts().map_err(WorkloadError::harness)?;
         let started = approach.cross()?;
         parts.seconds.restart();
         parts.epochs.iter_mut().for_each(Seconds::restart);
@@ -231,13 +231,13 @@ impl crew::Lane<dyn Tables + '_, ()> for Lane<'_> {
         self.pacer = pacer;
         self.all(tables, || started.goes_on(begin, shared.work.until), &mut parts)?;
         let end = shared.clock.now();
-        self.finish(parts).map_err(Stop::harness)?;
+        self.finish(parts).map_err(WorkloadError::harness)?;
         check_settings(tables)?;
         Ok(Part { begin, end, calls_ns: self.recorder.latencies(ALL).sum_ns(), ..Part::default() })
     }
 }
 
 /// Whether the settings still hold in a session.
-pub fn check_settings(tables: &mut dyn Tables) -> Result<(), Stop> {
-    tables.check_settings().map_err(|error| Stop::store("reading the session's settings back", &error))
+pub fn check_settings(tables: &mut dyn Tables) -> Result<(), WorkloadError> {
+    tables.check_settings().map_err(|error| WorkloadError::store("reading the session's settings back", &error))
 }

@@ -10,7 +10,7 @@ use crate::result::{Load, WrittenRecords};
 use crate::store::StoreError;
 use crate::workload::loading::{Doing, Teller};
 use crate::workload::promise::Acknowledged;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 use super::schema::ID_BYTES;
 
@@ -20,9 +20,9 @@ pub fn load(
     makers: Makers,
     tables: &mut dyn Tables,
     acknowledged: &mut Vec<Acknowledged>,
-) -> Result<(Load, WrittenRecords), Stop> {
+) -> Result<(Load, WrittenRecords), WorkloadError> {
     let chunks = Chunks::new(&shared.data, shared.work.order);
-    let failed = |error: StoreError| Stop::store("loading the tables", &error);
+    let failed = |error: StoreError| WorkloadError::store("loading the tables", &error);
     let before = Snapshot::now();
     let start = Instant::now();
     let make = |number, chunk: &mut _| chunks.make(number, chunk);
@@ -33,12 +33,12 @@ pub fn load(
         (loaded, source.taken())
     });
     let batches = loaded.map_err(failed)?;
-    tables.make_index().map_err(|error| Stop::store("making the index", &error))?;
+    tables.make_index().map_err(|error| WorkloadError::store("making the index", &error))?;
     let store = start.elapsed().saturating_sub(taken.waited);
     let counters = before.until_now();
     if taken.rows != shared.data.all_rows() {
         let all = shared.data.all_rows();
-        return Err(Stop::harness(format!("{} rows were loaded, but there are {all}", taken.rows)));
+        return Err(WorkloadError::harness(format!("{} rows were loaded, but there are {all}", taken.rows)));
     }
     Acknowledged::new("loads", batches, 1, &counters).note(acknowledged);
     let key_bytes = taken.rows * ID_BYTES as u64;

@@ -12,7 +12,7 @@ use crate::measure::clock::Clock;
 use crate::measure::series::Series;
 use crate::store::Store;
 use crate::workload::mix::Turns;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// What the threads share, with all of its memory.
 pub struct Shared<'a> {
@@ -44,8 +44,8 @@ impl<'a> Shared<'a> {
         })
     }
 
-    pub fn open<'s>(&self, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, Stop> {
-        let failed = |error| Stop::store("opening a session", &error);
+    pub fn open<'s>(&self, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, WorkloadError> {
+        let failed = |error| WorkloadError::store("opening a session", &error);
         if self.sql {
             let tables = store.sql().and_then(|session| BySql::open(session, self.work.indexed));
             return Ok(Box::new(tables.map_err(failed)?));
@@ -53,8 +53,8 @@ impl<'a> Shared<'a> {
         self.records(store).map_err(failed)
     }
 
-    pub fn make<'s>(&self, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, Stop> {
-        let failed = |error| Stop::store("making the tables", &error);
+    pub fn make<'s>(&self, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, WorkloadError> {
+        let failed = |error| WorkloadError::store("making the tables", &error);
         if self.sql {
             let ShopParameters { indexed, order, .. } = self.work;
             let tables = store.sql().and_then(|session| BySql::make(session, indexed, order));

@@ -17,7 +17,7 @@ use crate::workload::bench::Bench;
 use crate::workload::crew::{self, held};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::promise::Acknowledged;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// The work before it is summed up.
 pub struct Ran {
@@ -38,7 +38,7 @@ pub fn run(
     makers: Makers,
     device: &Result<DeviceSpec, String>,
     acknowledged: &mut Vec<Acknowledged>,
-) -> Result<Ran, Stop> {
+) -> Result<Ran, WorkloadError> {
     let store = bench.store()?;
     let (load, loaded) = load::load(shared, makers, shared.make(store)?.as_mut(), acknowledged)?;
     warm::warm(shared, bench)?;
@@ -64,7 +64,7 @@ pub fn run(
 }
 
 /// Opens a thread's tables, and checks their settings.
-fn open<'s>(shared: &Shared<'_>, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, Stop> {
+fn open<'s>(shared: &Shared<'_>, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, WorkloadError> {
     let mut tables = shared.open(store)?;
     check_settings(tables.as_mut())?;
     Ok(tables)

@@ -11,13 +11,13 @@ use crate::result::{Failure, Measurements};
 use crate::store::{OpenOptions, Result, Session, Store, StoreDef, StoreError, Transaction, TransactionBody};
 use crate::stores::MEMORY;
 use crate::workload::parameter::Parameters;
-use crate::workload::spec::{Asked, Ended, Spec};
+use crate::workload::spec::{TrialContext, TrialError, Spec};
 
 fn trial(
     store: StoreDef,
     axes: &[(Axis, &str)],
     parameters: &[(&str, &str)],
-) -> std::result::Result<Measurements, Ended> {
+) -> std::result::Result<Measurements, TrialError> {
     let plain = [(Axis::DATA_SIZE, "64KiB"), (Axis::GUARANTEE, "default")];
     let cell = plain
         .iter()
@@ -30,7 +30,7 @@ fn trial(
         .fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
     let folder = tempfile::tempdir().unwrap();
     let spec = Spec::alone(cell, folder.path().to_path_buf(), "shop".parse().unwrap(), parameters);
-    (super::WORKLOAD.run)(&Asked { stores: &[store], spec: &spec, reach: None })
+    (super::WORKLOAD.run)(&TrialContext { stores: &[store], spec: &spec, reach: None })
 }
 
 fn count(measured: &Measurements, name: &str) -> u64 {
@@ -140,7 +140,7 @@ fn the_audit_finds_what_no_transaction_reads() {
 
 fn found(store: StoreDef, asked: &[(&str, &str)]) -> String {
     match trial(store, &[], asked) {
-        Err(Ended::Failed(stop)) => {
+        Err(TrialError::Failed(stop)) => {
             assert_eq!(stop.failure, Failure::WrongData, "{}", stop.message);
             stop.message
         }

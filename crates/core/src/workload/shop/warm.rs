@@ -7,17 +7,17 @@ use super::shared::Shared;
 use crate::measure::device;
 use crate::store::StoreError;
 use crate::workload::bench::Bench;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// The most read tables come last: if not all fit, these stay.
 const TABLES: [Table; 3] = [Table::Orders, Table::Customers, Table::Products];
 
 /// Flushes the store, and reads every row and index entry once.
-pub fn warm(shared: &Shared<'_>, bench: &Bench<'_>) -> Result<(), Stop> {
+pub fn warm(shared: &Shared<'_>, bench: &Bench<'_>) -> Result<(), WorkloadError> {
     if bench.elsewhere().is_none() {
-        device::sync_file_system(bench.folder()).map_err(|error| Stop::harness(error.to_string()))?;
+        device::sync_file_system(bench.folder()).map_err(|error| WorkloadError::harness(error.to_string()))?;
     }
-    let failed = |error: StoreError| Stop::store("reading the tables before the transactions", &error);
+    let failed = |error: StoreError| WorkloadError::store("reading the tables before the transactions", &error);
     let mut tables = shared.open(bench.store()?)?;
     if shared.work.indexed {
         tables.each_entry(&mut |_, _| ()).map_err(failed)?;

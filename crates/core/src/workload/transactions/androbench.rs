@@ -24,12 +24,12 @@ use crate::store::{Loss, Store, StoreDef};
 use crate::workload::crew::{self, held, own};
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::gauge::Gauge;
-use crate::workload::on_store::{OnStore, Settled, find};
+use crate::workload::on_store::{StoreTrial, SettledTrial, find};
 use crate::workload::parameter::AfterLoad;
 
 use crate::workload::promise::Acknowledged;
-use crate::workload::spec::{Asked, Ended};
-use crate::workload::stop::Stop;
+use crate::workload::spec::{TrialContext, TrialError};
+use crate::workload::stop::WorkloadError;
 
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "androbench",
@@ -50,21 +50,21 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
 
 const KEY_BYTES: u64 = 8;
 
-fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
-    let Asked { stores, spec, .. } = *asked;
+fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
+    let TrialContext { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let tier = spec.cell.guarantee().tier();
     if let Some(tier) = tier.filter(|tier| store.offer(*tier).is_none()) {
-        return Err(Ended::Unsupported(format!("{} does not offer the guarantee {tier}", store.name)));
+        return Err(TrialError::Unsupported(format!("{} does not offer the guarantee {tier}", store.name)));
     }
     let clock = Clock::new();
     let work = AndrobenchParameters::of(&spec.cell, &spec.parameters);
-    let gauge = Gauge::new(spec, &clock).map_err(Ended::harness)?;
-    let messages = Messages::prepare(work, spec.seed).map_err(Ended::harness)?;
-    let lanes = Lane::new(messages, work.transactions, work.rate, &gauge).map_err(Ended::harness)?;
+    let gauge = Gauge::new(spec, &clock).map_err(TrialError::harness)?;
+    let messages = Messages::prepare(work, spec.seed).map_err(TrialError::harness)?;
+    let lanes = Lane::new(messages, work.transactions, work.rate, &gauge).map_err(TrialError::harness)?;
     let mut acknowledged = Vec::with_capacity(1 + KINDS);
     // With `default`, settings decide the tier.
-    let mut trial = OnStore::begin((store, open), spec.options(1), tier, spec)?;
+    let mut trial = StoreTrial::begin((store, open), spec.options(1), tier, spec)?;
     let after = spec.parameters.after_load();
     let (load, phases) = drive(trial.bench.store()?, &lanes, &clock, after, &mut acknowledged)?;
     trial.worked()?;
@@ -73,7 +73,7 @@ fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
     let messages = lane.transactions;
     let mut trial = trial.settled(&acknowledged, None)?;
     trial.close()?;
-    let Settled { mut bench, measured } = trial;
+    let SettledTrial { mut bench, measured } = trial;
     let expected = Expected { source: messages.source(), versions: messages.versions() };
     let audit = expected.audit(&mut bench)?;
     Ok(Measurements {
@@ -100,7 +100,7 @@ fn drive(
     clock: &Clock,
     after: AfterLoad,
     acknowledged: &mut Vec<Acknowledged>,
-) -> Result<(Load, Vec<Phase>), Stop> {
+) -> Result<(Load, Vec<Phase>), WorkloadError> {
     let mut loaded = Load::default();
     let prepare = |table: &mut Table<'_>| {
         loaded = load(table.session.as_mut(), &mut held(&lanes[0]).transactions, acknowledged)?;
@@ -123,8 +123,8 @@ fn drive(
     Ok((loaded, phases))
 }
 
-fn check_settings(session: &mut dyn SqlSession) -> Result<(), Stop> {
-    session.check_settings().map_err(|error| Stop::store("reading the session's settings back", &error))
+fn check_settings(session: &mut dyn SqlSession) -> Result<(), WorkloadError> {
+    session.check_settings().map_err(|error| WorkloadError::store("reading the session's settings back", &error))
 }
 
 /// Loads the first rows, in key order.
@@ -132,7 +132,7 @@ fn load(
     session: &mut dyn SqlSession,
     messages: &mut Messages,
     acknowledged: &mut Vec<Acknowledged>,
-) -> Result<Load, Stop> {
+) -> Result<Load, WorkloadError> {
     let (count, source) = (messages.rows(), messages.source());
     let mut load = Load { records: count, ..Load::default() };
     if count == 0 {
@@ -152,9 +152,9 @@ fn load(
         Ok(())
     });
     load.store_ns = start.elapsed().as_nanos() as u64;
-    let loaded = loaded.map_err(|error| Stop::store("loading the table", &error))?;
+    let loaded = loaded.map_err(|error| WorkloadError::store("loading the table", &error))?;
     if loaded != count {
-        return Err(Stop::harness(format!("{loaded} rows were loaded, but {count} were given")));
+        return Err(WorkloadError::harness(format!("{loaded} rows were loaded, but {count} were given")));
     }
     let counters = before.until_now();
     Acknowledged::new("loads", 1, 1, &counters).note(acknowledged);

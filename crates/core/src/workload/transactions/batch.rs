@@ -21,9 +21,9 @@ use crate::workload::bench::Bench;
 use crate::workload::crew::{self, own};
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::gauge::Gauge;
-use crate::workload::on_store::{OnStore, Settled, find, promised};
-use crate::workload::spec::{Asked, Ended};
-use crate::workload::stop::Stop;
+use crate::workload::on_store::{StoreTrial, SettledTrial, find, promised};
+use crate::workload::spec::{TrialContext, TrialError};
+use crate::workload::stop::WorkloadError;
 
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "batch",
@@ -42,19 +42,19 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     serve: None,
 };
 
-fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
-    let Asked { stores, spec, .. } = *asked;
+fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
+    let TrialContext { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let tier = spec.cell.guarantee().tier();
     let promised = promised(store, &spec.cell)?;
     let clock = Clock::new();
     let work = BatchParameters::of(&spec.cell, &spec.parameters);
     let can = &store.capabilities;
-    let gauge = Gauge::new(spec, &clock).map_err(Ended::harness)?;
+    let gauge = Gauge::new(spec, &clock).map_err(TrialError::harness)?;
     let play = Play::prepare(work, spec.seed, can.keeps);
-    let lanes = Lane::new(play, work.transactions, Rate::Closed, &gauge).map_err(Ended::harness)?;
+    let lanes = Lane::new(play, work.transactions, Rate::Closed, &gauge).map_err(TrialError::harness)?;
     let mut acknowledged = Vec::with_capacity(KINDS);
-    let mut trial = OnStore::begin((store, open), spec.options(1), tier.map(|_| promised), spec)?;
+    let mut trial = StoreTrial::begin((store, open), spec.options(1), tier.map(|_| promised), spec)?;
     let store = trial.bench.store()?;
     let phases = crew::with(
         &clock,
@@ -69,7 +69,7 @@ fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
     let play = lane.transactions;
     let mut trial = trial.settled(&acknowledged, (can.keeps && !can.sql).then_some(0))?;
     trial.close()?;
-    let Settled { mut bench, measured } = trial;
+    let SettledTrial { mut bench, measured } = trial;
     let audit = (can.keeps && can.persists).then(|| audit(&mut bench, can)).transpose()?;
     Ok(Measurements {
         operations,
@@ -81,17 +81,17 @@ fn run(asked: &Asked<'_>) -> Result<Measurements, Ended> {
     })
 }
 
-fn table_of<'s>(store: &'s dyn Store, can: &Capabilities) -> Result<Box<dyn Table + 's>, Stop> {
+fn table_of<'s>(store: &'s dyn Store, can: &Capabilities) -> Result<Box<dyn Table + 's>, WorkloadError> {
     if can.sql {
-        let session = store.sql().map_err(|error| Stop::store("opening a session", &error))?;
+        let session = store.sql().map_err(|error| WorkloadError::store("opening a session", &error))?;
         return Ok(Box::new(Rows::make(session)?));
     }
-    let session = store.session().map_err(|error| Stop::store("opening a session", &error))?;
+    let session = store.session().map_err(|error| WorkloadError::store("opening a session", &error))?;
     Ok(Box::new(Records::new(session)))
 }
 
 /// Checks that deleted rows stay away after the store was closed and opened anew.
-fn audit(bench: &mut Bench<'_>, can: &Capabilities) -> Result<Audit, Stop> {
+fn audit(bench: &mut Bench<'_>, can: &Capabilities) -> Result<Audit, WorkloadError> {
     let start = std::time::Instant::now();
     bench.reopen()?;
     let left = left(bench.store()?, can)?;
@@ -99,13 +99,13 @@ fn audit(bench: &mut Bench<'_>, can: &Capabilities) -> Result<Audit, Stop> {
     if left > 0 {
         let message =
             format!("{left} rows are there, though all were deleted, when the store had been opened anew");
-        return Err(Stop::wrong_data(message));
+        return Err(WorkloadError::wrong_data(message));
     }
     Ok(Audit { reopened: 1, took_ns: start.elapsed().as_nanos() as u64, ..Audit::default() })
 }
 
-fn left(store: &dyn Store, can: &Capabilities) -> Result<u64, Stop> {
-    let failed = |error| Stop::store("counting the rows that are left", &error);
+fn left(store: &dyn Store, can: &Capabilities) -> Result<u64, WorkloadError> {
+    let failed = |error| WorkloadError::store("counting the rows that are left", &error);
     if !can.sql {
         return store.count().map_err(failed);
     }

@@ -9,10 +9,10 @@ use crate::result::{Audit, Failure};
 use crate::store::Store;
 use crate::workload::audit::{Reading, Sample, most_records};
 use crate::workload::bench::Bench;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// Checks the store against what was written. Closes it. Fails with [`Failure::WrongData`] at the first missing or wrong record.
-pub fn audit(shared: &Shared<'_>, bench: &mut Bench<'_>, seed: u64, reading: Reading) -> Result<Audit, Stop> {
+pub fn audit(shared: &Shared<'_>, bench: &mut Bench<'_>, seed: u64, reading: Reading) -> Result<Audit, WorkloadError> {
     let start = Instant::now();
     let records = shared.versions.inserted();
     let chosen = choose(shared, seed, most_records(shared.fields.mean()));
@@ -39,8 +39,8 @@ fn choose(shared: &Shared<'_>, seed: u64, most: u64) -> Vec<u64> {
 }
 
 /// Reads records and checks their versions.
-fn read_back(shared: &Shared<'_>, store: &dyn Store, chosen: &[u64], reopened: u32) -> Result<(), Stop> {
-    let opening = |error| Stop::store("opening a session to read the store back", &error);
+fn read_back(shared: &Shared<'_>, store: &dyn Store, chosen: &[u64], reopened: u32) -> Result<(), WorkloadError> {
+    let opening = |error| WorkloadError::store("opening a session to read the store back", &error);
     let mut session = store.session().map_err(opening)?;
     let mut floors = vec![0; shared.versions.slots()];
     for record in chosen {
@@ -58,7 +58,7 @@ fn read_back(shared: &Shared<'_>, store: &dyn Store, chosen: &[u64], reopened: u
             Ok(false) => "is missing".into(),
             Err(error) => {
                 let doing = format!("reading back record {record} (key {key}) after the trial");
-                return Err(Stop::store(&doing, &error));
+                return Err(WorkloadError::store(&doing, &error));
             }
         };
         let when = match reopened {
@@ -71,14 +71,14 @@ fn read_back(shared: &Shared<'_>, store: &dyn Store, chosen: &[u64], reopened: u
     Ok(())
 }
 
-fn count(store: &dyn Store, expected: u64) -> Result<(), Stop> {
-    let count = store.count().map_err(|error| Stop::store("counting", &error))?;
+fn count(store: &dyn Store, expected: u64) -> Result<(), WorkloadError> {
+    let count = store.count().map_err(|error| WorkloadError::store("counting", &error))?;
     match count == expected {
         true => Ok(()),
         false => Err(wrong(format!("the store counts {count} records, but should hold {expected}"))),
     }
 }
 
-fn wrong(message: String) -> Stop {
-    Stop { failure: Failure::WrongData, message, operation: None }
+fn wrong(message: String) -> WorkloadError {
+    WorkloadError { failure: Failure::WrongData, message, operation: None }
 }

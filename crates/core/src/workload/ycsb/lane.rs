@@ -18,7 +18,7 @@ use crate::workload::line::Approach;
 use crate::workload::pacer::Pacer;
 use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta, largest_quantum};
 use crate::workload::read_buffer::ReadBuffer;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 #[derive(Debug, Clone, Copy)]
 struct Planned {
@@ -86,8 +86,8 @@ impl<'a> Lane<'a> {
         })
     }
 
-    fn begin_another(&mut self) -> Result<(), Stop> {
-        let spare = self.spare.pop().ok_or_else(|| Stop::harness("there is no memory for another round"))?;
+    fn begin_another(&mut self) -> Result<(), WorkloadError> {
+        let spare = self.spare.pop().ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;
         self.measured.push(std::mem::replace(&mut self.recorder, spare));
         Ok(())
     }
@@ -126,7 +126,7 @@ impl<'a> Lane<'a> {
         Some(Planned { kind, record, field, length, name: Name::EMPTY })
     }
 
-    fn quantum(&mut self, session: &mut dyn Session) -> Result<(), Stop> {
+    fn quantum(&mut self, session: &mut dyn Session) -> Result<(), WorkloadError> {
         self.ticks.clear();
         if !self.copied {
             self.seen.make_room_for(self.shared.fields.largest());
@@ -147,7 +147,7 @@ impl<'a> Lane<'a> {
     }
 
     #[inline]
-    fn one(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<(), Stop> {
+    fn one(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<(), WorkloadError> {
         let slot = Slot::of(planned.kind);
         let start = |lane: &mut Lane<'a>| lane.start();
         let ticks = match planned.kind {
@@ -193,7 +193,7 @@ impl<'a> Lane<'a> {
         planned: &Planned,
         slot: Slot,
         begin: impl FnOnce(&mut Lane<'a>) -> u64,
-    ) -> Result<u64, Stop> {
+    ) -> Result<u64, WorkloadError> {
         self.note(planned.record);
         let start = begin(self);
         let seen = &mut self.seen;
@@ -221,7 +221,7 @@ impl<'a> Lane<'a> {
         planned: &Planned,
         slot: Slot,
         begin: impl FnOnce(&mut Lane<'a>) -> u64,
-    ) -> Result<u64, Stop> {
+    ) -> Result<u64, WorkloadError> {
         let shared = self.shared;
         let Planned { record, name, .. } = planned;
         let partial = shared.definition().is_partial();
@@ -279,7 +279,7 @@ impl<'a> Lane<'a> {
         planned: &Planned,
         read: Result<bool, StoreError>,
         replaced: bool,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), WorkloadError> {
         let shared = self.shared;
         self.check_found(planned, read)?;
         let newest = shared.versions.newest(planned.record, &self.floors);
@@ -292,7 +292,7 @@ impl<'a> Lane<'a> {
     }
 
     #[inline(always)]
-    fn insert(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<u64, Stop> {
+    fn insert(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<u64, WorkloadError> {
         let shared = self.shared;
         shared.fields.make(planned.record, 1, &mut self.value);
         let start = self.start();
@@ -305,7 +305,7 @@ impl<'a> Lane<'a> {
     }
 
     #[inline(always)]
-    fn scan(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<u64, Stop> {
+    fn scan(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<u64, WorkloadError> {
         let shared = self.shared;
         // Not what is planned to be inserted after it.
         let there = shared.versions.live();
@@ -335,7 +335,7 @@ impl<'a> Lane<'a> {
     }
 
     #[inline(always)]
-    fn check_found(&self, planned: &Planned, result: Result<bool, StoreError>) -> Result<(), Stop> {
+    fn check_found(&self, planned: &Planned, result: Result<bool, StoreError>) -> Result<(), WorkloadError> {
         match result {
             Ok(found) if found || !self.shared.check => Ok(()),
             Ok(_) => Err(wrong(planned, "is missing")),
@@ -361,27 +361,27 @@ impl Lane<'_> {
         session: &mut dyn Session,
         goes_on: impl Fn() -> bool,
         seconds: &mut Seconds<'_>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), WorkloadError> {
         let work = &self.shared.work;
         let main = Slot::of(self.shared.definition().main());
         in_quanta(work.operations_of(self.thread), largest_quantum(work.rate), goes_on, |most| {
             let planned = self.plan(most);
             self.quantum(session)?;
-            seconds.tell(self.recorder.latencies(main as usize)).map_err(Stop::harness)?;
+            seconds.tell(self.recorder.latencies(main as usize)).map_err(WorkloadError::harness)?;
             Ok(planned)
         })
     }
 }
 
 impl crew::Lane<dyn Session + '_, ()> for Lane<'_> {
-    type Failed = Stop;
+    type Failed = WorkloadError;
 
     fn round(
         &mut self,
         session: &mut (dyn Session + '_),
         (): (),
         approach: Approach<'_>,
-    ) -> Result<Part, Stop> {
+    ) -> Result<Part, WorkloadError> {
         let shared = self.shared;
         if self.has_begun {
             self.begin_another()?;
@@ -390,14 +390,14 @@ impl crew::Lane<dyn Session + '_, ()> for Lane<'_> {
         self.copied = session.copied().is_some();
         let main = Slot::of(shared.definition().main());
         let latencies = self.recorder.latencies(main as usize);
-        let mut seconds = shared.series.thread(self.thread as usize, latencies).map_err(Stop::harness)?;
+        let mut seconds = shared.series.thread(self.thread as usize, latencies).map_err(WorkloadError::harness)?;
         let started = approach.cross()?;
         seconds.restart();
         let (begin, pacer) = started.begin(shared.work.rate);
         self.pacer = pacer;
         self.stretch(session, || started.goes_on(begin, shared.work.until), &mut seconds)?;
         let end = shared.clock.now();
-        seconds.finish(self.recorder.latencies(main as usize)).map_err(Stop::harness)?;
+        seconds.finish(self.recorder.latencies(main as usize)).map_err(WorkloadError::harness)?;
         Ok(Part { begin, end, calls_ns: calls_ns(&self.recorder), ..Part::default() })
     }
 }
@@ -410,7 +410,7 @@ fn check(
     planned: &Planned,
     value: &[u8],
     length: usize,
-) -> Result<(), Stop> {
+) -> Result<(), WorkloadError> {
     if !shared.versions.is_shared() {
         shared.versions.note(planned.record, floors);
     }
@@ -430,19 +430,19 @@ fn not_last(length: usize) -> String {
 }
 
 #[cold]
-fn failed(planned: &Planned, error: &StoreError) -> Stop {
+fn failed(planned: &Planned, error: &StoreError) -> WorkloadError {
     let Planned { kind, record, name, .. } = planned;
     let key = String::from_utf8_lossy(name.bytes());
-    Stop::store(&format!("{} of record {record} (key {key})", kind.name()), error)
+    WorkloadError::store(&format!("{} of record {record} (key {key})", kind.name()), error)
 }
 
 #[cold]
-fn wrong(planned: &Planned, what: &str) -> Stop {
+fn wrong(planned: &Planned, what: &str) -> WorkloadError {
     let Planned { kind, record, name, .. } = planned;
     let key = String::from_utf8_lossy(name.bytes());
     let message = match kind {
         Kind::Scan => format!("a scan from record {record} (key {key}) {what}"),
         _ => format!("the value of record {record} (key {key}) {what}"),
     };
-    Stop { failure: Failure::WrongData, message, operation: None }
+    WorkloadError { failure: Failure::WrongData, message, operation: None }
 }

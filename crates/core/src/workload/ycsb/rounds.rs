@@ -16,7 +16,7 @@ use crate::workload::crew;
 use crate::workload::elapsed::Elapsed;
 use crate::workload::loader::{self, numbered};
 use crate::workload::promise::Acknowledged;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// Measurements before they are summed up.
 pub struct Ran {
@@ -65,7 +65,7 @@ pub fn run(
     lanes: &[Mutex<Lane<'_>>],
     batch: &mut Batch,
     acknowledged: &mut Vec<Acknowledged>,
-) -> Result<Ran, Stop> {
+) -> Result<Ran, WorkloadError> {
     let (count, closes) = (shared.work.rounds, shared.work.between == Between::Close);
     let mut loaded = None;
     let mut rounds = Vec::with_capacity(count);
@@ -99,12 +99,12 @@ pub fn run(
             bench.reopen()?;
         }
     }
-    let (load, loaded) = loaded.ok_or_else(|| Stop::harness("nothing was loaded"))?;
+    let (load, loaded) = loaded.ok_or_else(|| WorkloadError::harness("nothing was loaded"))?;
     Ok(Ran { load, loaded, rounds })
 }
 
-fn unmeasured(error: std::io::Error) -> Stop {
-    Stop::harness(format!("measuring the store's files after a round: {error}"))
+fn unmeasured(error: std::io::Error) -> WorkloadError {
+    WorkloadError::harness(format!("measuring the store's files after a round: {error}"))
 }
 
 /// Does rounds with the same sessions. `load` gets the first session before the others are opened; `after` runs after each round.
@@ -113,9 +113,9 @@ fn while_open(
     store: &dyn Store,
     lanes: &[Mutex<Lane<'_>>],
     rounds: usize,
-    load: impl FnOnce(&mut (dyn Session + '_)) -> Result<(), Stop>,
-    mut after: impl FnMut(Round) -> Result<(), Stop>,
-) -> Result<(), Stop> {
+    load: impl FnOnce(&mut (dyn Session + '_)) -> Result<(), WorkloadError>,
+    mut after: impl FnMut(Round) -> Result<(), WorkloadError>,
+) -> Result<(), WorkloadError> {
     crew::with(
         shared.clock,
         lanes,
@@ -139,7 +139,7 @@ fn load(
     batch: &mut Batch,
     session: &mut dyn Session,
     acknowledged: &mut Vec<Acknowledged>,
-) -> Result<(Load, WrittenRecords), Stop> {
+) -> Result<(Load, WrittenRecords), WorkloadError> {
     let count = shared.work.loaded;
     shared.versions.loaded(count);
     let add = |batch: &mut Batch, record| {

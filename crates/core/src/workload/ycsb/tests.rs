@@ -15,7 +15,7 @@ fn trial(
     workload: &str,
     axes: &[(Axis, &str)],
     properties: &str,
-) -> Result<Measurements, Ended> {
+) -> Result<Measurements, TrialError> {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
@@ -31,7 +31,7 @@ fn trial(
         WORKLOAD.name.parse().unwrap(),
         parameters.with("properties", properties).unwrap(),
     );
-    run(&Asked { stores: std::slice::from_ref(store), spec: &spec, reach: None })
+    run(&TrialContext { stores: std::slice::from_ref(store), spec: &spec, reach: None })
 }
 
 fn counts(measured: &Measurements) -> [u64; 6] {

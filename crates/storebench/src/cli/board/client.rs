@@ -12,7 +12,7 @@ use storebench_core::guard;
 use storebench_core::store::StoreDef;
 use storebench_core::workload::clients::link::{Task, Wire};
 use storebench_core::workload::clients::words::{Order, Told};
-use storebench_core::workload::spec::{Asked, Ended, Spec};
+use storebench_core::workload::spec::{TrialContext, TrialError, Spec};
 
 use super::Out;
 use crate::cli::remote::wire::{Message, Word};
@@ -45,16 +45,16 @@ pub fn serve(
             std::thread::sleep(ALIVE);
         }
     });
-    let asked = Asked { stores, spec: &spec, reach: None };
+    let asked = TrialContext { stores, spec: &spec, reach: None };
     let threads = task.first..task.first + task.sessions;
     let served = match spec.workload.def().serve {
         Some(serve) => serve(&asked, threads, wire.as_ref()),
-        None => Err(Ended::harness("its work can't be spread over clients")),
+        None => Err(TrialError::harness("its work can't be spread over clients")),
     };
     let failed = match served {
         Ok(()) => return Ok(Exit::Success),
-        Err(Ended::Failed(stop)) => Told::Failed { reason: stop.failure, message: stop.message },
-        Err(Ended::Unsupported(message)) => {
+        Err(TrialError::Failed(stop)) => Told::Failed { reason: stop.failure, message: stop.message },
+        Err(TrialError::Unsupported(message)) => {
             Told::Failed { reason: storebench_core::result::Failure::Store, message }
         }
     };

@@ -58,7 +58,7 @@ fn did(records: usize) -> Box<Did> {
 const ROUND: Round = Round { phase: 0, operations: 200, warm_up: 0, until: None, live: 14 };
 
 /// A round of a client that works, and one that sends this.
-fn round(says: Vec<Result<Told, String>>) -> Result<(Rounded, Vec<ClientReport>), Stop> {
+fn round(says: Vec<Result<Told, String>>) -> Result<(Rounded, Vec<ClientReport>), WorkloadError> {
     let base = Instant::now();
     let made = |says: Vec<Result<Told, String>>| Made { says: says.into(), due: VecDeque::new(), base };
     let good = made(vec![Ok(Told::Ready), Ok(Told::Done(did(2)))]);

@@ -15,7 +15,7 @@ use crate::stores::MEMORY;
 use crate::workload::clients::link::{Link, Task, Wire};
 use crate::workload::clients::words::{Order as Said, Told};
 use crate::workload::parameter::Parameters;
-use crate::workload::spec::{Asked, Ended, Spec};
+use crate::workload::spec::{TrialContext, TrialError, Spec};
 use crate::workload::table::Workload;
 
 /// What trials have made on the test's server, in order.
@@ -110,10 +110,10 @@ fn reach(host: &str, task: &Task) -> Result<Box<dyn Link>, String> {
             // It has other versions of its records.
             spec.seed += 1;
         }
-        let asked = Asked { stores: &[THERE], spec: &spec, reach: None };
+        let asked = TrialContext { stores: &[THERE], spec: &spec, reach: None };
         let served =
             spec.workload.def().serve.unwrap()(&asked, task.first..task.first + task.sessions, &wire);
-        if let Err(Ended::Failed(stop)) = served {
+        if let Err(TrialError::Failed(stop)) = served {
             wire.say(&Told::Failed { reason: stop.failure, message: stop.message });
         }
     });
@@ -123,7 +123,7 @@ fn reach(host: &str, task: &Task) -> Result<Box<dyn Link>, String> {
 type Left = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// Runs a trial with these clients; gives its measurements, and what it left on the server.
-fn run(clients: &[&str], axes: &str, parameters: &str) -> Result<(Measurements, Left), Ended> {
+fn run(clients: &[&str], axes: &str, parameters: &str) -> Result<(Measurements, Left), TrialError> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
@@ -145,7 +145,7 @@ fn run(clients: &[&str], axes: &str, parameters: &str) -> Result<(Measurements, 
         clients: clients.iter().map(|host| (*host).to_owned()).collect(),
         ..Spec::alone(cell, directory, Workload::CRUD, given)
     };
-    let asked = Asked { stores: &[THERE], spec: &spec, reach: Some(reach) };
+    let asked = TrialContext { stores: &[THERE], spec: &spec, reach: Some(reach) };
     let measured = (spec.workload.def().run)(&asked)?;
     let mut all = MADE.lock().unwrap();
     let (_, last) = all.pop().unwrap();
@@ -163,7 +163,7 @@ const AXES: &str = "record_size=1B..300B records=100..500 data=incompressible gu
 
 fn failed(clients: &[&str]) -> String {
     match run(clients, AXES, "operations=100") {
-        Err(Ended::Failed(stop)) => stop.message,
+        Err(TrialError::Failed(stop)) => stop.message,
         other => panic!("{other:?}"),
     }
 }

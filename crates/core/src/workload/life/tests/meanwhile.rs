@@ -14,8 +14,8 @@ const HELD: Duration = Duration::from_millis(60);
 
 /// Does this in such a store with twenty records.
 fn outcome(
-    work: impl FnOnce(&Wrong, &Records, &[Record]) -> std::result::Result<(), Stop>,
-) -> (std::result::Result<ConcurrentCalls, Stop>, Vec<Record>) {
+    work: impl FnOnce(&Wrong, &Records, &[Record]) -> std::result::Result<(), WorkloadError>,
+) -> (std::result::Result<ConcurrentCalls, WorkloadError>, Vec<Record>) {
     let folder = tempfile::tempdir().unwrap();
     let options = OpenOptions { sessions: 2, ..OpenOptions::new(folder.path()) };
     let store = Wrong::new(Way::Waits, &options).unwrap();

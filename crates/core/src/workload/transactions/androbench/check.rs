@@ -8,7 +8,7 @@ use crate::result::{Audit, Failure};
 use crate::store::StoreError;
 use crate::store::sql::{Prepared, SqlSession, SqlValue};
 use crate::workload::bench::Bench;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 
 /// Rows by id, each with its version, or [`GONE`] if deleted.
 pub struct Expected<'a> {
@@ -23,7 +23,7 @@ impl Expected<'_> {
 
     /// Checks the table. Opens the store twice, and closes it. Fails with [`Failure::WrongData`] at the first row that is
     /// missing, wrong, or there after it was deleted.
-    pub fn audit(&self, bench: &mut Bench<'_>) -> Result<Audit, Stop> {
+    pub fn audit(&self, bench: &mut Bench<'_>) -> Result<Audit, WorkloadError> {
         let start = Instant::now();
         for _ in 0..2 {
             bench.reopen()?;
@@ -44,7 +44,7 @@ impl Expected<'_> {
     }
 
     /// Every row, in key order.
-    fn rows(&self, session: &mut dyn SqlSession) -> Result<(), Stop> {
+    fn rows(&self, session: &mut dyn SqlSession) -> Result<(), WorkloadError> {
         let names = COLUMNS.map(|(name, _)| name).join(", ");
         let mut expected = self.ids();
         let mut row = self.source.row();
@@ -66,7 +66,7 @@ impl Expected<'_> {
         }
     }
 
-    fn index(&self, session: &mut dyn SqlSession) -> Result<(), Stop> {
+    fn index(&self, session: &mut dyn SqlSession) -> Result<(), WorkloadError> {
         let mut row = self.source.row();
         let mut seen = vec![false; self.versions.len()];
         let mut wrong = None;
@@ -111,7 +111,7 @@ pub fn row(
     look: Prepared,
     row: &Row,
     expected: Option<&Row>,
-) -> Result<(), Stop> {
+) -> Result<(), WorkloadError> {
     let expected = expected.map(Row::values);
     let mut right = expected.is_none();
     let found = session.query(look, &row.key(), &mut |found| {
@@ -125,10 +125,10 @@ pub fn row(
         _ => "is not what was just written",
     };
     let message = format!("the row {} {what}", row.id());
-    Err(Stop { failure: Failure::WrongData, message, operation: None })
+    Err(WorkloadError { failure: Failure::WrongData, message, operation: None })
 }
 
-fn each(session: &mut dyn SqlSession, sql: &str, see: &mut dyn FnMut(&[SqlValue<'_>])) -> Result<u64, Stop> {
+fn each(session: &mut dyn SqlSession, sql: &str, see: &mut dyn FnMut(&[SqlValue<'_>])) -> Result<u64, WorkloadError> {
     let query = session.prepare(sql).and_then(|query| session.query(query, &[], see));
     query.map_err(|error| failed("reading the table back", &error))
 }
@@ -149,11 +149,11 @@ fn difference(expected: Option<&SqlValue<'_>>, found: Option<&SqlValue<'_>>) -> 
     }
 }
 
-fn failed(doing: &str, error: &StoreError) -> Stop {
-    Stop::store(doing, error)
+fn failed(doing: &str, error: &StoreError) -> WorkloadError {
+    WorkloadError::store(doing, error)
 }
 
-fn wrong_data(what: String) -> Stop {
+fn wrong_data(what: String) -> WorkloadError {
     let message = format!("{what}, after the trial, when the store had been closed and opened anew");
-    Stop { failure: Failure::WrongData, message, operation: None }
+    WorkloadError { failure: Failure::WrongData, message, operation: None }
 }

@@ -9,7 +9,7 @@ use super::rows::{self, GONE, Row, Source};
 use crate::result::{StoredRecords, WrittenRecords};
 use crate::store::sql::{Prepared, SqlSession};
 use crate::store::{self, Store, StoreError};
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 use crate::workload::transactions::{KINDS, Kind, Timer, Transactions, each};
 
 const INSERT: usize = 0;
@@ -30,18 +30,18 @@ struct Statements {
 }
 
 impl<'s> Table<'s> {
-    pub fn make(store: &'s dyn Store) -> Result<Table<'s>, Stop> {
-        let mut session = store.sql().map_err(|error| Stop::store("opening a session", &error))?;
+    pub fn make(store: &'s dyn Store) -> Result<Table<'s>, WorkloadError> {
+        let mut session = store.sql().map_err(|error| WorkloadError::store("opening a session", &error))?;
         let schema = rows::schema(|of| session.type_name(of));
-        session.execute(&schema).map_err(|error| Stop::store("making the table", &error))?;
+        session.execute(&schema).map_err(|error| WorkloadError::store("making the table", &error))?;
         super::check_settings(session.as_mut())?;
         Ok(Table { session, statements: None })
     }
 
-    pub fn prepare(&mut self) -> Result<(), Stop> {
+    pub fn prepare(&mut self) -> Result<(), WorkloadError> {
         let session = &mut self.session;
         let mut prepare =
-            |sql: &str| session.prepare(sql).map_err(|error| Stop::store("preparing a statement", &error));
+            |sql: &str| session.prepare(sql).map_err(|error| WorkloadError::store("preparing a statement", &error));
         self.statements = Some(Statements {
             insert: prepare(&rows::insert())?,
             update: prepare(rows::UPDATE)?,
@@ -174,11 +174,11 @@ impl Transactions<Table<'_>> for Messages {
     }
 
     /// Checks the transaction's rows, too: the engine has just been there.
-    fn check(&mut self, on: &mut Table<'_>, kind: usize, number: u64, changed: u64) -> Result<(), Stop> {
+    fn check(&mut self, on: &mut Table<'_>, kind: usize, number: u64, changed: u64) -> Result<(), WorkloadError> {
         let expected = self.rows.len() as u64;
         if changed != expected {
             let name = Self::KINDS[kind].name;
-            return Err(Stop::wrong_data(format!(
+            return Err(WorkloadError::wrong_data(format!(
                 "the {name} of transaction {number} changed {changed} rows, but should change {expected}"
             )));
         }

@@ -8,7 +8,7 @@ use super::rows::{KEY_BYTES, Row};
 use super::table::{ReadBuffer, Table};
 use crate::result::WrittenRecords;
 use crate::store;
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 use crate::workload::transactions::{KINDS, Kind, Timer, Transactions};
 
 const INSERT: usize = 0;
@@ -107,16 +107,16 @@ impl<'t> Transactions<dyn Table + 't> for Play {
         })
     }
 
-    fn check(&mut self, _: &mut (dyn Table + 't), kind: usize, number: u64, rows: u64) -> Result<(), Stop> {
+    fn check(&mut self, _: &mut (dyn Table + 't), kind: usize, number: u64, rows: u64) -> Result<(), WorkloadError> {
         let (all, name) = (self.rows.len() as u64, <Self as Transactions<dyn Table>>::KINDS[kind].name);
         if self.keeps && rows != all {
-            return Err(Stop::wrong_data(format!(
+            return Err(WorkloadError::wrong_data(format!(
                 "the {name} of transaction {number} had {rows} rows, but should have {all}"
             )));
         }
         match self.seen.first_wrong(&self.rows).filter(|_| self.keeps && kind == SELECT) {
             None => Ok(()),
-            Some(place) => Err(Stop::wrong_data(format!(
+            Some(place) => Err(WorkloadError::wrong_data(format!(
                 "the select of transaction {number} found the row {:?} otherwise than it was inserted",
                 self.rows[place].id()
             ))),

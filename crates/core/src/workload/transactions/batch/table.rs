@@ -3,7 +3,7 @@
 use super::rows::{self, NUMBER_BYTES, Row};
 use crate::store::sql::{Prepared, SqlSession, SqlValue};
 use crate::store::{Result, Session};
-use crate::workload::stop::Stop;
+use crate::workload::stop::WorkloadError;
 use crate::workload::transactions::each;
 
 /// What transactions work on. A transaction has the store's guarantee when its call returns.
@@ -72,13 +72,13 @@ pub struct Rows<'s> {
 }
 
 impl<'s> Rows<'s> {
-    pub fn make(mut session: Box<dyn SqlSession + 's>) -> std::result::Result<Rows<'s>, Stop> {
-        session.execute(rows::SCHEMA).map_err(|error| Stop::store("making the table", &error))?;
+    pub fn make(mut session: Box<dyn SqlSession + 's>) -> std::result::Result<Rows<'s>, WorkloadError> {
+        session.execute(rows::SCHEMA).map_err(|error| WorkloadError::store("making the table", &error))?;
         session
             .check_settings()
-            .map_err(|error| Stop::store("reading the session's settings back", &error))?;
+            .map_err(|error| WorkloadError::store("reading the session's settings back", &error))?;
         let mut prepare =
-            |sql| session.prepare(sql).map_err(|error| Stop::store("preparing a statement", &error));
+            |sql| session.prepare(sql).map_err(|error| WorkloadError::store("preparing a statement", &error));
         let (insert, select, delete) =
             (prepare(rows::INSERT)?, prepare(rows::SELECT)?, prepare(rows::DELETE)?);
         Ok(Rows { session, insert, select, delete })

@@ -7,7 +7,7 @@ use crate::stores::{FLAT_FOLDER, MEMORY, NULL};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::Spec;
 
-fn trial(stores: &[StoreDef], store: &str, guarantee: &str) -> std::result::Result<Measurements, Ended> {
+fn trial(stores: &[StoreDef], store: &str, guarantee: &str) -> std::result::Result<Measurements, TrialError> {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
@@ -17,7 +17,7 @@ fn trial(stores: &[StoreDef], store: &str, guarantee: &str) -> std::result::Resu
         .with(Axis::GUARANTEE, Axis::GUARANTEE.read(guarantee).unwrap());
     let spec =
         Spec { seed: 7, ..Spec::alone(cell, directory, "batch".parse().unwrap(), Parameters::default()) };
-    run(&Asked { stores, spec: &spec, reach: None })
+    run(&TrialContext { stores, spec: &spec, reach: None })
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn what_goes_wrong_is_found() {
     for (open, expected) in ways {
         let store = StoreDef { name: "wrong", open: Ok(open), ..MEMORY };
         match trial(&[store], "wrong", "default") {
-            Err(Ended::Failed(stop)) => {
+            Err(TrialError::Failed(stop)) => {
                 assert_eq!(stop.failure, Failure::WrongData, "{}", stop.message);
                 assert!(stop.message.contains(expected), "{expected}: {}", stop.message);
             }
