@@ -12,15 +12,15 @@ use crate::measure::clock::Clock;
 use crate::result::Failure;
 use crate::store::{Session, Store};
 use crate::workload::elapsed::{Elapsed, Part};
-use crate::workload::line::{Approach, StartingLine};
+use crate::workload::line::{BarrierGuard, StartBarrier};
 use crate::workload::stop::WorkloadError;
 
 /// One thread of a workload, with its memory. `H` is its handle on what is measured, `O` the order for a round.
-pub(crate) trait Lane<H: ?Sized, O>: Send {
+pub(crate) trait Worker<H: ?Sized, O>: Send {
     type Failed: From<WorkloadError> + Send;
 
     /// Prepares a round, crosses the starting line, and does its work. Stops at the first operation that fails or reads what is wrong.
-    fn round(&mut self, handle: &mut H, order: O, approach: Approach<'_>) -> Result<Part, Self::Failed>;
+    fn round(&mut self, handle: &mut H, order: O, approach: BarrierGuard<'_>) -> Result<Part, Self::Failed>;
 }
 
 /// A thread's lane, which it locks during a round; between rounds the first thread does.
@@ -38,16 +38,16 @@ pub fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, WorkloadError
 }
 
 /// The calling thread, which is the first, and the others, which wait for orders.
-pub(crate) struct Crew<'c, H: ?Sized, L: Lane<H, O>, O> {
-    line: &'c StartingLine<'c>,
+pub(crate) struct WorkerPool<'c, H: ?Sized, L: Worker<H, O>, O> {
+    line: &'c StartBarrier<'c>,
     clock: &'c Clock,
     lane: &'c Mutex<L>,
     pub handle: Box<H>,
-    others: Vec<Other<O, L::Failed>>,
+    others: Vec<WorkerThread<O, L::Failed>>,
 }
 
 /// Another thread, seen from the first. Dropping it ends the thread.
-struct Other<O, E> {
+struct WorkerThread<O, E> {
     orders: SyncSender<O>,
     parts: Receiver<Result<Part, E>>,
 }
@@ -59,28 +59,28 @@ pub fn with<H, L, O, T>(
     lanes: &[Mutex<L>],
     open: impl Fn() -> Result<Box<H>, L::Failed> + Sync,
     first: impl FnOnce(&mut H) -> Result<(), L::Failed>,
-    work: impl FnOnce(&mut Crew<'_, H, L, O>) -> Result<T, L::Failed>,
+    work: impl FnOnce(&mut WorkerPool<'_, H, L, O>) -> Result<T, L::Failed>,
 ) -> Result<T, L::Failed>
 where
     H: ?Sized,
-    L: Lane<H, O>,
+    L: Worker<H, O>,
     O: Copy + Send,
 {
-    with_line(&StartingLine::new(lanes.len(), clock), clock, lanes, open, first, work)
+    with_line(&StartBarrier::new(lanes.len(), clock), clock, lanes, open, first, work)
 }
 
 /// [`with`] at a given line, for as many threads as there are lanes.
 pub(crate) fn with_line<H, L, O, T>(
-    line: &StartingLine<'_>,
+    line: &StartBarrier<'_>,
     clock: &Clock,
     lanes: &[Mutex<L>],
     open: impl Fn() -> Result<Box<H>, L::Failed> + Sync,
     first: impl FnOnce(&mut H) -> Result<(), L::Failed>,
-    work: impl FnOnce(&mut Crew<'_, H, L, O>) -> Result<T, L::Failed>,
+    work: impl FnOnce(&mut WorkerPool<'_, H, L, O>) -> Result<T, L::Failed>,
 ) -> Result<T, L::Failed>
 where
     H: ?Sized,
-    L: Lane<H, O>,
+    L: Worker<H, O>,
     O: Copy + Send,
 {
     let Some((lane, others)) = lanes.split_first() else {
@@ -90,21 +90,21 @@ where
         let mut handle = open()?;
         first(&mut handle)?;
         let open = &open;
-        let start = |(lane, number)| Other::start(scope, open, line, lane, number);
+        let start = |(lane, number)| WorkerThread::start(scope, open, line, lane, number);
         let others = others.iter().zip(1..).map(start).collect::<Result<_, _>>()?;
         // Dropping the crew ends the orders, and so the other threads.
-        work(&mut Crew { line, clock, lane, handle, others })
+        work(&mut WorkerPool { line, clock, lane, handle, others })
     })
 }
 
-impl<O: Copy + Send, E: From<WorkloadError> + Send> Other<O, E> {
-    fn start<'s, H: ?Sized, L: Lane<H, O, Failed = E>>(
+impl<O: Copy + Send, E: From<WorkloadError> + Send> WorkerThread<O, E> {
+    fn start<'s, H: ?Sized, L: Worker<H, O, Failed = E>>(
         scope: &'s Scope<'s, '_>,
         open: &'s (impl Fn() -> Result<Box<H>, E> + Sync),
-        line: &'s StartingLine<'_>,
+        line: &'s StartBarrier<'_>,
         lane: &'s Mutex<L>,
         number: usize,
-    ) -> Result<Other<O, E>, E>
+    ) -> Result<WorkerThread<O, E>, E>
     where
         O: 's,
         E: 's,
@@ -128,11 +128,11 @@ impl<O: Copy + Send, E: From<WorkloadError> + Send> Other<O, E> {
             .spawn_scoped(scope, serve)
             .map_err(|error| WorkloadError::harness(format!("starting a thread: {error}")))?;
         opened.recv().map_err(|_| gone())??;
-        Ok(Other { orders, parts })
+        Ok(WorkerThread { orders, parts })
     }
 }
 
-impl<H: ?Sized, L: Lane<H, O>, O: Copy + Send> Crew<'_, H, L, O> {
+impl<H: ?Sized, L: Worker<H, O>, O: Copy + Send> WorkerPool<'_, H, L, O> {
     /// Does a round on all threads; gives how long it took. The error is that of the thread that failed first.
     pub fn round(&mut self, order: O) -> Result<Elapsed, L::Failed> {
         let parts = self.parts(order)?;
@@ -157,8 +157,8 @@ impl<H: ?Sized, L: Lane<H, O>, O: Copy + Send> Crew<'_, H, L, O> {
 }
 
 /// One thread's part; its failure or panic stops all others.
-fn part<H: ?Sized, L: Lane<H, O>, O>(
-    line: &StartingLine<'_>,
+fn part<H: ?Sized, L: Worker<H, O>, O>(
+    line: &StartBarrier<'_>,
     lane: &Mutex<L>,
     number: usize,
     handle: &mut H,

@@ -41,7 +41,7 @@ pub(crate) use fault::Error;
 pub(crate) use spec::{Amount, Spec};
 pub(crate) use trial::WORKLOAD;
 
-use self::lane::{Lane, OPERATIONS, Recorder, SYNCS};
+use self::lane::{DeviceWorker, OPERATIONS, Recorder, SYNCS};
 use self::target::Target;
 use crate::axis::device::values::Sync;
 use crate::measure::clock::Clock;
@@ -90,7 +90,7 @@ impl Prepared {
         let Prepared { spec, target } = self;
         self.set_cache()?;
         let lane = |thread| {
-            let lane = Lane::new(spec, thread, clock, target.open(spec)?, target.path().to_owned());
+            let lane = DeviceWorker::new(spec, thread, clock, target.open(spec)?, target.path().to_owned());
             lane.map(Mutex::new).map_err(Error::Harness)
         };
         let lanes = (0..spec.threads()).map(lane).collect::<Result<Vec<_>, Error>>()?;
@@ -108,8 +108,8 @@ impl Prepared {
                 Ok((elapsed, before.until_now().disk))
             },
         )?;
-        let lanes: Vec<Lane<'_>> = lanes.into_iter().map(own).collect();
-        let recorder = Recorder::of_all(lanes.into_iter().map(Lane::finish))?;
+        let lanes: Vec<DeviceWorker<'_>> = lanes.into_iter().map(own).collect();
+        let recorder = Recorder::of_all(lanes.into_iter().map(DeviceWorker::finish))?;
         let has_syncs = spec.pattern.writes() && spec.sync != Sync::None;
         let of = |kind: usize| recorder.latencies(kind).clone();
         let final_sync = spec.pattern.writes().then(|| target.sync()).transpose()?;

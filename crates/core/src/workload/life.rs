@@ -19,7 +19,7 @@ use std::time::Duration;
 use self::alongside::Alongside;
 use self::bursts::{BurstLoad, Schedule, Seen};
 use self::giving_back::Remains;
-use self::lane::{KINDS, Lane, Order};
+use self::lane::{KINDS, LifeWorker, LifeOrder};
 use self::parameters::{LifeParameters, TENTHS};
 use self::set::Churn;
 use crate::measure::clock::Clock;
@@ -77,7 +77,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let scans = work.churn == Churn::Queue && keeps && order;
     let busy = AtomicBool::new(false);
     let lane = |thread| {
-        let lane = Lane::new(&work, thread, (&records, &gauge, &busy), scans, spec.seed);
+        let lane = LifeWorker::new(&work, thread, (&records, &gauge, &busy), scans, spec.seed);
         lane.map(Mutex::new).map_err(TrialError::harness)
     };
     let lanes: Vec<_> = (0..work.threads).map(lane).collect::<Result<_, _>>()?;
@@ -93,7 +93,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     aging.probe(&trial.bench, alongside.as_ref())?;
     let aged = aging.all(&trial.bench, (&lanes, alongside.as_mut()), &mut batch, &mut acknowledged)?;
     trial.worked()?;
-    let mut lanes: Vec<Lane<'_>> = lanes.into_iter().map(own).collect();
+    let mut lanes: Vec<LifeWorker<'_>> = lanes.into_iter().map(own).collect();
     let others = alongside.as_ref().map_or_else(WrittenRecords::default, Alongside::written);
     acknowledge(&aged, &lanes, alongside.as_ref(), &mut acknowledged);
     let mut trial = trial.settled(&acknowledged, keeps.then_some(work.records))?;
@@ -114,7 +114,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let written = lanes.iter().fold(aged.loaded.plus(others), |all, lane| all.plus(lane.written));
     let bursts = bursts(&mut lanes, &work)?;
     let (operations, rounds) = results(&lanes, aged.tenths)?;
-    let calls = |of: fn(&Lane<'_>) -> CallStatistics| lanes.iter().map(of).fold(CallStatistics::default(), CallStatistics::plus);
+    let calls = |of: fn(&LifeWorker<'_>) -> CallStatistics| lanes.iter().map(of).fold(CallStatistics::default(), CallStatistics::plus);
     let (beside, otherwise) = (calls(|lane| lane.watch.beside), calls(|lane| lane.watch.otherwise));
     Ok(Measurements {
         load: aged.load,
@@ -136,7 +136,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
 /// Adds the threads' writes and their syncs, to check a promise of `power`.
 fn acknowledge(
     aged: &Aged,
-    lanes: &[Lane<'_>],
+    lanes: &[LifeWorker<'_>],
     alongside: Option<&Alongside<'_>>,
     all: &mut Vec<Acknowledged>,
 ) {
@@ -188,13 +188,13 @@ struct Tenth {
     disk: Disk,
 }
 
-type Crew<'c, 's, 'a> = crew::Crew<'c, dyn Session + 's, Lane<'a>, Order<'s>>;
+type Crew<'c, 's, 'a> = crew::WorkerPool<'c, dyn Session + 's, LifeWorker<'a>, LifeOrder<'s>>;
 
 impl<'a> Aging<'a> {
     fn all(
         self,
         bench: &Bench<'_>,
-        (lanes, alongside): (&[Mutex<Lane<'a>>], Option<&mut Alongside<'_>>),
+        (lanes, alongside): (&[Mutex<LifeWorker<'a>>], Option<&mut Alongside<'_>>),
         batch: &mut Batch,
         acknowledged: &mut Vec<Acknowledged>,
     ) -> Result<Aged, WorkloadError> {
@@ -272,7 +272,7 @@ impl<'a> Aging<'a> {
         let is_steady = |tenths: &[Tenth]| steady::is_steady(&tenths.iter().map(figures).collect::<Vec<_>>());
         let mut teller = Teller::new(Doing::Writing, self.work.steps * TENTHS as u64);
         while tenths.len() < TENTHS || (tenths.len() < most && !is_steady(&tenths)) {
-            let mut steps = || self.gauge.over(|| crew.round(Order { round: lane::Round::Tenth, store }));
+            let mut steps = || self.gauge.over(|| crew.round(LifeOrder { round: lane::Round::Tenth, store }));
             let (elapsed, gauged) = match &mut alongside {
                 Some(alongside) => alongside.over(store, &mut steps)?,
                 None => steps()?,
@@ -297,7 +297,7 @@ impl<'a> Aging<'a> {
         let per_second = self.sustained(tenths);
         let burst = |load: &BurstLoad| {
             let schedule = Schedule::of(*load, per_second, self.work.burst_period);
-            let order = Order { round: lane::Round::Bursts(schedule), store };
+            let order = LifeOrder { round: lane::Round::Bursts(schedule), store };
             let (_, gauged) = self.gauge.over(|| crew.round(order))?;
             Ok(gauged.counters)
         };
@@ -320,14 +320,14 @@ impl<'a> Aging<'a> {
     }
 }
 
-fn bursts(lanes: &mut [Lane<'_>], work: &LifeParameters) -> Result<Vec<Burst>, WorkloadError> {
+fn bursts(lanes: &mut [LifeWorker<'_>], work: &LifeParameters) -> Result<Vec<Burst>, WorkloadError> {
     let mut seen: Vec<_> =
         lanes.iter_mut().map(|lane| std::mem::take(&mut lane.bursts).into_iter()).collect();
     work.bursts.iter().map(|_| Seen::result(seen.iter_mut().filter_map(Iterator::next).collect())).collect()
 }
 
 /// All tenths together, then each.
-fn results(lanes: &[Lane<'_>], tenths: Vec<Tenth>) -> Result<(Vec<OperationResult>, Vec<Round>), WorkloadError> {
+fn results(lanes: &[LifeWorker<'_>], tenths: Vec<Tenth>) -> Result<(Vec<OperationResult>, Vec<Round>), WorkloadError> {
     let threads = lanes.len() as u64;
     let mut rounds = Vec::with_capacity(tenths.len());
     let mut elapsed = Elapsed::default();

@@ -13,14 +13,14 @@ use crate::workload::stop::WorkloadError;
 /// Whether a thread has failed, so that the others need not go on.
 pub type Stopped = Arc<AtomicBool>;
 
-pub(crate) struct StartingLine<'c> {
+pub(crate) struct StartBarrier<'c> {
     clock: &'c Clock,
     /// Those on other machines included.
     threads: u64,
     /// The first that waits here.
     first: u64,
     /// Where they wait for threads on other machines.
-    gate: Option<&'c dyn Gate>,
+    gate: Option<&'c dyn StartGate>,
     barrier: Barrier,
     start: AtomicU64,
     /// How late the last thread was at the gate's moment, in ticks.
@@ -33,7 +33,7 @@ pub(crate) struct StartingLine<'c> {
 const NONE: usize = usize::MAX;
 
 /// A gate at the line, which opens at one moment for the threads of several machines.
-pub(crate) trait Gate: Sync {
+pub(crate) trait StartGate: Sync {
     /// Waits, with all threads of this machine, until the moment is known, by the line's clock. `None` if it will not come.
     fn opens(&self) -> Option<u64>;
 }
@@ -42,22 +42,22 @@ pub(crate) trait Gate: Sync {
 const LEAD_NS: f64 = 1_000_000.0;
 
 /// A thread on its way to the line. One that fails or panics gets there all the same, as the others wait for it.
-pub(crate) struct Approach<'l> {
-    line: &'l StartingLine<'l>,
+pub(crate) struct BarrierGuard<'l> {
+    line: &'l StartBarrier<'l>,
     thread: usize,
     crossed: bool,
 }
 
-pub struct Started<'l> {
-    line: &'l StartingLine<'l>,
+pub struct StartedRound<'l> {
+    line: &'l StartBarrier<'l>,
     thread: usize,
     /// The common start of an open loop's schedule.
     pub start: u64,
 }
 
-impl<'c> StartingLine<'c> {
-    pub fn new(threads: usize, clock: &'c Clock) -> StartingLine<'c> {
-        StartingLine {
+impl<'c> StartBarrier<'c> {
+    pub fn new(threads: usize, clock: &'c Clock) -> StartBarrier<'c> {
+        StartBarrier {
             clock,
             threads: threads as u64,
             first: 0,
@@ -71,8 +71,8 @@ impl<'c> StartingLine<'c> {
     }
 
     /// A part of a load: `first` of `threads` is here; they start when the gate opens.
-    pub fn of_part(self, first: u64, threads: u64, gate: &'c dyn Gate) -> StartingLine<'c> {
-        StartingLine { first, threads, gate: Some(gate), ..self }
+    pub fn of_part(self, first: u64, threads: u64, gate: &'c dyn StartGate) -> StartBarrier<'c> {
+        StartBarrier { first, threads, gate: Some(gate), ..self }
     }
 
     /// The last thread's lateness in ticks, since the last call.
@@ -92,8 +92,8 @@ impl<'c> StartingLine<'c> {
         }
     }
 
-    pub(crate) fn approach(&self, thread: usize) -> Approach<'_> {
-        Approach { line: self, thread, crossed: false }
+    pub(crate) fn approach(&self, thread: usize) -> BarrierGuard<'_> {
+        BarrierGuard { line: self, thread, crossed: false }
     }
 
     pub fn stop(&self, thread: usize) {
@@ -111,15 +111,15 @@ impl<'c> StartingLine<'c> {
     }
 }
 
-impl<'l> Approach<'l> {
+impl<'l> BarrierGuard<'l> {
     pub fn goes_on(&self) -> bool {
         !self.line.is_stopped()
     }
 
     /// Waits for the others. Fails when one of them has failed.
-    pub fn cross(mut self) -> Result<Started<'l>, WorkloadError> {
+    pub fn cross(mut self) -> Result<StartedRound<'l>, WorkloadError> {
         self.wait();
-        let Approach { line, thread, .. } = self;
+        let BarrierGuard { line, thread, .. } = self;
         if line.is_stopped() {
             return Err(WorkloadError::after_another());
         }
@@ -128,11 +128,11 @@ impl<'l> Approach<'l> {
             wait_until(line.clock, start, &line.stopped);
             line.late.fetch_max(line.clock.now().saturating_sub(start), Ordering::Relaxed);
         }
-        Ok(Started { line, thread, start })
+        Ok(StartedRound { line, thread, start })
     }
 
     fn wait(&mut self) {
-        let StartingLine { barrier, start, .. } = self.line;
+        let StartBarrier { barrier, start, .. } = self.line;
         self.crossed = true;
         if barrier.wait().is_leader() {
             start.store(self.line.moment(self.thread), Ordering::Relaxed);
@@ -141,7 +141,7 @@ impl<'l> Approach<'l> {
     }
 }
 
-impl Drop for Approach<'_> {
+impl Drop for BarrierGuard<'_> {
     fn drop(&mut self) {
         if !self.crossed {
             self.line.stop(self.thread);
@@ -150,10 +150,10 @@ impl Drop for Approach<'_> {
     }
 }
 
-impl Started<'_> {
+impl StartedRound<'_> {
     /// When the thread's work begins: now in a closed loop, at the schedule's start in an open one, with its pacer.
     pub fn begin(&self, rate: Rate) -> (u64, Option<Pacer>) {
-        let StartingLine { clock, threads, first, .. } = self.line;
+        let StartBarrier { clock, threads, first, .. } = self.line;
         match rate {
             Rate::Closed => (clock.now(), None),
             Rate::PerSecond(rate) => {
@@ -169,7 +169,7 @@ impl Started<'_> {
 
     /// Whether a thread that began at a moment goes on, for at most `until`, and while no other has failed.
     pub fn goes_on(&self, begin: u64, until: Option<Duration>) -> bool {
-        let StartingLine { clock, .. } = self.line;
+        let StartBarrier { clock, .. } = self.line;
         let is_over = |until| Duration::from_nanos(clock.nanoseconds(begin, clock.now())) >= until;
         !self.line.is_stopped() && !until.is_some_and(is_over)
     }

@@ -35,7 +35,7 @@ use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::stop::WorkloadError;
 use chunk::Makers;
 use kind::Kind;
-use lane::{ALL, Lane, Recorder};
+use lane::{ALL, ShopWorker, Recorder};
 use parameters::ShopParameters;
 use schema::{ID_BYTES, ORDER_BYTES, Table};
 use shared::Shared;
@@ -69,7 +69,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let Capabilities { sql, persists, .. } = store.capabilities;
     let clock = Clock::new();
     let shared = Shared::new(work, spec.seed, &clock, sql).map_err(TrialError::harness)?;
-    let lanes = (0..work.threads).map(|thread| Lane::new(&shared, thread));
+    let lanes = (0..work.threads).map(|thread| ShopWorker::new(&shared, thread));
     let lanes = lanes.map(|lane| lane.map(Mutex::new));
     let lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(TrialError::harness)?;
     let makers = Makers::new(Makers::threads(parameters::MOST_MAKERS), 0);
@@ -81,7 +81,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     trial.worked()?;
     let lanes: Vec<_> = lanes.into_iter().map(own).collect();
     let operations = results(&work, &lanes, &ran, &shared)?;
-    let purchases: Vec<u64> = lanes.iter().map(Lane::purchases).collect();
+    let purchases: Vec<u64> = lanes.iter().map(ShopWorker::purchases).collect();
     let (stored, entries) = stored(&work, &ran, &purchases);
     let mut trial = trial.settled(&acknowledged, (!sql).then_some(stored.records + entries))?;
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
@@ -114,7 +114,7 @@ fn stored(work: &ShopParameters, ran: &Ran, purchases: &[u64]) -> (StoredRecords
 }
 
 /// The records handed to the store: data, orders, and stock as four bytes.
-fn written(ran: &Ran, lanes: &[Lane<'_>]) -> WrittenRecords {
+fn written(ran: &Ran, lanes: &[ShopWorker<'_>]) -> WrittenRecords {
     let (bought, writes) = lanes
         .iter()
         .fold((0, 0), |(bought, writes), lane| (bought + lane.purchases(), writes + lane.writes()));
@@ -129,7 +129,7 @@ fn written(ran: &Ran, lanes: &[Lane<'_>]) -> WrittenRecords {
 
 fn results(
     work: &ShopParameters,
-    lanes: &[Lane<'_>],
+    lanes: &[ShopWorker<'_>],
     ran: &Ran,
     shared: &Shared<'_>,
 ) -> Result<Vec<OperationResult>, TrialError> {

@@ -12,10 +12,10 @@ use crate::measure::clock::Clock;
 use crate::result::OperationResult;
 use crate::store;
 use crate::store::sql::SqlSession;
-use crate::workload::crew::{self, Crew, held};
+use crate::workload::crew::{self, WorkerPool, held};
 use crate::workload::elapsed::{Elapsed, Part};
 use crate::workload::gauge::{Gauge, Gauged};
-use crate::workload::line::Approach;
+use crate::workload::line::BarrierGuard;
 use crate::workload::pacer::Pacer;
 use crate::workload::promise::Acknowledged;
 use crate::workload::recorder::Recorder;
@@ -65,7 +65,7 @@ impl Timer<'_> {
     }
 }
 
-struct Lane<'g, T> {
+struct TransactionWorker<'g, T> {
     transactions: T,
     /// Transactions of each kind.
     count: u64,
@@ -74,21 +74,21 @@ struct Lane<'g, T> {
     recorder: Recorder<KINDS>,
 }
 
-impl<'g, T> Lane<'g, T> {
+impl<'g, T> TransactionWorker<'g, T> {
     fn new(
         transactions: T,
         count: u64,
         rate: Rate,
         gauge: &'g Gauge<'g>,
-    ) -> Result<[Mutex<Lane<'g, T>>; 1], String> {
-        Ok([Mutex::new(Lane { transactions, count, rate, gauge, recorder: Recorder::new()? })])
+    ) -> Result<[Mutex<TransactionWorker<'g, T>>; 1], String> {
+        Ok([Mutex::new(TransactionWorker { transactions, count, rate, gauge, recorder: Recorder::new()? })])
     }
 }
 
-impl<H: ?Sized, T: Transactions<H>> crew::Lane<H, usize> for Lane<'_, T> {
+impl<H: ?Sized, T: Transactions<H>> crew::Worker<H, usize> for TransactionWorker<'_, T> {
     type Failed = WorkloadError;
 
-    fn round(&mut self, on: &mut H, kind: usize, approach: Approach<'_>) -> Result<Part, WorkloadError> {
+    fn round(&mut self, on: &mut H, kind: usize, approach: BarrierGuard<'_>) -> Result<Part, WorkloadError> {
         let Gauge { clock, series, .. } = self.gauge;
         let mut seconds = series.thread(0, self.recorder.latencies(kind)).map_err(WorkloadError::harness)?;
         let started = approach.cross()?;
@@ -117,8 +117,8 @@ impl<H: ?Sized, T: Transactions<H>> crew::Lane<H, usize> for Lane<'_, T> {
 type Phase = (Elapsed, Gauged);
 
 fn phases<H: ?Sized, T: Transactions<H>>(
-    lane: &Mutex<Lane<'_, T>>,
-    crew: &mut Crew<'_, H, Lane<'_, T>, usize>,
+    lane: &Mutex<TransactionWorker<'_, T>>,
+    crew: &mut WorkerPool<'_, H, TransactionWorker<'_, T>, usize>,
     rest: Duration,
     acknowledged: &mut Vec<Acknowledged>,
 ) -> Result<Vec<Phase>, WorkloadError> {
@@ -139,7 +139,7 @@ fn phases<H: ?Sized, T: Transactions<H>>(
 }
 
 fn results<H: ?Sized, T: Transactions<H>>(
-    lane: &Lane<'_, T>,
+    lane: &TransactionWorker<'_, T>,
     phases: Vec<Phase>,
 ) -> Result<Vec<OperationResult>, WorkloadError> {
     let result = |(kind, (elapsed, gauged)): (usize, Phase)| {

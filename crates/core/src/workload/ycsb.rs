@@ -38,7 +38,7 @@ use crate::workload::recorder::Record;
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::stop::WorkloadError;
 use definition::Kind;
-use lane::Lane;
+use lane::YcsbWorker;
 use parameters::YcsbParameters;
 use recorder::Recorder;
 use rounds::Ran;
@@ -90,7 +90,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let clock = Clock::new();
     let shared = Shared::new(work, spec.cell.data(), spec.seed, &clock, keeps).map_err(TrialError::harness)?;
-    let lanes = (0..shared.work.threads).map(|thread| Lane::new(&shared, thread, spec.seed));
+    let lanes = (0..shared.work.threads).map(|thread| YcsbWorker::new(&shared, thread, spec.seed));
     let lanes = lanes.map(|lane| lane.map(Mutex::new));
     let lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(TrialError::harness)?;
     let mut batch = Batch::new(shared.work.batch as usize, rounds::KEY_BYTES, shared.fields.largest());
@@ -130,7 +130,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
 }
 
 /// All threads' measurements in each round, what they handed to the store, and the writes that certainly changed it.
-fn together(lanes: Vec<Mutex<Lane<'_>>>) -> Result<(Vec<Recorder>, WrittenRecords, u64), WorkloadError> {
+fn together(lanes: Vec<Mutex<YcsbWorker<'_>>>) -> Result<(Vec<Recorder>, WrittenRecords, u64), WorkloadError> {
     let (mut written, mut writes) = (WrittenRecords::default(), 0);
     let mut rounds: Vec<Vec<Recorder>> = Vec::new();
     for lane in lanes.into_iter().map(own) {

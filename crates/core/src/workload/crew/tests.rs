@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 use crate::cell::Rate;
-use crate::workload::line::Gate;
+use crate::workload::line::StartGate;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Way {
@@ -23,10 +23,10 @@ struct Made {
     rounds: u64,
 }
 
-impl Lane<u64, u64> for Made {
+impl Worker<u64, u64> for Made {
     type Failed = WorkloadError;
 
-    fn round(&mut self, handle: &mut u64, order: u64, approach: Approach<'_>) -> Result<Part, WorkloadError> {
+    fn round(&mut self, handle: &mut u64, order: u64, approach: BarrierGuard<'_>) -> Result<Part, WorkloadError> {
         self.rounds += 1;
         *handle += order;
         match self.way {
@@ -120,7 +120,7 @@ fn a_thread_whose_handle_can_not_be_opened_ends_it() {
 
 struct Opens<'c>(&'c Clock, bool);
 
-impl Gate for Opens<'_> {
+impl StartGate for Opens<'_> {
     fn opens(&self) -> Option<u64> {
         self.1.then(|| self.0.now() + self.0.ticks(5_000_000.0) as u64)
     }
@@ -133,7 +133,7 @@ fn threads_behind_a_gate_start_when_it_opens() {
         let lanes: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
         let clock = Clock::new();
         let gate = Opens(&clock, opens);
-        let line = StartingLine::new(lanes.len(), &clock).of_part(5, 9, &gate);
+        let line = StartBarrier::new(lanes.len(), &clock).of_part(5, 9, &gate);
         let begun = clock.now();
         let done = with_line(&line, &clock, &lanes, || Ok(Box::new(0)), |_| Ok(()), |crew| crew.parts(1));
         match (opens, way) {

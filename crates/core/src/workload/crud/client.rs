@@ -22,7 +22,7 @@ use crate::workload::clients::link::Wire;
 use crate::workload::clients::words::{All, Did, Kind, Order, Round, Told, packed};
 use crate::workload::crew;
 use crate::workload::elapsed::{Elapsed, Part};
-use crate::workload::line::{Gate, StartingLine};
+use crate::workload::line::{StartGate, StartBarrier};
 use crate::workload::on_store::{find, unsupported_or_failed};
 use crate::workload::operation::Operation;
 use crate::workload::pacer::wait_until;
@@ -92,7 +92,7 @@ impl Client<'_> {
     /// Does rounds; gives the first other order.
     fn while_open(&self, store: &dyn Store) -> Result<Option<Order>, WorkloadError> {
         let lanes = &self.shares.0;
-        let line = StartingLine::new(lanes.len(), self.clock);
+        let line = StartBarrier::new(lanes.len(), self.clock);
         let line = line.of_part(self.shared.first, self.shared.plan.threads, &self.gate);
         crew::with_line(
             &line,
@@ -119,7 +119,7 @@ impl Client<'_> {
     fn round<'s>(
         &'s self,
         Round { phase, operations, warm_up, until, live }: Round,
-        line: &StartingLine<'_>,
+        line: &StartBarrier<'_>,
         work: impl FnOnce(share::Order<'s>) -> Result<Vec<Part>, WorkloadError>,
     ) -> Result<Did, WorkloadError> {
         let Client { shared, shares, gate, clock, .. } = self;
@@ -206,7 +206,7 @@ impl<'a> Edge<'a> {
     }
 }
 
-impl Gate for Edge<'_> {
+impl StartGate for Edge<'_> {
     fn opens(&self) -> Option<u64> {
         self.wire.say(&Told::Ready);
         loop {

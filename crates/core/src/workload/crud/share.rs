@@ -8,10 +8,10 @@ use crate::result::WrittenRecords;
 use crate::store::Session;
 use crate::workload::batch::touched;
 use crate::workload::choose::Chooser;
-use crate::workload::crew::Lane;
+use crate::workload::crew::Worker;
 use crate::workload::driver::{Driver, Quantum};
 use crate::workload::elapsed::Part;
-use crate::workload::line::Approach;
+use crate::workload::line::BarrierGuard;
 use crate::workload::mix::{Doing, Mix};
 use crate::workload::operation::Operation;
 use crate::workload::phase::Goal;
@@ -142,7 +142,7 @@ impl Share<'_> {
     }
 }
 
-impl<'o> Lane<dyn Session + '_, Order<'o>> for Share<'_> {
+impl<'o> Worker<dyn Session + '_, Order<'o>> for Share<'_> {
     type Failed = WorkloadError;
 
     /// Warms up; then, with all others, does the timed part.
@@ -150,7 +150,7 @@ impl<'o> Lane<dyn Session + '_, Order<'o>> for Share<'_> {
         &mut self,
         session: &mut (dyn Session + '_),
         order: Order<'o>,
-        approach: Approach<'_>,
+        approach: BarrierGuard<'_>,
     ) -> Result<Part, WorkloadError> {
         let Order { shared, goal, live } = order;
         let goal = goal.for_thread(self.thread, self.threads, live);

@@ -18,7 +18,7 @@ use crate::measure::clock::Clock;
 use crate::measure::series::{Seconds, Series};
 use crate::workload::crew;
 use crate::workload::elapsed::Part;
-use crate::workload::line::Approach;
+use crate::workload::line::BarrierGuard;
 use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta};
 use crate::workload::recorder;
 
@@ -49,7 +49,7 @@ struct Moments {
 }
 
 #[derive(Debug)]
-pub(super) struct Lane<'a> {
+pub(super) struct DeviceWorker<'a> {
     thread: usize,
     clock: &'a Clock,
     file: File,
@@ -66,7 +66,7 @@ pub(super) struct Lane<'a> {
     recorder: Recorder,
 }
 
-impl<'a> Lane<'a> {
+impl<'a> DeviceWorker<'a> {
     /// Takes and touches all memory that it will ever use.
     pub(super) fn new(
         spec: &Spec,
@@ -74,7 +74,7 @@ impl<'a> Lane<'a> {
         clock: &'a Clock,
         file: File,
         path: PathBuf,
-    ) -> Result<Lane<'a>, String> {
+    ) -> Result<DeviceWorker<'a>, String> {
         let (mut state, block) = (spec.seed.wrapping_add(thread), spec.block as usize);
         let seed = split_mix(&mut state);
         let syncs = match spec.sync {
@@ -95,7 +95,7 @@ impl<'a> Lane<'a> {
             }
             Amount::Duration(time) => (u64::MAX, Some(time)),
         };
-        Ok(Lane {
+        Ok(DeviceWorker {
             thread: thread as usize,
             clock,
             file,
@@ -167,10 +167,10 @@ impl<'a> Lane<'a> {
     }
 }
 
-impl<'s> crew::Lane<(), &'s Series> for Lane<'_> {
+impl<'s> crew::Worker<(), &'s Series> for DeviceWorker<'_> {
     type Failed = Error;
 
-    fn round(&mut self, (): &mut (), series: &'s Series, approach: Approach<'_>) -> Result<Part, Error> {
+    fn round(&mut self, (): &mut (), series: &'s Series, approach: BarrierGuard<'_>) -> Result<Part, Error> {
         let mut seconds =
             series.thread(self.thread, self.recorder.latencies(OPERATIONS)).map_err(Error::Harness)?;
         let started = approach.cross()?;

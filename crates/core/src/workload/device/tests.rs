@@ -260,7 +260,7 @@ fn an_operation_that_fails_is_told_with_its_place_in_the_file() {
     let fails = |pattern, file: File| {
         let series = Series::new(1).unwrap();
         let spec = Spec { amount: Amount::Operations(20), ..spec(pattern) };
-        let lanes = [Mutex::new(Lane::new(&spec, 0, &clock, file, path.clone()).unwrap())];
+        let lanes = [Mutex::new(DeviceWorker::new(&spec, 0, &clock, file, path.clone()).unwrap())];
         let done = crew::with(&clock, &lanes, || Ok(Box::new(())), |()| Ok(()), |crew| crew.round(&series));
         done.unwrap_err().to_string()
     };

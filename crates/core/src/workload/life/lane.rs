@@ -14,7 +14,7 @@ use crate::workload::batch::touched;
 use crate::workload::crew;
 use crate::workload::elapsed::Part;
 use crate::workload::gauge::Gauge;
-use crate::workload::line::{Approach, Started};
+use crate::workload::line::{BarrierGuard, StartedRound};
 use crate::workload::pacer::wait_until;
 use crate::workload::quanta::{in_quanta, largest_quantum};
 use crate::workload::recorder::Recorder;
@@ -31,7 +31,7 @@ const SCAN: usize = 3;
 const LOT: usize = 100;
 
 #[derive(Clone, Copy)]
-pub struct Order<'s> {
+pub struct LifeOrder<'s> {
     pub round: Round,
     pub store: &'s dyn Store,
 }
@@ -44,14 +44,14 @@ pub enum Round {
 }
 
 /// The next step with its keys; the lane has its value.
-struct Planned {
+struct PlannedStep {
     step: Step,
     old_key: Key,
     new_key: Key,
 }
 
 /// One thread's work, with all of its memory.
-pub(crate) struct Lane<'a> {
+pub(crate) struct LifeWorker<'a> {
     /// The thread's part of the set, after the steps so far.
     pub set: Set,
     thread: u64,
@@ -77,16 +77,16 @@ pub(crate) struct Lane<'a> {
     pub writes: u64,
 }
 
-impl<'a> Lane<'a> {
+impl<'a> LifeWorker<'a> {
     pub fn new(
         work: &LifeParameters,
         thread: u64,
         (records, gauge, busy): (&'a Records, &'a Gauge<'a>, &'a AtomicBool),
         scans: bool,
         seed: u64,
-    ) -> Result<Lane<'a>, String> {
+    ) -> Result<LifeWorker<'a>, String> {
         let threads = work.threads;
-        Ok(Lane {
+        Ok(LifeWorker {
             set: Set::new(work.churn, (thread, threads), work.records, seed)?,
             thread,
             threads,
@@ -122,16 +122,16 @@ impl<'a> Lane<'a> {
         done
     }
 
-    fn plan(&mut self) -> Planned {
+    fn plan(&mut self) -> PlannedStep {
         let step = self.set.step();
         let Step { old, new } = step;
         self.value.clear();
         self.records.append_value(new.0, new.1, &mut self.value);
-        Planned { step, old_key: self.records.key(old.0), new_key: self.records.key(new.0) }
+        PlannedStep { step, old_key: self.records.key(old.0), new_key: self.records.key(new.0) }
     }
 
-    fn step(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<(), WorkloadError> {
-        let Planned { step: Step { old, new }, old_key, new_key } = planned;
+    fn step(&mut self, session: &mut dyn Session, planned: &PlannedStep) -> Result<(), WorkloadError> {
+        let PlannedStep { step: Step { old, new }, old_key, new_key } = planned;
         let kind = if old.0 == new.0 {
             let done = self.timed(UPDATE, |value| session.update(new_key, value));
             done.map_err(|error| failed("overwriting", new_key, &error))?;
@@ -202,14 +202,14 @@ impl<'a> Lane<'a> {
     }
 }
 
-impl Lane<'_> {
+impl LifeWorker<'_> {
     /// Does this thread's steps of a schedule, each when due or as soon as the store allows, from a little after now.
     fn bursts(
         &mut self,
         session: &mut (dyn Session + '_),
         store: &dyn Store,
         schedule: Schedule,
-        started: &Started<'_>,
+        started: &StartedRound<'_>,
     ) -> Result<Seen, WorkloadError> {
         let (clock, stopped) = (self.gauge.clock, started.stopped());
         let after = |ns: f64| started.start + clock.ticks(ns) as u64;
@@ -238,7 +238,7 @@ impl Lane<'_> {
         &mut self,
         session: &mut (dyn Session + '_),
         store: &dyn Store,
-        started: &Started<'_>,
+        started: &StartedRound<'_>,
     ) -> Result<(), WorkloadError> {
         let Gauge { clock, series, .. } = self.gauge;
         let main = if self.set.replaces() { INSERT } else { UPDATE };
@@ -259,14 +259,14 @@ impl Lane<'_> {
     }
 }
 
-impl crew::Lane<dyn Session + '_, Order<'_>> for Lane<'_> {
+impl crew::Worker<dyn Session + '_, LifeOrder<'_>> for LifeWorker<'_> {
     type Failed = WorkloadError;
 
     fn round(
         &mut self,
         session: &mut (dyn Session + '_),
-        Order { round, store }: Order<'_>,
-        approach: Approach<'_>,
+        LifeOrder { round, store }: LifeOrder<'_>,
+        approach: BarrierGuard<'_>,
     ) -> Result<Part, WorkloadError> {
         let clock = self.gauge.clock;
         // Bursts record their pauses separately.

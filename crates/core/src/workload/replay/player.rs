@@ -9,9 +9,9 @@ use crate::result::{Failure, WrittenRecords};
 use crate::store::{Result as StoreResult, Session};
 use crate::trace::{Does, family_of};
 use crate::words::words;
-use crate::workload::crew::Lane;
+use crate::workload::crew::Worker;
 use crate::workload::elapsed::Part;
-use crate::workload::line::Approach;
+use crate::workload::line::BarrierGuard;
 use crate::workload::pacer::wait_until;
 use crate::workload::recorder::Recorder;
 use crate::workload::stop::WorkloadError;
@@ -346,14 +346,14 @@ impl<'a> Player<'a> {
     }
 }
 
-impl<'s> Lane<dyn Session + '_, &'s Series> for Player<'_> {
+impl<'s> Worker<dyn Session + '_, &'s Series> for Player<'_> {
     type Failed = WorkloadError;
 
     fn round(
         &mut self,
         session: &mut (dyn Session + '_),
         series: &'s Series,
-        approach: Approach<'_>,
+        approach: BarrierGuard<'_>,
     ) -> Result<Part, WorkloadError> {
         let incoming = self.incoming.take();
         let incoming = incoming.ok_or_else(|| WorkloadError::harness("the trace was played already"))?;

@@ -12,7 +12,7 @@ use crate::measure::series::Seconds;
 use crate::store::{self, StoreError};
 use crate::workload::crew;
 use crate::workload::elapsed::Part;
-use crate::workload::line::Approach;
+use crate::workload::line::BarrierGuard;
 use crate::workload::pacer::Pacer;
 use crate::workload::recorder;
 use crate::workload::stop::WorkloadError;
@@ -24,7 +24,7 @@ const MOST_ATTEMPTS: u64 = 10_000;
 pub(crate) type Recorder = recorder::Recorder<{ ALL + 1 }>;
 
 /// One thread's work, with all of its memory.
-pub(crate) struct Lane<'a> {
+pub(crate) struct ShopWorker<'a> {
     thread: u64,
     shared: &'a Shared<'a>,
     drawn: [u64; Kind::ALL.len()],
@@ -43,9 +43,9 @@ struct Parts<'a> {
     epochs: [Seconds<'a>; Kind::ALL.len() + 1],
 }
 
-impl<'a> Lane<'a> {
-    pub fn new(shared: &'a Shared<'a>, thread: u64) -> Result<Lane<'a>, String> {
-        Ok(Lane {
+impl<'a> ShopWorker<'a> {
+    pub fn new(shared: &'a Shared<'a>, thread: u64) -> Result<ShopWorker<'a>, String> {
+        Ok(ShopWorker {
             thread,
             shared,
             drawn: [0; Kind::ALL.len()],
@@ -126,7 +126,7 @@ impl<'a> Lane<'a> {
         kind: Kind,
         mut attempt: impl FnMut(&Buying, &mut ReadBuffer) -> store::Result<T>,
     ) -> Result<(T, u64), WorkloadError> {
-        let Lane { shared, buying, seen, pacer, .. } = self;
+        let ShopWorker { shared, buying, seen, pacer, .. } = self;
         seen.clear();
         let start = match pacer {
             Some(pacer) => pacer.wait(shared.clock),
@@ -213,14 +213,14 @@ impl<'a> Lane<'a> {
     }
 }
 
-impl crew::Lane<dyn Tables + '_, ()> for Lane<'_> {
+impl crew::Worker<dyn Tables + '_, ()> for ShopWorker<'_> {
     type Failed = WorkloadError;
 
     fn round(
         &mut self,
         tables: &mut (dyn Tables + '_),
         (): (),
-        approach: Approach<'_>,
+        approach: BarrierGuard<'_>,
     ) -> Result<Part, WorkloadError> {
         let shared = self.shared;
         let mut parts = self.parts().map_err(WorkloadError::harness)?;

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::chunk::Makers;
-use super::lane::Lane;
+use super::lane::ShopWorker;
 use super::lane::check_settings;
 use super::shared::Shared;
 use super::tables::Tables;
@@ -34,7 +34,7 @@ pub struct Ran {
 pub fn run(
     shared: &Shared<'_>,
     bench: &Bench<'_>,
-    lanes: &[Mutex<Lane<'_>>],
+    lanes: &[Mutex<ShopWorker<'_>>],
     makers: Makers,
     device: &Result<DeviceSpec, String>,
     acknowledged: &mut Vec<Acknowledged>,

@@ -15,7 +15,7 @@ use self::check::Expected;
 use self::parameters::AndrobenchParameters;
 use self::rows::{COLUMNS, TABLE};
 use self::table::{Messages, Table};
-use super::{KINDS, Lane, Phase, phases, results};
+use super::{KINDS, TransactionWorker, Phase, phases, results};
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::result::{Load, Measurements};
@@ -61,7 +61,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let work = AndrobenchParameters::of(&spec.cell, &spec.parameters);
     let gauge = Gauge::new(spec, &clock).map_err(TrialError::harness)?;
     let messages = Messages::prepare(work, spec.seed).map_err(TrialError::harness)?;
-    let lanes = Lane::new(messages, work.transactions, work.rate, &gauge).map_err(TrialError::harness)?;
+    let lanes = TransactionWorker::new(messages, work.transactions, work.rate, &gauge).map_err(TrialError::harness)?;
     let mut acknowledged = Vec::with_capacity(1 + KINDS);
     // With `default`, settings decide the tier.
     let mut trial = StoreTrial::begin((store, open), spec.options(1), tier, spec)?;
@@ -96,7 +96,7 @@ fn power_cut(store: &StoreDef, measured: &Measurements) -> Option<Loss> {
 /// Makes and loads the table, and does all transactions, in one session.
 fn drive(
     store: &dyn Store,
-    lanes: &[Mutex<Lane<'_, Messages>>; 1],
+    lanes: &[Mutex<TransactionWorker<'_, Messages>>; 1],
     clock: &Clock,
     after: AfterLoad,
     acknowledged: &mut Vec<Acknowledged>,

@@ -11,7 +11,7 @@ mod table;
 use self::parameters::BatchParameters;
 use self::play::Play;
 use self::table::{Records, Rows, Table};
-use super::{KINDS, Lane, phases, results};
+use super::{KINDS, TransactionWorker, phases, results};
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::result::{Audit, Measurements, StoredRecords};
@@ -52,7 +52,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let can = &store.capabilities;
     let gauge = Gauge::new(spec, &clock).map_err(TrialError::harness)?;
     let play = Play::prepare(work, spec.seed, can.keeps);
-    let lanes = Lane::new(play, work.transactions, Rate::Closed, &gauge).map_err(TrialError::harness)?;
+    let lanes = TransactionWorker::new(play, work.transactions, Rate::Closed, &gauge).map_err(TrialError::harness)?;
     let mut acknowledged = Vec::with_capacity(KINDS);
     let mut trial = StoreTrial::begin((store, open), spec.options(1), tier.map(|_| promised), spec)?;
     let store = trial.bench.store()?;

@@ -14,14 +14,14 @@ use crate::store::{Session, StoreError};
 use crate::workload::batch::touched;
 use crate::workload::crew;
 use crate::workload::elapsed::Part;
-use crate::workload::line::Approach;
+use crate::workload::line::BarrierGuard;
 use crate::workload::pacer::Pacer;
 use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta, largest_quantum};
 use crate::workload::read_buffer::ReadBuffer;
 use crate::workload::stop::WorkloadError;
 
 #[derive(Debug, Clone, Copy)]
-struct Planned {
+struct PlannedRequest {
     kind: Kind,
     record: u64,
     /// The field to read or update.
@@ -31,13 +31,13 @@ struct Planned {
 }
 
 /// One thread's work, with all of its memory.
-pub(crate) struct Lane<'a> {
+pub(crate) struct YcsbWorker<'a> {
     thread: u64,
     shared: &'a Shared<'a>,
     requests: Requests,
     lengths: LengthChooser,
     turn: u64,
-    planned: Vec<Planned>,
+    planned: Vec<PlannedRequest>,
     value: Vec<u8>,
     replaced: Vec<u8>,
     seen: ReadBuffer,
@@ -56,13 +56,13 @@ pub(crate) struct Lane<'a> {
     writes: u64,
 }
 
-impl<'a> Lane<'a> {
-    pub fn new(shared: &'a Shared<'a>, thread: u64, seed: u64) -> Result<Lane<'a>, String> {
+impl<'a> YcsbWorker<'a> {
+    pub fn new(shared: &'a Shared<'a>, thread: u64, seed: u64) -> Result<YcsbWorker<'a>, String> {
         let work = &shared.work;
         let (largest, scans) = (shared.fields.largest(), shared.definition().does(Kind::Scan));
         let of_many = (thread, work.threads);
         let scanned = if scans { shared.definition().scan.most } else { 0 };
-        Ok(Lane {
+        Ok(YcsbWorker {
             thread,
             shared,
             requests: Requests::new(shared.definition().distribution, work.space(), seed, of_many)?,
@@ -110,7 +110,7 @@ impl<'a> Lane<'a> {
 
     /// Draws a request, without its key; `None` if there is no room for more records.
     #[inline]
-    fn draw(&mut self) -> Option<Planned> {
+    fn draw(&mut self) -> Option<PlannedRequest> {
         let shared = self.shared;
         let kind = Kind::ALL[shared.turns.at(self.turn)];
         let record = match kind {
@@ -123,7 +123,7 @@ impl<'a> Lane<'a> {
         let of_one = shared.definition().is_of_one_field(kind);
         let field = if of_one { self.requests.one_of(shared.fields.count()) } else { 0 };
         let length = if kind == Kind::Scan { self.lengths.draw() } else { 0 };
-        Some(Planned { kind, record, field, length, name: Name::EMPTY })
+        Some(PlannedRequest { kind, record, field, length, name: Name::EMPTY })
     }
 
     fn quantum(&mut self, session: &mut dyn Session) -> Result<(), WorkloadError> {
@@ -147,9 +147,9 @@ impl<'a> Lane<'a> {
     }
 
     #[inline]
-    fn one(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<(), WorkloadError> {
+    fn one(&mut self, session: &mut dyn Session, planned: &PlannedRequest) -> Result<(), WorkloadError> {
         let slot = Slot::of(planned.kind);
-        let start = |lane: &mut Lane<'a>| lane.start();
+        let start = |lane: &mut YcsbWorker<'a>| lane.start();
         let ticks = match planned.kind {
             Kind::Read => self.read(session, planned, slot, start)?,
             Kind::Update => self.update(session, planned, slot, start)?,
@@ -190,9 +190,9 @@ impl<'a> Lane<'a> {
     fn read(
         &mut self,
         session: &mut dyn Session,
-        planned: &Planned,
+        planned: &PlannedRequest,
         slot: Slot,
-        begin: impl FnOnce(&mut Lane<'a>) -> u64,
+        begin: impl FnOnce(&mut YcsbWorker<'a>) -> u64,
     ) -> Result<u64, WorkloadError> {
         self.note(planned.record);
         let start = begin(self);
@@ -218,12 +218,12 @@ impl<'a> Lane<'a> {
     fn update(
         &mut self,
         session: &mut dyn Session,
-        planned: &Planned,
+        planned: &PlannedRequest,
         slot: Slot,
-        begin: impl FnOnce(&mut Lane<'a>) -> u64,
+        begin: impl FnOnce(&mut YcsbWorker<'a>) -> u64,
     ) -> Result<u64, WorkloadError> {
         let shared = self.shared;
-        let Planned { record, name, .. } = planned;
+        let PlannedRequest { record, name, .. } = planned;
         let partial = shared.definition().is_partial();
         let field = if partial { planned.field } else { 0 };
         let begun = if partial { self.begin_field(planned) } else { shared.versions.begin(*record, 0) };
@@ -250,7 +250,7 @@ impl<'a> Lane<'a> {
 
     /// Begins a write of one field, and notes what the value around it may be.
     #[inline(always)]
-    fn begin_field(&mut self, planned: &Planned) -> Begun {
+    fn begin_field(&mut self, planned: &PlannedRequest) -> Begun {
         let shared = self.shared;
         // Its own write will change them.
         shared.versions.note(planned.record, &mut self.floors);
@@ -263,7 +263,7 @@ impl<'a> Lane<'a> {
     fn replace_field(
         &mut self,
         session: &mut dyn Session,
-        planned: &Planned,
+        planned: &PlannedRequest,
     ) -> (Result<bool, StoreError>, bool) {
         let seen = &mut self.seen;
         let read = session.get(planned.name.bytes(), &mut |value| seen.copy(value));
@@ -276,7 +276,7 @@ impl<'a> Lane<'a> {
     #[inline(always)]
     fn check_replaced(
         &self,
-        planned: &Planned,
+        planned: &PlannedRequest,
         read: Result<bool, StoreError>,
         replaced: bool,
     ) -> Result<(), WorkloadError> {
@@ -292,7 +292,7 @@ impl<'a> Lane<'a> {
     }
 
     #[inline(always)]
-    fn insert(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<u64, WorkloadError> {
+    fn insert(&mut self, session: &mut dyn Session, planned: &PlannedRequest) -> Result<u64, WorkloadError> {
         let shared = self.shared;
         shared.fields.make(planned.record, 1, &mut self.value);
         let start = self.start();
@@ -305,7 +305,7 @@ impl<'a> Lane<'a> {
     }
 
     #[inline(always)]
-    fn scan(&mut self, session: &mut dyn Session, planned: &Planned) -> Result<u64, WorkloadError> {
+    fn scan(&mut self, session: &mut dyn Session, planned: &PlannedRequest) -> Result<u64, WorkloadError> {
         let shared = self.shared;
         // Not what is planned to be inserted after it.
         let there = shared.versions.live();
@@ -326,7 +326,7 @@ impl<'a> Lane<'a> {
     }
 
     #[inline(always)]
-    fn wrote(&mut self, slot: Slot, planned: &Planned, bytes: usize) {
+    fn wrote(&mut self, slot: Slot, planned: &PlannedRequest, bytes: usize) {
         self.recorder.of_mut(slot as usize).value_bytes += bytes as u64;
         self.written.records += 1;
         self.written.key_bytes += planned.name.bytes().len() as u64;
@@ -335,7 +335,7 @@ impl<'a> Lane<'a> {
     }
 
     #[inline(always)]
-    fn check_found(&self, planned: &Planned, result: Result<bool, StoreError>) -> Result<(), WorkloadError> {
+    fn check_found(&self, planned: &PlannedRequest, result: Result<bool, StoreError>) -> Result<(), WorkloadError> {
         match result {
             Ok(found) if found || !self.shared.check => Ok(()),
             Ok(_) => Err(wrong(planned, "is missing")),
@@ -354,7 +354,7 @@ impl<'a> Lane<'a> {
     }
 }
 
-impl Lane<'_> {
+impl YcsbWorker<'_> {
     /// Does the thread's requests, in quanta, while `goes_on`, or until there is no room for more records.
     fn stretch(
         &mut self,
@@ -373,14 +373,14 @@ impl Lane<'_> {
     }
 }
 
-impl crew::Lane<dyn Session + '_, ()> for Lane<'_> {
+impl crew::Worker<dyn Session + '_, ()> for YcsbWorker<'_> {
     type Failed = WorkloadError;
 
     fn round(
         &mut self,
         session: &mut (dyn Session + '_),
         (): (),
-        approach: Approach<'_>,
+        approach: BarrierGuard<'_>,
     ) -> Result<Part, WorkloadError> {
         let shared = self.shared;
         if self.has_begun {
@@ -407,7 +407,7 @@ impl crew::Lane<dyn Session + '_, ()> for Lane<'_> {
 fn check(
     shared: &Shared<'_>,
     floors: &mut [u32],
-    planned: &Planned,
+    planned: &PlannedRequest,
     value: &[u8],
     length: usize,
 ) -> Result<(), WorkloadError> {
@@ -430,15 +430,15 @@ fn not_last(length: usize) -> String {
 }
 
 #[cold]
-fn failed(planned: &Planned, error: &StoreError) -> WorkloadError {
-    let Planned { kind, record, name, .. } = planned;
+fn failed(planned: &PlannedRequest, error: &StoreError) -> WorkloadError {
+    let PlannedRequest { kind, record, name, .. } = planned;
     let key = String::from_utf8_lossy(name.bytes());
     WorkloadError::store(&format!("{} of record {record} (key {key})", kind.name()), error)
 }
 
 #[cold]
-fn wrong(planned: &Planned, what: &str) -> WorkloadError {
-    let Planned { kind, record, name, .. } = planned;
+fn wrong(planned: &PlannedRequest, what: &str) -> WorkloadError {
+    let PlannedRequest { kind, record, name, .. } = planned;
     let key = String::from_utf8_lossy(name.bytes());
     let message = match kind {
         Kind::Scan => format!("a scan from record {record} (key {key}) {what}"),

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::lane::Lane;
+use super::lane::YcsbWorker;
 use super::name::LONGEST;
 use super::parameters::Between;
 use super::shared::Shared;
@@ -62,7 +62,7 @@ impl Ran {
 pub fn run(
     shared: &Shared<'_>,
     bench: &mut Bench<'_>,
-    lanes: &[Mutex<Lane<'_>>],
+    lanes: &[Mutex<YcsbWorker<'_>>],
     batch: &mut Batch,
     acknowledged: &mut Vec<Acknowledged>,
 ) -> Result<Ran, WorkloadError> {
@@ -111,7 +111,7 @@ fn unmeasured(error: std::io::Error) -> WorkloadError {
 fn while_open(
     shared: &Shared<'_>,
     store: &dyn Store,
-    lanes: &[Mutex<Lane<'_>>],
+    lanes: &[Mutex<YcsbWorker<'_>>],
     rounds: usize,
     load: impl FnOnce(&mut (dyn Session + '_)) -> Result<(), WorkloadError>,
     mut after: impl FnMut(Round) -> Result<(), WorkloadError>,
