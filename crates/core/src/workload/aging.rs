@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::measure::counters::Snapshot;
 use crate::result::{AgingPass, Load, WrittenRecords};
 use crate::store::Session;
-use crate::workload::loading::{Doing, Teller};
+use crate::workload::loading::{ProgressKind, ProgressReporter};
 use crate::workload::parameter::AfterLoad;
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::WorkloadError;
@@ -39,7 +39,7 @@ impl Aging {
         }
         let (mut key, mut value, mut was) = (Vec::new(), Vec::new(), Vec::new());
         let mut aged = AgingPass { times, store_ns: 0 };
-        let mut teller = Teller::new(Doing::Writing, records * u64::from(times));
+        let mut teller = ProgressReporter::new(ProgressKind::Writing, records * u64::from(times));
         let (mut writes, mut changes, before) = (0, 0, Snapshot::now());
         for version in (0..times).rev() {
             for index in shuffled(records, u64::from(version)) {

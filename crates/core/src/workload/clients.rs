@@ -7,4 +7,4 @@ mod fleet;
 pub mod link;
 pub mod words;
 
-pub(crate) use self::fleet::{Fleet, Rounded};
+pub(crate) use self::fleet::{Fleet, FleetRound};

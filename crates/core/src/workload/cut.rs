@@ -12,18 +12,18 @@ mod opened;
 mod record;
 pub mod told;
 
-pub use self::message::{CutTold, Endured, Looked, Mark, Recorded};
+pub use self::message::{CutMessage, FaultReport, StateReport, StepMark, RecordedHistory};
 use crate::workload::spec::{TrialContext, CutPart, TrialError};
 
 /// Does a part, and reports its result. The recording part does not return: its store must not be closed.
 pub fn run(
     asked: &TrialContext<'_>,
     part: &CutPart,
-    tell: impl Fn(&CutTold) -> Result<(), TrialError>,
+    tell: impl Fn(&CutMessage) -> Result<(), TrialError>,
 ) -> Result<(), TrialError> {
     let failed = |ended: TrialError| match ended {
-        TrialError::Failed(stop) => CutTold::Failed(stop.message),
-        TrialError::Unsupported(message) => CutTold::Failed(message),
+        TrialError::Failed(stop) => CutMessage::Failed(stop.message),
+        TrialError::Unsupported(message) => CutMessage::Failed(message),
     };
     match part {
         CutPart::Record { steps, sessions, made } => {
@@ -42,7 +42,7 @@ pub fn run(
         CutPart::Look { begun, made } => {
             #[cfg(target_os = "linux")]
             if let Err(error) = boot::another() {
-                return tell(&CutTold::Failed(format!(
+                return tell(&CutMessage::Failed(format!(
                     "another boot could not be shown to the store: {error}"
                 )));
             }

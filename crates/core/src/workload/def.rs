@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::case::{Case, Space, Time};
-use super::clients::link::Wire;
+use super::clients::link::ClientWire;
 use super::spec::{TrialContext, TrialError};
 use crate::axis::Axis;
 use crate::measure::probe::Probe;
@@ -44,7 +44,7 @@ pub struct WorkloadDef {
     pub serve: Option<Serve>,
 }
 
-pub(crate) type Serve = fn(&TrialContext<'_>, Range<u64>, &dyn Wire) -> Result<(), TrialError>;
+pub(crate) type Serve = fn(&TrialContext<'_>, Range<u64>, &dyn ClientWire) -> Result<(), TrialError>;
 
 /// Seconds of a trial, estimated from a rehearsal of its cell; `None` if that shows nothing.
 pub(crate) type ByRehearsal = fn(&Case<'_>, &Probe, &TrialResult) -> Option<f64>;

@@ -28,7 +28,7 @@ const LONGEST: Duration = Duration::from_millis(50);
 /// The report of a process on its part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Told {
+pub enum KillMessage {
     /// It is about to take the last step, and to be killed.
     Written {
         /// The steps, the last one included.
@@ -52,7 +52,7 @@ pub enum Told {
 pub fn write(
     asked: &TrialContext<'_>,
     apart: &Path,
-    tell: impl Fn(&Told) -> Result<(), TrialError>,
+    tell: impl Fn(&KillMessage) -> Result<(), TrialError>,
 ) -> Result<(), TrialError> {
     let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
     let is_power = on_store::promised(def, &asked.spec.cell)? >= Guarantee::Power;
@@ -66,7 +66,7 @@ pub fn write(
         let is_last = steps == MOST_STEPS || (steps >= CYCLE && start.elapsed() >= LONGEST);
         if is_last {
             // Told before, so that nothing comes between the last acknowledgement and the end.
-            tell(&Told::Written { steps, undone: undone.clone() })?;
+            tell(&KillMessage::Written { steps, undone: undone.clone() })?;
         }
         steps::take(&mut *session, number, MOST_BYTES)
             .map_err(|error| WorkloadError::store(&format!("step {number} of the kill check"), &error))?;

@@ -38,7 +38,7 @@ use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::gauge::{Gauge, Gauged};
 use crate::workload::loader::{self, numbered};
-use crate::workload::loading::{Doing, Teller};
+use crate::workload::loading::{ProgressKind, ProgressReporter};
 use crate::workload::on_store::{StoreTrial, SettledTrial, find, promised};
 use crate::workload::promise::Acknowledged;
 use crate::workload::recorder::Record;
@@ -270,7 +270,7 @@ impl<'a> Aging<'a> {
         let mut tenths: Vec<Tenth> = Vec::with_capacity(most);
         let figures = |tenth: &Tenth| [tenth.elapsed.wall.as_secs_f64(), tenth.disk.allocated_bytes as f64];
         let is_steady = |tenths: &[Tenth]| steady::is_steady(&tenths.iter().map(figures).collect::<Vec<_>>());
-        let mut teller = Teller::new(Doing::Writing, self.work.steps * TENTHS as u64);
+        let mut teller = ProgressReporter::new(ProgressKind::Writing, self.work.steps * TENTHS as u64);
         while tenths.len() < TENTHS || (tenths.len() < most && !is_steady(&tenths)) {
             let mut steps = || self.gauge.over(|| crew.round(LifeOrder { round: lane::Round::Tenth, store }));
             let (elapsed, gauged) = match &mut alongside {

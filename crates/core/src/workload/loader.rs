@@ -6,7 +6,7 @@ use crate::measure::counters::Snapshot;
 use crate::result::{Load, WrittenRecords};
 use crate::store::Session;
 use crate::workload::batch::Batch;
-use crate::workload::loading::{Doing, Teller};
+use crate::workload::loading::{ProgressKind, ProgressReporter};
 use crate::workload::parameter::AfterLoad;
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::WorkloadError;
@@ -38,7 +38,7 @@ pub fn load(
     if all == Some(0) {
         return Ok((load, written));
     }
-    let (mut batches, mut teller) = (0, all.map(|all| Teller::new(Doing::Loading, all)));
+    let (mut batches, mut teller) = (0, all.map(|all| ProgressReporter::new(ProgressKind::Loading, all)));
     let before = Snapshot::now();
     loop {
         batch.clear();

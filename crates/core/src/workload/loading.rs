@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
-use crate::workload::told::{self, Place};
+use crate::workload::told::{self, ProgressSlot};
 
 /// Between reports.
 const EVERY: Duration = Duration::from_millis(500);
@@ -17,7 +17,7 @@ const EVERY: Duration = Duration::from_millis(500);
 )]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
-pub enum Doing {
+pub enum ProgressKind {
     /// Records, or rows, are loaded.
     Loading,
     /// Records that are there are written again, or others in their place.
@@ -26,13 +26,13 @@ pub enum Doing {
     Removing,
 }
 
-words!(Doing, all);
+words!(ProgressKind, all);
 
 /// The progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Loading {
+pub struct LoadProgress {
     /// The work.
-    pub doing: Doing,
+    pub doing: ProgressKind,
     /// Records, or rows, that are done.
     pub done: u64,
     /// All that will be.
@@ -41,7 +41,7 @@ pub struct Loading {
     pub took: Duration,
 }
 
-impl Loading {
+impl LoadProgress {
     /// Records a second, so far.
     pub fn rate_per_s(&self) -> f64 {
         self.done as f64 / self.took.as_secs_f64().max(1e-9)
@@ -53,28 +53,28 @@ impl Loading {
     }
 
     /// The last report; `None` if no such work is under way.
-    pub fn read(file: &File) -> Option<Loading> {
-        let [done, all, took_ns, doing] = told::read(file, Place::LOADING)?;
-        let doing = *Doing::ALL.get(usize::try_from(doing).ok()?)?;
-        (all > 0).then(|| Loading { doing, done, all, took: Duration::from_nanos(took_ns) })
+    pub fn read(file: &File) -> Option<LoadProgress> {
+        let [done, all, took_ns, doing] = told::read(file, ProgressSlot::LOADING)?;
+        let doing = *ProgressKind::ALL.get(usize::try_from(doing).ok()?)?;
+        (all > 0).then(|| LoadProgress { doing, done, all, took: Duration::from_nanos(took_ns) })
     }
 
     fn tell(&self) {
-        told::tell(Place::LOADING, [self.done, self.all, self.took.as_nanos() as u64, self.doing as u64]);
+        told::tell(ProgressSlot::LOADING, [self.done, self.all, self.took.as_nanos() as u64, self.doing as u64]);
     }
 }
 
 #[derive(Debug)]
-pub(crate) struct Teller {
-    doing: Doing,
+pub(crate) struct ProgressReporter {
+    doing: ProgressKind,
     all: u64,
     start: Instant,
     due: Duration,
 }
 
-impl Teller {
-    pub fn new(doing: Doing, all: u64) -> Teller {
-        Teller { doing, all, start: Instant::now(), due: EVERY }
+impl ProgressReporter {
+    pub fn new(doing: ProgressKind, all: u64) -> ProgressReporter {
+        ProgressReporter { doing, all, start: Instant::now(), due: EVERY }
     }
 
     pub(crate) fn now_of(&mut self, all: u64) {
@@ -85,14 +85,14 @@ impl Teller {
         let took = self.start.elapsed();
         if took >= self.due {
             self.due = took + EVERY;
-            Loading { doing: self.doing, done, all: self.all, took }.tell();
+            LoadProgress { doing: self.doing, done, all: self.all, took }.tell();
         }
     }
 }
 
-impl Drop for Teller {
+impl Drop for ProgressReporter {
     fn drop(&mut self) {
-        Loading { doing: self.doing, done: 0, all: 0, took: Duration::ZERO }.tell();
+        LoadProgress { doing: self.doing, done: 0, all: 0, took: Duration::ZERO }.tell();
     }
 }
 
@@ -102,31 +102,31 @@ mod tests {
 
     #[test]
     fn a_rate_tells_the_rest() {
-        let told = Loading { doing: Doing::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
+        let told = LoadProgress { doing: ProgressKind::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
         assert_eq!((told.rate_per_s(), told.left()), (100.0, Some(Duration::from_secs(7))));
     }
 
     #[test]
     fn nothing_is_loading_before_and_after() {
         let Some(file) = told::file() else { return };
-        assert_eq!(Loading::read(&file), None, "nothing was reported");
-        told::write(&file, Place::LOADING, [300, 1000, 3_000_000_000, 1]);
-        let told = Loading { doing: Doing::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
-        assert_eq!(Loading::read(&file), Some(told));
-        told::write(&file, Place::LOADING, [0, 0, 0, 1]);
-        assert_eq!(Loading::read(&file), None, "it is over");
+        assert_eq!(LoadProgress::read(&file), None, "nothing was reported");
+        told::write(&file, ProgressSlot::LOADING, [300, 1000, 3_000_000_000, 1]);
+        let told = LoadProgress { doing: ProgressKind::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
+        assert_eq!(LoadProgress::read(&file), Some(told));
+        told::write(&file, ProgressSlot::LOADING, [0, 0, 0, 1]);
+        assert_eq!(LoadProgress::read(&file), None, "it is over");
     }
 
     #[test]
     fn each_work_is_told_by_its_place() {
-        for (place, doing) in Doing::ALL.into_iter().enumerate() {
+        for (place, doing) in ProgressKind::ALL.into_iter().enumerate() {
             assert_eq!(doing as usize, place);
         }
     }
 
     #[test]
     fn nothing_loaded_yet_has_no_end_in_sight() {
-        let first = Loading { doing: Doing::Loading, done: 0, all: 10, took: Duration::from_secs(1) };
+        let first = LoadProgress { doing: ProgressKind::Loading, done: 0, all: 10, took: Duration::from_secs(1) };
         assert_eq!((first.rate_per_s(), first.left()), (0.0, None));
     }
 }

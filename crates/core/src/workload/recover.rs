@@ -36,7 +36,7 @@ pub fn room_bytes(records: u64, kind: Kind, file_bytes: f64) -> f64 {
 /// The report of such a process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum RecoverTold {
+pub enum RecoveryMessage {
     /// It was opened, and did its work.
     Opened(Reopening),
     /// It was killed without its writes being undone, for this reason.
@@ -56,11 +56,11 @@ pub fn run(
     asked: &TrialContext<'_>,
     part: RecoverPart,
     apart: &Path,
-    tell: impl Fn(&RecoverTold) -> Result<(), TrialError>,
+    tell: impl Fn(&RecoveryMessage) -> Result<(), TrialError>,
 ) -> Result<(), TrialError> {
     let told = |ended| match ended {
-        TrialError::Failed(WorkloadError { failure, message, .. }) => RecoverTold::Failed { reason: failure, message },
-        TrialError::Unsupported(message) => RecoverTold::Failed { reason: Failure::Store, message },
+        TrialError::Failed(WorkloadError { failure, message, .. }) => RecoveryMessage::Failed { reason: failure, message },
+        TrialError::Unsupported(message) => RecoveryMessage::Failed { reason: Failure::Store, message },
     };
     let journal = match part.end {
         RecoverEnd::Cut => syncs::keep_journal(apart).map_err(str::to_owned),
@@ -75,15 +75,15 @@ pub fn run(
             let start = Instant::now();
             let closed = store.close().map_err(|error| WorkloadError::store("closing the store", &error).into());
             let close_ns = Some(start.elapsed().as_nanos() as u64);
-            tell(&closed.map_or_else(told, |()| RecoverTold::Opened(Reopening { close_ns, ..opened })))
+            tell(&closed.map_or_else(told, |()| RecoveryMessage::Opened(Reopening { close_ns, ..opened })))
         }
         RecoverEnd::Killed => {
-            tell(&RecoverTold::Opened(opened))?;
+            tell(&RecoveryMessage::Opened(opened))?;
             Err(kill::die())
         }
         RecoverEnd::Cut => {
             let seen = journal.and_then(|()| kill::seen());
-            tell(&seen.clone().map_or_else(RecoverTold::NotUndone, |()| RecoverTold::Opened(opened)))?;
+            tell(&seen.clone().map_or_else(RecoveryMessage::NotUndone, |()| RecoveryMessage::Opened(opened)))?;
             if seen.is_ok() {
                 kill::undo()?;
             }

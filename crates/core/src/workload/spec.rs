@@ -14,7 +14,7 @@ use crate::measure::device::DeviceSpec;
 use crate::measure::limit::Order;
 use crate::result::{Failure, LimitReport, Measurements};
 use crate::store::{Library, OpenOptions, StoreDef};
-use crate::workload::clients::link::Reach;
+use crate::workload::clients::link::ClientConnector;
 use crate::workload::def::Workload;
 use crate::workload::parameter::Parameters;
 use crate::workload::stop::WorkloadError;
@@ -252,7 +252,7 @@ pub struct TrialContext<'a> {
     /// The trial.
     pub spec: &'a Spec,
     /// The way to clients; `None` where this program knows none.
-    pub reach: Option<Reach>,
+    pub reach: Option<ClientConnector>,
 }
 
 /// Why a trial ended without a result.

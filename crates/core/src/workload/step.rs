@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::words::words;
-use crate::workload::told::{self, Place};
+use crate::workload::told::{self, ProgressSlot};
 
 /// A step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::VariantNames)]
@@ -53,19 +53,19 @@ impl Step {
     pub fn begin(self) {
         static BEGUN: AtomicU64 = AtomicU64::new(0);
         let begun = BEGUN.fetch_add(1, Ordering::Relaxed);
-        told::tell(Place::STEP, [self as u64, begun]);
+        told::tell(ProgressSlot::STEP, [self as u64, begun]);
     }
 }
 
 /// A step of another process: which, and how many it had begun before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Begun(pub Step, pub u64);
+pub struct BegunSteps(pub Step, pub u64);
 
-impl Begun {
+impl BegunSteps {
     /// The last one that was begun; `None` before the first.
-    pub fn read(file: &File) -> Option<Begun> {
-        let [step, begun] = told::read(file, Place::STEP)?;
-        Step::ALL.get(usize::try_from(step).ok()?).map(|step| Begun(*step, begun))
+    pub fn read(file: &File) -> Option<BegunSteps> {
+        let [step, begun] = told::read(file, ProgressSlot::STEP)?;
+        Step::ALL.get(usize::try_from(step).ok()?).map(|step| BegunSteps(*step, begun))
     }
 }
 
@@ -76,12 +76,12 @@ mod tests {
     #[test]
     fn each_step_is_read_as_it_was_told() {
         let Some(file) = told::file() else { return };
-        assert_eq!(Begun::read(&file), None);
+        assert_eq!(BegunSteps::read(&file), None);
         for (begun, step) in (0..).zip(Step::ALL) {
-            told::write(&file, Place::STEP, [step as u64, begun]);
-            assert_eq!(Begun::read(&file), Some(Begun(step, begun)));
+            told::write(&file, ProgressSlot::STEP, [step as u64, begun]);
+            assert_eq!(BegunSteps::read(&file), Some(BegunSteps(step, begun)));
         }
-        told::write(&file, Place::STEP, [Step::ALL.len() as u64, 0]);
-        assert_eq!(Begun::read(&file), None);
+        told::write(&file, ProgressSlot::STEP, [Step::ALL.len() as u64, 0]);
+        assert_eq!(BegunSteps::read(&file), None);
     }
 }

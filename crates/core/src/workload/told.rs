@@ -10,17 +10,17 @@ use crate::kernel::system;
 
 /// The location of N numbers.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<const N: usize>(u64);
+pub struct ProgressSlot<const N: usize>(u64);
 
-impl Place<4> {
+impl ProgressSlot<4> {
     /// The progress of long work: records done, records in all, nanoseconds since the first, and which work of
     /// [`super::loading::Doing`].
-    pub(crate) const LOADING: Place<4> = Place(0);
+    pub(crate) const LOADING: ProgressSlot<4> = ProgressSlot(0);
 }
 
-impl Place<2> {
+impl ProgressSlot<2> {
     /// The step that it is at: which one by the order of [`super::step::Step`], and how many steps were begun.
-    pub const STEP: Place<2> = Place(32);
+    pub const STEP: ProgressSlot<2> = ProgressSlot(32);
 }
 
 /// A file in memory for progress; `None` if the system has none.
@@ -39,19 +39,19 @@ pub fn by_input() -> io::Result<()> {
 }
 
 /// Tells numbers. A run that does not hear them goes on all the same.
-pub fn tell<const N: usize>(place: Place<N>, numbers: [u64; N]) {
+pub fn tell<const N: usize>(place: ProgressSlot<N>, numbers: [u64; N]) {
     if let Some(file) = TOLD.get() {
         write(file, place, numbers);
     }
 }
 
-pub(super) fn write<const N: usize>(file: &File, Place(at): Place<N>, numbers: [u64; N]) {
+pub(super) fn write<const N: usize>(file: &File, ProgressSlot(at): ProgressSlot<N>, numbers: [u64; N]) {
     let bytes: Vec<u8> = numbers.into_iter().flat_map(u64::to_le_bytes).collect();
     let _ = file.write_all_at(&bytes, at);
 }
 
 /// The last report; `None` before the first.
-pub fn read<const N: usize>(file: &File, Place(at): Place<N>) -> Option<[u64; N]> {
+pub fn read<const N: usize>(file: &File, ProgressSlot(at): ProgressSlot<N>) -> Option<[u64; N]> {
     let mut bytes = [0; 8];
     let mut numbers = [0; N];
     for (at, number) in (at..).step_by(8).zip(&mut numbers) {
@@ -68,11 +68,11 @@ mod tests {
     #[test]
     fn what_was_told_last_is_read_from_its_place() {
         let Some(file) = file() else { return };
-        assert_eq!(read(&file, Place::STEP), None);
-        write(&file, Place::STEP, [7, 8]);
-        write(&file, Place::LOADING, [1, 2, u64::MAX, 1]);
+        assert_eq!(read(&file, ProgressSlot::STEP), None);
+        write(&file, ProgressSlot::STEP, [7, 8]);
+        write(&file, ProgressSlot::LOADING, [1, 2, u64::MAX, 1]);
         assert_eq!(
-            (read(&file, Place::LOADING), read(&file, Place::STEP)),
+            (read(&file, ProgressSlot::LOADING), read(&file, ProgressSlot::STEP)),
             (Some([1, 2, u64::MAX, 1]), Some([7, 8]))
         );
     }

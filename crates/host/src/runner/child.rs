@@ -14,9 +14,9 @@ use storebench_core::lifeline;
 use storebench_core::measure::{children, disk_requests, limit, syncs};
 use storebench_core::result::{Failure, LimitKind, Measurements};
 use storebench_core::store::StoreDef;
-use storebench_core::workload::clients::link::Reach;
+use storebench_core::workload::clients::link::ClientConnector;
 use storebench_core::workload::cut;
-use storebench_core::workload::kill::{self, Told};
+use storebench_core::workload::kill::{self, KillMessage};
 use storebench_core::workload::recover;
 use storebench_core::workload::spec::{TrialContext, TrialError, KillPart, CheckPart, Report, Spec};
 use storebench_core::workload::step::Step;
@@ -27,7 +27,7 @@ use storebench_core::workload::told;
 /// # Errors
 /// When either file can't be used; every other error is in the report. A disk that can't take the report has a separate exit
 /// code, which `runner::supervise` knows.
-pub fn main(stores: &[StoreDef], reach: Reach, spec: &Path, out: &Path) -> error::Result<()> {
+pub fn main(stores: &[StoreDef], reach: ClientConnector, spec: &Path, out: &Path) -> error::Result<()> {
     let failed = |message: String| Error::new(Exit::Failure, message);
     let text = fs::read_to_string(spec).map_err(Error::io("reading", spec))?;
     let spec: Spec =
@@ -87,9 +87,9 @@ fn kill_check(asked: &TrialContext<'_>, part: KillPart, out: &Path) -> error::Re
         KillPart::ReadBack { steps, undone } => kill::read_back(asked, steps, undone),
     };
     let told = match done {
-        Ok(()) => Told::Held,
-        Err(TrialError::Failed(stop)) => Told::Failed { reason: stop.failure, message: stop.message },
-        Err(TrialError::Unsupported(message)) => Told::Failed { reason: Failure::Store, message },
+        Ok(()) => KillMessage::Held,
+        Err(TrialError::Failed(stop)) => KillMessage::Failed { reason: stop.failure, message: stop.message },
+        Err(TrialError::Unsupported(message)) => KillMessage::Failed { reason: Failure::Store, message },
     };
     write(&told, out)
 }

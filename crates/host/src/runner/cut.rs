@@ -24,7 +24,7 @@ use crate::stage::Stage;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{BadState, Control, CutCheck, CutResults, Failure, StateFinding};
 use storebench_core::store::Guarantee;
-use storebench_core::workload::cut::{CutTold, Looked};
+use storebench_core::workload::cut::{CutMessage, StateReport};
 use storebench_core::workload::spec::{CutPart, CheckPart, Spec};
 
 /// The longest recording.
@@ -105,7 +105,7 @@ enum Told {
 }
 
 /// The end of a process, and its report.
-type Ended = (End, std::result::Result<CutTold, String>);
+type Ended = (End, std::result::Result<CutMessage, String>);
 
 /// The end of a part of the check: `None` if it was interrupted.
 type Done = Option<()>;
@@ -284,8 +284,8 @@ impl Check<'_> {
         inner.give_back()?;
         let told = match (end, told) {
             (End::Interrupted, _) => return Ok(Told::Interrupted),
-            (End::Badly { signal: Some(9), .. }, Ok(CutTold::Recorded(told))) => told,
-            (_, Ok(CutTold::Failed(reason))) => return Ok(Told::Failed(reason)),
+            (End::Badly { signal: Some(9), .. }, Ok(CutMessage::Recorded(told))) => told,
+            (_, Ok(CutMessage::Failed(reason))) => return Ok(Told::Failed(reason)),
             (End::Badly { message, .. }, _) => {
                 return Ok(Told::Failed(format!("the process that recorded it {message}")));
             }
@@ -323,7 +323,7 @@ impl Check<'_> {
     ) -> Result<Option<InState>> {
         let mut inner = stage.inner();
         let looked = match self.template.mount_traced(&mut inner, NAME, traced)? {
-            Err(message) => Some(Looked::not_well(StateFinding::FileSystem, message)),
+            Err(message) => Some(StateReport::not_well(StateFinding::FileSystem, message)),
             Ok(mount) => {
                 let part = CutPart::Look { begun: drawn.begun.clone(), made: scene.made };
                 self.looked(self.process(part, mount, LOOKING)?)?
@@ -331,21 +331,21 @@ impl Check<'_> {
         };
         inner.give_back()?;
         Ok(looked.map(|looked| {
-            let Looked { open_ns, verified, logged, .. } = looked;
+            let StateReport { open_ns, verified, logged, .. } = looked;
             InState { verdict: scene.history.judge(drawn, looked), open_ns, verified, logged }
         }))
     }
 
     /// The finding of a checking process, however it ended; `None` if it was interrupted.
-    fn looked(&self, ended: Ended) -> Result<Option<Looked>> {
+    fn looked(&self, ended: Ended) -> Result<Option<StateReport>> {
         Ok(Some(match ended {
             (End::Interrupted, _) => return Ok(None),
-            (End::Well, Ok(CutTold::Found(looked))) => looked,
+            (End::Well, Ok(CutMessage::Found(looked))) => looked,
             (End::Badly { reason: Failure::TimedOut, message, .. }, _) => {
-                Looked::not_well(StateFinding::Hung, message)
+                StateReport::not_well(StateFinding::Hung, message)
             }
-            (End::Badly { message, .. }, _) => Looked::not_well(StateFinding::Crashed, message),
-            (_, Ok(CutTold::Failed(message))) => Looked::not_well(StateFinding::Refused, message),
+            (End::Badly { message, .. }, _) => StateReport::not_well(StateFinding::Crashed, message),
+            (_, Ok(CutMessage::Failed(message))) => StateReport::not_well(StateFinding::Refused, message),
             (end, told) => {
                 let message = format!("a process that looked at a state ended: {end:?}, {told:?}");
                 return Err(Error::new(Exit::Failure, message));

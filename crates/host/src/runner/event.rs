@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use storebench_core::cell::Cell;
 use storebench_core::result::TrialResult;
-use storebench_core::workload::loading::Loading;
+use storebench_core::workload::loading::LoadProgress;
 
 /// An event.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub enum Event<'a> {
     /// A trial begins.
     TrialStarted { cell: &'a Cell, position: u64, left: Option<Duration> },
     /// Progress of the trial in long work, such as loading; `None` when that is over.
-    Loading { loading: Option<Loading> },
+    Loading { loading: Option<LoadProgress> },
     /// A trial has ended and its result is saved.
     TrialEnded { result: &'a TrialResult },
     /// Something of a trial can't be released now, and is left until the run ends or the next start.

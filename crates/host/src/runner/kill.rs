@@ -12,7 +12,7 @@ use storebench_core::guard;
 use storebench_core::result::{Failure, KillCheck, Measurements, TrialResult};
 use storebench_core::server::running;
 use storebench_core::store::{Guarantee, Kind};
-use storebench_core::workload::kill::Told;
+use storebench_core::workload::kill::KillMessage;
 use storebench_core::workload::spec::{KillPart, CheckPart, Spec};
 
 /// The longest that one of the two processes may take.
@@ -112,12 +112,12 @@ impl Check<'_> {
             .map_err(Error::io("emptying", directory))?;
         // Killed by itself, even if the kernel killed others meanwhile for lack of memory.
         let (steps, undone) = match self.process(KillPart::Write)? {
-            (End::Badly { signal: Some(9), .. }, Ok(Told::Written { steps, undone })) => (steps, undone),
+            (End::Badly { signal: Some(9), .. }, Ok(KillMessage::Written { steps, undone })) => (steps, undone),
             (end, told) => return Ok(ended(end, told)),
         };
         let is_undone = undone == Some(Ok(()));
         match self.process(KillPart::ReadBack { steps, undone: is_undone })? {
-            (End::Well, Ok(Told::Held)) => {
+            (End::Well, Ok(KillMessage::Held)) => {
                 let took_ns = start.elapsed().as_nanos() as u64;
                 let why_not_undone = undone.and_then(|kept| kept.err());
                 Ok(Checked::As(KillCheck::Held { steps, undone: is_undone, why_not_undone, took_ns }))
@@ -127,13 +127,13 @@ impl Check<'_> {
     }
 
     /// Runs a process for one part; returns how it ended, and its report.
-    fn process(&self, part: KillPart) -> Result<(End, std::result::Result<Told, String>)> {
+    fn process(&self, part: KillPart) -> Result<(End, std::result::Result<KillMessage, String>)> {
         self.room.run(&Spec { part: Some(CheckPart::Kill(part)), ..self.spec.clone() }, LIMIT)
     }
 }
 
 /// The outcome if a process did not end as it should.
-fn ended(end: End, told: std::result::Result<Told, String>) -> Checked {
+fn ended(end: End, told: std::result::Result<KillMessage, String>) -> Checked {
     let failed =
         |reason, message: String| Checked::Failed { reason, message: format!("kill check: {message}") };
     match (end, told) {
@@ -141,10 +141,10 @@ fn ended(end: End, told: std::result::Result<Told, String>) -> Checked {
         (End::Unsaved(error), _) => {
             Checked::As(KillCheck::NotMade { reason: format!("its report could not be written: {error}") })
         }
-        (_, Ok(Told::Failed { reason: Failure::DiskFull, message })) => {
+        (_, Ok(KillMessage::Failed { reason: Failure::DiskFull, message })) => {
             Checked::As(KillCheck::NotMade { reason: format!("the disk is full: {message}") })
         }
-        (_, Ok(Told::Failed { reason, message })) => failed(reason, message),
+        (_, Ok(KillMessage::Failed { reason, message })) => failed(reason, message),
         (End::Badly { reason, message, .. }, _) => failed(reason, message),
         (End::Well, Ok(told)) => {
             failed(Failure::Harness, format!("its process ended after it reported {told:?}"))

@@ -9,7 +9,7 @@ use crate::runner::event::{Event, Listener};
 use storebench_core::result::Outcome;
 use storebench_core::shown;
 use storebench_core::units::{counted, grouped, rough_duration};
-use storebench_core::workload::loading::Loading;
+use storebench_core::workload::loading::LoadProgress;
 
 /// The listener that suits standard error.
 pub fn listener() -> Box<dyn Listener> {
@@ -141,7 +141,7 @@ fn left_for_now(why: &str) -> String {
 }
 
 /// The time left first, as a terminal cuts long lines.
-fn words(loading: &Loading) -> String {
+fn words(loading: &LoadProgress) -> String {
     let left =
         loading.left().map_or(String::new(), |left| format!("about {} left, ", rough_duration(whole(left))));
     let rate = grouped(loading.rate_per_s().round() as u64);
@@ -165,7 +165,7 @@ fn complaint(cell: &str, outcome: &Outcome) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use storebench_core::workload::loading::Doing;
+    use storebench_core::workload::loading::ProgressKind;
 
     #[test]
     fn lines_tell_of_the_start_of_failures_and_of_the_end() {
@@ -203,7 +203,7 @@ mod tests {
             left: Some(Duration::from_millis(61_500)),
         });
         let loading =
-            Loading { doing: Doing::Loading, done: 12_000, all: 60_000, took: Duration::from_secs(10) };
+            LoadProgress { doing: ProgressKind::Loading, done: 12_000, all: 60_000, took: Duration::from_secs(10) };
         lines.hear(&Event::Loading { loading: Some(loading) });
         lines.last -= EVERY;
         lines.hear(&Event::Loading { loading: Some(loading) });

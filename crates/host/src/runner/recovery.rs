@@ -11,7 +11,7 @@ use storebench_core::guard;
 use storebench_core::measure::page_cache::{self, Emptied};
 use storebench_core::result::{Failure, Recovery, RecoveryCheck, Reopening};
 use storebench_core::units::counted;
-use storebench_core::workload::recover::RecoverTold;
+use storebench_core::workload::recover::RecoveryMessage;
 use storebench_core::workload::spec::{CheckPart, RecoverEnd, RecoverPart, Spec};
 
 /// The kills of a store of one size with its files in memory.
@@ -201,15 +201,15 @@ impl Check<'_> {
             self.room.run(&Spec { part: Some(CheckPart::Recover(part)), ..self.spec.clone() }, limit)?;
         Ok(match (end, told) {
             (End::Interrupted, _) => Lived::Interrupted,
-            (_, Ok(RecoverTold::Failed { reason: Failure::WrongData, message })) => Lived::Lost(message),
-            (_, Ok(RecoverTold::Failed { message, .. })) => Lived::Not(message),
-            (End::Well | End::Badly { signal: Some(9), .. }, Ok(RecoverTold::Opened(reopened))) => {
+            (_, Ok(RecoveryMessage::Failed { reason: Failure::WrongData, message })) => Lived::Lost(message),
+            (_, Ok(RecoveryMessage::Failed { message, .. })) => Lived::Not(message),
+            (End::Well | End::Badly { signal: Some(9), .. }, Ok(RecoveryMessage::Opened(reopened))) => {
                 Lived::Opened(reopened)
             }
-            (End::Badly { signal: Some(9), .. }, Ok(RecoverTold::NotUndone(why))) => Lived::NotUndone(why),
+            (End::Badly { signal: Some(9), .. }, Ok(RecoveryMessage::NotUndone(why))) => Lived::NotUndone(why),
             (End::Badly { message, .. }, _) => Lived::Not(message),
             (End::Unsaved(error), _) => Lived::Not(format!("its report could not be written: {error}")),
-            (End::Well, Ok(RecoverTold::NotUndone(why))) => Lived::Not(format!("it was not killed: {why}")),
+            (End::Well, Ok(RecoveryMessage::NotUndone(why))) => Lived::Not(format!("it was not killed: {why}")),
             (End::Well, Err(error)) => Lived::Not(format!("it left no readable result: {error}")),
         })
     }

@@ -16,8 +16,8 @@ use storebench_core::bounded;
 use storebench_core::error::Exit;
 use storebench_core::lifeline;
 use storebench_core::result::Failure;
-use storebench_core::workload::loading::Loading;
-use storebench_core::workload::step::{Begun, Step};
+use storebench_core::workload::loading::LoadProgress;
+use storebench_core::workload::step::{BegunSteps, Step};
 use storebench_core::workload::told;
 
 /// The bytes at the end of a log that are searched for a process's last message.
@@ -63,7 +63,7 @@ pub fn run(
     (log, output): (&Path, File),
     limit: Limit,
     interrupted: &AtomicBool,
-    hears: &dyn Fn(Option<Loading>),
+    hears: &dyn Fn(Option<LoadProgress>),
 ) -> io::Result<End> {
     let kills_before = oom_kills();
     let program = lifeline::this_program()?;
@@ -95,12 +95,12 @@ pub fn run(
         .spawn()?;
     let mut last = None;
     let look = || {
-        let now = shared.as_ref().and_then(Loading::read);
+        let now = shared.as_ref().and_then(LoadProgress::read);
         if now != last {
             last = now;
             hears(now);
         }
-        shared.as_ref().and_then(Begun::read)
+        shared.as_ref().and_then(BegunSteps::read)
     };
     let stopped = watch(&child, limit, interrupted, look)?;
     // With everything that a store has forked: nothing outlives its trial.
@@ -144,7 +144,7 @@ fn watch(
     child: &Child,
     limit: Limit,
     interrupted: &AtomicBool,
-    mut look: impl FnMut() -> Option<Begun>,
+    mut look: impl FnMut() -> Option<BegunSteps>,
 ) -> io::Result<Option<Stopped>> {
     let ended = notify_of_end(child)?;
     let start = Instant::now();
@@ -160,7 +160,7 @@ fn watch(
                 if now != at {
                     (at, since) = (now, Instant::now());
                 }
-                let step = at.map(|Begun(step, _)| (step, since.elapsed()));
+                let step = at.map(|BegunSteps(step, _)| (step, since.elapsed()));
                 if let Some(why) = overdue(limit, start.elapsed(), step) {
                     return Ok(Some(Stopped::TimedOut(why)));
                 }

@@ -36,7 +36,7 @@ use storebench_core::result::{
 use storebench_core::test_hooks;
 use storebench_core::workload::audit;
 use storebench_core::workload::case::Time;
-use storebench_core::workload::loading::Loading;
+use storebench_core::workload::loading::LoadProgress;
 use storebench_core::workload::spec::{Report, Spec};
 
 mod checks;
@@ -105,7 +105,7 @@ pub struct Trial<'a> {
     /// The file system of its place, if that is an image.
     pub template: Option<&'a Template>,
     /// Gets the progress of its loading.
-    pub told: &'a dyn Fn(Option<Loading>),
+    pub told: &'a dyn Fn(Option<LoadProgress>),
 }
 
 /// The outcome of a trial.

@@ -16,7 +16,7 @@ use storebench_core::measure::environment;
 use storebench_core::result::{FORMAT_VERSION, RunHeader, TrialResult};
 use storebench_core::shown::plain_json;
 use storebench_core::store::StoreDef;
-use storebench_core::workload::loading::Loading;
+use storebench_core::workload::loading::LoadProgress;
 use storebench_host::folder::{self, Resumed, RunFolder};
 use storebench_host::plan::Source;
 use storebench_host::runner::event::{Event, Listener};
@@ -330,7 +330,7 @@ impl Listener for EventSender<'_> {
             }
             Event::Loading { loading } => {
                 let loading =
-                    loading.map(|Loading { doing, done, all, took }| (doing, done, all, took.as_secs_f64()));
+                    loading.map(|LoadProgress { doing, done, all, took }| (doing, done, all, took.as_secs_f64()));
                 self.out.say(&Message::Loading { loading });
             }
             Event::Left { why } => self.out.say(&Message::Left { why: why.into() }),

@@ -7,7 +7,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{BadState, StateFinding, KeptState, Measurements, TrialResult};
 use storebench_core::store::Guarantee;
 use storebench_core::units::{counted, grouped, rough_bytes};
-use storebench_core::workload::cut::told::{StepTold, steps_of};
+use storebench_core::workload::cut::told::{StepProgress, steps_of};
 use storebench_host::kept;
 
 use super::args::CrashCommand;
@@ -228,7 +228,7 @@ fn export(run: &Path, state: &Kept<'_>, to: &Path) -> Result<()> {
     files::fill("making", to, || export_into(run, state, steps, to))
 }
 
-fn export_into(run: &Path, state: &Kept<'_>, steps: impl Iterator<Item = StepTold>, to: &Path) -> Result<()> {
+fn export_into(run: &Path, state: &Kept<'_>, steps: impl Iterator<Item = StepProgress>, to: &Path) -> Result<()> {
     let write = |name: &str, text: &str| {
         let path = to.join(name);
         fs::write(&path, text).map_err(Error::io("writing", &path))

@@ -18,7 +18,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{RunHeader, TrialResult};
 use storebench_core::shown::plain_json;
 use storebench_core::store::StoreDef;
-use storebench_core::workload::loading::Loading;
+use storebench_core::workload::loading::LoadProgress;
 use storebench_host::folder::{Resumed, RunFolder};
 use storebench_host::plan;
 use storebench_host::runner::event::{Event, Listener};
@@ -170,7 +170,7 @@ impl Here {
             }
             Message::Loading { loading } => {
                 let loading = loading.and_then(|(doing, done, all, took_s)| {
-                    Some(Loading { doing, done, all, took: Duration::try_from_secs_f64(took_s).ok()? })
+                    Some(LoadProgress { doing, done, all, took: Duration::try_from_secs_f64(took_s).ok()? })
                 });
                 listener.hear(&Event::Loading { loading });
             }

@@ -12,7 +12,7 @@ pub(crate) struct Ping {
 
 /// The offset of another machine's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Offset {
+pub(crate) struct ClockOffset {
     /// Nanoseconds ahead of ours.
     ahead_ns: i128,
     /// The most by which that is wrong.
@@ -25,13 +25,13 @@ impl Ping {
     }
 }
 
-impl Offset {
+impl ClockOffset {
     /// By the quickest ping; `None` without any.
-    pub fn of(pings: &[Ping]) -> Option<Offset> {
+    pub fn of(pings: &[Ping]) -> Option<ClockOffset> {
         let quickest = pings.iter().min_by_key(|ping| ping.took())?;
         let middle = i128::from(quickest.sent) + i128::from(quickest.took() / 2);
         let uncertainty_ns = quickest.took().div_ceil(2);
-        Some(Offset { ahead_ns: i128::from(quickest.there) - middle, uncertainty_ns })
+        Some(ClockOffset { ahead_ns: i128::from(quickest.there) - middle, uncertainty_ns })
     }
 
     /// Converts a moment of our clock to the other.
@@ -56,21 +56,21 @@ mod tests {
                     let there = (sent + out).checked_add_signed(ahead).unwrap();
                     pings.push(Ping { sent, there, back: sent + out + back });
                 }
-                let offset = Offset::of(&pings).unwrap();
+                let offset = ClockOffset::of(&pings).unwrap();
                 let off_by = offset.ahead_ns.abs_diff(i128::from(ahead));
                 assert!(off_by <= u128::from(offset.uncertainty_ns), "{off_by} {offset:?}");
                 let least = pings.iter().map(Ping::took).min().unwrap();
                 assert_eq!(offset.uncertainty_ns, least.div_ceil(2));
             }
         }
-        assert_eq!(Offset::of(&[]), None);
+        assert_eq!(ClockOffset::of(&[]), None);
     }
 
     #[test]
     fn a_moment_is_told_by_the_other_clock() {
-        let offset = Offset::of(&[Ping { sent: 1_000, there: 901_100, back: 1_200 }]).unwrap();
+        let offset = ClockOffset::of(&[Ping { sent: 1_000, there: 901_100, back: 1_200 }]).unwrap();
         assert_eq!((offset.there(5_000), offset.uncertainty_ns), (905_000, 100));
-        let behind = Offset::of(&[Ping { sent: 1_000, there: 100, back: 1_000 }]).unwrap();
+        let behind = ClockOffset::of(&[Ping { sent: 1_000, there: 100, back: 1_000 }]).unwrap();
         assert_eq!((behind.there(5_000), behind.there(10)), (4_100, 0));
     }
 }

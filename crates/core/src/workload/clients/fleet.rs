@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use super::clock::{Offset, Ping};
-use super::link::{Link, Reach, Task};
-use super::words::{All, Did, Order, Round, Told};
+use super::clock::{ClockOffset, Ping};
+use super::link::{ClientLink, ClientConnector, ClientTask};
+use super::words::{ClientResults, RoundResult, ClientOrder, ClientRound, ClientReply};
 use crate::result::{ClientPhase, ClientReport, Counters};
 use crate::server::running::Made;
 use crate::workload::elapsed::Elapsed;
@@ -24,22 +24,22 @@ const PINGING: Duration = Duration::from_millis(200);
 const LEAD: Duration = Duration::from_millis(30);
 
 pub(crate) struct Fleet {
-    members: Vec<Member>,
+    members: Vec<ClientMember>,
     base: Instant,
     silence: Duration,
 }
 
-struct Member {
+struct ClientMember {
     host: String,
     threads: Range<u64>,
-    link: Box<dyn Link>,
+    link: Box<dyn ClientLink>,
     heard: Instant,
     report: ClientReport,
-    phases: Vec<Sums>,
+    phases: Vec<RoundSums>,
 }
 
 /// Sums over a phase's rounds.
-struct Sums {
+struct RoundSums {
     operation: String,
     count: u64,
     elapsed: Elapsed,
@@ -52,18 +52,18 @@ struct Sums {
     busy_s: f64,
 }
 
-pub(crate) struct Rounded {
+pub(crate) struct FleetRound {
     pub elapsed: Elapsed,
     pub counters: Counters,
     /// When all were to start.
     pub began: Instant,
     /// Each client's first thread, with what it did.
-    pub did: Vec<(usize, Did)>,
+    pub did: Vec<(usize, RoundResult)>,
 }
 
 impl Fleet {
     /// Starts the clients of a trial, with its threads spread evenly; `None` without clients.
-    pub fn of(spec: &Spec, reach: Option<Reach>, threads: u64) -> Result<Option<Fleet>, WorkloadError> {
+    pub fn of(spec: &Spec, reach: Option<ClientConnector>, threads: u64) -> Result<Option<Fleet>, WorkloadError> {
         if spec.clients.is_empty() {
             return Ok(None);
         }
@@ -71,13 +71,13 @@ impl Fleet {
         let parts = parts(threads, spec.clients.len() as u64);
         let one = &|(host, threads): (&String, &Range<u64>)| {
             let sessions = threads.end - threads.start;
-            let task = Task { spec: spec.clone(), first: threads.start, sessions };
+            let task = ClientTask { spec: spec.clone(), first: threads.start, sessions };
             let link = reach(host, &task).map_err(|why| of_client(host, &why))?;
-            Ok(Member::new(host, threads.clone(), link))
+            Ok(ClientMember::new(host, threads.clone(), link))
         };
         let each = spec.clients.iter().zip(&parts);
         // Each takes some round trips, and a program may have to be read there.
-        let members: Result<Vec<Member>, WorkloadError> = std::thread::scope(|scope| {
+        let members: Result<Vec<ClientMember>, WorkloadError> = std::thread::scope(|scope| {
             let starts: Vec<_> = each.map(|part| scope.spawn(move || one(part))).collect();
             let gone = || Err(WorkloadError::harness("a thread has ended before its work"));
             starts.into_iter().map(|start| start.join().unwrap_or_else(|_| gone())).collect()
@@ -85,26 +85,26 @@ impl Fleet {
         Ok(Some(Fleet::new(members?, SILENCE)))
     }
 
-    fn new(members: Vec<Member>, silence: Duration) -> Fleet {
+    fn new(members: Vec<ClientMember>, silence: Duration) -> Fleet {
         Fleet { members, base: Instant::now(), silence }
     }
 
     /// Has all open sessions on what was made on the server; `loaded` is the number of records if it was loaded anew.
     pub fn open(&mut self, made: &Made, loaded: Option<u64>) -> Result<(), WorkloadError> {
-        self.send(&Order::Open { made: made.clone(), loaded })?;
-        self.each(|told| matches!(told, Told::Opened).then_some(())).map(drop)
+        self.send(&ClientOrder::Open { made: made.clone(), loaded })?;
+        self.each(|told| matches!(told, ClientReply::Opened).then_some(())).map(drop)
     }
 
     /// Has all do a round of the phase with this name.
-    pub fn round(&mut self, round: Round, phase: &str, is_closed: bool) -> Result<Rounded, WorkloadError> {
-        self.send(&Order::Round(round))?;
-        self.each(|told| matches!(told, Told::Ready).then_some(()))?;
+    pub fn round(&mut self, round: ClientRound, phase: &str, is_closed: bool) -> Result<FleetRound, WorkloadError> {
+        self.send(&ClientOrder::Round(round))?;
+        self.each(|told| matches!(told, ClientReply::Ready).then_some(()))?;
         let began = self.start()?;
         let did = self.each(|told| match told {
-            Told::Done(did) => Some(*did),
+            ClientReply::Done(did) => Some(*did),
             _ => None,
         })?;
-        let mut rounded = Rounded {
+        let mut rounded = FleetRound {
             elapsed: Elapsed::default(),
             counters: Counters::default(),
             began,
@@ -138,16 +138,16 @@ impl Fleet {
         for (member, offset) in self.members.iter_mut().zip(offsets) {
             let uncertainty = &mut member.report.clock_uncertainty_ns;
             *uncertainty = offset.uncertainty_ns.max(*uncertainty);
-            member.send(&Order::Start { at_ns: offset.there(at_ns) })?;
+            member.send(&ClientOrder::Start { at_ns: offset.there(at_ns) })?;
         }
         Ok(at)
     }
 
     /// Receives each client's measurements, with its first thread and their number.
-    pub fn finish(&mut self) -> Result<Vec<(Range<usize>, All)>, WorkloadError> {
-        self.send(&Order::Finish)?;
+    pub fn finish(&mut self) -> Result<Vec<(Range<usize>, ClientResults)>, WorkloadError> {
+        self.send(&ClientOrder::Finish)?;
         let all = self.each(|told| match told {
-            Told::Finished(all) => Some(*all),
+            ClientReply::Finished(all) => Some(*all),
             _ => None,
         })?;
         let threads = self.members.iter().map(|one| one.threads.start as usize..one.threads.end as usize);
@@ -161,17 +161,17 @@ impl Fleet {
     }
 
     pub fn reports(self) -> Vec<ClientReport> {
-        let phases = |sums: Vec<Sums>| sums.iter().map(Sums::phase).collect();
-        let report = |member: Member| ClientReport { phases: phases(member.phases), ..member.report };
+        let phases = |sums: Vec<RoundSums>| sums.iter().map(RoundSums::phase).collect();
+        let report = |member: ClientMember| ClientReport { phases: phases(member.phases), ..member.report };
         self.members.into_iter().map(report).collect()
     }
 
-    fn send(&mut self, order: &Order) -> Result<(), WorkloadError> {
+    fn send(&mut self, order: &ClientOrder) -> Result<(), WorkloadError> {
         self.members.iter_mut().try_for_each(|member| member.send(order))
     }
 
     /// Waits for a message from each. All are heard meanwhile, so that a failure is reported at once.
-    fn each<T>(&mut self, wanted: impl Fn(Told) -> Option<T>) -> Result<Vec<T>, WorkloadError> {
+    fn each<T>(&mut self, wanted: impl Fn(ClientReply) -> Option<T>) -> Result<Vec<T>, WorkloadError> {
         let mut said: Vec<Option<T>> = self.members.iter().map(|_| None).collect();
         self.members.iter_mut().for_each(|member| member.heard = Instant::now());
         while said.iter().any(Option::is_none) {
@@ -189,76 +189,76 @@ impl Fleet {
     }
 }
 
-impl Member {
-    fn new(host: &str, threads: Range<u64>, link: Box<dyn Link>) -> Member {
+impl ClientMember {
+    fn new(host: &str, threads: Range<u64>, link: Box<dyn ClientLink>) -> ClientMember {
         let report = ClientReport {
             host: host.to_owned(),
             sessions: threads.end - threads.start,
             ..ClientReport::default()
         };
-        Member { host: host.to_owned(), threads, link, heard: Instant::now(), report, phases: Vec::new() }
+        ClientMember { host: host.to_owned(), threads, link, heard: Instant::now(), report, phases: Vec::new() }
     }
 
-    fn send(&mut self, order: &Order) -> Result<(), WorkloadError> {
+    fn send(&mut self, order: &ClientOrder) -> Result<(), WorkloadError> {
         self.link.send(order).map_err(|why| of_client(&self.host, &why))
     }
 
     /// The next message within a time, keep-alives aside.
-    fn next(&mut self, within: Duration, silence: Duration) -> Result<Option<Told>, WorkloadError> {
+    fn next(&mut self, within: Duration, silence: Duration) -> Result<Option<ClientReply>, WorkloadError> {
         match self.link.next(within).map_err(|why| of_client(&self.host, &why))? {
             None if self.heard.elapsed() > silence => {
                 let why = format!("it does not answer: it has said nothing for {silence:?}");
                 Err(of_client(&self.host, &why))
             }
             None => Ok(None),
-            Some(Told::Failed { reason, message }) => {
+            Some(ClientReply::Failed { reason, message }) => {
                 Err(WorkloadError { failure: reason, ..of_client(&self.host, &message) })
             }
             Some(told) => {
                 self.heard = Instant::now();
-                Ok(Some(told).filter(|told| *told != Told::Alive))
+                Ok(Some(told).filter(|told| *told != ClientReply::Alive))
             }
         }
     }
 
-    fn offset(&mut self, base: Instant, silence: Duration) -> Result<Offset, WorkloadError> {
+    fn offset(&mut self, base: Instant, silence: Duration) -> Result<ClockOffset, WorkloadError> {
         let (mut pings, begun) = (Vec::with_capacity(PINGS.end), Instant::now());
         self.heard = begun;
         while pings.len() < PINGS.start || (pings.len() < PINGS.end && begun.elapsed() < PINGING) {
             let sent = nanoseconds(base, Instant::now());
-            self.send(&Order::Ping)?;
+            self.send(&ClientOrder::Ping)?;
             let there = loop {
                 match self.next(LOOK, silence)? {
-                    Some(Told::Pong { at_ns }) => break at_ns,
+                    Some(ClientReply::Pong { at_ns }) => break at_ns,
                     Some(_) => return Err(of_client(&self.host, "it said what it was not asked for")),
                     None => {}
                 }
             };
             pings.push(Ping { sent, there, back: nanoseconds(base, Instant::now()) });
         }
-        Offset::of(&pings).ok_or_else(|| of_client(&self.host, "its clock is not known"))
+        ClockOffset::of(&pings).ok_or_else(|| of_client(&self.host, "its clock is not known"))
     }
 
     /// Whether the results are for its threads.
-    fn check(&self, did: &Did) -> Result<(), WorkloadError> {
+    fn check(&self, did: &RoundResult) -> Result<(), WorkloadError> {
         let right = did.records.len() as u64 == self.report.sessions;
         if right { Ok(()) } else { Err(of_client(&self.host, "it reported threads that are not its own")) }
     }
 
     /// Adds a round to its report.
-    fn note(&mut self, number: usize, phase: &str, is_closed: bool, did: &Did) {
+    fn note(&mut self, number: usize, phase: &str, is_closed: bool, did: &RoundResult) {
         self.report.late_ns = self.report.late_ns.max(did.late_ns);
         self.report.processors = did.processors;
         while self.phases.len() <= number {
-            self.phases.push(Sums::new(phase, is_closed));
+            self.phases.push(RoundSums::new(phase, is_closed));
         }
         self.phases[number].add(did);
     }
 }
 
-impl Sums {
-    fn new(operation: &str, is_closed: bool) -> Sums {
-        Sums {
+impl RoundSums {
+    fn new(operation: &str, is_closed: bool) -> RoundSums {
+        RoundSums {
             operation: operation.to_owned(),
             count: 0,
             elapsed: Elapsed::default(),
@@ -271,7 +271,7 @@ impl Sums {
         }
     }
 
-    fn add(&mut self, did: &Did) {
+    fn add(&mut self, did: &RoundResult) {
         let wall_s = did.elapsed.wall.as_secs_f64();
         self.count += did.count;
         self.elapsed = self.elapsed.plus(did.elapsed);
@@ -305,8 +305,8 @@ fn parts(threads: u64, clients: u64) -> Vec<Range<u64>> {
 }
 
 /// From the first thread's begin to the last one's end, over all clients.
-fn wall(did: &[Did]) -> Duration {
-    let begin = |did: &Did| Duration::from_nanos(did.begin_ns);
+fn wall(did: &[RoundResult]) -> Duration {
+    let begin = |did: &RoundResult| Duration::from_nanos(did.begin_ns);
     let end = did.iter().map(|did| begin(did) + did.elapsed.wall).max().unwrap_or_default();
     end.saturating_sub(did.iter().map(begin).min().unwrap_or_default())
 }

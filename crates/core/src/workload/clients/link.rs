@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::words::{Order, Told};
+use super::words::{ClientOrder, ClientReply};
 use crate::workload::spec::Spec;
 
 /// The task of a client: which of the trial's threads are its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Task {
+pub struct ClientTask {
     /// The trial.
     pub spec: Spec,
     /// The number of the first of them.
@@ -19,22 +19,22 @@ pub struct Task {
 }
 
 /// The way to a client.
-pub trait Link: Send {
+pub trait ClientLink: Send {
     /// Sends it an order.
-    fn send(&mut self, order: &Order) -> Result<(), String>;
+    fn send(&mut self, order: &ClientOrder) -> Result<(), String>;
 
     /// Its next message, if one comes within this time.
-    fn next(&mut self, within: Duration) -> Result<Option<Told>, String>;
+    fn next(&mut self, within: Duration) -> Result<Option<ClientReply>, String>;
 }
 
 /// Starts a client on a host, which takes up its task; or says why it can't.
-pub type Reach = fn(&str, &Task) -> Result<Box<dyn Link>, String>;
+pub type ClientConnector = fn(&str, &ClientTask) -> Result<Box<dyn ClientLink>, String>;
 
 /// A client's own way to the trial's process.
-pub trait Wire: Sync {
+pub trait ClientWire: Sync {
     /// Tells it something. Where nobody is there any more, this process ends.
-    fn say(&self, told: &Told);
+    fn say(&self, told: &ClientReply);
 
     /// The next order; `None` where none will come any more.
-    fn hear(&self) -> Option<Order>;
+    fn hear(&self) -> Option<ClientOrder>;
 }

@@ -18,13 +18,13 @@ use crate::workload::elapsed::Elapsed;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the words of each say what its fields are")]
-pub enum Order {
+pub enum ClientOrder {
     /// Asks for its clock.
     Ping,
     /// Open sessions on what was made on the server; `loaded` is the number of records if it was loaded anew.
     Open { made: Made, loaded: Option<u64> },
     /// Prepare a round, up to what is timed.
-    Round(Round),
+    Round(ClientRound),
     /// Start the timed part at this moment of its clock.
     Start { at_ns: u64 },
     /// Send all measurements.
@@ -33,7 +33,7 @@ pub enum Order {
 
 /// A round, which all clients do together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Round {
+pub struct ClientRound {
     /// The phase of the workload, by its number.
     pub phase: usize,
     /// The most operations of all threads, warm-up included.
@@ -49,7 +49,7 @@ pub struct Round {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the words of each say what its fields are")]
-pub enum Told {
+pub enum ClientReply {
     Alive,
     Pong {
         at_ns: u64,
@@ -57,8 +57,8 @@ pub enum Told {
     Opened,
     /// It waits for the start.
     Ready,
-    Done(Box<Did>),
-    Finished(Box<All>),
+    Done(Box<RoundResult>),
+    Finished(Box<ClientResults>),
     Failed {
         reason: Failure,
         message: String,
@@ -67,7 +67,7 @@ pub enum Told {
 
 /// A client's part of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Did {
+pub struct RoundResult {
     /// Nanoseconds from the common start to its first thread's begin.
     pub begin_ns: u64,
     /// The time by which the last of its threads was late at the starting line, in nanoseconds.
@@ -100,9 +100,9 @@ pub struct Did {
 
 /// All that a client has measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct All {
+pub struct ClientResults {
     /// Each kind of operation.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<OperationMeasurements>,
     /// The versions of each thread's records, packed.
     pub versions: Vec<String>,
     /// Removed keys that were looked for and were gone.
@@ -111,7 +111,7 @@ pub struct All {
 
 /// The measurements of a kind of operation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Kind {
+pub struct OperationMeasurements {
     pub(crate) latencies: Packed,
     /// Failed operations.
     pub errors: u64,

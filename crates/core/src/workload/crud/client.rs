@@ -18,8 +18,8 @@ use crate::measure::machine_counters::MachineCounters;
 use crate::measure::series::Series;
 use crate::server::running::Made;
 use crate::store::{OpenFn, OpenOptions, Store};
-use crate::workload::clients::link::Wire;
-use crate::workload::clients::words::{All, Did, Kind, Order, Round, Told, packed};
+use crate::workload::clients::link::ClientWire;
+use crate::workload::clients::words::{ClientResults, RoundResult, OperationMeasurements, ClientOrder, ClientRound, ClientReply, packed};
 use crate::workload::crew;
 use crate::workload::elapsed::{Elapsed, Part};
 use crate::workload::line::{StartGate, StartBarrier};
@@ -36,7 +36,7 @@ const AWAKE_NS: f64 = 3_000_000.0;
 const TELLING: Duration = Duration::from_millis(300);
 
 /// Follows the trial's orders until there are no more, with these threads. Stops at the first thing that goes wrong.
-pub fn serve(asked: &TrialContext<'_>, threads: Range<u64>, wire: &dyn Wire) -> Result<(), TrialError> {
+pub fn serve(asked: &TrialContext<'_>, threads: Range<u64>, wire: &dyn ClientWire) -> Result<(), TrialError> {
     let TrialContext { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let clock = Clock::new();
@@ -52,18 +52,18 @@ pub fn serve(asked: &TrialContext<'_>, threads: Range<u64>, wire: &dyn Wire) -> 
     let mut next = wire.hear();
     while let Some(order) = next {
         next = match order {
-            Order::Open { made, loaded } => {
+            ClientOrder::Open { made, loaded } => {
                 loaded.into_iter().for_each(|count| client.shares.all_loaded(count));
                 let store = open_made(open, &options, &made)?;
                 let next = client.while_open(store.as_ref())?;
                 store.close().map_err(|error| WorkloadError::store("closing the store", &error))?;
                 next
             }
-            Order::Finish => {
-                wire.say(&Told::Finished(Box::new(client.all()?)));
+            ClientOrder::Finish => {
+                wire.say(&ClientReply::Finished(Box::new(client.all()?)));
                 wire.hear()
             }
-            Order::Ping | Order::Round(_) | Order::Start { .. } => return Err(TrialError::harness(OUT_OF_TURN)),
+            ClientOrder::Ping | ClientOrder::Round(_) | ClientOrder::Start { .. } => return Err(TrialError::harness(OUT_OF_TURN)),
         };
     }
     Ok(())
@@ -84,13 +84,13 @@ struct Client<'a> {
     shared: Shared<'a>,
     shares: Shares<'a>,
     gate: Edge<'a>,
-    wire: &'a dyn Wire,
+    wire: &'a dyn ClientWire,
     clock: &'a Clock,
 }
 
 impl Client<'_> {
     /// Does rounds; gives the first other order.
-    fn while_open(&self, store: &dyn Store) -> Result<Option<Order>, WorkloadError> {
+    fn while_open(&self, store: &dyn Store) -> Result<Option<ClientOrder>, WorkloadError> {
         let lanes = &self.shares.0;
         let line = StartBarrier::new(lanes.len(), self.clock);
         let line = line.of_part(self.shared.first, self.shared.plan.threads, &self.gate);
@@ -101,13 +101,13 @@ impl Client<'_> {
             || crew::session(store),
             |_| Ok(()),
             |crew| {
-                self.wire.say(&Told::Opened);
+                self.wire.say(&ClientReply::Opened);
                 loop {
                     match self.wire.hear() {
-                        Some(Order::Ping) => pong(self.wire, self.clock),
-                        Some(Order::Round(round)) => {
+                        Some(ClientOrder::Ping) => pong(self.wire, self.clock),
+                        Some(ClientOrder::Round(round)) => {
                             let did = self.round(round, &line, |order| crew.parts(order))?;
-                            self.wire.say(&Told::Done(Box::new(did)));
+                            self.wire.say(&ClientReply::Done(Box::new(did)));
                         }
                         other => return Ok(other),
                     }
@@ -118,10 +118,10 @@ impl Client<'_> {
 
     fn round<'s>(
         &'s self,
-        Round { phase, operations, warm_up, until, live }: Round,
+        ClientRound { phase, operations, warm_up, until, live }: ClientRound,
         line: &StartBarrier<'_>,
         work: impl FnOnce(share::Order<'s>) -> Result<Vec<Part>, WorkloadError>,
-    ) -> Result<Did, WorkloadError> {
+    ) -> Result<RoundResult, WorkloadError> {
         let Client { shared, shares, gate, clock, .. } = self;
         let doing = shared.plan.doing(phase).ok_or_else(|| WorkloadError::harness(OUT_OF_TURN))?;
         let goal = Goal { doing, operations, warm_up, until };
@@ -134,7 +134,7 @@ impl Client<'_> {
         let (processors, cpu_share, busy_share) = gate.used(&elapsed);
         let begin = parts.iter().map(|part| part.begin).min().unwrap_or(0);
         let behind = parts.iter().map(|part| part.behind_ticks).max().unwrap_or(0);
-        Ok(Did {
+        Ok(RoundResult {
             begin_ns: clock.nanoseconds(gate.moment.load(Ordering::Relaxed), begin),
             late_ns: clock.nanoseconds(0, line.take_late()),
             elapsed,
@@ -152,11 +152,11 @@ impl Client<'_> {
         })
     }
 
-    fn all(&self) -> Result<All, WorkloadError> {
+    fn all(&self) -> Result<ClientResults, WorkloadError> {
         let recorder = self.shares.recorder_so_far()?;
         let kind = |operation: Operation| {
             let record = recorder.of(operation as usize);
-            Ok(Kind {
+            Ok(OperationMeasurements {
                 latencies: record.latencies.pack()?,
                 errors: record.errors,
                 value_bytes: record.value_bytes,
@@ -166,7 +166,7 @@ impl Client<'_> {
         let kinds = Operation::ALL.into_iter().map(kind).collect::<Result<_, String>>();
         let (versions, seen_gone) = self.shares.take_versions();
         let versions = versions.iter().map(|versions| packed(versions)).collect::<Result<_, String>>();
-        Ok(All {
+        Ok(ClientResults {
             kinds: kinds.map_err(WorkloadError::harness)?,
             versions: versions.map_err(WorkloadError::harness)?,
             seen_gone,
@@ -174,21 +174,21 @@ impl Client<'_> {
     }
 }
 
-fn pong(wire: &dyn Wire, clock: &Clock) {
-    wire.say(&Told::Pong { at_ns: clock.nanoseconds(0, clock.now()) });
+fn pong(wire: &dyn ClientWire, clock: &Clock) {
+    wire.say(&ClientReply::Pong { at_ns: clock.nanoseconds(0, clock.now()) });
 }
 
 /// The common start of a round's timed part on all clients.
 struct Edge<'a> {
     clock: &'a Clock,
-    wire: &'a dyn Wire,
+    wire: &'a dyn ClientWire,
     moment: AtomicU64,
     /// The process's and processors' counters just before it.
     before: Mutex<Option<(Snapshot, MachineCounters)>>,
 }
 
 impl<'a> Edge<'a> {
-    fn new(clock: &'a Clock, wire: &'a dyn Wire) -> Edge<'a> {
+    fn new(clock: &'a Clock, wire: &'a dyn ClientWire) -> Edge<'a> {
         Edge { clock, wire, moment: AtomicU64::new(0), before: Mutex::new(None) }
     }
 
@@ -208,11 +208,11 @@ impl<'a> Edge<'a> {
 
 impl StartGate for Edge<'_> {
     fn opens(&self) -> Option<u64> {
-        self.wire.say(&Told::Ready);
+        self.wire.say(&ClientReply::Ready);
         loop {
             match self.wire.hear()? {
-                Order::Ping => pong(self.wire, self.clock),
-                Order::Start { at_ns } => {
+                ClientOrder::Ping => pong(self.wire, self.clock),
+                ClientOrder::Start { at_ns } => {
                     let now = self.clock.now();
                     let left_ns = at_ns.saturating_sub(self.clock.nanoseconds(0, now)) as f64;
                     let moment = now + self.clock.ticks(left_ns) as u64;
@@ -224,7 +224,7 @@ impl StartGate for Edge<'_> {
                     *self.before.lock().unwrap_or_else(PoisonError::into_inner) = Some(counters);
                     return Some(moment);
                 }
-                Order::Open { .. } | Order::Round(_) | Order::Finish => return None,
+                ClientOrder::Open { .. } | ClientOrder::Round(_) | ClientOrder::Finish => return None,
             }
         }
     }

@@ -8,8 +8,8 @@ use crate::cell::Rate;
 use crate::result::{ClientPhase, ClientReport, Counters, Doubt, OperationResult};
 use crate::server::running::Made;
 use crate::workload::bench::Bench;
-use crate::workload::clients::words::{All, Did, Kind, Round, unpacked};
-use crate::workload::clients::{Fleet, Rounded};
+use crate::workload::clients::words::{ClientResults, RoundResult, OperationMeasurements, ClientRound, unpacked};
+use crate::workload::clients::{Fleet, FleetRound};
 use crate::workload::crew::held;
 use crate::workload::driver::{Recorder, Untimed};
 use crate::workload::elapsed::Elapsed;
@@ -32,13 +32,13 @@ pub fn round(
     phase: usize,
     Order { shared, goal, live }: Order<'_>,
 ) -> Result<(Elapsed, Counters), WorkloadError> {
-    let round = Round { phase, operations: goal.operations, warm_up: goal.warm_up, until: goal.until, live };
+    let round = ClientRound { phase, operations: goal.operations, warm_up: goal.warm_up, until: goal.until, live };
     let name = match goal.doing {
         Doing::One(operation) => operation.name(),
         Doing::Mix(_) => MIX,
     };
     let is_closed = shared.plan.rate == Rate::Closed;
-    let Rounded { elapsed, counters, began, did } = fleet.round(round, name, is_closed)?;
+    let FleetRound { elapsed, counters, began, did } = fleet.round(round, name, is_closed)?;
     for (first, did) in did {
         put(shares, first, &did).map_err(|why| fleet.error(first, &why))?;
         let added = shared.series.add_packed(began, &did.seconds);
@@ -48,7 +48,7 @@ pub fn round(
 }
 
 /// Puts a client's results where its threads would have put them.
-fn put(shares: &Shares<'_>, first: usize, did: &Did) -> Result<(), String> {
+fn put(shares: &Shares<'_>, first: usize, did: &RoundResult) -> Result<(), String> {
     let untimed = did.untimed.as_slice().try_into().map_err(|_| "it reported other operations")?;
     let threads = shares.0.get(first..).unwrap_or_default();
     for (share, records) in threads.iter().zip(&did.records) {
@@ -74,7 +74,7 @@ pub fn gather(fleet: &mut Fleet, shares: &Shares<'_>) -> Result<(), WorkloadErro
     Ok(())
 }
 
-fn take(shares: &[Mutex<Share<'_>>], all: &All) -> Result<(), String> {
+fn take(shares: &[Mutex<Share<'_>>], all: &ClientResults) -> Result<(), String> {
     if all.versions.len() != shares.len() {
         return Err("it reported threads that are not its own".into());
     }
@@ -86,7 +86,7 @@ fn take(shares: &[Mutex<Share<'_>>], all: &All) -> Result<(), String> {
     shares.first().map_or(Ok(()), |share| held(share).driver.add_measured(&recorder, all.seen_gone))
 }
 
-fn measured(kinds: &[Kind]) -> Result<Recorder, String> {
+fn measured(kinds: &[OperationMeasurements]) -> Result<Recorder, String> {
     if kinds.len() != Operation::ALL.len() {
         return Err("it reported other operations".into());
     }

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use super::held::Held;
+use super::held::SessionState;
 use super::look::look_by;
-use super::message::{CutTold, Endured};
+use super::message::{CutMessage, FaultReport};
 use super::opened::{batch, logged, open};
 use super::record::prepare;
 use crate::store::{Batch, Session};
@@ -20,7 +20,7 @@ use crate::workload::stop::WorkloadError;
 pub(super) fn endure(
     asked: &TrialContext<'_>,
     count: u64,
-    tell: impl Fn(&CutTold) -> Result<(), TrialError>,
+    tell: impl Fn(&CutMessage) -> Result<(), TrialError>,
 ) -> Result<Infallible, TrialError> {
     let disk = asked.spec.disk.as_deref().ok_or_else(|| TrialError::harness("no disk has the fault"))?;
     prepare(asked, false)?;
@@ -28,17 +28,17 @@ pub(super) fn endure(
     let store = open(asked, false, Step::Opening)?;
     let opened = logged(disk)?.ok_or_else(|| TrialError::harness("the disk keeps no log"))?;
     let opening_bytes = before_bytes.saturating_sub(free(asked)?);
-    let mut told = Endured { opened, opening_bytes, ..Endured::default() };
+    let mut told = FaultReport { opened, opening_bytes, ..FaultReport::default() };
     let mut session = kill::session(&*store)?;
     for number in 0..count {
-        tell(&CutTold::Endured(told.clone()))?;
+        tell(&CutMessage::Endured(told.clone()))?;
         let taken = steps::take(&mut *session, number, MOST_BYTES);
         told.failed.push(taken.err().map(|error| error.to_string()));
     }
     told.left_bytes = free(asked)?;
     told.taken_bytes = before_bytes.saturating_sub(told.left_bytes);
     told.is_over = true;
-    tell(&CutTold::Endured(told))?;
+    tell(&CutMessage::Endured(told))?;
     Err(kill::die())
 }
 
@@ -48,7 +48,7 @@ fn free(asked: &TrialContext<'_>) -> Result<u64, TrialError> {
 }
 
 /// Checks what is left of steps, each acknowledged or not; the last may have been under way.
-pub(super) fn look_after(asked: &TrialContext<'_>, acknowledged: &[bool]) -> Result<CutTold, TrialError> {
+pub(super) fn look_after(asked: &TrialContext<'_>, acknowledged: &[bool]) -> Result<CutMessage, TrialError> {
     let batch = batch(asked, false)?;
     look_by(asked, false, |store| {
         let mut session = kill::session(store)?;
@@ -74,7 +74,7 @@ fn allowed(acknowledged: &[bool]) -> BTreeMap<u64, Vec<Option<u64>>> {
 }
 
 /// Checks each record against its last acknowledged write, and what failed since.
-fn read(session: &mut dyn Session, acknowledged: &[bool], batch: Batch) -> Result<Held, WorkloadError> {
+fn read(session: &mut dyn Session, acknowledged: &[bool], batch: Batch) -> Result<SessionState, WorkloadError> {
     let mut of_batches: BTreeMap<u64, Vec<bool>> = BTreeMap::new();
     for (record, values) in allowed(acknowledged) {
         let key = record_key(record);
@@ -87,7 +87,7 @@ fn read(session: &mut dyn Session, acknowledged: &[bool], batch: Batch) -> Resul
             let found = found.map_or("is missing".to_owned(), |value| {
                 format!("has {} bytes that it may not have", value.len())
             });
-            return Ok(Held::Wrong(format!("the record {key} {found}")));
+            return Ok(SessionState::Wrong(format!("the record {key} {found}")));
         }
         if let [None, Some(number)] = values[..]
             && matches!(step(number), steps::Step::Batch(_) | steps::Step::Transaction(_))
@@ -97,8 +97,8 @@ fn read(session: &mut dyn Session, acknowledged: &[bool], batch: Batch) -> Resul
     }
     let is_in_part = |there: &Vec<bool>| there.contains(&true) && there.contains(&false);
     match of_batches.iter().find(|(_, there)| batch == Batch::Atomic && is_in_part(there)) {
-        Some((number, _)) => Ok(Held::Wrong(format!("a part of the batch of step {number} is there"))),
-        None => Ok(Held::First(acknowledged.len() as u64)),
+        Some((number, _)) => Ok(SessionState::Wrong(format!("a part of the batch of step {number} is there"))),
+        None => Ok(SessionState::First(acknowledged.len() as u64)),
     }
 }
 
@@ -118,11 +118,11 @@ mod tests {
         let without = |missing: &[u64]| -> Vec<u64> {
             all.iter().copied().filter(|step| !missing.contains(step)).collect()
         };
-        assert_eq!(held(&all), Held::First(12));
-        assert_eq!(held(&without(&[3, 8])), Held::First(12));
-        assert!(matches!(held(&without(&[2])), Held::Wrong(why) if why.contains("is missing")));
+        assert_eq!(held(&all), SessionState::First(12));
+        assert_eq!(held(&without(&[3, 8])), SessionState::First(12));
+        assert!(matches!(held(&without(&[2])), SessionState::Wrong(why) if why.contains("is missing")));
         assert!(
-            matches!(held(&without(&[6])), Held::Wrong(why) if why.contains("may not have")),
+            matches!(held(&without(&[6])), SessionState::Wrong(why) if why.contains("may not have")),
             "a removal that is undone"
         );
     }
@@ -134,7 +134,7 @@ mod tests {
         let record = step(8).records().start;
         part.insert(record_key(record).as_bytes(), &record_value(record, 8, MOST_BYTES)).unwrap();
         let in_part = read(&mut part, &acknowledged, Batch::Atomic).unwrap();
-        assert!(matches!(in_part, Held::Wrong(why) if why.contains("a part of the batch")));
-        assert_eq!(read(&mut part, &acknowledged, Batch::Grouped).unwrap(), Held::First(9));
+        assert!(matches!(in_part, SessionState::Wrong(why) if why.contains("a part of the batch")));
+        assert_eq!(read(&mut part, &acknowledged, Batch::Grouped).unwrap(), SessionState::First(9));
     }
 }

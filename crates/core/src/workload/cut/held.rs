@@ -10,7 +10,7 @@ use crate::workload::stop::WorkloadError;
 
 /// The state of one session's records.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Held {
+pub(super) enum SessionState {
     /// As this number of first steps left them; the largest such number.
     First(u64),
     /// Only removals are missing: a removed record is there, and nobody wrote it since.
@@ -35,7 +35,7 @@ fn history(lane: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
 }
 
 /// Reads all records that a session's begun steps touched.
-pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batch) -> Result<Held, WorkloadError> {
+pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batch) -> Result<SessionState, WorkloadError> {
     // Whether the first n steps explain what was found, for each n.
     let mut explains = vec![true; begun as usize + 1];
     // Allows removed records to be there.
@@ -59,7 +59,7 @@ pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batc
                 record_value(record, steps::of_session(lane, *number), MOST_BYTES)
             };
             if !is_pieced(value, &wrote.iter().map(had).collect::<Vec<_>>()) {
-                return Ok(Held::Wrong(format!("the record {key} has {size} bytes that it never had")));
+                return Ok(SessionState::Wrong(format!("the record {key} has {size} bytes that it never had")));
             }
             torn.get_or_insert(format!("the record {key} has {size} bytes that are a part or a mixture"));
             continue;
@@ -93,13 +93,13 @@ pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batc
         found.push((by.flatten(), wrote));
     }
     if let Some(torn) = torn {
-        return Ok(Held::Torn(torn));
+        return Ok(SessionState::Torn(torn));
     }
     let most = explains.iter().rposition(|explains| *explains);
     Ok(match (most, back.filter(|_| but_removed.contains(&true))) {
-        (Some(most), _) => Held::First(most as u64),
-        (None, Some(key)) => Held::Resurrected(format!("the record {key} is there, and was removed")),
-        (None, None) => Held::Hole(missing(lane, &found)),
+        (Some(most), _) => SessionState::First(most as u64),
+        (None, Some(key)) => SessionState::Resurrected(format!("the record {key} is there, and was removed")),
+        (None, None) => SessionState::Hole(missing(lane, &found)),
     })
 }
 
@@ -176,19 +176,19 @@ pub(super) mod tests {
     fn the_most_steps_are_found_that_explain_a_store() {
         for taken in 0..=40 {
             let held = read(&mut after(0..taken), 0, 40, Batch::Atomic).unwrap();
-            assert_eq!(held, Held::First(taken));
+            assert_eq!(held, SessionState::First(taken));
         }
         // It has nothing of another session.
-        assert_eq!(read(&mut after(0..40), 1, 40, Batch::Atomic).unwrap(), Held::First(0));
+        assert_eq!(read(&mut after(0..40), 1, 40, Batch::Atomic).unwrap(), SessionState::First(0));
     }
 
     #[test]
     fn a_step_that_is_missing_before_one_that_is_there_is_a_hole() {
         let without = |missing: u64| after((0..6).filter(|number| *number != missing));
-        let names = |steps: &str| Held::Hole(format!("missing before a later step that is there: {steps}"));
+        let names = |steps: &str| SessionState::Hole(format!("missing before a later step that is there: {steps}"));
         let hole = names(&format!("insert of {}", record_key(2 * steps::BATCH_RECORDS)));
         assert_eq!(read(&mut without(2), 0, 6, Batch::Atomic).unwrap(), hole);
-        assert_eq!(read(&mut without(5), 0, 6, Batch::Atomic).unwrap(), Held::First(5));
+        assert_eq!(read(&mut without(5), 0, 6, Batch::Atomic).unwrap(), SessionState::First(5));
     }
 
     #[test]
@@ -196,15 +196,15 @@ pub(super) mod tests {
         let removal = (0..).find(|number| matches!(step(*number), steps::Step::Remove(_))).unwrap();
         let without = after((0..removal + 4).filter(|number| *number != removal));
         let held = read(&mut { without }, 0, removal + 4, Batch::Atomic).unwrap();
-        assert!(matches!(held, Held::Resurrected(_)), "{held:?}");
+        assert!(matches!(held, SessionState::Resurrected(_)), "{held:?}");
         // As the newest it is a step that is lost.
         assert_eq!(
             read(&mut after(0..removal), 0, removal + 1, Batch::Atomic).unwrap(),
-            Held::First(removal)
+            SessionState::First(removal)
         );
         let both = after((0..removal + 4).filter(|number| ![removal, removal + 1].contains(number)));
         let held = read(&mut { both }, 0, removal + 4, Batch::Atomic).unwrap();
-        assert!(matches!(&held, Held::Hole(why) if why.contains("remove of ")), "{held:?}");
+        assert!(matches!(&held, SessionState::Hole(why) if why.contains("remove of ")), "{held:?}");
     }
 
     #[test]
@@ -214,8 +214,8 @@ pub(super) mod tests {
         for record in records {
             part.insert(record_key(record).as_bytes(), &record_value(record, 8, MOST_BYTES)).unwrap();
         }
-        assert_eq!(read(&mut part, 0, 9, Batch::Grouped).unwrap(), Held::First(8));
-        assert!(matches!(read(&mut part, 0, 9, Batch::Atomic).unwrap(), Held::Hole(_)));
+        assert_eq!(read(&mut part, 0, 9, Batch::Grouped).unwrap(), SessionState::First(8));
+        assert!(matches!(read(&mut part, 0, 9, Batch::Atomic).unwrap(), SessionState::Hole(_)));
     }
 
     #[test]
@@ -224,14 +224,14 @@ pub(super) mod tests {
         let key = record_key(0);
         map.insert(key.as_bytes(), b"torn").unwrap();
         let held = read(&mut map, 0, 5, Batch::Atomic).unwrap();
-        assert_eq!(held, Held::Wrong(format!("the record {key} has 4 bytes that it never had")));
+        assert_eq!(held, SessionState::Wrong(format!("the record {key} has 4 bytes that it never had")));
         // Cut short, with zeros in it, and empty it is a part of what it was.
         let whole = record_value(0, 0, MOST_BYTES);
         let holed = [&whole[..2], &[0; 3], &whole[5..]].concat();
         for torn in [&whole[..whole.len() - 1], &holed, &[]] {
             map.insert(key.as_bytes(), torn).unwrap();
             let held = read(&mut map, 0, 5, Batch::Atomic).unwrap();
-            assert!(matches!(held, Held::Torn(_)), "{held:?}");
+            assert!(matches!(held, SessionState::Torn(_)), "{held:?}");
         }
     }
 }

@@ -94,7 +94,7 @@ impl InPlace {
 
 impl Store for InPlace {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
-        Ok(Box::new(OfInPlace(self)))
+        Ok(Box::new(InPlaceSession(self)))
     }
 
     fn guarantee(&self) -> Guarantee {
@@ -118,9 +118,9 @@ impl Store for InPlace {
     }
 }
 
-struct OfInPlace<'s>(&'s InPlace);
+struct InPlaceSession<'s>(&'s InPlace);
 
-impl Session for OfInPlace<'_> {
+impl Session for InPlaceSession<'_> {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.0.put(&[(key, value)])
     }

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use super::held::{self, Held};
-use super::message::{CutTold, Looked};
+use super::held::{self, SessionState};
+use super::message::{CutMessage, StateReport};
 use super::opened::{batch, logged, open};
 use crate::result::StateFinding;
 use crate::store::Store;
@@ -16,7 +16,7 @@ use crate::workload::stop::WorkloadError;
 const NOBODY: u64 = 4_000;
 
 /// Checks a state in which each session had begun this number of steps.
-pub(super) fn look(asked: &TrialContext<'_>, begun: &[u64], made: bool) -> Result<CutTold, TrialError> {
+pub(super) fn look(asked: &TrialContext<'_>, begun: &[u64], made: bool) -> Result<CutMessage, TrialError> {
     let batch = batch(asked, made)?;
     look_by(asked, made, |store| {
         let mut session = kill::session(store)?;
@@ -28,9 +28,9 @@ pub(super) fn look(asked: &TrialContext<'_>, begun: &[u64], made: bool) -> Resul
 pub(super) fn look_by(
     asked: &TrialContext<'_>,
     made: bool,
-    read: impl Fn(&dyn Store) -> Result<Vec<Held>, WorkloadError>,
-) -> Result<CutTold, TrialError> {
-    let mut looked = Looked {
+    read: impl Fn(&dyn Store) -> Result<Vec<SessionState>, WorkloadError>,
+) -> Result<CutMessage, TrialError> {
+    let mut looked = StateReport {
         finding: StateFinding::Held,
         kept: Vec::new(),
         message: String::new(),
@@ -40,7 +40,7 @@ pub(super) fn look_by(
     };
     // A store that has no room to work in is not damaged by that.
     let or_full = |finding| if is_full(asked) { StateFinding::NoSpace } else { finding };
-    let found = |looked: Looked, finding, message| Ok(CutTold::Found(Looked { finding, message, ..looked }));
+    let found = |looked: StateReport, finding, message| Ok(CutMessage::Found(StateReport { finding, message, ..looked }));
     let start = Instant::now();
     let mut store = match open(asked, made, Step::Reopening) {
         Ok(store) => store,
@@ -55,11 +55,11 @@ pub(super) fn look_by(
     looked.logged = asked.spec.disk.as_deref().map(logged).transpose()?.flatten();
     for held in held {
         match held {
-            Held::First(steps) => looked.kept.push(steps),
-            Held::Torn(message) => return found(looked, StateFinding::Torn, message),
-            Held::Wrong(message) => return found(looked, StateFinding::Wrong, message),
-            Held::Resurrected(message) => return found(looked, StateFinding::Resurrected, message),
-            Held::Hole(message) => return found(looked, StateFinding::Hole, message),
+            SessionState::First(steps) => looked.kept.push(steps),
+            SessionState::Torn(message) => return found(looked, StateFinding::Torn, message),
+            SessionState::Wrong(message) => return found(looked, StateFinding::Wrong, message),
+            SessionState::Resurrected(message) => return found(looked, StateFinding::Resurrected, message),
+            SessionState::Hole(message) => return found(looked, StateFinding::Hole, message),
         }
     }
     match store.verify() {
@@ -67,7 +67,7 @@ pub(super) fn look_by(
         Err(error) => return found(looked, or_full(StateFinding::Unsound), error.to_string()),
     }
     match works_on(asked, made, store) {
-        Ok(()) => Ok(CutTold::Found(looked)),
+        Ok(()) => Ok(CutMessage::Found(looked)),
         Err(why) => found(looked, or_full(StateFinding::Unusable), why),
     }
 }

@@ -6,7 +6,7 @@ use crate::result::StateFinding;
 
 /// An acknowledged step: the disk's log entries just before and after it, and its time in nanoseconds since the first step began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
+pub struct StepMark {
     /// Entries before it.
     pub before: u64,
     /// Entries after it.
@@ -19,9 +19,9 @@ pub struct Mark {
 
 /// A history, reported by its process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Recorded {
+pub struct RecordedHistory {
     /// The steps of each session.
-    pub sessions: Vec<Vec<Mark>>,
+    pub sessions: Vec<Vec<StepMark>>,
     /// Entries of the log when it began to be opened: after what an administrator does once for a server.
     pub began: u64,
     /// Entries of the log when the store was open for the first time.
@@ -32,7 +32,7 @@ pub struct Recorded {
 
 /// The finding in a state, reported by its process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Looked {
+pub struct StateReport {
     /// [`Finding::Held`] wherever a number of first steps of each session explains what is there.
     pub finding: StateFinding,
     /// These numbers; empty where there are none.
@@ -48,16 +48,16 @@ pub struct Looked {
     pub logged: Option<u64>,
 }
 
-impl Looked {
+impl StateReport {
     /// One of a process that could not look.
-    pub fn not_well(finding: StateFinding, message: String) -> Looked {
-        Looked { finding, kept: Vec::new(), message, open_ns: None, verified: false, logged: None }
+    pub fn not_well(finding: StateFinding, message: String) -> StateReport {
+        StateReport { finding, kept: Vec::new(), message, open_ns: None, verified: false, logged: None }
     }
 }
 
 /// Steps on a disk with a fault, reported by their process before each step and at the end.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Endured {
+pub struct FaultReport {
     /// Entries of the disk's log when the store was open.
     pub opened: u64,
     /// Bytes of the file system that opening it took.
@@ -72,7 +72,7 @@ pub struct Endured {
     pub left_bytes: u64,
 }
 
-impl Endured {
+impl FaultReport {
     /// The number of steps that failed, and the first of them.
     pub fn in_words(&self) -> String {
         let all = self.failed.len();
@@ -88,13 +88,13 @@ impl Endured {
 /// The report of such a process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum CutTold {
+pub enum CutMessage {
     /// Its steps.
-    Recorded(Recorded),
+    Recorded(RecordedHistory),
     /// Its steps on a disk with a fault.
-    Endured(Endured),
+    Endured(FaultReport),
     /// The finding.
-    Found(Looked),
+    Found(StateReport),
     /// It could not do its part.
     Failed(String),
 }

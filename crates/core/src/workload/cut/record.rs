@@ -7,7 +7,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
-use super::message::{CutTold, Mark, Recorded};
+use super::message::{CutMessage, StepMark, RecordedHistory};
 use super::opened::{logged, open};
 use crate::kernel::system;
 use crate::store::Store;
@@ -23,7 +23,7 @@ pub(super) fn record(
     count: u64,
     sessions: u64,
     made: bool,
-    tell: impl Fn(&CutTold) -> Result<(), TrialError>,
+    tell: impl Fn(&CutMessage) -> Result<(), TrialError>,
 ) -> Result<Infallible, TrialError> {
     let disk =
         asked.spec.disk.as_deref().ok_or_else(|| TrialError::harness("no disk logs what is asked of it"))?;
@@ -44,7 +44,7 @@ pub(super) fn record(
         let more = taking.sessions(sessions, part)?;
         all.iter_mut().zip(more).for_each(|(marks, more)| marks.extend(more));
     }
-    tell(&CutTold::Recorded(Recorded { sessions: all, began, opened, settling }))?;
+    tell(&CutMessage::Recorded(RecordedHistory { sessions: all, began, opened, settling }))?;
     Err(kill::die())
 }
 
@@ -74,7 +74,7 @@ struct Taking<'a> {
 }
 
 impl Taking<'_> {
-    fn sessions(self, sessions: u64, numbers: Range<u64>) -> Result<Vec<Vec<Mark>>, TrialError> {
+    fn sessions(self, sessions: u64, numbers: Range<u64>) -> Result<Vec<Vec<StepMark>>, TrialError> {
         if sessions == 1 {
             return Ok(vec![self.steps(0, numbers)?]);
         }
@@ -92,7 +92,7 @@ impl Taking<'_> {
         })
     }
 
-    fn steps(self, lane: u64, numbers: Range<u64>) -> Result<Vec<Mark>, TrialError> {
+    fn steps(self, lane: u64, numbers: Range<u64>) -> Result<Vec<StepMark>, TrialError> {
         let mut session = kill::session(self.store)?;
         let now_ns = || self.start.elapsed().as_nanos() as u64;
         let mut marks = Vec::with_capacity(numbers.clone().count());
@@ -101,7 +101,7 @@ impl Taking<'_> {
             steps::take(&mut *session, steps::of_session(lane, number), MOST_BYTES)
                 .map_err(|error| WorkloadError::store(&format!("step {number} of the cut check"), &error))?;
             let ended_ns = now_ns();
-            marks.push(Mark { before, after: self.log.length()?, began_ns, ended_ns });
+            marks.push(StepMark { before, after: self.log.length()?, began_ns, ended_ns });
         }
         Ok(marks)
     }

@@ -11,7 +11,7 @@ use crate::workload::kill::steps::{self, Step, record_key, record_value, step};
 
 /// A step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct StepTold {
+pub struct StepProgress {
     /// Its session, from 0.
     pub session: u64,
     /// Its number in the session, from 0.
@@ -20,11 +20,11 @@ pub struct StepTold {
     pub acknowledged: bool,
     /// `insert`, `update`, `remove`, `batch` or `transaction`.
     pub does: &'static str,
-    pub(crate) records: Vec<RecordTold>,
+    pub(crate) records: Vec<RecordProgress>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct RecordTold {
+pub(crate) struct RecordProgress {
     pub key: String,
     /// Hexadecimal; `None` if removed.
     pub value: Option<String>,
@@ -33,7 +33,7 @@ pub(crate) struct RecordTold {
 const MOST_STEPS: u64 = 10_000;
 
 /// The steps that were begun before a state's cut, session by session; `None` where they are more than a history has.
-pub fn steps_of(state: &BadState) -> Option<impl Iterator<Item = StepTold>> {
+pub fn steps_of(state: &BadState) -> Option<impl Iterator<Item = StepProgress>> {
     let all = state.begun.iter().try_fold(0, |all: u64, begun| all.checked_add(*begun));
     all.filter(|all| *all <= MOST_STEPS && state.begun.len() as u64 <= MOST_STEPS)?;
     Some((0..).zip(&state.begun).flat_map(|(session, begun)| {
@@ -42,7 +42,7 @@ pub fn steps_of(state: &BadState) -> Option<impl Iterator<Item = StepTold>> {
     }))
 }
 
-fn told(session: u64, number: u64, acknowledged: bool) -> StepTold {
+fn told(session: u64, number: u64, acknowledged: bool) -> StepProgress {
     let whole = steps::of_session(session, number);
     let step = step(whole);
     let (does, leaves) = match step {
@@ -52,11 +52,11 @@ fn told(session: u64, number: u64, acknowledged: bool) -> StepTold {
         Step::Batch(_) => ("batch", true),
         Step::Transaction(_) => ("transaction", true),
     };
-    let record = |record| RecordTold {
+    let record = |record| RecordProgress {
         key: record_key(record),
         value: leaves.then(|| hexadecimal(&record_value(record, whole, MOST_BYTES))),
     };
-    StepTold { session, step: number, acknowledged, does, records: step.records().map(record).collect() }
+    StepProgress { session, step: number, acknowledged, does, records: step.records().map(record).collect() }
 }
 
 /// Steps that are named before the rest is only counted.
@@ -65,7 +65,7 @@ const NAMED: usize = 3;
 /// Some steps, each by its session and its number there: `insert of KEY, batch of KEY and 19 more`.
 pub fn in_words(steps: &[(u64, u64)]) -> String {
     let named = steps.iter().take(NAMED).map(|(session, number)| {
-        let StepTold { does, records, .. } = told(*session, *number, true);
+        let StepProgress { does, records, .. } = told(*session, *number, true);
         let key = records.first().map(|first| first.key.as_str()).unwrap_or_default();
         match records.len().saturating_sub(1) {
             0 => format!("{does} of {key}"),

@@ -14,7 +14,7 @@ use crate::result::{Audit, ReclaimResult, Disk, GivingBack, StoredRecords};
 use crate::workload::audit::{self, Reading, Record, Sample};
 use crate::workload::bench::Bench;
 use crate::workload::crew;
-use crate::workload::loading::{Doing, Teller};
+use crate::workload::loading::{ProgressKind, ProgressReporter};
 use crate::workload::stop::WorkloadError;
 
 /// One record in this many is left.
@@ -80,7 +80,7 @@ impl<'r> Remains<'r> {
     fn remove(&self, bench: &Bench<'_>, batch: usize) -> Result<(), WorkloadError> {
         let store = bench.store()?;
         let mut session = crew::session(store)?;
-        let (mut teller, mut done) = (Teller::new(Doing::Removing, self.removed.len() as u64), 0);
+        let (mut teller, mut done) = (ProgressReporter::new(ProgressKind::Removing, self.removed.len() as u64), 0);
         for some in self.removed.chunks(batch.max(1)) {
             let keys: Vec<Key> = some.iter().map(|(index, _)| self.records.key(*index)).collect();
             let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::rows::Data;
 use super::schema::Table;
 use crate::workload::batch::touched;
-use crate::workload::loading::Teller;
+use crate::workload::loading::ProgressReporter;
 
 /// About the bytes of rows in a chunk.
 const CHUNK_BYTES: u64 = 128 << 10;
@@ -165,7 +165,7 @@ pub struct Source {
     count: u64,
     current: Option<Chunk>,
     taken: Taken,
-    teller: Option<Teller>,
+    teller: Option<ProgressReporter>,
 }
 
 /// What was taken from a source.
@@ -210,7 +210,7 @@ impl Source {
         (number % self.lines.len() as u64) as usize
     }
 
-    pub(crate) fn told_by(&mut self, teller: Teller) {
+    pub(crate) fn told_by(&mut self, teller: ProgressReporter) {
         self.teller = Some(teller);
     }
 

@@ -8,7 +8,7 @@ use super::tables::Tables;
 use crate::measure::counters::Snapshot;
 use crate::result::{Load, WrittenRecords};
 use crate::store::StoreError;
-use crate::workload::loading::{Doing, Teller};
+use crate::workload::loading::{ProgressKind, ProgressReporter};
 use crate::workload::promise::Acknowledged;
 use crate::workload::stop::WorkloadError;
 
@@ -26,7 +26,7 @@ pub fn load(
     let before = Snapshot::now();
     let start = Instant::now();
     let make = |number, chunk: &mut _| chunks.make(number, chunk);
-    let teller = Teller::new(Doing::Loading, shared.data.all_rows());
+    let teller = ProgressReporter::new(ProgressKind::Loading, shared.data.all_rows());
     let (loaded, taken) = makers.run(chunks.count(), make, |mut source| {
         source.told_by(teller);
         let loaded = tables.load(&mut source);

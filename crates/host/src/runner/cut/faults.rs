@@ -19,7 +19,7 @@ use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
 use storebench_core::kernel::system;
 use storebench_core::result::{FaultOutcome, Failure, FaultCheck, FaultKind, FaultResults, StateFinding};
-use storebench_core::workload::cut::{CutTold, Endured, Looked};
+use storebench_core::workload::cut::{CutMessage, FaultReport, StateReport};
 use storebench_core::workload::spec::CutPart;
 
 const SOUND_LOG: &str = "fault-sound.log";
@@ -35,7 +35,7 @@ const NEARLY_FULL: u64 = 64 << 10;
 
 /// The steps on a disk, and all that reached it.
 struct Lived {
-    told: Endured,
+    told: FaultReport,
     /// Why its process ended before all steps were taken.
     ended: Option<(FaultOutcome, String)>,
     log: Log,
@@ -212,14 +212,14 @@ impl Check<'_> {
         outer.give_back()?;
         let (told, ended) = match ended {
             (End::Interrupted, _) => return Ok(None),
-            (End::Badly { signal: Some(9), .. }, Ok(CutTold::Endured(told))) if told.is_over => (told, None),
-            (End::Badly { reason: Failure::TimedOut, message, .. }, Ok(CutTold::Endured(told))) => {
+            (End::Badly { signal: Some(9), .. }, Ok(CutMessage::Endured(told))) if told.is_over => (told, None),
+            (End::Badly { reason: Failure::TimedOut, message, .. }, Ok(CutMessage::Endured(told))) => {
                 (told, Some((FaultOutcome::Hung, message)))
             }
-            (End::Badly { message, .. }, Ok(CutTold::Endured(told))) => {
+            (End::Badly { message, .. }, Ok(CutMessage::Endured(told))) => {
                 (told, Some((FaultOutcome::Crashed, message)))
             }
-            (_, Ok(CutTold::Failed(why))) => return Ok(Some(Err(why))),
+            (_, Ok(CutMessage::Failed(why))) => return Ok(Some(Err(why))),
             (end, told) => return Ok(Some(Err(format!("its process ended: {end:?}, {told:?}")))),
         };
         let log = read_log(log, counts.logged.unwrap_or_default())?;
@@ -231,10 +231,10 @@ impl Check<'_> {
     fn look_after(
         &self,
         stage: &mut Stage<'_>,
-        told: &Endured,
+        told: &FaultReport,
         traced: Traced<'_>,
         mut then: impl FnMut(&Path, &Path),
-    ) -> Result<Unless<Looked>> {
+    ) -> Result<Unless<StateReport>> {
         let mut inner = stage.inner();
         let disk = self.template.serve_traced(&mut inner, NAME, traced)?;
         let store = match self.template.mount_there(&mut inner, &disk, NAME)? {
@@ -242,7 +242,7 @@ impl Check<'_> {
             Err(why) => {
                 then(&disk, &disk);
                 inner.give_back()?;
-                return Ok(Some(Looked::not_well(StateFinding::FileSystem, why)));
+                return Ok(Some(StateReport::not_well(StateFinding::FileSystem, why)));
             }
         };
         let acknowledged = told.failed.iter().map(Option::is_none);

@@ -8,14 +8,14 @@ use storebench_disk::cut::{Cut, Log};
 use super::draw::Drawn;
 use storebench_core::result::{StateFinding, Phase};
 use storebench_core::workload::cut::told::in_words;
-use storebench_core::workload::cut::{Looked, Mark, Recorded};
+use storebench_core::workload::cut::{StateReport, StepMark, RecordedHistory};
 
 /// The disk's log, and the acknowledgements.
 pub struct History {
     /// All requests to the disk.
     pub log: Log,
     /// The steps, and the rest of the report.
-    pub told: Recorded,
+    pub told: RecordedHistory,
 }
 
 /// A state's finding, compared with what was acknowledged.
@@ -32,7 +32,7 @@ pub struct Verdict {
 
 impl History {
     /// The number of log entries at the last acknowledgement: later ones are in no state.
-    pub fn end(told: &Recorded) -> usize {
+    pub fn end(told: &RecordedHistory) -> usize {
         told.sessions.iter().flatten().map(|mark| mark.after).max().unwrap_or_default() as usize
     }
 
@@ -52,8 +52,8 @@ impl History {
     /// Steps of each session that were acknowledged before a moment, and that were begun.
     pub fn taken(&self, at: usize) -> (Vec<u64>, Vec<u64>) {
         let at = at as u64;
-        let acknowledged = |marks: &Vec<Mark>| marks.partition_point(|mark| mark.after <= at) as u64;
-        let begun = |marks: &Vec<Mark>| marks.partition_point(|mark| mark.before < at) as u64;
+        let acknowledged = |marks: &Vec<StepMark>| marks.partition_point(|mark| mark.after <= at) as u64;
+        let begun = |marks: &Vec<StepMark>| marks.partition_point(|mark| mark.before < at) as u64;
         let sessions = &self.told.sessions;
         let acknowledged: Vec<u64> = sessions.iter().map(acknowledged).collect();
         let begun =
@@ -63,7 +63,7 @@ impl History {
 
     /// The moments of a part of the history; empty if it has no requests.
     pub fn part(&self, phase: Phase) -> Vec<Range<usize>> {
-        let Recorded { began, opened, settling, .. } = &self.told;
+        let RecordedHistory { began, opened, settling, .. } = &self.told;
         let whole = |from: u64, to: usize| iter::once(from as usize..to).collect();
         match phase {
             Phase::Creating => whole(*began, *opened as usize),
@@ -85,8 +85,8 @@ impl History {
     }
 
     /// Compares a process's findings with what was acknowledged.
-    pub fn judge(&self, drawn: &Drawn, looked: Looked) -> Verdict {
-        let Looked { finding, kept, message, .. } = looked;
+    pub fn judge(&self, drawn: &Drawn, looked: StateReport) -> Verdict {
+        let StateReport { finding, kept, message, .. } = looked;
         let as_found = |message| Verdict { finding, lost: 0, lost_ns: 0, message };
         if finding != StateFinding::Held {
             return as_found(message);
@@ -134,7 +134,7 @@ mod tests {
 
     /// Two sessions that take turns: their steps have two entries each.
     fn history() -> History {
-        let mark = |turn: u64| Mark {
+        let mark = |turn: u64| StepMark {
             before: 10 + turn * 2,
             after: 12 + turn * 2,
             began_ns: turn * 100,
@@ -144,20 +144,20 @@ mod tests {
             (0..5).map(|step| mark(step * 2)).collect(),
             (0..5).map(|step| mark(step * 2 + 1)).collect(),
         ];
-        let told = Recorded { sessions, began: 0, opened: 10, settling: vec![(20, 22)] };
+        let told = RecordedHistory { sessions, began: 0, opened: 10, settling: vec![(20, 22)] };
         History { log: Log::of([]).unwrap(), told }
     }
 
     fn judged(at: usize, kept: [u64; 2]) -> (StateFinding, u64, u64) {
         let history = history();
         let drawn = history.drawn(0, Cut { at, lost: Default::default() });
-        let looked = Looked { kept: kept.into(), ..held() };
+        let looked = StateReport { kept: kept.into(), ..held() };
         let verdict = history.judge(&drawn, looked);
         (verdict.finding, verdict.lost, verdict.lost_ns)
     }
 
-    fn held() -> Looked {
-        Looked {
+    fn held() -> StateReport {
+        StateReport {
             finding: StateFinding::Held,
             kept: Vec::new(),
             message: String::new(),

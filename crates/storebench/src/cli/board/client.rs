@@ -10,8 +10,8 @@ use std::time::Duration;
 use storebench_core::error::{Exit, Result};
 use storebench_core::guard;
 use storebench_core::store::StoreDef;
-use storebench_core::workload::clients::link::{Task, Wire};
-use storebench_core::workload::clients::words::{Order, Told};
+use storebench_core::workload::clients::link::{ClientTask, ClientWire};
+use storebench_core::workload::clients::words::{ClientOrder, ClientReply};
 use storebench_core::workload::spec::{TrialContext, TrialError, Spec};
 
 use super::Out;
@@ -28,7 +28,7 @@ const ALIVE: Duration = Duration::from_secs(1);
 /// None: errors are sent to that process.
 pub fn serve(
     stores: &[StoreDef],
-    task: &Task,
+    task: &ClientTask,
     folder: &Path,
     out: Out,
     words: Receiver<Word>,
@@ -41,7 +41,7 @@ pub fn serve(
     let alive = Arc::clone(&wire);
     std::thread::spawn(move || {
         loop {
-            alive.say(&Told::Alive);
+            alive.say(&ClientReply::Alive);
             std::thread::sleep(ALIVE);
         }
     });
@@ -53,9 +53,9 @@ pub fn serve(
     };
     let failed = match served {
         Ok(()) => return Ok(Exit::Success),
-        Err(TrialError::Failed(stop)) => Told::Failed { reason: stop.failure, message: stop.message },
+        Err(TrialError::Failed(stop)) => ClientReply::Failed { reason: stop.failure, message: stop.message },
         Err(TrialError::Unsupported(message)) => {
-            Told::Failed { reason: storebench_core::result::Failure::Store, message }
+            ClientReply::Failed { reason: storebench_core::result::Failure::Store, message }
         }
     };
     wire.say(&failed);
@@ -83,13 +83,13 @@ struct Pipes {
     words: Mutex<Receiver<Word>>,
 }
 
-impl Wire for Pipes {
-    fn say(&self, told: &Told) {
+impl ClientWire for Pipes {
+    fn say(&self, told: &ClientReply) {
         let message = Message::Client(Box::new(told.clone()));
         self.out.lock().unwrap_or_else(PoisonError::into_inner).say(&message);
     }
 
-    fn hear(&self) -> Option<Order> {
+    fn hear(&self) -> Option<ClientOrder> {
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Word::Order(order) = words.recv().ok()? {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use storebench_core::error::Result;
-use storebench_core::workload::clients::link::{Link, Task};
-use storebench_core::workload::clients::words::{Order, Told};
+use storebench_core::workload::clients::link::{ClientLink, ClientTask};
+use storebench_core::workload::clients::words::{ClientOrder, ClientReply};
 
 use super::connection::{self, Connection};
 use super::host::Host;
@@ -25,7 +25,7 @@ pub fn try_out(host: &str, interrupted: &AtomicBool) -> Result<()> {
 }
 
 /// Starts a client on a host, for the process of a trial.
-pub fn reach(host: &str, task: &Task) -> std::result::Result<Box<dyn Link>, String> {
+pub fn reach(host: &str, task: &ClientTask) -> std::result::Result<Box<dyn ClientLink>, String> {
     // Ctrl-C ends the trial, and this process with it.
     let mut connection =
         connect(host, &AtomicBool::new(false)).map_err(|error| said(&error.message, host))?;
@@ -65,13 +65,13 @@ struct Client {
     connection: Arc<Mutex<Connection>>,
 }
 
-impl Link for Client {
-    fn send(&mut self, order: &Order) -> std::result::Result<(), String> {
+impl ClientLink for Client {
+    fn send(&mut self, order: &ClientOrder) -> std::result::Result<(), String> {
         let word = Word::Order(Box::new(order.clone()));
         held(&self.connection).send(&word).map_err(|error| said(&error.message, &self.host))
     }
 
-    fn next(&mut self, within: Duration) -> std::result::Result<Option<Told>, String> {
+    fn next(&mut self, within: Duration) -> std::result::Result<Option<ClientReply>, String> {
         match held(&self.connection).next_within(within) {
             Ok(Some(Message::Client(told))) => Ok(Some(*told)),
             Ok(Some(Message::Failed { message, .. })) => Err(message),

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use storebench_core::cell::Cell;
 use storebench_core::result::{RunHeader, TrialResult};
-use storebench_core::workload::clients::link::Task;
-use storebench_core::workload::clients::words::{Order, Told};
-use storebench_core::workload::loading::Doing;
+use storebench_core::workload::clients::link::ClientTask;
+use storebench_core::workload::clients::words::{ClientOrder, ClientReply};
+use storebench_core::workload::loading::ProgressKind;
 
 use crate::cli::properties::Texts;
 
@@ -42,7 +42,7 @@ pub struct Request {
     pub results: usize,
     /// A client's part of a trial, instead of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client: Option<Box<Task>>,
+    pub client: Option<Box<ClientTask>>,
 }
 
 /// This machine's later messages.
@@ -56,7 +56,7 @@ pub enum Word {
     /// All results are here: the board's copy may be deleted.
     Thanks,
     /// An order to a client.
-    Order(Box<Order>),
+    Order(Box<ClientOrder>),
 }
 
 /// The board's messages.
@@ -74,7 +74,7 @@ pub enum Message {
     /// A trial begins.
     Trial { cell: Cell, position: u64, left_s: Option<f64> },
     /// Progress of the trial in long work: which, records, of how many, in how many seconds.
-    Loading { loading: Option<(Doing, u64, u64, f64)> },
+    Loading { loading: Option<(ProgressKind, u64, u64, f64)> },
     /// Something of a trial is left there for now.
     Left { why: String },
     /// A trial's log, before its result.
@@ -84,7 +84,7 @@ pub enum Message {
     /// Text for people.
     Text(String),
     /// A client's message.
-    Client(Box<Told>),
+    Client(Box<ClientReply>),
     /// The run has ended.
     Ended { interrupted: bool, failed: u64 },
     /// It ended with an error.

@@ -7,22 +7,22 @@ use crate::result::{Failure, WrittenRecords};
 
 /// A client that sends these messages, one for each order except pings, which it answers while it has messages left.
 struct Made {
-    says: VecDeque<Result<Told, String>>,
-    due: VecDeque<Result<Told, String>>,
+    says: VecDeque<Result<ClientReply, String>>,
+    due: VecDeque<Result<ClientReply, String>>,
     base: Instant,
 }
 
-impl Link for Made {
-    fn send(&mut self, order: &Order) -> Result<(), String> {
-        let pong = Told::Pong { at_ns: nanoseconds(self.base, Instant::now()) + 5_000_000_000 };
+impl ClientLink for Made {
+    fn send(&mut self, order: &ClientOrder) -> Result<(), String> {
+        let pong = ClientReply::Pong { at_ns: nanoseconds(self.base, Instant::now()) + 5_000_000_000 };
         match order {
-            Order::Ping => self.due.push_back(Ok(pong)),
+            ClientOrder::Ping => self.due.push_back(Ok(pong)),
             _ => self.due.extend(self.says.pop_front()),
         }
         Ok(())
     }
 
-    fn next(&mut self, within: Duration) -> Result<Option<Told>, String> {
+    fn next(&mut self, within: Duration) -> Result<Option<ClientReply>, String> {
         let Some(said) = self.due.pop_front() else {
             std::thread::sleep(within);
             return Ok(None);
@@ -31,8 +31,8 @@ impl Link for Made {
     }
 }
 
-fn did(records: usize) -> Box<Did> {
-    Box::new(Did {
+fn did(records: usize) -> Box<RoundResult> {
+    Box::new(RoundResult {
         begin_ns: 1_000,
         late_ns: 700,
         elapsed: Elapsed {
@@ -55,14 +55,14 @@ fn did(records: usize) -> Box<Did> {
     })
 }
 
-const ROUND: Round = Round { phase: 0, operations: 200, warm_up: 0, until: None, live: 14 };
+const ROUND: ClientRound = ClientRound { phase: 0, operations: 200, warm_up: 0, until: None, live: 14 };
 
 /// A round of a client that works, and one that sends this.
-fn round(says: Vec<Result<Told, String>>) -> Result<(Rounded, Vec<ClientReport>), WorkloadError> {
+fn round(says: Vec<Result<ClientReply, String>>) -> Result<(FleetRound, Vec<ClientReport>), WorkloadError> {
     let base = Instant::now();
-    let made = |says: Vec<Result<Told, String>>| Made { says: says.into(), due: VecDeque::new(), base };
-    let good = made(vec![Ok(Told::Ready), Ok(Told::Done(did(2)))]);
-    let member = |host: &str, threads, made| Member::new(host, threads, Box::new(made));
+    let made = |says: Vec<Result<ClientReply, String>>| Made { says: says.into(), due: VecDeque::new(), base };
+    let good = made(vec![Ok(ClientReply::Ready), Ok(ClientReply::Done(did(2)))]);
+    let member = |host: &str, threads, made| ClientMember::new(host, threads, Box::new(made));
     let members = vec![member("good", 0..2, good), member("other", 2..4, made(says))];
     let mut fleet = Fleet::new(members, Duration::from_millis(300));
     let rounded = fleet.round(ROUND, "get", true)?;
@@ -71,8 +71,8 @@ fn round(says: Vec<Result<Told, String>>) -> Result<(Rounded, Vec<ClientReport>)
 
 #[test]
 fn a_round_is_that_of_all_clients() {
-    let late = Did { begin_ns: 4_000_000, ..*did(2) };
-    let (rounded, reports) = round(vec![Ok(Told::Ready), Ok(Told::Done(Box::new(late)))]).unwrap();
+    let late = RoundResult { begin_ns: 4_000_000, ..*did(2) };
+    let (rounded, reports) = round(vec![Ok(ClientReply::Ready), Ok(ClientReply::Done(Box::new(late)))]).unwrap();
     assert_eq!(rounded.elapsed.wall, Duration::from_nanos(13_999_000));
     assert_eq!(rounded.elapsed.at_work, Duration::from_millis(40));
     assert_eq!((rounded.counters.cpu_ns, rounded.counters.took_ns), (Some(10), Some(9)));
@@ -87,21 +87,21 @@ fn a_round_is_that_of_all_clients() {
 
 #[test]
 fn what_goes_wrong_is_told_with_the_client_s_name() {
-    let wrong = Told::Failed { reason: Failure::WrongData, message: "a record is missing".into() };
+    let wrong = ClientReply::Failed { reason: Failure::WrongData, message: "a record is missing".into() };
     for (says, reason, why) in [
         (vec![], Failure::Harness, "it does not answer: it has said nothing for 300ms"),
-        (vec![Ok(Told::Ready)], Failure::Harness, "it does not answer: it has said nothing for 300ms"),
-        (vec![Ok(Told::Alive)], Failure::Harness, "it does not answer: it has said nothing for 300ms"),
+        (vec![Ok(ClientReply::Ready)], Failure::Harness, "it does not answer: it has said nothing for 300ms"),
+        (vec![Ok(ClientReply::Alive)], Failure::Harness, "it does not answer: it has said nothing for 300ms"),
         (
-            vec![Ok(Told::Ready), Err("the connection is lost".into())],
+            vec![Ok(ClientReply::Ready), Err("the connection is lost".into())],
             Failure::Harness,
             "the connection is lost",
         ),
         (vec![Ok(wrong.clone())], Failure::WrongData, "a record is missing"),
-        (vec![Ok(Told::Ready), Ok(wrong)], Failure::WrongData, "a record is missing"),
-        (vec![Ok(Told::Opened)], Failure::Harness, "it said what it was not asked for"),
+        (vec![Ok(ClientReply::Ready), Ok(wrong)], Failure::WrongData, "a record is missing"),
+        (vec![Ok(ClientReply::Opened)], Failure::Harness, "it said what it was not asked for"),
         (
-            vec![Ok(Told::Ready), Ok(Told::Done(did(3)))],
+            vec![Ok(ClientReply::Ready), Ok(ClientReply::Done(did(3)))],
             Failure::Harness,
             "it reported threads that are not its own",
         ),

@@ -12,8 +12,8 @@ use crate::store::{
     Guarantee, Kind as StoreKind, OpenOptions, Result as StoreResult, Setting, Store, StoreDef,
 };
 use crate::stores::MEMORY;
-use crate::workload::clients::link::{Link, Task, Wire};
-use crate::workload::clients::words::{Order as Said, Told};
+use crate::workload::clients::link::{ClientLink, ClientTask, ClientWire};
+use crate::workload::clients::words::{ClientOrder as Said, ClientReply};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{TrialContext, TrialError, Spec};
 use crate::workload::table::Workload;
@@ -66,8 +66,8 @@ struct Channels {
     hears: Mutex<Receiver<String>>,
 }
 
-impl Wire for Channels {
-    fn say(&self, told: &Told) {
+impl ClientWire for Channels {
+    fn say(&self, told: &ClientReply) {
         let _ = self.says.send(serde_json::to_string(told).unwrap());
     }
     fn hear(&self) -> Option<Said> {
@@ -80,11 +80,11 @@ struct Ends {
     hears: Receiver<String>,
 }
 
-impl Link for Ends {
+impl ClientLink for Ends {
     fn send(&mut self, order: &Said) -> Result<(), String> {
         self.says.send(serde_json::to_string(order).unwrap()).map_err(|_| "it is gone".into())
     }
-    fn next(&mut self, within: Duration) -> Result<Option<Told>, String> {
+    fn next(&mut self, within: Duration) -> Result<Option<ClientReply>, String> {
         match self.hears.recv_timeout(within) {
             Ok(text) => Ok(Some(serde_json::from_str(&text).unwrap())),
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => Ok(None),
@@ -94,12 +94,12 @@ impl Link for Ends {
 }
 
 /// Starts a client; `off` fails to start.
-fn reach(host: &str, task: &Task) -> Result<Box<dyn Link>, String> {
+fn reach(host: &str, task: &ClientTask) -> Result<Box<dyn ClientLink>, String> {
     if host == "off" {
         return Err("it is off".into());
     }
     let ((says, hears), (asks, asked)) = (channel(), channel());
-    let task: Task = serde_json::from_str(&serde_json::to_string(task).unwrap()).unwrap();
+    let task: ClientTask = serde_json::from_str(&serde_json::to_string(task).unwrap()).unwrap();
     let host = host.to_owned();
     std::thread::spawn(move || {
         let wire = Channels { says, hears: Mutex::new(asked) };
@@ -114,7 +114,7 @@ fn reach(host: &str, task: &Task) -> Result<Box<dyn Link>, String> {
         let served =
             spec.workload.def().serve.unwrap()(&asked, task.first..task.first + task.sessions, &wire);
         if let Err(TrialError::Failed(stop)) = served {
-            wire.say(&Told::Failed { reason: stop.failure, message: stop.message });
+            wire.say(&ClientReply::Failed { reason: stop.failure, message: stop.message });
         }
     });
     Ok(Box::new(Ends { says: asks, hears }))
