@@ -72,16 +72,16 @@ pub fn end_of(mut file: File, most: u64) -> io::Result<Vec<u8>> {
 }
 
 /// A source that stops after a number of bytes until it is allowed more, so that each piece is bounded.
-pub struct Rationed<R> {
+pub struct RationedReader<R> {
     source: R,
     left: u64,
     most: u64,
 }
 
-impl<R: Read> Rationed<R> {
+impl<R: Read> RationedReader<R> {
     /// A source of pieces of up to `most` bytes.
-    pub fn new(source: R, most: u64) -> Rationed<R> {
-        Rationed { source, left: most, most }
+    pub fn new(source: R, most: u64) -> RationedReader<R> {
+        RationedReader { source, left: most, most }
     }
 
     /// Allows another piece.
@@ -95,7 +95,7 @@ impl<R: Read> Rationed<R> {
     }
 }
 
-impl<R: Read> Read for Rationed<R> {
+impl<R: Read> Read for RationedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
             let message = format!("more than {} without an end", exact_bytes(self.most));
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_piece_without_an_end_is_an_error_and_each_piece_has_its_own_ration() {
-        let mut source = Rationed::new(&b"aaaabbbbcccc"[..], 5);
+        let mut source = RationedReader::new(&b"aaaabbbbcccc"[..], 5);
         let mut piece = [0; 4];
         source.read_exact(&mut piece).unwrap();
         source.begin();

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 pub use crate::axis::Axis;
 use crate::axis::Value;
-use crate::axis::read::{Read, Write};
+use crate::axis::read::{ValueSeed, ValueWriter};
 pub use crate::axis::table::{DEFAULT_PLACE, HERE};
 pub use crate::axis::values::{Background, Cache, Compression, Data, GuaranteeChoice, Rate, Tuning};
 use crate::units::{CountRange, SizeRange, Sizes};
@@ -207,7 +207,7 @@ impl Serialize for Cell {
         values.sort_unstable_by_key(|(axis, _)| (axis.place_in_id(), *axis));
         let mut map = serializer.serialize_map(Some(values.len()))?;
         for (axis, value) in values {
-            map.serialize_entry(axis.name(), &Write(axis, value))?;
+            map.serialize_entry(axis.name(), &ValueWriter(axis, value))?;
         }
         map.end()
     }
@@ -221,7 +221,7 @@ fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Cell, A::Error> {
         if cell.value(axis).is_some() {
             return Err(A::Error::custom(format!("duplicate field `{axis}`")));
         }
-        cell.set(axis, map.next_value_seed(Read(axis))?);
+        cell.set(axis, map.next_value_seed(ValueSeed(axis))?);
     }
     Ok(cell)
 }

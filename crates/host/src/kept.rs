@@ -13,7 +13,7 @@ use storebench_disk::cut::{BLOCK, Cut, Log, Piece};
 use storebench_disk::log::Reader;
 
 use crate::folder::open_kept;
-use storebench_core::bounded::Rationed;
+use storebench_core::bounded::RationedReader;
 use storebench_core::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::result::KeptState;
@@ -39,7 +39,7 @@ const MOST_UNPACKED: u64 = 4 << 30;
 /// As [`open_kept`]; when the file is no log of such a disk, or too long; when the disk can't be written.
 pub fn restore(folder: &Path, kept: &KeptState, disk: &File) -> io::Result<()> {
     let log = GzDecoder::new(BufReader::new(open_kept(folder, &kept.file)?));
-    let entries = Reader::begin(Rationed::new(log, MOST_UNPACKED))?;
+    let entries = Reader::begin(RationedReader::new(log, MOST_UNPACKED))?;
     disk.set_len(kept.disk_bytes)?;
     // Parts that were never written need no zeros, even if a discard covers them.
     let mut written = BTreeSet::new();

@@ -5,14 +5,14 @@ pub mod kind;
 use std::fmt;
 use std::str::FromStr;
 
-use self::kind::{KINDS, Kind};
+use self::kind::{KINDS, FileSystemKind};
 use crate::shown::quoted;
 use crate::units::{as_text, parse_bytes};
 
 /// A kind of file system, its cluster size and mount options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSystem {
-    kind: &'static Kind,
+    kind: &'static FileSystemKind,
     cluster: u32,
     /// Whether the cluster size was named, so that it is written again as it was.
     named: bool,
@@ -46,7 +46,7 @@ const WITHOUT_BARRIERS: &[&str] = &["nobarrier", "fsync_mode=nobarrier"];
 
 impl FileSystem {
     /// The kind of file system.
-    pub fn kind(&self) -> &'static Kind {
+    pub fn kind(&self) -> &'static FileSystemKind {
         self.kind
     }
 
@@ -97,7 +97,7 @@ impl FileSystem {
     /// Whether a text means a file system rather than a location's name.
     pub(crate) fn is_meant(text: &str) -> bool {
         let kind = text.split([':', ',', '@']).next().unwrap_or_default();
-        Kind::named(kind).is_some()
+        FileSystemKind::named(kind).is_some()
     }
 
     /// Splits a list of locations at commas. Options follow their file system: after one, a word with an equals sign is an
@@ -146,7 +146,7 @@ impl FromStr for FileSystem {
         }
         let within = within.map(str::to_owned);
         let (name, cluster) = first.split_once(':').map_or((first, None), |(name, size)| (name, Some(size)));
-        let kind = Kind::named(name).ok_or_else(|| {
+        let kind = FileSystemKind::named(name).ok_or_else(|| {
             let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
             format!("there is no file system {}: there is {}", quoted(name), known.join(", "))
         })?;
@@ -160,7 +160,7 @@ impl FromStr for FileSystem {
 
 as_text!(FileSystem);
 
-fn read_cluster(kind: &Kind, text: &str) -> Result<u32, String> {
+fn read_cluster(kind: &FileSystemKind, text: &str) -> Result<u32, String> {
     let sizes: Vec<String> = kind.clusters.iter().map(u32::to_string).collect();
     if sizes.is_empty() {
         return Err(format!("{} has no cluster size to choose", kind.name));

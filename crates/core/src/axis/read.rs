@@ -9,9 +9,9 @@ use super::def::{Axis, Form};
 use super::value::Value;
 
 /// Reads one value of an axis.
-pub struct Read(pub Axis);
+pub struct ValueSeed(pub Axis);
 
-impl<'de> DeserializeSeed<'de> for Read {
+impl<'de> DeserializeSeed<'de> for ValueSeed {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -19,7 +19,7 @@ impl<'de> DeserializeSeed<'de> for Read {
     }
 }
 
-impl Visitor<'_> for Read {
+impl Visitor<'_> for ValueSeed {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,9 +45,9 @@ impl Visitor<'_> for Read {
 }
 
 /// Reads a list of values of an axis; a value by itself is a list of one.
-pub struct ReadList(pub Axis);
+pub struct ValueListSeed(pub Axis);
 
-impl<'de> DeserializeSeed<'de> for ReadList {
+impl<'de> DeserializeSeed<'de> for ValueListSeed {
     type Value = Vec<Value>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<Value>, D::Error> {
@@ -55,7 +55,7 @@ impl<'de> DeserializeSeed<'de> for ReadList {
     }
 }
 
-impl<'de> Visitor<'de> for ReadList {
+impl<'de> Visitor<'de> for ValueListSeed {
     type Value = Vec<Value>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -64,14 +64,14 @@ impl<'de> Visitor<'de> for ReadList {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Value>, A::Error> {
         let mut values = Vec::new();
-        while let Some(value) = list.next_element_seed(Read(self.0))? {
+        while let Some(value) = list.next_element_seed(ValueSeed(self.0))? {
             values.push(value);
         }
         Ok(values)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Vec<Value>, E> {
-        Read(self.0).visit_str(text).map(|value| vec![value])
+        ValueSeed(self.0).visit_str(text).map(|value| vec![value])
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<Vec<Value>, E> {
@@ -88,9 +88,9 @@ impl<'de> Visitor<'de> for ReadList {
 }
 
 /// Reads a key. The function's refusal is an error at the key's place in the text, not the table's.
-pub struct Key<F>(pub F);
+pub struct KeySeed<F>(pub F);
 
-impl<'de, F: Fn(&str) -> Result<(), String>> DeserializeSeed<'de> for Key<F> {
+impl<'de, F: Fn(&str) -> Result<(), String>> DeserializeSeed<'de> for KeySeed<F> {
     type Value = String;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
@@ -101,9 +101,9 @@ impl<'de, F: Fn(&str) -> Result<(), String>> DeserializeSeed<'de> for Key<F> {
 }
 
 /// Writes one value of an axis.
-pub struct Write<'a>(pub Axis, pub &'a Value);
+pub struct ValueWriter<'a>(pub Axis, pub &'a Value);
 
-impl Serialize for Write<'_> {
+impl Serialize for ValueWriter<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0.def().form {
             Form::Number => serializer.serialize_u64(self.1.lower()),
@@ -113,10 +113,10 @@ impl Serialize for Write<'_> {
 }
 
 /// Writes a list of values of an axis.
-pub struct WriteList<'a>(pub Axis, pub &'a [Value]);
+pub struct ValueListWriter<'a>(pub Axis, pub &'a [Value]);
 
-impl Serialize for WriteList<'_> {
+impl Serialize for ValueListWriter<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.1.iter().map(|value| Write(self.0, value)))
+        serializer.collect_seq(self.1.iter().map(|value| ValueWriter(self.0, value)))
     }
 }

@@ -40,7 +40,7 @@ impl Version {
 
 /// Where cgroups for trials can be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Home {
+pub struct CgroupParent {
     folder: PathBuf,
     version: Version,
     /// This process's cgroup, whose limits those made here must not escape.
@@ -49,30 +49,30 @@ pub struct Home {
 
 /// A trial's cgroup, as the trial knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Group {
+pub struct TrialCgroup {
     folder: PathBuf,
     version: Version,
 }
 
 /// A trial's cgroup, as its maker holds it: the folder stays locked, so that nobody removes it before the trial has joined.
 #[derive(Debug)]
-pub struct OwnGroup {
-    group: Group,
+pub struct HeldCgroup {
+    group: TrialCgroup,
     lock: fs::File,
 }
 
-impl Drop for OwnGroup {
+impl Drop for HeldCgroup {
     /// Unlocks explicitly: a process that another thread starts holds the same lock until it runs its program.
     fn drop(&mut self) {
         let _ = self.lock.unlock();
     }
 }
 
-impl Home {
+impl CgroupParent {
     /// Finds where this process may make cgroups that count memory; `made` tries one and removes it.
-    pub fn find(mut made: impl FnMut(&Home) -> Result<(), String>) -> Result<Home, String> {
+    pub fn find(mut made: impl FnMut(&CgroupParent) -> Result<(), String>) -> Result<CgroupParent, String> {
         let mut reason = "this system has no cgroups that count memory".to_owned();
-        for home in Home::candidates(Controller::Memory) {
+        for home in CgroupParent::candidates(Controller::Memory) {
             match home.may_be_left().and_then(|()| made(&home)) {
                 Ok(()) => return Ok(home),
                 Err(error) => reason = error,
@@ -81,15 +81,15 @@ impl Home {
         Err(reason)
     }
 
-    fn candidates(controller: Controller) -> Vec<Home> {
+    fn candidates(controller: Controller) -> Vec<CgroupParent> {
         candidates(controller, &cgroups::own())
     }
 
     /// Where cgroups with this controller can be made, as far as files and permissions show. The error says why there is no such
     /// place, and what would help.
-    pub(crate) fn with(controller: Controller) -> Result<Home, String> {
+    pub(crate) fn with(controller: Controller) -> Result<CgroupParent, String> {
         let mut reason = format!("this system has no cgroups for {}", controller.name());
-        for home in Home::candidates(controller) {
+        for home in CgroupParent::candidates(controller) {
             match home.may_be_left().and_then(|()| home.hosts(controller)) {
                 Ok(()) => return Ok(home),
                 Err(error) => reason = error,
@@ -121,7 +121,7 @@ impl Home {
     }
 
     /// Whether one cgroup can serve both: they lie in one folder.
-    pub fn is_beside(&self, other: &Home) -> bool {
+    pub fn is_beside(&self, other: &CgroupParent) -> bool {
         self.folder == other.folder
     }
 
@@ -136,8 +136,8 @@ impl Home {
 
     /// A home for tests.
     #[cfg(test)]
-    pub fn sample(version: Version) -> Home {
-        Home { folder: "/nowhere".into(), version, own: "/nowhere".into() }
+    pub fn sample(version: Version) -> CgroupParent {
+        CgroupParent { folder: "/nowhere".into(), version, own: "/nowhere".into() }
     }
 
     /// An unused path for a trial's cgroup.
@@ -153,20 +153,20 @@ impl Home {
     }
 
     /// Makes a cgroup at a path that was [`Home::unused`]. After a failure it may be there.
-    pub fn make(&self, folder: &Path) -> Result<OwnGroup, String> {
+    pub fn make(&self, folder: &Path) -> Result<HeldCgroup, String> {
         let failed =
             |what: &str, path: &Path, error: io::Error| format!("{what} {}: {error}", path.display());
         fs::create_dir(folder).map_err(|error| failed("making the cgroup", folder, error))?;
         let lock = fs::File::open(folder).and_then(|lock| try_lock(&lock).map(|_| lock));
         let lock = lock.map_err(|error| failed("locking the cgroup", folder, error))?;
-        let group = Group { folder: folder.to_path_buf(), version: self.version };
+        let group = TrialCgroup { folder: folder.to_path_buf(), version: self.version };
         // Joining takes the right to write here and, in version 2, in the cgroup that both lie in.
         let joined = [Some(folder), (self.version == Version::V2).then_some(self.folder.as_path())];
         for procs in joined.into_iter().flatten().map(|folder| folder.join("cgroup.procs")) {
             let opened = fs::OpenOptions::new().write(true).open(&procs);
             opened.map_err(|error| failed("joining a cgroup needs", &procs, error))?;
         }
-        Ok(OwnGroup { group, lock })
+        Ok(HeldCgroup { group, lock })
     }
 
     /// Refuses to let a trial leave this process's cgroup for one made here if it would escape a limit.
@@ -186,7 +186,7 @@ impl Home {
     }
 
     /// Checks that a cgroup made here reports its peak.
-    pub fn tells_peak(&self, made: &OwnGroup) -> Result<(), String> {
+    pub fn tells_peak(&self, made: &HeldCgroup) -> Result<(), String> {
         let peak = made.group.folder.join(self.version.peak());
         match peak.exists() {
             true => Ok(()),
@@ -213,7 +213,7 @@ const LIMITS: [&str; 6] =
 /// Removes the cgroups of storebench whose process is gone, wherever [`Home::find`] would look; gives those removed. A killed
 /// run's ledger names them; this is for lost ledgers, and for versions without one.
 pub fn clean() -> Vec<PathBuf> {
-    let homes = Controller::ALL.into_iter().flat_map(Home::candidates);
+    let homes = Controller::ALL.into_iter().flat_map(CgroupParent::candidates);
     let removed: BTreeSet<PathBuf> = homes.flat_map(|home| home.sweep()).collect();
     removed.into_iter().collect()
 }
@@ -266,14 +266,14 @@ fn is_cgroup(folder: &Folder) -> bool {
     }
 }
 
-impl OwnGroup {
+impl HeldCgroup {
     /// The cgroup as the trial knows it.
-    pub fn group(&self) -> &Group {
+    pub fn group(&self) -> &TrialCgroup {
         &self.group
     }
 }
 
-impl Group {
+impl TrialCgroup {
     /// Where it is.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -310,7 +310,7 @@ impl Group {
 
 /// Where cgroups could be made, the best first. In version 1 that is within this process's own cgroup. In version 2 a cgroup with
 /// processes can't have one with memory below it, so it is next to one's own, or at the top.
-fn candidates(controller: Controller, own: &[Membership]) -> Vec<Home> {
+fn candidates(controller: Controller, own: &[Membership]) -> Vec<CgroupParent> {
     let mut homes = Vec::new();
     for Membership { version, top, folder: own, .. } in own.iter().filter(|own| own.is_for(controller.v1())) {
         let folders = match version {
@@ -318,7 +318,7 @@ fn candidates(controller: Controller, own: &[Membership]) -> Vec<Home> {
             Version::V2 if own == top => vec![top.clone()],
             Version::V2 => vec![own.parent().unwrap_or(top).to_path_buf(), top.clone()],
         };
-        homes.extend(folders.into_iter().map(|folder| Home { folder, version: *version, own: own.clone() }));
+        homes.extend(folders.into_iter().map(|folder| CgroupParent { folder, version: *version, own: own.clone() }));
     }
     homes.dedup();
     homes
@@ -335,7 +335,7 @@ mod tests {
         40 31 0:37 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
     const V2: &str = "26 22 0:24 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
 
-    fn homes(controller: Controller, cgroups: &str, mounts: &str) -> Vec<Home> {
+    fn homes(controller: Controller, cgroups: &str, mounts: &str) -> Vec<CgroupParent> {
         candidates(controller, &cgroups::found(cgroups.as_bytes(), &mounts::parse(mounts.as_bytes())))
     }
 
@@ -372,7 +372,7 @@ mod tests {
     #[test]
     fn version_2_hosts_what_it_passes_on() {
         let top = tempfile::tempdir().unwrap();
-        let home = Home { folder: top.path().into(), version: Version::V2, own: top.path().join("own") };
+        let home = CgroupParent { folder: top.path().into(), version: Version::V2, own: top.path().join("own") };
         fs::write(top.path().join("cgroup.subtree_control"), "cpu memory pids\n").unwrap();
         fs::write(top.path().join("cgroup.procs"), "").unwrap();
         assert_eq!((home.hosts(Controller::Memory), home.hosts(Controller::Cpu)), (Ok(()), Ok(())));
@@ -385,13 +385,13 @@ mod tests {
     /// Where this process may make cgroups: elsewhere the reason is printed.
     #[test]
     fn a_group_is_charged_for_the_page_cache_and_leaves_nothing_behind() {
-        let try_out = |home: &Home| {
+        let try_out = |home: &CgroupParent| {
             let folder = home.unused()?;
             let made = home.make(&folder).map(drop);
             assert!(remove(&folder) || made.is_err());
             made
         };
-        let home = match Home::find(try_out) {
+        let home = match CgroupParent::find(try_out) {
             Ok(home) => home,
             Err(reason) => return println!("not tried: {reason}"),
         };
@@ -434,7 +434,7 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let own = top.path().join("limited.scope");
         fs::create_dir(&own).unwrap();
-        let home = Home { folder: top.path().into(), version: Version::V2, own: own.clone() };
+        let home = CgroupParent { folder: top.path().into(), version: Version::V2, own: own.clone() };
         fs::write(own.join("memory.max"), "max\n").unwrap();
         fs::write(own.join("cpu.max"), "max 100000\n").unwrap();
         fs::write(own.join("io.max"), "").unwrap();
@@ -456,7 +456,7 @@ mod tests {
         for name in [living.as_str(), "storebench-4194305", "storebench-notes", "other"] {
             fs::create_dir(folder(name)).unwrap();
         }
-        let home = Home { folder: top.path().into(), version: Version::V2, own: folder("own") };
+        let home = CgroupParent { folder: top.path().into(), version: Version::V2, own: folder("own") };
         // A run in another container made it.
         fs::create_dir(folder("storebench-4194306")).unwrap();
         let held = fs::File::open(folder("storebench-4194306")).unwrap();

@@ -10,14 +10,14 @@ use std::sync::{Mutex, PoisonError};
 use procfs_core::FromRead;
 use procfs_core::process::{Stat, StatFlags};
 
-use crate::measure::cgroup::Group;
+use crate::measure::cgroup::TrialCgroup;
 use crate::result::Cpu;
 
 static SERVERS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-static GROUPS: Mutex<Vec<Group>> = Mutex::new(Vec::new());
+static GROUPS: Mutex<Vec<TrialCgroup>> = Mutex::new(Vec::new());
 
-pub(crate) fn hold_in(groups: Vec<Group>) {
+pub(crate) fn hold_in(groups: Vec<TrialCgroup>) {
     *GROUPS.lock().unwrap_or_else(PoisonError::into_inner) = groups;
 }
 
@@ -26,7 +26,7 @@ pub fn is_held_apart() -> bool {
     !groups().is_empty()
 }
 
-fn groups() -> Vec<Group> {
+fn groups() -> Vec<TrialCgroup> {
     GROUPS.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 

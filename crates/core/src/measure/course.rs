@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use super::cgroup::Group;
+use super::cgroup::TrialCgroup;
 use super::device::{Activity, BlockDevice};
 use super::processors::{Shares, Snapshot};
 use crate::result::Course;
@@ -15,14 +15,14 @@ const STEP: Duration = Duration::from_secs(1);
 
 /// The device and cgroup that are read.
 #[derive(Debug, Default)]
-pub struct Sights {
+pub struct ResourceProbe {
     /// The block device under the trial's place.
     pub device: Option<BlockDevice>,
     /// The trial's cgroup.
-    pub group: Option<Group>,
+    pub group: Option<TrialCgroup>,
 }
 
-impl Sights {
+impl ResourceProbe {
     /// Does some work and watches meanwhile; `None` if the work was over at once.
     pub fn during<T>(&self, work: impl FnOnce() -> T) -> (T, Option<Course>) {
         std::thread::scope(|scope| {
@@ -49,12 +49,12 @@ impl Sights {
         course.whole()
     }
 
-    fn look(&self, start: Instant) -> Look {
-        Look {
+    fn look(&self, start: Instant) -> ResourceSample {
+        ResourceSample {
             at: start.elapsed(),
             processors: Snapshot::now().ok(),
             device: self.device.as_ref().and_then(|device| device.activity().ok()),
-            charged: self.group.as_ref().and_then(Group::charged),
+            charged: self.group.as_ref().and_then(TrialCgroup::charged),
             stalled_us: PRESSURES.map(|(kind, _)| stalled_us(&self.pressure_file(kind))),
         }
     }
@@ -70,7 +70,7 @@ const PRESSURES: [(&str, &str); 3] =
     [("cpu", "processor_pressure"), ("memory", "memory_pressure"), ("io", "io_pressure")];
 
 #[derive(Debug, Clone)]
-struct Look {
+struct ResourceSample {
     at: Duration,
     processors: Option<Snapshot>,
     device: Option<Activity>,
@@ -80,8 +80,8 @@ struct Look {
     stalled_us: [Option<u64>; 3],
 }
 
-impl Look {
-    fn since(&self, before: &Look) -> Vec<(&'static str, f64)> {
+impl ResourceSample {
+    fn since(&self, before: &ResourceSample) -> Vec<(&'static str, f64)> {
         let span_s = (self.at - before.at).as_secs_f64();
         let mut found = Vec::new();
         let shares = self.processors.zip(before.processors).and_then(|(now, before)| now.shares(&before));
@@ -115,7 +115,7 @@ impl Look {
 }
 
 impl Course {
-    fn add(&mut self, before: &Look, now: &Look) {
+    fn add(&mut self, before: &ResourceSample, now: &ResourceSample) {
         self.at_s.push(rounded(now.at.as_secs_f64()));
         for (name, value) in now.since(before) {
             self.figures.entry(name.to_owned()).or_default().push(rounded(value));
@@ -149,8 +149,8 @@ fn parse_pressure(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn look(seconds: u64, device: Option<Activity>, stalled_us: u64) -> Look {
-        Look {
+    fn look(seconds: u64, device: Option<Activity>, stalled_us: u64) -> ResourceSample {
+        ResourceSample {
             at: Duration::from_secs(seconds),
             processors: None,
             device,
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn work_is_watched_and_short_work_is_not() {
-        let (done, course) = Sights::default().during(|| 7);
+        let (done, course) = ResourceProbe::default().during(|| 7);
         assert_eq!((done, course), (7, None));
         let until = Instant::now() + Duration::from_millis(2300);
         let work = || {
@@ -204,7 +204,7 @@ mod tests {
                 sum = std::hint::black_box(sum.wrapping_add(1));
             }
         };
-        let ((), course) = Sights::default().during(work);
+        let ((), course) = ResourceProbe::default().during(work);
         let course = course.unwrap();
         let [user, idle] = ["user_share", "idle_share"].map(|name| &course.figures[name]);
         assert!(course.at_s.len() >= 2 && user.len() == course.at_s.len());

@@ -36,7 +36,7 @@ struct Map {
 
 /// A part of a file that lies in one piece on the disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lies {
+pub struct FileExtent {
     /// The file's path below the folder that was looked at.
     pub path: String,
     /// The first of its bytes in the file.
@@ -48,13 +48,13 @@ pub struct Lies {
 }
 
 /// The extents of all files below a folder, as far as the file system reports them.
-pub fn below(folder: &Path) -> io::Result<Vec<Lies>> {
+pub fn below(folder: &Path) -> io::Result<Vec<FileExtent>> {
     let mut all = Vec::new();
     list(folder, folder, &mut all)?;
     Ok(all)
 }
 
-fn list(top: &Path, folder: &Path, all: &mut Vec<Lies>) -> io::Result<()> {
+fn list(top: &Path, folder: &Path, all: &mut Vec<FileExtent>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let (kind, path) = (entry.file_type()?, entry.path());
@@ -64,7 +64,7 @@ fn list(top: &Path, folder: &Path, all: &mut Vec<Lies>) -> io::Result<()> {
             let name = path.strip_prefix(top).unwrap_or(&path).display().to_string();
             // A file that can't be opened or mapped has no extents.
             let extents = File::open(&path).and_then(|file| of(&file)).unwrap_or_default();
-            let lies = |extent: Extent| Lies {
+            let lies = |extent: Extent| FileExtent {
                 path: name.clone(),
                 from: extent.logical,
                 at: extent.physical,

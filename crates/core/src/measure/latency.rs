@@ -95,7 +95,7 @@ impl Latencies {
 
 /// Latencies on their way to another machine, without loss.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Packed {
+pub(crate) struct PackedLatencies {
     histogram: String,
     sum_ns: u64,
     sum_of_squares: f64,
@@ -104,19 +104,19 @@ pub(crate) struct Packed {
 }
 
 impl Latencies {
-    pub(crate) fn pack(&self) -> Result<Packed, String> {
+    pub(crate) fn pack(&self) -> Result<PackedLatencies, String> {
         let Latencies { histogram, sum_ns, sum_of_squares, min_ns, max_ns } = self;
         let (sum_ns, sum_of_squares) = (*sum_ns, *sum_of_squares);
-        Ok(Packed { histogram: encode(histogram)?, sum_ns, sum_of_squares, min_ns: *min_ns, max_ns: *max_ns })
+        Ok(PackedLatencies { histogram: encode(histogram)?, sum_ns, sum_of_squares, min_ns: *min_ns, max_ns: *max_ns })
     }
 }
 
-impl Packed {
+impl PackedLatencies {
     /// Unpacks them. Fails when they are not as they were packed.
     pub(crate) fn unpack(&self) -> Result<Latencies, String> {
         let mut histogram = resident_histogram()?;
         histogram.add(&decode(&self.histogram)?).map_err(|error| error.to_string())?;
-        let Packed { sum_ns, sum_of_squares, min_ns, max_ns, .. } = *self;
+        let PackedLatencies { sum_ns, sum_of_squares, min_ns, max_ns, .. } = *self;
         Ok(Latencies { histogram, sum_ns, sum_of_squares, min_ns, max_ns })
     }
 }
@@ -317,7 +317,7 @@ mod tests {
         let mut merged = Latencies::new().unwrap();
         for part in values.chunks(7_001) {
             let sent = serde_json::to_string(&all(part.iter().copied()).pack().unwrap()).unwrap();
-            let packed: Packed = serde_json::from_str(&sent).unwrap();
+            let packed: PackedLatencies = serde_json::from_str(&sent).unwrap();
             merged.merge(&packed.unpack().unwrap()).unwrap();
         }
         let one = all(values);

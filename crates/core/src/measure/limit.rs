@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::enter::Order;
+pub use self::enter::LimitValues;
 pub(crate) use self::enter::allowed_processors;
-pub use self::files::{Evidence, evidence, hold, in_force};
-pub use self::reach::{Decision, Held, Reach};
+pub use self::files::{LimitCounts, evidence, hold, in_force};
+pub use self::reach::{LimitDecisions, HeldLimit, LimitSupport};
 pub use self::share::beyond_share;
 use crate::result::LimitKind;
 use crate::words::words;
@@ -70,7 +70,7 @@ impl Controller {
     strum::VariantNames,
     strum::VariantArray,
 )]
-pub enum By {
+pub enum LimitMechanism {
     /// A cgroup of version 1.
     #[strum(serialize = "cgroup v1")]
     V1,
@@ -88,7 +88,7 @@ pub enum By {
     ResourceLimit,
 }
 
-words!(By, shown);
+words!(LimitMechanism, shown);
 
 /// The slice of time, and the part of it that a share of processors comes to, in microseconds. The slice is at least 10 ms, and
 /// the part at least the kernel's millisecond.

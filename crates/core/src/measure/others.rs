@@ -10,17 +10,17 @@ use crate::measure::{children, process};
 
 /// A watch over the load of others.
 #[derive(Debug)]
-pub struct Watch {
+pub struct OtherLoadMeter {
     machine: processors::Snapshot,
     own: Duration,
     at: Instant,
     load: Option<u32>,
 }
 
-impl Watch {
+impl OtherLoadMeter {
     /// Begins; `load` is the process of a background load, whose work does not count.
-    pub fn start(load: Option<u32>) -> io::Result<Watch> {
-        Ok(Watch { machine: processors::Snapshot::now()?, own: own(load), at: Instant::now(), load })
+    pub fn start(load: Option<u32>) -> io::Result<OtherLoadMeter> {
+        Ok(OtherLoadMeter { machine: processors::Snapshot::now()?, own: own(load), at: Instant::now(), load })
     }
 
     /// The processors that others have kept busy since, on average. What this process has started meanwhile, except the load,
@@ -65,6 +65,6 @@ mod tests {
         }
         load.kill().unwrap();
         load.wait().unwrap();
-        assert!(Watch::start(None).unwrap().processors().is_none_or(|others| others >= 0.0));
+        assert!(OtherLoadMeter::start(None).unwrap().processors().is_none_or(|others| others >= 0.0));
     }
 }

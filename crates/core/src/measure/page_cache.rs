@@ -16,15 +16,15 @@ use crate::words::words;
 
 /// The means by which the page cache was emptied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Emptied {
-    means: Means,
+pub struct EmptiedCache {
+    means: EmptyingMethod,
     /// Whether a program with its own memory mounts the file system.
     by_program: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames)]
 #[strum(serialize_all = "snake_case")]
-enum Means {
+enum EmptyingMethod {
     /// The machine's whole page cache, with names and inodes, by /proc/sys/vm/drop_caches, which takes root.
     DropCaches,
     /// The content of the store's files, by posix_fadvise.
@@ -32,9 +32,9 @@ enum Means {
     Advice,
 }
 
-words!(Means);
+words!(EmptyingMethod);
 
-impl Emptied {
+impl EmptiedCache {
     /// The word used in results.
     pub fn name(self) -> &'static str {
         self.means.name()
@@ -43,10 +43,10 @@ impl Emptied {
     /// What a read may need and stays in memory.
     pub(crate) fn left_warm(self) -> Option<&'static str> {
         match (self.means, self.by_program) {
-            (Means::DropCaches, false) => None,
-            (Means::DropCaches, true) => Some("what the file system's program holds itself"),
-            (Means::Advice, false) => Some("names, inodes and other metadata of the file system"),
-            (Means::Advice, true) => {
+            (EmptyingMethod::DropCaches, false) => None,
+            (EmptyingMethod::DropCaches, true) => Some("what the file system's program holds itself"),
+            (EmptyingMethod::Advice, false) => Some("names, inodes and other metadata of the file system"),
+            (EmptyingMethod::Advice, true) => {
                 Some("names, inodes and other metadata of the file system, and what its program holds itself")
             }
         }
@@ -57,7 +57,7 @@ impl Emptied {
 /// inodes are dropped, too: opening a file of an unused folder reads them from disk. Without root they stay, and finding the
 /// files to advise on warms them. If a program mounts the file system, the cache of its image or device is emptied as well, if
 /// this user may open that.
-pub fn empty(folder: &Path) -> io::Result<Emptied> {
+pub fn empty(folder: &Path) -> io::Result<EmptiedCache> {
     super::device::sync_file_system(folder)?;
     let mount = mounts::holding(&folder.canonicalize()?)?.filter(|mount| mount.kind.starts_with("fuse"));
     let by_program = mount.is_some();
@@ -66,7 +66,7 @@ pub fn empty(folder: &Path) -> io::Result<Emptied> {
     below.as_ref().map_or(Ok(()), File::sync_all)?;
     // 1 is the page cache, 2 names and inodes; clean ones alone, hence after the sync.
     if fs::write("/proc/sys/vm/drop_caches", "3").is_ok() {
-        return Ok(Emptied { means: Means::DropCaches, by_program });
+        return Ok(EmptiedCache { means: EmptyingMethod::DropCaches, by_program });
     }
     let mut pending = vec![folder.to_path_buf()];
     while let Some(folder) = pending.pop() {
@@ -82,7 +82,7 @@ pub fn empty(folder: &Path) -> io::Result<Emptied> {
     if let Some(below) = below {
         system::drop_cache(&below)?;
     }
-    Ok(Emptied { means: Means::Advice, by_program })
+    Ok(EmptiedCache { means: EmptyingMethod::Advice, by_program })
 }
 
 /// Reads this program's code, constants and libraries, so that what follows [`empty`] does not wait for them. No store is open

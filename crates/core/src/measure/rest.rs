@@ -14,7 +14,7 @@ use crate::measure::{children, counters, process};
 use crate::result::Rest;
 
 pub const AT_MOST: Duration = Duration::from_secs(30);
-struct Looks {
+struct RestRule {
     step: Duration,
     /// Looks in a row without work that are rest.
     quiet: u32,
@@ -25,13 +25,13 @@ struct Looks {
 }
 
 /// 50 ms: an engine's threads begin the next compaction when the last one ends.
-const OF_ENGINES: Looks =
-    Looks { step: Duration::from_millis(5), quiet: 10, idle_share: 0.05, idle_bytes_per_s: 0.0 };
+const OF_ENGINES: RestRule =
+    RestRule { step: Duration::from_millis(5), quiet: 10, idle_share: 0.05, idle_bytes_per_s: 0.0 };
 /// 1.2 s: server processes wake up many times a second, and the kernel counts their time in ticks of 10 ms, so that only a longer
 /// step shows how busy they are. Several may be one store. An eventfd, by which a thread wakes another, takes eight bytes: timers
 /// in Go programs write to one many times a second. Members of a cluster may send each other some 2 kB many times a second.
-const OF_SERVERS: Looks =
-    Looks { step: Duration::from_millis(400), quiet: 3, idle_share: 0.1, idle_bytes_per_s: 16_000.0 };
+const OF_SERVERS: RestRule =
+    RestRule { step: Duration::from_millis(400), quiet: 3, idle_share: 0.1, idle_bytes_per_s: 16_000.0 };
 
 /// The shortest wait, for an idle store; `server` if a private server is one.
 pub fn shortest(server: bool) -> Duration {
@@ -39,23 +39,23 @@ pub fn shortest(server: bool) -> Duration {
     looks.step * looks.quiet
 }
 
-fn looks(servers: usize) -> Looks {
+fn looks(servers: usize) -> RestRule {
     match servers {
         0 => OF_ENGINES,
-        servers => Looks { idle_bytes_per_s: servers as f64 * OF_SERVERS.idle_bytes_per_s, ..OF_SERVERS },
+        servers => RestRule { idle_bytes_per_s: servers as f64 * OF_SERVERS.idle_bytes_per_s, ..OF_SERVERS },
     }
 }
 
 pub fn wait() -> Rest {
     let looks = looks(children::count());
     let start = Instant::now();
-    let mut before = Look::now();
+    let mut before = ActivitySample::now();
     let at_rest = comes_to_rest(looks.quiet, || {
         if start.elapsed() >= AT_MOST {
             return None;
         }
         sleep(looks.step);
-        let now = Look::now();
+        let now = ActivitySample::now();
         let is_at_work = now.is_at_work_since(&before, &looks);
         before = now;
         Some(is_at_work)
@@ -77,18 +77,18 @@ fn comes_to_rest(quiet: u32, mut look: impl FnMut() -> Option<bool>) -> bool {
 }
 
 /// What others than the calling thread do at one moment.
-struct Look {
+struct ActivitySample {
     at: Instant,
     cpu: Duration,
     written_bytes: u64,
     is_busy: bool,
 }
 
-impl Look {
-    fn now() -> Look {
+impl ActivitySample {
+    fn now() -> ActivitySample {
         let own = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
         let own = Duration::try_from(own).unwrap_or_default();
-        Look {
+        ActivitySample {
             at: Instant::now(),
             cpu: process::cpu_now().saturating_sub(own),
             written_bytes: counters::written_bytes().unwrap_or_default(),
@@ -96,7 +96,7 @@ impl Look {
         }
     }
 
-    fn is_at_work_since(&self, before: &Look, looks: &Looks) -> bool {
+    fn is_at_work_since(&self, before: &ActivitySample, looks: &RestRule) -> bool {
         let took = self.at.saturating_duration_since(before.at).as_secs_f64();
         let used = self.cpu.saturating_sub(before.cpu).as_secs_f64();
         let written = self.written_bytes.saturating_sub(before.written_bytes) as f64;
@@ -161,8 +161,8 @@ mod tests {
 
     #[test]
     fn work_of_another_thread_is_seen() {
-        let before = Look { at: Instant::now(), cpu: Duration::ZERO, written_bytes: 5, is_busy: false };
-        let later = |cpu_ms: u64, written_bytes: u64, is_busy: bool| Look {
+        let before = ActivitySample { at: Instant::now(), cpu: Duration::ZERO, written_bytes: 5, is_busy: false };
+        let later = |cpu_ms: u64, written_bytes: u64, is_busy: bool| ActivitySample {
             at: before.at + Duration::from_millis(100),
             cpu: Duration::from_millis(cpu_ms),
             written_bytes,

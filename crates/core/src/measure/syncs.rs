@@ -42,7 +42,7 @@ mod unsynced {
 /// A call that makes written data durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "counted on Linux only"))]
-enum Call {
+enum SyncFunction {
     Fsync,
     Fdatasync,
     /// With `MS_SYNC`; otherwise it does not wait.
@@ -111,7 +111,7 @@ thread_local! {
 }
 
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "counted on Linux only"))]
-fn count(call: Call, time: Duration) {
+fn count(call: SyncFunction, time: Duration) {
     let ns = time.as_nanos() as u64;
     CALLS[call as usize].fetch_add(1, Ordering::Relaxed);
     NS.fetch_add(ns, Ordering::Relaxed);

@@ -2,25 +2,25 @@
 
 use std::path::Path;
 
-use crate::measure::cgroup::Group;
+use crate::measure::cgroup::TrialCgroup;
 use crate::measure::device::DeviceSpec;
 use crate::measure::device::{self, BlockDevice};
 use crate::measure::{counters, process, processors};
 use crate::result::{Cpu, Device, Processors, Traffic, UnknownFigure};
 
 /// What can't be watched is unknown, and the trial goes on.
-pub struct Watch<'a> {
+pub struct TrialMeter<'a> {
     folder: &'a Path,
     cpu: Cpu,
     processors: Result<processors::Snapshot, String>,
-    device: Result<OnDevice<'a>, String>,
+    device: Result<DeviceMeter<'a>, String>,
     /// The cgroup of the process, or of its private server.
-    group: Result<&'a Group, String>,
+    group: Result<&'a TrialCgroup, String>,
     /// The cgroup's peak in bytes when the last operation returned.
     charged: Result<u64, String>,
 }
 
-struct OnDevice<'a> {
+struct DeviceMeter<'a> {
     spec: &'a DeviceSpec,
     device: BlockDevice,
     before: Traffic,
@@ -36,12 +36,12 @@ pub(crate) struct TrialUse {
     pub unknown: Vec<UnknownFigure>,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> TrialMeter<'a> {
     /// Begins just before the store is opened in `folder`. Syncs first, so that the store is not charged for what is dirty.
-    pub fn start(folder: &'a Path, device: &'a Result<DeviceSpec, String>) -> Watch<'a> {
-        Watch {
+    pub fn start(folder: &'a Path, device: &'a Result<DeviceSpec, String>) -> TrialMeter<'a> {
+        TrialMeter {
             folder,
-            device: device.as_ref().map_err(String::clone).and_then(|spec| OnDevice::start(spec, folder)),
+            device: device.as_ref().map_err(String::clone).and_then(|spec| DeviceMeter::start(spec, folder)),
             processors: processors::Snapshot::now().map_err(|error| error.to_string()),
             cpu: process::cpu(),
             group: Err("the process joined none".into()),
@@ -50,22 +50,22 @@ impl<'a> Watch<'a> {
     }
 
     /// From now on a cgroup, if there is one, is charged for this process.
-    pub(crate) fn charge_to(&mut self, group: &'a Result<Group, String>) {
+    pub(crate) fn charge_to(&mut self, group: &'a Result<TrialCgroup, String>) {
         self.group = group.as_ref().map_err(String::clone).and_then(|group| group.join().map(|()| group));
     }
 
     /// From now on that cgroup is charged for the server that joins it in place of this process.
-    pub(crate) fn charge_server_to(&mut self, group: &'a Result<Group, String>) {
+    pub(crate) fn charge_server_to(&mut self, group: &'a Result<TrialCgroup, String>) {
         self.group = group.as_ref().map_err(String::clone);
     }
 
     /// To be called when the last operation has returned.
     pub fn burst(&mut self) {
-        let burst = |on: &mut OnDevice<'_>| on.device.traffic().map(|now| on.burst = now.since(&on.before));
+        let burst = |on: &mut DeviceMeter<'_>| on.device.traffic().map(|now| on.burst = now.since(&on.before));
         if let Some(Err(error)) = self.device.as_mut().ok().map(burst) {
             self.device = Err(error.to_string());
         }
-        self.charged = self.group.clone().and_then(Group::peak_bytes);
+        self.charged = self.group.clone().and_then(TrialCgroup::peak_bytes);
     }
 
     /// To be called when the store has settled. Syncs what it left to the system, which only the device is charged for.
@@ -97,13 +97,13 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl<'a> OnDevice<'a> {
-    fn start(spec: &'a DeviceSpec, folder: &Path) -> Result<OnDevice<'a>, String> {
+impl<'a> DeviceMeter<'a> {
+    fn start(spec: &'a DeviceSpec, folder: &Path) -> Result<DeviceMeter<'a>, String> {
         let start = || {
             let device = BlockDevice::named(&spec.name)?;
             device::sync_file_system(folder)?;
             let before = device.traffic()?;
-            Ok(OnDevice { spec, device, before, burst: Traffic::default() })
+            Ok(DeviceMeter { spec, device, before, burst: Traffic::default() })
         };
         start().map_err(|error: std::io::Error| error.to_string())
     }

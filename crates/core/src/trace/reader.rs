@@ -7,7 +7,7 @@ use super::entry::Entry;
 use super::form::Form;
 use super::line::{self, Columns, Said};
 use super::source::Source;
-use crate::bounded::Rationed;
+use crate::bounded::RationedReader;
 
 /// The longest line, in bytes.
 const MOST_LINE: u64 = 4 << 20;
@@ -28,7 +28,7 @@ pub struct Ask {
 /// The reader of lines, by the form of the trace.
 enum Lines {
     Csv {
-        reader: Box<csv::Reader<Rationed<Source>>>,
+        reader: Box<csv::Reader<RationedReader<Source>>>,
         columns: Columns,
         fields: csv::ByteRecord,
         ignored: Vec<String>,
@@ -202,7 +202,7 @@ impl Lines {
         if columns.is_none() {
             names = (1..=names.len()).map(|number| format!("column {number}")).collect();
         }
-        let source = Rationed::new(source, MOST_LINE);
+        let source = RationedReader::new(source, MOST_LINE);
         let reader =
             csv::ReaderBuilder::new().has_headers(columns.is_some()).flexible(true).from_reader(source);
         let columns = columns.unwrap_or(Columns::WITHOUT_HEADER).with_unit(unit_ns, &names)?;

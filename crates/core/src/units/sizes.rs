@@ -16,13 +16,13 @@ pub(crate) const MOST_PARTS: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sizes {
     /// Sorted by range, no range twice; entries from `count` on are unused.
-    parts: [Part; MOST_PARTS],
+    parts: [SizePart; MOST_PARTS],
     count: usize,
 }
 
 /// A range of sizes, and the share of the values that lie in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Part {
+pub struct SizePart {
     /// The sizes, each as likely as any other.
     pub range: SizeRange,
     /// The number of values, out of a million, that have them; at least 1.
@@ -31,7 +31,7 @@ pub struct Part {
 
 impl Sizes {
     /// These parts. Fails when there are none or too many, one is empty, or their shares don't come to [`WHOLE`].
-    pub fn of(parts: &[Part]) -> Result<Sizes, String> {
+    pub fn of(parts: &[SizePart]) -> Result<Sizes, String> {
         let total: u64 = parts.iter().map(|part| u64::from(part.share)).sum();
         if total != u64::from(WHOLE) || parts.iter().any(|part| part.share == 0) {
             return Err(format!(
@@ -39,7 +39,7 @@ impl Sizes {
                 percent(total)
             ));
         }
-        let mut sorted: Vec<Part> = Vec::with_capacity(parts.len());
+        let mut sorted: Vec<SizePart> = Vec::with_capacity(parts.len());
         for part in parts {
             match sorted.iter_mut().find(|other| other.range == part.range) {
                 Some(same) => same.share += part.share,
@@ -50,14 +50,14 @@ impl Sizes {
         if sorted.len() > MOST_PARTS {
             return Err(format!("there are {} parts: at most {MOST_PARTS}", sorted.len()));
         }
-        let nothing = Part { range: SizeRange { from: 0, to: 0 }, share: 0 };
+        let nothing = SizePart { range: SizeRange { from: 0, to: 0 }, share: 0 };
         let mut all = [nothing; MOST_PARTS];
         all[..sorted.len()].copy_from_slice(&sorted);
         Ok(Sizes { parts: all, count: sorted.len() })
     }
 
     /// The parts, sorted by their ranges.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[SizePart] {
         &self.parts[..self.count]
     }
 
@@ -101,7 +101,7 @@ impl Sizes {
 
     /// The number of values, out of a million, that have at most this number of bytes.
     pub fn share_up_to(&self, bytes: u64) -> f64 {
-        let one = |part: &Part| {
+        let one = |part: &SizePart| {
             let SizeRange { from, to } = part.range;
             let within = bytes.saturating_add(1).clamp(from, to) - from;
             f64::from(part.share) * within as f64 / (to - from) as f64
@@ -164,9 +164,9 @@ fn percent(share: u64) -> String {
 
 impl From<SizeRange> for Sizes {
     fn from(range: SizeRange) -> Sizes {
-        let nothing = Part { range: SizeRange { from: 0, to: 0 }, share: 0 };
+        let nothing = SizePart { range: SizeRange { from: 0, to: 0 }, share: 0 };
         let mut parts = [nothing; MOST_PARTS];
-        parts[0] = Part { range, share: WHOLE };
+        parts[0] = SizePart { range, share: WHOLE };
         Sizes { parts, count: 1 }
     }
 }
@@ -176,7 +176,7 @@ impl fmt::Display for Sizes {
         if let Some(range) = self.even() {
             return range.fmt(f);
         }
-        let one = |part: &Part| format!("{}%:{}", percent(u64::from(part.share)), part.range);
+        let one = |part: &SizePart| format!("{}%:{}", percent(u64::from(part.share)), part.range);
         f.pad(&self.parts().iter().map(one).collect::<Vec<_>>().join("+"))
     }
 }
@@ -188,12 +188,12 @@ impl FromStr for Sizes {
         if !text.contains('%') {
             return text.parse::<SizeRange>().map(Sizes::from);
         }
-        let parts = text.split('+').map(part).collect::<Result<Vec<Part>, String>>()?;
+        let parts = text.split('+').map(part).collect::<Result<Vec<SizePart>, String>>()?;
         Sizes::of(&parts).map_err(|wrong| format!("the record sizes {}: {wrong}", quoted(text)))
     }
 }
 
-fn part(text: &str) -> Result<Part, String> {
+fn part(text: &str) -> Result<SizePart, String> {
     let wrong = || {
         format!(
             "{} is not a part of the record sizes: write parts like 90%:1KiB..10KiB+10%:1MiB, shares to 0.0001%",
@@ -206,7 +206,7 @@ fn part(text: &str) -> Result<Part, String> {
     let whole =
         (millionths - millionths.round()).abs() < 1e-6 && (0.0..=f64::from(WHOLE)).contains(&millionths);
     match whole {
-        true => Ok(Part { range: range.trim().parse()?, share: millionths.round() as u32 }),
+        true => Ok(SizePart { range: range.trim().parse()?, share: millionths.round() as u32 }),
         false => Err(wrong()),
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::measure::disk;
 use crate::measure::latency::Latencies;
 use crate::measure::process::{self, Resident};
-use crate::measure::watch::{TrialUse, Watch};
+use crate::measure::watch::{TrialUse, TrialMeter};
 use crate::result::{Load, Measurements, OperationResult};
 use crate::store::Guarantee;
 use crate::workload::spec::{TrialError, Spec};
@@ -13,7 +13,7 @@ use crate::workload::spec::{TrialError, Spec};
 /// A trial without a store, from before its first operation. All of the harness's memory is prepared before it begins.
 pub struct BareTrial<'a> {
     spec: &'a Spec,
-    watch: Watch<'a>,
+    watch: TrialMeter<'a>,
     base: Resident,
     peak: Option<Resident>,
 }
@@ -21,7 +21,7 @@ pub struct BareTrial<'a> {
 impl<'a> BareTrial<'a> {
     /// Begins. Fails when the process's memory can't be read.
     pub fn begin(spec: &'a Spec) -> Result<BareTrial<'a>, TrialError> {
-        let mut watch = Watch::start(&spec.directory, &spec.device);
+        let mut watch = TrialMeter::start(&spec.directory, &spec.device);
         process::reset_peak().map_err(TrialError::harness)?;
         let base = process::resident().map_err(TrialError::harness)?;
         spec.enter_limits()?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::guard;
 use crate::measure::disk;
-use crate::measure::page_cache::{self, Emptied};
+use crate::measure::page_cache::{self, EmptiedCache};
 use crate::result::Disk;
 use crate::store::{OpenFn, OpenOptions, Store, StoreError};
 use crate::workload::step::Step;
@@ -79,7 +79,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Lets the store settle, closes it, empties the page cache and opens it again; gives how the cache was emptied.
-    pub(crate) fn reopen_cold(&mut self) -> Result<Emptied, WorkloadError> {
+    pub(crate) fn reopen_cold(&mut self) -> Result<EmptiedCache, WorkloadError> {
         Step::Settling.begin();
         self.store()?.settle().map_err(|error| WorkloadError::store("settling", &error))?;
         self.keep_syncs()?;

@@ -12,7 +12,7 @@ use std::sync::Mutex;
 
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
-use crate::measure::page_cache::Emptied;
+use crate::measure::page_cache::EmptiedCache;
 use crate::measure::series::Series;
 use crate::record::{KEY_BYTES, Records};
 use crate::result::{ClientReport, Counters, Load, OperationResult, StoredRecords, WrittenRecords};
@@ -79,7 +79,7 @@ pub struct Done {
     /// The records handed to it.
     pub written: WrittenRecords,
     /// The means by which the page cache was emptied before the reads, if it was.
-    pub cache_emptied_by: Option<Emptied>,
+    pub cache_emptied_by: Option<EmptiedCache>,
     /// Acknowledged writes with their syncs, to check a promise of `power`.
     pub(crate) acknowledged: Vec<Acknowledged>,
     /// The records that the store is to hold, to be read back.
@@ -92,7 +92,7 @@ pub struct Done {
 pub struct Ran {
     load: Load,
     phases: Vec<Phase>,
-    cache_emptied_by: Option<Emptied>,
+    cache_emptied_by: Option<EmptiedCache>,
 }
 
 struct Progress {
@@ -100,7 +100,7 @@ struct Progress {
     load: Option<Load>,
     /// Measured phases; the last one may be unfinished.
     phases: Vec<Phase>,
-    cache_emptied_by: Option<Emptied>,
+    cache_emptied_by: Option<EmptiedCache>,
 }
 
 enum Next {

@@ -7,7 +7,7 @@ use crate::measure::children;
 use crate::measure::counters::Snapshot;
 use crate::measure::process::{self, Resident};
 use crate::measure::syncs;
-use crate::measure::watch::{TrialUse, Watch};
+use crate::measure::watch::{TrialUse, TrialMeter};
 use crate::result::{Counters, DISK, LIBRARY_SYNCS, Measurements, LeftOutReason, UnknownFigure};
 use crate::server::running;
 use crate::store::{Guarantee, Kind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
@@ -37,7 +37,7 @@ pub fn promised(store: &StoreDef, cell: &Cell) -> Result<Guarantee, TrialError> 
 pub(crate) struct StoreTrial<'a> {
     pub bench: Bench<'a>,
     store: &'a StoreDef,
-    watch: Watch<'a>,
+    watch: TrialMeter<'a>,
     base: Resident,
     peak: Option<Resident>,
     guarantee: Guarantee,
@@ -66,7 +66,7 @@ impl<'a> StoreTrial<'a> {
             Step::MakingServer.begin();
             (server.prepare)(&options).map_err(unsupported_or_failed)?;
         }
-        let mut watch = Watch::start(options.directory, &spec.device);
+        let mut watch = TrialMeter::start(options.directory, &spec.device);
         process::reset_peak().map_err(TrialError::harness)?;
         let base = process::resident().map_err(TrialError::harness)?;
         if own_server.is_some() {

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::cell::{Axis, Cell, Tuning};
 use crate::guard;
-use crate::measure::cgroup::Group;
+use crate::measure::cgroup::TrialCgroup;
 use crate::measure::children;
 use crate::measure::device::DeviceSpec;
-use crate::measure::limit::Order;
+use crate::measure::limit::LimitValues;
 use crate::result::{Failure, LimitReport, Measurements};
 use crate::store::{Library, OpenOptions, StoreDef};
 use crate::workload::clients::link::ClientConnector;
@@ -45,13 +45,13 @@ pub struct Spec {
     #[serde(default)]
     pub disk: Option<PathBuf>,
     /// The cgroup that it is to join, or why there is none.
-    pub group: Result<Group, String>,
+    pub group: Result<TrialCgroup, String>,
     /// The limit on its machine's memory, in bytes, if any: data can be made relative to it.
     #[serde(default)]
     pub memory_limit: Option<u64>,
     /// The limits that it is held to.
     #[serde(default)]
-    pub limits: Option<Order>,
+    pub limits: Option<LimitValues>,
     /// Whether its settings may give less than the tier that is asked for: they are judged by states after power cuts.
     #[serde(default)]
     pub judged: bool,
@@ -210,7 +210,7 @@ impl Spec {
         Ok(())
     }
 
-    fn tell(&self, order: &Order, told: &[LimitReport]) -> Result<(), TrialError> {
+    fn tell(&self, order: &LimitValues, told: &[LimitReport]) -> Result<(), TrialError> {
         let text = serde_json::to_string(told).map_err(TrialError::harness)?;
         let (Some(folder), Some(name)) = (order.told.parent(), order.told.file_name()) else {
             return Err(TrialError::harness("there is no file for the limits"));

@@ -10,7 +10,7 @@ use rustix::fs::{Access, access};
 
 use super::program;
 use storebench_core::axis::file_system::FileSystem;
-use storebench_core::axis::file_system::kind::{Fuse, Kind, Tool, WITHOUT_ROOT};
+use storebench_core::axis::file_system::kind::{Fuse, FileSystemKind, Tool, WITHOUT_ROOT};
 
 /// The device through which the kernel assigns loop devices.
 const LOOP_CONTROL: &str = "/dev/loop-control";
@@ -103,7 +103,7 @@ pub(super) fn has_loop_devices() -> bool {
     rustix::process::geteuid().is_root() && device(LOOP_CONTROL, "loop").is_ok()
 }
 
-fn by_kernel(kind: &Kind, known: Option<&'static str>) -> Result<Driver, String> {
+fn by_kernel(kind: &FileSystemKind, known: Option<&'static str>) -> Result<Driver, String> {
     let name = kind.name;
     if !rustix::process::geteuid().is_root() {
         return Err(format!("mounting {name} needs root ({WITHOUT_ROOT} needs none): {}", with_sudo()));
@@ -167,7 +167,7 @@ fn for_shell(word: &str) -> String {
 ///
 /// # Errors
 /// When the kernel's list can't be read: a run must not use another driver because of that.
-fn known_to_kernel(kind: &Kind) -> Result<Option<&'static str>, String> {
+fn known_to_kernel(kind: &FileSystemKind) -> Result<Option<&'static str>, String> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::units::sizes::{Part, WHOLE};
+use storebench_core::units::sizes::{SizePart, WHOLE};
 use storebench_core::units::{SizeRange, Sizes};
 
 /// Sizes below this are counted separately, larger ones in steps of this fraction.
@@ -61,7 +61,7 @@ impl Counted {
         let groups = self.groups();
         let shares = shares(&groups.iter().map(|group| group.count).collect::<Vec<_>>());
         let all = groups.iter().zip(shares).filter(|(_, share)| *share > 0);
-        let mut parts: Vec<Part> = all.flat_map(|(group, share)| group.parts(share)).collect();
+        let mut parts: Vec<SizePart> = all.flat_map(|(group, share)| group.parts(share)).collect();
         correct(&mut parts, self.mean());
         Sizes::of(&parts).ok()
     }
@@ -101,12 +101,12 @@ fn step(size: u64) -> u64 {
 
 impl Group {
     /// One part, or two if the mean is not in the middle: they meet at about the mean.
-    fn parts(&self, share: u32) -> Vec<Part> {
+    fn parts(&self, share: u32) -> Vec<SizePart> {
         let SizeRange { from, to } = self.range;
         // Sizes are whole: an even range from a to before b has its mean half a byte below the middle.
         let mean = self.bytes as f64 / self.count as f64 + 0.5;
         let (low, high) = (from as f64, to as f64);
-        let whole = |to: u64| vec![Part { range: SizeRange { from, to }, share }];
+        let whole = |to: u64| vec![SizePart { range: SizeRange { from, to }, share }];
         if (mean - (low + high) / 2.0).abs() < 0.5 {
             return whole(to);
         }
@@ -119,8 +119,8 @@ impl Group {
         }
         let (lower, cut) = (lower as u32, cut as u64);
         vec![
-            Part { range: SizeRange { from, to: cut }, share: lower },
-            Part { range: SizeRange { from: cut, to }, share: share - lower },
+            SizePart { range: SizeRange { from, to: cut }, share: lower },
+            SizePart { range: SizeRange { from: cut, to }, share: share - lower },
         ]
     }
 }
@@ -141,11 +141,11 @@ fn shares(counts: &[u64]) -> Vec<u32> {
 
 /// Removes the error of rounding from the mean, at the largest sizes: there it moves the
 /// smallest part of the values by the smallest part of their size.
-fn correct(parts: &mut [Part], mean: f64) {
+fn correct(parts: &mut [SizePart], mean: f64) {
     let made: f64 =
         parts.iter().map(|part| f64::from(part.share) / f64::from(WHOLE) * part.range.mean()).sum();
     let largest = parts.iter_mut().max_by(|a, b| a.range.mean().total_cmp(&b.range.mean()));
-    let Some(Part { range, share }) = largest else { return };
+    let Some(SizePart { range, share }) = largest else { return };
     let move_by = (mean - made) * f64::from(WHOLE) / f64::from(*share);
     let to = range.to as f64 + (2.0 * move_by).round();
     if to > range.from as f64 {

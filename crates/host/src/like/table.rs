@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::Sample;
-use storebench_core::bounded::{self, Rationed};
+use storebench_core::bounded::{self, RationedReader};
 use storebench_core::error::meant;
 use storebench_core::shown::quoted;
 
@@ -39,7 +39,7 @@ pub fn look(file: &Path, column: &str, sample: &mut Sample) -> Result<(), String
         ));
     }
     let text = bounded::plain_file(file).map_err(|error| fault(error.into()))?;
-    let mut rows = csv::Reader::from_reader(Rationed::new(text, MOST_ROW));
+    let mut rows = csv::Reader::from_reader(RationedReader::new(text, MOST_ROW));
     let head = rows.byte_headers().map_err(fault)?.clone();
     let names: Vec<String> = head.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     let told = |name: &String| name.escape_debug().to_string();

@@ -18,7 +18,7 @@ use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::kernel::room;
 use storebench_core::measure::extents;
-pub use storebench_core::measure::extents::Lies;
+pub use storebench_core::measure::extents::FileExtent;
 use storebench_core::measure::probe::{self, Probe};
 pub use storebench_core::simulated::Traced;
 use storebench_core::simulated::{DISK, OnDisk, Served, Serving};
@@ -185,7 +185,7 @@ impl Template {
     }
 
     /// Where the files below a folder of its file system are on the disk, if the file system reports that.
-    pub fn lies(folder: &Path) -> Vec<Lies> {
+    pub fn lies(folder: &Path) -> Vec<FileExtent> {
         extents::below(folder).unwrap_or_default()
     }
 

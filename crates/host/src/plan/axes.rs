@@ -8,7 +8,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::other_keys::{Fields, OtherKeys};
-use storebench_core::axis::read::WriteList;
+use storebench_core::axis::read::ValueListWriter;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::shown::piece;
 use storebench_core::workload::table::Workload;
@@ -150,7 +150,7 @@ impl Serialize for Axes {
         axes.sort_by_key(|axis| (axis.place_in_id(), *axis));
         let mut map = serializer.serialize_map(Some(axes.len()))?;
         for axis in axes {
-            map.serialize_entry(axis.name(), &WriteList(axis, &self.values(axis)))?;
+            map.serialize_entry(axis.name(), &ValueListWriter(axis, &self.values(axis)))?;
         }
         map.end()
     }

@@ -6,7 +6,7 @@ use serde::forward_to_deserialize_any;
 
 use super::Axes;
 use storebench_core::axis::Axis;
-use storebench_core::axis::read::{Key, ReadList};
+use storebench_core::axis::read::{KeySeed, ValueListSeed};
 use storebench_core::workload::parameter::Parameters;
 
 /// The further keys of a table; `None` for a kind that it can't have.
@@ -36,7 +36,7 @@ impl OtherKeys {
 
     fn take<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
         match (Axis::named(name), &mut self.axes, &mut self.parameters) {
-            (Some(axis), Some(axes), _) => axes.set(axis, map.next_value_seed(ReadList(axis))?),
+            (Some(axis), Some(axes), _) => axes.set(axis, map.next_value_seed(ValueListSeed(axis))?),
             (_, _, Some(parameters)) => parameters.take(name, map)?,
             _ => return Err(A::Error::custom(format!("unknown field `{name}`"))),
         }
@@ -93,7 +93,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Table<'_, A> {
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
         let Table { fields, others, then: map } = self;
-        while let Some(name) = map.next_key_seed(Key(|name: &str| others.check(name, fields)))? {
+        while let Some(name) = map.next_key_seed(KeySeed(|name: &str| others.check(name, fields)))? {
             if fields.contains(&name.as_str()) {
                 let name: StringDeserializer<A::Error> = name.into_deserializer();
                 return seed.deserialize(name).map(Some);

@@ -10,9 +10,9 @@ use crate::runner::devices;
 use crate::stage::Stage;
 use storebench_core::bounded;
 use storebench_core::cell::{Cell, HERE};
-use storebench_core::measure::cgroup::{Group, Home};
+use storebench_core::measure::cgroup::{TrialCgroup, CgroupParent};
 use storebench_core::measure::device::{BlockDevice, DeviceSpec};
-use storebench_core::measure::limit::{By, Decision, Order, Reach, evidence, hold, slices};
+use storebench_core::measure::limit::{LimitMechanism, LimitDecisions, LimitValues, LimitSupport, evidence, hold, slices};
 use storebench_core::result::{LimitReport, LimitKind, MachineReport, LocationInfo, LeftOutReason};
 use storebench_core::units::rough_bytes;
 
@@ -23,9 +23,9 @@ const MOST_BYTES: u64 = 1 << 20;
 #[derive(Debug)]
 pub struct Limiting {
     name: String,
-    decision: Decision,
+    decision: LimitDecisions,
     /// The cgroups that hold it.
-    groups: Vec<Group>,
+    groups: Vec<TrialCgroup>,
     device: Option<String>,
     processors: Vec<usize>,
     told: PathBuf,
@@ -35,11 +35,11 @@ pub struct Limiting {
 #[derive(Debug, Clone, Copy)]
 pub struct Site<'a> {
     /// The limits that this process can enforce.
-    pub reach: &'a Reach,
+    pub reach: &'a LimitSupport,
     /// The block device under the place, or why it is unknown.
     pub device: &'a Result<DeviceSpec, String>,
     /// The cgroup that counts the trial's memory, with its parent, if any.
-    pub counting: Option<(&'a Home, &'a Group)>,
+    pub counting: Option<(&'a CgroupParent, &'a TrialCgroup)>,
     /// The file for the trial's report on which limits took effect.
     pub told: &'a Path,
 }
@@ -49,10 +49,10 @@ pub struct Site<'a> {
 /// # Errors
 /// The limit that can't be enforced, why, and what would help.
 pub fn decide(
-    reach: &Reach,
+    reach: &LimitSupport,
     machine: &Machine,
     device: &Result<DeviceSpec, String>,
-) -> Result<Decision, String> {
+) -> Result<LimitDecisions, String> {
     if machine.core.is_some() && machine.share.is_none() {
         return Err("the share of a core here that equals one of its cores is not known".into());
     }
@@ -61,7 +61,7 @@ pub fn decide(
 }
 
 /// Why a cell's trials can't run under the limits of its machine, in one of these places.
-pub fn lacking(reach: &Reach, plan: &Plan, cell: &Cell, places: &[LocationInfo]) -> Option<LeftOutReason> {
+pub fn lacking(reach: &LimitSupport, plan: &Plan, cell: &Cell, places: &[LocationInfo]) -> Option<LeftOutReason> {
     let machine = plan.machine(cell.machine())?.with_files(cell.disk() != HERE);
     let place = places.iter().find(|place| place.is_of(cell));
     let known = devices::known(place?);
@@ -87,7 +87,7 @@ impl Limiting {
             _ => None,
         };
         let processors = site.reach.processors().to_vec();
-        let mut made: Vec<(Home, Group)> = Vec::new();
+        let mut made: Vec<(CgroupParent, TrialCgroup)> = Vec::new();
         made.extend(site.counting.map(|(home, group)| (home.clone(), group.clone())));
         let mut groups = Vec::new();
         for held in &decision.held {
@@ -111,9 +111,9 @@ impl Limiting {
     }
 
     /// The limits for the trial's process to take on.
-    pub fn order(&self) -> Order {
+    pub fn order(&self) -> LimitValues {
         let held = self.decision.held.iter();
-        Order {
+        LimitValues {
             groups: self.groups.clone(),
             limits: held.map(|held| (held.limit, held.asked, held.by, held.remark.clone())).collect(),
             device: self.device.clone(),
@@ -124,7 +124,7 @@ impl Limiting {
 
     /// Whether the trial runs in a scope of the user's systemd, which it must not leave for a cgroup that counts memory.
     pub fn is_scope(&self) -> bool {
-        self.decision.held.iter().any(|held| held.by == By::Scope)
+        self.decision.held.iter().any(|held| held.by == LimitMechanism::Scope)
     }
 
     /// The command that starts the trial's process in a scope of the user's systemd, with its limits; empty if it
@@ -134,7 +134,7 @@ impl Limiting {
             return Vec::new();
         }
         let path = self.device.as_ref().map_or(String::new(), |number| format!("/dev/block/{number} "));
-        let scoped = self.decision.held.iter().filter(|held| held.by == By::Scope);
+        let scoped = self.decision.held.iter().filter(|held| held.by == LimitMechanism::Scope);
         let properties = scoped.flat_map(|held| properties(held.limit, held.asked, &path));
         let options = properties.flat_map(|property| ["-p".to_owned(), property]);
         let first = ["systemd-run", "--user", "--scope", "--quiet", "--collect"].map(str::to_owned);
@@ -169,7 +169,7 @@ impl Limiting {
         limits.sort_by_key(|report| report.limit);
         let all: Vec<_> = self.groups.iter().map(|group| evidence(group.folder(), group.version())).collect();
         let held = |limit| self.decision.held.iter().any(|held| held.limit == limit);
-        let of = |limit, count: &dyn Fn(&storebench_core::measure::limit::Evidence) -> Option<u64>| {
+        let of = |limit, count: &dyn Fn(&storebench_core::measure::limit::LimitCounts) -> Option<u64>| {
             all.iter().find_map(count).filter(|_| held(limit))
         };
         MachineReport {
@@ -202,12 +202,12 @@ fn properties(limit: LimitKind, asked: u64, device: &str) -> Vec<String> {
 mod tests {
     use super::*;
     use storebench_core::axis::Axis;
-    use storebench_core::measure::limit::Held;
+    use storebench_core::measure::limit::HeldLimit;
 
-    fn limiting(held: Vec<Held>, told: &Path) -> Limiting {
+    fn limiting(held: Vec<HeldLimit>, told: &Path) -> Limiting {
         Limiting {
             name: Cell::default().with(Axis::MACHINE, Axis::MACHINE.read("box").unwrap()).machine().into(),
-            decision: Decision { held, not_held: Vec::new() },
+            decision: LimitDecisions { held, not_held: Vec::new() },
             groups: Vec::new(),
             device: Some("8:0".into()),
             processors: vec![0],
@@ -215,8 +215,8 @@ mod tests {
         }
     }
 
-    fn scoped(limit: LimitKind, asked: u64) -> Held {
-        Held { limit, asked, by: By::Scope, home: None, remark: None }
+    fn scoped(limit: LimitKind, asked: u64) -> HeldLimit {
+        HeldLimit { limit, asked, by: LimitMechanism::Scope, home: None, remark: None }
     }
 
     #[test]
@@ -225,14 +225,14 @@ mod tests {
             scoped(LimitKind::Memory, 64 << 20),
             scoped(LimitKind::Share, 45_000),
             scoped(LimitKind::ReadBandwidth, 1000),
-            Held { by: By::Affinity, ..scoped(LimitKind::Processors, 1) },
+            HeldLimit { by: LimitMechanism::Affinity, ..scoped(LimitKind::Processors, 1) },
         ];
         let words: Vec<String> =
             limiting(held, Path::new("")).scope().iter().map(|word| word.to_string_lossy().into()).collect();
         let expected = "systemd-run --user --scope --quiet --collect -p MemoryMax=67108864 -p MemorySwapMax=0 \
                         -p CPUQuota=4.50% -p CPUQuotaPeriodSec=22223us -p IOReadBandwidthMax=/dev/block/8:0 1000 --";
         assert_eq!(words.join(" "), expected);
-        let own = vec![Held { by: By::Affinity, ..scoped(LimitKind::Processors, 1) }];
+        let own = vec![HeldLimit { by: LimitMechanism::Affinity, ..scoped(LimitKind::Processors, 1) }];
         assert!(limiting(own, Path::new("")).scope().is_empty());
     }
 

@@ -21,7 +21,7 @@ use crate::schedule;
 use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::cgroup;
-use storebench_core::measure::limit::Reach;
+use storebench_core::measure::limit::LimitSupport;
 use storebench_core::result::{Failure, Outcome, TrialResult};
 
 /// The end of a run.
@@ -41,7 +41,7 @@ pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -
     exchange::remove(folder.path())?;
     let mut places = PreparedPlaces::make(job)?;
     let cgroups = places.find_cgroups();
-    let reach = Reach::here().with_memory_at(&cgroups);
+    let reach = LimitSupport::here().with_memory_at(&cgroups);
     let mut running = Running {
         job,
         done: job.done.iter().map(|result| (result.cell.id(), result.block)).collect(),
@@ -90,9 +90,9 @@ struct Running<'a> {
     done: HashSet<(String, u32)>,
     places: PreparedPlaces,
     /// Where cgroups for trials can be made, or why not.
-    cgroups: std::result::Result<cgroup::Home, String>,
+    cgroups: std::result::Result<cgroup::CgroupParent, String>,
     /// The limits that can be enforced.
-    reach: Reach,
+    reach: LimitSupport,
     pace: Pace<'a>,
     /// The ways of opening a store that need no further kill check.
     passed: Passed,

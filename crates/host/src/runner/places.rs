@@ -112,9 +112,9 @@ impl PreparedPlaces {
     }
 
     /// Where cgroups for trials can be made, or why not.
-    pub fn find_cgroups(&mut self) -> std::result::Result<cgroup::Home, String> {
+    pub fn find_cgroups(&mut self) -> std::result::Result<cgroup::CgroupParent, String> {
         let place = self.by_place.values_mut().next().ok_or("there is no place")?;
-        cgroup::Home::find(|home| place.folder.stage().group(home).map(drop))
+        cgroup::CgroupParent::find(|home| place.folder.stage().group(home).map(drop))
     }
 
     /// The place of a cell.

@@ -8,7 +8,7 @@ use crate::runner::part::Room;
 use crate::runner::supervise::{End, Limit};
 use storebench_core::error::{Error, Result};
 use storebench_core::guard;
-use storebench_core::measure::page_cache::{self, Emptied};
+use storebench_core::measure::page_cache::{self, EmptiedCache};
 use storebench_core::result::{Failure, Recovery, RecoveryCheck, Reopening};
 use storebench_core::units::counted;
 use storebench_core::workload::recover::RecoveryMessage;
@@ -189,7 +189,7 @@ impl Check<'_> {
     }
 
     /// Drops the store's files, which nobody has open, from memory; `None` if that is impossible.
-    fn emptied(&self) -> Option<Emptied> {
+    fn emptied(&self) -> Option<EmptiedCache> {
         page_cache::empty(&self.spec.directory).ok()
     }
 

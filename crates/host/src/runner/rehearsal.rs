@@ -16,7 +16,7 @@ use crate::runner::places::trial_bytes;
 use crate::runner::trial::Trial;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::error::{Error, Result};
-use storebench_core::measure::limit::Reach;
+use storebench_core::measure::limit::LimitSupport;
 use storebench_core::result::{Failure, Outcome, TrialResult};
 use storebench_core::server::says_which;
 use storebench_core::workload::parameter::Count;
@@ -229,7 +229,7 @@ fn tried_out(job: &Job<'_>, cell: &Cell, extent: Extent) -> Result<Option<TrialR
         disk: None,
         transit: None,
         cgroups: &Err(unmeasured()),
-        reach: &Reach::here(),
+        reach: &LimitSupport::here(),
         beside: Path::new(""),
         servers: None,
         file_creation_ns: 0,

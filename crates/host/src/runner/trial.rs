@@ -23,11 +23,11 @@ use storebench_core::cell::{Background, Cell, HERE};
 use storebench_core::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::kernel::room;
-use storebench_core::measure::cgroup::{self, Group};
-use storebench_core::measure::course::Sights;
+use storebench_core::measure::cgroup::{self, TrialCgroup};
+use storebench_core::measure::course::ResourceProbe;
 use storebench_core::measure::device::{BlockDevice, DeviceSpec};
 use storebench_core::measure::environment;
-use storebench_core::measure::limit::Reach;
+use storebench_core::measure::limit::LimitSupport;
 use storebench_core::measure::others;
 use storebench_core::measure::probe::Probe;
 use storebench_core::result::{
@@ -91,9 +91,9 @@ pub struct Trial<'a> {
     /// The time that requests take to it and back.
     pub transit: Option<Transit>,
     /// Where a cgroup for it can be made, or why not.
-    pub cgroups: &'a std::result::Result<cgroup::Home, String>,
+    pub cgroups: &'a std::result::Result<cgroup::CgroupParent, String>,
     /// The limits that can be enforced here.
-    pub reach: &'a Reach,
+    pub reach: &'a LimitSupport,
     /// Where its background load keeps its files.
     pub beside: &'a Path,
     /// Where servers keep files that are no data; `None` without servers.
@@ -195,7 +195,7 @@ impl Trial<'_> {
         &self,
         stage: &mut Stage<'_>,
         limiting: Option<&Limiting>,
-        sights: &Sights,
+        sights: &ResourceProbe,
         files: (&Path, &Path),
     ) -> Result<Option<Ran>> {
         if self.cell.background() == Background::None {
@@ -238,7 +238,7 @@ impl Trial<'_> {
     fn alone(
         &self,
         limiting: Option<&Limiting>,
-        sights: &Sights,
+        sights: &ResourceProbe,
         (spec, out): (&Path, &Path),
         load: Option<u32>,
     ) -> Result<Option<Ran>> {
@@ -251,7 +251,7 @@ impl Trial<'_> {
             let output = (&*log, output);
             supervise::run(&by, (spec, out), output, limit, self.job.interrupted, self.told)
         };
-        let others = others::Watch::start(load).ok();
+        let others = others::OtherLoadMeter::start(load).ok();
         let (end, course) = sights.during(run);
         let others = others.and_then(|others| others.processors());
         let end = end.map_err(Error::io("running a trial in", self.folder))?;
@@ -313,16 +313,16 @@ impl Trial<'_> {
     }
 
     /// The device and cgroup to watch during the trial.
-    fn sights(&self, group: Option<&Group>) -> Sights {
+    fn sights(&self, group: Option<&TrialCgroup>) -> ResourceProbe {
         let device = self.device.as_ref().ok().and_then(|spec| BlockDevice::named(&spec.name).ok());
-        Sights { device, group: group.cloned() }
+        ResourceProbe { device, group: group.cloned() }
     }
 
     /// The enforced limits, made on the stage, if its machine has any; or why they can't be enforced.
     fn limiting(
         &self,
         stage: &mut Stage<'_>,
-        counting: Option<&Group>,
+        counting: Option<&TrialCgroup>,
     ) -> Option<std::result::Result<Limiting, String>> {
         let machine = self.job.plan.machine(self.cell.machine())?.with_files(self.cell.disk() != HERE);
         let counting = self.cgroups.as_ref().ok().zip(counting);
@@ -407,7 +407,7 @@ impl Trial<'_> {
     }
 
     /// The task for its process.
-    fn spec(&self, group: std::result::Result<Group, String>, limiting: Option<&Limiting>) -> Spec {
+    fn spec(&self, group: std::result::Result<TrialCgroup, String>, limiting: Option<&Limiting>) -> Spec {
         let plan = self.job.plan;
         let group = match limiting {
             Some(limiting) if limiting.is_scope() => Err("it runs in a scope of systemd".into()),

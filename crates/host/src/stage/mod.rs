@@ -23,7 +23,7 @@ use process::Process;
 use spread::Spread;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::guard::Folder;
-use storebench_core::measure::cgroup::{self, OwnGroup};
+use storebench_core::measure::cgroup::{self, HeldCgroup};
 use storebench_core::server::running;
 use storebench_core::simulated::{DISK, Served};
 
@@ -38,7 +38,7 @@ pub(crate) struct Holdings {
 struct Held {
     note: Note,
     /// Keeps others from removing a cgroup before the trial has joined it.
-    group: Option<OwnGroup>,
+    group: Option<HeldCgroup>,
     /// Ends the server of a simulated disk.
     served: Option<Served>,
 }
@@ -225,20 +225,20 @@ impl Stage<'_> {
     }
 
     /// Takes a cgroup that counts memory; returns what the trial needs to know of it.
-    pub fn group(&mut self, home: &cgroup::Home) -> std::result::Result<cgroup::Group, String> {
+    pub fn group(&mut self, home: &cgroup::CgroupParent) -> std::result::Result<cgroup::TrialCgroup, String> {
         self.group_that(home, |made| home.tells_peak(made))
     }
 
     /// Takes a cgroup that limits the trial; returns what the trial needs to know of it.
-    pub fn limiting_group(&mut self, home: &cgroup::Home) -> std::result::Result<cgroup::Group, String> {
+    pub fn limiting_group(&mut self, home: &cgroup::CgroupParent) -> std::result::Result<cgroup::TrialCgroup, String> {
         self.group_that(home, |_| Ok(()))
     }
 
     fn group_that(
         &mut self,
-        home: &cgroup::Home,
-        serves: impl FnOnce(&OwnGroup) -> std::result::Result<(), String>,
-    ) -> std::result::Result<cgroup::Group, String> {
+        home: &cgroup::CgroupParent,
+        serves: impl FnOnce(&HeldCgroup) -> std::result::Result<(), String>,
+    ) -> std::result::Result<cgroup::TrialCgroup, String> {
         let folder = home.unused()?;
         let note = Note::Group { folder: folder.clone() };
         let unnoted = |error| format!("noting the cgroup {}: {error}", folder.display());

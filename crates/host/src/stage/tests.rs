@@ -407,7 +407,7 @@ fn a_cgroup_is_held_noted_and_given_back() {
     let place = Place::new();
     let mut work = WorkFolder::create(&place.path()).unwrap();
     let mut folders = Vec::new();
-    let home = cgroup::Home::find(|home| {
+    let home = cgroup::CgroupParent::find(|home| {
         let mut stage = work.stage();
         let groups = [stage.group(home)?, stage.group(home)?];
         folders = stage.holdings.held.iter().map(|held| held.note.path(stage.holdings.owner())).collect();

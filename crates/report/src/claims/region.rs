@@ -6,7 +6,7 @@ use serde::de::{Error as _, MapAccess};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use storebench_core::axis::file_system::FileSystem;
-use storebench_core::axis::read::{Key, ReadList, WriteList};
+use storebench_core::axis::read::{KeySeed, ValueListSeed, ValueListWriter};
 use storebench_core::axis::{Axis, Form, Value};
 
 use super::pool::Scope;
@@ -124,7 +124,7 @@ impl Serialize for Region {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for (axis, values) in self.0.iter().filter(|(_, values)| !values.is_empty()) {
-            map.serialize_entry(axis.name(), &WriteList(*axis, values))?;
+            map.serialize_entry(axis.name(), &ValueListWriter(*axis, values))?;
         }
         map.end()
     }
@@ -136,9 +136,9 @@ storebench_core::from_map!(Region, "values by axis", read);
 fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Region, A::Error> {
     let mut region = Region::default();
     let known = |name: &str| Axis::named(name).map(drop).ok_or_else(|| unknown(name));
-    while let Some(name) = map.next_key_seed(Key(known))? {
+    while let Some(name) = map.next_key_seed(KeySeed(known))? {
         let axis = Axis::named(&name).ok_or_else(|| A::Error::custom(unknown(&name)))?;
-        region.0.insert(axis, map.next_value_seed(ReadList(axis))?);
+        region.0.insert(axis, map.next_value_seed(ValueListSeed(axis))?);
     }
     Ok(region)
 }

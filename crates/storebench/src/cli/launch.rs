@@ -10,7 +10,7 @@ use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
 use storebench_core::cell::{Axis, Cell, DEFAULT_PLACE, Site};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::environment;
-use storebench_core::measure::limit::Reach;
+use storebench_core::measure::limit::LimitSupport;
 use storebench_core::result::{
     FORMAT_VERSION, LeftOutCell, LocationInfo, LeftOutReason, RunHeader, StoreInfo, TrialResult,
 };
@@ -185,7 +185,7 @@ impl<'a> Launch<'a> {
         hardware: Option<&str>,
     ) -> Result<Launch<'a>> {
         let (mut header, missing) = header(stores, plan, places, hardware)?;
-        let reach = Reach::here();
+        let reach = LimitSupport::here();
         let lacking = |cell: &Cell| {
             let place = missing
                 .get(&cell.site())

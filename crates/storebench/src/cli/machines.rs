@@ -2,7 +2,7 @@
 
 use storebench_core::error::{Error, Exit, Result, unknown};
 use storebench_core::measure::environment;
-use storebench_core::measure::limit::{Decision, Reach};
+use storebench_core::measure::limit::{LimitDecisions, LimitSupport};
 use storebench_core::result::LimitKind;
 use storebench_core::units::{grouped, rough_bytes, three_digits};
 use storebench_host::machine::{Core, Machine, NAMES, shipped};
@@ -14,7 +14,7 @@ use super::output::{fitted, print};
 /// # Errors
 /// [`Exit::BadValue`] for an unknown name.
 pub fn list(only: Option<&str>) -> Result<Exit> {
-    let reach = Reach::here();
+    let reach = LimitSupport::here();
     let text = match only {
         Some(name) => one(name, known(name)?, &reach),
         None => all(&reach),
@@ -28,7 +28,7 @@ fn known(name: &str) -> Result<Machine> {
 }
 
 /// A line for each profile, and the limits that can be enforced here.
-fn all(reach: &Reach) -> String {
+fn all(reach: &LimitSupport) -> String {
     use LimitKind::{Memory, Processors, ReadBandwidth, ReadOperations, WriteBandwidth, WriteOperations};
     let mut text = row(["machine", "memory", "processors", "read", "write", "reads/s", "writes/s", "disk"]);
     for (name, machine) in NAMES.iter().filter_map(|name| Some((name, shipped(name)?))) {
@@ -60,7 +60,7 @@ fn all(reach: &Reach) -> String {
 }
 
 /// How a limit is enforced here, and what escapes it; or why it can't be.
-fn holds(limit: LimitKind, reach: &Reach) -> String {
+fn holds(limit: LimitKind, reach: &LimitSupport) -> String {
     holding(limit, reach).unwrap_or_else(|why| format!("no: {why}"))
 }
 
@@ -68,8 +68,8 @@ fn holds(limit: LimitKind, reach: &Reach) -> String {
 ///
 /// # Errors
 /// Why it can't be enforced, and what would help.
-pub fn holding(limit: LimitKind, reach: &Reach) -> std::result::Result<String, String> {
-    let Decision { held, .. } = reach.decide(&[(limit, 1 << 30)].into(), &[], Ok(()))?;
+pub fn holding(limit: LimitKind, reach: &LimitSupport) -> std::result::Result<String, String> {
+    let LimitDecisions { held, .. } = reach.decide(&[(limit, 1 << 30)].into(), &[], Ok(()))?;
     Ok(held.first().map_or(String::new(), |held| {
         let remark = held.remark.as_ref().map_or(String::new(), |remark| format!("; {remark}"));
         format!("by {}{remark}", held.by)
@@ -77,7 +77,7 @@ pub fn holding(limit: LimitKind, reach: &Reach) -> std::result::Result<String, S
 }
 
 /// Everything about a profile.
-fn one(name: &str, machine: Machine, reach: &Reach) -> String {
+fn one(name: &str, machine: Machine, reach: &LimitSupport) -> String {
     let mut text = fitted(&format!("{name}: {}", machine.about), 0);
     let source = |key: &str| machine.sources.get(key).cloned().unwrap_or_default();
     for (limit, value) in machine.limits() {
@@ -103,7 +103,7 @@ fn one(name: &str, machine: Machine, reach: &Reach) -> String {
 }
 
 /// The share of a core, and the measures behind it.
-fn of_core(core: &Core, source: &str, reach: &Reach) -> String {
+fn of_core(core: &Core, source: &str, reach: &LimitSupport) -> String {
     let here = Core::here();
     let [sorts, ciphers, chases] = core.ratios(&here);
     let processor = environment::machine().cpu.unwrap_or_else(|| "this machine".into());
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn every_machine_tells_each_figure_with_its_source() {
-        let reach = Reach::here();
+        let reach = LimitSupport::here();
         for name in NAMES {
             let machine = shipped(name).unwrap();
             let text = one(name, machine.clone(), &reach);

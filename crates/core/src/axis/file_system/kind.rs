@@ -11,7 +11,7 @@ const STORE_BYTES: u64 = 256 * MIB;
 
 /// A kind of file system that an image can have.
 #[derive(Debug)]
-pub struct Kind {
+pub struct FileSystemKind {
     /// The name in plans, results and the kernel's list of file systems.
     pub name: &'static str,
     /// Possible cluster sizes in bytes, rising; empty if there is no choice.
@@ -72,7 +72,7 @@ const POWERS_4K: &[u32] = &[1024, 2048, 4096];
 const POWERS_64K: &[u32] = &[512, 1024, 2048, 4096, 8192, 16384, 32768, 65536];
 const E2FSPROGS: Option<Tool> = Some(Tool { program: "mke2fs", package: "e2fsprogs" });
 
-const NONE: Kind = Kind {
+const NONE: FileSystemKind = FileSystemKind {
     name: "",
     clusters: &[4096],
     default_cluster: 4096,
@@ -88,8 +88,8 @@ const NONE: Kind = Kind {
 };
 
 /// Every kind.
-pub static KINDS: &[Kind] = &[
-    Kind {
+pub static KINDS: &[FileSystemKind] = &[
+    FileSystemKind {
         name: "ext2",
         clusters: POWERS_4K,
         format: E2FSPROGS,
@@ -98,7 +98,7 @@ pub static KINDS: &[Kind] = &[
         kernel: &["ext2"],
         ..NONE
     },
-    Kind {
+    FileSystemKind {
         name: "ext3",
         clusters: POWERS_4K,
         format: E2FSPROGS,
@@ -106,7 +106,7 @@ pub static KINDS: &[Kind] = &[
         kernel: &["ext3"],
         ..NONE
     },
-    Kind {
+    FileSystemKind {
         name: "ext4",
         clusters: POWERS_4K,
         format: E2FSPROGS,
@@ -114,7 +114,7 @@ pub static KINDS: &[Kind] = &[
         kernel: &["ext4"],
         ..NONE
     },
-    Kind {
+    FileSystemKind {
         name: WITHOUT_ROOT,
         clusters: POWERS_4K,
         format: E2FSPROGS,
@@ -131,7 +131,7 @@ pub static KINDS: &[Kind] = &[
         ),
         ..NONE
     },
-    Kind {
+    FileSystemKind {
         name: "xfs",
         clusters: &[1024, 2048, 4096, 8192, 16384, 32768, 65536],
         format: Some(Tool { program: "mkfs.xfs", package: "xfsprogs" }),
@@ -142,7 +142,7 @@ pub static KINDS: &[Kind] = &[
         least_bytes: |_| 320 * MIB,
         ..NONE
     },
-    Kind {
+    FileSystemKind {
         name: "btrfs",
         format: Some(Tool { program: "mkfs.btrfs", package: "btrfs-progs" }),
         arguments: |cluster| words(&format!("-q -f -s {cluster}")),
@@ -150,7 +150,7 @@ pub static KINDS: &[Kind] = &[
         least_bytes: |_| 192 * MIB,
         ..NONE
     },
-    Kind {
+    FileSystemKind {
         name: "f2fs",
         format: Some(Tool { program: "mkfs.f2fs", package: "f2fs-tools" }),
         arguments: |_| words("-q -f"),
@@ -158,7 +158,7 @@ pub static KINDS: &[Kind] = &[
         least_bytes: |_| 128 * MIB,
         ..NONE
     },
-    Kind {
+    FileSystemKind {
         name: "vfat",
         clusters: &[512, 1024, 2048, 4096, 8192, 16384, 32768],
         format: Some(Tool { program: "mkfs.vfat", package: "dosfstools" }),
@@ -170,7 +170,7 @@ pub static KINDS: &[Kind] = &[
         least_bytes: |cluster| u64::from(cluster) * 70_000 + 8 * MIB,
         ..NONE
     },
-    Kind {
+    FileSystemKind {
         name: "exfat",
         clusters: POWERS_64K,
         format: Some(Tool { program: "mkfs.exfat", package: "exfatprogs" }),
@@ -184,7 +184,7 @@ pub static KINDS: &[Kind] = &[
         ownerless: true,
         ..NONE
     },
-    Kind {
+    FileSystemKind {
         name: "ntfs",
         clusters: POWERS_64K,
         format: Some(Tool { program: "mkfs.ntfs", package: "ntfs-3g" }),
@@ -198,7 +198,7 @@ pub static KINDS: &[Kind] = &[
         ownerless: true,
         ..NONE
     },
-    Kind {
+    FileSystemKind {
         name: "tmpfs",
         clusters: &[],
         default_cluster: 0,
@@ -208,9 +208,9 @@ pub static KINDS: &[Kind] = &[
     },
 ];
 
-impl Kind {
+impl FileSystemKind {
     /// The kind of a name.
-    pub fn named(name: &str) -> Option<&'static Kind> {
+    pub fn named(name: &str) -> Option<&'static FileSystemKind> {
         KINDS.iter().find(|kind| kind.name == name)
     }
 
@@ -241,10 +241,10 @@ impl Kind {
     }
 }
 
-impl Eq for Kind {}
+impl Eq for FileSystemKind {}
 
-impl PartialEq for Kind {
-    fn eq(&self, other: &Kind) -> bool {
+impl PartialEq for FileSystemKind {
+    fn eq(&self, other: &FileSystemKind) -> bool {
         self.name == other.name
     }
 }
@@ -257,7 +257,7 @@ mod tests {
     fn every_kind_is_whole() {
         for kind in KINDS {
             assert!(!kind.is_a_program() || kind.fuse.is_some(), "{}", kind.name);
-            assert_eq!(Kind::named(kind.name), Some(kind));
+            assert_eq!(FileSystemKind::named(kind.name), Some(kind));
             assert!(kind.is_in_memory() || kind.clusters.contains(&kind.default_cluster), "{}", kind.name);
             assert!(kind.clusters.is_sorted(), "{}", kind.name);
             for cluster in kind.clusters {
@@ -270,6 +270,6 @@ mod tests {
                 );
             }
         }
-        assert_eq!(Kind::named("zfs"), None);
+        assert_eq!(FileSystemKind::named("zfs"), None);
     }
 }

@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 
-use super::{By, files};
+use super::{LimitMechanism, files};
 use crate::kernel::cgroups::{self, Membership, Version};
 use crate::kernel::system;
-use crate::measure::cgroup::Group;
+use crate::measure::cgroup::TrialCgroup;
 use crate::result::{LimitReport, LimitKind};
 
 /// The limits that a trial's process takes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Order {
+pub struct LimitValues {
     /// The cgroups that it is to join.
-    pub groups: Vec<Group>,
+    pub groups: Vec<TrialCgroup>,
     /// The limits, each with what holds it and what escapes it.
-    pub limits: Vec<(LimitKind, u64, By, Option<String>)>,
+    pub limits: Vec<(LimitKind, u64, LimitMechanism, Option<String>)>,
     /// The number of the block device under the location, if it is limited: `8:0`.
     pub device: Option<String>,
     /// The processors to choose from, by number.
@@ -31,7 +31,7 @@ pub struct Order {
 const SERVER_ALONE: &str = "holds the server, and not storebench, its client";
 const SERVER_AND_CLIENT: &str = "holds storebench, the server's client, too";
 
-impl Order {
+impl LimitValues {
     /// The value of a limit that was asked for, if there is one.
     pub fn asked(&self, limit: LimitKind) -> Option<u64> {
         self.limits.iter().find(|(limited, ..)| *limited == limit).map(|(_, asked, ..)| *asked)
@@ -59,9 +59,9 @@ impl Order {
     /// Gives the limits in force, as the kernel says.
     pub(crate) fn hold_server(&self) -> Result<Vec<LimitReport>, String> {
         let own = cgroups::own();
-        let check = |limit: &(LimitKind, u64, By, Option<String>)| {
+        let check = |limit: &(LimitKind, u64, LimitMechanism, Option<String>)| {
             let (.., by, _) = limit;
-            let is_apart = matches!(by, By::V1 | By::V2);
+            let is_apart = matches!(by, LimitMechanism::V1 | LimitMechanism::V2);
             let whom = if is_apart { SERVER_ALONE } else { SERVER_AND_CLIENT };
             let report = match is_apart {
                 true => self.report(limit, self.in_groups(limit.0)?)?,
@@ -75,16 +75,16 @@ impl Order {
 
     fn check(
         &self,
-        told: &(LimitKind, u64, By, Option<String>),
+        told: &(LimitKind, u64, LimitMechanism, Option<String>),
         own: &[Membership],
     ) -> Result<LimitReport, String> {
         let (limit, asked, by, _) = told;
         let in_force = match by {
-            By::Affinity => limit_processors(&self.processors, *asked)?,
-            By::ResourceLimit => limit_data(*asked)?,
-            By::V1 | By::V2 if *limit == LimitKind::Processors => Some(count_processors()?),
-            By::V1 | By::V2 => self.in_groups(*limit)?,
-            By::Scope => {
+            LimitMechanism::Affinity => limit_processors(&self.processors, *asked)?,
+            LimitMechanism::ResourceLimit => limit_data(*asked)?,
+            LimitMechanism::V1 | LimitMechanism::V2 if *limit == LimitKind::Processors => Some(count_processors()?),
+            LimitMechanism::V1 | LimitMechanism::V2 => self.in_groups(*limit)?,
+            LimitMechanism::Scope => {
                 let group = own.iter().find(|own| own.version == Version::V2);
                 let group = group.ok_or("the process is in no cgroup of version 2")?;
                 // Where systemd has its hierarchy.
@@ -98,7 +98,7 @@ impl Order {
 
     fn report(
         &self,
-        (limit, asked, by, remark): &(LimitKind, u64, By, Option<String>),
+        (limit, asked, by, remark): &(LimitKind, u64, LimitMechanism, Option<String>),
         in_force: Option<u64>,
     ) -> Result<LimitReport, String> {
         let there_are = self.processors.len() as u64;
@@ -203,9 +203,9 @@ mod tests {
     #[test]
     fn a_process_keeps_itself_to_fewer_processors() {
         let all = allowed_processors().unwrap();
-        let order = |asked| Order {
+        let order = |asked| LimitValues {
             groups: Vec::new(),
-            limits: vec![(LimitKind::Processors, asked, By::Affinity, None)],
+            limits: vec![(LimitKind::Processors, asked, LimitMechanism::Affinity, None)],
             device: None,
             processors: all.clone(),
             told: "x".into(),

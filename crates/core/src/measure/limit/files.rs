@@ -151,7 +151,7 @@ fn listed(text: &str) -> Option<u64> {
 
 /// The kernel's counts while it held a trial to its limits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Evidence {
+pub struct LimitCounts {
     /// Times at which the limit of memory was reached.
     pub memory_limit_hits: Option<u64>,
     /// Processes that were killed for it.
@@ -163,7 +163,7 @@ pub struct Evidence {
 }
 
 /// The counts in a cgroup's files of what its limits did.
-pub fn evidence(folder: &Path, version: Version) -> Evidence {
+pub fn evidence(folder: &Path, version: Version) -> LimitCounts {
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
     let value = |text: &str, key: &str| {
         text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse::<u64>().ok())
@@ -180,7 +180,7 @@ pub fn evidence(folder: &Path, version: Version) -> Evidence {
             (hits, value(&read("memory.oom_control"), "oom_kill"), value(&cpu, "throttled_time"))
         }
     };
-    Evidence { memory_limit_hits: hits, kills, throttled_periods: value(&cpu, "nr_throttled"), throttled_ns }
+    LimitCounts { memory_limit_hits: hits, kills, throttled_periods: value(&cpu, "nr_throttled"), throttled_ns }
 }
 
 #[cfg(test)]
@@ -266,10 +266,10 @@ mod tests {
     fn what_came_of_limits_is_read_in_both_versions() {
         let group = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(group.path().join(name), text).unwrap();
-        assert_eq!(evidence(group.path(), Version::V2), Evidence::default());
+        assert_eq!(evidence(group.path(), Version::V2), LimitCounts::default());
         write("memory.events", "low 0\nhigh 0\nmax 12\noom 1\noom_kill 1\noom_group_kill 0\n");
         write("cpu.stat", "usage_usec 5\nnr_periods 9\nnr_throttled 7\nthrottled_usec 30\n");
-        let v2 = Evidence {
+        let v2 = LimitCounts {
             memory_limit_hits: Some(12),
             kills: Some(1),
             throttled_periods: Some(7),
@@ -279,7 +279,7 @@ mod tests {
         write("memory.failcnt", "34\n");
         write("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
         write("cpu.stat", "nr_periods 9\nnr_throttled 8\nthrottled_time 31\n");
-        let v1 = Evidence {
+        let v1 = LimitCounts {
             memory_limit_hits: Some(34),
             kills: Some(2),
             throttled_periods: Some(8),

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::enter::allowed_processors;
-use super::{By, Controller, Limits};
+use super::{LimitMechanism, Controller, Limits};
 use crate::kernel::cgroups::Version;
 use crate::kernel::memory;
-use crate::measure::cgroup::Home;
+use crate::measure::cgroup::CgroupParent;
 use crate::result::{LimitReport, LimitKind};
 
 const HELP: &str = "run as root, or as a user of systemd with cgroups of version 2";
@@ -19,9 +19,9 @@ const SWAP_ESCAPES: &str = "this machine has swap, and the kernel does not limit
 
 /// The limits that this process can hold.
 #[derive(Debug, Clone)]
-pub struct Reach {
+pub struct LimitSupport {
     /// Where cgroups with each controller can be made, or why not.
-    homes: BTreeMap<Controller, Result<Home, String>>,
+    homes: BTreeMap<Controller, Result<CgroupParent, String>>,
     /// What scopes of the user's systemd can hold, or why there are none.
     scope: Result<BTreeSet<Controller>, String>,
     processors: Vec<usize>,
@@ -30,34 +30,34 @@ pub struct Reach {
 
 /// The decision on each limit of a machine: held or not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Decision {
+pub struct LimitDecisions {
     /// Limits that are held.
-    pub held: Vec<Held>,
+    pub held: Vec<HeldLimit>,
     /// Limits that are not held, with the reasons; all are optional.
     pub not_held: Vec<LimitReport>,
 }
 
 /// A limit that is held.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldLimit {
     /// The resource that is limited.
     pub limit: LimitKind,
     /// To what.
     pub asked: u64,
     /// What holds it.
-    pub by: By,
+    pub by: LimitMechanism,
     /// Where the cgroup is made that holds it, if one does.
-    pub home: Option<Home>,
+    pub home: Option<CgroupParent>,
     /// The part that escapes the limit.
     pub remark: Option<String>,
 }
 
-impl Reach {
+impl LimitSupport {
     /// Looks at this machine and what this process may do.
-    pub fn here() -> Reach {
+    pub fn here() -> LimitSupport {
         let swap_total = memory::told().map(|memory| memory.swap_total);
-        Reach {
-            homes: Controller::ALL.map(|controller| (controller, Home::with(controller))).into(),
+        LimitSupport {
+            homes: Controller::ALL.map(|controller| (controller, CgroupParent::with(controller))).into(),
             scope: scope(),
             processors: allowed_processors().unwrap_or_default(),
             has_swap: swap_total.is_some_and(|bytes| bytes > 0),
@@ -65,7 +65,7 @@ impl Reach {
     }
 
     /// Holds memory by cgroups made here, if a run has found that they can be.
-    pub fn with_memory_at(mut self, home: &Result<Home, String>) -> Reach {
+    pub fn with_memory_at(mut self, home: &Result<CgroupParent, String>) -> LimitSupport {
         if let Ok(home) = home {
             self.homes.insert(Controller::Memory, Ok(home.clone()));
         }
@@ -84,7 +84,7 @@ impl Reach {
         limits: &Limits,
         optional: &[LimitKind],
         device: Result<(), &str>,
-    ) -> Result<Decision, String> {
+    ) -> Result<LimitDecisions, String> {
         let by_groups =
             limits.iter().map(|(limit, value)| (*limit, *value, self.by_group(*limit, optional, device)));
         let (decision, missing) = sorted(by_groups, optional);
@@ -103,27 +103,27 @@ impl Reach {
     }
 
     /// What holds a limit if this process makes cgroups or limits itself.
-    fn by_group(&self, limit: LimitKind, optional: &[LimitKind], device: Result<(), &str>) -> Way {
+    fn by_group(&self, limit: LimitKind, optional: &[LimitKind], device: Result<(), &str>) -> LimitMethod {
         if limit.is_of_device() {
             device.map_err(str::to_owned)?;
         }
         let unknown = || Err("nothing is known of it".to_owned());
         match self.homes.get(&Controller::of(limit)).cloned().unwrap_or_else(unknown) {
             Ok(home) => {
-                let by = if home.version() == Version::V1 { By::V1 } else { By::V2 };
+                let by = if home.version() == Version::V1 { LimitMechanism::V1 } else { LimitMechanism::V2 };
                 let remark = self.escapes(limit, &home);
                 Ok((by, Some(home), remark))
             }
-            Err(_) if limit == LimitKind::Processors => Ok((By::Affinity, None, None)),
+            Err(_) if limit == LimitKind::Processors => Ok((LimitMechanism::Affinity, None, None)),
             Err(_) if limit == LimitKind::Memory && optional.contains(&limit) => {
-                Ok((By::ResourceLimit, None, Some(CACHE_ESCAPES.to_owned())))
+                Ok((LimitMechanism::ResourceLimit, None, Some(CACHE_ESCAPES.to_owned())))
             }
             Err(reason) => Err(reason),
         }
     }
 
     /// What a limit does not hold.
-    fn escapes(&self, limit: LimitKind, home: &Home) -> Option<String> {
+    fn escapes(&self, limit: LimitKind, home: &CgroupParent) -> Option<String> {
         let v1 = home.version() == Version::V1;
         match limit {
             LimitKind::WriteBandwidth | LimitKind::WriteOperations if v1 => Some(WRITES_ESCAPE.to_owned()),
@@ -134,27 +134,27 @@ impl Reach {
 }
 
 /// What holds a limit, where, and what escapes it; or why nothing does.
-type Way = Result<(By, Option<Home>, Option<String>), String>;
+type LimitMethod = Result<(LimitMechanism, Option<CgroupParent>, Option<String>), String>;
 
-fn by_scope(controllers: &BTreeSet<Controller>, limit: LimitKind, device: Result<(), &str>) -> Way {
+fn by_scope(controllers: &BTreeSet<Controller>, limit: LimitKind, device: Result<(), &str>) -> LimitMethod {
     match limit {
         // Held in any case, and more surely than by a controller that is rarely handed to users.
-        LimitKind::Processors => Ok((By::Affinity, None, None)),
+        LimitKind::Processors => Ok((LimitMechanism::Affinity, None, None)),
         limit if limit.is_of_device() && device.is_err() => Err(device.err().unwrap_or_default().to_owned()),
-        limit if controllers.contains(&Controller::of(limit)) => Ok((By::Scope, None, None)),
+        limit if controllers.contains(&Controller::of(limit)) => Ok((LimitMechanism::Scope, None, None)),
         limit => Err(format!("the user's systemd may not limit {}", Controller::of(limit).name())),
     }
 }
 
 /// Limits that are held and not, and the first required one that is not.
 fn sorted(
-    ways: impl Iterator<Item = (LimitKind, u64, Way)>,
+    ways: impl Iterator<Item = (LimitKind, u64, LimitMethod)>,
     optional: &[LimitKind],
-) -> (Decision, Option<(LimitKind, String)>) {
-    let (mut decision, mut missing) = (Decision::default(), None);
+) -> (LimitDecisions, Option<(LimitKind, String)>) {
+    let (mut decision, mut missing) = (LimitDecisions::default(), None);
     for (limit, asked, way) in ways {
         match way {
-            Ok((by, home, remark)) => decision.held.push(Held { limit, asked, by, home, remark }),
+            Ok((by, home, remark)) => decision.held.push(HeldLimit { limit, asked, by, home, remark }),
             Err(reason) if optional.contains(&limit) => {
                 let remark = Some(reason);
                 decision.not_held.push(LimitReport { limit, asked, in_force: None, by: None, remark });
@@ -192,9 +192,9 @@ fn handed_over(group: &Path) -> BTreeSet<Controller> {
 mod tests {
     use super::*;
 
-    fn reach(version: Option<Version>, scope: Option<&[Controller]>) -> Reach {
-        let home = |_| version.map(Home::sample).ok_or_else(|| "nothing is writable".to_owned());
-        Reach {
+    fn reach(version: Option<Version>, scope: Option<&[Controller]>) -> LimitSupport {
+        let home = |_| version.map(CgroupParent::sample).ok_or_else(|| "nothing is writable".to_owned());
+        LimitSupport {
             homes: Controller::ALL.map(|controller| (controller, home(controller))).into(),
             scope: scope.map(|own| own.iter().copied().collect()).ok_or_else(|| "no systemd".to_owned()),
             processors: vec![0, 1],
@@ -206,14 +206,14 @@ mod tests {
         LimitKind::ALL.map(|limit| (limit, 1_000_000)).into()
     }
 
-    fn by(decision: &Decision) -> BTreeSet<By> {
+    fn by(decision: &LimitDecisions) -> BTreeSet<LimitMechanism> {
         decision.held.iter().map(|held| held.by).collect()
     }
 
     #[test]
     fn cgroups_come_first_and_those_of_version_1_say_what_escapes_them() {
         let v2 = reach(Some(Version::V2), None).decide(&all(), &[], Ok(())).unwrap();
-        assert_eq!((by(&v2), v2.held.len()), ([By::V2].into(), 7));
+        assert_eq!((by(&v2), v2.held.len()), ([LimitMechanism::V2].into(), 7));
         assert!(v2.held.iter().all(|held| held.remark.is_none()));
         let v1 = reach(Some(Version::V1), None).decide(&all(), &[], Ok(())).unwrap();
         let escaped: Vec<_> =
@@ -226,7 +226,7 @@ mod tests {
         let memory_and_share = [(LimitKind::Memory, 1), (LimitKind::Processors, 1), (LimitKind::Share, 1)].into();
         let given = reach(None, Some(&[Controller::Memory, Controller::Cpu]));
         let decision = given.decide(&memory_and_share, &[], Ok(())).unwrap();
-        assert_eq!(by(&decision), [By::Scope, By::Affinity].into());
+        assert_eq!(by(&decision), [LimitMechanism::Scope, LimitMechanism::Affinity].into());
         let error = given.decide(&all(), &[], Ok(())).unwrap_err();
         assert!(
             error.starts_with("memory can't be limited here: nothing is writable: run as root"),
@@ -242,10 +242,10 @@ mod tests {
     fn a_process_limits_itself_where_that_is_enough() {
         let nowhere = reach(None, None);
         let processors = [(LimitKind::Processors, 1)].into();
-        assert_eq!(by(&nowhere.decide(&processors, &[], Ok(())).unwrap()), [By::Affinity].into());
+        assert_eq!(by(&nowhere.decide(&processors, &[], Ok(())).unwrap()), [LimitMechanism::Affinity].into());
         let memory = [(LimitKind::Memory, 1 << 20)].into();
         let decision = nowhere.decide(&memory, &[LimitKind::Memory], Ok(())).unwrap();
-        assert_eq!(decision.held[0].by, By::ResourceLimit);
+        assert_eq!(decision.held[0].by, LimitMechanism::ResourceLimit);
         assert!(decision.held[0].remark.as_ref().unwrap().contains("page cache is not charged"));
         let error = nowhere.decide(&memory, &[], Ok(())).unwrap_err();
         assert_eq!(

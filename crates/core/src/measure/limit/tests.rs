@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::measure::cgroup::{self, Group, Home, OwnGroup};
+use crate::measure::cgroup::{self, TrialCgroup, CgroupParent, HeldCgroup};
 use crate::measure::device::BlockDevice;
 use crate::measure::environment;
 
@@ -26,13 +26,13 @@ fn slices_are_short_and_hold_what_the_kernel_takes() {
 }
 
 struct Limited1 {
-    made: Option<OwnGroup>,
-    group: Group,
+    made: Option<HeldCgroup>,
+    group: TrialCgroup,
 }
 
 impl Limited1 {
     fn new(limit: LimitKind, value: u64, device: Option<&str>) -> Option<Limited1> {
-        let home = Home::with(Controller::of(limit));
+        let home = CgroupParent::with(Controller::of(limit));
         let made = home.and_then(|home| home.make(&home.unused()?));
         let made = made.inspect_err(|reason| println!("not tried: {reason}")).ok()?;
         let group = made.group().clone();
@@ -51,7 +51,7 @@ impl Limited1 {
         command
     }
 
-    fn evidence(&self) -> Evidence {
+    fn evidence(&self) -> LimitCounts {
         evidence(self.group.folder(), self.group.version())
     }
 }

@@ -13,7 +13,7 @@ use std::time::Instant;
 use libc::{iovec, mode_t, off_t, off64_t, size_t, ssize_t};
 
 use super::unsynced::{self, Synced};
-use super::{Call, count, of_this_thread};
+use super::{SyncFunction, count, of_this_thread};
 
 /// The next definition of a function, after this program's.
 struct Next {
@@ -44,7 +44,7 @@ impl Next {
 
 /// Times a sync, and keeps its `errno`.
 #[inline(always)]
-fn timed<T>(call: Call, action: impl FnOnce() -> T) -> T {
+fn timed<T>(call: SyncFunction, action: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = action();
     // SAFETY: every thread has its own, at a fixed address.
@@ -109,18 +109,18 @@ macro_rules! hand_on {
 }
 
 hand_on! {
-    fsync, c"fsync", (fd: c_int) -> c_int, as OfFile, |next| syncs(Call::Fsync, Synced::File(fd), next);
+    fsync, c"fsync", (fd: c_int) -> c_int, as OfFile, |next| syncs(SyncFunction::Fsync, Synced::File(fd), next);
     fdatasync, c"fdatasync", (fd: c_int) -> c_int, as OfFile,
-        |next| syncs(Call::Fdatasync, Synced::File(fd), next);
+        |next| syncs(SyncFunction::Fdatasync, Synced::File(fd), next);
     syncfs, c"syncfs", (fd: c_int) -> c_int, as OfFile,
-        |next| syncs(Call::Syncfs, Synced::FileSystem(fd), next);
-    sync, c"sync", () -> (), as unsafe extern "C" fn(), |next| syncs(Call::Sync, Synced::All, next);
+        |next| syncs(SyncFunction::Syncfs, Synced::FileSystem(fd), next);
+    sync, c"sync", () -> (), as unsafe extern "C" fn(), |next| syncs(SyncFunction::Sync, Synced::All, next);
     msync, c"msync", (address: *mut c_void, length: size_t, flags: c_int) -> c_int,
         as unsafe extern "C" fn(*mut c_void, size_t, c_int) -> c_int,
-        |next| syncs_if(flags & libc::MS_SYNC != 0, Call::Msync, Synced::Mapped(address), next);
+        |next| syncs_if(flags & libc::MS_SYNC != 0, SyncFunction::Msync, Synced::Mapped(address), next);
     sync_file_range, c"sync_file_range", (fd: c_int, offset: off64_t, bytes: off64_t, flags: c_uint) -> c_int,
         as unsafe extern "C" fn(c_int, off64_t, off64_t, c_uint) -> c_int,
-        |next| timed_if(flags & WAITS != 0, Call::SyncFileRange, next);
+        |next| timed_if(flags & WAITS != 0, SyncFunction::SyncFileRange, next);
 
     write, c"write", (fd: c_int, bytes: *const c_void, count: size_t) -> ssize_t,
         as unsafe extern "C" fn(c_int, *const c_void, size_t) -> ssize_t,
@@ -162,7 +162,7 @@ type OfFile = unsafe extern "C" fn(c_int) -> c_int;
 const WAITS: c_uint = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
 
 #[inline(always)]
-fn timed_if<T>(syncs: bool, call: Call, action: impl FnOnce() -> T) -> T {
+fn timed_if<T>(syncs: bool, call: SyncFunction, action: impl FnOnce() -> T) -> T {
     if syncs { timed(call, action) } else { action() }
 }
 
@@ -174,7 +174,7 @@ pub(super) fn look_closer() {
 }
 
 #[inline(always)]
-fn syncs<T: PartialEq + Default>(call: Call, synced: Synced, next: impl FnOnce() -> T) -> T {
+fn syncs<T: PartialEq + Default>(call: SyncFunction, synced: Synced, next: impl FnOnce() -> T) -> T {
     if CLOSER.load(Ordering::Acquire) {
         return unsynced::around_sync(&synced, || timed(call, next));
     }
@@ -182,7 +182,7 @@ fn syncs<T: PartialEq + Default>(call: Call, synced: Synced, next: impl FnOnce()
 }
 
 #[inline(always)]
-fn syncs_if(is_sync: bool, call: Call, synced: Synced, next: impl FnOnce() -> c_int) -> c_int {
+fn syncs_if(is_sync: bool, call: SyncFunction, synced: Synced, next: impl FnOnce() -> c_int) -> c_int {
     if is_sync { syncs(call, synced, next) } else { next() }
 }
 
@@ -203,7 +203,7 @@ fn writes(
 #[cold]
 fn writes_closer(fd: c_int, bytes: usize, offset: Option<i64>, next: impl FnOnce() -> ssize_t) -> ssize_t {
     let synchronous = is_synchronous(fd);
-    unsynced::around_write(fd, bytes as u64, offset, synchronous, || timed_if(synchronous, Call::Write, next))
+    unsynced::around_write(fd, bytes as u64, offset, synchronous, || timed_if(synchronous, SyncFunction::Write, next))
 }
 
 #[inline(always)]

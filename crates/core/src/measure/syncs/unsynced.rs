@@ -25,19 +25,19 @@ const NO_DATA: [&str; 3] = ["/proc/", "/sys/", "/memfd:"];
 type Id = (u64, u64);
 
 struct Journal {
-    files: HashMap<Id, Known>,
+    files: HashMap<Id, WrittenFile>,
     /// Folders with other files than the store's.
     apart: Vec<PathBuf>,
 }
 
 /// A written file. It stays open: closing it would release this process's locks on it.
-struct Known {
+struct WrittenFile {
     file: File,
-    unsynced: Option<Unsynced>,
+    unsynced: Option<UnsyncedWrites>,
 }
 
 /// Writes to a file since its last sync.
-struct Unsynced {
+struct UnsyncedWrites {
     /// At the last sync.
     length: u64,
     /// Overwritten bytes, by offset, in order.
@@ -57,7 +57,7 @@ pub(super) fn begin(apart: &Path) {
 pub(super) fn undo() -> io::Result<()> {
     let mut guard = journal();
     let Some(journal) = guard.as_mut() else { return Ok(()) };
-    let undone = journal.files.values_mut().try_for_each(Known::undo);
+    let undone = journal.files.values_mut().try_for_each(WrittenFile::undo);
     match undone {
         // The lock is held for ever.
         Ok(()) => std::mem::forget(guard),
@@ -103,7 +103,7 @@ pub(super) fn around_truncation(fd: c_int, length: i64, change: impl FnOnce() ->
 }
 
 /// Runs an action on a file, under the journal's lock if it belongs to the journal.
-fn with_file<T, A: FnOnce() -> T>(fd: c_int, action: A, noted: impl FnOnce(&mut Known, A) -> T) -> T {
+fn with_file<T, A: FnOnce() -> T>(fd: c_int, action: A, noted: impl FnOnce(&mut WrittenFile, A) -> T) -> T {
     let Some(id) = KEPT.load(Ordering::Acquire).then(|| id(fd)).flatten() else { return action() };
     let mut guard = journal();
     match guard.as_mut().and_then(|journal| journal.known(fd, id)) {
@@ -157,7 +157,7 @@ pub(super) fn around_sync<T: PartialEq + Default>(synced: &Synced, sync: impl Fn
 
 impl Journal {
     /// The descriptor's file; `None` if it is not the store's or can't be read.
-    fn known(&mut self, fd: c_int, id: Id) -> Option<&mut Known> {
+    fn known(&mut self, fd: c_int, id: Id) -> Option<&mut WrittenFile> {
         if !self.files.contains_key(&id) {
             let path = format!("/proc/self/fd/{fd}");
             let name = rustix::fs::readlink(&path, Vec::new()).ok()?.into_string().ok()?;
@@ -167,13 +167,13 @@ impl Journal {
             }
             // The store may have opened it to be written alone.
             let file = rustix::fs::open(&path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).ok()?;
-            self.files.insert(id, Known { file: file.into(), unsynced: None });
+            self.files.insert(id, WrittenFile { file: file.into(), unsynced: None });
         }
         self.files.get_mut(&id)
     }
 }
 
-impl Known {
+impl WrittenFile {
     fn length(&self) -> Option<u64> {
         rustix::fs::fstat(&self.file).ok()?.st_size.try_into().ok()
     }
@@ -183,7 +183,7 @@ impl Known {
         let Some(length) = self.length() else { return };
         // It may have been cut short in other ways than the visible ones.
         self.cut(length);
-        let unsynced = self.unsynced.get_or_insert_with(|| Unsynced { length, before: Vec::new() });
+        let unsynced = self.unsynced.get_or_insert_with(|| UnsyncedWrites { length, before: Vec::new() });
         let end = at.saturating_add(bytes).min(unsynced.length);
         let mut old = vec![0; usize::try_from(end.saturating_sub(at)).unwrap_or(0)];
         if read_at(&self.file, at, &mut old).is_ok() && !old.is_empty() {
@@ -219,7 +219,7 @@ impl Known {
     fn undo(&mut self) -> io::Result<()> {
         let Some(now) = self.length() else { return Err(io::Error::other("a file has no length")) };
         self.cut(now);
-        let Some(Unsynced { length, before }) = self.unsynced.take() else { return Ok(()) };
+        let Some(UnsyncedWrites { length, before }) = self.unsynced.take() else { return Ok(()) };
         for (at, old) in before.iter().rev() {
             write_at(&self.file, *at, old)?;
         }
@@ -296,18 +296,18 @@ mod tests {
 
     use super::*;
 
-    fn digits() -> Known {
+    fn digits() -> WrittenFile {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"0123456789").unwrap();
-        Known { file, unsynced: None }
+        WrittenFile { file, unsynced: None }
     }
 
-    fn write(known: &mut Known, at: u64, bytes: &[u8]) {
+    fn write(known: &mut WrittenFile, at: u64, bytes: &[u8]) {
         known.note(at, bytes.len() as u64);
         known.file.write_all_at(bytes, at).unwrap();
     }
 
-    fn undone(mut known: Known) -> String {
+    fn undone(mut known: WrittenFile) -> String {
         known.undo().unwrap();
         let mut text = String::new();
         known.file.rewind().unwrap();

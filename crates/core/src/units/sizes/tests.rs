@@ -63,9 +63,9 @@ proptest! {
     ) {
         const DRAWN: usize = 20_000;
         let total: u32 = parts.iter().map(|part| part.0).sum();
-        let mut made: Vec<Part> = parts
+        let mut made: Vec<SizePart> = parts
             .iter()
-            .map(|(share, from, width)| Part {
+            .map(|(share, from, width)| SizePart {
                 range: SizeRange { from: *from, to: from + width },
                 share: (u64::from(*share) * u64::from(WHOLE) / u64::from(total)) as u32,
             })

@@ -10,7 +10,7 @@ use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use serde::{Deserialize, Serialize};
 
-use crate::measure::latency::Packed;
+use crate::measure::latency::PackedLatencies;
 use crate::result::{Counters, Failure, WrittenRecords};
 use crate::server::running::Made;
 use crate::workload::elapsed::Elapsed;
@@ -112,7 +112,7 @@ pub struct ClientResults {
 /// The measurements of a kind of operation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OperationMeasurements {
-    pub(crate) latencies: Packed,
+    pub(crate) latencies: PackedLatencies,
     /// Failed operations.
     pub errors: u64,
     /// Value bytes written or read.

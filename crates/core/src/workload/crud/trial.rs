@@ -6,7 +6,7 @@ use super::parameters::CrudParameters;
 use super::{Crud, Done, Prepared, fleet};
 use crate::cell::Cache;
 use crate::measure::clock::Clock;
-use crate::measure::page_cache::Emptied;
+use crate::measure::page_cache::EmptiedCache;
 use crate::record::Records;
 use crate::record::pool::Pool;
 use crate::result::Measurements;
@@ -91,7 +91,7 @@ fn measure(
         stored,
         written: Some(written),
         cache_emptied_by: cache_emptied_by.map(|emptied| emptied.name().into()),
-        cache_left_warm: cache_emptied_by.and_then(Emptied::left_warm).map(str::to_owned),
+        cache_left_warm: cache_emptied_by.and_then(EmptiedCache::left_warm).map(str::to_owned),
         audit: open.or(anew),
         clients,
         doubts,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::measure::clock::Clock;
-use crate::measure::extents::{self, Lies};
+use crate::measure::extents::{self, FileExtent};
 use crate::record::KEY_BYTES;
 use crate::result::FilePieces;
 use crate::store::Session;
@@ -35,9 +35,9 @@ pub fn pieces(folder: &Path) -> Option<FilePieces> {
 }
 
 /// Adjacent extents are one piece.
-fn counted(all: &[Lies]) -> FilePieces {
+fn counted(all: &[FileExtent]) -> FilePieces {
     let mut pieces = FilePieces::default();
-    let mut before: Option<&Lies> = None;
+    let mut before: Option<&FileExtent> = None;
     for lies in all {
         let same_file = before.is_some_and(|before| before.path == lies.path);
         pieces.files += u64::from(!same_file);
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn extents_that_lie_side_by_side_are_one_piece() {
-        let lies = |path: &str, from: u64, at: u64, bytes: u64| Lies { path: path.into(), from, at, bytes };
+        let lies = |path: &str, from: u64, at: u64, bytes: u64| FileExtent { path: path.into(), from, at, bytes };
         let whole = [lies("a", 0, 4096, 4096), lies("a", 4096, 8192, 4096), lies("b", 0, 12_288, 100)];
         assert_eq!(counted(&whole), FilePieces { files: 2, pieces: 2 });
         let torn = [lies("a", 0, 4096, 4096), lies("a", 4096, 40_960, 4096), lies("a", 8192, 8192, 4096)];

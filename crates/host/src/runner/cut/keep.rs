@@ -8,7 +8,7 @@ use storebench_disk::cut::{Cut, Piece};
 use super::draw::Drawn;
 use super::{Check, Scene};
 use crate::kept;
-use crate::place::image::{Lies, Template, Traced};
+use crate::place::image::{FileExtent, Template, Traced};
 use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
 use storebench_core::result::{StateFinding, KeptState, MissingPiece, ByteOwner};
@@ -70,7 +70,7 @@ impl Check<'_> {
     }
 
     /// Where the store's files are on the disk in a state; empty if it can't be mounted.
-    fn files(&self, stage: &mut Stage<'_>, scene: Scene<'_>, cut: Cut) -> Result<Vec<Lies>> {
+    fn files(&self, stage: &mut Stage<'_>, scene: Scene<'_>, cut: Cut) -> Result<Vec<FileExtent>> {
         let mut inner = stage.inner();
         let state = self.state(&mut inner, &cut)?;
         let files =

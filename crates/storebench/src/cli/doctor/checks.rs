@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use storebench_core::axis::file_system::kind::{KINDS, WITHOUT_ROOT};
 use storebench_core::cell::Background;
 use storebench_core::error::{Error, Result};
-use storebench_core::measure::limit::Reach;
+use storebench_core::measure::limit::LimitSupport;
 use storebench_core::measure::probe::Probe;
 use storebench_core::measure::{cgroup, environment};
 use storebench_core::result::{StorageBacking, Environment, LimitKind, LocationInfo};
@@ -29,7 +29,7 @@ pub struct Here<'a> {
     environment: Environment,
     place: LocationInfo,
     probe: Probe,
-    reach: Reach,
+    reach: LimitSupport,
     /// Whether trials can have separate cgroups, or why not.
     cgroups: std::result::Result<(), String>,
     is_root: bool,
@@ -43,7 +43,7 @@ impl<'a> Here<'a> {
     pub fn look(stores: &'a [StoreDef], directory: &Path) -> Result<Here<'a>> {
         let mut work = WorkFolder::create(directory)?;
         let probe = work.probe()?;
-        let cgroups = cgroup::Home::find(|home| work.stage().group(home).map(drop)).map(drop);
+        let cgroups = cgroup::CgroupParent::find(|home| work.stage().group(home).map(drop)).map(drop);
         Ok(Here {
             stores,
             directory: directory.to_path_buf(),
@@ -53,7 +53,7 @@ impl<'a> Here<'a> {
                 ..environment::place("here", directory).map_err(Error::io("looking at", directory))?
             },
             probe,
-            reach: Reach::here(),
+            reach: LimitSupport::here(),
             cgroups,
             is_root: rustix::process::geteuid().is_root(),
         })

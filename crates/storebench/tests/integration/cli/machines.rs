@@ -3,7 +3,7 @@
 use std::fs;
 
 use storebench_core::error::Exit;
-use storebench_core::measure::limit::Reach;
+use storebench_core::measure::limit::LimitSupport;
 use storebench_core::result::{LimitKind, MachineReport, Outcome, TrialResult};
 use storebench_core::store::{Kind, StoreDef};
 
@@ -14,7 +14,7 @@ const PLAN: &str = include_str!("../cases/limited.toml");
 /// Whether memory and processor time can be limited here; said if not.
 pub(crate) fn can_limit(what: &str) -> bool {
     let limits = [(LimitKind::Memory, 64 << 20), (LimitKind::Share, 500_000)].into();
-    let held = Reach::here().decide(&limits, &[], Err("not looked at"));
+    let held = LimitSupport::here().decide(&limits, &[], Err("not looked at"));
     held.inspect_err(|why| skipped(what, why)).is_ok()
 }
 
