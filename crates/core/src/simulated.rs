@@ -26,7 +26,7 @@ const MOUNTED: &str = "mounted";
 
 /// A simulated disk by its name, with its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OnDisk {
+pub struct SimulatedDisk {
     /// Its name in cells.
     pub name: String,
     /// Its parameters.
@@ -36,12 +36,12 @@ pub struct OnDisk {
     pub estimates: BTreeMap<String, Disk>,
 }
 
-impl OnDisk {
+impl SimulatedDisk {
     /// One that answers at once.
-    pub fn that_takes_no_time(name: &str) -> OnDisk {
+    pub fn that_takes_no_time(name: &str) -> SimulatedDisk {
         let nothing = Fixed { read_us: 0.0, write_us: 0.0, flush_us: 0.0, at_once: None };
         let disk = Box::new(Disk { fixed: Some(nothing), ..Disk::default() });
-        OnDisk { name: name.into(), disk, estimates: BTreeMap::new() }
+        SimulatedDisk { name: name.into(), disk, estimates: BTreeMap::new() }
     }
 
     /// The time of a small write and a flush, one after the other, in nanoseconds.
@@ -52,15 +52,15 @@ impl OnDisk {
 
 /// A disk that is served. Dropping it ends the server.
 #[derive(Debug)]
-pub struct Served {
+pub struct ServedDisk {
     server: Child,
 }
 
 /// The orders for the disk of one trial.
 #[derive(Debug, Clone, Copy)]
-pub struct Serving<'a> {
+pub struct DiskService<'a> {
     /// The disk.
-    pub disk: &'a OnDisk,
+    pub disk: &'a SimulatedDisk,
     /// The seed of what is random in it.
     pub seed: u64,
     /// Where the file system has its journal; nowhere where that is not known.
@@ -70,12 +70,12 @@ pub struct Serving<'a> {
     /// Whether it is the copy.
     pub in_memory: bool,
     /// The traces that it leaves, or follows.
-    pub traced: Traced<'a>,
+    pub traced: TracePart<'a>,
 }
 
 /// The part that a disk has in a cut check.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Traced<'a> {
+pub struct TracePart<'a> {
     /// It begins as a power cut left the disk whose log the first is; the other holds the state, as JSON.
     pub cut: Option<(&'a Path, &'a Path)>,
     /// It logs all that is asked of it, in this file.
@@ -84,17 +84,17 @@ pub struct Traced<'a> {
     pub fault: Option<Fault>,
 }
 
-impl<'a> Traced<'a> {
+impl<'a> TracePart<'a> {
     /// As a power cut left it.
-    pub fn is_cut(log: &'a Path, state: &'a Path) -> Traced<'a> {
-        Traced { cut: Some((log, state)), ..Traced::default() }
+    pub fn is_cut(log: &'a Path, state: &'a Path) -> TracePart<'a> {
+        TracePart { cut: Some((log, state)), ..TracePart::default() }
     }
 }
 
-impl Served {
+impl ServedDisk {
     /// Starts a disk's server, and waits until the disk is mounted in the empty folder `at`.
-    pub fn start(serving: Serving<'_>, at: &Path) -> io::Result<Served> {
-        let Serving { disk: OnDisk { name, disk, estimates }, seed, journal, image, in_memory, traced } =
+    pub fn start(serving: DiskService<'_>, at: &Path) -> io::Result<ServedDisk> {
+        let DiskService { disk: SimulatedDisk { name, disk, estimates }, seed, journal, image, in_memory, traced } =
             serving;
         let order = Order {
             disk: (**disk).clone(),
@@ -116,7 +116,7 @@ impl Served {
         let mut command = Command::new(lifeline::this_program()?);
         command.arg0(lifeline::NAME).args(words).process_group(0);
         command.stdin(image.try_clone()?).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut served = Served { server: command.spawn()? };
+        let mut served = ServedDisk { server: command.spawn()? };
         let said = served.server.stdout.take().map(BufReader::new).and_then(|out| out.lines().next());
         match said.transpose()? {
             Some(line) if line == MOUNTED => Ok(served),
@@ -131,7 +131,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for ServedDisk {
     fn drop(&mut self) {
         // It ends by itself once nothing is mounted any more.
         let _ = lifeline::end_group(&self.server);

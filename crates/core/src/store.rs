@@ -25,15 +25,15 @@ use serde::{Deserialize, Serialize};
 
 pub use self::build::StoreBuild;
 pub use self::capabilities::{Batch, Capabilities, Threads};
-pub use self::caution::{Aging, Caution};
+pub use self::caution::{AgingRisk, Caution};
 pub use self::danger::{Danger, Loss};
 pub use self::error::{Result, StoreError};
 pub use self::evidence::{Evidence, numbers};
-pub use self::given::{Given, expect_taken, hold_to_tier};
+pub use self::given::{GivenSettings, expect_taken, hold_to_tier};
 pub use self::guarantee::Guarantee;
 pub use self::library::Library;
 pub use self::setting::{NODES, ROUND_TRIP, Setting, SettingDef, SettingSource, Unit};
-pub use self::share::Share;
+pub use self::share::MemoryShare;
 use self::sql::SqlSession;
 pub use self::upkeep::Upkeep;
 use crate::server;
@@ -84,9 +84,9 @@ impl<'a> OpenOptions<'a> {
 }
 
 /// A reader that is held: it ends when it is dropped.
-pub trait Held {}
+pub trait HeldReader {}
 
-impl<T> Held for T {}
+impl<T> HeldReader for T {}
 
 /// An open store. Dropping it closes it, as far as possible; [`Store::close`] says whether that worked.
 pub trait Store: Send + Sync {
@@ -157,7 +157,7 @@ pub trait Store: Send + Sync {
 
     /// Begins to read like a long report or a backup: until the result is dropped, it sees the records as they are now, whatever
     /// is written. `None` if the engine has no such reader, or would block writers.
-    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+    fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
         Ok(None)
     }
 
@@ -265,7 +265,7 @@ pub trait Transaction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::VariantNames)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
-pub enum Kind {
+pub enum StoreKind {
     /// A library that runs inside the application.
     Engine,
     /// Plain files in folders.
@@ -276,11 +276,11 @@ pub enum Kind {
     Harness,
 }
 
-words!(Kind);
+words!(StoreKind);
 
 /// One guarantee that a store offers, and how.
 #[derive(Debug, Clone, Copy)]
-pub struct Offer {
+pub struct GuaranteeOffer {
     /// The tier.
     pub guarantee: Guarantee,
     /// The engine's settings that give it, in the engine's own words.
@@ -292,19 +292,19 @@ pub struct Offer {
     pub dangers: &'static [Danger],
 }
 
-impl Offer {
+impl GuaranteeOffer {
     /// An offer of a store that replaces values whole.
-    pub const fn whole(guarantee: Guarantee, settings: &'static str, dangers: &'static [Danger]) -> Offer {
-        Offer { guarantee, settings, atomic_replace: true, dangers }
+    pub const fn whole(guarantee: Guarantee, settings: &'static str, dangers: &'static [Danger]) -> GuaranteeOffer {
+        GuaranteeOffer { guarantee, settings, atomic_replace: true, dangers }
     }
 
     /// An offer of a store that can leave a replaced value torn.
-    pub const fn tearing(guarantee: Guarantee, settings: &'static str, dangers: &'static [Danger]) -> Offer {
-        Offer { atomic_replace: false, ..Offer::whole(guarantee, settings, dangers) }
+    pub const fn tearing(guarantee: Guarantee, settings: &'static str, dangers: &'static [Danger]) -> GuaranteeOffer {
+        GuaranteeOffer { atomic_replace: false, ..GuaranteeOffer::whole(guarantee, settings, dangers) }
     }
 }
 
-impl Offer {
+impl GuaranteeOffer {
     /// The damage that accidents can do with these settings, as read back.
     pub fn danger(&self, settings: &[Setting]) -> Option<&'static Danger> {
         self.dangers.iter().find(|danger| danger.holds(settings))
@@ -318,7 +318,7 @@ pub type OpenFn = &'static (dyn Fn(&OpenOptions<'_>) -> Result<Box<dyn Store>> +
 #[derive(Debug)]
 pub struct ServerDef {
     /// How the one who cleans up recognises its processes, and what they leave.
-    pub known: server::Known,
+    pub known: server::ServerKind,
     /// What this machine lacks to run it, and what to install; `None` if it has all.
     pub lacks: fn() -> Option<String>,
     /// Makes the files of a new server in the store's folder, as an administrator would do once, unmeasured. Existing files stay,
@@ -344,7 +344,7 @@ pub struct StoreDef {
     /// Its name in plans, on the command line and in results: lower case, with hyphens.
     pub name: &'static str,
     /// The kind of thing that it is.
-    pub kind: Kind,
+    pub kind: StoreKind,
     /// A description of it, in half a line.
     pub summary: &'static str,
     /// Facts that no benchmark sees, in half a line: its files, how it is backed up, whether processes can share it. May be empty.
@@ -356,7 +356,7 @@ pub struct StoreDef {
     /// The abilities that it has.
     pub capabilities: Capabilities,
     /// The guarantees it offers, weakest first.
-    pub offers: &'static [Offer],
+    pub offers: &'static [GuaranteeOffer],
     /// The tier that it gives as shipped.
     pub shipped: Guarantee,
     /// The settings that a user may give.
@@ -379,7 +379,7 @@ impl StoreDef {
     /// An empty entry, from which entries of the table differ.
     pub const DEFAULT: StoreDef = StoreDef {
         name: "",
-        kind: Kind::Engine,
+        kind: StoreKind::Engine,
         summary: "",
         practice: "",
         cautions: &[],
@@ -410,7 +410,7 @@ impl StoreDef {
     /// An entry for a store that this build does not have: `why` says what to do about it.
     pub const fn not_built(
         name: &'static str,
-        kind: Kind,
+        kind: StoreKind,
         summary: &'static str,
         why: &'static str,
     ) -> StoreDef {
@@ -426,7 +426,7 @@ impl StoreDef {
     }
 
     /// The store's offer for one tier.
-    pub fn offer(&self, tier: Guarantee) -> Option<&Offer> {
+    pub fn offer(&self, tier: Guarantee) -> Option<&GuaranteeOffer> {
         self.offers.iter().find(|offer| offer.guarantee == tier)
     }
 
@@ -451,7 +451,7 @@ impl StoreDef {
 
     /// Whether studies run it by default. Servers do other work than libraries, and are asked for by name.
     pub fn runs_by_default(&self) -> bool {
-        matches!(self.kind, Kind::Engine | Kind::Folder) && self.open.is_ok()
+        matches!(self.kind, StoreKind::Engine | StoreKind::Folder) && self.open.is_ok()
     }
 
     /// A sentence that says what this machine lacks to run it, and what to install.
@@ -465,7 +465,7 @@ impl StoreDef {
     }
 
     /// The settings that have a share, each with its own.
-    pub fn shares(&self) -> impl Iterator<Item = (&'static str, Share)> {
+    pub fn shares(&self) -> impl Iterator<Item = (&'static str, MemoryShare)> {
         self.settings.iter().filter_map(|setting| Some((setting.name, setting.share?)))
     }
 
@@ -474,7 +474,7 @@ impl StoreDef {
         let value = |given: &BTreeMap<String, String>, name: &str| {
             given.get(name).cloned().or_else(|| Some(self.setting(name)?.default.to_owned()))
         };
-        let is_taken = |given: &BTreeMap<String, String>, share: &Share| {
+        let is_taken = |given: &BTreeMap<String, String>, share: &MemoryShare| {
             share.only_with.is_none_or(|(name, wanted)| value(given, name).as_deref() == Some(wanted))
         };
         for (name, share) in self.shares().filter(|(_, share)| is_taken(given, share)).collect::<Vec<_>>() {
@@ -490,8 +490,8 @@ pub fn make_servers_known(stores: &[StoreDef]) {
 }
 
 /// The kind of the store of this name; one that is not in the table counts as an engine, as most are.
-pub fn kind(stores: &[StoreDef], name: &str) -> Kind {
-    stores.iter().find(|store| store.name == name).map_or(Kind::Engine, |store| store.kind)
+pub fn kind(stores: &[StoreDef], name: &str) -> StoreKind {
+    stores.iter().find(|store| store.name == name).map_or(StoreKind::Engine, |store| store.kind)
 }
 
 impl fmt::Debug for StoreDef {

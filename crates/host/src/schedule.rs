@@ -270,7 +270,7 @@ mod tests {
     use crate::plan;
     use std::collections::HashSet;
     use storebench_core::cell::{Cache, Rate};
-    use storebench_core::store::Kind;
+    use storebench_core::store::StoreKind;
     use storebench_core::stores::{FLAT_FOLDER, MEMORY, NULL, ONE_FILE};
 
     fn plan() -> Plan {
@@ -347,7 +347,7 @@ mod tests {
         let mut plan = plan();
         plan.axes.set(Axis::STORE, ["flat-folder", "engine", "memory"].map(Value::word));
         plan.axes.set(Axis::GUARANTEE, [GuaranteeChoice::Default]);
-        let engine = StoreDef { name: "engine", kind: Kind::Engine, ..ONE_FILE };
+        let engine = StoreDef { name: "engine", kind: StoreKind::Engine, ..ONE_FILE };
         let stores = [FLAT_FOLDER, engine, MEMORY];
         let room = |plan: &Plan, store: &str| {
             let (cells, _) = super::cells(plan, &stores, &rooms(u64::MAX), &|_| None).unwrap();
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn at_least_a_guarantee_is_asked_for_where_a_plan_says_so() {
-        let offer = |guarantee| storebench_core::store::Offer { guarantee, ..NULL.offers[0] };
+        let offer = |guarantee| storebench_core::store::GuaranteeOffer { guarantee, ..NULL.offers[0] };
         let power: &'static [_] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
         let process: &'static [_] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Process)]));
         let stores = [StoreDef { offers: power, ..MEMORY }, StoreDef { offers: process, ..NULL }];
@@ -438,8 +438,8 @@ mod tests {
 
     #[test]
     fn caches_have_a_share_of_a_limit_alone_and_a_setting_that_is_given_stays() {
-        use storebench_core::store::{SettingDef, Share};
-        const CACHE: SettingDef = SettingDef::new("cache", "", "", "").share(Share::one_in(4, "", ""));
+        use storebench_core::store::{SettingDef, MemoryShare};
+        const CACHE: SettingDef = SettingDef::new("cache", "", "", "").share(MemoryShare::one_in(4, "", ""));
         let store = StoreDef { settings: &[CACHE], ..NULL };
         let mut plan = plan();
         for axis in [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA] {

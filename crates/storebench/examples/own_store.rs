@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, Store,
+    Batch, Capabilities, Danger, Guarantee, StoreKind, GuaranteeOffer, OpenOptions, Result, Session, Setting, Store,
     StoreDef, StoreError, Threads,
 };
 use storebench_core::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
 /// The entry in the table of stores: what it is, what it can do, what it promises.
 const APPEND_LOG: StoreDef = StoreDef {
     name: "append-log",
-    kind: Kind::Engine,
+    kind: StoreKind::Engine,
     summary: "one file that is only appended to, and a map in memory",
     practice: "one file; one process at a time",
     version: &|| env!("CARGO_PKG_VERSION").into(),
@@ -35,8 +35,8 @@ const APPEND_LOG: StoreDef = StoreDef {
     },
     // Not `none`: what was written always survives the process. Entries carry a checksum, so a part of one is no entry.
     offers: &[
-        Offer::whole(Guarantee::Process, "write", Danger::NEWEST),
-        Offer::whole(Guarantee::Power, "write, fdatasync", Danger::NOTHING),
+        GuaranteeOffer::whole(Guarantee::Process, "write", Danger::NEWEST),
+        GuaranteeOffer::whole(Guarantee::Power, "write, fdatasync", Danger::NOTHING),
     ],
     shipped: Guarantee::Process,
     // A template of the code that opens it, for `storebench advise`.

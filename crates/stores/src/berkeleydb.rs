@@ -22,7 +22,7 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
+    Batch, Capabilities, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session, Setting, Store,
     StoreBuild, StoreDef, StoreError, Upkeep,
 };
 
@@ -30,11 +30,11 @@ use self::config::{Config, SETTINGS};
 use self::session::BerkeleySession;
 use super::linked::linked;
 use super::one_session::{OneSession, Turn};
-use super::support::{Given, sync_path};
+use super::support::{GivenSettings, sync_path};
 
 pub const BERKELEYDB: StoreDef = StoreDef {
     name: "berkeleydb",
-    kind: Kind::Engine,
+    kind: StoreKind::Engine,
     summary: "B-tree, with or without transactions",
     practice: "a file, and logs next to it; it can be backed up while open; several processes can share an environment",
     version: &version,
@@ -48,7 +48,7 @@ pub const BERKELEYDB: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer {
+        GuaranteeOffer {
             guarantee: Guarantee::None,
             settings: "no environment, no log: pages are written when the cache is full or the database is closed",
             atomic_replace: false,
@@ -60,13 +60,13 @@ pub const BERKELEYDB: StoreDef = StoreDef {
                 Danger::of(Loss::Whole, Loss::Whole, "there is no log"),
             ],
         },
-        Offer::whole(
+        GuaranteeOffer::whole(
             Guarantee::Process,
             "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, DB_TXN_WRITE_NOSYNC",
             UNSYNCED,
         ),
         // As `default` without a setting: a page of 4 KiB, which a disk can tear.
-        Offer::whole(Guarantee::Power, "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, pagesize=512", SYNCED),
+        GuaranteeOffer::whole(Guarantee::Power, "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, pagesize=512", SYNCED),
     ],
     shipped: Guarantee::None,
     settings: SETTINGS,
@@ -139,7 +139,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         (Guarantee::Power | Guarantee::Node, _) => ffi::LOG_SYNCED,
     };
     let mut config =
-        Config::new(&Given::new(options, SETTINGS)?, options.cache_bytes, mode >= ffi::LOG_KEPT)?;
+        Config::new(&GivenSettings::new(options, SETTINGS)?, options.cache_bytes, mode >= ffi::LOG_KEPT)?;
     if options.guarantee == Some(Guarantee::Power) && config.pagesize == 0 {
         config.pagesize = UNTORN;
     }

@@ -8,7 +8,7 @@ mod members;
 mod messages;
 mod session;
 
-use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, Kind, Offer, StoreDef, Threads};
+use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, StoreKind, GuaranteeOffer, StoreDef, Threads};
 
 use self::kind::EtcdServer;
 use self::session::MAX_KEY_BYTES;
@@ -16,7 +16,7 @@ use super::support::server::{Server, open};
 
 pub const ETCD: StoreDef = StoreDef {
     name: "etcd",
-    kind: Kind::Server,
+    kind: StoreKind::Server,
     summary: "etcd, a private server for each trial, or a cluster of three",
     practice: "a server for what a cluster must agree on, mostly three or five machines; it keeps former values until a compaction",
     version: &|| EtcdServer::programs().version(),
@@ -29,8 +29,8 @@ pub const ETCD: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer::whole(Guarantee::Power, "as shipped: each write is synced in the log", Danger::NOTHING),
-        Offer::whole(
+        GuaranteeOffer::whole(Guarantee::Power, "as shipped: each write is synced in the log", Danger::NOTHING),
+        GuaranteeOffer::whole(
             Guarantee::Node,
             "nodes=3: two of three servers have synced each write",
             Danger::NOTHING,

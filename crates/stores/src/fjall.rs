@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fjall::{AbstractTree, Database, Keyspace, OptimisticTxDatabase, PersistMode};
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
+    Batch, Capabilities, Danger, Guarantee, HeldReader, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session, Setting,
     Store, StoreBuild, StoreDef, StoreError, Threads, TransactionBody, Upkeep,
 };
 
@@ -17,7 +17,7 @@ use super::support::hold_to_tier;
 
 pub const FJALL: StoreDef = StoreDef {
     name: "fjall",
-    kind: Kind::Engine,
+    kind: StoreKind::Engine,
     summary: "log-structured merge tree, in Rust",
     practice: "a folder of files; back it up while it is closed; one process at a time",
     // It has no call that says its version: this is what Cargo resolved when the program was built.
@@ -36,14 +36,14 @@ pub const FJALL: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer {
+        GuaranteeOffer {
             guarantee: Guarantee::None,
             settings: "manual_journal_persist=true",
             atomic_replace: true,
             dangers: &[Danger::of(Loss::Newest, Loss::ByHand, "its journal must be cut")],
         },
-        Offer::whole(Guarantee::Process, "PersistMode::Buffer on each write, as shipped", JOURNAL),
-        Offer::whole(Guarantee::Power, "PersistMode::SyncData on each write", SYNCED_JOURNAL),
+        GuaranteeOffer::whole(Guarantee::Process, "PersistMode::Buffer on each write, as shipped", JOURNAL),
+        GuaranteeOffer::whole(Guarantee::Power, "PersistMode::SyncData on each write", SYNCED_JOURNAL),
     ],
     shipped: Guarantee::Process,
     settings: plan::SETTINGS,
@@ -132,7 +132,7 @@ impl Store for Fjall {
         Ok(self.keyspace.len().map_err(StoreError::engine)? as u64)
     }
 
-    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+    fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
         Ok(Some(Box::new(self.database.snapshot())))
     }
 

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::ptr;
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, Held, Kind, Offer, OpenOptions, Result, Session, Setting, Store,
+    Capabilities, Danger, Guarantee, HeldReader, StoreKind, GuaranteeOffer, OpenOptions, Result, Session, Setting, Store,
     StoreBuild, StoreDef, StoreError, Upkeep,
 };
 
@@ -22,7 +22,7 @@ use super::owned::Owned;
 
 pub const LEVELDB: StoreDef = StoreDef {
     name: "leveldb",
-    kind: Kind::Engine,
+    kind: StoreKind::Engine,
     summary: "log-structured merge tree",
     practice: "a folder of files; back it up while it is closed; one process at a time",
     version: &version,
@@ -34,8 +34,8 @@ pub const LEVELDB: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer::whole(Guarantee::Process, "WriteOptions.sync=false", Danger::HOLES),
-        Offer::whole(Guarantee::Power, "WriteOptions.sync=true", Danger::NOTHING),
+        GuaranteeOffer::whole(Guarantee::Process, "WriteOptions.sync=false", Danger::HOLES),
+        GuaranteeOffer::whole(Guarantee::Power, "WriteOptions.sync=true", Danger::NOTHING),
     ],
     shipped: Guarantee::Process,
     settings: SETTINGS,
@@ -189,7 +189,7 @@ impl Store for LevelDb {
     }
 
     /// An iterator keeps all that it may still show, and its files.
-    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+    fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
         // SAFETY: both are ours to free; the iterator, which goes first, has the options from here on.
         unsafe {
             let read = Owned::new(ffi::leveldb_readoptions_create(), ffi::leveldb_readoptions_destroy)?;

@@ -12,22 +12,22 @@ use std::fs;
 use std::path::Path;
 
 use storebench_core::store::{
-    Aging, Batch, Capabilities, Caution, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result,
+    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, HeldReader, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result,
     Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use self::library::{Mdbx, Sizes, max_key_bytes};
 use super::linked::linked;
 use super::mapped::{self, Environment};
-use super::support::{Given, expect_taken, hold_to_tier, sync_path};
+use super::support::{GivenSettings, expect_taken, hold_to_tier, sync_path};
 
 pub const LIBMDBX: StoreDef = StoreDef {
     name: "libmdbx",
-    kind: Kind::Engine,
+    kind: StoreKind::Engine,
     summary: "memory-mapped B+tree, copy on write, from LMDB",
     practice: "one file and a lock; it can be backed up while open, but long readers and backups make it grow; several processes can use it",
     cautions: &[Caution {
-        of: Aging::Readers,
+        of: AgingRisk::Readers,
         says: "while they stay open, read transactions prevent the reuse of pages that newer write transactions have freed, so that the database can grow quickly",
         source: "mdbx.h, MDBX_hsr_func",
     }],
@@ -47,8 +47,8 @@ pub const LIBMDBX: StoreDef = StoreDef {
     },
     // No `none`: every commit reaches the operating system.
     offers: &[
-        Offer::whole(Guarantee::Process, "MDBX_SAFE_NOSYNC", UNSYNCED),
-        Offer::whole(Guarantee::Power, "MDBX_SYNC_DURABLE, as shipped", Danger::NOTHING),
+        GuaranteeOffer::whole(Guarantee::Process, "MDBX_SAFE_NOSYNC", UNSYNCED),
+        GuaranteeOffer::whole(Guarantee::Power, "MDBX_SYNC_DURABLE, as shipped", Danger::NOTHING),
     ],
     shipped: Guarantee::Power,
     settings: SETTINGS,
@@ -205,7 +205,7 @@ fn largest(page: isize) -> isize {
 const MAX_READERS: u64 = 61;
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let given = Given::new(options, SETTINGS)?;
+    let given = GivenSettings::new(options, SETTINGS)?;
     let size = |name: &str, default: isize| -> Result<isize> {
         let bytes = given.parse(name, "a number of bytes")?.unwrap_or(default);
         if bytes == 0 || bytes < -1 { Err(given.refuse(name, "a number of bytes")) } else { Ok(bytes) }
@@ -261,7 +261,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     Ok(Box::new(Libmdbx { environment, guarantee }))
 }
 
-fn sync_mode(options: &OpenOptions<'_>, given: &Given<'_>) -> Result<c_uint> {
+fn sync_mode(options: &OpenOptions<'_>, given: &GivenSettings<'_>) -> Result<c_uint> {
     let Some(text) = given.text("sync_mode") else {
         return Ok(if options.guarantee == Some(Guarantee::Process) { ffi::MDBX_SAFE_NOSYNC } else { 0 });
     };
@@ -302,7 +302,7 @@ impl Store for Libmdbx {
         Ok(Some("MDBX_CP_COMPACT"))
     }
 
-    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+    fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
         Ok(Some(Box::new(self.environment.hold()?)))
     }
 

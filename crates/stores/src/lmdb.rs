@@ -8,27 +8,27 @@ use std::path::Path;
 
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
-    Aging, Batch, Capabilities, Caution, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result,
+    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, HeldReader, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result,
     Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
 use super::compiled;
 use super::mapped::{self, Environment};
-use super::support::{Given, expect_taken, hold_to_tier, sync_path};
+use super::support::{GivenSettings, expect_taken, hold_to_tier, sync_path};
 
 pub const LMDB: StoreDef = StoreDef {
     name: "lmdb",
-    kind: Kind::Engine,
+    kind: StoreKind::Engine,
     summary: "memory-mapped B+tree, copy on write",
     practice: "one file and a lock; it can be backed up while open, but long readers and backups make it grow for good; several processes can use it",
     cautions: &[
         Caution {
-            of: Aging::Space,
+            of: AgingRisk::Space,
             says: "once a page has been used, the file never shrinks below it",
             source: "H. B. Furuseth and H. Chu, OpenLDAP ITS#7651",
         },
         Caution {
-            of: Aging::Readers,
+            of: AgingRisk::Readers,
             says: "avoid transactions that live long: read transactions prevent the reuse of freed pages, so that the database can grow quickly",
             source: "lmdb.h, Caveats",
         },
@@ -49,8 +49,8 @@ pub const LMDB: StoreDef = StoreDef {
     },
     // No `none`: every commit reaches the operating system, so nothing that LMDB can be set to survives less than that.
     offers: &[
-        Offer::whole(Guarantee::Process, "MDB_NOSYNC", UNSYNCED),
-        Offer::whole(Guarantee::Power, "no flags: each commit is synced", Danger::NOTHING),
+        GuaranteeOffer::whole(Guarantee::Process, "MDB_NOSYNC", UNSYNCED),
+        GuaranteeOffer::whole(Guarantee::Power, "no flags: each commit is synced", Danger::NOTHING),
     ],
     shipped: Guarantee::Power,
     settings: SETTINGS,
@@ -152,7 +152,7 @@ const MAP_SIZE: usize = (if usize::BITS >= 64 { 1_u64 << 40 } else { 1 << 30 }) 
 const MAX_READERS: c_uint = 126;
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let given = Given::new(options, SETTINGS)?;
+    let given = GivenSettings::new(options, SETTINGS)?;
     let map_size = given.parse("map_size", "a number of bytes")?.unwrap_or(MAP_SIZE);
     let sessions = c_uint::try_from(options.sessions).unwrap_or(c_uint::MAX);
     let max_readers = given.parse("max_readers", "a number")?.unwrap_or(MAX_READERS.max(sessions));
@@ -221,7 +221,7 @@ impl Store for Lmdb {
         Ok(Some("MDB_CP_COMPACT"))
     }
 
-    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+    fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
         Ok(Some(Box::new(self.environment.hold()?)))
     }
 

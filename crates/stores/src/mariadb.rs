@@ -8,14 +8,14 @@ mod password;
 mod settle;
 mod wire;
 
-use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, StoreDef, Threads};
+use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, StoreDef, Threads};
 
 use self::dialect::Mysql;
 use super::support::server::{Server, open};
 
 pub const MARIADB: StoreDef = StoreDef {
     name: "mariadb",
-    kind: Kind::Server,
+    kind: StoreKind::Server,
     summary: "MariaDB with InnoDB or MyRocks, a private server for each trial",
     practice: "a server next to the application; many processes, languages and machines can use it; needs care",
     version: &|| Mysql::programs().version(),
@@ -31,17 +31,17 @@ pub const MARIADB: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer::whole(
+        GuaranteeOffer::whole(
             Guarantee::None,
             "innodb_flush_log_at_trx_commit=0, or rocksdb_flush_log_at_trx_commit=0",
             LATE,
         ),
-        Offer::whole(
+        GuaranteeOffer::whole(
             Guarantee::Process,
             "innodb_flush_log_at_trx_commit=2, or rocksdb_flush_log_at_trx_commit=2 and rocksdb_manual_wal_flush=OFF",
             UNSYNCED,
         ),
-        Offer::whole(
+        GuaranteeOffer::whole(
             Guarantee::Power,
             "innodb_flush_log_at_trx_commit=1, or rocksdb_flush_log_at_trx_commit=1",
             Danger::NOTHING,

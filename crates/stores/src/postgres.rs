@@ -7,7 +7,7 @@ mod password;
 mod wire;
 
 use storebench_core::store::{
-    Aging, Batch, Capabilities, Caution, Danger, Guarantee, Kind, Loss, Offer, StoreDef, Threads,
+    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, StoreDef, Threads,
 };
 
 use self::dialect::Postgresql;
@@ -15,17 +15,17 @@ use super::support::server::{Server, open};
 
 pub const POSTGRES: StoreDef = StoreDef {
     name: "postgres",
-    kind: Kind::Server,
+    kind: StoreKind::Server,
     summary: "PostgreSQL, a private server for each trial",
     practice: "a server next to the application; many processes, languages and machines can use it; needs care",
     cautions: &[
         Caution {
-            of: Aging::Space,
+            of: AgingRisk::Space,
             says: "plain VACUUM, in most cases, keeps the space for the same table and does not return it to the system; VACUUM FULL does",
             source: "postgresql.org/docs/current/sql-vacuum.html",
         },
         Caution {
-            of: Aging::Readers,
+            of: AgingRisk::Readers,
             says: "versions of rows stay as long as they can be visible to another transaction",
             source: "postgresql.org/docs/current/routine-vacuuming.html",
         },
@@ -44,9 +44,9 @@ pub const POSTGRES: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer::whole(Guarantee::None, "fsync=off, synchronous_commit=off, full_page_writes=off", LATE),
-        Offer::whole(Guarantee::Process, "fsync=off, synchronous_commit=on, full_page_writes=off", UNSYNCED),
-        Offer::whole(
+        GuaranteeOffer::whole(Guarantee::None, "fsync=off, synchronous_commit=off, full_page_writes=off", LATE),
+        GuaranteeOffer::whole(Guarantee::Process, "fsync=off, synchronous_commit=on, full_page_writes=off", UNSYNCED),
+        GuaranteeOffer::whole(
             Guarantee::Power,
             "fsync=on, synchronous_commit=on, full_page_writes=on",
             Danger::NOTHING,

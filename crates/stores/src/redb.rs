@@ -5,16 +5,16 @@ use redb::{
     StorageError, Table, TableDefinition,
 };
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    SettingDef, Share, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, TransactionBody,
+    Batch, Capabilities, Danger, Guarantee, HeldReader, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session, Setting,
+    SettingDef, MemoryShare, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, TransactionBody,
 };
 
 use super::compiled;
-use super::support::{Given, hold_to_tier, sync_path};
+use super::support::{GivenSettings, hold_to_tier, sync_path};
 
 pub const REDB: StoreDef = StoreDef {
     name: "redb",
-    kind: Kind::Engine,
+    kind: StoreKind::Engine,
     summary: "copy-on-write B-trees in one file, in Rust",
     practice: "one file; back it up while it is closed; one process at a time",
     // It has no call that says its version: this is what Cargo resolved when the program was built.
@@ -33,12 +33,12 @@ pub const REDB: StoreDef = StoreDef {
     },
     // No `process`: a commit either is synced or stays in the process's memory.
     offers: &[
-        Offer::whole(
+        GuaranteeOffer::whole(
             Guarantee::None,
             "Durability::None",
             &[Danger::of(Loss::Newest, Loss::Newest, "all since it was opened")],
         ),
-        Offer::whole(Guarantee::Power, "Durability::Immediate", Danger::NOTHING),
+        GuaranteeOffer::whole(Guarantee::Power, "Durability::Immediate", Danger::NOTHING),
     ],
     shipped: Guarantee::Power,
     settings: SETTINGS,
@@ -56,7 +56,7 @@ const SETTINGS: &[SettingDef] = &[
     SettingDef::new("quick_repair", "true or false", "false", "slower commits, instant repair after a crash"),
     SettingDef::new("cache_size", "a size", "1073741824", "the cache, for reading and writing together")
         .bytes()
-        .share(Share::one_in(
+        .share(MemoryShare::one_in(
             4,
             "no share; the page cache holds its file too",
             "https://docs.rs/redb/4.5.0/redb/struct.Builder.html#method.set_cache_size",
@@ -72,7 +72,7 @@ const FILE: &str = "records.redb";
 const RECORDS: TableDefinition<&[u8], &[u8]> = TableDefinition::new("records");
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let given = Given::new(options, SETTINGS)?;
+    let given = GivenSettings::new(options, SETTINGS)?;
     let durable = match given.text("durability") {
         Some("none") => false,
         Some("immediate") => true,
@@ -168,7 +168,7 @@ impl Store for Redb {
         Ok(Some("compact"))
     }
 
-    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+    fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
         Ok(Some(Box::new(self.database.begin_read().map_err(StoreError::engine)?)))
     }
 

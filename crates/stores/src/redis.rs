@@ -5,7 +5,7 @@ mod config;
 mod kind;
 mod session;
 
-use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, StoreDef, Threads};
+use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, StoreDef, Threads};
 
 use self::client::MAX_KEY_BYTES;
 use self::kind::RedisServer;
@@ -13,7 +13,7 @@ use super::support::server::{Server, open};
 
 pub const REDIS: StoreDef = StoreDef {
     name: "redis",
-    kind: Kind::Server,
+    kind: StoreKind::Server,
     summary: "Redis, a private server for each trial",
     practice: "a server that holds all records in memory; many processes, languages and machines can use it",
     version: &|| RedisServer::programs().version(),
@@ -26,9 +26,9 @@ pub const REDIS: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer::whole(Guarantee::None, "appendonly=no: snapshots now and then", LATE),
-        Offer::whole(Guarantee::Process, "appendonly=yes, appendfsync=no", UNSYNCED),
-        Offer::whole(Guarantee::Power, "appendonly=yes, appendfsync=always", Danger::NOTHING),
+        GuaranteeOffer::whole(Guarantee::None, "appendonly=no: snapshots now and then", LATE),
+        GuaranteeOffer::whole(Guarantee::Process, "appendonly=yes, appendfsync=no", UNSYNCED),
+        GuaranteeOffer::whole(Guarantee::Power, "appendonly=yes, appendfsync=always", Danger::NOTHING),
     ],
     shipped: Guarantee::None,
     settings: config::SETTINGS,

@@ -19,7 +19,7 @@ use std::thread;
 use std::time::Duration;
 
 use storebench_core::store::{
-    Aging, Capabilities, Caution, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result, Session,
+    AgingRisk, Capabilities, Caution, Danger, Guarantee, HeldReader, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session,
     Setting, Store, StoreBuild, StoreDef, StoreError, TransactionBody, Upkeep,
 };
 
@@ -31,15 +31,15 @@ pub use self::library::lacks;
 use self::library::{LIBRARY, Library};
 use self::transaction::Transactions;
 use super::owned::Owned;
-use super::support::Given;
+use super::support::GivenSettings;
 
 pub const ROCKSDB: StoreDef = StoreDef {
     name: "rocksdb",
-    kind: Kind::Engine,
+    kind: StoreKind::Engine,
     summary: "log-structured merge tree",
     practice: "a folder of files; it can be backed up while open; writes wait when flushes or compactions fall behind; one process writes",
     cautions: &[Caution {
-        of: Aging::Waits,
+        of: AgingRisk::Waits,
         says: "writes are slowed down, or stopped, while flushes or compactions can't keep up with them",
         source: "github.com/facebook/rocksdb/wiki/Write-Stalls",
     }],
@@ -55,19 +55,19 @@ pub const ROCKSDB: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer {
+        GuaranteeOffer {
             guarantee: Guarantee::None,
             settings: "WriteOptions.disableWAL=true",
             atomic_replace: true,
             dangers: &[Danger::of(Loss::Newest, Loss::Newest, "all that was not yet flushed")],
         },
-        Offer {
+        GuaranteeOffer {
             guarantee: Guarantee::Process,
             settings: "WriteOptions.sync=false",
             atomic_replace: true,
             dangers: Danger::HOLES,
         },
-        Offer {
+        GuaranteeOffer {
             guarantee: Guarantee::Power,
             settings: "WriteOptions.sync=true",
             atomic_replace: true,
@@ -98,7 +98,7 @@ struct RocksDb {
 }
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let given = Given::new(options, SETTINGS)?;
+    let given = GivenSettings::new(options, SETTINGS)?;
     let config = Config::new(&given, options)?;
     let library = Library::chosen(&given)?;
     let c = &library.c;
@@ -267,7 +267,7 @@ impl Store for RocksDb {
     }
 
     /// An iterator keeps all that it may still show, and its files.
-    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+    fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
         let c = &self.library.c;
         // SAFETY: both are ours to free; the iterator, which goes first, has the options from here on.
         unsafe {

@@ -9,16 +9,16 @@ use std::{io, thread};
 use sled::transaction::{ConflictableTransactionError, TransactionError, TransactionalTree};
 use sled::{Batch as Writes, Config, Db};
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting,
-    SettingDef, Share, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, TransactionBody,
+    Batch, Capabilities, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session, Setting,
+    SettingDef, MemoryShare, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, TransactionBody,
 };
 
 use super::compiled;
-use super::support::{Given, expect_taken, hold_to_tier, sync_path};
+use super::support::{GivenSettings, expect_taken, hold_to_tier, sync_path};
 
 pub const SLED: StoreDef = StoreDef {
     name: "sled",
-    kind: Kind::Engine,
+    kind: StoreKind::Engine,
     summary: "B+tree on a log of pages, in Rust",
     practice: "a folder of files; back it up while it is closed; one process at a time",
     // It has no call that says its version: this is what Cargo resolved when the program was built.
@@ -36,12 +36,12 @@ pub const SLED: StoreDef = StoreDef {
     // No `power`: on Linux flush() does not flush the disk's cache or sync the file's length, and large values are in files that
     // sled never syncs.
     offers: &[
-        Offer::whole(
+        GuaranteeOffer::whole(
             Guarantee::None,
             "flushed every 500 ms, as shipped",
             &[Danger::of(Loss::Newest, Loss::Whole, UNSYNCED)],
         ),
-        Offer::whole(
+        GuaranteeOffer::whole(
             Guarantee::Process,
             "flush() after each write",
             &[Danger::of(Loss::Nothing, Loss::Whole, UNSYNCED)],
@@ -70,7 +70,7 @@ const SETTINGS: &[SettingDef] = &[
     .read_by("the database's own account"),
     SettingDef::new("cache_capacity", "a size from 256 bytes", "1073741824", "the cache of pages")
         .bytes()
-        .share(Share::one_in(
+        .share(MemoryShare::one_in(
             4,
             "no share; the page cache holds its file too",
             "https://docs.rs/sled/0.34.7/sled/struct.Config.html#method.cache_capacity",
@@ -84,7 +84,7 @@ const FLUSH_EVERY_MS: u64 = 500;
 const MOST_LOOKS: u32 = 120;
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let given = Given::new(options, SETTINGS)?;
+    let given = GivenSettings::new(options, SETTINGS)?;
     let flush = given.flag("flush")?.unwrap_or(options.guarantee == Some(Guarantee::Process));
     let tier = if flush { Guarantee::Process } else { Guarantee::None };
     let guarantee = hold_to_tier(options, tier)?;

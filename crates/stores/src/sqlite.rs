@@ -11,7 +11,7 @@ use std::time::UNIX_EPOCH;
 
 use rusqlite::{Connection, OpenFlags};
 use storebench_core::store::{
-    Aging, Batch, Capabilities, Caution, Danger, Guarantee, Held, Kind, Loss, Offer, OpenOptions, Result,
+    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, HeldReader, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result,
     Session, Setting, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
 };
 
@@ -25,17 +25,17 @@ use super::support::{hold_to_tier, sync_path};
 
 pub const SQLITE: StoreDef = StoreDef {
     name: "sqlite",
-    kind: Kind::Engine,
+    kind: StoreKind::Engine,
     summary: "SQL database in one file (B-tree)",
     practice: "one file and its log, which many tools read; it can be backed up while open; removed records leave the file by VACUUM, or auto_vacuum; several processes can use it",
     cautions: &[
         Caution {
-            of: Aging::Space,
+            of: AgingRisk::Space,
             says: "when much is deleted the file keeps the empty pages until VACUUM, unless auto_vacuum is on",
             source: "sqlite.org/lang_vacuum.html",
         },
         Caution {
-            of: Aging::Readers,
+            of: AgingRisk::Readers,
             says: "with a reader that is always active no checkpoint can complete, and the WAL grows without bound",
             source: "sqlite.org/wal.html",
         },
@@ -56,13 +56,13 @@ pub const SQLITE: StoreDef = StoreDef {
     },
     offers: &[
         // The rollback journal lives in the process: a kill while a commit is being written leaves a part of it.
-        Offer::tearing(
+        GuaranteeOffer::tearing(
             Guarantee::None,
             "journal_mode=MEMORY, synchronous=OFF",
             &[Danger::of(Loss::Whole, Loss::Whole, "the rollback journal is in memory alone")],
         ),
-        Offer::whole(Guarantee::Process, "journal_mode=WAL, synchronous=NORMAL", UNSYNCED_OR_NOT_AT_ONCE),
-        Offer::whole(Guarantee::Power, "journal_mode=WAL, synchronous=FULL", Danger::NOTHING),
+        GuaranteeOffer::whole(Guarantee::Process, "journal_mode=WAL, synchronous=NORMAL", UNSYNCED_OR_NOT_AT_ONCE),
+        GuaranteeOffer::whole(Guarantee::Power, "journal_mode=WAL, synchronous=FULL", Danger::NOTHING),
     ],
     // journal_mode=DELETE, synchronous=FULL: a power cut leaves it whole, but can undo the last commit: see `pragma::tier`.
     shipped: Guarantee::Process,
@@ -220,7 +220,7 @@ impl Store for Sqlite {
     }
 
     /// Without a WAL a reader blocks commits.
-    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+    fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
         if self.exclusive || pragma::read(&self.own(), "journal_mode")? != "wal" {
             return Ok(None);
         }

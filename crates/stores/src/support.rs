@@ -10,7 +10,7 @@ use std::path::Path;
 
 // A build of few engines needs few of these.
 #[allow(unused_imports)]
-pub use storebench_core::store::{Given, expect_taken, hold_to_tier};
+pub use storebench_core::store::{GivenSettings, expect_taken, hold_to_tier};
 use storebench_core::store::{Result, StoreError};
 
 /// Syncs a file, or a folder: its list of names, which a new file needs as well.

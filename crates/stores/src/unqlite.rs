@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, SettingDef,
+    Capabilities, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session, Setting, SettingDef,
     Store, StoreBuild, StoreDef, StoreError, Threads,
 };
 
@@ -25,11 +25,11 @@ use self::ffi::{
 };
 use super::linked::linked;
 use super::one_session::{OneSession, Pass};
-use super::support::{Given, expect_taken};
+use super::support::{GivenSettings, expect_taken};
 
 pub const UNQLITE: StoreDef = StoreDef {
     name: "unqlite",
-    kind: Kind::Engine,
+    kind: StoreKind::Engine,
     summary: "linear hash table in one file",
     practice: "one file; back it up while it is closed; one process at a time",
     version: &version,
@@ -40,12 +40,12 @@ pub const UNQLITE: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer::whole(
+        GuaranteeOffer::whole(
             Guarantee::None,
             "one transaction, committed when the store is settled or closed",
             &[Danger::of(Loss::Newest, Loss::Newest, "all since it was opened")],
         ),
-        Offer::whole(
+        GuaranteeOffer::whole(
             Guarantee::Power,
             "unqlite_commit after each write: journal, database and folder synced",
             Danger::NOTHING,
@@ -166,7 +166,7 @@ unsafe impl Send for UnQLite {}
 unsafe impl Sync for UnQLite {}
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    let given = Given::new(options, SETTINGS)?;
+    let given = GivenSettings::new(options, SETTINGS)?;
     if given.text("max_page_cache").is_some() {
         return Err(given.refuse("max_page_cache", "of any use: UnQLite takes the number and never uses it"));
     }

@@ -6,7 +6,7 @@ use super::ffi;
 use crate::store::Guarantee;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Described {
+pub(crate) struct DescribedStore {
     pub name: String,
     pub summary: String,
     pub practice: String,
@@ -42,7 +42,7 @@ pub(crate) struct DescribedSetting {
     pub in_bytes: bool,
 }
 
-impl Described {
+impl DescribedStore {
     /// Whether a flag of the header is set.
     pub fn is(&self, flag: u64) -> bool {
         self.flags & flag != 0

@@ -1,29 +1,29 @@
 //! The table entry for a library's store. Its texts live as long as the process, as the library does.
 
-use super::described::{Described, DescribedOffer, DescribedSetting, tier};
+use super::described::{DescribedStore, DescribedOffer, DescribedSetting, tier};
 use super::found::short;
 use super::loaded::Loaded;
 use super::{ffi, opened};
 use crate::result::format1;
 use crate::store::{
-    Batch, Capabilities, Danger, Kind, Loss, Offer, OpenOptions, SettingDef, StoreDef, Threads,
+    Batch, Capabilities, Danger, StoreKind, Loss, GuaranteeOffer, OpenOptions, SettingDef, StoreDef, Threads,
 };
 
-pub fn of(described: &Described, loaded: &'static Loaded) -> StoreDef {
+pub fn of(described: &DescribedStore, loaded: &'static Loaded) -> StoreDef {
     let name = kept(&described.name);
     // Tables show the last word.
     let version = format!("library {} {}", short(&loaded.library.sha256), described.version);
     let settings: Vec<SettingDef> = described.settings.iter().map(setting).collect();
     let settings: &'static [SettingDef] = settings.leak();
-    let offers: Vec<Offer> = described.offers.iter().map(offer).collect();
+    let offers: Vec<GuaranteeOffer> = described.offers.iter().map(offer).collect();
     let capabilities = capabilities(described);
     let limit = capabilities.max_key_bytes;
     let open = move |options: &OpenOptions<'_>| {
-        opened::open(loaded, &opened::Entry { name, settings, max_key_bytes: limit }, options)
+        opened::open(loaded, &opened::LibraryEntry { name, settings, max_key_bytes: limit }, options)
     };
     StoreDef {
         name,
-        kind: if described.is(ffi::KEEPS_NOTHING) { Kind::Harness } else { Kind::Engine },
+        kind: if described.is(ffi::KEEPS_NOTHING) { StoreKind::Harness } else { StoreKind::Engine },
         summary: kept(&described.summary),
         practice: kept(&described.practice),
         version: Box::leak(Box::new(move || version.clone())),
@@ -37,7 +37,7 @@ pub fn of(described: &Described, loaded: &'static Loaded) -> StoreDef {
     }
 }
 
-fn capabilities(described: &Described) -> Capabilities {
+fn capabilities(described: &DescribedStore) -> Capabilities {
     let is = |flag| described.is(flag);
     Capabilities {
         keeps: !is(ffi::KEEPS_NOTHING),
@@ -59,13 +59,13 @@ fn capabilities(described: &Described) -> Capabilities {
     }
 }
 
-fn offer(described: &DescribedOffer) -> Offer {
+fn offer(described: &DescribedOffer) -> GuaranteeOffer {
     // The interface is older than repairs by hand.
     let known = || Loss::ALL.into_iter().filter(|loss| *loss != Loss::ByHand);
     let loss = |number: i32| known().nth(usize::try_from(number).ok()?);
     let [kill, power_cut] =
         [described.kill_costs, described.power_cut_costs].map(|number| loss(number).unwrap_or(Loss::Whole));
-    Offer {
+    GuaranteeOffer {
         guarantee: tier(described.tier),
         settings: kept(&described.settings),
         atomic_replace: described.atomic_replace,

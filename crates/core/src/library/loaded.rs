@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use libloading::os::unix::{Library as Shared, RTLD_LOCAL, RTLD_NOW};
 
-use super::described::{Described, DescribedOffer, DescribedSetting};
+use super::described::{DescribedStore, DescribedOffer, DescribedSetting};
 use super::ffi;
 use crate::store::Library;
 
@@ -48,7 +48,7 @@ impl Loaded {
             .ok_or_else(|| format!("the library {} has no store {name}", self.library.path.display()))
     }
 
-    pub fn described(&self) -> Result<Vec<Described>, String> {
+    pub fn described(&self) -> Result<Vec<DescribedStore>, String> {
         let wrong = |why: String| format!("the library {}: {why}", self.library.path.display());
         let check = |table: &Table| {
             let described = described(table.0)?;
@@ -136,7 +136,7 @@ pub fn list<'a, T>(field: &str, first: *const T, count: usize) -> Result<&'a [T]
     Ok(unsafe { std::slice::from_raw_parts(first, count) })
 }
 
-fn described(store: &ffi::Store) -> Result<Described, String> {
+fn described(store: &ffi::Store) -> Result<DescribedStore, String> {
     let name = text("name", store.name)?;
     let of = |why: String| format!("{name}: {why}");
     let offer = |offer: &ffi::Offer| {
@@ -161,7 +161,7 @@ fn described(store: &ffi::Store) -> Result<Described, String> {
         })
     };
     let whole = || {
-        Ok(Described {
+        Ok(DescribedStore {
             name: name.clone(),
             summary: text("summary", store.summary)?,
             practice: text_or_none("practice", store.practice)?,
@@ -186,7 +186,7 @@ fn described(store: &ffi::Store) -> Result<Described, String> {
 }
 
 /// Checks that the entry has every function that it needs.
-fn complete(store: &ffi::Store, described: &Described) -> Result<(), String> {
+fn complete(store: &ffi::Store, described: &DescribedStore) -> Result<(), String> {
     let needed = [
         ("open", store.open.is_some()),
         ("close", store.close.is_some()),

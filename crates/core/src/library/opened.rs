@@ -11,20 +11,20 @@ use super::ffi;
 use super::loaded::{Loaded, Table, list, text};
 use crate::result::COUNTED_BY_LIBRARY;
 use crate::store::{
-    Given, Guarantee, OpenOptions, Result, Session, Setting, SettingDef, Store, StoreBuild, StoreError,
+    GivenSettings, Guarantee, OpenOptions, Result, Session, Setting, SettingDef, Store, StoreBuild, StoreError,
     hold_to_tier,
 };
 
 /// What opening a store takes from its entry.
-pub struct Entry {
+pub struct LibraryEntry {
     pub name: &'static str,
     pub settings: &'static [SettingDef],
     pub max_key_bytes: usize,
 }
 
-pub fn open(loaded: &'static Loaded, entry: &Entry, options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
-    Given::new(options, entry.settings)?;
-    let calls = Calls::new(loaded.table(entry.name).map_err(StoreError::Engine)?)?;
+pub fn open(loaded: &'static Loaded, entry: &LibraryEntry, options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+    GivenSettings::new(options, entry.settings)?;
+    let calls = LibraryCalls::new(loaded.table(entry.name).map_err(StoreError::Engine)?)?;
     let texts = |text: &str| {
         CString::new(text).map_err(|_| StoreError::BadSetting("a setting's value holds a zero byte".into()))
     };
@@ -54,7 +54,7 @@ pub fn open(loaded: &'static Loaded, entry: &Entry, options: &OpenOptions<'_>) -
     let mut store = ptr::null_mut();
     // SAFETY: as the header declares it; all that is passed lives until it returns.
     let open = |error| unsafe { (calls.open)(calls.table.0, &raw const how, &raw mut store, error) };
-    Room::new().call("open", open)?;
+    ErrorBuffer::new().call("open", open)?;
     // SAFETY: it was opened.
     let given = unsafe { (calls.tier)(store) };
     let guarantee = tier(given);
@@ -76,7 +76,7 @@ pub fn open(loaded: &'static Loaded, entry: &Entry, options: &OpenOptions<'_>) -
 
 /// The functions of a store, all present.
 #[derive(Clone, Copy)]
-struct Calls {
+struct LibraryCalls {
     table: Table,
     open: ffi::Open,
     close: ffi::OfStore,
@@ -92,11 +92,11 @@ struct Calls {
     batch: ffi::Batch,
 }
 
-impl Calls {
-    fn new(table: Table) -> Result<Calls> {
+impl LibraryCalls {
+    fn new(table: Table) -> Result<LibraryCalls> {
         let all = || {
             let of = table.0;
-            Some(Calls {
+            Some(LibraryCalls {
                 table,
                 open: of.open?,
                 close: of.close?,
@@ -116,11 +116,11 @@ impl Calls {
     }
 }
 
-struct Room(ffi::Error);
+struct ErrorBuffer(ffi::Error);
 
-impl Room {
-    fn new() -> Room {
-        Room(ffi::Error { text: [0; 1024] })
+impl ErrorBuffer {
+    fn new() -> ErrorBuffer {
+        ErrorBuffer(ffi::Error { text: [0; 1024] })
     }
 
     #[inline(always)]
@@ -151,7 +151,7 @@ impl Room {
 }
 
 struct LibraryStore {
-    calls: Calls,
+    calls: LibraryCalls,
     /// The library's handle, which may be NULL; `None` once closed.
     store: Option<*mut c_void>,
     guarantee: Guarantee,
@@ -168,7 +168,7 @@ impl LibraryStore {
     fn close_once(&mut self) -> Result<()> {
         let Some(store) = self.store.take() else { return Ok(()) };
         // SAFETY: it is open, has no sessions, and is not used again.
-        Room::new().call("close", |error| unsafe { (self.calls.close)(store, error) })
+        ErrorBuffer::new().call("close", |error| unsafe { (self.calls.close)(store, error) })
     }
 
     fn handle(&self) -> *mut c_void {
@@ -178,7 +178,7 @@ impl LibraryStore {
     fn number(&self, of: &'static str, number: ffi::Number) -> Result<u64> {
         let mut told = 0;
         // SAFETY: the store is open.
-        Room::new().call(of, |error| unsafe { number(self.handle(), &raw mut told, error) })?;
+        ErrorBuffer::new().call(of, |error| unsafe { number(self.handle(), &raw mut told, error) })?;
         Ok(told)
     }
 
@@ -186,7 +186,7 @@ impl LibraryStore {
         let (mut first, mut count) = (ptr::null(), 0);
         // SAFETY: the store is open.
         let call = |error| unsafe { values(self.handle(), &raw mut first, &raw mut count, error) };
-        Room::new().call(of, call)?;
+        ErrorBuffer::new().call(of, call)?;
         let wrong = |why: String| StoreError::Engine(format!("the library's {of}: {why}"));
         let setting = |value: &ffi::Value| {
             let (name, told) = (text("a name", value.name)?, text("a value", value.value)?);
@@ -208,11 +208,11 @@ impl Store for LibraryStore {
         let mut session = ptr::null_mut();
         // SAFETY: the store is open.
         let open = |error| unsafe { (self.calls.session)(self.handle(), &raw mut session, error) };
-        Room::new().call("session", open)?;
+        ErrorBuffer::new().call("session", open)?;
         Ok(Box::new(LibrarySession {
             calls: self.calls,
             session,
-            error: Room::new(),
+            error: ErrorBuffer::new(),
             shown: (ptr::null(), 0),
             copies: self.calls.table.0.flags & ffi::COPIES != 0,
             changes: Vec::new(),
@@ -231,7 +231,7 @@ impl Store for LibraryStore {
 
     fn settle(&self) -> Result<()> {
         // SAFETY: the store is open.
-        Room::new().call("settle", |error| unsafe { (self.calls.settle)(self.handle(), error) })
+        ErrorBuffer::new().call("settle", |error| unsafe { (self.calls.settle)(self.handle(), error) })
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {
@@ -249,7 +249,7 @@ impl Store for LibraryStore {
     fn verify(&mut self) -> Result<bool> {
         let Some(verify) = self.calls.table.0.verify else { return Ok(false) };
         // SAFETY: the store is open.
-        Room::new().call("verify", |error| unsafe { verify(self.handle(), error) }).map(|()| true)
+        ErrorBuffer::new().call("verify", |error| unsafe { verify(self.handle(), error) }).map(|()| true)
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {
@@ -264,9 +264,9 @@ impl Store for LibraryStore {
 }
 
 struct LibrarySession<'a> {
-    calls: Calls,
+    calls: LibraryCalls,
     session: *mut c_void,
-    error: Room,
+    error: ErrorBuffer,
     /// The value shown last, where it lies until the next call.
     shown: (*const u8, usize),
     copies: bool,

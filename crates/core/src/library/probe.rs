@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
-use super::described::Described;
+use super::described::DescribedStore;
 use super::found::find;
 use super::loaded::Loaded;
 use crate::lifeline;
@@ -29,7 +29,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 const MOST_BYTES: u64 = 16 << 20;
 
 /// Asks a library for its stores. The error names it.
-pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
+pub fn ask(path: &Path) -> Result<Vec<DescribedStore>, String> {
     let failed = |error: io::Error| format!("asking the library {} for its stores: {error}", path.display());
     let (mut child, answer) = start(path).map_err(failed)?;
     let (sender, receiver) = channel();
@@ -51,7 +51,7 @@ pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
     let (Ok(told), true) = (receiver.recv_timeout(LIMIT), is_over) else {
         return Err(format!("the library {} did not describe its stores within {LIMIT:?}", path.display()));
     };
-    match serde_json::from_slice::<Result<Vec<Described>, String>>(&told.map_err(failed)?) {
+    match serde_json::from_slice::<Result<Vec<DescribedStore>, String>>(&told.map_err(failed)?) {
         // It was checked where the library is loaded, which may have answered itself.
         Ok(answer) => checked(path, answer.map_err(|why| message(&why))?),
         Err(_) => {
@@ -65,9 +65,9 @@ pub fn ask(path: &Path) -> Result<Vec<Described>, String> {
     }
 }
 
-fn checked(path: &Path, stores: Vec<Described>) -> Result<Vec<Described>, String> {
+fn checked(path: &Path, stores: Vec<DescribedStore>) -> Result<Vec<DescribedStore>, String> {
     let none = if stores.is_empty() { Err("it describes 0 stores".into()) } else { Ok(()) };
-    let wrong = none.and_then(|()| stores.iter().try_for_each(Described::check));
+    let wrong = none.and_then(|()| stores.iter().try_for_each(DescribedStore::check));
     wrong.map_err(|why: String| message(&format!("the library {}: {why}", path.display())))?;
     Ok(stores)
 }

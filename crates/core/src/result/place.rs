@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::axis::file_system::FileSystem;
 use crate::cell::{Cell, HERE, Site};
-use crate::simulated::OnDisk;
+use crate::simulated::SimulatedDisk;
 
 /// What holds the bytes of a directory in the end, by what can be seen of the mounts and devices under it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -82,7 +82,7 @@ pub struct LocationInfo {
     pub bottom: Option<StorageBacking>,
     /// The simulated disk that this is on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub disk: Option<OnDisk>,
+    pub disk: Option<SimulatedDisk>,
 }
 
 impl LocationInfo {

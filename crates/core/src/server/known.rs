@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 /// A kind of server.
 #[derive(Debug)]
-pub struct Known {
+pub struct ServerKind {
     /// The file names of its programs. Processes of no other are ended.
     pub programs: &'static [&'static str],
     /// The users that its packages bring, as whom it runs where storebench runs as root.
@@ -25,14 +25,14 @@ pub struct Segment {
     pub number: Option<i32>,
 }
 
-static KNOWN: OnceLock<Vec<&'static Known>> = OnceLock::new();
+static KNOWN: OnceLock<Vec<&'static ServerKind>> = OnceLock::new();
 
 /// Makes kinds of servers known to the whole process. Only the first call counts.
-pub fn add(servers: &[&'static Known]) {
+pub fn add(servers: &[&'static ServerKind]) {
     let _ = KNOWN.set(servers.to_vec());
 }
 
-pub fn all() -> &'static [&'static Known] {
+pub fn all() -> &'static [&'static ServerKind] {
     KNOWN.get().map(Vec::as_slice).unwrap_or_default()
 }
 
@@ -43,7 +43,7 @@ pub fn is_program(name: &str) -> bool {
 
 /// A kind for tests. It notes key and number of its segment in a file `segment`.
 #[cfg(test)]
-pub(crate) static EXAMPLE: Known = Known {
+pub(crate) static EXAMPLE: ServerKind = ServerKind {
     programs: &["exampled"],
     users: &[],
     shared_memory: |data| {

@@ -31,30 +31,30 @@ pub struct Address {
     /// The user's name.
     pub user: String,
     /// The host, or the socket.
-    pub at: At,
+    pub at: Endpoint,
     /// The port, where the URL names one.
     pub port: Option<u16>,
     /// The other members of a cluster, where the URL names several.
-    pub others: Vec<(At, Option<u16>)>,
+    pub others: Vec<(Endpoint, Option<u16>)>,
     /// The database, where the URL names one.
     pub database: Option<String>,
 }
 
 /// The way to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum At {
+pub enum Endpoint {
     /// By TCP.
     Host(String),
     /// By a Unix socket, or its folder.
     Socket(PathBuf),
 }
 
-impl At {
+impl Endpoint {
     /// The host as files of passwords name it.
     pub fn name(&self) -> String {
         match self {
-            At::Host(name) => name.clone(),
-            At::Socket(path) => path.display().to_string(),
+            Endpoint::Host(name) => name.clone(),
+            Endpoint::Socket(path) => path.display().to_string(),
         }
     }
 }
@@ -107,7 +107,7 @@ impl Address {
             address.at = at(&paths.next().unwrap_or_default());
             address.others = paths.map(|path| (at(&path), None)).collect();
             address.database = None;
-            if address.each().any(|one| one.at == At::Socket("/".into())) {
+            if address.each().any(|one| one.at == Endpoint::Socket("/".into())) {
                 return Err(format!("a socket's path is missing: write it like {scheme}:///path,/path"));
             }
         }
@@ -125,7 +125,7 @@ impl Address {
                 _ => return Err("of what can follow ? in a URL, only socket, host and db are known".into()),
             }
         }
-        let nowhere = address.each().any(|one| matches!(&one.at, At::Host(name) if name.is_empty()));
+        let nowhere = address.each().any(|one| matches!(&one.at, Endpoint::Host(name) if name.is_empty()));
         if nowhere || address.user.is_empty() {
             return Err(format!("the URL names no {}: {form}", if nowhere { "host" } else { "user" }));
         }
@@ -152,8 +152,8 @@ impl Address {
 const PASSWORD: &str = "a URL with a password would stand in results and in the list of processes: leave the password out of it, and \
      give it by the environment or a file (docs/servers.md)";
 
-fn at(host: &str) -> At {
-    if host.starts_with('/') { At::Socket(host.into()) } else { At::Host(host.to_owned()) }
+fn at(host: &str) -> Endpoint {
+    if host.starts_with('/') { Endpoint::Socket(host.into()) } else { Endpoint::Host(host.to_owned()) }
 }
 
 /// `host`, `host:port` or `[address]:port`.
@@ -208,7 +208,7 @@ fn decoded_to_the_end(text: &str) -> String {
 /// What is made on a server for a trial: a schema, a database, or keys with a prefix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Made {
+pub struct ServerNamespace {
     /// The store's name.
     pub store: String,
     /// Where the server is.
@@ -217,15 +217,15 @@ pub struct Made {
     pub name: String,
 }
 
-impl Made {
+impl ServerNamespace {
     /// What the store of this folder has made on its server, if anything. Fails when its note can't be read, or names what
     /// storebench does not make.
-    pub fn of(folder: &Path) -> io::Result<Option<Made>> {
+    pub fn of(folder: &Path) -> io::Result<Option<ServerNamespace>> {
         let text = match fs::read(folder.join(NOTE)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             text => text?,
         };
-        let made: Made = serde_json::from_slice(&text)?;
+        let made: ServerNamespace = serde_json::from_slice(&text)?;
         let rest = made.name.strip_prefix(PREFIX).unwrap_or_default();
         if rest.len() != 16 || !rest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(io::Error::new(ErrorKind::InvalidData, "it names what storebench does not make"));
@@ -234,11 +234,11 @@ impl Made {
     }
 
     /// Notes in a store's folder what is about to be made for it, under a new name. It is synced when this returns.
-    pub fn note(folder: &Path, store: &str, url: &str) -> io::Result<Made> {
+    pub fn note(folder: &Path, store: &str, url: &str) -> io::Result<ServerNamespace> {
         let mut random = [0; 8];
         File::open("/dev/urandom")?.read_exact(&mut random)?;
         let name = format!("{PREFIX}{:016x}", u64::from_ne_bytes(random));
-        let made = Made { store: store.into(), url: url.into(), name };
+        let made = ServerNamespace { store: store.into(), url: url.into(), name };
         made.keep(folder)?;
         Ok(made)
     }
@@ -262,11 +262,11 @@ impl Made {
 /// The error that something on a server could not be dropped: what is left there, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-struct Undropped(String);
+struct UndroppedNamespace(String);
 
 /// Whether it is a server that keeps what was made there, as it can't be reached or does not drop it.
 pub fn is_undropped(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<Undropped>())
+    error.get_ref().is_some_and(|inner| inner.is::<UndroppedNamespace>())
 }
 
 /// Drops what the store of this folder has made on its server, if anything, through another process of this program, as the
@@ -275,12 +275,12 @@ pub fn drop_of(folder: &Path) -> io::Result<()> {
     if fs::symlink_metadata(folder.join(NOTE)).is_err() {
         return Ok(());
     }
-    let made = Made::of(folder).ok().flatten();
+    let made = ServerNamespace::of(folder).ok().flatten();
     let mut silent = SILENT.lock().unwrap_or_else(PoisonError::into_inner);
     if let (Some(made), Some(silent)) = (&made, &*silent)
         && silent.is(&made.url)
     {
-        return Err(io::Error::other(Undropped(silent.said.replace(&silent.made.name, &made.name))));
+        return Err(io::Error::other(UndroppedNamespace(silent.said.replace(&silent.made.name, &made.name))));
     }
     let start = Instant::now();
     let said = run_to_drop(folder).unwrap_or_else(|error| error.to_string());
@@ -288,21 +288,21 @@ pub fn drop_of(folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     if let Some(made) = made.filter(|_| start.elapsed() > SLOW) {
-        *silent = Some(Silent { made, since: Instant::now(), said: said.clone() });
+        *silent = Some(UnresponsiveServer { made, since: Instant::now(), said: said.clone() });
     }
-    Err(io::Error::other(Undropped(said)))
+    Err(io::Error::other(UndroppedNamespace(said)))
 }
 
 /// A server that did not drop in time what was made on it.
-struct Silent {
-    made: Made,
+struct UnresponsiveServer {
+    made: ServerNamespace,
     since: Instant,
     said: String,
 }
 
-static SILENT: Mutex<Option<Silent>> = Mutex::new(None);
+static SILENT: Mutex<Option<UnresponsiveServer>> = Mutex::new(None);
 
-impl Silent {
+impl UnresponsiveServer {
     fn is(&self, url: &str) -> bool {
         self.made.url == url && self.since.elapsed() < SILENCE
     }
@@ -322,7 +322,7 @@ fn run_to_drop(folder: &Path) -> io::Result<String> {
         if start.elapsed() > LONGEST_DROP {
             child.kill()?;
             child.wait()?;
-            let what = Made::of(folder)?.map_or_else(String::new, |made| made.name);
+            let what = ServerNamespace::of(folder)?.map_or_else(String::new, |made| made.name);
             return Ok(format!("{what} could not be dropped within {} s", LONGEST_DROP.as_secs()));
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -349,9 +349,9 @@ mod tests {
     fn a_url_may_name_no_user_where_there_is_one_for_all_and_a_socket_alone() {
         let read = |url: &str| Address::read(url, &["example", "example+unix"], Some("everybody"));
         let tcp = read("example://box:7/3").unwrap();
-        assert_eq!((tcp.user.as_str(), tcp.at, tcp.port), ("everybody", At::Host("box".into()), Some(7)));
+        assert_eq!((tcp.user.as_str(), tcp.at, tcp.port), ("everybody", Endpoint::Host("box".into()), Some(7)));
         let socket = read("example+unix:///run/a%20b?db=3").unwrap();
-        assert_eq!((socket.user.as_str(), socket.at), ("everybody", At::Socket("/run/a b".into())));
+        assert_eq!((socket.user.as_str(), socket.at), ("everybody", Endpoint::Socket("/run/a b".into())));
         assert_eq!((tcp.database, socket.database), (Some("3".into()), Some("3".into())));
         assert_eq!(read("example+unix://me@/run/socket").unwrap().user, "me");
         let members = read("example+unix:///run/a,/run/b").unwrap();
@@ -381,10 +381,10 @@ mod tests {
     fn a_url_says_where_and_as_whom() {
         let tcp = read("ex://me@box:5433/shop").unwrap();
         assert_eq!((tcp.user.as_str(), tcp.port, tcp.database.as_deref()), ("me", Some(5433), Some("shop")));
-        assert_eq!(tcp.at, At::Host("box".into()));
+        assert_eq!(tcp.at, Endpoint::Host("box".into()));
         let short = read("example://me@[::1]").unwrap();
-        assert_eq!((short.at, short.port, short.database), (At::Host("::1".into()), None, None));
-        let socket = At::Socket("/run/a b".into());
+        assert_eq!((short.at, short.port, short.database), (Endpoint::Host("::1".into()), None, None));
+        let socket = Endpoint::Socket("/run/a b".into());
         assert_eq!(read("example://me@%2Frun%2Fa%20b/x").unwrap().at, socket);
         let by_name = read("example://a%40b@/x?host=/run/a%20b").unwrap();
         assert_eq!((by_name.at, by_name.user.as_str()), (socket, "a@b"));
@@ -412,18 +412,18 @@ mod tests {
     #[test]
     fn a_note_is_read_as_it_was_written_and_others_are_not_taken() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(Made::of(folder.path()).unwrap(), None);
+        assert_eq!(ServerNamespace::of(folder.path()).unwrap(), None);
         drop_of(folder.path()).unwrap();
-        let made = Made::note(folder.path(), "shop", "example://me@box").unwrap();
-        assert_eq!(Made::of(folder.path()).unwrap(), Some(made.clone()));
-        let other = Made::note(folder.path(), "shop", "example://me@box").unwrap();
+        let made = ServerNamespace::note(folder.path(), "shop", "example://me@box").unwrap();
+        assert_eq!(ServerNamespace::of(folder.path()).unwrap(), Some(made.clone()));
+        let other = ServerNamespace::note(folder.path(), "shop", "example://me@box").unwrap();
         assert_ne!(made.name, other.name);
         for name in ["public", "storebench_", "storebench_x; DROP SCHEMA a", "storebench_0123456789abcdeg"] {
-            let bad = Made { name: name.into(), ..made.clone() };
+            let bad = ServerNamespace { name: name.into(), ..made.clone() };
             fs::write(folder.path().join(NOTE), serde_json::to_vec(&bad).unwrap()).unwrap();
-            assert!(Made::of(folder.path()).is_err(), "{name}");
+            assert!(ServerNamespace::of(folder.path()).is_err(), "{name}");
         }
-        Made::strike(folder.path()).unwrap();
-        assert_eq!(Made::of(folder.path()).unwrap(), None);
+        ServerNamespace::strike(folder.path()).unwrap();
+        assert_eq!(ServerNamespace::of(folder.path()).unwrap(), None);
     }
 }

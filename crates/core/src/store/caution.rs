@@ -2,7 +2,7 @@
 
 /// The side of a store's life that a caution is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Aging {
+pub enum AgingRisk {
     /// Room that removed records had.
     Space,
     /// Readers that are held for long.
@@ -15,7 +15,7 @@ pub enum Aging {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caution {
     /// The side of its life.
-    pub of: Aging,
+    pub of: AgingRisk,
     /// A sentence without its full stop, which says no more than the source.
     pub says: &'static str,
     /// The place where its authors say so: its documentation, in most cases.

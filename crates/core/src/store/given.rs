@@ -10,16 +10,16 @@ use super::setting::SettingDef;
 
 /// The settings that the user gave one store.
 #[derive(Debug)]
-pub struct Given<'a> {
+pub struct GivenSettings<'a> {
     options: &'a OpenOptions<'a>,
 }
 
-impl<'a> Given<'a> {
+impl<'a> GivenSettings<'a> {
     /// Takes the settings of `options`. Fails with [`StoreError::BadSetting`] when one of them is not in `known`.
-    pub fn new(options: &'a OpenOptions<'a>, known: &[SettingDef]) -> Result<Given<'a>> {
+    pub fn new(options: &'a OpenOptions<'a>, known: &[SettingDef]) -> Result<GivenSettings<'a>> {
         let stranger = options.settings.keys().find(|name| known.iter().all(|def| def.name != name.as_str()));
         match stranger {
-            None => Ok(Given { options }),
+            None => Ok(GivenSettings { options }),
             Some(name) => {
                 let names: Vec<&str> = known.iter().map(|def| def.name).collect();
                 Err(StoreError::BadSetting(format!(
@@ -34,7 +34,7 @@ impl<'a> Given<'a> {
     pub fn values(
         &self,
         known: &'static [SettingDef],
-        own: impl Fn(&Given<'a>, &'static str) -> Result<Option<String>>,
+        own: impl Fn(&GivenSettings<'a>, &'static str) -> Result<Option<String>>,
         preset: impl Fn(&str, &OpenOptions<'_>) -> Option<String>,
     ) -> Result<Vec<(&'static str, String)>> {
         let mut values = Vec::new();

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Capabilities;
-use super::share::Share;
+use super::share::MemoryShare;
 use crate::result::{WrittenRecords, format1};
 use crate::units::{exact_bytes, grouped, parse_bytes};
 
@@ -83,7 +83,7 @@ pub struct SettingDef {
     /// Whether it is the size of a buffer of writes, which matters only where more is written than it holds.
     pub is_filled_by_writes: bool,
     /// Its part of the machine's memory where tuning is `share`; `None` for what is no cache.
-    pub share: Option<Share>,
+    pub share: Option<MemoryShare>,
     /// Values worth a trial when settings are tuned, besides the default.
     pub tune: &'static [&'static str],
     /// The cost of these values that no figure shows, in half a sentence; empty if there is none.
@@ -179,7 +179,7 @@ impl SettingDef {
     }
 
     /// Gives a cache this part of the machine's memory with the tuning `share`.
-    pub const fn share(self, share: Share) -> SettingDef {
+    pub const fn share(self, share: MemoryShare) -> SettingDef {
         SettingDef { share: Some(share), ..self }
     }
 

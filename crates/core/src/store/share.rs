@@ -3,7 +3,7 @@
 
 /// A setting's part of the memory.
 #[derive(Debug, Clone, Copy)]
-pub struct Share {
+pub struct MemoryShare {
     /// The part as a fraction: numerator and denominator.
     pub part: (u64, u64),
     /// The engine takes multiples of this, in bytes.
@@ -20,36 +20,36 @@ pub struct Share {
     write: fn(u64) -> String,
 }
 
-impl Share {
+impl MemoryShare {
     /// One part in `of`.
-    pub const fn one_in(of: u64, says: &'static str, source: &'static str) -> Share {
+    pub const fn one_in(of: u64, says: &'static str, source: &'static str) -> MemoryShare {
         let write: fn(u64) -> String = |bytes| bytes.to_string();
-        Share { part: (1, of), step: 1, by_session: false, only_with: None, says, source, write }
+        MemoryShare { part: (1, of), step: 1, by_session: false, only_with: None, says, source, write }
     }
 
     /// Takes this number of parts.
-    pub const fn times(self, parts: u64) -> Share {
-        Share { part: (parts, self.part.1), ..self }
+    pub const fn times(self, parts: u64) -> MemoryShare {
+        MemoryShare { part: (parts, self.part.1), ..self }
     }
 
     /// Takes the part only if another setting has this value.
-    pub const fn only_with(self, name: &'static str, value: &'static str) -> Share {
-        Share { only_with: Some((name, value)), ..self }
+    pub const fn only_with(self, name: &'static str, value: &'static str) -> MemoryShare {
+        MemoryShare { only_with: Some((name, value)), ..self }
     }
 
     /// Rounds to multiples of `step` bytes, for engines that need that.
-    pub const fn in_steps(self, step: u64) -> Share {
-        Share { step, ..self }
+    pub const fn in_steps(self, step: u64) -> MemoryShare {
+        MemoryShare { step, ..self }
     }
 
     /// Divides the part by the sessions, if each has a cache.
-    pub const fn by_session(self) -> Share {
-        Share { by_session: true, ..self }
+    pub const fn by_session(self) -> MemoryShare {
+        MemoryShare { by_session: true, ..self }
     }
 
     /// Writes the setting in another form than as a number of bytes.
-    pub const fn written(self, write: fn(u64) -> String) -> Share {
-        Share { write, ..self }
+    pub const fn written(self, write: fn(u64) -> String) -> MemoryShare {
+        MemoryShare { write, ..self }
     }
 
     /// The part in words: `1/4 of the memory, if engine=tree`.
@@ -78,8 +78,8 @@ mod tests {
     use crate::store::{SettingDef, StoreDef};
     use crate::stores::MEMORY;
 
-    const KIB: Share = Share::one_in(4, "", "").by_session().written(|bytes| format!("-{}", bytes / 1024));
-    const PAGES: Share = Share::one_in(3, "", "").in_steps(8192);
+    const KIB: MemoryShare = MemoryShare::one_in(4, "", "").by_session().written(|bytes| format!("-{}", bytes / 1024));
+    const PAGES: MemoryShare = MemoryShare::one_in(3, "", "").in_steps(8192);
     const STORE: StoreDef = StoreDef {
         settings: &[
             SettingDef::new("engine", "a or b", "a", "which one"),

@@ -34,7 +34,7 @@ pub enum SqlType {
 
 /// A statement that was prepared: its number within its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Prepared(pub usize);
+pub struct StatementId(pub usize);
 
 /// Columns that a row shown by [`SqlSession::query`] has at most.
 pub const MOST_COLUMNS: usize = 32;
@@ -63,16 +63,16 @@ pub trait SqlSession {
     fn execute(&mut self, sql: &str) -> Result<()>;
 
     /// Compiles a statement, to be run many times for as long as the session is open.
-    fn prepare(&mut self, sql: &str) -> Result<Prepared>;
+    fn prepare(&mut self, sql: &str) -> Result<StatementId>;
 
     /// Runs a statement that gives no rows; gives the number of changed rows. Fails with [`StoreError::Exists`] for a primary key
     /// that is there already.
-    fn run(&mut self, statement: Prepared, values: &[SqlValue<'_>]) -> Result<u64>;
+    fn run(&mut self, statement: StatementId, values: &[SqlValue<'_>]) -> Result<u64>;
 
     /// Runs a statement, shows each row to `visit`, and says how many there were.
     fn query(
         &mut self,
-        statement: Prepared,
+        statement: StatementId,
         values: &[SqlValue<'_>],
         visit: &mut dyn FnMut(&[SqlValue<'_>]),
     ) -> Result<u64>;
@@ -115,7 +115,7 @@ pub trait SqlSession {
 }
 
 /// The statement of a number that a session gave out. Fails with [`StoreError::Engine`] for a number of another session.
-pub fn statement<S>(statements: &mut [S], prepared: Prepared) -> Result<&mut S> {
+pub fn statement<S>(statements: &mut [S], prepared: StatementId) -> Result<&mut S> {
     let known = statements.get_mut(prepared.0);
     known.ok_or_else(|| StoreError::Engine("the statement was prepared by another session".into()))
 }

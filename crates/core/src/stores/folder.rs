@@ -18,10 +18,10 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use self::config::Config;
-use self::durable::{GroupSync, Left};
+use self::durable::{GroupSync, LastShutdown};
 use self::path::{Layout, MAX_NAME_BYTES, TEMPORARY_PREFIX};
 use crate::store::{
-    Batch, Capabilities, Guarantee, Kind, Offer, OpenOptions, Result, Session, Setting, SettingDef, Store,
+    Batch, Capabilities, Guarantee, StoreKind, GuaranteeOffer, OpenOptions, Result, Session, Setting, SettingDef, Store,
     StoreDef, StoreError,
 };
 
@@ -45,7 +45,7 @@ pub const NESTED_FOLDER: StoreDef = StoreDef {
 
 const FOLDER: StoreDef = StoreDef {
     name: "",
-    kind: Kind::Folder,
+    kind: StoreKind::Folder,
     summary: "",
     practice: "a file for each record, which any tool reads and any backup keeps; many processes can use it at once, as it has no lock",
     version: &version,
@@ -58,8 +58,8 @@ const FOLDER: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer::tearing(Guarantee::Process, "open, write, close", config::UNSYNCED),
-        Offer::whole(
+        GuaranteeOffer::tearing(Guarantee::Process, "open, write, close", config::UNSYNCED),
+        GuaranteeOffer::whole(
             Guarantee::Power,
             "write under a temporary name, fsync, rename, fsync of the directory",
             config::SYNCED,
@@ -87,8 +87,8 @@ fn open(options: &OpenOptions<'_>, layout: Layout, known: &[SettingDef]) -> Resu
     let root = rustix::fs::open(options.directory, flags, Mode::empty())
         .map_err(StoreError::io("open the store's directory"))?;
     let root = File::from(root);
-    let left = Left::take(&root, config.layout)?;
-    if left == Left::Open {
+    let left = LastShutdown::take(&root, config.layout)?;
+    if left == LastShutdown::Open {
         durable::remove_temporaries(&root, config.layout)?;
     }
     let group = GroupSync::of(&root);
@@ -105,11 +105,11 @@ fn open(options: &OpenOptions<'_>, layout: Layout, known: &[SettingDef]) -> Resu
 }
 
 /// Makes an earlier process's unsynced writes durable: they count as acknowledged from here on.
-fn make_durable(root: &File, layout: Layout, group: GroupSync, left: Left) -> Result<()> {
+fn make_durable(root: &File, layout: Layout, group: GroupSync, left: LastShutdown) -> Result<()> {
     match left {
         // The note that it is open must be durable, or the next opening would trust the earlier one.
-        Left::Durable => root.sync_all().map_err(StoreError::io("sync the root directory")),
-        Left::Open | Left::Closed => durable::sync_all(root, layout, group),
+        LastShutdown::Durable => root.sync_all().map_err(StoreError::io("sync the root directory")),
+        LastShutdown::Open | LastShutdown::Closed => durable::sync_all(root, layout, group),
     }
 }
 
@@ -166,7 +166,7 @@ impl Store for Folder {
         if self.config.rename {
             durable::remove_temporaries(&self.root, self.config.layout)?;
         }
-        Left::note(&self.root, self.config.layout, self.guarantee() == Guarantee::Power);
+        LastShutdown::note(&self.root, self.config.layout, self.guarantee() == Guarantee::Power);
         Ok(())
     }
 }
@@ -249,7 +249,7 @@ impl FolderSession<'_> {
     /// Overwrites a file as a simple program does, and syncs as configured.
     fn put_in_place(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let (directory, _) = self.store.config.layout.split(key)?;
-        let mut made = Made::default();
+        let mut made = FreshDirectories::default();
         self.write_in_place(key, value, self.store.config.sync_file, &mut made)?;
         if !self.store.config.sync_folder {
             return Ok(());
@@ -263,7 +263,7 @@ impl FolderSession<'_> {
     /// Writes a file that a killed process leaves whole, old or new, and syncs as configured.
     fn put_anew(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let (directory, _) = self.store.config.layout.split(key)?;
-        let mut made = Made::default();
+        let mut made = FreshDirectories::default();
         let mut written = self
             .write_temporary(0, key, value, self.store.config.sync_file, &mut made)
             .and_then(|()| self.rename_temporary(0, key));
@@ -285,7 +285,7 @@ impl FolderSession<'_> {
     fn put_all_durably(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
         let Config { rename, .. } = self.store.config;
         let each = self.store.group == GroupSync::EachFile;
-        let mut made = Made::default();
+        let mut made = FreshDirectories::default();
         for (index, (key, value)) in records.iter().enumerate() {
             match rename {
                 true => self.write_temporary(index, key, value, each, &mut made)?,
@@ -314,7 +314,7 @@ impl FolderSession<'_> {
         Ok(())
     }
 
-    fn write_in_place(&mut self, key: &[u8], value: &[u8], sync: bool, made: &mut Made) -> Result<()> {
+    fn write_in_place(&mut self, key: &[u8], value: &[u8], sync: bool, made: &mut FreshDirectories) -> Result<()> {
         let (directory, name) = self.store.config.layout.split(key)?;
         let file = create(self.store, &mut self.path, directory, name, made)?;
         write_whole(file, value, sync)
@@ -326,7 +326,7 @@ impl FolderSession<'_> {
         key: &[u8],
         value: &[u8],
         sync: bool,
-        made: &mut Made,
+        made: &mut FreshDirectories,
     ) -> Result<()> {
         let (directory, _) = self.store.config.layout.split(key)?;
         name_temporary(&mut self.name, self.number, index);
@@ -390,9 +390,9 @@ fn name_temporary(name: &mut String, session: u64, index: usize) {
 /// Whether an operation has made directories, which count as fresh until it has synced them. If it fails before, they stay fresh,
 /// which costs later writers only time.
 #[derive(Default)]
-struct Made(bool);
+struct FreshDirectories(bool);
 
-impl Made {
+impl FreshDirectories {
     /// Before the first is made.
     fn announce(&mut self, store: &Folder) {
         if store.config.sync_folder && !std::mem::replace(&mut self.0, true) {
@@ -415,7 +415,7 @@ fn create(
     buffer: &mut Vec<u8>,
     directory: &[u8],
     name: &[u8],
-    made: &mut Made,
+    made: &mut FreshDirectories,
 ) -> Result<File> {
     let (root, layout) = (&store.root, store.config.layout);
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;

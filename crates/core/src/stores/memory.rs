@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
+    Batch, Capabilities, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session, Setting, Store,
     StoreDef, StoreError, Threads, Transaction, TransactionBody,
 };
 
 /// The store that is a map.
 pub const MEMORY: StoreDef = StoreDef {
     name: "memory",
-    kind: Kind::Harness,
+    kind: StoreKind::Harness,
     summary: "an ordered map in memory: the ceiling",
     practice: "gone when the process ends",
     version: &|| env!("CARGO_PKG_VERSION").into(),
@@ -25,7 +25,7 @@ pub const MEMORY: StoreDef = StoreDef {
         max_key_bytes: usize::MAX,
         ..Capabilities::DEFAULT
     },
-    offers: &[Offer::tearing(
+    offers: &[GuaranteeOffer::tearing(
         Guarantee::None,
         "lives in the process's memory",
         &[Danger::of(Loss::Whole, Loss::Whole, "it lives in the process's memory")],
@@ -114,21 +114,21 @@ impl Session for MemorySession<'_> {
         Ok(())
     }
     fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
-        let mut changing = Changing { map: self.store.write(), changes: Map::new() };
+        let mut changing = MemoryTransaction { map: self.store.write(), changes: Map::new() };
         work(&mut changing)?;
-        let Changing { mut map, changes } = changing;
+        let MemoryTransaction { mut map, changes } = changing;
         map.extend(changes);
         Ok(())
     }
 }
 
 /// A transaction: the locked map, and its writes.
-struct Changing<'a> {
+struct MemoryTransaction<'a> {
     map: RwLockWriteGuard<'a, Map>,
     changes: Map,
 }
 
-impl Transaction for Changing<'_> {
+impl Transaction for MemoryTransaction<'_> {
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         let value = self.changes.get(key).or_else(|| self.map.get(key));
         Ok(value.map(|value| visit(value)).is_some())

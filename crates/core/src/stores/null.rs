@@ -1,14 +1,14 @@
 //! `null`: does nothing. Driving it measures the harness itself.
 
 use crate::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
+    Batch, Capabilities, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session, Setting, Store,
     StoreDef, Threads,
 };
 
 /// The store that does nothing.
 pub const NULL: StoreDef = StoreDef {
     name: "null",
-    kind: Kind::Harness,
+    kind: StoreKind::Harness,
     summary: "does nothing: the harness's floor",
     version: &|| env!("CARGO_PKG_VERSION").into(),
     capabilities: Capabilities {
@@ -20,7 +20,7 @@ pub const NULL: StoreDef = StoreDef {
         max_key_bytes: usize::MAX,
         ..Capabilities::DEFAULT
     },
-    offers: &[Offer::tearing(
+    offers: &[GuaranteeOffer::tearing(
         Guarantee::None,
         "keeps nothing",
         &[Danger::of(Loss::Whole, Loss::Whole, "it keeps nothing")],

@@ -17,7 +17,7 @@ use rustix::io::Errno;
 
 use super::refuse_settings;
 use crate::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Loss, Offer, OpenOptions, Result, Session, Setting, Store,
+    Batch, Capabilities, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session, Setting, Store,
     StoreDef, StoreError, Threads,
 };
 
@@ -31,7 +31,7 @@ const TEMPORARY: &str = ".records.json.tmp";
 /// The store that is one file.
 pub const ONE_FILE: StoreDef = StoreDef {
     name: "one-file",
-    kind: Kind::Folder,
+    kind: StoreKind::Folder,
     summary: "all records in one JSON file, which every change writes anew; up to 1 MiB",
     practice: "one JSON file, which any tool reads and any backup keeps; one process at a time, which has it all in memory",
     version: &|| env!("CARGO_PKG_VERSION").into(),
@@ -45,7 +45,7 @@ pub const ONE_FILE: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        Offer {
+        GuaranteeOffer {
             guarantee: Guarantee::Process,
             settings: "write under a temporary name, rename",
             atomic_replace: true,
@@ -55,7 +55,7 @@ pub const ONE_FILE: StoreDef = StoreDef {
                 "the new name can be there without the file's content",
             )],
         },
-        Offer::whole(
+        GuaranteeOffer::whole(
             Guarantee::Power,
             "write under a temporary name, fsync, rename, fsync of the directory",
             Danger::NOTHING,

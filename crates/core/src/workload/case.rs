@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::cell::Cell;
 use crate::result::LeftOutReason;
 use crate::server::running;
-use crate::store::{self, Capabilities, Guarantee, Kind, StoreDef, Threads};
+use crate::store::{self, Capabilities, Guarantee, StoreKind, StoreDef, Threads};
 use crate::workload::parameter::Parameters;
 
 /// A cell that may be run.
@@ -131,7 +131,7 @@ impl Case<'_> {
 
     /// Whether its store is a server that was running before, so that the place holds nothing of it.
     pub fn is_elsewhere(&self) -> bool {
-        self.kind() == Kind::Server && self.own_settings().contains_key(running::URL)
+        self.kind() == StoreKind::Server && self.own_settings().contains_key(running::URL)
     }
 
     /// Whether its store has files of the trial's process that should survive a kill; assumed if the guarantee is found later.
@@ -149,7 +149,7 @@ impl Case<'_> {
 
     /// A private server's bytes on disk besides the records.
     pub fn server_bytes(&self) -> f64 {
-        if self.kind() == Kind::Server && !self.is_elsewhere() { SERVER_BYTES } else { 0.0 }
+        if self.kind() == StoreKind::Server && !self.is_elsewhere() { SERVER_BYTES } else { 0.0 }
     }
 
     /// Seconds that its store takes to start and end, if it is a private server.
@@ -159,7 +159,7 @@ impl Case<'_> {
     }
 
     /// The kind of its store.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> StoreKind {
         store::kind(self.stores, self.cell.store())
     }
 }

@@ -29,7 +29,7 @@ use crate::result::{
     self, Burst, CallStatistics, Counters, Disk, Fragmentation, Load, Measurements, OVERALL, OperationResult, Pauses,
     Round, WrittenRecords,
 };
-use crate::store::{Capabilities, Held, Session, Store};
+use crate::store::{Capabilities, HeldReader, Session, Store};
 use crate::workload::audit::{self, Reading};
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
@@ -240,7 +240,7 @@ impl<'a> Aging<'a> {
         Ok(())
     }
 
-    fn hold_reader(self, store: &dyn Store) -> Result<Option<Box<dyn Held + '_>>, WorkloadError> {
+    fn hold_reader(self, store: &dyn Store) -> Result<Option<Box<dyn HeldReader + '_>>, WorkloadError> {
         let held = if self.holds_reader { store.hold_reader() } else { Ok(None) };
         held.map_err(|error| WorkloadError::store("holding a reader", &error))
     }

@@ -10,7 +10,7 @@ use crate::measure::syncs;
 use crate::measure::watch::{TrialUse, TrialMeter};
 use crate::result::{Counters, DISK, LIBRARY_SYNCS, Measurements, LeftOutReason, UnknownFigure};
 use crate::server::running;
-use crate::store::{Guarantee, Kind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
+use crate::store::{Guarantee, StoreKind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
 use crate::workload::bench::Bench;
 use crate::workload::promise::{self, Acknowledged};
 use crate::workload::spec::{TrialError, Spec};
@@ -170,7 +170,7 @@ fn hold_to_power(
     store: &StoreDef,
     acknowledged: &[Acknowledged],
 ) -> Result<Option<UnknownFigure>, TrialError> {
-    if store.kind != Kind::Server && store.capabilities.calls_are_seen {
+    if store.kind != StoreKind::Server && store.capabilities.calls_are_seen {
         acknowledged.iter().try_for_each(Acknowledged::check)?;
         return Ok(None);
     }
@@ -184,7 +184,7 @@ fn hold_to_power(
                 store.name
             ),
         };
-        let figure = if store.kind == Kind::Server { "syncs of the server" } else { LIBRARY_SYNCS };
+        let figure = if store.kind == StoreKind::Server { "syncs of the server" } else { LIBRARY_SYNCS };
         return Ok(Some(UnknownFigure { figure: figure.into(), reason }));
     };
     promise::check_all(acknowledged, syncs)?;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::measure::counters::{Snapshot, fetched_bytes};
 use crate::measure::{page_cache, process, syncs};
 use crate::result::{Failure, Reopening};
-use crate::store::{Kind, Session, Store};
+use crate::store::{StoreKind, Session, Store};
 use crate::workload::kill;
 use crate::workload::kill::steps::{record_key, record_value};
 use crate::workload::spec::{TrialContext, TrialError, RecoverEnd, RecoverPart};
@@ -27,10 +27,10 @@ const GROWTH: f64 = 1.7;
 const ROOM_FACTOR: f64 = 4.0;
 
 /// The disk space of a recovery check, in bytes; `file_bytes` is the least that a file takes, and a folder has a file for each record.
-pub fn room_bytes(records: u64, kind: Kind, file_bytes: f64) -> f64 {
+pub fn room_bytes(records: u64, kind: StoreKind, file_bytes: f64) -> f64 {
     let records = records as f64 * GROWTH;
     let bytes = records * (MOST_BYTES as u64 / 2 + KEY_BYTES) as f64 * ROOM_FACTOR;
-    if kind == Kind::Folder { bytes.max(records * file_bytes) } else { bytes }
+    if kind == StoreKind::Folder { bytes.max(records * file_bytes) } else { bytes }
 }
 
 /// The report of such a process.

@@ -20,8 +20,8 @@ use storebench_core::kernel::room;
 use storebench_core::measure::extents;
 pub use storebench_core::measure::extents::FileExtent;
 use storebench_core::measure::probe::{self, Probe};
-pub use storebench_core::simulated::Traced;
-use storebench_core::simulated::{DISK, OnDisk, Served, Serving};
+pub use storebench_core::simulated::TracePart;
+use storebench_core::simulated::{DISK, SimulatedDisk, ServedDisk, DiskService};
 
 /// The disk under an image, in messages.
 pub const HOLDER: &str = "the disk that holds the image";
@@ -33,7 +33,7 @@ pub struct Template {
     driver: Driver,
     image: File,
     bytes: u64,
-    disk: Option<OnDisk>,
+    disk: Option<SimulatedDisk>,
     /// The byte ranges of its journal, if known.
     journal: Vec<(u64, u64)>,
 }
@@ -69,7 +69,7 @@ impl Template {
     pub fn make(
         work: &mut WorkFolder,
         file_system: &FileSystem,
-        disk: Option<&OnDisk>,
+        disk: Option<&SimulatedDisk>,
         trial_bytes: u64,
     ) -> Result<Template> {
         if let Some(disk) = disk {
@@ -91,7 +91,7 @@ impl Template {
     pub fn mount(&self, stage: &mut Stage<'_>, name: &str, seed: u64) -> Result<(PathBuf, Mounted)> {
         let (at, mounted) = match &self.disk {
             Some(disk) => {
-                let served = self.serve(stage, disk, name, seed, Traced::default())?;
+                let served = self.serve(stage, disk, name, seed, TracePart::default())?;
                 self.mount_served(stage, served, name)?
             }
             None => stage.mount(name, |image, site| {
@@ -136,7 +136,7 @@ impl Template {
         &self,
         stage: &mut Stage<'_>,
         name: &str,
-        traced: Traced<'_>,
+        traced: TracePart<'_>,
     ) -> Result<std::result::Result<(PathBuf, PathBuf), String>> {
         let served = self.serve_traced(stage, name, traced)?;
         Ok(self.mount_there(stage, &served, name)?.map(|store| (store, served)))
@@ -144,8 +144,8 @@ impl Template {
 
     /// Serves a copy for a cut check on a disk that takes no time, and returns the folder in which the disk is mounted. Kinds that need
     /// repair after a power cut are repaired.
-    pub fn serve_traced(&self, stage: &mut Stage<'_>, name: &str, traced: Traced<'_>) -> Result<PathBuf> {
-        let disk = OnDisk::that_takes_no_time(name);
+    pub fn serve_traced(&self, stage: &mut Stage<'_>, name: &str, traced: TracePart<'_>) -> Result<PathBuf> {
+        let disk = SimulatedDisk::that_takes_no_time(name);
         let served = self.serve(stage, &disk, name, 0, traced)?;
         if traced.cut.is_some() {
             let path = served.join(DISK);
@@ -198,10 +198,10 @@ impl Template {
     fn serve(
         &self,
         stage: &mut Stage<'_>,
-        disk: &OnDisk,
+        disk: &SimulatedDisk,
         name: &str,
         seed: u64,
-        traced: Traced<'_>,
+        traced: TracePart<'_>,
     ) -> Result<PathBuf> {
         let in_memory = available::bytes().is_some_and(|bytes| bytes / 2 > self.bytes);
         let copy = match in_memory {
@@ -213,8 +213,8 @@ impl Template {
             }
         };
         let image = copy.as_ref().unwrap_or(&self.image);
-        let serving = Serving { disk, seed, journal: &self.journal, image, in_memory, traced };
-        stage.disk(&disk_of(name), |at| Served::start(serving, at))
+        let serving = DiskService { disk, seed, journal: &self.journal, image, in_memory, traced };
+        stage.disk(&disk_of(name), |at| ServedDisk::start(serving, at))
     }
 
     /// Measures the costs of a trial's file system, which is removed again.
@@ -282,7 +282,7 @@ fn can_simulate(name: &str, file_system: &FileSystem) -> std::result::Result<(),
 pub fn try_out(
     within: &Path,
     file_system: &FileSystem,
-    disk: Option<&OnDisk>,
+    disk: Option<&SimulatedDisk>,
 ) -> std::result::Result<Tried, String> {
     let driver = Driver::find(file_system)?;
     let tried = || -> Result<Tried> {

@@ -14,7 +14,7 @@ use storebench_core::axis::file_system::FileSystem;
 use storebench_core::error::Result;
 use storebench_core::measure::probe::Probe;
 use storebench_core::result::StorageBacking;
-use storebench_core::simulated::OnDisk;
+use storebench_core::simulated::SimulatedDisk;
 
 /// The size of an image that is only probed, in bytes: more than a probe writes.
 const PROBED_BYTES: u64 = 128 << 20;
@@ -31,7 +31,7 @@ pub enum Place {
         /// The image's file system.
         file_system: FileSystem,
         /// The simulated disk under it, if any.
-        disk: Option<OnDisk>,
+        disk: Option<SimulatedDisk>,
     },
 }
 
@@ -44,7 +44,7 @@ impl Place {
     }
 
     /// The simulated disk under it, if any.
-    pub fn disk(&self) -> Option<&OnDisk> {
+    pub fn disk(&self) -> Option<&SimulatedDisk> {
         match self {
             Place::Directory(_) => None,
             Place::Image { disk, .. } => disk.as_ref(),

@@ -12,7 +12,7 @@ use super::directory::WorkFolder;
 use crate::image::LoopDevice;
 use storebench_core::error::{Error, Result};
 use storebench_core::kernel::system;
-use storebench_core::simulated::{DISK, OnDisk, Served, Serving, Traced};
+use storebench_core::simulated::{DISK, SimulatedDisk, ServedDisk, DiskService, TracePart};
 
 /// The name of its disk and of its image in a work folder.
 const NAME: &str = "transit";
@@ -29,19 +29,19 @@ const WARM_UP: u64 = 20;
 /// # Errors
 /// When no disk can be served in the work folder, or the disk fails.
 pub fn measure(work: &mut WorkFolder) -> Result<Transit> {
-    let disk = OnDisk::that_takes_no_time(NAME);
+    let disk = SimulatedDisk::that_takes_no_time(NAME);
     let mut stage = work.stage();
     let (path, image) = stage.file(&format!("{NAME}.image"))?;
     image.set_len(BYTES).map_err(Error::io("making", &path))?;
-    let serving = Serving {
+    let serving = DiskService {
         disk: &disk,
         seed: 0,
         journal: &[],
         image: &image,
         in_memory: true,
-        traced: Traced::default(),
+        traced: TracePart::default(),
     };
-    let at = stage.disk(NAME, |at| Served::start(serving, at))?;
+    let at = stage.disk(NAME, |at| ServedDisk::start(serving, at))?;
     let through = || -> io::Result<Transit> {
         let file = File::options().read(true).write(true).open(at.join(DISK))?;
         let device = LoopDevice::attach(&file)?;

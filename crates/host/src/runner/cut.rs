@@ -17,7 +17,7 @@ use storebench_disk::cut::{BLOCK, Cut, Log, SECTOR};
 use self::draw::{Draw, Drawn};
 use self::history::{History, Verdict};
 use self::write_back::WriteBack;
-use crate::place::image::{Template, Traced};
+use crate::place::image::{Template, TracePart};
 use crate::runner::part::Room;
 use crate::runner::supervise::{End, Limit};
 use crate::stage::Stage;
@@ -217,7 +217,7 @@ impl Check<'_> {
         let mut inner = stage.inner();
         let (to, _) = inner.file(RECOVERY_LOG)?;
         let state = self.state(&mut inner, &drawn.cut)?;
-        let traced = Traced { log: Some(&to), ..Traced::is_cut(scene.path, &state) };
+        let traced = TracePart { log: Some(&to), ..TracePart::is_cut(scene.path, &state) };
         let Some(looked) = self.look_at(&mut inner, scene, drawn, traced)? else { return Ok(None) };
         // A state that does not open has no recovery to cut.
         let Some(logged) = looked.logged else { return Ok(Some(())) };
@@ -272,7 +272,7 @@ impl Check<'_> {
         let mount = match self.template.mount_traced(
             &mut inner,
             NAME,
-            Traced { log: Some(&path), ..Traced::default() },
+            TracePart { log: Some(&path), ..TracePart::default() },
         )? {
             Ok(mount) => mount,
             Err(why) => return Ok(Told::Failed(why)),
@@ -309,7 +309,7 @@ impl Check<'_> {
     fn look(&self, stage: &mut Stage<'_>, scene: Scene<'_>, drawn: &Drawn) -> Result<Option<InState>> {
         let mut inner = stage.inner();
         let state = self.state(&mut inner, &drawn.cut)?;
-        let looked = self.look_at(&mut inner, scene, drawn, Traced::is_cut(scene.path, &state))?;
+        let looked = self.look_at(&mut inner, scene, drawn, TracePart::is_cut(scene.path, &state))?;
         inner.give_back()?;
         Ok(looked)
     }
@@ -319,7 +319,7 @@ impl Check<'_> {
         stage: &mut Stage<'_>,
         scene: Scene<'_>,
         drawn: &Drawn,
-        traced: Traced<'_>,
+        traced: TracePart<'_>,
     ) -> Result<Option<InState>> {
         let mut inner = stage.inner();
         let looked = match self.template.mount_traced(&mut inner, NAME, traced)? {

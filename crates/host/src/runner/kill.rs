@@ -11,7 +11,7 @@ use storebench_core::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::result::{Failure, KillCheck, Measurements, TrialResult};
 use storebench_core::server::running;
-use storebench_core::store::{Guarantee, Kind};
+use storebench_core::store::{Guarantee, StoreKind};
 use storebench_core::workload::kill::KillMessage;
 use storebench_core::workload::spec::{KillPart, CheckPart, Spec};
 
@@ -60,7 +60,7 @@ pub fn left_out(
     measured: &Measurements,
 ) -> Option<Option<KillCheck>> {
     let store = job.stores.iter().find(|store| store.name == cell.store())?;
-    if measured.guarantee < Guarantee::Process || store.kind == Kind::Harness {
+    if measured.guarantee < Guarantee::Process || store.kind == StoreKind::Harness {
         return None;
     }
     let not_made = |reason: &str| Some(KillCheck::NotMade { reason: reason.into() });

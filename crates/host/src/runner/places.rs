@@ -16,7 +16,7 @@ use storebench_core::measure::cgroup;
 use storebench_core::measure::device::DeviceSpec;
 use storebench_core::measure::probe::{self, Probe};
 use storebench_core::result::Transit;
-use storebench_core::store::{self, Kind};
+use storebench_core::store::{self, StoreKind};
 
 /// The places in which the run's cells are.
 pub struct PreparedPlaces {
@@ -73,7 +73,7 @@ impl PreparedPlaces {
             Place::Image { .. } => None,
         });
         let mut devices = devices::shared(&shared.collect(), job.interrupted);
-        let any_server = job.cells.iter().any(|cell| store::kind(job.stores, cell.store()) == Kind::Server);
+        let any_server = job.cells.iter().any(|cell| store::kind(job.stores, cell.store()) == StoreKind::Server);
         // A figure of the machine, not of the disk.
         let mut measured = None;
         let prepare = |(name, place): (&Site, &Place)| {

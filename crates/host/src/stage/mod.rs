@@ -25,7 +25,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::guard::Folder;
 use storebench_core::measure::cgroup::{self, HeldCgroup};
 use storebench_core::server::running;
-use storebench_core::simulated::{DISK, Served};
+use storebench_core::simulated::{DISK, ServedDisk};
 
 /// All resources of one work folder, in the order in which they were taken, and the folder's ledger.
 pub(crate) struct Holdings {
@@ -40,7 +40,7 @@ struct Held {
     /// Keeps others from removing a cgroup before the trial has joined it.
     group: Option<HeldCgroup>,
     /// Ends the server of a simulated disk.
-    served: Option<Served>,
+    served: Option<ServedDisk>,
 }
 
 impl Holdings {
@@ -193,7 +193,7 @@ impl Stage<'_> {
     ///
     /// # Errors
     /// When it can't be noted or served; then nothing of it remains.
-    pub fn disk(&mut self, name: &str, start: impl FnOnce(&Path) -> io::Result<Served>) -> Result<PathBuf> {
+    pub fn disk(&mut self, name: &str, start: impl FnOnce(&Path) -> io::Result<ServedDisk>) -> Result<PathBuf> {
         let at = self.holdings.folder.path().join(name);
         let ledger = self.holdings.folder.path().join(ledger::NAME);
         let note = |process| Note::Disk { at: name.to_owned(), process };

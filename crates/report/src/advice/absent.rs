@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use storebench_core::result::LeftOutReason;
-use storebench_core::store::{Guarantee, Kind, StoreDef};
+use storebench_core::store::{Guarantee, StoreKind, StoreDef};
 use storebench_core::units::grouped;
 
 use super::at::{At, at};
@@ -60,8 +60,8 @@ pub fn absent(
     // Who asks for a store within the application does not expect servers.
     let asks_for_servers = question.stores.is_some() || question.network.is_some();
     let is_asked = |def: &&StoreDef| match def.kind {
-        Kind::Harness => false,
-        Kind::Server => asks_for_servers && question.allows(def.name),
+        StoreKind::Harness => false,
+        StoreKind::Server => asks_for_servers && question.allows(def.name),
         _ => question.allows(def.name),
     };
     let of_table = table.iter().filter(is_asked);

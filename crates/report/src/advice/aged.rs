@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::{Measurements, OVERALL};
-use storebench_core::store::{Aging, Caution};
+use storebench_core::store::{AgingRisk, Caution};
 use storebench_core::units::{Period, counted, rough_bytes, rough_duration, three_digits};
 use storebench_host::run::Run;
 
@@ -169,9 +169,9 @@ fn cautions(advice: &Advice) -> Vec<String> {
     let Some(best) = advice.verdict.ranking.first() else { return Vec::new() };
     let aged = advice.aged.iter().find(|aged| aged.store == best.store);
     let is_measured = |caution: &&Caution| match caution.of {
-        Aging::Space => aged.is_some_and(|aged| aged.left.is_some()),
-        Aging::Readers => aged.is_some_and(|aged| aged.held.is_some()),
-        Aging::Waits => aged.is_some_and(|aged| aged.stalls.1 > 0),
+        AgingRisk::Space => aged.is_some_and(|aged| aged.left.is_some()),
+        AgingRisk::Readers => aged.is_some_and(|aged| aged.held.is_some()),
+        AgingRisk::Waits => aged.is_some_and(|aged| aged.stalls.1 > 0),
     };
     let others = advice.cautions.iter().filter(|caution| !is_measured(caution));
     others
@@ -370,9 +370,9 @@ mod tests {
     #[test]
     fn what_documentation_warns_of_is_said_of_the_best_where_it_was_not_measured() {
         const CAUTIONS: &[Caution] = &[
-            Caution { of: Aging::Space, says: "it keeps its pages", source: "a" },
-            Caution { of: Aging::Readers, says: "readers make it grow", source: "b" },
-            Caution { of: Aging::Waits, says: "writes may wait", source: "c" },
+            Caution { of: AgingRisk::Space, says: "it keeps its pages", source: "a" },
+            Caution { of: AgingRisk::Readers, says: "readers make it grow", source: "b" },
+            Caution { of: AgingRisk::Waits, says: "writes may wait", source: "c" },
         ];
         let answered = |life: &[Run], mix: &str| {
             let fresh = run("box", &[Sample::new("lmdb")]);

@@ -2,7 +2,7 @@
 
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::{LeftOutCell, Measurements, TrialResult};
-use storebench_core::store::{Guarantee, Kind, NODES, ROUND_TRIP, StoreDef};
+use storebench_core::store::{Guarantee, StoreKind, NODES, ROUND_TRIP, StoreDef};
 use storebench_core::units::{counted, three_digits};
 use storebench_host::run::Run;
 
@@ -120,7 +120,7 @@ fn measured(trials: &[&TrialResult], mix: &Mix, table: &[StoreDef]) -> Vec<(Depl
         };
         let def = table.iter().find(|def| def.name == trial.cell.store());
         let deployed = Deployed {
-            servers: Servers::of(measured, def.is_some_and(|def| def.kind == Kind::Server)),
+            servers: Servers::of(measured, def.is_some_and(|def| def.kind == StoreKind::Server)),
             cell: trial.cell.clone(),
             version: measured.store_version.clone(),
             guarantee: measured.guarantee,

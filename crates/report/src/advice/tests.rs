@@ -1,5 +1,5 @@
 use storebench_core::result::{LeftOutCell, LeftOutReason, StoreInfo};
-use storebench_core::store::{Capabilities, Guarantee, Kind, Offer};
+use storebench_core::store::{Capabilities, Guarantee, StoreKind, GuaranteeOffer};
 use storebench_core::stores::NULL;
 use storebench_core::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
@@ -229,16 +229,16 @@ fn stores_without_an_answer_are_named_with_the_reason() {
     run.header
         .left_out
         .push(LeftOutCell { cell: Sample::new("strong").cell(), reason: LeftOutReason::Sentence("it can't".into()) });
-    let offer = |guarantee| Offer { guarantee, ..NULL.offers[0] };
-    let power: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
-    let process: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::Process)]));
-    let engine = |name, offers| StoreDef { name, offers, kind: Kind::Engine, ..NULL };
+    let offer = |guarantee| GuaranteeOffer { guarantee, ..NULL.offers[0] };
+    let power: &'static [GuaranteeOffer] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
+    let process: &'static [GuaranteeOffer] = Box::leak(Box::new([offer(Guarantee::Process)]));
+    let engine = |name, offers| StoreDef { name, offers, kind: StoreKind::Engine, ..NULL };
     let table = [
         engine("unqlite", process),
         engine("strong", power),
         engine("weak", NULL.offers),
         engine("other", process),
-        StoreDef::not_built("lost", Kind::Engine, "", "build it in"),
+        StoreDef::not_built("lost", StoreKind::Engine, "", "build it in"),
         NULL,
     ];
     let runs = [run];
@@ -504,10 +504,10 @@ fn mapped_file_pages_decide_nothing_where_better_is_known() {
 
 #[test]
 fn a_store_that_promises_more_answers_at_its_own_tier() {
-    let offer = |guarantee| Offer { guarantee, ..NULL.offers[0] };
-    let power: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
-    let both: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::Process), offer(Guarantee::Power)]));
-    let engine = |name, offers| StoreDef { name, offers, kind: Kind::Engine, ..NULL };
+    let offer = |guarantee| GuaranteeOffer { guarantee, ..NULL.offers[0] };
+    let power: &'static [GuaranteeOffer] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
+    let both: &'static [GuaranteeOffer] = Box::leak(Box::new([offer(Guarantee::Process), offer(Guarantee::Power)]));
+    let engine = |name, offers| StoreDef { name, offers, kind: StoreKind::Engine, ..NULL };
     let table = [engine("redb", power), engine("lmdb", both), engine("sqlite", both)];
     let block = |noise: f64| {
         vec![
@@ -545,9 +545,9 @@ fn a_store_that_promises_more_answers_at_its_own_tier() {
 
 #[test]
 fn a_trial_at_the_stronger_tier_that_failed_says_why_the_store_is_missing() {
-    let offer = |guarantee| Offer { guarantee, ..NULL.offers[0] };
-    let power: &'static [Offer] = Box::leak(Box::new([offer(Guarantee::Power)]));
-    let engine = |name| StoreDef { name, offers: power, kind: Kind::Engine, ..NULL };
+    let offer = |guarantee| GuaranteeOffer { guarantee, ..NULL.offers[0] };
+    let power: &'static [GuaranteeOffer] = Box::leak(Box::new([offer(Guarantee::Power)]));
+    let engine = |name| StoreDef { name, offers: power, kind: StoreKind::Engine, ..NULL };
     let mut run = run("box", &[Sample::new("lmdb"), Sample::new("redb").guarantee("power").failed("broken")]);
     let cell = Sample::new("fjall").guarantee("power").cell();
     run.header.left_out.push(LeftOutCell { cell, reason: LeftOutReason::Sentence("too large".into()) });
@@ -562,9 +562,9 @@ fn a_trial_at_the_stronger_tier_that_failed_says_why_the_store_is_missing() {
 fn a_store_that_can_t_hold_the_data_is_ruled_out_however_fast_it_was() {
     let engine = |name, max_bytes| {
         let capabilities = Capabilities { max_bytes, ..NULL.capabilities };
-        let offers: &'static [Offer] =
-            Box::leak(Box::new([Offer { guarantee: Guarantee::Process, ..NULL.offers[0] }]));
-        StoreDef { name, offers, kind: Kind::Engine, capabilities, ..NULL }
+        let offers: &'static [GuaranteeOffer] =
+            Box::leak(Box::new([GuaranteeOffer { guarantee: Guarantee::Process, ..NULL.offers[0] }]));
+        StoreDef { name, offers, kind: StoreKind::Engine, capabilities, ..NULL }
     };
     let bytes = question().values_bytes() as u64;
     let block = |_| vec![Sample::new("lmdb").ns(1000.0), Sample::new("one-file").ns(10.0)];

@@ -111,24 +111,24 @@ fn accident(danger: &Danger, tier: Guarantee) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use storebench_core::result::{StorageBacking, CutCheck, CutResults, StateFinding};
-    use storebench_core::store::{Kind, Offer};
+    use storebench_core::store::{StoreKind, GuaranteeOffer};
 
     use super::*;
     use crate::data::matrix;
     use crate::data::samples::{Sample, run};
 
-    const fn made(name: &'static str, offers: &'static [Offer]) -> StoreDef {
-        StoreDef { offers, ..StoreDef::not_built(name, Kind::Engine, "a made store", "it is made") }
+    const fn made(name: &'static str, offers: &'static [GuaranteeOffer]) -> StoreDef {
+        StoreDef { offers, ..StoreDef::not_built(name, StoreKind::Engine, "a made store", "it is made") }
     }
 
-    const fn at_process(dangers: &'static [Danger]) -> Offer {
-        Offer { guarantee: Guarantee::Process, settings: "as made", atomic_replace: true, dangers }
+    const fn at_process(dangers: &'static [Danger]) -> GuaranteeOffer {
+        GuaranteeOffer { guarantee: Guarantee::Process, settings: "as made", atomic_replace: true, dangers }
     }
 
     #[test]
     fn stores_that_a_power_cut_can_wreck_stand_below_the_table() {
-        const WRECKED: &[Offer] = &[at_process(&[Danger::of(Loss::Nothing, Loss::Whole, "it is made")])];
-        const NEWEST: &[Offer] = &[at_process(Danger::NEWEST)];
+        const WRECKED: &[GuaranteeOffer] = &[at_process(&[Danger::of(Loss::Nothing, Loss::Whole, "it is made")])];
+        const NEWEST: &[GuaranteeOffer] = &[at_process(Danger::NEWEST)];
         let table = [made("lmdb", WRECKED), made("redb", NEWEST)];
         let runs = [run("box", &[Sample::new("lmdb"), Sample::new("redb"), Sample::new("unknown")])];
         let merged = Merged::new(&runs, &[]).with_stores(&table);
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn what_is_dangerous_is_not_ranked_and_its_row_stays() {
-        const HOLDS: &[Offer] = &[Offer { guarantee: Guarantee::Power, ..at_process(Danger::NOTHING) }];
+        const HOLDS: &[GuaranteeOffer] = &[GuaranteeOffer { guarantee: Guarantee::Power, ..at_process(Danger::NOTHING) }];
         let table = [made("lmdb", HOLDS), made("redb", HOLDS)];
         let samples = [Sample::new("lmdb").ns(500.0), Sample::new("redb")].map(|one| one.guarantee("power"));
         let told = |trials: usize, lost: u64| {

@@ -72,7 +72,7 @@ impl Readable {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::{Kind, SettingDef};
+    use storebench_core::store::{StoreKind, SettingDef};
     use storebench_core::stores::NULL;
 
     use super::*;
@@ -81,7 +81,7 @@ mod tests {
     const STORES: [StoreDef; 2] = [
         StoreDef {
             name: "sqlite",
-            kind: Kind::Engine,
+            kind: StoreKind::Engine,
             settings: &[
                 SettingDef::new("page_size", "a power of two", "4096", "").bytes(),
                 SettingDef::new("cache_size", "pages", "2000", ""),
@@ -90,7 +90,7 @@ mod tests {
         },
         StoreDef {
             name: "redb",
-            kind: Kind::Engine,
+            kind: StoreKind::Engine,
             settings: &[SettingDef::new("cache_size", "a size", "1073741824", "").bytes()],
             ..NULL
         },

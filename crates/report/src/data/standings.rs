@@ -549,24 +549,24 @@ fn height(figure: &Figure, contest: &Contest, own: &Contender) -> usize {
 #[cfg(test)]
 mod tests {
     use storebench_core::result::{CutCheck, CutResults, StateFinding, WrittenRecords};
-    use storebench_core::store::{Kind, Offer, StoreDef};
+    use storebench_core::store::{StoreKind, GuaranteeOffer, StoreDef};
     use storebench_core::units::SizeRange;
 
     use super::*;
     use crate::data::samples::{Sample, blocks};
     use crate::terminal::grid::Style;
 
-    const HOLDS: &[Offer] = &[Offer {
+    const HOLDS: &[GuaranteeOffer] = &[GuaranteeOffer {
         guarantee: Guarantee::Power,
         settings: "as made",
         atomic_replace: true,
         dangers: Danger::NOTHING,
     }];
 
-    const SAFE: &[Offer] = &[Offer { guarantee: Guarantee::Process, ..HOLDS[0] }];
+    const SAFE: &[GuaranteeOffer] = &[GuaranteeOffer { guarantee: Guarantee::Process, ..HOLDS[0] }];
 
     const fn made(name: &'static str) -> StoreDef {
-        StoreDef { offers: HOLDS, ..StoreDef::not_built(name, Kind::Engine, "a made store", "it is made") }
+        StoreDef { offers: HOLDS, ..StoreDef::not_built(name, StoreKind::Engine, "a made store", "it is made") }
     }
 
     /// Stores with factors to the first, in five blocks; `lost` states of the first lost acknowledged data.
@@ -643,14 +643,14 @@ mod tests {
 
     #[test]
     fn of_stores_too_close_to_call_the_safer_is_named_before_the_smaller() {
-        const RISKY: &[Offer] =
-            &[Offer { dangers: &[Danger::of(Loss::Nothing, Loss::Newest, "")], ..SAFE[0] }];
+        const RISKY: &[GuaranteeOffer] =
+            &[GuaranteeOffer { dangers: &[Danger::of(Loss::Nothing, Loss::Newest, "")], ..SAFE[0] }];
         let block = |number: usize| {
             let ns = |ns: f64| ns * [1.0, 1.02, 0.99, 1.01, 1.0][number % 5];
             vec![Sample::new("sqlite").ns(ns(1002.0)), Sample::new("redb").ns(ns(1000.0))]
         };
         let runs = [blocks("box", &(0..5).map(block).collect::<Vec<_>>())];
-        let named = |sqlite: &'static [Offer], redb: &'static [Offer]| {
+        let named = |sqlite: &'static [GuaranteeOffer], redb: &'static [GuaranteeOffer]| {
             let table =
                 [StoreDef { offers: sqlite, ..made("sqlite") }, StoreDef { offers: redb, ..made("redb") }];
             let merged = Merged::new(&runs, &[]).with_stores(&table);

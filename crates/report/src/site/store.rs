@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
-use storebench_core::store::{Evidence, Guarantee, Offer, StoreDef};
+use storebench_core::store::{Evidence, Guarantee, GuaranteeOffer, StoreDef};
 use storebench_core::units::counted;
 
 use super::facts::{CHECKS, Conditions, Facts, Proof, Side, text};
@@ -50,7 +50,7 @@ pub fn page_of(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Option<&
 fn about(entry: Option<&StoreDef>) -> Option<Html> {
     let entry = entry?;
     let practice = (!entry.practice.is_empty()).then(|| Html::of((BREAK, entry.practice, ".")));
-    let promise = |offer: &Offer| {
+    let promise = |offer: &GuaranteeOffer| {
         let shipped = if offer.guarantee == entry.shipped { ", as shipped" } else { "" };
         let settings = offer.settings.trim_end_matches(", as shipped");
         Html::of((tag("b").with(offer.guarantee.to_string()), shipped, ": ", settings))

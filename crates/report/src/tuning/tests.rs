@@ -1,4 +1,4 @@
-use storebench_core::store::{Danger, Guarantee, Kind as StoreKind, Offer, SettingDef, StoreDef};
+use storebench_core::store::{Danger, Guarantee, StoreKind as StoreKind, GuaranteeOffer, SettingDef, StoreDef};
 use storebench_host::run::Run;
 
 use super::*;
@@ -7,7 +7,7 @@ use crate::data::samples::{Sample, blocks};
 use storebench_core::cell::Data;
 
 pub(crate) const STORE: StoreDef = StoreDef {
-    offers: &[Offer::whole(Guarantee::Process, "as shipped", Danger::NEWEST)],
+    offers: &[GuaranteeOffer::whole(Guarantee::Process, "as shipped", Danger::NEWEST)],
     settings: &[
         SettingDef::new("a", "1 or 2", "0", "first").tune(&["1", "2"]).costing("its ease"),
         SettingDef::new("b", "1", "0", "second").tune(&["1"]),

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::store::{Kind, StoreDef};
+use storebench_core::store::{StoreKind, StoreDef};
 use storebench_core::units::{Period, rough_duration};
 use storebench_core::workload::operation::Operation;
 use storebench_host::run::Run;
@@ -36,7 +36,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     let named = args.store.iter().flatten();
     let (servers, libraries): (Vec<String>, Vec<String>) = named
         .cloned()
-        .partition(|name| stores.iter().any(|store| store.name == *name && store.kind == Kind::Server));
+        .partition(|name| stores.iter().any(|store| store.name == *name && store.kind == StoreKind::Server));
     if servers.is_empty() || libraries.is_empty() || !args.from.is_empty() {
         return answer(stores, extras, args).map(|(exit, _)| exit);
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::cgroup;
-use storebench_core::server::running::Made;
+use storebench_core::server::running::ServerNamespace;
 use storebench_core::store::StoreDef;
 use storebench_host::place::abandoned::{self, Found};
 
@@ -45,13 +45,13 @@ pub fn clean(directories: &[PathBuf]) -> Result<Exit> {
 /// Drops what the store of a folder has made on a running server, if anything.
 pub fn drop_made(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     let looking = || Error::io("looking for what was made on a server in", folder);
-    let Some(made) = Made::of(folder).map_err(looking())? else { return Ok(Exit::Success) };
+    let Some(made) = ServerNamespace::of(folder).map_err(looking())? else { return Ok(Exit::Success) };
     let store = stores.iter().find(|store| store.name == made.store);
     let server = store.and_then(|store| store.server).ok_or_else(|| {
         let message = format!("this build lacks the store {}, which has made {}", made.store, made.name);
         Error::new(Exit::UnknownStore, message)
     })?;
     (server.drop)(&made.url, &made.name).map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
-    Made::strike(folder).map_err(looking())?;
+    ServerNamespace::strike(folder).map_err(looking())?;
     Ok(Exit::Success)
 }

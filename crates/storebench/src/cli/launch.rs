@@ -15,8 +15,8 @@ use storebench_core::result::{
     FORMAT_VERSION, LeftOutCell, LocationInfo, LeftOutReason, RunHeader, StoreInfo, TrialResult,
 };
 use storebench_core::shown::{quoted, without_user};
-use storebench_core::simulated::OnDisk;
-use storebench_core::store::{Guarantee, Kind, StoreDef};
+use storebench_core::simulated::SimulatedDisk;
+use storebench_core::store::{Guarantee, StoreKind, StoreDef};
 use storebench_host::background;
 use storebench_host::folder::RunFolder;
 use storebench_host::place::directory::WorkFolder;
@@ -111,17 +111,17 @@ pub fn name_place(plan: &mut Plan, directories: &BTreeMap<String, PathBuf>) -> b
 }
 
 /// The disks of a plan, with their names; `None` for the one under the place.
-fn simulated(plan: &Plan) -> Vec<Option<OnDisk>> {
+fn simulated(plan: &Plan) -> Vec<Option<SimulatedDisk>> {
     let on = |name: String| {
         let (disk, estimates) = (plan.disk(&name)?, plan.estimates(&name));
-        Some(OnDisk { name, disk: Box::new(disk), estimates })
+        Some(SimulatedDisk { name, disk: Box::new(disk), estimates })
     };
     plan.disk_names().into_iter().map(on).collect()
 }
 
 /// Places on disks: on a simulated one, each is a file system in an image. For a directory called `here`, that is the kernel's
 /// ext4; every other directory has only its own disk.
-fn on_disks(places: BTreeMap<String, Place>, disks: &[Option<OnDisk>]) -> Result<Places> {
+fn on_disks(places: BTreeMap<String, Place>, disks: &[Option<SimulatedDisk>]) -> Result<Places> {
     let usual: FileSystem = USUAL.parse().map_err(Error::bad_value)?;
     let mut all = Places::new();
     for (name, place) in places {
@@ -141,7 +141,7 @@ fn on_disks(places: BTreeMap<String, Place>, disks: &[Option<OnDisk>]) -> Result
     Ok(all)
 }
 
-fn on(disk: &OnDisk, within: &Path, file_system: &FileSystem) -> Place {
+fn on(disk: &SimulatedDisk, within: &Path, file_system: &FileSystem) -> Place {
     Place::Image { within: within.to_path_buf(), file_system: file_system.clone(), disk: Some(disk.clone()) }
 }
 
@@ -410,7 +410,7 @@ pub fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
         .map(|store| StoreInfo {
             name: store.name.into(),
             version: (store.version)(),
-            server: store.kind == Kind::Server,
+            server: store.kind == StoreKind::Server,
             library: store.library.cloned(),
         })
         .collect()

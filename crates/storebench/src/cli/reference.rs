@@ -8,7 +8,7 @@ use storebench_core::axis::Axis;
 use storebench_core::bounded;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result;
-use storebench_core::store::{Danger, Kind, Offer, SettingDef, Share, StoreDef};
+use storebench_core::store::{Danger, StoreKind, GuaranteeOffer, SettingDef, MemoryShare, StoreDef};
 use storebench_core::units::three_digits;
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::table::{self, WorkloadDef};
@@ -316,7 +316,7 @@ fn settings(stores: &[StoreDef]) -> String {
     }
     text.push_str("## Caches by the machine's memory\n\nWith `tuning = [\"share\"]`.\n\n");
     let shares = stores.iter().flat_map(|store| {
-        let row = |(name, share): (&str, Share)| {
+        let row = |(name, share): (&str, MemoryShare)| {
             let says = format!("{} ([source]({}))", share.says, share.source);
             [store.name.to_owned(), code(name), share.words().replace(" of the memory", ""), says]
         };
@@ -344,7 +344,7 @@ fn these(stores: &[StoreDef]) -> String {
         "## What an accident can cost\n\nWhile records are written, with the settings of each guarantee.\n\n",
     );
     let mut costs: Vec<[String; 5]> = Vec::new();
-    let kept = offered().filter(|store| store.kind != Kind::Harness);
+    let kept = offered().filter(|store| store.kind != StoreKind::Harness);
     for (store, offer) in kept.flat_map(|store| store.offers.iter().map(move |offer| (store, offer))) {
         for (settings, danger) in dangers(offer) {
             let why = if danger.why.is_empty() { String::new() } else { format!(": {}", danger.why) };
@@ -360,7 +360,7 @@ fn these(stores: &[StoreDef]) -> String {
 }
 
 /// The cost of accidents with the settings of an offer, and then with others, grouped by cost.
-fn dangers(offer: &Offer) -> Vec<(String, &'static Danger)> {
+fn dangers(offer: &GuaranteeOffer) -> Vec<(String, &'static Danger)> {
     let mut all: Vec<(String, &Danger)> = Vec::new();
     // The last one applies to any settings.
     for danger in offer.dangers.iter().rev() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::shown::quoted;
-use storebench_core::store::{Kind, StoreDef};
+use storebench_core::store::{StoreKind, StoreDef};
 use storebench_host::run::Run;
 use storebench_report::data::merge::Merged;
 use storebench_report::data::planned;
@@ -144,5 +144,5 @@ pub fn page(report: &Report<'_>, lead: Option<&Lead>, path: &Path) -> Result<()>
 
 /// The names of the harness's own stores.
 pub fn harness(stores: &[StoreDef]) -> Vec<&'static str> {
-    stores.iter().filter(|store| store.kind == Kind::Harness).map(|store| store.name).collect()
+    stores.iter().filter(|store| store.kind == StoreKind::Harness).map(|store| store.name).collect()
 }

@@ -93,14 +93,14 @@ pub fn row(store: &StoreDef) -> [String; 7] {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::Kind;
+    use storebench_core::store::StoreKind;
     use storebench_core::stores::{MEMORY, NULL};
 
     use super::*;
 
     #[test]
     fn every_store_has_a_line_and_what_is_not_built_says_why() {
-        let absent = StoreDef::not_built("tape", Kind::Engine, "a tape", "build with --features tape");
+        let absent = StoreDef::not_built("tape", StoreKind::Engine, "a tape", "build with --features tape");
         let text = table(&[NULL, MEMORY, absent]);
         assert!(text.contains("\nmemory  harness  "), "{text}");
         assert!(text.contains("tape is not built: build with --features tape"), "{text}");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Store,
+    Batch, Capabilities, Danger, Guarantee, StoreKind, GuaranteeOffer, OpenFn, OpenOptions, Result, Session, Store,
     StoreDef, StoreError,
 };
 use storebench_core::stores::{FLAT_FOLDER, MEMORY};
@@ -35,7 +35,7 @@ pub enum Lie {
 pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> StoreDef {
     StoreDef {
         name,
-        kind: Kind::Engine,
+        kind: StoreKind::Engine,
         summary,
         version: &|| env!("CARGO_PKG_VERSION").into(),
         capabilities: Capabilities {
@@ -47,9 +47,9 @@ pub const fn liar(name: &'static str, summary: &'static str, open: OpenFn) -> St
         },
         offers: const {
             &[
-                Offer::tearing(Guarantee::None, "none", Danger::NEWEST),
-                Offer::tearing(Guarantee::Process, "none", Danger::NEWEST),
-                Offer::tearing(Guarantee::Power, "none", Danger::NOTHING),
+                GuaranteeOffer::tearing(Guarantee::None, "none", Danger::NEWEST),
+                GuaranteeOffer::tearing(Guarantee::Process, "none", Danger::NEWEST),
+                GuaranteeOffer::tearing(Guarantee::Power, "none", Danger::NOTHING),
             ]
         },
         shipped: Guarantee::Process,

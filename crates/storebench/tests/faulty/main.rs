@@ -18,7 +18,7 @@ use fault::Fault;
 use liar::{Lie, liar};
 use pretender::Pretence;
 use store::faulty;
-use storebench_core::store::{Kind, StoreDef};
+use storebench_core::store::{StoreKind, StoreDef};
 use storebench_core::stores::{FLAT_FOLDER, MEMORY, NULL};
 
 const STORES: &[StoreDef] = &[
@@ -68,7 +68,7 @@ const STORES: &[StoreDef] = &[
     liar("sync-other", "syncs another file", &|options| pretender::open(options, Pretence::SyncsOther)),
     liar("sync-empty", "syncs an empty file", &|options| pretender::open(options, Pretence::SyncsEmpty)),
     liar("sync-fake", "syncs a fake", &|options| pretender::open(options, Pretence::SyncsFake)),
-    StoreDef::not_built("tape", Kind::Engine, "what this build lacks", "build with --features tape"),
+    StoreDef::not_built("tape", StoreKind::Engine, "what this build lacks", "build with --features tape"),
     FLAT_FOLDER,
     NULL,
     MEMORY,

@@ -1,7 +1,7 @@
 //! The store `memory`, with a fault.
 
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, Kind, Offer, OpenFn, OpenOptions, Result, Session, Setting,
+    Batch, Capabilities, Danger, Guarantee, StoreKind, GuaranteeOffer, OpenFn, OpenOptions, Result, Session, Setting,
     Store, StoreDef, StoreError,
 };
 use storebench_core::stores::MEMORY;
@@ -13,11 +13,11 @@ use crate::fault::Fault;
 pub const fn faulty(name: &'static str, summary: &'static str, open: OpenFn) -> StoreDef {
     StoreDef {
         name,
-        kind: Kind::Harness,
+        kind: StoreKind::Harness,
         summary,
         version: &|| env!("CARGO_PKG_VERSION").into(),
         capabilities: Capabilities { persists: false, batch: Batch::Grouped, ..Capabilities::DEFAULT },
-        offers: const { &[Offer::tearing(Guarantee::Process, "none", Danger::NEWEST)] },
+        offers: const { &[GuaranteeOffer::tearing(Guarantee::Process, "none", Danger::NEWEST)] },
         shipped: Guarantee::Process,
         open: Ok(open),
         ..StoreDef::DEFAULT

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use storebench_core::axis::Axis;
 use storebench_core::cell::Cell;
 use storebench_core::result::{Failure, Measurements};
-use storebench_core::store::sql::{Prepared, SqlSession, SqlType, SqlValue};
+use storebench_core::store::sql::{StatementId, SqlSession, SqlType, SqlValue};
 use storebench_core::store::{Guarantee, Loss, OpenFn, OpenOptions, Result, Store, StoreDef, StoreError};
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::spec::{TrialContext, TrialError, Spec};
@@ -213,7 +213,7 @@ impl Store for Liar {
 struct LiarSession<'a> {
     inner: Box<dyn SqlSession + 'a>,
     lie: &'a Lie,
-    texts: Vec<(Prepared, String)>,
+    texts: Vec<(StatementId, String)>,
     runs: AtomicU64,
 }
 
@@ -224,12 +224,12 @@ impl SqlSession for LiarSession<'_> {
     fn execute(&mut self, sql: &str) -> Result<()> {
         self.inner.execute(sql)
     }
-    fn prepare(&mut self, sql: &str) -> Result<Prepared> {
+    fn prepare(&mut self, sql: &str) -> Result<StatementId> {
         let prepared = self.inner.prepare(sql)?;
         self.texts.push((prepared, sql.to_owned()));
         Ok(prepared)
     }
-    fn run(&mut self, statement: Prepared, values: &[SqlValue<'_>]) -> Result<u64> {
+    fn run(&mut self, statement: StatementId, values: &[SqlValue<'_>]) -> Result<u64> {
         let dropped = self.texts.iter().any(|(own, sql)| *own == statement && self.lie.drops(sql));
         // The tenth of them. (Inserts are of the last statement that was prepared of their kind: rows that are loaded count.)
         if dropped && self.runs.fetch_add(1, Ordering::Relaxed) == 9 {
@@ -239,7 +239,7 @@ impl SqlSession for LiarSession<'_> {
     }
     fn query(
         &mut self,
-        statement: Prepared,
+        statement: StatementId,
         values: &[SqlValue<'_>],
         visit: &mut dyn FnMut(&[SqlValue<'_>]),
     ) -> Result<u64> {

@@ -6,7 +6,7 @@ use storebench_core::axis::Axis;
 use storebench_core::cell::Cell;
 use storebench_core::error::Exit;
 use storebench_core::result::{Measurements, Recovery};
-use storebench_core::store::{Guarantee, Kind, Offer, StoreDef};
+use storebench_core::store::{Guarantee, StoreKind, GuaranteeOffer, StoreDef};
 
 use crate::cli::machines::can_limit;
 use crate::cli::support::{Scratch, skipped};
@@ -23,7 +23,7 @@ pub fn stores() -> Vec<&'static StoreDef> {
         }
         lacks => lacks.is_none() && store.open.is_ok(),
     };
-    let kept = |store: &&StoreDef| store.kind != Kind::Harness && store.name != "one-file";
+    let kept = |store: &&StoreDef| store.kind != StoreKind::Harness && store.name != "one-file";
     storebench::STORES.iter().filter(kept).filter(|store| tier::asks_for(store)).filter(can_run).collect()
 }
 
@@ -52,7 +52,7 @@ fn stores_keep_or_give_back_space_as_their_documents_say() {
         let measured = trial.ok().unwrap_or_else(|| panic!("{}: {:?}", store.name, trial.outcome));
         assert_eq!(measured.rounds.len(), 10);
         let (left, given_back) = shares(measured);
-        let has_way = !matches!(store.name, "redis" | "sled" | "unqlite") && store.kind != Kind::Folder;
+        let has_way = !matches!(store.name, "redis" | "sled" | "unqlite") && store.kind != StoreKind::Folder;
         assert_eq!(given_back.is_some(), has_way, "{}", store.name);
         match store.name {
             "sqlite" | "lmdb" => {
@@ -102,7 +102,7 @@ fn backups_are_whole_while_several_threads_write() {
 #[test]
 fn who_may_work_while_space_is_given_back_is_seen() {
     let (scratch, stores) = (Scratch::new(), stores());
-    let kept = |offer: &Offer| offer.guarantee >= Guarantee::Process;
+    let kept = |offer: &GuaranteeOffer| offer.guarantee >= Guarantee::Process;
     let able = |store: &&&StoreDef| store.capabilities.compacts_beside && store.offers.iter().any(kept);
     let names = |all: &[&StoreDef]| all.iter().map(|store| store.name).collect::<Vec<_>>().join(",");
     let run =

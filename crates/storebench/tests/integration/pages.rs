@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use storebench::STORES;
-use storebench_core::store::{Guarantee, Kind};
+use storebench_core::store::{Guarantee, StoreKind};
 use storebench_host::plan::Plan;
 use storebench_report::claims;
 use storebench_report::column::COLUMNS;
@@ -134,7 +134,7 @@ fn every_field_of_a_result_is_described() {
 #[test]
 fn every_store_has_notes() {
     let page = read("docs/stores.md");
-    for store in STORES.iter().filter(|store| store.kind != Kind::Harness && store.open.is_ok()) {
+    for store in STORES.iter().filter(|store| store.kind != StoreKind::Harness && store.open.is_ok()) {
         let (_, notes) = page.split_once(&format!("\n## {}\n", store.name)).expect(store.name);
         let notes = notes.split("\n## ").next().unwrap();
         let shipped = format!("**Default: `{}`", store.shipped);

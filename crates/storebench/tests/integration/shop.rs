@@ -6,7 +6,7 @@ use storebench::STORES;
 use storebench_core::axis::Axis;
 use storebench_core::cell::Cell;
 use storebench_core::result::{Failure, Measurements};
-use storebench_core::store::{Kind, SettingSource, StoreDef};
+use storebench_core::store::{StoreKind, SettingSource, StoreDef};
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::spec::{TrialContext, TrialError, Spec};
 
@@ -18,7 +18,7 @@ use liar::{LIES, Lie, lying};
 fn able() -> impl Iterator<Item = &'static StoreDef> {
     let able = |store: &&StoreDef| {
         let can = &store.capabilities;
-        store.open.is_ok() && (can.sql || can.order && can.transactions) && store.kind != Kind::Harness
+        store.open.is_ok() && (can.sql || can.order && can.transactions) && store.kind != StoreKind::Harness
     };
     STORES.iter().filter(able).filter(|store| tier::asks_for(store) && is_installed(store))
 }
@@ -84,7 +84,7 @@ fn every_store_with_transactions_keeps_all_of_them() {
             let audit = measured.audit.unwrap();
             let rows = measured.load.records + bought;
             assert_eq!((audit.records, audit.read_back, audit.reopened), (rows, rows, 2), "{what}");
-            if store.kind == Kind::Server {
+            if store.kind == StoreKind::Server {
                 let isolation =
                     measured.settings.iter().find(|one| one.name.ends_with("transaction_isolation")).unwrap();
                 let level = isolation.value.to_lowercase().replace('-', " ");

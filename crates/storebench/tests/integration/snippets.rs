@@ -35,7 +35,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use storebench::STORES;
-use storebench_core::store::{Guarantee, Kind, Setting, Store, StoreDef, Threads};
+use storebench_core::store::{Guarantee, StoreKind, Setting, Store, StoreDef, Threads};
 use storebench_report::advice::snippet;
 
 use crate::cli::support::Scratch;
@@ -298,7 +298,7 @@ fn no_line_is_longer_than_76_columns() {
 
 #[test]
 fn the_version_that_was_measured_is_named() {
-    let engines = STORES.iter().filter(|def| def.runs_by_default() && def.kind == Kind::Engine);
+    let engines = STORES.iter().filter(|def| def.runs_by_default() && def.kind == StoreKind::Engine);
     for def in engines {
         for shown in snippets(def) {
             for text in shown.all_text() {

@@ -7,7 +7,7 @@ use storebench_core::axis::ycsb::BUILT_IN;
 use storebench_core::cell::Cell;
 use storebench_core::error::Exit;
 use storebench_core::result::{Measurements, OVERALL, OperationResult, Outcome, LeftOutReason};
-use storebench_core::store::{Guarantee, Kind, StoreDef, Threads};
+use storebench_core::store::{Guarantee, StoreKind, StoreDef, Threads};
 use storebench_core::workload::case::Case;
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::spec::{TrialContext, TrialError, Spec};
@@ -225,7 +225,7 @@ fn rounds_go_on_with_one_database() {
                 assert_eq!(trial(store, &how).err(), Some(LeftOutReason::LosesRounds { store: store.name.into() }));
                 continue;
             }
-            if between == "close" && store.kind == Kind::Server {
+            if between == "close" && store.kind == StoreKind::Server {
                 let reason = trial(store, &how).err().unwrap().to_string();
                 assert!(reason.contains("is a server"), "{reason}");
                 continue;

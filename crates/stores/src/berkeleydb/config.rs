@@ -2,10 +2,10 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use storebench_core::store::{Result, Setting, SettingDef, Share, StoreError};
+use storebench_core::store::{Result, Setting, SettingDef, MemoryShare, StoreError};
 
 use super::ffi;
-use crate::support::{Given, expect_taken};
+use crate::support::{GivenSettings, expect_taken};
 
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
@@ -30,7 +30,7 @@ pub const SETTINGS: &[SettingDef] = &[
     .tune(&["1024", "8192", "16384", "65536"]),
     SettingDef::new("cachesize", "a size from 128 KiB to 1 TiB", "335872", "the cache with its overhead")
         .bytes()
-        .share(Share::one_in(
+        .share(MemoryShare::one_in(
             4,
             "the working set, no share; the page cache holds its file too",
             "https://docs.oracle.com/database/bdb181/html/api_reference/C/envset_cachesize.html",
@@ -91,7 +91,7 @@ pub struct Config {
 
 impl Config {
     /// Fails with [`StoreError::BadSetting`], also for a setting of the log when there is none.
-    pub fn new(given: &Given<'_>, cache_bytes: Option<u64>, has_log: bool) -> Result<Config> {
+    pub fn new(given: &GivenSettings<'_>, cache_bytes: Option<u64>, has_log: bool) -> Result<Config> {
         let of_log = |name| match given.number32(name, 64..=1 << 30)? {
             Some(_) if !has_log => Err(given.refuse(name, "for the guarantee none, which has no log")),
             number => Ok(number),

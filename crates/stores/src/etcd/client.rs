@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use prost::bytes::Bytes;
-use storebench_core::server::running::{Address, At};
+use storebench_core::server::running::{Address, Endpoint};
 use storebench_core::store::{Result, StoreError};
 
 use super::connection::Connection;
@@ -53,8 +53,8 @@ impl Place {
             Place::Own(folder, name) => (Socket::own(folder, name), "etcd".to_owned()),
             Place::Running(address) => {
                 let socket = match &address.at {
-                    At::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
-                    At::Socket(path) => Socket::unix(path),
+                    Endpoint::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
+                    Endpoint::Socket(path) => Socket::unix(path),
                 };
                 (socket, format!("etcd at {}", address.name()))
             }

@@ -7,7 +7,7 @@ use storebench_core::bounded;
 use storebench_core::server::DATA;
 use storebench_core::server::running::URL;
 use storebench_core::store::{
-    Given, Guarantee, NODES, OpenOptions, ROUND_TRIP, Result, Setting, SettingDef, StoreError,
+    GivenSettings, Guarantee, NODES, OpenOptions, ROUND_TRIP, Result, Setting, SettingDef, StoreError,
 };
 use storebench_core::units;
 
@@ -78,7 +78,7 @@ pub const SETTINGS: &[SettingDef] = &[
 /// There is no cache: keys are in the server's memory, records in the page cache. Fails with [`StoreError::BadSetting`] for an
 /// unknown name, or a value that it can't take.
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
-    let given = Given::new(options, SETTINGS)?;
+    let given = GivenSettings::new(options, SETTINGS)?;
     let of_session = given.text(URL).map(|_| &[URL, READS][..]);
     let plan = Plan::new((options, &given), SETTINGS, of_session, of_user, preset)?;
     members::check(&given, &plan, &options.directory.join(DATA))?;
@@ -100,7 +100,7 @@ pub fn tier(settings: &[Setting]) -> Guarantee {
 }
 
 /// The user's value as it is read back.
-fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
+fn of_user(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<String>> {
     let number = |range| Ok(given.number(name, range)?.map(|number| number.to_string()));
     match name {
         READS => Ok(given.word(name, &[LINEARIZABLE, SERIALIZABLE])?.map(str::to_owned)),

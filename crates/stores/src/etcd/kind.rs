@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use rustix::process::Signal;
-use storebench_core::server::Known;
+use storebench_core::server::ServerKind;
 use storebench_core::server::relay::Relay;
 use storebench_core::server::running::Address;
 use storebench_core::store::{Guarantee, OpenOptions, ROUND_TRIP, Result, Session, Setting, StoreError};
@@ -47,7 +47,7 @@ impl Server for EtcdServer {
     type Kept = ();
 
     const STORE: &'static str = "etcd";
-    const KNOWN: Known = Known { programs: &["etcd"], users: &["etcd"], shared_memory: |_| None };
+    const KNOWN: ServerKind = ServerKind { programs: &["etcd"], users: &["etcd"], shared_memory: |_| None };
     const SCHEMES: &'static [&'static str] = &["etcd", "etcd+unix"];
     const USER: Option<&'static str> = Some(USER);
     const START_S: f64 = 1.2;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use storebench_core::server::DATA;
 use storebench_core::server::running::Address;
-use storebench_core::store::{Given, NODES, ROUND_TRIP, Result, StoreError, expect_taken};
+use storebench_core::store::{GivenSettings, NODES, ROUND_TRIP, Result, StoreError, expect_taken};
 use storebench_core::units;
 
 use crate::support::server::Plan;
@@ -20,7 +20,7 @@ const SINGLE: &str = "member";
 
 /// Refuses a network for one server, and another number of servers than the data's. A cluster's data have a folder for each that
 /// was not lost. The error says how each can be had.
-pub fn check(given: &Given<'_>, plan: &Plan, data: &Path) -> Result<()> {
+pub fn check(given: &GivenSettings<'_>, plan: &Plan, data: &Path) -> Result<()> {
     let nodes = nodes(plan);
     if nodes == 1 && plan.value(ROUND_TRIP).is_some() {
         return Err(given

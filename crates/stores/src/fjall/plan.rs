@@ -5,9 +5,9 @@ use fjall::{
     AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions,
     OptimisticTxDatabase, PersistMode,
 };
-use storebench_core::store::{Guarantee, OpenOptions, Result, Setting, SettingDef, Share, StoreError};
+use storebench_core::store::{Guarantee, OpenOptions, Result, Setting, SettingDef, MemoryShare, StoreError};
 
-use crate::support::{Given, expect_taken};
+use crate::support::{GivenSettings, expect_taken};
 
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new(
@@ -20,7 +20,7 @@ pub const SETTINGS: &[SettingDef] = &[
     .promising("none is none, buffer is process, sync_data and sync_all are power"),
     SettingDef::new("cache_size", "a size", "33554432", "the cache of blocks")
         .bytes()
-        .share(Share::one_in(
+        .share(MemoryShare::one_in(
             4,
             "20 to 25 %, or more if all data fit in",
             "https://docs.rs/fjall/3.1.13/fjall/struct.DatabaseBuilder.html#method.cache_size",
@@ -35,7 +35,7 @@ pub const SETTINGS: &[SettingDef] = &[
     )
     .bytes()
     .filled_by_writes()
-    .share(Share::one_in(
+    .share(MemoryShare::one_in(
         16,
         "no share; a quarter of the cache, as several can wait to be written",
         "https://docs.rs/fjall/3.1.13/fjall/struct.KeyspaceCreateOptions.html#method.max_memtable_size",
@@ -92,7 +92,7 @@ pub struct Plan {
 impl Plan {
     /// Fails with [`StoreError::BadSetting`] for an unknown setting, or a value on which fjall would panic.
     pub fn new(options: &OpenOptions<'_>) -> Result<Plan> {
-        let given = Given::new(options, SETTINGS)?;
+        let given = GivenSettings::new(options, SETTINGS)?;
         let bytes = "a number of bytes";
         // Half of a total for blocks; half for the memory table in use and the few that wait to be written out.
         let cache = options.cache_bytes.map(|total| total / 2);

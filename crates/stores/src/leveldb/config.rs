@@ -3,21 +3,21 @@
 use std::ffi::c_int;
 use std::fmt::Display;
 
-use storebench_core::store::{OpenOptions, Result, Setting, SettingDef, Share};
+use storebench_core::store::{OpenOptions, Result, Setting, SettingDef, MemoryShare};
 
 use super::ffi;
 use crate::owned::Owned;
-use crate::support::Given;
+use crate::support::GivenSettings;
 
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("write_buffer_size", "a size from 64 KiB to 1 GiB", "4194304", "the memory table")
         .bytes()
         .filled_by_writes()
-        .share(Share::one_in(16, "no share; half of a quarter is for two memory tables", CACHE))
+        .share(MemoryShare::one_in(16, "no share; half of a quarter is for two memory tables", CACHE))
         .tune(&["16777216", "67108864"]),
     SettingDef::new("block_cache_size", "a size up to 1 TiB", "8388608", "the cache of blocks")
         .bytes()
-        .share(Share::one_in(
+        .share(MemoryShare::one_in(
             8,
             "no share; a quarter for all caches, half of it for blocks, as shipped",
             CACHE,
@@ -52,7 +52,7 @@ impl Config {
     /// Splits the total cache as LevelDB does as shipped (8 MiB of blocks, two memory tables of 4 MiB): half for blocks, a
     /// quarter for each memory table.
     pub fn new(options: &OpenOptions<'_>) -> Result<Config> {
-        let given = Given::new(options, SETTINGS)?;
+        let given = GivenSettings::new(options, SETTINGS)?;
         let memory_table = options.cache_bytes.map(|total| (total / 4).clamp(64 << 10, 1 << 30));
         let blocks =
             options.cache_bytes.zip(memory_table).map(|(total, table)| total.saturating_sub(2 * table));

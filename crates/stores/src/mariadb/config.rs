@@ -5,7 +5,7 @@ use std::path::Path;
 use storebench_core::server::running::URL;
 use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{
-    Capabilities, Given, Guarantee, OpenOptions, Result, Setting, SettingDef, Share, StoreError,
+    Capabilities, GivenSettings, Guarantee, OpenOptions, Result, Setting, SettingDef, MemoryShare, StoreError,
 };
 
 use super::client::Client;
@@ -81,7 +81,7 @@ pub const SETTINGS: &[SettingDef] = &[
     ).varying()
     .bytes()
     .share(
-        Share::one_in(
+        MemoryShare::one_in(
             10,
             "70 %, if InnoDB alone is used",
             "https://mariadb.com/kb/en/mariadb-memory-allocation/",
@@ -141,7 +141,7 @@ pub const SETTINGS: &[SettingDef] = &[
     ).varying()
     .bytes()
     .share(
-        Share::one_in(3, "RocksDB's: about a third; the rest serves the page cache", BASICS)
+        MemoryShare::one_in(3, "RocksDB's: about a third; the rest serves the page cache", BASICS)
             .in_steps(MIB)
             .only_with(ENGINE, ROCKSDB),
     )
@@ -155,7 +155,7 @@ pub const SETTINGS: &[SettingDef] = &[
     ).varying()
     .bytes()
     .share(
-        Share::one_in(6, "no share; memory tables have half as much as blocks", BASICS)
+        MemoryShare::one_in(6, "no share; memory tables have half as much as blocks", BASICS)
             .in_steps(MIB)
             .only_with(ENGINE, ROCKSDB),
     )
@@ -196,7 +196,7 @@ fn compresses(engine: &str, can: &mut Capabilities) {
 /// The tier's settings, then the cache, then the user's. Fails with [`StoreError::BadSetting`] for an unknown name, a value that
 /// it can't take, and one that would do nothing.
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
-    let given = Given::new(options, SETTINGS)?;
+    let given = GivenSettings::new(options, SETTINGS)?;
     let engine = given.word(ENGINE, &[INNODB, ROCKSDB])?.unwrap_or(INNODB);
     if given.text(URL).is_some() {
         let isolation = |name: &str, options: &OpenOptions<'_>| {
@@ -274,7 +274,7 @@ pub fn arguments(plan: &Plan) -> Vec<String> {
 }
 
 /// The user's value as the server reads it back.
-fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
+fn of_user(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<String>> {
     let word = |words: &[&'static str]| Ok(given.word(name, words)?.map(str::to_owned));
     let number =
         |least: u64, most: u64| Ok(given.number(name, least..=most)?.map(|number| number.to_string()));

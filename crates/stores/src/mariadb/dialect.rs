@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::Signal;
-use storebench_core::server::Known;
-use storebench_core::server::running::{Address, At};
+use storebench_core::server::ServerKind;
+use storebench_core::server::running::{Address, Endpoint};
 use storebench_core::store::sql::{BulkLoad, Rows, SqlSession, SqlType, SqlValue};
 use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
 
@@ -58,7 +58,7 @@ impl Server for Mysql {
     type Kept = Kept;
 
     const STORE: &'static str = "mariadb";
-    const KNOWN: Known = Known { programs: &["mariadbd"], users: &["mysql"], shared_memory: |_| None };
+    const KNOWN: ServerKind = ServerKind { programs: &["mariadbd"], users: &["mysql"], shared_memory: |_| None };
     const SCHEMES: &'static [&'static str] = &["mysql", "mariadb"];
     const START_S: f64 = 1.5;
     const SIGN: &'static str = "mysql";
@@ -138,8 +138,8 @@ impl Server for Mysql {
 
     fn connect(address: &Address) -> Result<Client> {
         let socket = match &address.at {
-            At::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
-            At::Socket(path) => Socket::unix(path),
+            Endpoint::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
+            Endpoint::Socket(path) => Socket::unix(path),
         };
         let socket = socket.map_err(StoreError::io(format!("connecting to {}", address.at.name())))?;
         // The trial's own database is made by it, so none that the URL names is used.

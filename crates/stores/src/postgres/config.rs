@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use storebench_core::server::running::URL;
 use storebench_core::store::sql::SqlValue;
-use storebench_core::store::{Given, Guarantee, OpenOptions, Result, Setting, SettingDef, Share};
+use storebench_core::store::{GivenSettings, Guarantee, OpenOptions, Result, Setting, SettingDef, MemoryShare};
 
 use super::client::Client;
 use crate::support::server::{Connection, PROGRAMS_SETTING, Plan};
@@ -54,7 +54,7 @@ pub const SETTINGS: &[SettingDef] = &[
     ).varying()
     .bytes()
     .share(
-        Share::one_in(
+        MemoryShare::one_in(
             4,
             "25 %; more than 40 % is unlikely to do better",
             "https://www.postgresql.org/docs/current/runtime-config-resource.html",
@@ -142,7 +142,7 @@ const SEGMENT_SIZE: &str = "wal_segment_size";
 /// The tier's settings, then the cache, then the user's. Fails with [`StoreError::BadSetting`] for an unknown name, or a value
 /// that it can't take.
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
-    let given = Given::new(options, SETTINGS)?;
+    let given = GivenSettings::new(options, SETTINGS)?;
     let of_session = given.text(URL).map(|_| &OF_SESSION[..]);
     Plan::new((options, &given), SETTINGS, of_session, of_user, preset)
 }
@@ -169,7 +169,7 @@ fn is_size(def: &SettingDef) -> bool {
 }
 
 /// The user's value as the server reads it back.
-fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
+fn of_user(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<String>> {
     let word = |words: &[&'static str]| Ok(given.word(name, words)?.map(str::to_owned));
     let number = |range: RangeInclusive<u64>| Ok(given.number(name, range)?.map(|number| number.to_string()));
     match name {

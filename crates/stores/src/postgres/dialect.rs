@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use rustix::process::Signal;
-use storebench_core::server::running::{Address, At};
-use storebench_core::server::{Known, Segment};
+use storebench_core::server::running::{Address, Endpoint};
+use storebench_core::server::{ServerKind, Segment};
 use storebench_core::store::sql::{BulkLoad, Rows, SqlSession, SqlType};
 use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
 
@@ -54,7 +54,7 @@ impl Server for Postgresql {
     type Kept = Option<&'static str>;
 
     const STORE: &'static str = "postgres";
-    const KNOWN: Known = Known { programs: &["postgres"], users: &["postgres"], shared_memory };
+    const KNOWN: ServerKind = ServerKind { programs: &["postgres"], users: &["postgres"], shared_memory };
     const SCHEMES: &'static [&'static str] = &["postgresql", "postgres"];
     const START_S: f64 = 0.5;
     const SIGN: &'static str = "PG_VERSION";
@@ -133,8 +133,8 @@ impl Server for Postgresql {
     fn connect(address: &Address) -> Result<Client> {
         let port = address.port.unwrap_or(PORT);
         let socket = match &address.at {
-            At::Host(name) => Socket::tcp(name, port),
-            At::Socket(folder) => Socket::unix(&folder.join(format!(".s.PGSQL.{port}"))),
+            Endpoint::Host(name) => Socket::tcp(name, port),
+            Endpoint::Socket(folder) => Socket::unix(&folder.join(format!(".s.PGSQL.{port}"))),
         };
         let socket =
             socket.map_err(StoreError::io(format!("connecting to postgres at {}", address.at.name())))?;

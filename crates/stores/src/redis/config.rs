@@ -3,7 +3,7 @@
 use storebench_core::server::running::URL;
 use storebench_core::server::{DATA, says_which};
 use storebench_core::store::{
-    Given, Guarantee, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken,
+    GivenSettings, Guarantee, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken,
 };
 
 use super::client::{Answer, Client};
@@ -100,7 +100,7 @@ pub const SETTINGS: &[SettingDef] = &[
 /// The tier's settings, then the user's. There is no cache: all is in memory. Fails with [`StoreError::BadSetting`] for an
 /// unknown name, or a value that it can't take.
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
-    let given = Given::new(options, SETTINGS)?;
+    let given = GivenSettings::new(options, SETTINGS)?;
     let of_session = given.text(URL).map(|_| &[URL][..]);
     let plan = Plan::new((options, &given), SETTINGS, of_session, of_user, preset)?;
     if plan.value(SAVE) == Some(OFF) && plan.value(APPENDONLY) != Some("yes") {
@@ -118,7 +118,7 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     Ok(plan)
 }
 
-fn of_user(given: &Given<'_>, name: &'static str) -> Result<Option<String>> {
+fn of_user(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<String>> {
     let word = |words: &[&'static str]| Ok(given.word(name, words)?.map(str::to_owned));
     let number = |range| Ok(given.number(name, range)?.map(|number| number.to_string()));
     match name {

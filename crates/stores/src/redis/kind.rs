@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use rustix::process::Signal;
-use storebench_core::server::Known;
-use storebench_core::server::running::{Address, At};
+use storebench_core::server::ServerKind;
+use storebench_core::server::running::{Address, Endpoint};
 use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
 
 use super::client::{Answer, Client, PORT};
@@ -48,8 +48,8 @@ impl Server for RedisServer {
 
     const STORE: &'static str = "redis";
     // Debian's server is a link to the other.
-    const KNOWN: Known =
-        Known { programs: &["redis-server", "redis-check-rdb"], users: &["redis"], shared_memory: |_| None };
+    const KNOWN: ServerKind =
+        ServerKind { programs: &["redis-server", "redis-check-rdb"], users: &["redis"], shared_memory: |_| None };
     const SCHEMES: &'static [&'static str] = &["redis", "redis+unix"];
     const USER: Option<&'static str> = Some(USER);
     const START_S: f64 = 0.1;
@@ -95,8 +95,8 @@ impl Server for RedisServer {
 
     fn connect(address: &Address) -> Result<Client> {
         let socket = match &address.at {
-            At::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
-            At::Socket(path) => Socket::unix(path),
+            Endpoint::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
+            Endpoint::Socket(path) => Socket::unix(path),
         };
         let socket =
             socket.map_err(StoreError::io(format!("connecting to redis at {}", address.at.name())))?;

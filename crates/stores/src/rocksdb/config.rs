@@ -6,18 +6,18 @@ use std::ffi::c_int;
 use std::fs;
 use std::path::Path;
 
-use storebench_core::store::{OpenOptions, Result, Setting, SettingDef, Share, StoreError};
+use storebench_core::store::{OpenOptions, Result, Setting, SettingDef, MemoryShare, StoreError};
 
 use super::ffi::{self, Functions};
 use super::library::LIBRARY_SETTING;
 use crate::owned::Owned;
-use crate::support::Given;
+use crate::support::GivenSettings;
 
 pub const SETTINGS: &[SettingDef] = &[
     SettingDef::new("write_buffer_size", "a size from 64 KiB to 64 GiB", "67108864", "a memory table")
         .bytes()
         .filled_by_writes()
-        .share(Share::one_in(12, "no share; two memory tables have half as much as blocks", BASICS))
+        .share(MemoryShare::one_in(12, "no share; two memory tables have half as much as blocks", BASICS))
         .read_by("the OPTIONS file that the engine writes")
         .tune(&["8388608", "268435456"]),
     SettingDef::new(
@@ -28,7 +28,7 @@ pub const SETTINGS: &[SettingDef] = &[
     )
     .varying()
     .bytes()
-    .share(Share::one_in(3, "about a third; the rest serves the page cache", BASICS))
+    .share(MemoryShare::one_in(3, "about a third; the rest serves the page cache", BASICS))
     .read_by("the cache itself")
     .tune(&["134217728", "536870912"]),
     SettingDef::new("block_size", "a size from 1 KiB to 4 MiB", "4096", "a block of a table file")
@@ -96,7 +96,7 @@ pub struct Config {
 
 impl Config {
     /// Splits the total cache as for LevelDB: half for blocks, the rest for the two memory tables.
-    pub fn new(given: &Given<'_>, options: &OpenOptions<'_>) -> Result<Config> {
+    pub fn new(given: &GivenSettings<'_>, options: &OpenOptions<'_>) -> Result<Config> {
         let memory_table =
             options.cache_bytes.map(|total| (total / 2 / MEMORY_TABLES).clamp(64 << 10, 1 << 36));
         let blocks = options
@@ -189,7 +189,7 @@ impl Config {
     }
 }
 
-fn codec(given: &Given<'_>, compression: bool) -> Result<(&'static str, c_int)> {
+fn codec(given: &GivenSettings<'_>, compression: bool) -> Result<(&'static str, c_int)> {
     let named = given.word("compression", &CODECS.map(|(word, _)| word))?;
     if !compression {
         return Ok(NO_CODEC);

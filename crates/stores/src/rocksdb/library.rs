@@ -12,7 +12,7 @@ use storebench_core::store::{Result, SettingDef, StoreBuild, StoreError};
 
 use super::ffi::Functions;
 use crate::linked::{Linked, linked};
-use crate::support::Given;
+use crate::support::GivenSettings;
 
 pub const LIBRARY: &str = "library";
 
@@ -43,7 +43,7 @@ pub struct Library {
 
 impl Library {
     /// The build that the settings name. Fails with [`StoreError::BadSetting`] when it can't be loaded, or lacks a function.
-    pub fn chosen(given: &Given<'_>) -> Result<Library> {
+    pub fn chosen(given: &GivenSettings<'_>) -> Result<Library> {
         let asked = given.text(LIBRARY).map(str::to_owned);
         let file = match asked.as_deref() {
             #[cfg(rocksdb_linked)]

@@ -7,7 +7,7 @@ use storebench_core::store::{Guarantee, OpenOptions, StoreError};
 use super::ROCKSDB;
 use super::config::SETTINGS;
 use super::library::{LIBRARY, Library};
-use crate::support::Given;
+use crate::support::GivenSettings;
 use crate::support::testing::{after_kill, after_kill_with, new_folder, open, opened, refused, setting};
 
 #[test]
@@ -162,7 +162,7 @@ fn a_library_that_is_loaded_tells_its_build() {
         let names = needed().chain(more.iter().map(|name| (*name).to_owned()));
         let settings = [(LIBRARY.to_owned(), made(&folder.path().join(name), names))].into();
         let options = OpenOptions { settings: &settings, ..OpenOptions::new(folder.path()) };
-        Library::chosen(&Given::new(&options, SETTINGS).unwrap()).unwrap().build()
+        Library::chosen(&GivenSettings::new(&options, SETTINGS).unwrap()).unwrap().build()
     };
     let without = build("release.so", &[]);
     assert!(without.source.starts_with("the library release.so, SHA-256 "), "{without:?}");

@@ -3,10 +3,10 @@
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use storebench_core::store::{
-    Capabilities, Guarantee, OpenOptions, Result, Setting, SettingDef, Share, StoreError, Threads,
+    Capabilities, Guarantee, OpenOptions, Result, Setting, SettingDef, MemoryShare, StoreError, Threads,
 };
 
-use crate::support::Given;
+use crate::support::GivenSettings;
 
 /// In the order in which they must be set: the locking mode before the journal mode, so that WAL knows whether to share memory;
 /// the page size and vacuuming before the journal mode, as the change to WAL writes the first page, which fixes both.
@@ -27,7 +27,7 @@ pub const SETTINGS: &[SettingDef] = &[
 ];
 
 /// In KiB, which SQLite distinguishes from pages by the sign.
-const CACHE_SHARE: Share = Share::one_in(
+const CACHE_SHARE: MemoryShare = MemoryShare::one_in(
     4,
     "no share; the page cache holds its file too",
     "https://sqlite.org/pragma.html#pragma_cache_size",
@@ -54,8 +54,8 @@ impl Plan {
     /// The tier's PRAGMAs, then the cache, then the user's. Fails with [`StoreError::BadSetting`] for an unknown name, or a value
     /// that is not one word.
     pub fn new(options: &OpenOptions<'_>) -> Result<Plan> {
-        let own = |given: &Given<'_>, name| given.text(name).map(|text| one_word(name, text)).transpose();
-        Ok(Plan { values: Given::new(options, SETTINGS)?.values(SETTINGS, own, preset)? })
+        let own = |given: &GivenSettings<'_>, name| given.text(name).map(|text| one_word(name, text)).transpose();
+        Ok(Plan { values: GivenSettings::new(options, SETTINGS)?.values(SETTINGS, own, preset)? })
     }
 
     /// Sets every PRAGMA on a connection. Fails with [`StoreError::SettingNotTaken`] when one reads back otherwise.

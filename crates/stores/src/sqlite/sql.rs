@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use storebench_core::store::sql::{self, MOST_COLUMNS, Prepared, SqlSession, SqlType, SqlValue};
+use storebench_core::store::sql::{self, MOST_COLUMNS, StatementId, SqlSession, SqlType, SqlValue};
 use storebench_core::store::{Result, StoreError};
 
 use super::statement::{Row, Statement, Value};
@@ -15,9 +15,9 @@ pub struct Sql<'a> {
     store: &'a Sqlite,
 }
 
-const BEGIN: Prepared = Prepared(0);
-const COMMIT: Prepared = Prepared(1);
-const ROLL_BACK: Prepared = Prepared(2);
+const BEGIN: StatementId = StatementId(0);
+const COMMIT: StatementId = StatementId(1);
+const ROLL_BACK: StatementId = StatementId(2);
 
 impl<'a> Sql<'a> {
     pub fn new(store: &'a Sqlite) -> Result<Sql<'a>> {
@@ -30,7 +30,7 @@ impl<'a> Sql<'a> {
 
     fn step(
         &mut self,
-        statement: Prepared,
+        statement: StatementId,
         values: &[SqlValue<'_>],
         see: impl FnMut(&Row<'_>),
     ) -> Result<usize> {
@@ -79,14 +79,14 @@ impl SqlSession for Sql<'_> {
         self.access.with(|connection| connection.execute_batch(sql).map_err(StoreError::engine))
     }
 
-    fn prepare(&mut self, sql: &str) -> Result<Prepared> {
+    fn prepare(&mut self, sql: &str) -> Result<StatementId> {
         let text = CString::new(sql).map_err(StoreError::engine)?;
         let statement = self.access.with(|connection| Statement::prepare(connection, &text))?;
         self.statements.push(statement);
-        Ok(Prepared(self.statements.len() - 1))
+        Ok(StatementId(self.statements.len() - 1))
     }
 
-    fn run(&mut self, statement: Prepared, values: &[SqlValue<'_>]) -> Result<u64> {
+    fn run(&mut self, statement: StatementId, values: &[SqlValue<'_>]) -> Result<u64> {
         self.step(statement, values, |_| ())?;
         let changes = sql::statement(&mut self.statements, statement)?.changes();
         Ok(u64::try_from(changes).unwrap_or(0))
@@ -94,7 +94,7 @@ impl SqlSession for Sql<'_> {
 
     fn query(
         &mut self,
-        statement: Prepared,
+        statement: StatementId,
         values: &[SqlValue<'_>],
         visit: &mut dyn FnMut(&[SqlValue<'_>]),
     ) -> Result<u64> {

@@ -2,7 +2,7 @@
 //! ignore them; the tier follows from them.
 
 use super::path::Layout;
-use crate::store::{Danger, Given, Guarantee, Loss, OpenOptions, Result, Setting, SettingDef, hold_to_tier};
+use crate::store::{Danger, GivenSettings, Guarantee, Loss, OpenOptions, Result, Setting, SettingDef, hold_to_tier};
 
 const LEVELS: SettingDef = SettingDef::new("levels", "1 to 4", "2", "levels of directories above a file")
     .read_by(OURS)
@@ -83,7 +83,7 @@ impl Config {
     /// The configuration for these options; `layout` is the default. Fails when they can't be met, or give a tier other than the
     /// one asked for.
     pub fn new(options: &OpenOptions<'_>, layout: Layout, known: &[SettingDef]) -> Result<Config> {
-        let given = Given::new(options, known)?;
+        let given = GivenSettings::new(options, known)?;
         let number = |name| Ok(given.number(name, range(name))?.map(|number| number as usize));
         let layout = Layout {
             levels: number(LEVELS.name)?.unwrap_or(layout.levels),

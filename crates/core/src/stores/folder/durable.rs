@@ -78,7 +78,7 @@ fn syncfs_is_whole(_: &File) -> bool {
 
 /// How a store was left by whoever had it open last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Left {
+pub(super) enum LastShutdown {
     /// Not closed, or new: there may be temporary files, and what is there may not be durable.
     Open,
     /// Closed, without temporary files.
@@ -87,10 +87,10 @@ pub(super) enum Left {
     Durable,
 }
 
-impl Left {
+impl LastShutdown {
     /// How the store below `root` was left; from now on it counts as open. Lists no directory, so that what was cold stays so.
     /// Fails with [`StoreError::SettingNotTaken`] when it was closed with another layout, and leaves it closed.
-    pub(super) fn take(root: &File, layout: Layout) -> Result<Left> {
+    pub(super) fn take(root: &File, layout: Layout) -> Result<LastShutdown> {
         let durable = noted_layout(root, CLOSED_DURABLE)?;
         let closed = noted_layout(root, CLOSED)?;
         for noted in [&durable, &closed].into_iter().flatten() {
@@ -110,9 +110,9 @@ impl Left {
             }
         }
         Ok(match (durable, closed) {
-            (Some(_), _) => Left::Durable,
-            (None, Some(_)) => Left::Closed,
-            (None, None) => Left::Open,
+            (Some(_), _) => LastShutdown::Durable,
+            (None, Some(_)) => LastShutdown::Closed,
+            (None, None) => LastShutdown::Open,
         })
     }
 
@@ -142,7 +142,7 @@ fn noted_layout(root: &File, name: &CStr) -> Result<Option<String>> {
 /// Notes are shorter, in bytes.
 const LONGEST_NOTE: u64 = 100;
 
-pub(super) enum Visit<'a> {
+pub(super) enum FileVisit<'a> {
     File(&'a File, &'a CStr),
     /// After all that is in it.
     Directory(&'a File),
@@ -152,7 +152,7 @@ pub(super) enum Visit<'a> {
 pub(super) fn walk(
     directory: &File,
     layout: Layout,
-    visit: &mut dyn FnMut(Visit<'_>) -> Result<()>,
+    visit: &mut dyn FnMut(FileVisit<'_>) -> Result<()>,
 ) -> Result<()> {
     #[cfg(test)]
     LISTED.set(LISTED.get() + 1);
@@ -164,7 +164,7 @@ pub(super) fn walk(
             FileType::RegularFile | FileType::Unknown
                 if layout.levels == 0 && !is_dots(name) && !is_hidden(name.to_bytes()) =>
             {
-                visit(Visit::File(directory, name))?;
+                visit(FileVisit::File(directory, name))?;
             }
             FileType::Directory | FileType::Unknown
                 if layout.levels > 0 && !is_dots(name) && name.count_bytes() == layout.level_bytes =>
@@ -177,7 +177,7 @@ pub(super) fn walk(
             _ => {}
         }
     }
-    visit(Visit::Directory(directory))
+    visit(FileVisit::Directory(directory))
 }
 
 #[cfg(test)]
@@ -193,14 +193,14 @@ pub(super) fn sync_all(root: &File, layout: Layout, group: GroupSync) -> Result<
     match group {
         GroupSync::FileSystem => sync_file_system(root),
         GroupSync::EachFile => walk(root, layout, &mut |visit| match visit {
-            Visit::File(directory, name) => {
+            FileVisit::File(directory, name) => {
                 let flags = OFlags::RDONLY | OFlags::CLOEXEC;
                 let file = rustix::fs::openat(directory, name, flags, Mode::empty());
                 File::from(file.map_err(StoreError::io("open a file"))?)
                     .sync_all()
                     .map_err(StoreError::io("sync a file"))
             }
-            Visit::Directory(directory) => directory.sync_all().map_err(StoreError::io("sync a directory")),
+            FileVisit::Directory(directory) => directory.sync_all().map_err(StoreError::io("sync a directory")),
         }),
     }
 }
@@ -208,7 +208,7 @@ pub(super) fn sync_all(root: &File, layout: Layout, group: GroupSync) -> Result<
 pub(super) fn count(root: &File, layout: Layout) -> Result<u64> {
     let mut files = 0;
     walk(root, layout, &mut |visit| {
-        files += u64::from(matches!(visit, Visit::File(_, name) if !is_temporary(name.to_bytes())));
+        files += u64::from(matches!(visit, FileVisit::File(_, name) if !is_temporary(name.to_bytes())));
         Ok(())
     })?;
     Ok(files)
@@ -216,7 +216,7 @@ pub(super) fn count(root: &File, layout: Layout) -> Result<u64> {
 
 pub(super) fn remove_temporaries(root: &File, layout: Layout) -> Result<()> {
     walk(root, layout, &mut |visit| match visit {
-        Visit::File(directory, name) if is_temporary(name.to_bytes()) => {
+        FileVisit::File(directory, name) if is_temporary(name.to_bytes()) => {
             rustix::fs::unlinkat(directory, name, AtFlags::empty())
                 .map_err(StoreError::io("remove a temporary file"))
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::config::Config;
-use super::durable::{GroupSync, LISTED, Left};
+use super::durable::{GroupSync, LISTED, LastShutdown};
 use super::{FLAT_FOLDER, Folder, Layout, NESTED_FOLDER};
 use crate::store::{Guarantee, Loss, OpenOptions, Result, Store, StoreDef, StoreError};
 
@@ -244,7 +244,7 @@ fn where_files_are_synced_one_by_one_only_what_may_not_be_durable_is_listed() {
         store.session().unwrap().insert(KEY, b"one").unwrap();
         store.close().unwrap();
         let root = File::open(directory.path()).unwrap();
-        let left = Left::take(&root, Layout::NESTED).unwrap();
+        let left = LastShutdown::take(&root, Layout::NESTED).unwrap();
         let before = LISTED.get();
         super::make_durable(&root, Layout::NESTED, GroupSync::EachFile, left).unwrap();
         assert_eq!(LISTED.get() > before, listed, "closed at {closed_at}");

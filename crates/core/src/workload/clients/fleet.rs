@@ -7,7 +7,7 @@ use super::clock::{ClockOffset, Ping};
 use super::link::{ClientLink, ClientConnector, ClientTask};
 use super::words::{ClientResults, RoundResult, ClientOrder, ClientRound, ClientReply};
 use crate::result::{ClientPhase, ClientReport, Counters};
-use crate::server::running::Made;
+use crate::server::running::ServerNamespace;
 use crate::workload::elapsed::Elapsed;
 use crate::workload::spec::Spec;
 use crate::workload::stop::WorkloadError;
@@ -90,7 +90,7 @@ impl Fleet {
     }
 
     /// Has all open sessions on what was made on the server; `loaded` is the number of records if it was loaded anew.
-    pub fn open(&mut self, made: &Made, loaded: Option<u64>) -> Result<(), WorkloadError> {
+    pub fn open(&mut self, made: &ServerNamespace, loaded: Option<u64>) -> Result<(), WorkloadError> {
         self.send(&ClientOrder::Open { made: made.clone(), loaded })?;
         self.each(|told| matches!(told, ClientReply::Opened).then_some(())).map(drop)
     }

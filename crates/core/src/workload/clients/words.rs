@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::latency::PackedLatencies;
 use crate::result::{Counters, Failure, WrittenRecords};
-use crate::server::running::Made;
+use crate::server::running::ServerNamespace;
 use crate::workload::elapsed::Elapsed;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub enum ClientOrder {
     /// Asks for its clock.
     Ping,
     /// Open sessions on what was made on the server; `loaded` is the number of records if it was loaded anew.
-    Open { made: Made, loaded: Option<u64> },
+    Open { made: ServerNamespace, loaded: Option<u64> },
     /// Prepare a round, up to what is timed.
     Round(ClientRound),
     /// Start the timed part at this moment of its clock.

@@ -16,7 +16,7 @@ use crate::measure::counters::Snapshot;
 use crate::measure::limit::allowed_processors;
 use crate::measure::machine_counters::MachineCounters;
 use crate::measure::series::Series;
-use crate::server::running::Made;
+use crate::server::running::ServerNamespace;
 use crate::store::{OpenFn, OpenOptions, Store};
 use crate::workload::clients::link::ClientWire;
 use crate::workload::clients::words::{ClientResults, RoundResult, OperationMeasurements, ClientOrder, ClientRound, ClientReply, packed};
@@ -72,7 +72,7 @@ pub fn serve(asked: &TrialContext<'_>, threads: Range<u64>, wire: &dyn ClientWir
 const OUT_OF_TURN: &str = "it was given an order out of turn";
 
 /// Opens the store on what was made on the server. Nothing stays here: whoever made it drops it.
-fn open_made(open: OpenFn, options: &OpenOptions<'_>, made: &Made) -> Result<Box<dyn Store>, TrialError> {
+fn open_made(open: OpenFn, options: &OpenOptions<'_>, made: &ServerNamespace) -> Result<Box<dyn Store>, TrialError> {
     let failed = |error| TrialError::harness(format!("using {}: {error}", options.directory.display()));
     fs::create_dir(options.directory).map_err(failed)?;
     let opened = made.keep(options.directory).map(|()| open(options));

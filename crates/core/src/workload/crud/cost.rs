@@ -7,7 +7,7 @@ use crate::cell::{Cache, Cell, Rate};
 use crate::measure::probe::Probe;
 use crate::record::pool::pool_bytes;
 use crate::result::LeftOutReason;
-use crate::store::Kind;
+use crate::store::StoreKind;
 use crate::stores::NESTED_FOLDER;
 use crate::workload::aging;
 use crate::workload::audit;
@@ -76,8 +76,8 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
 }
 
 /// Seconds of a trial whose writes wait so long for the disk, without its audit.
-fn seconds((cell, wait_s): (&Cell, f64), kind: Kind, work: &CrudParameters, probe: &Probe) -> f64 {
-    let folder = kind == Kind::Folder;
+fn seconds((cell, wait_s): (&Cell, f64), kind: StoreKind, work: &CrudParameters, probe: &Probe) -> f64 {
+    let folder = kind == StoreKind::Folder;
     let file_s = probe.file_creation_ns as f64 / 1e9;
     let (per_file_s, file_bytes) =
         if folder { (file_s, FileSystem::file_bytes(cell.place())) } else { (0.0, 0.0) };
@@ -113,10 +113,10 @@ fn directories(cell: &Cell) -> f64 {
 }
 
 /// Seconds to delete a trial's files: for a folder of files about as long as making them. An image goes as one file.
-fn clearing_seconds(cell: &Cell, kind: Kind, inserts: u64, probe: &Probe) -> f64 {
+fn clearing_seconds(cell: &Cell, kind: StoreKind, inserts: u64, probe: &Probe) -> f64 {
     let records = cell.records().from.saturating_add(inserts).min(cell.records().to);
     let is_image = cell.disk() != HERE || cell.place().parse::<FileSystem>().is_ok();
-    let files = kind == Kind::Folder && !is_image;
+    let files = kind == StoreKind::Folder && !is_image;
     if files { (records as f64 + directories(cell)) * probe.file_creation_ns as f64 / 1e9 } else { 0.0 }
 }
 
@@ -148,9 +148,9 @@ fn audit_seconds(cell: &Cell, inserts: u64, wait_s: f64) -> f64 {
 }
 
 /// A trial's peak bytes on disk.
-fn disk_bytes(cell: &Cell, kind: Kind, operations: u64) -> f64 {
+fn disk_bytes(cell: &Cell, kind: StoreKind, operations: u64) -> f64 {
     let records = cell.records().from.saturating_add(operations).min(cell.records().to) as f64;
-    let blocks = if kind == Kind::Folder { records * FileSystem::file_bytes(cell.place()) } else { 0.0 };
+    let blocks = if kind == StoreKind::Folder { records * FileSystem::file_bytes(cell.place()) } else { 0.0 };
     (cell.expected_bytes(operations) * 1.5 * aging::room(cell.age())).max(blocks) + f64::from(1 << 20)
 }
 
@@ -185,17 +185,17 @@ mod tests {
         assert!(audit(&cell("lmdb", "100", Guarantee::Power)) > audit(&small));
         // By the store's kind, whatever its name.
         let records = cell("mine", "1000", Guarantee::Process);
-        assert!(of(&records, Kind::Folder) > engine(&records) + 0.05);
-        assert!(clearing_seconds(&records, Kind::Folder, 0, &probe) >= 0.03);
+        assert!(of(&records, StoreKind::Folder) > engine(&records) + 0.05);
+        assert!(clearing_seconds(&records, StoreKind::Folder, 0, &probe) >= 0.03);
         let nested = cell("nested-folder", "1000000", Guarantee::Process);
         let flat = cell("flat-folder", "1000000", Guarantee::Process);
         let directories_s = of(&nested, Kind::Folder) - of(&flat, Kind::Folder);
         assert!((5.5..6.5).contains(&directories_s), "65,536 directories: {directories_s}");
         let in_image = flat.with(Axis::PLACE, Axis::PLACE.read("ext4:4096").unwrap());
         assert!(clearing_seconds(&in_image, Kind::Folder, 0, &probe) == 0.0, "an image goes as one file");
-        assert!(clearing_seconds(&records, Kind::Engine, 0, &probe) == 0.0);
-        assert!(disk_bytes(&records, Kind::Folder, 0) >= 4_096_000.0);
-        assert!(disk_bytes(&records, Kind::Engine, 0) < 4_096_000.0);
+        assert!(clearing_seconds(&records, StoreKind::Engine, 0, &probe) == 0.0);
+        assert!(disk_bytes(&records, StoreKind::Folder, 0) >= 4_096_000.0);
+        assert!(disk_bytes(&records, StoreKind::Engine, 0) < 4_096_000.0);
     }
     fn estimate(rate: &str, parameters: &[(&str, &str)]) -> f64 {
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
@@ -205,7 +205,7 @@ mod tests {
             .with(Axis::RATE, Axis::RATE.read(rate).unwrap());
         let given = parameters.iter();
         let all = given.fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
-        seconds((&cell, 0.0), Kind::Engine, &CrudParameters::of(&all), &probe)
+        seconds((&cell, 0.0), StoreKind::Engine, &CrudParameters::of(&all), &probe)
     }
 
     #[test]

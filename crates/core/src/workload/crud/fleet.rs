@@ -6,7 +6,7 @@ use super::share::{Order, Share};
 use super::shared::Shares;
 use crate::cell::Rate;
 use crate::result::{ClientPhase, ClientReport, Counters, Doubt, OperationResult};
-use crate::server::running::Made;
+use crate::server::running::ServerNamespace;
 use crate::workload::bench::Bench;
 use crate::workload::clients::words::{ClientResults, RoundResult, OperationMeasurements, ClientRound, unpacked};
 use crate::workload::clients::{Fleet, FleetRound};
@@ -21,7 +21,7 @@ const MIX: &str = "mix";
 
 pub fn open(fleet: &mut Fleet, bench: &Bench<'_>, anew: Option<u64>) -> Result<(), WorkloadError> {
     let made =
-        Made::of(bench.folder()).map_err(|error| WorkloadError::harness(format!("reading what was made: {error}")));
+        ServerNamespace::of(bench.folder()).map_err(|error| WorkloadError::harness(format!("reading what was made: {error}")));
     let made = made?.ok_or_else(|| WorkloadError::harness("the store is on no server that clients can reach"))?;
     fleet.open(&made, anew)
 }

@@ -14,7 +14,7 @@ use crate::measure::probe::Probe;
 use crate::record::KEY_BYTES;
 use crate::record::pool::pool_bytes;
 use crate::result::LeftOutReason;
-use crate::store::{Guarantee, Kind, Threads};
+use crate::store::{Guarantee, StoreKind, Threads};
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
 use crate::workload::case::{Case, Space, Time};
@@ -151,7 +151,7 @@ fn waves(case: &Case<'_>) -> Result<(), LeftOutReason> {
 pub fn space(case: &Case<'_>) -> Space {
     let work = LifeParameters::of(case.cell, case.parameters);
     let file_bytes = FileSystem::file_bytes(case.cell.place());
-    let blocks = if case.kind() == Kind::Folder { work.records as f64 * file_bytes } else { 0.0 };
+    let blocks = if case.kind() == StoreKind::Folder { work.records as f64 * file_bytes } else { 0.0 };
     let besides = Work::of(case.cell).map_or(0, |besides| besides.records(work.records));
     let bytes = (held(case) + (work.records * KEY_BYTES as u64) as f64)
         * (1.0 + besides as f64 / work.records.max(1) as f64);
@@ -188,7 +188,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let work = LifeParameters::of(case.cell, case.parameters);
     let syncs = case.tier() >= Some(Guarantee::Power);
     let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
-    let folder = case.kind() == Kind::Folder;
+    let folder = case.kind() == StoreKind::Folder;
     let per_file_s = if folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
     let mean = case.cell.record_size().mean();
     let record_s = CALL_S + per_file_s + mean / probe.write_bytes_per_s;

@@ -4,7 +4,7 @@ use crate::axis::file_system::FileSystem;
 use crate::measure::probe::Probe;
 use crate::record::pool::pool_bytes;
 use crate::result::LeftOutReason;
-use crate::store::{Guarantee, Kind};
+use crate::store::{Guarantee, StoreKind};
 use crate::units::SizeRange;
 use crate::workload::case::{Case, Space, Time};
 
@@ -55,7 +55,7 @@ pub fn space(case: &Case<'_>) -> Space {
     let written = work.facts.write_bytes as f64;
     // Logs and tables hold what was replaced until it is compacted away.
     let file_bytes = FileSystem::file_bytes(case.cell.place());
-    let blocks = if case.kind() == Kind::Folder { work.facts.keys as f64 * file_bytes } else { 0.0 };
+    let blocks = if case.kind() == StoreKind::Folder { work.facts.keys as f64 * file_bytes } else { 0.0 };
     let peak_bytes = held * PEAK + written.min(held * 4.0) + blocks;
     Space { peak_bytes, room_bytes: peak_bytes * 2.0 }
 }
@@ -76,7 +76,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let facts = &work.facts;
     let syncs = case.tier() >= Some(Guarantee::Power);
     let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
-    let file_s = if case.kind() == Kind::Folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
+    let file_s = if case.kind() == StoreKind::Folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
     let byte_s = 1.0 / probe.write_bytes_per_s;
     let write_s = CALL_S + file_s + sync_s;
     let writes = (facts.writes() + facts.remove) as f64;

@@ -3,7 +3,7 @@
 use super::chunk::{Chunk, LoadOrder, Source};
 use super::schema::{self, INDEX, Table};
 use super::tables::{Buying, ReadBuffer, Tables};
-use crate::store::sql::{BulkLoad, MOST_COLUMNS, Prepared, SqlSession, SqlValue};
+use crate::store::sql::{BulkLoad, MOST_COLUMNS, StatementId, SqlSession, SqlValue};
 use crate::store::{Result, StoreError};
 
 /// About the bytes of rows loaded at once: a transaction of some engines, whose log holds it whole.
@@ -19,11 +19,11 @@ pub(crate) struct BySql<'s> {
 
 #[derive(Clone, Copy)]
 struct Statements {
-    customer: Prepared,
-    orders: Prepared,
-    product: Prepared,
-    insert: Prepared,
-    update: Prepared,
+    customer: StatementId,
+    orders: StatementId,
+    product: StatementId,
+    insert: StatementId,
+    update: StatementId,
 }
 
 const UPDATE: &str = "UPDATE products SET quantity = quantity + ? WHERE product_id = ?";
@@ -54,7 +54,7 @@ impl<'s> BySql<'s> {
         self.statements.ok_or_else(|| StoreError::Engine("the statements are not prepared".into()))
     }
 
-    fn one(&mut self, table: Table, statement: Prepared, id: i64, seen: &mut ReadBuffer) -> Result<()> {
+    fn one(&mut self, table: Table, statement: StatementId, id: i64, seen: &mut ReadBuffer) -> Result<()> {
         let mut missing = true;
         self.session.query(statement, &[SqlValue::Integer(id)], &mut |row| {
             missing = false;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use crate::store::sql::{Prepared, SqlSession, SqlType, SqlValue, statement};
+use crate::store::sql::{StatementId, SqlSession, SqlType, SqlValue, statement};
 use crate::store::{Result, StoreError};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -106,12 +106,12 @@ impl SqlSession for Connection<'_> {
         Ok(())
     }
 
-    fn prepare(&mut self, sql: &str) -> Result<Prepared> {
+    fn prepare(&mut self, sql: &str) -> Result<StatementId> {
         self.statements.push(words(sql));
-        Ok(Prepared(self.statements.len() - 1))
+        Ok(StatementId(self.statements.len() - 1))
     }
 
-    fn run(&mut self, prepared: Prepared, values: &[SqlValue<'_>]) -> Result<u64> {
+    fn run(&mut self, prepared: StatementId, values: &[SqlValue<'_>]) -> Result<u64> {
         let words = statement(&mut self.statements, prepared)?;
         let mut tables = self.database.0.lock().unwrap();
         let values: Vec<Value> = values.iter().map(Value::of).collect();
@@ -146,7 +146,7 @@ impl SqlSession for Connection<'_> {
 
     fn query(
         &mut self,
-        prepared: Prepared,
+        prepared: StatementId,
         values: &[SqlValue<'_>],
         visit: &mut dyn FnMut(&[SqlValue<'_>]),
     ) -> Result<u64> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::database::Database;
-use crate::store::sql::{Prepared, SqlSession, SqlType, SqlValue};
+use crate::store::sql::{StatementId, SqlSession, SqlType, SqlValue};
 use crate::store::{OpenFn, OpenOptions, Result, Session, Store, StoreError, Transaction, TransactionBody};
 
 /// The number of calls, and a digest of their names and arguments, in order.
@@ -233,7 +233,7 @@ impl Drop for RecordedSql<'_> {
 }
 
 impl RecordedSql<'_> {
-    fn note(&mut self, name: &str, statement: Prepared, values: &[SqlValue<'_>]) {
+    fn note(&mut self, name: &str, statement: StatementId, values: &[SqlValue<'_>]) {
         let text = format!("{} {values:?}", statement.0);
         self.calls.note(name, &[text.as_bytes()]);
     }
@@ -247,17 +247,17 @@ impl SqlSession for RecordedSql<'_> {
         self.calls.note("execute", &[sql.as_bytes()]);
         self.inner.execute(sql)
     }
-    fn prepare(&mut self, sql: &str) -> Result<Prepared> {
+    fn prepare(&mut self, sql: &str) -> Result<StatementId> {
         self.calls.note("prepare", &[sql.as_bytes()]);
         self.inner.prepare(sql)
     }
-    fn run(&mut self, statement: Prepared, values: &[SqlValue<'_>]) -> Result<u64> {
+    fn run(&mut self, statement: StatementId, values: &[SqlValue<'_>]) -> Result<u64> {
         self.note("run", statement, values);
         self.inner.run(statement, values)
     }
     fn query(
         &mut self,
-        statement: Prepared,
+        statement: StatementId,
         values: &[SqlValue<'_>],
         visit: &mut dyn FnMut(&[SqlValue<'_>]),
     ) -> Result<u64> {

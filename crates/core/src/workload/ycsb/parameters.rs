@@ -11,7 +11,7 @@ use crate::axis::file_system::FileSystem;
 use crate::cell::{Axis, Cell, Rate};
 use crate::measure::probe::Probe;
 use crate::result::LeftOutReason;
-use crate::store::Kind as StoreKind;
+use crate::store::StoreKind as StoreKind;
 use crate::units::{Period, as_text};
 use crate::words::words;
 use crate::workload::aging;

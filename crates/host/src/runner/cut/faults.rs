@@ -13,7 +13,7 @@ use storebench_disk::random::Random;
 use storebench_disk::request::Kind;
 
 use super::{Check, LOOKING, NAME, STEPS, read_log};
-use crate::place::image::{Template, Traced};
+use crate::place::image::{Template, TracePart};
 use crate::runner::supervise::End;
 use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
@@ -109,7 +109,7 @@ impl Check<'_> {
         let mut inner = stage.inner();
         let state = self.state(&mut inner, &whole(&lived.log))?;
         let (mut reads, mut files) = (0, Vec::new());
-        let traced = Traced::is_cut(&path, &state);
+        let traced = TracePart::is_cut(&path, &state);
         let looked = self.look_after(&mut inner, &lived.told, traced, |disk, store| {
             reads = counts::read(disk).map_or(0, |counts| counts.requests.reads.requests);
             files = Template::lies(store).into_iter().map(|lies| (lies.at * 8, lies.bytes * 8)).collect();
@@ -144,7 +144,7 @@ impl Check<'_> {
         }
         let mut inner = stage.inner();
         let state = self.state(&mut inner, &whole(&lived.log))?;
-        let looked = self.look_after(&mut inner, &lived.told, Traced::is_cut(&path, &state), |_, _| ())?;
+        let looked = self.look_after(&mut inner, &lived.told, TracePart::is_cut(&path, &state), |_, _| ())?;
         let Some(looked) = looked else { return Ok(None) };
         inner.give_back()?;
         let aftermath = match (looked.finding, &lived.ended) {
@@ -166,7 +166,7 @@ impl Check<'_> {
         let path = stage.work().join(SOUND_LOG);
         let mut inner = stage.inner();
         let state = self.state(&mut inner, &whole(&sound.lived.log))?;
-        let traced = Traced { fault: Some(fault), ..Traced::is_cut(&path, &state) };
+        let traced = TracePart { fault: Some(fault), ..TracePart::is_cut(&path, &state) };
         let mut struck = 0;
         let looked = self.look_after(&mut inner, &sound.lived.told, traced, |disk, _| {
             struck = counts::read(disk).ok().and_then(|counts| counts.struck).unwrap_or_default();
@@ -192,7 +192,7 @@ impl Check<'_> {
         left: Option<u64>,
     ) -> Result<Unless<std::result::Result<Lived, String>>> {
         let mut outer = stage.inner();
-        let traced = Traced { log: Some(log), fault, ..Traced::default() };
+        let traced = TracePart { log: Some(log), fault, ..TracePart::default() };
         let disk = self.template.serve_traced(&mut outer, NAME, traced)?;
         let mut inner = outer.inner();
         let store = match self.template.mount_there(&mut inner, &disk, NAME)? {
@@ -232,7 +232,7 @@ impl Check<'_> {
         &self,
         stage: &mut Stage<'_>,
         told: &FaultReport,
-        traced: Traced<'_>,
+        traced: TracePart<'_>,
         mut then: impl FnMut(&Path, &Path),
     ) -> Result<Unless<StateReport>> {
         let mut inner = stage.inner();

@@ -8,7 +8,7 @@ use storebench_disk::cut::{Cut, Piece};
 use super::draw::Drawn;
 use super::{Check, Scene};
 use crate::kept;
-use crate::place::image::{FileExtent, Template, Traced};
+use crate::place::image::{FileExtent, Template, TracePart};
 use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
 use storebench_core::result::{StateFinding, KeptState, MissingPiece, ByteOwner};
@@ -74,7 +74,7 @@ impl Check<'_> {
         let mut inner = stage.inner();
         let state = self.state(&mut inner, &cut)?;
         let files =
-            match self.template.mount_traced(&mut inner, super::NAME, Traced::is_cut(scene.path, &state))? {
+            match self.template.mount_traced(&mut inner, super::NAME, TracePart::is_cut(scene.path, &state))? {
                 Ok((folder, _)) => Template::lies(&folder),
                 Err(_) => Vec::new(),
             };

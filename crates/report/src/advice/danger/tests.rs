@@ -1,6 +1,6 @@
 //! The cost of accidents is shown, and a store that a power cut can wreck is not recommended unless the question allows it.
 
-use storebench_core::store::{Danger, Guarantee, Kind, Loss, Offer, Setting, StoreDef};
+use storebench_core::store::{Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, Setting, StoreDef};
 use storebench_core::stores::NULL;
 use storebench_host::run::Run;
 
@@ -16,18 +16,18 @@ const WRECKED: Danger = Danger::of(Loss::Nothing, Loss::Whole, "nothing is synce
 /// lmdb can be wrecked below `power` unless a setting says otherwise; sqlite loses the newest writes at most.
 fn table() -> [StoreDef; 2] {
     const UNSYNCED: &[Danger] = &[Danger { with: &[("nosync", "false")], ..Danger::NEWEST[0] }, WRECKED];
-    const OFFERS: [Offer; 3] = [NULL.offers[0]; 3];
-    const fn offers(process: &'static [Danger]) -> [Offer; 3] {
+    const OFFERS: [GuaranteeOffer; 3] = [NULL.offers[0]; 3];
+    const fn offers(process: &'static [Danger]) -> [GuaranteeOffer; 3] {
         let [none, other, power] = OFFERS;
         [
-            Offer { guarantee: Guarantee::None, ..none },
-            Offer { guarantee: Guarantee::Process, dangers: process, ..other },
-            Offer { guarantee: Guarantee::Power, dangers: Danger::NOTHING, ..power },
+            GuaranteeOffer { guarantee: Guarantee::None, ..none },
+            GuaranteeOffer { guarantee: Guarantee::Process, dangers: process, ..other },
+            GuaranteeOffer { guarantee: Guarantee::Power, dangers: Danger::NOTHING, ..power },
         ]
     }
-    const LMDB: &[Offer] = &offers(UNSYNCED);
-    const SQLITE: &[Offer] = &offers(Danger::NEWEST);
-    let engine = |name, offers, practice| StoreDef { name, offers, practice, kind: Kind::Engine, ..NULL };
+    const LMDB: &[GuaranteeOffer] = &offers(UNSYNCED);
+    const SQLITE: &[GuaranteeOffer] = &offers(Danger::NEWEST);
+    let engine = |name, offers, practice| StoreDef { name, offers, practice, kind: StoreKind::Engine, ..NULL };
     [engine("lmdb", LMDB, "one file and a lock"), engine("sqlite", SQLITE, "one file")]
 }
 

@@ -3,7 +3,7 @@
 
 use storebench_core::axis::Axis;
 use storebench_core::cell::{Cache, GuaranteeChoice};
-use storebench_core::store::{Danger, Guarantee, Kind, Loss, Offer, StoreDef};
+use storebench_core::store::{Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, StoreDef};
 use storebench_core::stores::NULL;
 use storebench_core::units::CountRange;
 use storebench_core::workload::operation::Operation;
@@ -66,16 +66,16 @@ const TINY: [(&str, Costs); 3] = [
 
 fn table() -> Vec<StoreDef> {
     const WRECKED: &[Danger] = &[Danger::of(Loss::Nothing, Loss::Whole, "")];
-    const fn at(guarantee: Guarantee, dangers: &'static [Danger]) -> Offer {
-        Offer { guarantee, dangers, ..NULL.offers[0] }
+    const fn at(guarantee: Guarantee, dangers: &'static [Danger]) -> GuaranteeOffer {
+        GuaranteeOffer { guarantee, dangers, ..NULL.offers[0] }
     }
-    const MAP: &[Offer] = &[at(Guarantee::None, WRECKED), at(Guarantee::Process, WRECKED)];
-    const SAFE: &[Offer] = &[
+    const MAP: &[GuaranteeOffer] = &[at(Guarantee::None, WRECKED), at(Guarantee::Process, WRECKED)];
+    const SAFE: &[GuaranteeOffer] = &[
         at(Guarantee::None, Danger::NEWEST),
         at(Guarantee::Process, Danger::NEWEST),
         at(Guarantee::Power, Danger::NOTHING),
     ];
-    let engine = |name, offers| StoreDef { name, offers, kind: Kind::Engine, ..NULL };
+    let engine = |name, offers| StoreDef { name, offers, kind: StoreKind::Engine, ..NULL };
     STORES.iter().map(|(name, _)| engine(name, if *name == "map" { MAP } else { SAFE })).collect()
 }
 

@@ -1,4 +1,4 @@
-use storebench_core::store::{Kind, SettingDef, StoreDef};
+use storebench_core::store::{StoreKind, SettingDef, StoreDef};
 use storebench_core::stores::NULL;
 use storebench_host::run::Run;
 
@@ -59,7 +59,7 @@ fn values_are_compared_with_what_is_shipped() {
     run.header.plan = PLAN.replace("[settings.sqlite]\nj = \"D\"\ns = \"N\"\n", "");
     let runs = [run];
     const SETTINGS: &[SettingDef] = &[SettingDef::new("j", "D or W", "W", "")];
-    let stores = [StoreDef { name: "sqlite", kind: Kind::Engine, settings: SETTINGS, ..NULL }];
+    let stores = [StoreDef { name: "sqlite", kind: StoreKind::Engine, settings: SETTINGS, ..NULL }];
     let merged = Merged::new(&runs, &[]);
     let bases = |merged: &Merged<'_>| -> Vec<String> {
         effects(merged)[0].main.iter().map(|effect| effect.base.clone()).collect()

@@ -5,7 +5,7 @@ use std::fs;
 
 use storebench::STORES;
 use storebench_core::error::Exit;
-use storebench_core::store::{Guarantee, Kind};
+use storebench_core::store::{Guarantee, StoreKind};
 
 use super::support::{Scratch, TINY, assert_complete, faulty, outcomes, said};
 
@@ -31,7 +31,7 @@ fn every_store_runs_at_every_guarantee_that_it_offers() {
         // The build of an engine is known of each.
         let build = measured.store_build.as_ref();
         let assertions = build.and_then(|build| build.assertions);
-        assert_eq!(assertions.is_some(), store.kind == Kind::Engine, "{}: {build:?}", store.name);
+        assert_eq!(assertions.is_some(), store.kind == StoreKind::Engine, "{}: {build:?}", store.name);
         assert_eq!(measured.operations.iter().map(|done| done.count).collect::<Vec<_>>(), [5; 4]);
         assert!(measured.disk.allocated_bytes > 0 && measured.stored.records == 25, "{}", store.name);
         assert!(measured.operations.iter().all(|done| done.latency.min_ns > 0 && done.sum_ns > 0));

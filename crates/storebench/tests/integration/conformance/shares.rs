@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use storebench::STORES;
-use storebench_core::store::{SettingSource, Share, StoreDef};
+use storebench_core::store::{SettingSource, MemoryShare, StoreDef};
 
 use super::subject::{Subject, is_installed};
 
@@ -55,7 +55,7 @@ fn every_engine_takes_its_share_and_tells_it() {
 #[test]
 fn no_engine_gets_more_than_there_is() {
     for def in STORES {
-        let part = |share: Share| share.part.0 as f64 / share.part.1 as f64;
+        let part = |share: MemoryShare| share.part.0 as f64 / share.part.1 as f64;
         for with in def.shares().map(|(_, share)| share.only_with) {
             let own = def.shares().filter(|(_, share)| share.only_with.is_none_or(|own| Some(own) == with));
             let all: f64 = own.map(|(_, share)| part(share)).sum();

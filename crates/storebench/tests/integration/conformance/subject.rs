@@ -6,9 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use storebench_core::server::running::{Made, URL};
+use storebench_core::server::running::{ServerNamespace, URL};
 use storebench_core::store::{
-    Capabilities, Guarantee, Offer, OpenOptions, Result, Session, Setting, Store, StoreDef,
+    Capabilities, Guarantee, GuaranteeOffer, OpenOptions, Result, Session, Setting, Store, StoreDef,
     make_servers_known,
 };
 use tempfile::TempDir;
@@ -168,7 +168,7 @@ impl Subject {
         self.tier.unwrap_or(self.def.shipped)
     }
 
-    pub fn offer(&self) -> &'static Offer {
+    pub fn offer(&self) -> &'static GuaranteeOffer {
         self.def.offer(self.guarantee()).expect("the tier is on offer")
     }
 
@@ -206,7 +206,7 @@ impl Subject {
 
 impl Drop for Subject {
     fn drop(&mut self) {
-        let Ok(Some(made)) = Made::of(self.directory.path()) else { return };
+        let Ok(Some(made)) = ServerNamespace::of(self.directory.path()) else { return };
         let dropped = (self.def.server.unwrap().drop)(&made.url, &made.name);
         assert!(dropped.is_ok() || std::thread::panicking(), "{self}: {dropped:?}");
     }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use storebench::STORES;
 use storebench_core::error::Exit;
 use storebench_core::result::{Counters, Measurements, Outcome, TrialResult};
-use storebench_core::store::{Guarantee, Kind, StoreDef};
+use storebench_core::store::{Guarantee, StoreKind, StoreDef};
 use storebench_core::test_hooks;
 use tempfile::TempDir;
 
@@ -29,7 +29,7 @@ fn power_syncs_each_write_and_the_rest_do_not() {
         let operations = subject.operations(200);
         let measured = measure(subject.def, subject.tier, operations, None);
         assert_eq!(measured.guarantee, subject.guarantee());
-        if subject.def.kind == Kind::Server || !subject.can().calls_are_seen {
+        if subject.def.kind == StoreKind::Server || !subject.can().calls_are_seen {
             return of_itself(subject, &measured, operations);
         }
         let mut syncs = 0;
@@ -64,7 +64,7 @@ fn of_itself(subject: &Subject, measured: &Measurements, operations: u64) {
     let occasional = if counted.is_some_and(|count| count.name != "wal_syncs") { 0.25 } else { OCCASIONAL };
     let Some(syncs) = counted.map(|syncs| syncs.value.parse::<u64>().unwrap()) else {
         let of =
-            if subject.def.kind == Kind::Server { "syncs of the server" } else { "syncs of the library" };
+            if subject.def.kind == StoreKind::Server { "syncs of the server" } else { "syncs of the library" };
         assert_eq!(unknown(of), subject.guarantee() >= Guarantee::Power);
         return;
     };
@@ -160,7 +160,7 @@ fn durable(counters: &Counters) -> u64 {
 /// What a server counted before the page cache was emptied, and it was opened anew, counts too.
 #[test]
 fn every_guarantee_of_a_server_holds_warm_and_cold() {
-    let asked = |def: &&StoreDef| def.kind == Kind::Server && (tier::is_whole() || def.name == "postgres");
+    let asked = |def: &&StoreDef| def.kind == StoreKind::Server && (tier::is_whole() || def.name == "postgres");
     for def in STORES.iter().filter(asked).filter(|def| def.open.is_ok() && is_installed(def)) {
         let scratch = Scratch::new();
         let tiers: Vec<&str> = def.offers.iter().map(|offer| offer.guarantee.name()).collect();
@@ -181,7 +181,7 @@ fn measure(def: &StoreDef, tier: Option<Guarantee>, operations: u64, place: Opti
     let mut command = Command::new(env!("CARGO_BIN_EXE_storebench"));
     command.arg("run").arg(&plan).arg("--out").arg(folder.path().join("runs"));
     command.arg("--at").arg(work.as_ref().map_or(folder.path(), TempDir::path));
-    if def.kind == Kind::Harness {
+    if def.kind == StoreKind::Harness {
         command.env(test_hooks::VARIABLE, test_hooks::MEMORY_KEEPS);
     }
     if let Some(library) = def.library {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use storebench::STORES;
-use storebench_core::store::{Kind, StoreError, Upkeep};
+use storebench_core::store::{StoreKind, StoreError, Upkeep};
 
 use super::subject::for_each;
 
@@ -46,7 +46,7 @@ fn entries_are_sound() {
             }
             Err(why) => assert!(!why.is_empty(), "{name}"),
         }
-        assert_eq!(def.server.is_some(), def.kind == Kind::Server && def.open.is_ok(), "{name}");
+        assert_eq!(def.server.is_some(), def.kind == StoreKind::Server && def.open.is_ok(), "{name}");
         assert_eq!(def.resolve(None), Some(def.shipped), "{name}");
     }
 }
@@ -90,7 +90,7 @@ fn the_guarantee_is_the_one_asked_for() {
 fn settings_are_told_once_each_and_by_engines_always() {
     for_each(|subject| {
         let settings = subject.open().settings().unwrap();
-        assert!(!settings.is_empty() || subject.def.kind == Kind::Harness);
+        assert!(!settings.is_empty() || subject.def.kind == StoreKind::Harness);
         let names: BTreeSet<&str> = settings.iter().map(|setting| setting.name.as_str()).collect();
         assert_eq!(names.len(), settings.len(), "{settings:?}");
         assert!(
@@ -117,7 +117,7 @@ fn an_engine_that_tells_of_its_own_work_tells_that_it_was_done() {
         let names = |told: &[Upkeep]| told.iter().map(|one| one.work).collect::<Vec<_>>();
         let counts = |told: &[Upkeep]| told.iter().map(|one| one.count).collect::<Vec<_>>();
         let before = store.upkeep().unwrap();
-        if before.is_empty() || subject.def.kind != Kind::Engine {
+        if before.is_empty() || subject.def.kind != StoreKind::Engine {
             return;
         }
         assert_eq!(counts(&store.upkeep().unwrap()), counts(&before), "nobody has written");

@@ -4,7 +4,7 @@
 use std::io;
 use std::path::Path;
 
-use storebench_core::server::Known;
+use storebench_core::server::ServerKind;
 use storebench_core::server::relay::Relay;
 use storebench_core::server::running::Address;
 use storebench_core::store::sql::SqlSession;
@@ -25,7 +25,7 @@ pub trait Server: Sized + 'static {
 
     const STORE: &'static str;
     /// How the one who cleans up its folder recognises it.
-    const KNOWN: Known;
+    const KNOWN: ServerKind;
     /// Schemes of running servers' URLs.
     const SCHEMES: &'static [&'static str];
     /// The user if a URL names none; `None` if it must.

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use storebench_core::store::{Given, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken};
+use storebench_core::store::{GivenSettings, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken};
 
 use storebench_core::server::PROGRAMS;
 
@@ -20,10 +20,10 @@ impl Plan {
     /// The settings of a private server, or of sessions on a running one: there only those in `of_session` can be set. Fails with
     /// [`StoreError::BadSetting`] for others.
     pub fn new<'a>(
-        (options, given): (&OpenOptions<'_>, &Given<'a>),
+        (options, given): (&OpenOptions<'_>, &GivenSettings<'a>),
         known: &'static [SettingDef],
         of_session: Option<&[&str]>,
-        own: impl Fn(&Given<'a>, &'static str) -> Result<Option<String>>,
+        own: impl Fn(&GivenSettings<'a>, &'static str) -> Result<Option<String>>,
         preset: impl Fn(&str, &OpenOptions<'_>) -> Option<String>,
     ) -> Result<Plan> {
         let can_be_set = |name: &str| of_session.is_none_or(|names| names.contains(&name));

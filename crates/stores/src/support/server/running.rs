@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use storebench_core::server::running::{Address, Made, URL};
+use storebench_core::server::running::{Address, ServerNamespace, URL};
 use storebench_core::shown::without_user;
 use storebench_core::store::{OpenOptions, Result, StoreError};
 
@@ -67,12 +67,12 @@ impl Running {
         let url = options.settings.get(URL).map(String::as_str).unwrap_or_default();
         let address = address::<S>(url)?;
         let noting = || StoreError::io(format!("noting in {} what is made", options.directory.display()));
-        let made = match Made::of(options.directory).map_err(noting())? {
+        let made = match ServerNamespace::of(options.directory).map_err(noting())? {
             Some(made) => made,
             None => {
                 // A server that can't be reached keeps nothing: the note comes after.
                 let mut client = connect::<S>(&address)?;
-                let made = Made::note(options.directory, S::STORE, url).map_err(noting())?;
+                let made = ServerNamespace::note(options.directory, S::STORE, url).map_err(noting())?;
                 S::create(&mut client, &made.name)?;
                 made
             }
@@ -102,7 +102,7 @@ impl Running {
     /// Drops the holder, and its note.
     fn discard<S: Server>(&self, folder: &Path) -> Result<()> {
         drop_on::<S>(&self.address, &self.holder)?;
-        Made::strike(folder).map_err(StoreError::io(format!("striking the note in {}", folder.display())))
+        ServerNamespace::strike(folder).map_err(StoreError::io(format!("striking the note in {}", folder.display())))
     }
 }
 

@@ -1,6 +1,6 @@
 //! A server's SQL, for workloads over tables; and single answers.
 
-use storebench_core::store::sql::{self, BulkLoad, Prepared, Rows, SqlSession, SqlType, SqlValue};
+use storebench_core::store::sql::{self, BulkLoad, StatementId, Rows, SqlSession, SqlType, SqlValue};
 use storebench_core::store::{Result, StoreError};
 
 use super::dialect::{Connection, Dialect, Turn};
@@ -35,19 +35,19 @@ impl<D: Dialect> SqlSession for Sql<'_, D> {
         self.client.execute(sql)
     }
 
-    fn prepare(&mut self, sql: &str) -> Result<Prepared> {
+    fn prepare(&mut self, sql: &str) -> Result<StatementId> {
         self.statements.push(self.client.prepare_portable(sql)?);
-        Ok(Prepared(self.statements.len() - 1))
+        Ok(StatementId(self.statements.len() - 1))
     }
 
-    fn run(&mut self, statement: Prepared, values: &[SqlValue<'_>]) -> Result<u64> {
+    fn run(&mut self, statement: StatementId, values: &[SqlValue<'_>]) -> Result<u64> {
         let statement = sql::statement(&mut self.statements, statement)?;
         self.client.run(statement, values)
     }
 
     fn query(
         &mut self,
-        statement: Prepared,
+        statement: StatementId,
         values: &[SqlValue<'_>],
         visit: &mut dyn FnMut(&[SqlValue<'_>]),
     ) -> Result<u64> {

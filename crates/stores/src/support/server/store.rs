@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use storebench_core::server::running::URL;
 use storebench_core::store::sql::SqlSession;
 use storebench_core::store::{
-    Guarantee, Held, OpenOptions, Result, Session, Setting, Store, StoreBuild, Upkeep, hold_to_tier,
+    Guarantee, HeldReader, OpenOptions, Result, Session, Setting, Store, StoreBuild, Upkeep, hold_to_tier,
 };
 
 use super::kind::Server;
@@ -78,7 +78,7 @@ impl<S: Server> Store for ServerStore<S> {
         S::compact(&mut self.own())
     }
 
-    fn hold_reader(&self) -> Result<Option<Box<dyn Held + '_>>> {
+    fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
         let mut client = self.server.connect::<S>(&self.plan)?;
         Ok(if S::hold_reader(&mut client)? { Some(Box::new(client)) } else { None })
     }

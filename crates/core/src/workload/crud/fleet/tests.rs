@@ -9,7 +9,7 @@ use super::*;
 use crate::cell::{Axis, Cell};
 use crate::result::{Measurements, Second};
 use crate::store::{
-    Guarantee, Kind as StoreKind, OpenOptions, Result as StoreResult, Setting, Store, StoreDef,
+    Guarantee, StoreKind as StoreKind, OpenOptions, Result as StoreResult, Setting, Store, StoreDef,
 };
 use crate::stores::MEMORY;
 use crate::workload::clients::link::{ClientLink, ClientTask, ClientWire};
@@ -27,8 +27,8 @@ const THERE: StoreDef = StoreDef { name: "there", kind: StoreKind::Server, open:
 struct There(Arc<dyn Store>);
 
 fn open(options: &OpenOptions<'_>) -> StoreResult<Box<dyn Store>> {
-    let made = Made::of(options.directory).unwrap();
-    let made = made.unwrap_or_else(|| Made::note(options.directory, "there", "there://here").unwrap());
+    let made = ServerNamespace::of(options.directory).unwrap();
+    let made = made.unwrap_or_else(|| ServerNamespace::note(options.directory, "there", "there://here").unwrap());
     let mut all = MADE.lock().unwrap();
     let known = all.iter().find(|(name, _)| *name == made.name).map(|(_, store)| Arc::clone(store));
     let store = known.unwrap_or_else(|| {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::rows::{COLUMNS, GONE, Row, Source, TABLE};
 use crate::result::{Audit, Failure};
 use crate::store::StoreError;
-use crate::store::sql::{Prepared, SqlSession, SqlValue};
+use crate::store::sql::{StatementId, SqlSession, SqlValue};
 use crate::workload::bench::Bench;
 use crate::workload::stop::WorkloadError;
 
@@ -108,7 +108,7 @@ impl Expected<'_> {
 /// Checks one row; `None` must be missing. Fails with [`Failure::WrongData`] otherwise.
 pub fn row(
     session: &mut dyn SqlSession,
-    look: Prepared,
+    look: StatementId,
     row: &Row,
     expected: Option<&Row>,
 ) -> Result<(), WorkloadError> {

@@ -4,7 +4,7 @@ use crate::axis::Axis;
 use crate::cell::{Cell, Rate};
 use crate::measure::probe::Probe;
 use crate::result::{LeftOutReason, TrialResult};
-use crate::store::{Guarantee, Kind};
+use crate::store::{Guarantee, StoreKind};
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::Parameters;
 
@@ -31,7 +31,7 @@ pub(crate) struct AndrobenchParameters {
 
 /// Seconds of a statement within a transaction of the cell's store.
 fn statement_s(case: &Case<'_>) -> f64 {
-    let is_server = case.store().is_some_and(|store| store.kind == Kind::Server);
+    let is_server = case.store().is_some_and(|store| store.kind == StoreKind::Server);
     if is_server { SERVER_STATEMENT_S } else { STATEMENT_S }
 }
 

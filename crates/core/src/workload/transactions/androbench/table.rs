@@ -7,7 +7,7 @@ use super::check;
 use super::parameters::AndrobenchParameters;
 use super::rows::{self, GONE, Row, Source};
 use crate::result::{StoredRecords, WrittenRecords};
-use crate::store::sql::{Prepared, SqlSession};
+use crate::store::sql::{StatementId, SqlSession};
 use crate::store::{self, Store, StoreError};
 use crate::workload::stop::WorkloadError;
 use crate::workload::transactions::{KINDS, Kind, Timer, Transactions, each};
@@ -22,11 +22,11 @@ pub struct Table<'s> {
 
 #[derive(Clone, Copy)]
 struct Statements {
-    insert: Prepared,
-    update: Prepared,
-    delete: Prepared,
+    insert: StatementId,
+    update: StatementId,
+    delete: StatementId,
     /// Reads a row after the clock has stopped.
-    look: Prepared,
+    look: StatementId,
 }
 
 impl<'s> Table<'s> {

@@ -8,7 +8,7 @@ use crate::axis::file_system::FileSystem;
 use crate::cell::Cell;
 use crate::measure::probe::Probe;
 use crate::result::LeftOutReason;
-use crate::store::{Guarantee, Kind as StoreKind};
+use crate::store::{Guarantee, StoreKind as StoreKind};
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::Parameters;
 
