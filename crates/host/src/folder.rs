@@ -114,7 +114,7 @@ impl RunFolder {
         // Git keeps no empty folder.
         let logs = path.join(LOGS);
         fs::create_dir_all(&logs).map_err(Error::io("making", &logs))?;
-        let mut notes = told(path, &lines);
+        let mut notes = describe_problems(path, &lines);
         let name = path.join(RESULTS);
         if path.join(PACKED).exists() && !name.exists() {
             let message =
@@ -311,12 +311,12 @@ pub fn read(path: &Path) -> Result<Run> {
 pub fn read_with_notes(path: &Path) -> Result<(Run, Vec<String>)> {
     let mut run = begun(path)?;
     let (_, lines) = read_lines(path, &run)?;
-    let notes = told(path, &lines);
+    let notes = describe_problems(path, &lines);
     run.trials = lines.trials;
     Ok((run, notes))
 }
 
-fn told(path: &Path, lines: &Lines) -> Vec<String> {
+fn describe_problems(path: &Path, lines: &Lines) -> Vec<String> {
     let name = path.join(RESULTS);
     lines.notes.iter().map(|note| format!("{} {note}", name.display())).collect()
 }

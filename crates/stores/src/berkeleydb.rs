@@ -203,7 +203,7 @@ impl BerkeleyDb {
         self.alone.as_ref().map(OneSession::turn).transpose()
     }
 
-    fn told(&self) -> Result<ffi::Statistics> {
+    fn read_statistics(&self) -> Result<ffi::Statistics> {
         let _turn = self.turn()?;
         let mut told = ffi::Statistics::default();
         // SAFETY: the database is open, and it is this call's turn.
@@ -285,11 +285,11 @@ impl Store for BerkeleyDb {
     }
 
     fn upkeep(&self) -> Result<Vec<Upkeep>> {
-        Ok(vec![Upkeep::done("pages written", self.told()?.pages_written)])
+        Ok(vec![Upkeep::done("pages written", self.read_statistics()?.pages_written)])
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {
-        let told = self.told()?;
+        let told = self.read_statistics()?;
         let mut statistics = vec![
             Setting::read_back("st_cache_hit", told.cache_hits),
             Setting::read_back("st_cache_miss", told.cache_misses),

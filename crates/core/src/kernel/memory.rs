@@ -3,6 +3,6 @@
 use procfs_core::{FromRead, Meminfo};
 
 /// The kernel's figures; `None` on a system without them.
-pub fn told() -> Option<Meminfo> {
+pub fn read_meminfo() -> Option<Meminfo> {
     Meminfo::from_file("/proc/meminfo").ok()
 }

@@ -127,13 +127,13 @@ impl ErrorBuffer {
     fn call(&mut self, of: &'static str, function: impl FnOnce(*mut ffi::Error) -> i32) -> Result<()> {
         match function(&raw mut self.0) {
             ffi::OK => Ok(()),
-            code => Err(self.told(of, code)),
+            code => Err(self.take_error(of, code)),
         }
     }
 
     /// The error of a code that is not OK. Empties the room.
     #[cold]
-    fn told(&mut self, of: &'static str, code: i32) -> StoreError {
+    fn take_error(&mut self, of: &'static str, code: i32) -> StoreError {
         let text = &mut self.0.text;
         let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
         let said = String::from_utf8_lossy(&text[..end]).trim().to_owned();
@@ -384,7 +384,7 @@ impl Session for LibrarySession<'_> {
                 Ok(true)
             }
             ffi::MISSING => Ok(false),
-            code => Err(self.error.told("get", code)),
+            code => Err(self.error.take_error("get", code)),
         }
     }
 
@@ -402,7 +402,7 @@ impl Session for LibrarySession<'_> {
         // SAFETY: as for put.
         match unsafe { remove(session, key.as_ptr().cast(), key.len(), &raw mut self.error.0) } {
             ffi::OK | ffi::MISSING => Ok(()),
-            code => Err(self.error.told("remove", code)),
+            code => Err(self.error.take_error("remove", code)),
         }
     }
 

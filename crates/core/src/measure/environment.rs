@@ -17,7 +17,7 @@ pub fn machine() -> Environment {
     Environment {
         cpu: cpu_name(),
         cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
-        memory_bytes: memory::told().map(|memory| memory.mem_total),
+        memory_bytes: memory::read_meminfo().map(|memory| memory.mem_total),
         kernel: kernel(),
         distribution: distribution(),
         virtualisation: virtualisation(),
@@ -49,7 +49,7 @@ pub fn load_1min() -> Option<f64> {
 
 /// Memory that can be had without swapping, in bytes.
 pub fn memory_available_bytes() -> Option<u64> {
-    memory::told()?.mem_available
+    memory::read_meminfo()?.mem_available
 }
 
 /// Describes the file system and the device under `path`, which exists.

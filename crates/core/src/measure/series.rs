@@ -76,7 +76,7 @@ impl Series {
     }
 
     /// Keeps each second's histogram, to be merged on another machine.
-    pub fn kept(self) -> Series {
+    pub fn with_histograms(self) -> Series {
         self.gathered().keeps = true;
         self
     }
@@ -109,7 +109,7 @@ impl Series {
     /// One thread's part in the phase, whose first second begins now; `before` are the thread's earlier latencies.
     pub fn thread(&self, thread: usize, before: &Latencies) -> Result<Seconds<'_>, String> {
         let seconds = Seconds { series: self, thread, start: Instant::now(), second: 0 };
-        seconds.set_told(&mut seconds.told(), before)?;
+        seconds.set_told(&mut seconds.locked(), before)?;
         Ok(seconds)
     }
 
@@ -213,16 +213,16 @@ impl Seconds<'_> {
 
     /// Hands over what was measured since the last time, if a second has ended. Operations count in the second in which their
     /// quantum ended.
-    pub fn tell(&mut self, latencies: &Latencies) -> Result<(), String> {
+    pub fn add_latencies(&mut self, latencies: &Latencies) -> Result<(), String> {
         let now = (self.start.elapsed().as_nanos() / self.series.period.as_nanos().max(1)) as u32;
-        if now > self.second { self.hand_over(latencies, now) } else { Ok(()) }
+        if now > self.second { self.push_second(latencies, now) } else { Ok(()) }
     }
 
     pub fn finish(mut self, latencies: &Latencies) -> Result<(), String> {
-        self.hand_over(latencies, u32::MAX)
+        self.push_second(latencies, u32::MAX)
     }
 
-    fn told(&self) -> MutexGuard<'_, Histogram<u64>> {
+    fn locked(&self) -> MutexGuard<'_, Histogram<u64>> {
         self.series.told[self.thread].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -231,8 +231,8 @@ impl Seconds<'_> {
         told.add(latencies.histogram()).map_err(|error| error.to_string())
     }
 
-    fn hand_over(&mut self, latencies: &Latencies, now: u32) -> Result<(), String> {
-        let mut told = self.told();
+    fn push_second(&mut self, latencies: &Latencies, now: u32) -> Result<(), String> {
+        let mut told = self.locked();
         let mut gathered = self.series.gathered();
         let pending = gathered.second(self.second)?;
         pending.add(latencies.histogram()).map_err(|error| error.to_string())?;
@@ -262,14 +262,14 @@ mod tests {
         let (mut first, mut second) =
             (series.thread(0, &latencies).unwrap(), series.thread(1, &Latencies::new().unwrap()).unwrap());
         (1..=100).for_each(|_| latencies.record(10));
-        first.hand_over(&latencies, 1).unwrap();
+        first.push_second(&latencies, 1).unwrap();
         let mut others = Latencies::new().unwrap();
         others.record(5_000);
-        second.hand_over(&others, 2).unwrap();
+        second.push_second(&others, 2).unwrap();
         assert_eq!(series.gathered.lock().unwrap().done.len(), 1, "the first second has been left by both");
         latencies.record(70);
         first.start -= Duration::from_millis(3_500);
-        first.tell(&latencies).unwrap();
+        first.add_latencies(&latencies).unwrap();
         latencies.record(80);
         first.finish(&latencies).unwrap();
         second.finish(&others).unwrap();
@@ -300,7 +300,7 @@ mod tests {
         let mut thread = series.thread(0, &latencies).unwrap();
         thread.restart();
         latencies.record(10);
-        thread.hand_over(&latencies, 2).unwrap();
+        thread.push_second(&latencies, 2).unwrap();
         latencies.record(10);
         thread.finish(&latencies).unwrap();
         let begins: Vec<u64> = series.finish().iter().map(|second| second.in_trial_ms.unwrap()).collect();
@@ -315,7 +315,7 @@ mod tests {
         let mut latencies = Latencies::new().unwrap();
         let mut thread = series.thread(0, &latencies).unwrap();
         (1..=1000).for_each(|ns| latencies.record(ns));
-        thread.hand_over(&latencies, 2).unwrap();
+        thread.push_second(&latencies, 2).unwrap();
         latencies.record(70);
         thread.finish(&latencies).unwrap();
         let epochs = series.finish_epochs(Duration::from_millis(1_250));
@@ -335,7 +335,7 @@ mod tests {
             let mut latencies = Latencies::new().unwrap();
             let mut seconds = series.thread(thread, &latencies).unwrap();
             values[..1000].iter().for_each(|ns| latencies.record(*ns));
-            seconds.hand_over(&latencies, 1).unwrap();
+            seconds.push_second(&latencies, 1).unwrap();
             values[1000..].iter().for_each(|ns| latencies.record(*ns));
             seconds.finish(&latencies).unwrap();
         };
@@ -345,7 +345,7 @@ mod tests {
         let began = Instant::now();
         for (thread, values) in values.iter().enumerate() {
             measured(&alone, thread, values);
-            let there = Series::new(1).unwrap().kept();
+            let there = Series::new(1).unwrap().with_histograms();
             there.begin();
             measured(&there, 0, values);
             merged.add_packed(began, &there.finish_packed().unwrap()).unwrap();
@@ -365,7 +365,7 @@ mod tests {
         let mut latencies = Latencies::new().unwrap();
         let mut seconds = series.thread(0, &latencies).unwrap();
         latencies.record(10);
-        seconds.tell(&latencies).unwrap();
+        seconds.add_latencies(&latencies).unwrap();
         seconds.finish(&latencies).unwrap();
         assert_eq!(series.finish(), []);
     }
@@ -376,8 +376,8 @@ mod tests {
         let latencies = Latencies::new().unwrap();
         let mut threads = [series.thread(0, &latencies).unwrap(), series.thread(1, &latencies).unwrap()];
         for second in 1..100 {
-            threads[0].hand_over(&latencies, second).unwrap();
-            threads[1].hand_over(&latencies, second).unwrap();
+            threads[0].push_second(&latencies, second).unwrap();
+            threads[1].push_second(&latencies, second).unwrap();
             let gathered = series.gathered();
             assert_eq!(gathered.spare.len() + gathered.pending.len(), PENDING);
         }

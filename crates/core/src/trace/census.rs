@@ -13,9 +13,9 @@ pub const EXACT: usize = 1 << 20;
 
 /// Keys are hashes already.
 #[derive(Debug, Default)]
-struct AsItIs(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for AsItIs {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -54,7 +54,7 @@ struct KeyHistory {
 /// The keys of a trace.
 #[derive(Debug, Default)]
 pub struct Census {
-    keys: HashMap<u64, KeyHistory, BuildHasherDefault<AsItIs>>,
+    keys: HashMap<u64, KeyHistory, BuildHasherDefault<IdentityHasher>>,
     /// One key in two to this is counted.
     halvings: u32,
     most: usize,
@@ -63,34 +63,34 @@ pub struct Census {
 
 /// Keys and their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct KeyTally {
     pub keys: u64,
     pub key_bytes: u64,
     pub value_bytes: u64,
 }
 
-impl Tally {
+impl KeyTally {
     fn add(&mut self, history: &KeyHistory, size: u64) {
         self.keys += 1;
         self.key_bytes += u64::from(history.key_bytes);
         self.value_bytes += size;
     }
 
-    fn times(self, factor: u64) -> Tally {
-        let Tally { keys, key_bytes, value_bytes } = self;
-        Tally { keys: keys * factor, key_bytes: key_bytes * factor, value_bytes: value_bytes * factor }
+    fn times(self, factor: u64) -> KeyTally {
+        let KeyTally { keys, key_bytes, value_bytes } = self;
+        KeyTally { keys: keys * factor, key_bytes: key_bytes * factor, value_bytes: value_bytes * factor }
     }
 }
 
 /// The records that the store is to hold when the trace has been played.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Left {
+pub struct LeftRecords {
     /// Keys that are looked for before they are written.
-    pub before: Tally,
+    pub before: KeyTally,
     /// The keys of `before` that keep their value.
-    pub kept: Tally,
+    pub kept: KeyTally,
     /// Keys with a value that the trace wrote.
-    pub written: Tally,
+    pub written: KeyTally,
 }
 
 impl Census {
@@ -153,8 +153,8 @@ impl Census {
     }
 
     /// The records that are touched up to an operation. A value whose size is nowhere in the trace has `unknown` bytes.
-    pub fn touched_up_to(&self, position: u64, unknown: u64) -> Tally {
-        let mut tally = Tally::default();
+    pub fn touched_up_to(&self, position: u64, unknown: u64) -> KeyTally {
+        let mut tally = KeyTally::default();
         for history in self.keys.values().filter(|history| history.first <= position) {
             tally.add(history, or(history.size, unknown));
         }
@@ -162,8 +162,8 @@ impl Census {
     }
 
     /// The records that the store is to hold at the end.
-    pub fn left(&self, unknown: u64) -> Left {
-        let mut left = Left::default();
+    pub fn left(&self, unknown: u64) -> LeftRecords {
+        let mut left = LeftRecords::default();
         for history in self.keys.values() {
             let loaded = or(history.before.flatten(), unknown);
             if history.before.is_some() {
@@ -176,7 +176,7 @@ impl Census {
             }
         }
         let factor = self.one_in();
-        Left {
+        LeftRecords {
             before: left.before.times(factor),
             kept: left.kept.times(factor),
             written: left.written.times(factor),
@@ -252,9 +252,9 @@ mod tests {
         );
         assert_eq!(census.looked_for_unwritten(), 4);
         let left = census.left(33);
-        assert_eq!(left.before, Tally { keys: 3, key_bytes: 6, value_bytes: 70 + 33 });
-        assert_eq!(left.kept, Tally { keys: 1, key_bytes: 2, value_bytes: 70 });
-        assert_eq!(left.written, Tally { keys: 2, key_bytes: 4, value_bytes: 15 });
+        assert_eq!(left.before, KeyTally { keys: 3, key_bytes: 6, value_bytes: 70 + 33 });
+        assert_eq!(left.kept, KeyTally { keys: 1, key_bytes: 2, value_bytes: 70 });
+        assert_eq!(left.written, KeyTally { keys: 2, key_bytes: 4, value_bytes: 15 });
         assert_eq!(census.touched_up_to(3, 33).keys, 2);
         assert_eq!(census.skew().once, 0.25);
     }
@@ -291,7 +291,7 @@ mod tests {
             }
             let left = census(100, &operations).left(7);
             let tally = |of: Vec<u64>| (of.len() as u64, of.iter().sum::<u64>());
-            let of = |tally: Tally| (tally.keys, tally.value_bytes);
+            let of = |tally: KeyTally| (tally.keys, tally.value_bytes);
             prop_assert_eq!(of(left.before), tally(loaded.into_values().collect()));
             prop_assert_eq!(of(left.kept), tally(held.values().filter(|held| held.1).map(|held| held.0).collect()));
             prop_assert_eq!(of(left.written), tally(held.values().filter(|held| !held.1).map(|held| held.0).collect()));

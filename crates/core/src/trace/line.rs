@@ -194,7 +194,7 @@ pub fn twitter(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
     key.clear();
     key.extend_from_slice(unquoted(rest[comma + 1..].trim_ascii_start()));
     let word = find(Form::Twitter, operation)?;
-    Ok(Said { time_ns, word, size: told(word, number(size, "size")?) })
+    Ok(Said { time_ns, word, size: known_size(word, number(size, "size")?) })
 }
 
 /// Reads a line of trace_analyzer: the key in hexadecimal, the operation's number, the column family, the value's size, the time
@@ -221,7 +221,7 @@ pub fn rocksdb(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
     if family == 0 && key.first() == OTHER_FAMILY.first() {
         key.insert(1, 0);
     }
-    let size = if word.does == word::Does::Scan { Some(1) } else { told(word, number(size, "size")?) };
+    let size = if word.does == word::Does::Scan { Some(1) } else { known_size(word, number(size, "size")?) };
     Ok(Said { time_ns: seconds(number(time, "time")?, 1_000)?, word, size })
 }
 
@@ -234,7 +234,7 @@ pub fn family_of(key: &[u8]) -> &[u8] {
 }
 
 /// A size in a form that writes 0 for no size: only writes can have no bytes.
-fn told(word: &Word, size: u64) -> Option<u64> {
+fn known_size(word: &Word, size: u64) -> Option<u64> {
     (word.does.writes() || size > 0).then_some(size)
 }
 

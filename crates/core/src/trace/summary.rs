@@ -5,7 +5,7 @@ use std::path::Path;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use super::census::{Census, Left, Skew, Tally};
+use super::census::{Census, LeftRecords, Skew, KeyTally};
 use super::entry::Entry;
 use super::facts::{FINER_TIMES, Facts, NO_TIMES, WHOLE_SECONDS};
 use super::form::Form;
@@ -226,7 +226,7 @@ impl Gathered {
         let used = (self.last_ns / self.stretch_ns) as usize + 1;
         let touched = |share: f64| {
             let operations = ((self.operations as f64 * share).ceil() as u64).min(self.operations);
-            let Tally { keys, key_bytes, value_bytes } = self.census.touched_up_to(operations, unknown);
+            let KeyTally { keys, key_bytes, value_bytes } = self.census.touched_up_to(operations, unknown);
             Touched { share, operations, keys, bytes: key_bytes + value_bytes }
         };
         let share = |(word, count): &(&'static Word, u64)| Share {
@@ -259,11 +259,11 @@ impl Gathered {
         }))
     }
 
-    fn facts(&self, form: Form, left: Left, unknown: u64) -> Facts {
+    fn facts(&self, form: Form, left: LeftRecords, unknown: u64) -> Facts {
         let of = |does: Does| {
             self.words.iter().filter(|(word, _)| word.does == does).map(|(_, count)| count).sum::<u64>()
         };
-        let Left { before, kept, written } = left;
+        let LeftRecords { before, kept, written } = left;
         Facts {
             get: of(Does::Get),
             set: of(Does::Set),

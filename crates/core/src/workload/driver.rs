@@ -131,7 +131,7 @@ pub(crate) struct Untimed {
 }
 
 impl Untimed {
-    pub fn of(&self, operation: Operation) -> u64 {
+    pub fn count(&self, operation: Operation) -> u64 {
         self.counts[operation as usize]
     }
 
@@ -253,8 +253,8 @@ impl<'a> Driver<'a> {
     }
 
     /// Passes the latencies of `operation` to the time series.
-    pub(crate) fn tell(&self, operation: Operation, seconds: &mut Seconds<'_>) -> Result<(), WorkloadError> {
-        seconds.tell(self.latencies(operation)).map_err(WorkloadError::harness)
+    pub(crate) fn record_seconds(&self, operation: Operation, seconds: &mut Seconds<'_>) -> Result<(), WorkloadError> {
+        seconds.add_latencies(self.latencies(operation)).map_err(WorkloadError::harness)
     }
 
     /// Does what was planned. Stops at the first operation that fails or reads what is wrong.
@@ -269,7 +269,7 @@ impl<'a> Driver<'a> {
         for ((planned, key), ticks) in planned.iter().zip(keys.iter()).zip(ticks.iter_mut()) {
             let value = &arena[planned.value.clone()];
             let one = if planned.timed {
-                self.one(session, planned, key, value)
+                self.run_operation(session, planned, key, value)
             } else {
                 self.one_untimed(session, planned, key, value)
             };
@@ -303,7 +303,7 @@ impl<'a> Driver<'a> {
 
     /// Does one operation; gives the ticks of the store's call.
     #[inline(always)]
-    fn one(
+    fn run_operation(
         &mut self,
         session: &mut dyn Session,
         planned: &Planned,
@@ -347,7 +347,7 @@ impl<'a> Driver<'a> {
         if planned.puts_back && self.check {
             self.check_gone(session, planned, key)?;
         }
-        let done = self.one(session, planned, key, value);
+        let done = self.run_operation(session, planned, key, value);
         let to = self.clock.now();
         self.untimed.note(planned.operation);
         self.untimed.ticks += to.saturating_sub(from);
@@ -365,7 +365,7 @@ impl<'a> Driver<'a> {
                 self.seen_gone += 1;
                 Ok(())
             }
-            Ok(true) => Err(wrong(planned, key, "is still there, though it was just removed")),
+            Ok(true) => Err(wrong_data(planned, key, "is still there, though it was just removed")),
             Err(error) => Err(failed(planned, key, &error)),
         }
     }
@@ -383,7 +383,7 @@ impl<'a> Driver<'a> {
         match result {
             Ok(true) if !self.check => {}
             Ok(true) => self.check_value(session, planned, key)?,
-            Ok(false) => return Err(wrong(planned, key, "is missing")),
+            Ok(false) => return Err(wrong_data(planned, key, "is missing")),
             Err(error) => return Err(failed(planned, key, &error)),
         }
         Ok(end.saturating_sub(start))
@@ -400,7 +400,7 @@ impl<'a> Driver<'a> {
             let expected = self.records.value_length(planned.index, planned.version);
             let found =
                 format!("is wrong: {} bytes, but {expected} were written, or other bytes", self.seen.length);
-            return Err(wrong(planned, key, &found));
+            return Err(wrong_data(planned, key, &found));
         }
         self.recorder.of_mut(Operation::Get as usize).value_bytes += value.len() as u64;
         Ok(())
@@ -419,7 +419,7 @@ fn failed(planned: &Planned, key: &Key, error: &StoreError) -> WorkloadError {
 }
 
 #[cold]
-fn wrong(planned: &Planned, key: &Key, what: &str) -> WorkloadError {
+fn wrong_data(planned: &Planned, key: &Key, what: &str) -> WorkloadError {
     let message =
         format!("the value of record {} (key {}) {what}", planned.index, String::from_utf8_lossy(key));
     WorkloadError { failure: Failure::WrongData, message, operation: Some(planned.operation) }

@@ -48,7 +48,7 @@ impl LoadProgress {
     }
 
     /// The time that the rest takes at that rate; `None` before the first.
-    pub fn left(&self) -> Option<Duration> {
+    pub fn time_left(&self) -> Option<Duration> {
         Duration::try_from_secs_f64(self.all.saturating_sub(self.done) as f64 / self.rate_per_s()).ok()
     }
 
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn a_rate_tells_the_rest() {
         let told = LoadProgress { doing: ProgressKind::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
-        assert_eq!((told.rate_per_s(), told.left()), (100.0, Some(Duration::from_secs(7))));
+        assert_eq!((told.rate_per_s(), told.time_left()), (100.0, Some(Duration::from_secs(7))));
     }
 
     #[test]
@@ -127,6 +127,6 @@ mod tests {
     #[test]
     fn nothing_loaded_yet_has_no_end_in_sight() {
         let first = LoadProgress { doing: ProgressKind::Loading, done: 0, all: 10, took: Duration::from_secs(1) };
-        assert_eq!((first.rate_per_s(), first.left()), (0.0, None));
+        assert_eq!((first.rate_per_s(), first.time_left()), (0.0, None));
     }
 }

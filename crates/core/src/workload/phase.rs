@@ -125,7 +125,7 @@ impl Phase {
         let put_back = match self.doing.does(Operation::Remove) {
             true => {
                 let removed = recorder.latencies(Operation::Remove as usize).count();
-                removed + self.untimed.of(Operation::Remove)
+                removed + self.untimed.count(Operation::Remove)
             }
             false => 0,
         };
@@ -135,8 +135,8 @@ impl Phase {
         let is_closed = self.rate == Rate::Closed;
         Ok(OperationResult {
             warm_up: match operation {
-                Operation::Insert => self.untimed.of(operation).saturating_sub(put_back),
-                _ => self.untimed.of(operation),
+                Operation::Insert => self.untimed.count(operation).saturating_sub(put_back),
+                _ => self.untimed.count(operation),
             },
             put_back: if operation == Operation::Remove { put_back } else { 0 },
             // Which of a mix's operations made a sync is not known.
@@ -152,7 +152,7 @@ impl Phase {
     fn disk_of_mix(&self, recorder: &Recorder) -> Option<PhaseRequests> {
         let requests = self.counters.as_ref()?.disk.clone()?;
         let of = |operation: Operation| {
-            recorder.latencies(operation as usize).count() + self.untimed.of(operation)
+            recorder.latencies(operation as usize).count() + self.untimed.count(operation)
         };
         let done = Operation::ALL.into_iter().filter(|operation| self.doing.does(*operation));
         Some(PhaseRequests { operations: done.map(of).sum(), requests })

@@ -194,14 +194,14 @@ impl Spec {
     /// report it. Fails when a limit does not hold: what is measured would be of another machine.
     pub(crate) fn enter_limits(&self) -> Result<(), TrialError> {
         let Some(order) = &self.limits else { return Ok(()) };
-        self.tell(order, &order.enter().map_err(TrialError::Unsupported)?)
+        self.report_limits(order, &order.enter().map_err(TrialError::Unsupported)?)
     }
 
     /// Has the next server join the cgroups that hold the trial, in place of this process.
     pub(crate) fn hold_server(&self) -> Result<(), TrialError> {
         let mut groups = Vec::new();
         if let Some(order) = &self.limits {
-            self.tell(order, &order.hold_server().map_err(TrialError::Unsupported)?)?;
+            self.report_limits(order, &order.hold_server().map_err(TrialError::Unsupported)?)?;
             groups.clone_from(&order.groups);
         }
         let counting = self.group.as_ref().ok().filter(|group| !groups.contains(group));
@@ -210,7 +210,7 @@ impl Spec {
         Ok(())
     }
 
-    fn tell(&self, order: &LimitValues, told: &[LimitReport]) -> Result<(), TrialError> {
+    fn report_limits(&self, order: &LimitValues, told: &[LimitReport]) -> Result<(), TrialError> {
         let text = serde_json::to_string(told).map_err(TrialError::harness)?;
         let (Some(folder), Some(name)) = (order.told.parent(), order.told.file_name()) else {
             return Err(TrialError::harness("there is no file for the limits"));

@@ -104,7 +104,7 @@ impl<H: ?Sized, T: Transactions<H>> crew::Worker<H, usize> for TransactionWorker
             self.transactions.check(on, kind, number, rows)?;
             self.recorder.record(kind, clock.nanoseconds(0, ticks).max(1));
             self.recorder.of_mut(kind).value_bytes += value_bytes;
-            seconds.tell(self.recorder.latencies(kind)).map_err(WorkloadError::harness)?;
+            seconds.add_latencies(self.recorder.latencies(kind)).map_err(WorkloadError::harness)?;
         }
         let end = clock.now();
         let latencies = self.recorder.latencies(kind);

@@ -64,7 +64,7 @@ impl Files {
         })
     }
 
-    fn told(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Vec<u8>>> {
+    fn locked_handles(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Vec<u8>>> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -101,7 +101,7 @@ impl Filesystem for Files {
         let handle = self.next.fetch_add(1, Ordering::Relaxed);
         if file == COUNTS_FILE {
             let text = serde_json::to_vec(&self.shared.counts()).unwrap_or_default();
-            self.told().insert(handle, text);
+            self.locked_handles().insert(handle, text);
         }
         let flags = FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES;
         reply.opened(FileHandle(handle), flags);
@@ -117,7 +117,7 @@ impl Filesystem for Files {
         _flush: bool,
         reply: ReplyEmpty,
     ) {
-        self.told().remove(&handle.0);
+        self.locked_handles().remove(&handle.0);
         reply.ok();
     }
 
@@ -141,7 +141,7 @@ impl Filesystem for Files {
                 true => reply.error(Errno::EIO),
             };
         }
-        let told = self.told();
+        let told = self.locked_handles();
         let text = told.get(&handle.0).map(Vec::as_slice).unwrap_or_default();
         let from = usize::try_from(offset).unwrap_or(usize::MAX).min(text.len());
         let to = from.saturating_add(size as usize).min(text.len());

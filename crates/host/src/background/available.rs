@@ -11,7 +11,7 @@ pub const UNKNOWN: &str = "this system does not report how much memory is availa
 
 /// Memory that can be had without swapping, in bytes: MemAvailable, or less if a cgroup allows less.
 pub fn bytes() -> Option<u64> {
-    let machine = memory::told()?.mem_available?;
+    let machine = memory::read_meminfo()?.mem_available?;
     Some(left_by(&cgroups::own()).map_or(machine, |left| left.min(machine)))
 }
 

@@ -13,7 +13,7 @@ use super::reporter::Reporter;
 pub fn run(threads: u32, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let description = format!("spun with {threads} threads, pinned to none of {processors} processors");
-    reporter.at_work(description, "CPU seconds", 1e9).map_err(Stop::failed("telling the parent"))?;
+    reporter.send_ready(description, "CPU seconds", 1e9).map_err(Stop::failed("telling the parent"))?;
     for _ in 0..threads {
         let reporter = Arc::clone(reporter);
         let spin = move || spin(&reporter);

@@ -51,7 +51,7 @@ pub fn run(bytes_per_s: u64, folder: &Path, reporter: &Arc<Reporter>) -> Result<
         exact_bytes(file_bytes),
         mode.name(),
     );
-    reporter.at_work(description, "bytes", 1.0).map_err(Stop::failed("telling the parent"))?;
+    reporter.send_ready(description, "bytes", 1.0).map_err(Stop::failed("telling the parent"))?;
     let access = Access { mode, block: block as usize, blocks: file_bytes / block, bytes_per_s };
     let (for_writer, writer_reporter) = (file.try_clone(), Arc::clone(reporter));
     let for_writer = for_writer.map_err(Stop::failed("opening the file"))?;
@@ -251,7 +251,7 @@ mod tests {
                 })
                 .unwrap();
         }
-        assert_eq!(reporter.done(), 2 * (20 + 50) * block as u64);
+        assert_eq!(reporter.count(), 2 * (20 + 50) * block as u64);
     }
 
     #[test]

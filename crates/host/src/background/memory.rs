@@ -39,7 +39,7 @@ pub fn run(percent: u32, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> {
         "held {}, {percent} % of the memory available, and touched each page every {ROUND_S} s",
         rough_bytes(share as f64)
     );
-    reporter.at_work(description, "pages", 1.0).map_err(Stop::failed("telling the parent"))?;
+    reporter.send_ready(description, "pages", 1.0).map_err(Stop::failed("telling the parent"))?;
     touch(&mut held, watch, reporter)
 }
 

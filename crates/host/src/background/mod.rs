@@ -42,7 +42,7 @@ pub fn main(load: Background, folder: &Path, parent: u32) -> Result<(), String> 
         Stop::Failed(why) => (Message::Failed { why: why.clone() }, Err(why)),
     };
     // A parent that no longer listens has killed this load, or will.
-    let _ = reporter.tell(&message);
+    let _ = reporter.send(&message);
     ended
 }
 

@@ -45,21 +45,21 @@ impl Reporter {
 
     /// The counts so far.
     #[cfg(test)]
-    pub fn done(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
 
     /// Reports that preparation is over. From here on progress is reported in `unit`s of `counts_per_unit` counts.
-    pub fn at_work(&self, description: String, unit: &str, counts_per_unit: f64) -> io::Result<()> {
+    pub fn send_ready(&self, description: String, unit: &str, counts_per_unit: f64) -> io::Result<()> {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         out.counts_per_unit = counts_per_unit;
-        out.line(&Message::AtWork { description, unit: unit.into() })?;
+        out.write_line(&Message::AtWork { description, unit: unit.into() })?;
         out.progress(self)
     }
 
     /// Writes a message as a line.
-    pub fn tell(&self, message: &Message) -> io::Result<()> {
-        self.out.lock().unwrap_or_else(PoisonError::into_inner).line(message)
+    pub fn send(&self, message: &Message) -> io::Result<()> {
+        self.out.lock().unwrap_or_else(PoisonError::into_inner).write_line(message)
     }
 
     /// Starts a thread that reports progress, and exits the process when nobody listens any more.
@@ -82,10 +82,10 @@ impl Out {
     fn progress(&mut self, of: &Reporter) -> io::Result<()> {
         let done = of.done.load(Ordering::Relaxed) as f64 / self.counts_per_unit;
         let waiting = of.requests.load(Ordering::Relaxed) > 0;
-        self.line(&Message::Progress { at_ns: now_ns(), done, waiting })
+        self.write_line(&Message::Progress { at_ns: now_ns(), done, waiting })
     }
 
-    fn line(&mut self, message: &Message) -> io::Result<()> {
+    fn write_line(&mut self, message: &Message) -> io::Result<()> {
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
         self.pipe.write_all(&line)?;
@@ -116,8 +116,8 @@ mod tests {
         let (send, lines) = channel();
         let reporter = Reporter::new(Box::new(Pipe(send)));
         reporter.add(3_000);
-        reporter.at_work("spins".into(), "seconds", 1_000.0).unwrap();
-        reporter.request(|| reporter.at_work("writes".into(), "bytes", 1.0)).unwrap();
+        reporter.send_ready("spins".into(), "seconds", 1_000.0).unwrap();
+        reporter.request(|| reporter.send_ready("writes".into(), "bytes", 1.0)).unwrap();
         drop(reporter);
         let told: Vec<Message> = lines.iter().map(|line| serde_json::from_slice(&line).unwrap()).collect();
         assert_eq!(told[0], Message::AtWork { description: "spins".into(), unit: "seconds".into() });

@@ -50,7 +50,7 @@ pub fn run(folder: &Path, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> 
         video.codec.name,
         player.name()
     );
-    reporter.at_work(description, "frames", 1.0).map_err(Stop::failed("telling the parent"))?;
+    reporter.send_ready(description, "frames", 1.0).map_err(Stop::failed("telling the parent"))?;
     loop {
         let mut frames = 0;
         run_program(player.program(), &player.play(&video.path), |line| {

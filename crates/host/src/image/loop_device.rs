@@ -44,7 +44,7 @@ impl LoopDevice {
                     return Ok(LoopDevice { _open: open, number });
                 }
                 Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
-                Err(error) => return Err(told(error)),
+                Err(error) => return Err(device_error(error)),
             }
         }
         Err(io::Error::other("others take every free loop device first"))
@@ -112,7 +112,7 @@ fn configure(device: &File, image: RawFd) -> io::Result<()> {
     }
 }
 
-fn told(error: io::Error) -> io::Error {
+fn device_error(error: io::Error) -> io::Error {
     let why = match error.raw_os_error() {
         Some(libc::EINVAL | libc::ENOTTY) => "; Linux 5.8 or newer is needed",
         _ => "",

@@ -141,10 +141,10 @@ fn by_kernel(file_system: &FileSystem, name: &str, source: &Path, at: &Path, byt
     let given =
         [file_system.kind().options, &owner, &size, &own].into_iter().flat_map(|list| list.split(','));
     let given = given.filter(|option| !option.is_empty());
-    system::mount(source, at, name, given).map_err(|error| told(name, &own, error))
+    system::mount(source, at, name, given).map_err(|error| mount_error(name, &own, error))
 }
 
-fn told(name: &str, options: &str, error: io::Error) -> io::Error {
+fn mount_error(name: &str, options: &str, error: io::Error) -> io::Error {
     let with = if options.is_empty() { String::new() } else { format!(" with {options}") };
     let hint = match error.kind() {
         io::ErrorKind::PermissionDenied => "; in a container, root needs CAP_SYS_ADMIN to mount",

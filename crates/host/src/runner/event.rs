@@ -29,5 +29,5 @@ pub enum Event<'a> {
 /// A receiver of events.
 pub trait Listener {
     /// Receives an event.
-    fn hear(&mut self, event: &Event<'_>);
+    fn handle_event(&mut self, event: &Event<'_>);
 }

@@ -54,7 +54,7 @@ pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -
         end: None,
     };
     let total = job.cells.len() as u64 * u64::from(job.plan.trials);
-    listener.hear(&Event::Started { total, done: job.done.len() as u64 });
+    listener.handle_event(&Event::Started { total, done: job.done.len() as u64 });
     running.end = job.plan.budget.and_then(|budget| Instant::now().checked_add(budget.0));
     let mut block = 0;
     while !job.interrupted.load(Ordering::Relaxed) {
@@ -67,13 +67,13 @@ pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -
             break;
         }
         if block >= job.plan.trials {
-            listener.hear(&Event::Extended { by: cells.len() as u64 });
+            listener.handle_event(&Event::Extended { by: cells.len() as u64 });
         }
         running.block(block, &cells, end, folder, listener)?;
         block += 1;
     }
     let interrupted = job.interrupted.load(Ordering::Relaxed);
-    listener.hear(&Event::Ended { interrupted });
+    listener.handle_event(&Event::Ended { interrupted });
     Ok(Ended { interrupted, ..Ended::of(&running.results) })
 }
 
@@ -171,7 +171,7 @@ impl Running<'_> {
         let (start, left) = (Instant::now(), self.left());
         let place = self.places.of(cell)?;
         let mut stage = place.folder.stage();
-        listener.borrow_mut().hear(&Event::TrialStarted { cell, position, left });
+        listener.borrow_mut().handle_event(&Event::TrialStarted { cell, position, left });
         let seed = schedule::seed(self.job.blocks_before + block, self.job.plan.seed);
         let result = match place.trial_folders.take(&mut stage, position, seed) {
             // The program that mounts an image can be killed, or find no loop device: then only this trial fails.
@@ -197,7 +197,7 @@ impl Running<'_> {
                     file_creation_ns,
                     passed: Some(&self.passed),
                     template: place.trial_folders.template(),
-                    told: &|loading| listener.borrow_mut().hear(&Event::Loading { loading }),
+                    told: &|loading| listener.borrow_mut().handle_event(&Event::Loading { loading }),
                 };
                 let result = trial.run(&mut stage)?;
                 result.map(|result| blamed(result, folder, &directory)).transpose()?
@@ -217,12 +217,12 @@ impl Running<'_> {
             let result = TrialResult { stage_s: Some((took_s - result.wall_s).max(0.0)), ..result };
             folder.append(&result)?;
             self.pace.ended(cell, took_s);
-            listener.borrow_mut().hear(&Event::TrialEnded { result: &result });
+            listener.borrow_mut().handle_event(&Event::TrialEnded { result: &result });
             self.passed.note(self.job, &result);
             self.results.push(result);
         }
         match left {
-            Some(Error { message, .. }) => listener.borrow_mut().hear(&Event::Left { why: message }),
+            Some(Error { message, .. }) => listener.borrow_mut().handle_event(&Event::Left { why: message }),
             None => given_back?,
         }
         Ok(goes_on)

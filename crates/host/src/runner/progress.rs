@@ -39,7 +39,7 @@ impl Bar {
 }
 
 impl Listener for Bar {
-    fn hear(&mut self, event: &Event<'_>) {
+    fn handle_event(&mut self, event: &Event<'_>) {
         match event {
             Event::Started { total, done } => {
                 self.bar.set_length(*total);
@@ -52,23 +52,23 @@ impl Listener for Bar {
             Event::Extended { by } => self.bar.inc_length(*by),
             Event::TrialStarted { cell, left, .. } => {
                 self.bar.set_prefix(
-                    left.map_or(String::new(), |left| format!("about {} left", rough_duration(whole(left)))),
+                    left.map_or(String::new(), |left| format!("about {} left", rough_duration(whole_seconds(left)))),
                 );
                 self.cell = shown::message(&cell.id());
                 self.bar.set_message(self.cell.clone());
             }
             Event::Loading { loading } => {
-                let loading = loading.map_or(String::new(), |loading| format!("{}; ", words(&loading)));
+                let loading = loading.map_or(String::new(), |loading| format!("{}; ", describe_progress(&loading)));
                 self.bar.set_message(format!("{loading}{}", self.cell));
             }
             Event::TrialEnded { result } => {
                 if let Some(line) = complaint(&result.cell.id(), &result.outcome) {
                     self.failed += 1;
-                    self.bar.suspend(|| say(&mut std::io::stderr(), &line));
+                    self.bar.suspend(|| print_line(&mut std::io::stderr(), &line));
                 }
                 self.bar.inc(1);
             }
-            Event::Left { why } => self.bar.suspend(|| say(&mut std::io::stderr(), &left_for_now(why))),
+            Event::Left { why } => self.bar.suspend(|| print_line(&mut std::io::stderr(), &left_for_now(why))),
             Event::Ended { .. } => self.bar.finish_and_clear(),
         }
     }
@@ -95,44 +95,44 @@ impl<W: Write> Lines<W> {
 }
 
 impl<W: Write> Listener for Lines<W> {
-    fn hear(&mut self, event: &Event<'_>) {
+    fn handle_event(&mut self, event: &Event<'_>) {
         match event {
             Event::Started { total, done } => (self.total, self.done) = (*total, *done),
             Event::Extended { by } => self.total += by,
             Event::TrialStarted { cell, left, .. } if self.done == 0 || self.last.elapsed() >= EVERY => {
                 self.last = Instant::now();
                 let left = left
-                    .map_or(String::new(), |left| format!(", about {} left", rough_duration(whole(left))));
+                    .map_or(String::new(), |left| format!(", about {} left", rough_duration(whole_seconds(left))));
                 let line = format!(
                     "{} of {} done{left}; now {}",
                     self.done,
                     counted(self.total, "trial"),
                     cell.id()
                 );
-                say(&mut self.out, &shown::within(&line, WIDTH));
+                print_line(&mut self.out, &shown::within(&line, WIDTH));
             }
             Event::Loading { loading: Some(loading) } if self.last.elapsed() >= EVERY => {
                 self.last = Instant::now();
-                say(&mut self.out, &words(loading));
+                print_line(&mut self.out, &describe_progress(loading));
             }
             Event::TrialStarted { .. } | Event::Loading { .. } => {}
             Event::TrialEnded { result } => {
                 self.done += 1;
                 if let Some(line) = complaint(&result.cell.id(), &result.outcome) {
-                    say(&mut self.out, &line);
+                    print_line(&mut self.out, &line);
                 }
             }
-            Event::Left { why } => say(&mut self.out, &left_for_now(why)),
+            Event::Left { why } => print_line(&mut self.out, &left_for_now(why)),
             Event::Ended { interrupted } => {
                 let how = if *interrupted { "interrupted" } else { "done" };
-                say(&mut self.out, &format!("{how}: {} of {}", self.done, counted(self.total, "trial")));
+                print_line(&mut self.out, &format!("{how}: {} of {}", self.done, counted(self.total, "trial")));
             }
         }
     }
 }
 
 /// Progress that can't be shown is no reason to stop a run.
-fn say(out: &mut dyn Write, line: &str) {
+fn print_line(out: &mut dyn Write, line: &str) {
     let _ = writeln!(out, "{}", shown::message(line));
 }
 
@@ -141,15 +141,15 @@ fn left_for_now(why: &str) -> String {
 }
 
 /// The time left first, as a terminal cuts long lines.
-fn words(loading: &LoadProgress) -> String {
+fn describe_progress(loading: &LoadProgress) -> String {
     let left =
-        loading.left().map_or(String::new(), |left| format!("about {} left, ", rough_duration(whole(left))));
+        loading.time_left().map_or(String::new(), |left| format!("about {} left, ", rough_duration(whole_seconds(left))));
     let rate = grouped(loading.rate_per_s().round() as u64);
     let (doing, done, all) = (loading.doing.name(), grouped(loading.done), grouped(loading.all));
     format!("{doing}: {left}{done} of {all} at {rate}/s")
 }
 
-fn whole(duration: Duration) -> Duration {
+fn whole_seconds(duration: Duration) -> Duration {
     Duration::from_secs(duration.as_secs().max(1))
 }
 
@@ -196,24 +196,24 @@ mod tests {
             outcome,
             measured: None,
         };
-        lines.hear(&Event::Started { total: 2, done: 0 });
-        lines.hear(&Event::TrialStarted {
+        lines.handle_event(&Event::Started { total: 2, done: 0 });
+        lines.handle_event(&Event::TrialStarted {
             cell: &cell,
             position: 0,
             left: Some(Duration::from_millis(61_500)),
         });
         let loading =
             LoadProgress { doing: ProgressKind::Loading, done: 12_000, all: 60_000, took: Duration::from_secs(10) };
-        lines.hear(&Event::Loading { loading: Some(loading) });
+        lines.handle_event(&Event::Loading { loading: Some(loading) });
         lines.last -= EVERY;
-        lines.hear(&Event::Loading { loading: Some(loading) });
-        lines.hear(&Event::Loading { loading: None });
-        lines.hear(&Event::TrialEnded { result: &result });
+        lines.handle_event(&Event::Loading { loading: Some(loading) });
+        lines.handle_event(&Event::Loading { loading: None });
+        lines.handle_event(&Event::TrialEnded { result: &result });
         lines.last -= EVERY;
         let mixed = r#"{"store":"sqlite","record_size":"90%:1KiB..10KiB+5%:10KiB..100KiB+5%:1MiB..10MiB","records":"100"}"#;
         let mixed: storebench_core::cell::Cell = serde_json::from_str(mixed).unwrap();
-        lines.hear(&Event::TrialStarted { cell: &mixed, position: 1, left: Some(Duration::from_secs(9)) });
-        lines.hear(&Event::Ended { interrupted: true });
+        lines.handle_event(&Event::TrialStarted { cell: &mixed, position: 1, left: Some(Duration::from_secs(9)) });
+        lines.handle_event(&Event::Ended { interrupted: true });
         let expected = "0 of 2 trials done, about 1 min 01 s left; now sqlite/1B..1KiB/100..500/compressible/power\n\
             loading: about 40 s left, 12,000 of 60,000 at 1,200/s\n\
             failed: sqlite/1B..1KiB/100..500/compressible/power: the disk is full (log: logs/1.log)\n\

@@ -175,7 +175,7 @@ impl<'a> Cells<'a> {
         let of = |observed: &Observed<'a>| {
             let side = observed.sides.iter().position(Vec::is_empty).map(|other| 1 - other)?;
             let fate = self.fates.get(observed.cell).map(|fates| &fates[1 - side]);
-            let other = fate.map_or_else(|| "not run".into(), Fate::told);
+            let other = fate.map_or_else(|| "not run".into(), Fate::describe);
             Some(Only { cell: observed.cell.clone(), guarantee: observed.tier, side: SIDES[side], other })
         };
         self.observed.values().filter_map(of).collect()
@@ -236,7 +236,7 @@ impl Fate<'_> {
     }
 
     /// What happened to a cell that only the other side measured, in words.
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         if self.measured > 0 { "gave another guarantee".into() } else { self.trouble() }
     }
 

@@ -78,14 +78,14 @@ fn in_one(lines: Vec<String>) -> Option<String> {
 
 /// A list in a line: its first entries, the rest counted. `unit` is the counted noun.
 fn in_a_line((title, unit, list): (&str, &str, &Lists)) -> Option<String> {
-    let told: Vec<String> = list.iter().take(NAMED).map(|(what, alike)| told(what, alike, unit)).collect();
+    let told: Vec<String> = list.iter().take(NAMED).map(|(what, alike)| describe_alike(what, alike, unit)).collect();
     let more = list.len().saturating_sub(NAMED);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     (!told.is_empty()).then(|| format!("{title}: {}{more}.", told.join("; ")))
 }
 
 /// What happened, how often, and where first.
-fn told(what: &str, alike: &Alike, unit: &str) -> String {
+fn describe_alike(what: &str, alike: &Alike, unit: &str) -> String {
     match (alike.times, alike.example.as_str()) {
         (_, "") => what.to_owned(),
         (1, example) => format!("{what} ({example})"),
@@ -165,7 +165,7 @@ fn list(title: &str, unit: &str, list: &Lists, style: Style) -> String {
     }
     let mut out = format!("\n{}\n", style.paint(HEADING, title));
     for (what, alike) in list.iter().take(LISTED) {
-        let line = format!("  {}", told(what, alike, unit));
+        let line = format!("  {}", describe_alike(what, alike, unit));
         out.push_str(&wrap(&line, style.width, "    "));
     }
     if list.len() > LISTED {

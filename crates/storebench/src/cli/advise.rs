@@ -22,7 +22,7 @@ use storebench_report::report::Report;
 use self::measuring::Measuring;
 use super::args::AdviseArgs;
 use super::extras::Extras;
-use super::output::{fitted, print, style, tell};
+use super::output::{fitted, print, style, print_note};
 use super::plan::built_store;
 use super::prepare::Started;
 use super::tune::{self, Asked};
@@ -54,7 +54,7 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     let budget = Period(args.budget.0 / 2);
     let mut best = Vec::new();
     for (what, names) in [("libraries", libraries), ("servers", servers)] {
-        tell(&format!("{what}: {}, for {}, half of the time", names.join(", "), rough_duration(budget.0)));
+        print_note(&format!("{what}: {}, for {}, half of the time", names.join(", "), rough_duration(budget.0)));
         let args = AdviseArgs { store: Some(names), budget, ..args.clone() };
         let (exit, first) = answer(stores, extras, &args)?;
         if exit != Exit::Success {
@@ -126,7 +126,7 @@ fn answer(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<(Exi
     let (runs, here, kept) = if args.from.is_empty() {
         let mut measuring = Measuring::new(stores, args, &question)?;
         if args.work.like.is_none() && !args.work.compressible && question.size.mean() < TEXT_BYTES {
-            tell(
+            print_note(
                 "records that do not compress, like photos; if yours are text: --compressible, or --like DATA",
             );
         }
@@ -168,11 +168,11 @@ fn answer(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<(Exi
     for page in in_folder.iter().chain(&args.answer.html) {
         report::page(&Report::new(&merged), Some(&lead), page)?;
         if !files::is_standard_output(page) {
-            tell(&format!("\nthe answer with all its figures: open {} in a browser", page.display()));
+            print_note(&format!("\nthe answer with all its figures: open {} in a browser", page.display()));
         }
     }
     if let Some(folder) = kept {
-        tell(&format!("to answer another question from the same results: --from {}", folder.display()));
+        print_note(&format!("to answer another question from the same results: --from {}", folder.display()));
     }
     print(&format!("\n{}", advice.closing(style())))?;
     let exit = match best.filter(|_| args.tune) {
@@ -206,9 +206,9 @@ fn opened(advice: &Advice, store: Option<&StoreDef>, args: &AdviseArgs) -> Optio
 /// Tunes the recommended store in the other half of the budget: its settings and code follow the answer.
 fn tune_best(stores: &[StoreDef], store: &StoreDef, question: &Question, args: &AdviseArgs) -> Result<Exit> {
     let budget = args.budget.0.saturating_sub(args.measuring().0);
-    tell(&format!("\ntuning {} for {}, half of the budget", store.name, rough_duration(budget)));
+    print_note(&format!("\ntuning {} for {}, half of the budget", store.name, rough_duration(budget)));
     if question.goal != Goal::Speed {
-        tell("tuning is for speed, whatever the goal of the advice");
+        print_note("tuning is for speed, whatever the goal of the advice");
     }
     let asked = Asked {
         store,

@@ -42,7 +42,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     let interrupted = signals::listen()?;
     let mut out = Out::new(Arc::clone(&interrupted));
-    out.say(&Message::Hello { version: env!("CARGO_PKG_VERSION").into(), format: FORMAT_VERSION });
+    out.send(&Message::Hello { version: env!("CARGO_PKG_VERSION").into(), format: FORMAT_VERSION });
     let Heard { asked, words } = attend(BufReader::new(io::stdin()), Arc::clone(&interrupted));
     let Asked { request, results } = wait_for(&asked, &interrupted)?;
     if let Some(task) = &request.client {
@@ -55,12 +55,12 @@ pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     };
     let exit = match ended {
         Ok(Ended { interrupted, failed }) => {
-            board.out.say(&Message::Ended { interrupted, failed });
+            board.out.send(&Message::Ended { interrupted, failed });
             if interrupted { Exit::Interrupted } else { Exit::Success }
         }
         Err(error) => {
             // How to resume the run is of no use on the other machine.
-            board.out.say(&Message::Failed { exit: error.exit.code(), message: error.message });
+            board.out.send(&Message::Failed { exit: error.exit.code(), message: error.message });
             return Ok(error.exit);
         }
     };
@@ -96,7 +96,7 @@ fn attend(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) ->
     });
     std::thread::spawn(move || {
         let mut ear = Ear { input, heard };
-        let asked = ear.asked();
+        let asked = ear.read_request();
         if asks.send(asked).is_ok() {
             // However it ends, the other machine is gone.
             let _ = ear.listen(&interrupted, &say);
@@ -121,7 +121,7 @@ impl<R: BufRead> Ear<R> {
         Ok(received)
     }
 
-    fn asked(&mut self) -> io::Result<Asked> {
+    fn read_request(&mut self) -> io::Result<Asked> {
         let gone = || io::Error::from(io::ErrorKind::UnexpectedEof);
         let request: Request = self.receive()?.ok_or_else(gone)?;
         let results =
@@ -181,14 +181,14 @@ impl Board<'_> {
             let folder = launch.folder(&runs, &name(&launch.header))?;
             let path = folder.path().to_path_buf();
             self.folder = Some(path.clone());
-            self.out.say(&Message::Header(Box::new(launch.header.clone())));
+            self.out.send(&Message::Header(Box::new(launch.header.clone())));
             let mut events = EventSender { out: &mut self.out, folder: path };
             launch.run(&[], folder, &mut events, interrupted).map(|(_, ended)| ended)
         })?;
         Ok(match started {
             Started::Ran(ended) => ended,
             Started::Listed(text, error) => {
-                self.out.say(&Message::Text(text));
+                self.out.send(&Message::Text(text));
                 error.map_or(Ok(Ended { interrupted: false, failed: 0 }), Err)?
             }
             Started::Interrupted => Ended { interrupted: true, failed: 0 },
@@ -297,7 +297,7 @@ impl Out {
         Out { out: io::stdout(), interrupted }
     }
 
-    fn say(&mut self, message: &Message) {
+    fn send(&mut self, message: &Message) {
         if wire::send(&mut self.out, message).is_err() {
             self.interrupted.store(true, Ordering::Relaxed);
         }
@@ -306,9 +306,9 @@ impl Out {
     /// Sends a result's line, after its logs.
     fn result(&mut self, logs: &[(String, String)], line: String) {
         for (name, text) in logs {
-            self.say(&Message::Log { name: name.clone(), text: text.clone() });
+            self.send(&Message::Log { name: name.clone(), text: text.clone() });
         }
-        self.say(&Message::Result(line));
+        self.send(&Message::Result(line));
     }
 }
 
@@ -320,20 +320,20 @@ struct EventSender<'a> {
 }
 
 impl Listener for EventSender<'_> {
-    fn hear(&mut self, event: &Event<'_>) {
+    fn handle_event(&mut self, event: &Event<'_>) {
         match *event {
-            Event::Started { total, done } => self.out.say(&Message::Started { total, done }),
-            Event::Extended { by } => self.out.say(&Message::Extended { by }),
+            Event::Started { total, done } => self.out.send(&Message::Started { total, done }),
+            Event::Extended { by } => self.out.send(&Message::Extended { by }),
             Event::TrialStarted { cell, position, left } => {
                 let left_s = left.map(|left| left.as_secs_f64());
-                self.out.say(&Message::Trial { cell: cell.clone(), position, left_s });
+                self.out.send(&Message::Trial { cell: cell.clone(), position, left_s });
             }
             Event::Loading { loading } => {
                 let loading =
                     loading.map(|LoadProgress { doing, done, all, took }| (doing, done, all, took.as_secs_f64()));
-                self.out.say(&Message::Loading { loading });
+                self.out.send(&Message::Loading { loading });
             }
-            Event::Left { why } => self.out.say(&Message::Left { why: why.into() }),
+            Event::Left { why } => self.out.send(&Message::Left { why: why.into() }),
             // A result that can't be written as JSON can't have been kept either.
             Event::TrialEnded { result } => {
                 if let Ok(line) = serde_json::to_string(result) {

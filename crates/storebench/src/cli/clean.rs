@@ -8,7 +8,7 @@ use storebench_core::server::running::ServerNamespace;
 use storebench_core::store::StoreDef;
 use storebench_host::place::abandoned::{self, Found};
 
-use super::output::{print, tell};
+use super::output::{print, print_note};
 use super::runs;
 
 /// The default directory of runs.
@@ -30,7 +30,7 @@ pub fn clean(directories: &[PathBuf]) -> Result<Exit> {
         look(&runs::directory("looking in", directory)?)?;
     }
     for (path, why) in &found.kept {
-        tell(&format!("left {}: {why}", path.display()));
+        print_note(&format!("left {}: {why}", path.display()));
     }
     found.deleted.extend(cgroup::clean());
     let text = match found.deleted.as_slice() {

@@ -11,7 +11,7 @@ use storebench_report::files::{sql, ycsb};
 use storebench_report::report::Report;
 
 use super::extras::Extras;
-use super::output::tell;
+use super::output::print_note;
 use super::{files, signals};
 
 /// Writes a run in the text format of YCSB to a new file.
@@ -48,7 +48,7 @@ pub fn sqlite(report: &Report<'_>, extras: Extras, path: &Path) -> Result<()> {
             false => Ok(()),
         }
     })?;
-    tell(&format!("written: {}", path.display()));
+    print_note(&format!("written: {}", path.display()));
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use storebench_core::bounded;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::guard::Folder;
 
-use super::output::{print_export, take_standard_output, tell};
+use super::output::{print_export, take_standard_output, print_note};
 use super::runs;
 
 /// The name that stands for standard output.
@@ -89,7 +89,7 @@ pub fn refuse_standard_output(option: &str, path: &Path, why: &str) -> Result<()
 /// Reports that a file was written, unless it was standard output.
 pub fn tell_written(path: &Path) {
     if !is_standard_output(path) {
-        tell(&format!("written: {}", path.display()));
+        print_note(&format!("written: {}", path.display()));
     }
 }
 

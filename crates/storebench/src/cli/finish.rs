@@ -10,7 +10,7 @@ use storebench_report::data::danger;
 use storebench_report::report::Report;
 use storebench_report::terminal;
 
-use super::output::{print, style, tell};
+use super::output::{print, style, print_note};
 use super::{export, files, report};
 
 /// Prints the answer with its tables, writes YCSB's text if asked for, and lists the written files, and the command that
@@ -33,29 +33,29 @@ pub fn finish(
     if !run.trials.is_empty() {
         let page = files::page_in(path);
         match page.and_then(|page| report::page(&report, None, &page).map(|()| page)) {
-            Ok(page) => tell(&format!("\nthe report: open {} in a browser", page.display())),
+            Ok(page) => print_note(&format!("\nthe report: open {} in a browser", page.display())),
             // The results are safe, and the page can be made from them later.
-            Err(error) => tell(&format!("\nthe report could not be written: {error}")),
+            Err(error) => print_note(&format!("\nthe report could not be written: {error}")),
         }
     }
     if let Some(text) = ycsb.filter(|_| !ended.interrupted) {
         export::ycsb_file(&run, text)?;
         files::tell_written(text);
     }
-    tell(&format!(
+    print_note(&format!(
         "\nwritten: {shown}/run.json (the plan and the machine),\n         {shown}/results.jsonl (every trial)"
     ));
     if ended.failed > 0 {
-        tell(&format!("{} failed; the logs are in {shown}/logs", counted(ended.failed, "trial")));
+        print_note(&format!("{} failed; the logs are in {shown}/logs", counted(ended.failed, "trial")));
     }
     if ended.interrupted {
-        tell(&format!("interrupted; finished results are kept. Resume with: {resume_with}"));
+        print_note(&format!("interrupted; finished results are kept. Resume with: {resume_with}"));
         return Ok(Exit::Interrupted);
     }
-    tell(&format!("every figure: storebench report {shown} --table"));
+    print_note(&format!("every figure: storebench report {shown} --table"));
     if let Some(trial) = run.trials.iter().find(|trial| danger::is_shown_first(stores, trial)) {
         let cell = trial.cell.id();
-        tell(&format!("{cell}: a power cut costs more than was known; see storebench crash show {shown}"));
+        print_note(&format!("{cell}: a power cut costs more than was known; see storebench crash show {shown}"));
         return Ok(Exit::Danger);
     }
     Ok(if ended.failed > 0 { Exit::TrialsFailed } else { Exit::Success })

@@ -34,7 +34,7 @@ use storebench_report::data::undecided;
 use storebench_report::judge::interim;
 
 use super::args::PlaceArg;
-use super::output::tell;
+use super::output::print_note;
 use super::{report, runs};
 
 /// The default file system on a simulated disk.
@@ -157,10 +157,10 @@ fn no_place(name: &str) -> Error {
 pub fn clean(place: &Path) -> Result<()> {
     let found = abandoned::clean(place)?;
     for path in found.deleted {
-        tell(&format!("deleted {}, which a killed run had left behind", path.display()));
+        print_note(&format!("deleted {}, which a killed run had left behind", path.display()));
     }
     for (path, why) in found.stuck {
-        tell(&format!("left {}, of a killed run: {why}", path.display()));
+        print_note(&format!("left {}, of a killed run: {why}", path.display()));
     }
     Ok(())
 }

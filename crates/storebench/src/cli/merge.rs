@@ -20,7 +20,7 @@ use storebench_report::data::merge as results;
 use storebench_report::report::Report;
 
 use super::args::MergeArgs;
-use super::output::{print, style, tell};
+use super::output::{print, style, print_note};
 use super::{launch, report, resume, runs};
 
 /// Cells that are named.
@@ -58,11 +58,11 @@ pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
         .map(|parts| put_together(parts, split.as_ref()))
         .collect::<Result<_>>()?;
     let folders = write(&args.out, &merged)?;
-    lacking.iter().for_each(|line| tell(&format!("missing: {line}")));
+    lacking.iter().for_each(|line| print_note(&format!("missing: {line}")));
     for (merged, folder) in merged.iter().zip(folders) {
         let parts = merged.header.shard.as_ref().map_or("the whole plan".into(), PlanParts::to_string);
         let (trials, hardware) = (counted(merged.trials.len(), "trial"), piece(&merged.header.hardware));
-        tell(&format!("written: {}: {parts}, {trials} on {hardware}", folder.display()));
+        print_note(&format!("written: {}: {parts}, {trials} on {hardware}", folder.display()));
     }
     let runs: Vec<Run> = merged.into_iter().map(|one| Run::new(one.header, one.trials)).collect();
     let harness = report::harness(stores);
@@ -111,7 +111,7 @@ fn once(mut parts: Vec<Part>, split: Option<&Split>) -> Result<Vec<Part>> {
         let other = &kept[place];
         let is_elsewhere = other.parts == part.parts && other.run.header.hardware != part.run.header.hardware;
         if is_elsewhere && is_finished(other, split) && !is_finished(&part, split) {
-            tell(&format!(
+            print_note(&format!(
                 "note: {} of {} was left unfinished, and {} has done that part: it counts",
                 part.path.display(),
                 piece(&part.run.header.hardware),
@@ -133,7 +133,7 @@ fn once(mut parts: Vec<Part>, split: Option<&Split>) -> Result<Vec<Part>> {
             );
             return Err(Error::bad_value(message));
         }
-        tell(&format!("note: {b} is a copy of {a}, and counts once"));
+        print_note(&format!("note: {b} is a copy of {a}, and counts once"));
     }
     Ok(kept)
 }
@@ -219,7 +219,7 @@ fn split(stores: &[StoreDef], parts: &[Part]) -> Result<Option<Split>> {
     let Some(first) = parts.first() else { return Ok(None) };
     let (plan, stores) = match resume::planned(stores, &first.run, &first.path) {
         Err(error) if matches!(error.exit, Exit::UnknownStore | Exit::BadPlan) => {
-            tell(&format!("note: not checked whether each part has only its own results: {}", error.message));
+            print_note(&format!("note: not checked whether each part has only its own results: {}", error.message));
             return Ok(None);
         }
         planned => planned?,

@@ -115,7 +115,7 @@ fn not_a_command(error: &clap::Error) -> ExitCode {
         DisplayHelp | DisplayVersion => Exit::Success,
         DisplayHelpOnMissingArgumentOrSubcommand => Exit::Usage,
         _ => {
-            return ExitCode::from(usage::tell(error).code());
+            return ExitCode::from(usage::report_error(error).code());
         }
     };
     // Printed to the proper output. A closed pipe is no error.

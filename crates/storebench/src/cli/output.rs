@@ -55,7 +55,7 @@ pub fn print_export(bytes: &[u8]) -> Result<()> {
 /// pipe ends the program quietly.
 pub fn print(text: &str) -> Result<()> {
     if IS_TAKEN.load(Ordering::Relaxed) {
-        tell(text.trim_end());
+        print_note(text.trim_end());
         return Ok(());
     }
     if style().colour {
@@ -88,12 +88,12 @@ fn write(bytes: &[u8]) -> Result<()> {
 }
 
 /// Shows the user a remark that is not part of the answer.
-pub fn tell(text: &str) {
+pub fn print_note(text: &str) {
     // Standard error may be closed; nothing depends on it.
     let _ = writeln!(std::io::stderr(), "{}", shown::plain(&shown::without_users(text)));
 }
 
 /// Shows an error in one line.
 pub fn complain(message: &str) {
-    tell(&format!("storebench: {}", shown::message(message)));
+    print_note(&format!("storebench: {}", shown::message(message)));
 }

@@ -9,7 +9,7 @@ use storebench_host::run::Run;
 use storebench_report::compare::unlike;
 use storebench_report::data::planned;
 
-use super::output::tell;
+use super::output::print_note;
 use super::runs;
 
 /// An earlier run of the same part in the directory of runs: of the same plan, by the same program with the same stores,
@@ -53,7 +53,7 @@ pub fn is_over(run: &Run) -> bool {
 pub fn tell_begun(begun: &Resumed) {
     let Some(parts) = &begun.run.header.shard else { return };
     let path = begun.folder.path().display();
-    tell(&match is_over(&begun.run) {
+    print_note(&match is_over(&begun.run) {
         true => format!("{parts} is finished, in {path}: to measure it again, name another --out"),
         false => format!("{parts} is resumed, in {path}"),
     });
@@ -62,6 +62,6 @@ pub fn tell_begun(begun: &Resumed) {
 /// Reports that a part has nothing to do.
 pub fn tell_idle(header: &RunHeader) {
     if let Some(parts) = &header.shard {
-        tell(&format!("{parts} has nothing to measure: the plan has fewer positions than parts"));
+        print_note(&format!("{parts} has nothing to measure: the plan has fewer positions than parts"));
     }
 }

@@ -7,7 +7,7 @@ use storebench_host::runner::rehearsal::{self, Extent, Refused, Rehearsal};
 
 use super::dry_run;
 use super::launch::Launch;
-use super::output::tell;
+use super::output::print_note;
 
 /// Failing settings that are listed.
 const TOLD: usize = 10;
@@ -54,7 +54,7 @@ fn check_rehearsal(rehearsal: &Rehearsal) -> Result<()> {
     if let [only] = refused.as_slice() {
         return Err(Error::bad_value(one(only)));
     }
-    refused.iter().take(TOLD).for_each(|refused| tell(&one(refused)));
+    refused.iter().take(TOLD).for_each(|refused| print_note(&one(refused)));
     let more = refused.len().saturating_sub(TOLD);
     let more = if more == 0 { String::new() } else { format!(", {more} of them not shown") };
     Err(Error::bad_value(format!("{} settings are refused{more}", refused.len())))

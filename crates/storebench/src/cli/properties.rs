@@ -19,7 +19,7 @@ use storebench_core::workload::ycsb::property::Properties;
 use storebench_host::plan::{Changes, Plan};
 
 use super::args::{PropertyArgs, RunArgs};
-use super::output::tell;
+use super::output::print_note;
 
 /// The longest property file, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -189,7 +189,7 @@ pub fn tell_meaning(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<()> {
         }
     }
     let mut told = BTreeSet::new();
-    lines.iter().filter(|line| told.insert(*line)).for_each(|line| tell(line));
+    lines.iter().filter(|line| told.insert(*line)).for_each(|line| print_note(line));
     Ok(())
 }
 

@@ -20,7 +20,7 @@ use storebench_report::advice::question::{Goal, Question};
 
 use super::args::{Args, Command, QuestionArgs};
 use super::extras::Extras;
-use super::output::{fitted, tell};
+use super::output::{fitted, print_note};
 
 /// The fewest operations, and the fewest records, of a reduced trial.
 pub const FEWEST: u64 = 100;
@@ -108,7 +108,7 @@ pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Que
 pub fn likeness(name: &str, extras: Extras) -> Result<Likeness> {
     let like = Likeness::of(name, extras.sqlite_values);
     let like = like.map_err(|why| Error::bad_value(format!("--like: {why}")))?;
-    tell(fitted(&format!("your data: {}", like.describe()), 0).trim_end());
+    print_note(fitted(&format!("your data: {}", like.describe()), 0).trim_end());
     Ok(like)
 }
 

@@ -150,7 +150,7 @@ impl Here {
             let Some(message) = connection.next()? else { continue };
             if let Some(ended) = self.take(message, listener.as_mut())? {
                 if self.folder.is_some() {
-                    listener.hear(&Event::Ended { interrupted: ended.interrupted });
+                    listener.handle_event(&Event::Ended { interrupted: ended.interrupted });
                 }
                 return Ok(ended);
             }
@@ -162,19 +162,19 @@ impl Here {
         match message {
             Message::Hello { .. } => {}
             Message::Header(header) => self.begin(&header)?,
-            Message::Started { total, done } => listener.hear(&Event::Started { total, done }),
-            Message::Extended { by } => listener.hear(&Event::Extended { by }),
+            Message::Started { total, done } => listener.handle_event(&Event::Started { total, done }),
+            Message::Extended { by } => listener.handle_event(&Event::Extended { by }),
             Message::Trial { cell, position, left_s } => {
                 let left = left_s.and_then(|left| Duration::try_from_secs_f64(left).ok());
-                listener.hear(&Event::TrialStarted { cell: &cell, position, left });
+                listener.handle_event(&Event::TrialStarted { cell: &cell, position, left });
             }
             Message::Loading { loading } => {
                 let loading = loading.and_then(|(doing, done, all, took_s)| {
                     Some(LoadProgress { doing, done, all, took: Duration::try_from_secs_f64(took_s).ok()? })
                 });
-                listener.hear(&Event::Loading { loading });
+                listener.handle_event(&Event::Loading { loading });
             }
-            Message::Left { why } => listener.hear(&Event::Left { why: &why }),
+            Message::Left { why } => listener.handle_event(&Event::Left { why: &why }),
             Message::Log { name, text } => self.folder()?.keep_log(&name, &text)?,
             Message::Result(line) => self.result(&line, listener)?,
             Message::Text(text) => print(&text)?,
@@ -209,7 +209,7 @@ impl Here {
         }
         if self.known.add(&result) {
             self.folder()?.append_line(line)?;
-            listener.hear(&Event::TrialEnded { result: &result });
+            listener.handle_event(&Event::TrialEnded { result: &result });
         }
         Ok(())
     }

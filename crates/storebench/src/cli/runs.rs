@@ -9,7 +9,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_host::folder;
 use storebench_host::run::Run;
 
-use super::output::tell;
+use super::output::print_note;
 
 /// The folder of a run: a path, `latest`, or a name in the runs' directory.
 pub fn find(name: &Path, runs: &Path) -> Result<PathBuf> {
@@ -110,7 +110,7 @@ pub fn read(path: &Path) -> Result<Run> {
 /// Reports damage to a run's files.
 pub fn tell_notes(notes: &[String]) {
     for note in notes {
-        tell(&format!("note: {note}"));
+        print_note(&format!("note: {note}"));
     }
 }
 

@@ -22,7 +22,7 @@ use storebench_report::site::{self, Facts, MOST_PAIRED, Source};
 use self::made::Made;
 use super::args::SiteArgs;
 use super::findings::{told, with_published};
-use super::output::{complain, tell};
+use super::output::{complain, print_note};
 use super::report::harness;
 use super::runs;
 
@@ -66,7 +66,7 @@ pub fn site(stores: &[StoreDef], args: &SiteArgs) -> Result<Exit> {
     notes.extend(without_copies(&mut looked));
     let empty = looked.extract_if(.., |one| one.trials.is_empty());
     notes.extend(empty.map(|one| left_out(&one.path, "it has no trial yet")));
-    listed(&notes, tell);
+    listed(&notes, print_note);
     listed(&broken, complain);
     if looked.is_empty() {
         let message = "there is nothing to show: no run has a trial that can be read";
@@ -79,14 +79,14 @@ pub fn site(stores: &[StoreDef], args: &SiteArgs) -> Result<Exit> {
         .map_err(|error| Error::new(Exit::Failure, format!("making the site: {error}")))?;
     made.write(&pages)?;
     let index = args.out.join("index.html");
-    tell(&format!(
+    print_note(&format!(
         "written: {} of {}: open {} in a browser",
         counted(pages.len(), "file"),
         counted(number, "run"),
         index.display()
     ));
     if linked > 0 {
-        tell(&format!(
+        print_note(&format!(
             "to publish it, take {} along, in the same place next to it: the pages link the reports of {}",
             directory.display(),
             counted(linked, "run")

@@ -19,7 +19,7 @@ use storebench_host::runner::progress;
 
 use super::args::PlaceArg;
 use super::launch::{self, Launch, Places};
-use super::output::tell;
+use super::output::print_note;
 use super::{runs, signals};
 
 /// The stages of an answer so far. If it fails before the first, no folder remains.
@@ -75,7 +75,7 @@ impl<'a> Stages<'a> {
     /// Shows the user how to continue after an interrupt.
     pub fn tell_interrupted(&self) {
         let folder = self.folder.display();
-        tell(&format!("interrupted; finished results are kept. To answer from them, add --from {folder}"));
+        print_note(&format!("interrupted; finished results are kept. To answer from them, add --from {folder}"));
     }
 
     /// The seconds since the first stage began.
@@ -94,9 +94,9 @@ impl<'a> Stages<'a> {
     }
 
     /// Shows a stage, and the rest of the budget.
-    pub fn tell(&self, stage: &str) {
+    pub fn print_stage(&self, stage: &str) {
         let left = Duration::from_secs_f64(self.left_s(1.0).max(0.0).ceil());
-        tell(&format!("{stage}; at most {} left", rough_duration(left)));
+        print_note(&format!("{stage}; at most {} left", rough_duration(left)));
     }
 
     /// A plan, ready to run as a stage.

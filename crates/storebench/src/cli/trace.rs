@@ -12,7 +12,7 @@ use storebench_host::plan::Plan;
 use storebench_report::terminal::grid::wrap;
 
 use super::args::TraceArgs;
-use super::output::{WIDTH, print, print_json, tell};
+use super::output::{WIDTH, print, print_json, print_note};
 use super::signals;
 
 /// The message for an interrupt while a trace is read.
@@ -59,7 +59,7 @@ pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     let shown = path.to_str();
     let shown =
         shown.ok_or_else(|| Error::bad_value(format!("{}: its name is not UTF-8", path.display())))?;
-    tell(&format!("reading the trace {shown}"));
+    print_note(&format!("reading the trace {shown}"));
     let Some(summary) = read(&path, ask(&plan.parameters), interrupted)? else {
         return Err(Error::new(Exit::Interrupted, READ));
     };
@@ -68,11 +68,11 @@ pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     let work = ReplayParameters::of(&plan.parameters)
         .ok_or_else(|| Error::new(Exit::Failure, "the trace's facts can't be read back"))?;
     check_times(plan, &work)?;
-    tell(&in_short(&summary));
+    print_note(&in_short(&summary));
     if work.loads && summary.read_before_written_keys > 0 {
-        tell(&read_before(&summary));
+        print_note(&read_before(&summary));
     }
-    ignored(&summary).iter().for_each(|line| tell(line));
+    ignored(&summary).iter().for_each(|line| print_note(line));
     Ok(())
 }
 

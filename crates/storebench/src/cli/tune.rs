@@ -18,7 +18,7 @@ use storebench_report::tuning::{Tuned, Unanswered};
 use self::measuring::Measuring;
 use super::args::TuneArgs;
 use super::extras::Extras;
-use super::output::{print, style, tell};
+use super::output::{print, style, print_note};
 use super::plan::built_store;
 use super::{files, question, report, runs};
 
@@ -82,15 +82,15 @@ pub fn measure(stores: &[StoreDef], asked: &Asked<'_>, pages: &[PathBuf]) -> Res
     let own = files::page_in(&stages.folder)?;
     let pages: Vec<PathBuf> = std::iter::once(own).chain(pages.iter().cloned()).collect();
     show(stores, asked, (&stages.runs, &stages.folder), &pages)?;
-    tell(&format!("to show this again: --from {}", stages.folder.display()));
+    print_note(&format!("to show this again: --from {}", stages.folder.display()));
     Ok(Exit::Success)
 }
 
 /// Shows how to get the code in the other language, from the runs in this folder.
 pub fn tell_other_language(store: &StoreDef, in_python: bool, folder: &Path) {
     match (in_python, store.python) {
-        (true, _) => tell("\nthe code in the engine's own language: leave out --code"),
-        (false, Some(_)) => tell(&format!("\nthe code in Python: --from {} --code python", folder.display())),
+        (true, _) => print_note("\nthe code in the engine's own language: leave out --code"),
+        (false, Some(_)) => print_note(&format!("\nthe code in Python: --from {} --code python", folder.display())),
         (false, None) => {}
     }
 }
@@ -114,7 +114,7 @@ fn show(
     for page in pages {
         report::page(&Report::new(&merged), Some(&lead), page)?;
         if !files::is_standard_output(page) {
-            tell(&format!("\nthe answer with all its figures: open {} in a browser", page.display()));
+            print_note(&format!("\nthe answer with all its figures: open {} in a browser", page.display()));
         }
     }
     Ok(())

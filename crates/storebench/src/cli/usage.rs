@@ -11,10 +11,10 @@ use super::output;
 const TIP: &str = "tip: ";
 
 /// Reports the mistake in a command line, and what may help.
-pub fn tell(error: &clap::Error) -> Exit {
+pub fn report_error(error: &clap::Error) -> Exit {
     let explained = explain(error);
     output::complain(&explained.message);
-    tips(error).iter().for_each(|tip| output::tell(&format!("  {tip}")));
+    tips(error).iter().for_each(|tip| output::print_note(&format!("  {tip}")));
     explained.exit
 }
 

@@ -22,7 +22,7 @@ pub fn run(store: &BerkeleyDb, buffer: &mut Vec<u8>, work: &mut TransactionBody<
     let put = open.put;
     match done {
         // SAFETY: the transaction is open, and not used afterwards, whatever comes of it.
-        Ok(()) => told(unsafe { ffi::sb_bdb_commit(txn) }).map(|_| put),
+        Ok(()) => check_found(unsafe { ffi::sb_bdb_commit(txn) }).map(|_| put),
         Err(error) => {
             // SAFETY: as above. The first error counts.
             unsafe { ffi::sb_bdb_abort(txn) };
@@ -39,7 +39,7 @@ struct Open<'a> {
 }
 
 /// The meaning of a code: whether something was found, or that the transaction must give way.
-fn told(code: c_int) -> Result<bool> {
+fn check_found(code: c_int) -> Result<bool> {
     match code {
         ffi::OK => Ok(true),
         ffi::NOT_FOUND => Ok(false),
@@ -64,7 +64,7 @@ impl Open<'_> {
                 grow(self.buffer, len);
                 continue;
             }
-            let found = told(code)?;
+            let found = check_found(code)?;
             if found {
                 visit(&self.buffer[..len as usize]);
             }
@@ -89,7 +89,7 @@ impl Transaction for Open<'_> {
             let (db, key, value) = (self.store.db.as_ptr(), key.as_ptr().cast(), value.as_ptr().cast());
             ffi::sb_bdb_put(db, self.txn, key, key_size, value, value_size)
         };
-        told(code)?;
+        check_found(code)?;
         self.put += key.len() + value.len();
         Ok(())
     }

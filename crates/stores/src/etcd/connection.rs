@@ -161,7 +161,7 @@ impl Waiting {
         loop {
             self.socket.check_login().map_err(|error| self.socket.lost(error))?;
             match poll(&mut context) {
-                Poll::Ready(done) => return done.map_err(|failed| self.told(failed)),
+                Poll::Ready(done) => return done.map_err(|failed| self.connection_error(failed)),
                 Poll::Pending if self.state.woken.swap(false, Ordering::Relaxed) => {}
                 Poll::Pending => self.sleep().map_err(|error| self.socket.lost(error))?,
             }
@@ -176,7 +176,7 @@ impl Waiting {
     }
 
     /// The failure, with the end of the server's log if the connection is lost.
-    fn told(&self, failed: Failed) -> StoreError {
+    fn connection_error(&self, failed: Failed) -> StoreError {
         match failed {
             Failed::Lost(error) => self.socket.lost(error),
             Failed::Refused(error) if error.is_io() => {

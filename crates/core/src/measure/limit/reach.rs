@@ -55,7 +55,7 @@ pub struct HeldLimit {
 impl LimitSupport {
     /// Looks at this machine and what this process may do.
     pub fn here() -> LimitSupport {
-        let swap_total = memory::told().map(|memory| memory.swap_total);
+        let swap_total = memory::read_meminfo().map(|memory| memory.swap_total);
         LimitSupport {
             homes: Controller::ALL.map(|controller| (controller, CgroupParent::with(controller))).into(),
             scope: scope(),

@@ -20,22 +20,22 @@ pub(crate) struct ClockOffset {
 }
 
 impl Ping {
-    fn took(&self) -> u64 {
+    fn round_trip(&self) -> u64 {
         self.back.saturating_sub(self.sent)
     }
 }
 
 impl ClockOffset {
     /// By the quickest ping; `None` without any.
-    pub fn of(pings: &[Ping]) -> Option<ClockOffset> {
-        let quickest = pings.iter().min_by_key(|ping| ping.took())?;
-        let middle = i128::from(quickest.sent) + i128::from(quickest.took() / 2);
-        let uncertainty_ns = quickest.took().div_ceil(2);
+    pub fn from_pings(pings: &[Ping]) -> Option<ClockOffset> {
+        let quickest = pings.iter().min_by_key(|ping| ping.round_trip())?;
+        let middle = i128::from(quickest.sent) + i128::from(quickest.round_trip() / 2);
+        let uncertainty_ns = quickest.round_trip().div_ceil(2);
         Some(ClockOffset { ahead_ns: i128::from(quickest.there) - middle, uncertainty_ns })
     }
 
     /// Converts a moment of our clock to the other.
-    pub fn there(&self, here: u64) -> u64 {
+    pub fn to_other(&self, here: u64) -> u64 {
         (i128::from(here) + self.ahead_ns).clamp(0, i128::from(u64::MAX)) as u64
     }
 }
@@ -56,21 +56,21 @@ mod tests {
                     let there = (sent + out).checked_add_signed(ahead).unwrap();
                     pings.push(Ping { sent, there, back: sent + out + back });
                 }
-                let offset = ClockOffset::of(&pings).unwrap();
+                let offset = ClockOffset::from_pings(&pings).unwrap();
                 let off_by = offset.ahead_ns.abs_diff(i128::from(ahead));
                 assert!(off_by <= u128::from(offset.uncertainty_ns), "{off_by} {offset:?}");
-                let least = pings.iter().map(Ping::took).min().unwrap();
+                let least = pings.iter().map(Ping::round_trip).min().unwrap();
                 assert_eq!(offset.uncertainty_ns, least.div_ceil(2));
             }
         }
-        assert_eq!(ClockOffset::of(&[]), None);
+        assert_eq!(ClockOffset::from_pings(&[]), None);
     }
 
     #[test]
     fn a_moment_is_told_by_the_other_clock() {
-        let offset = ClockOffset::of(&[Ping { sent: 1_000, there: 901_100, back: 1_200 }]).unwrap();
-        assert_eq!((offset.there(5_000), offset.uncertainty_ns), (905_000, 100));
-        let behind = ClockOffset::of(&[Ping { sent: 1_000, there: 100, back: 1_000 }]).unwrap();
-        assert_eq!((behind.there(5_000), behind.there(10)), (4_100, 0));
+        let offset = ClockOffset::from_pings(&[Ping { sent: 1_000, there: 901_100, back: 1_200 }]).unwrap();
+        assert_eq!((offset.to_other(5_000), offset.uncertainty_ns), (905_000, 100));
+        let behind = ClockOffset::from_pings(&[Ping { sent: 1_000, there: 100, back: 1_000 }]).unwrap();
+        assert_eq!((behind.to_other(5_000), behind.to_other(10)), (4_100, 0));
     }
 }

@@ -63,7 +63,7 @@ pub(crate) struct FleetRound {
 
 impl Fleet {
     /// Starts the clients of a trial, with its threads spread evenly; `None` without clients.
-    pub fn of(spec: &Spec, reach: Option<ClientConnector>, threads: u64) -> Result<Option<Fleet>, WorkloadError> {
+    pub fn connect(spec: &Spec, reach: Option<ClientConnector>, threads: u64) -> Result<Option<Fleet>, WorkloadError> {
         if spec.clients.is_empty() {
             return Ok(None);
         }
@@ -92,15 +92,15 @@ impl Fleet {
     /// Has all open sessions on what was made on the server; `loaded` is the number of records if it was loaded anew.
     pub fn open(&mut self, made: &ServerNamespace, loaded: Option<u64>) -> Result<(), WorkloadError> {
         self.send(&ClientOrder::Open { made: made.clone(), loaded })?;
-        self.each(|told| matches!(told, ClientReply::Opened).then_some(())).map(drop)
+        self.receive_each(|told| matches!(told, ClientReply::Opened).then_some(())).map(drop)
     }
 
     /// Has all do a round of the phase with this name.
     pub fn round(&mut self, round: ClientRound, phase: &str, is_closed: bool) -> Result<FleetRound, WorkloadError> {
         self.send(&ClientOrder::Round(round))?;
-        self.each(|told| matches!(told, ClientReply::Ready).then_some(()))?;
+        self.receive_each(|told| matches!(told, ClientReply::Ready).then_some(()))?;
         let began = self.start()?;
-        let did = self.each(|told| match told {
+        let did = self.receive_each(|told| match told {
             ClientReply::Done(did) => Some(*did),
             _ => None,
         })?;
@@ -138,7 +138,7 @@ impl Fleet {
         for (member, offset) in self.members.iter_mut().zip(offsets) {
             let uncertainty = &mut member.report.clock_uncertainty_ns;
             *uncertainty = offset.uncertainty_ns.max(*uncertainty);
-            member.send(&ClientOrder::Start { at_ns: offset.there(at_ns) })?;
+            member.send(&ClientOrder::Start { at_ns: offset.to_other(at_ns) })?;
         }
         Ok(at)
     }
@@ -146,7 +146,7 @@ impl Fleet {
     /// Receives each client's measurements, with its first thread and their number.
     pub fn finish(&mut self) -> Result<Vec<(Range<usize>, ClientResults)>, WorkloadError> {
         self.send(&ClientOrder::Finish)?;
-        let all = self.each(|told| match told {
+        let all = self.receive_each(|told| match told {
             ClientReply::Finished(all) => Some(*all),
             _ => None,
         })?;
@@ -171,7 +171,7 @@ impl Fleet {
     }
 
     /// Waits for a message from each. All are heard meanwhile, so that a failure is reported at once.
-    fn each<T>(&mut self, wanted: impl Fn(ClientReply) -> Option<T>) -> Result<Vec<T>, WorkloadError> {
+    fn receive_each<T>(&mut self, wanted: impl Fn(ClientReply) -> Option<T>) -> Result<Vec<T>, WorkloadError> {
         let mut said: Vec<Option<T>> = self.members.iter().map(|_| None).collect();
         self.members.iter_mut().for_each(|member| member.heard = Instant::now());
         while said.iter().any(Option::is_none) {
@@ -236,7 +236,7 @@ impl ClientMember {
             };
             pings.push(Ping { sent, there, back: nanoseconds(base, Instant::now()) });
         }
-        ClockOffset::of(&pings).ok_or_else(|| of_client(&self.host, "its clock is not known"))
+        ClockOffset::from_pings(&pings).ok_or_else(|| of_client(&self.host, "its clock is not known"))
     }
 
     /// Whether the results are for its threads.

@@ -33,8 +33,8 @@ pub type ClientConnector = fn(&str, &ClientTask) -> Result<Box<dyn ClientLink>, 
 /// A client's own way to the trial's process.
 pub trait ClientWire: Sync {
     /// Tells it something. Where nobody is there any more, this process ends.
-    fn say(&self, told: &ClientReply);
+    fn reply(&self, told: &ClientReply);
 
     /// The next order; `None` where none will come any more.
-    fn hear(&self) -> Option<ClientOrder>;
+    fn next_order(&self) -> Option<ClientOrder>;
 }

@@ -44,12 +44,12 @@ pub fn serve(asked: &TrialContext<'_>, threads: Range<u64>, wire: &dyn ClientWir
     let plan = trial::crud(spec, &CrudParameters::of(&spec.parameters));
     let one = |thread| plan.share(thread, &records, &clock, store.capabilities.keeps).map(Mutex::new);
     let shares = threads.clone().map(one).collect::<Result<Vec<_>, _>>().map_err(TrialError::harness)?;
-    let series = Series::new(shares.len()).map_err(TrialError::harness)?.kept();
+    let series = Series::new(shares.len()).map_err(TrialError::harness)?.with_histograms();
     let shared = Shared { plan: &plan, records: &records, clock: &clock, series, first: threads.start };
     let client =
         Client { shared, shares: Shares(shares), gate: Edge::new(&clock, wire), wire, clock: &clock };
     let options = spec.options(threads.end - threads.start);
-    let mut next = wire.hear();
+    let mut next = wire.next_order();
     while let Some(order) = next {
         next = match order {
             ClientOrder::Open { made, loaded } => {
@@ -60,8 +60,8 @@ pub fn serve(asked: &TrialContext<'_>, threads: Range<u64>, wire: &dyn ClientWir
                 next
             }
             ClientOrder::Finish => {
-                wire.say(&ClientReply::Finished(Box::new(client.all()?)));
-                wire.hear()
+                wire.reply(&ClientReply::Finished(Box::new(client.all()?)));
+                wire.next_order()
             }
             ClientOrder::Ping | ClientOrder::Round(_) | ClientOrder::Start { .. } => return Err(TrialError::harness(OUT_OF_TURN)),
         };
@@ -101,13 +101,13 @@ impl Client<'_> {
             || crew::session(store),
             |_| Ok(()),
             |crew| {
-                self.wire.say(&ClientReply::Opened);
+                self.wire.reply(&ClientReply::Opened);
                 loop {
-                    match self.wire.hear() {
+                    match self.wire.next_order() {
                         Some(ClientOrder::Ping) => pong(self.wire, self.clock),
                         Some(ClientOrder::Round(round)) => {
                             let did = self.round(round, &line, |order| crew.parts(order))?;
-                            self.wire.say(&ClientReply::Done(Box::new(did)));
+                            self.wire.reply(&ClientReply::Done(Box::new(did)));
                         }
                         other => return Ok(other),
                     }
@@ -175,7 +175,7 @@ impl Client<'_> {
 }
 
 fn pong(wire: &dyn ClientWire, clock: &Clock) {
-    wire.say(&ClientReply::Pong { at_ns: clock.nanoseconds(0, clock.now()) });
+    wire.reply(&ClientReply::Pong { at_ns: clock.nanoseconds(0, clock.now()) });
 }
 
 /// The common start of a round's timed part on all clients.
@@ -208,9 +208,9 @@ impl<'a> Edge<'a> {
 
 impl StartGate for Edge<'_> {
     fn opens(&self) -> Option<u64> {
-        self.wire.say(&ClientReply::Ready);
+        self.wire.reply(&ClientReply::Ready);
         loop {
-            match self.wire.hear()? {
+            match self.wire.next_order()? {
                 ClientOrder::Ping => pong(self.wire, self.clock),
                 ClientOrder::Start { at_ns } => {
                     let now = self.clock.now();

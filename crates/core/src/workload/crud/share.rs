@@ -87,7 +87,7 @@ impl Share<'_> {
             self.driver.run(session, &mut self.quantum)?;
             self.written = self.written.plus(self.quantum.written());
             if let Some(seconds) = &mut seconds {
-                self.driver.tell(goal.doing.main(), seconds)?;
+                self.driver.record_seconds(goal.doing.main(), seconds)?;
             }
             Ok(done)
         })

@@ -26,7 +26,7 @@ pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let records = records(spec, work.text.as_deref())?;
     let crud = crud(spec, &work);
     let mut prepared = crud.prepare(&records, &clock, store.capabilities.keeps).map_err(TrialError::harness)?;
-    prepared.spread_over(Fleet::of(spec, reach, crud.threads)?);
+    prepared.spread_over(Fleet::connect(spec, reach, crud.threads)?);
     measure((store, open), spec.options(crud.threads), prepared, &records, promised, spec)
 }
 

@@ -119,7 +119,7 @@ fn missing(lane: u64, found: &[Found]) -> String {
     };
     let steps: BTreeSet<u64> = found.iter().filter_map(lacks).collect();
     let steps: Vec<(u64, u64)> = steps.into_iter().map(|number| (lane, number)).collect();
-    format!("missing before a later step that is there: {}", told::in_words(&steps))
+    format!("missing before a later step that is there: {}", told::describe_steps(&steps))
 }
 
 /// Whether each byte of a value is 0 or that of another value at its place.

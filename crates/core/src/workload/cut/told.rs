@@ -38,11 +38,11 @@ pub fn steps_of(state: &BadState) -> Option<impl Iterator<Item = StepProgress>> 
     all.filter(|all| *all <= MOST_STEPS && state.begun.len() as u64 <= MOST_STEPS)?;
     Some((0..).zip(&state.begun).flat_map(|(session, begun)| {
         let acknowledged = state.acknowledged.get(session as usize).copied().unwrap_or_default();
-        (0..*begun).map(move |number| told(session, number, number < acknowledged))
+        (0..*begun).map(move |number| step_progress(session, number, number < acknowledged))
     }))
 }
 
-fn told(session: u64, number: u64, acknowledged: bool) -> StepProgress {
+fn step_progress(session: u64, number: u64, acknowledged: bool) -> StepProgress {
     let whole = steps::of_session(session, number);
     let step = step(whole);
     let (does, leaves) = match step {
@@ -63,9 +63,9 @@ fn told(session: u64, number: u64, acknowledged: bool) -> StepProgress {
 const NAMED: usize = 3;
 
 /// Some steps, each by its session and its number there: `insert of KEY, batch of KEY and 19 more`.
-pub fn in_words(steps: &[(u64, u64)]) -> String {
+pub fn describe_steps(steps: &[(u64, u64)]) -> String {
     let named = steps.iter().take(NAMED).map(|(session, number)| {
-        let StepProgress { does, records, .. } = told(*session, *number, true);
+        let StepProgress { does, records, .. } = step_progress(*session, *number, true);
         let key = records.first().map(|first| first.key.as_str()).unwrap_or_default();
         match records.len().saturating_sub(1) {
             0 => format!("{does} of {key}"),
@@ -93,12 +93,12 @@ mod tests {
 
     #[test]
     fn steps_are_told_with_their_records() {
-        let told = told(0, 6, true);
+        let told = step_progress(0, 6, true);
         assert_eq!((told.does, told.records.len(), told.records[0].value.as_deref()), ("remove", 1, None));
-        let batch = super::told(1, 8, false);
+        let batch = super::step_progress(1, 8, false);
         assert_eq!((batch.does, batch.records.len()), ("batch", 20));
         assert!(batch.records.iter().all(|record| record.key.len() == 32 && record.value.is_some()));
-        let words = in_words(&[(0, 6), (1, 8), (0, 0), (0, 1)]);
+        let words = describe_steps(&[(0, 6), (1, 8), (0, 0), (0, 1)]);
         assert!(words.starts_with("remove of ") && words.contains(" and 19 more, insert of "), "{words}");
         assert!(words.ends_with(" and 1 more step"), "{words}");
         assert_eq!(hexadecimal(&[0, 255, 16]), "00ff10");

@@ -126,7 +126,7 @@ impl<'a> DeviceWorker<'a> {
             self.route.fill(&mut self.offsets[..most as usize]);
             let done = self.quantum(most as usize, deadline)?;
             self.take_note(done);
-            seconds.tell(self.recorder.latencies(OPERATIONS)).map_err(Error::Harness)?;
+            seconds.add_latencies(self.recorder.latencies(OPERATIONS)).map_err(Error::Harness)?;
             Ok(done as u64)
         })
     }

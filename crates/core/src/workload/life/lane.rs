@@ -252,7 +252,7 @@ impl LifeWorker<'_> {
                 self.step(session, &planned)?;
                 self.watch.stepped(store)?;
             }
-            seconds.tell(self.recorder.latencies(main)).map_err(WorkloadError::harness)?;
+            seconds.add_latencies(self.recorder.latencies(main)).map_err(WorkloadError::harness)?;
             Ok::<_, WorkloadError>(most)
         })?;
         seconds.finish(self.recorder.latencies(main)).map_err(WorkloadError::harness)

@@ -206,7 +206,7 @@ impl<'a> Player<'a> {
             let done = self.chunk(session, &mut chunk, timed.then_some((schedule, stopped)));
             incoming.give_back(chunk);
             done?;
-            seconds.tell(self.main_latencies()).map_err(WorkloadError::harness)?;
+            seconds.add_latencies(self.main_latencies()).map_err(WorkloadError::harness)?;
         }
         let end = self.clock.now().max(begin);
         let calls_ns = self.tally.recorder.calls_ns();

@@ -111,9 +111,9 @@ impl<'a> ShopWorker<'a> {
             for place in [kind as usize, ALL] {
                 self.recorder.record(place, ns);
             }
-            parts.seconds.tell(self.recorder.latencies(ALL)).map_err(WorkloadError::harness)?;
+            parts.seconds.add_latencies(self.recorder.latencies(ALL)).map_err(WorkloadError::harness)?;
             for (epoch, measure) in parts.epochs.iter_mut().zip(self.recorder.all()) {
-                epoch.tell(&measure.latencies).map_err(WorkloadError::harness)?;
+                epoch.add_latencies(&measure.latencies).map_err(WorkloadError::harness)?;
             }
         }
         Ok(())

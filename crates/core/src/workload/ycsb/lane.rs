@@ -367,7 +367,7 @@ impl YcsbWorker<'_> {
         in_quanta(work.operations_of(self.thread), largest_quantum(work.rate), goes_on, |most| {
             let planned = self.plan(most);
             self.quantum(session)?;
-            seconds.tell(self.recorder.latencies(main as usize)).map_err(WorkloadError::harness)?;
+            seconds.add_latencies(self.recorder.latencies(main as usize)).map_err(WorkloadError::harness)?;
             Ok(planned)
         })
     }

@@ -7,7 +7,7 @@ use storebench_disk::cut::{Cut, Log};
 
 use super::draw::Drawn;
 use storebench_core::result::{StateFinding, Phase};
-use storebench_core::workload::cut::told::in_words;
+use storebench_core::workload::cut::told::describe_steps;
 use storebench_core::workload::cut::{StateReport, StepMark, RecordedHistory};
 
 /// The disk's log, and the acknowledgements.
@@ -111,7 +111,7 @@ impl History {
         for (session, (_, (acknowledged, kept))) in (0..).zip(sessions()) {
             steps.extend((*kept..*acknowledged).map(|number| (session, number)));
         }
-        let steps = in_words(&steps);
+        let steps = describe_steps(&steps);
         if first_lost.zip(last_kept).is_some_and(|(lost, kept)| lost < kept) {
             let message = format!(
                 "{lost} of {all} acknowledged steps are lost, and one that began after them is there: {steps}"

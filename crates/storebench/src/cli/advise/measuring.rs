@@ -28,7 +28,7 @@ use storebench_report::judge::interim::{self, ALIKE};
 
 use super::super::args::AdviseArgs;
 use super::super::launch::Launch;
-use super::super::output::tell;
+use super::super::output::print_note;
 use super::super::prepare::{Started, prepare};
 use super::super::question::{SHORTEST_LIMIT, counts, names, records_of, size_of};
 use super::super::report;
@@ -194,7 +194,7 @@ impl<'a> Measuring<'a> {
         };
         let records = counted(records_of(&plan).from, "record");
         let stores = plan.axes.texts(Axis::STORE).join(", ");
-        self.stages.tell(&format!("as they grow old: {stores}, with {records}"));
+        self.stages.print_stage(&format!("as they grow old: {stores}, with {records}"));
         let start = Instant::now();
         let enough = |trials: &[TrialResult]| {
             f64::from(blocks(trials)) >= FEWEST_BLOCKS
@@ -220,7 +220,7 @@ impl<'a> Measuring<'a> {
     fn probe(&mut self, share: f64) -> Result<bool> {
         let plan = self.plans.smallest(self.trial_limit())?;
         let records = counted(records_of(&plan).from, "record");
-        self.stages.tell(&format!("first, how slow it is here: each store with {records}"));
+        self.stages.print_stage(&format!("first, how slow it is here: each store with {records}"));
         let ended = self.carry_out(PROBE, &plan, (&[], 0), None, None, share)?;
         let Some((run, interrupted)) = ended else { return Ok(false) };
         self.probed = Some((plan, run));
@@ -238,7 +238,7 @@ impl<'a> Measuring<'a> {
         let after = records_of(&self.plan).from;
         if after < before {
             let (before, after) = (grouped(before), counted(after, "record"));
-            tell(&format!(
+            print_note(&format!(
                 "{} times slower than estimated: a look with {after} instead of {before}",
                 three_digits(slowness)
             ));
@@ -276,7 +276,7 @@ impl<'a> Measuring<'a> {
         let stores = plan.axes.texts(Axis::STORE).len();
         let records = records_of(&plan).from;
         let stores = counted(stores, "store");
-        self.stages.tell(&format!("1 of 3: a look at {stores}, with {}", counted(records, "record")));
+        self.stages.print_stage(&format!("1 of 3: a look at {stores}, with {}", counted(records, "record")));
         let start = Instant::now();
         let enough = |trials: &[TrialResult]| {
             blocks(trials) >= LOOK_BLOCKS
@@ -286,7 +286,7 @@ impl<'a> Measuring<'a> {
         let once = ended.as_ref().is_some_and(|(run, _)| blocks(&run.trials) < LOOK_BLOCKS);
         let interrupted = self.keep(start, ended);
         if once && !interrupted {
-            tell("the look was slower than planned: each store was looked at once, not twice");
+            print_note("the look was slower than planned: each store was looked at once, not twice");
         }
         Ok(interrupted)
     }
@@ -318,7 +318,7 @@ impl<'a> Measuring<'a> {
             return Ok(false);
         }
         let records = records_of(&plan).from;
-        self.stages.tell(&format!("2 of 3: {}, with {}", finalists.join(", "), counted(records, "record")));
+        self.stages.print_stage(&format!("2 of 3: {}, with {}", finalists.join(", "), counted(records, "record")));
         let looked = self.stages.runs.first().map_or(0, |run| blocks(&run.trials));
         let before = if same { looked } else { 0 };
         let planned = interim::planned((self.stages.left_s(self.best_share) / predicted_s) as u32 + before);
@@ -404,7 +404,7 @@ impl<'a> Measuring<'a> {
             Some(seconds) => format!("--budget {} would allow all", budget(seconds)),
             None => "the disk has no room for more".to_owned(),
         };
-        tell(&format!("{} instead of {}: {why}", counted(these, "record"), grouped(asked)));
+        print_note(&format!("{} instead of {}: {why}", counted(these, "record"), grouped(asked)));
     }
 
     /// The likely time of a block of a plan, from the time of the look, in seconds.
@@ -489,7 +489,7 @@ impl<'a> Measuring<'a> {
         let missing: Vec<&str> = stores.iter().map(String::as_str).filter(|store| !had_turn(store)).collect();
         if !missing.is_empty() {
             let names = missing.join(", ");
-            tell(&format!("the budget is spent; not reached: {names}. --budget gives more time"));
+            print_note(&format!("the budget is spent; not reached: {names}. --budget gives more time"));
         }
     }
 
@@ -518,7 +518,7 @@ impl<'a> Measuring<'a> {
 
     /// Measures with an empty page cache, and with smaller, larger, fewer and more records, as time allows.
     fn beside(&mut self, stores: &[String]) -> Result<bool> {
-        self.stages.tell("3 of 3: what would change the answer");
+        self.stages.print_stage("3 of 3: what would change the answer");
         for (name, changes) in self.others() {
             let Some(plan) = self.in_time(changes, stores) else { continue };
             let start = Instant::now();

@@ -41,7 +41,7 @@ pub fn serve(
     let alive = Arc::clone(&wire);
     std::thread::spawn(move || {
         loop {
-            alive.say(&ClientReply::Alive);
+            alive.reply(&ClientReply::Alive);
             std::thread::sleep(ALIVE);
         }
     });
@@ -58,9 +58,9 @@ pub fn serve(
             ClientReply::Failed { reason: storebench_core::result::Failure::Store, message }
         }
     };
-    wire.say(&failed);
+    wire.reply(&failed);
     // The trial's process closes the connection when it has the message.
-    while wire.hear().is_some() {}
+    while wire.next_order().is_some() {}
     Ok(Exit::Failure)
 }
 
@@ -84,12 +84,12 @@ struct Pipes {
 }
 
 impl ClientWire for Pipes {
-    fn say(&self, told: &ClientReply) {
+    fn reply(&self, told: &ClientReply) {
         let message = Message::Client(Box::new(told.clone()));
-        self.out.lock().unwrap_or_else(PoisonError::into_inner).say(&message);
+        self.out.lock().unwrap_or_else(PoisonError::into_inner).send(&message);
     }
 
-    fn hear(&self) -> Option<ClientOrder> {
+    fn next_order(&self) -> Option<ClientOrder> {
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Word::Order(order) = words.recv().ok()? {

@@ -18,7 +18,7 @@ use super::shell;
 use super::ssh::{self, Ssh};
 use super::wire::{self, BEAT, Message, Word};
 use crate::cli::args::BoardArgs;
-use crate::cli::output::tell;
+use crate::cli::output::print_note;
 
 /// The longest time until a program's first message: a slow board reads all of it first.
 const HELLO: Duration = Duration::from_secs(120);
@@ -111,7 +111,7 @@ fn try_program(
 
 fn copy(host: &Host, board: &Board, program: &Program, interrupted: &AtomicBool) -> Result<()> {
     let size = rough_bytes(program.bytes.len() as f64);
-    tell(&format!("copying {} ({size}) to {host}: {}", program.name, board.folder));
+    print_note(&format!("copying {} ({size}) to {host}: {}", program.name, board.folder));
     let arguments = [board.folder.as_str(), &program.digest];
     ssh::answers(host, shell::COPY, &arguments, &program.bytes, interrupted).map(drop)
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use storebench_core::error::{Error, Exit, Result};
 
 use super::host::Host;
-use crate::cli::output::tell;
+use crate::cli::output::print_note;
 
 /// How often an interrupt is checked for.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -151,7 +151,7 @@ impl Complaints {
                 line.clear();
                 let Ok(mut state) = state.lock() else { return };
                 if state.speaks {
-                    tell(&text);
+                    print_note(&text);
                 }
                 if !text.is_empty() {
                     state.lines.push_back(text);

@@ -21,7 +21,7 @@ use storebench_report::tuning::search::{self, Change, Race, SCREEN_UNTIL, Time};
 use storebench_report::tuning::{Tuned, is_settled};
 
 use super::super::launch;
-use super::super::output::tell;
+use super::super::output::print_note;
 use super::super::question::records_of;
 use super::super::report;
 use super::super::runs::TUNING;
@@ -130,7 +130,7 @@ impl<'a> Measuring<'a> {
         let refused: Vec<Settings> = self.refused.iter().map(|left| settings_of(&left.cell)).collect();
         self.changes
             .retain(|change| !refused.contains(&change.alone()) && !unchanged.contains(&change.alone()));
-        tell(&format!(
+        print_note(&format!(
             "{} of {} values can be tried; {} left out",
             self.changes.len(),
             self.changes.len() + self.refused.len(),
@@ -161,14 +161,14 @@ impl<'a> Measuring<'a> {
         }
         let records = records_of(&self.plan).from;
         if records < self.asked.question.records {
-            tell(&format!(
+            print_note(&format!(
                 "{} instead of {}: a longer --budget would allow more",
                 counted(records, "record"),
                 grouped(self.asked.question.records)
             ));
         }
         let operations = CrudParameters::of(&self.plan.parameters).operations;
-        tell(&format!(
+        print_note(&format!(
             "each trial loads {} and does {}",
             counted(records, "record"),
             counted(operations, "operation")
@@ -280,7 +280,7 @@ impl<'a> Measuring<'a> {
             Kind::Proof => "the best against the default, in fresh trials".into(),
             Kind::Beside => "the best against the default, with other records".into(),
         };
-        self.stages.tell(&stage);
+        self.stages.print_stage(&stage);
     }
 }
 

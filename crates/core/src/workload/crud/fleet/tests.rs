@@ -67,10 +67,10 @@ struct Channels {
 }
 
 impl ClientWire for Channels {
-    fn say(&self, told: &ClientReply) {
+    fn reply(&self, told: &ClientReply) {
         let _ = self.says.send(serde_json::to_string(told).unwrap());
     }
-    fn hear(&self) -> Option<Said> {
+    fn next_order(&self) -> Option<Said> {
         Some(serde_json::from_str(&self.hears.lock().unwrap().recv().ok()?).unwrap())
     }
 }
@@ -114,7 +114,7 @@ fn reach(host: &str, task: &ClientTask) -> Result<Box<dyn ClientLink>, String> {
         let served =
             spec.workload.def().serve.unwrap()(&asked, task.first..task.first + task.sessions, &wire);
         if let Err(TrialError::Failed(stop)) = served {
-            wire.say(&ClientReply::Failed { reason: stop.failure, message: stop.message });
+            wire.reply(&ClientReply::Failed { reason: stop.failure, message: stop.message });
         }
     });
     Ok(Box::new(Ends { says: asks, hears }))

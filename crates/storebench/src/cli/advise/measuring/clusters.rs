@@ -63,7 +63,7 @@ impl Measuring<'_> {
             return Ok(false);
         };
         let records = counted(records_of(&alone).from, "record");
-        self.stages.tell(&format!("next to servers and clusters: {best} and {server}, with {records}"));
+        self.stages.print_stage(&format!("next to servers and clusters: {best} and {server}, with {records}"));
         // The first leaves the second enough time for a block.
         let stages =
             [("servers", alone, SERVERS_SHARE, clusters_s), ("clusters", clusters, CLUSTERS_SHARE, 0.0)];
