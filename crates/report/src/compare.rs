@@ -25,7 +25,7 @@ pub use self::cells::{Broken, Observations, Only, SettingChange, Side};
 use self::cells::{Cells, Observed};
 use crate::column::{Better, COLUMNS, Column, Unit};
 pub use crate::judge::change::Verdict;
-use crate::judge::change::{self, Measured, is_coarse};
+use crate::judge::change::{self, ChangedFigure, is_coarse};
 use crate::layout::Layout;
 use crate::stats::unpaired::{self, Change, change_of_ratios, ratio_of_pair};
 use crate::stats::{Summary, geometric_mean};
@@ -279,12 +279,12 @@ fn is_zero(number: &usize) -> bool {
 
 /// Decides on each figure, given their number, and sorts by importance.
 fn judge(figures: &mut [FigureChange]) {
-    let measured = |figure: &FigureChange| Measured {
+    let measured = |figure: &FigureChange| ChangedFigure {
         change: figure.change,
         is_coarse: figure.is_coarse,
         better: figure.better,
     };
-    let measured: Vec<Measured> = figures.iter().map(measured).collect();
+    let measured: Vec<ChangedFigure> = figures.iter().map(measured).collect();
     for (figure, judged) in figures.iter_mut().zip(change::judge(&measured)) {
         figure.verdict = judged.verdict;
         figure.p_adjusted = judged.p_adjusted;

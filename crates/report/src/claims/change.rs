@@ -182,7 +182,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     where
         K: 's,
     {
-        Terms { few: Few::Scatter(Scatter::of(means)), ..self.terms }
+        Terms { few: FewBlocksRule::Scatter(Scatter::of(means)), ..self.terms }
     }
 
     fn ratios_at(&self, ratio: &Ratio, place: &Place, stores: &[String]) -> Vec<Evidence> {
@@ -282,7 +282,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         places: &[&Place],
         terms: Terms,
     ) -> Evidence {
-        let leaning = Terms { few: Few::Threshold, crowded: false, ..terms };
+        let leaning = Terms { few: FewBlocksRule::Threshold, crowded: false, ..terms };
         let (Some(a), Some(b)) =
             (self.best(columns, Which::A, leaning), self.best(columns, Which::B, leaning))
         else {
@@ -329,7 +329,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             missing.extend(lacking);
         }
         let found = Found::by(self.terms, |terms| self.wins(more, terms).outcome(self.places.len()));
-        let wins = self.wins(more, Terms { few: Few::Threshold, crowded: false, ..self.terms });
+        let wins = self.wins(more, Terms { few: FewBlocksRule::Threshold, crowded: false, ..self.terms });
         let count = |value: &str, wins: u32| Shown {
             who: format!("{} wins at {value}", more.store),
             value: wins.into(),

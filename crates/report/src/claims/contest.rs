@@ -7,7 +7,7 @@ use super::expect::{Alike, Behind, Expect, Order, Ratio, Values, Winner};
 use super::figure::Figure;
 use super::pair::{Found, ahead, any_of, mean, mean_on, times, together};
 use super::verdict::{Evidence, Outcome, Shown};
-use crate::judge::place::{self, Few, Standing, Terms, decide_on};
+use crate::judge::place::{self, FewBlocksRule, Standing, Terms, decide_on};
 use crate::layout::Position;
 use crate::stats::{Better, Estimate, Series};
 
@@ -178,7 +178,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
 
     /// The terms of few trials.
     fn leaning(&self) -> Terms {
-        Terms { few: Few::Threshold, crowded: false, ..self.terms }
+        Terms { few: FewBlocksRule::Threshold, crowded: false, ..self.terms }
     }
 
     /// Whether one store is better than another.

@@ -14,7 +14,7 @@ use super::more_at::more_at;
 use super::pool::{Pool, Scope, average, terms};
 use super::region::canonical;
 use super::verdict::{Evidence, Finding, Tally, Verdict};
-use crate::judge::place::{Few, Terms};
+use crate::judge::place::{FewBlocksRule, Terms};
 use crate::layout::Position;
 use crate::stats::{Scatter, Series};
 
@@ -174,7 +174,7 @@ fn contests<K: Ord + Copy>(
             averaged: Some(found.places.len()),
             stores,
             series: in_order(stores, &series),
-            terms: Terms { few: Few::Scatter(Scatter::of(found.series.values())), ..terms },
+            terms: Terms { few: FewBlocksRule::Scatter(Scatter::of(found.series.values())), ..terms },
             missing: found.missing.iter().map(|(at, store)| lacking_at(store, at)).collect(),
         };
         evidence.extend(behind(found.places, contest.check(&claim.expect)));

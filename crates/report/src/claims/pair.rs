@@ -3,7 +3,7 @@
 use super::bounds::By;
 use super::verdict::Outcome;
 use crate::judge::Rule;
-use crate::judge::place::{Few, Standing, Terms, decide_on};
+use crate::judge::place::{FewBlocksRule, Standing, Terms, decide_on};
 use crate::stats::{self, Better, Estimate, Interval, Resolution, Series, Summary};
 
 /// The outcome of a check: settled by intervals, or a leaning of the trials.
@@ -25,7 +25,7 @@ impl Found {
             known => known,
         };
         let leaning = match settled {
-            Outcome::Close => judge(Terms { few: Few::Threshold, crowded: false, ..terms }),
+            Outcome::Close => judge(Terms { few: FewBlocksRule::Threshold, crowded: false, ..terms }),
             known => known,
         };
         Found { settled, leaning }
@@ -40,7 +40,7 @@ pub(super) struct Times {
 
 /// `a` over `b`, paired by block; without a common block, the ratio of their means. `None` if one is missing or zero.
 pub(super) fn times<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, terms: Terms) -> Option<Times> {
-    let without_interval = if terms.few == Few::Threshold { By::Threshold } else { By::Nothing };
+    let without_interval = if terms.few == FewBlocksRule::Threshold { By::Threshold } else { By::Nothing };
     let pair = [a.clone(), b.clone()];
     // The clock's resolution decides which is better, not the ratio.
     let standings = decide_on(&pair, Better::Lower, Terms { resolution: Resolution::default(), ..terms });
@@ -85,7 +85,7 @@ pub(super) fn mean_on<K>(series: &Series<K>, terms: Terms) -> Option<(Estimate, 
     let mean = Summary::at(&values, terms.confidence)?.mean;
     let by = match mean.interval.filter(|interval| !interval.is_range()) {
         Some(interval) => By::Interval(interval),
-        None if terms.few == Few::Threshold => By::Threshold,
+        None if terms.few == FewBlocksRule::Threshold => By::Threshold,
         None => By::Nothing,
     };
     Some((mean, by))

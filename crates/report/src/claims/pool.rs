@@ -8,7 +8,7 @@ use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, GuaranteeChoice};
 use storebench_core::store::Guarantee;
 
-use crate::judge::place::{Few, Terms};
+use crate::judge::place::{FewBlocksRule, Terms};
 use crate::layout::Position;
 use crate::stats::{CONFIDENCE, Scatter, Series};
 
@@ -101,7 +101,7 @@ pub(super) fn terms<K: Ord>(pools: &[&Pool<K>]) -> Terms {
     Terms {
         confidence: all().map(|terms| terms.confidence).fold(CONFIDENCE, f64::max),
         resolution: resolution.max_by(|a, b| a.fixed_ns.total_cmp(&b.fixed_ns)).unwrap_or_default(),
-        few: Few::Scatter(Scatter::of(cells)),
+        few: FewBlocksRule::Scatter(Scatter::of(cells)),
         crowded: all().any(|terms| terms.crowded),
     }
 }

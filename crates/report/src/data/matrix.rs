@@ -23,8 +23,8 @@ use super::readable::Readable;
 use super::saturated;
 use super::why::Why;
 use crate::column::{Clocked, Column, MEAN_LATENCY, SPACE_AMPLIFICATION, THROUGHPUT, Unit};
-use crate::judge::interim::{self, Levels};
-use crate::judge::place::{Contender, Few, Standing, Terms, is_decided, is_judged, winners};
+use crate::judge::interim::{self, AnalysisLevels};
+use crate::judge::place::{Contender, FewBlocksRule, Standing, Terms, is_decided, is_judged, winners};
 use crate::judge::{Rule, Verdict};
 use crate::layout::{Layout, Position};
 use crate::stats::{Better, Resolution, Scatter, Series, Summary, compare_at};
@@ -304,20 +304,20 @@ impl<'g, 'a> Sorted<'g, 'a> {
     /// The same by an early look alone.
     pub(crate) fn early_contest(&self, position: &Position, name: &str, column: &Column) -> Contest {
         let early = self.levels(position).early;
-        self.contest_by(Levels { early, end: early }, (position, name, column))
+        self.contest_by(AnalysisLevels { early, end: early }, (position, name, column))
     }
 
-    fn levels(&self, position: &Position) -> Levels {
+    fn levels(&self, position: &Position) -> AnalysisLevels {
         interim::levels(&behind(&self.headers, self.at(position)))
     }
 
-    fn contest_by(&self, levels: Levels, (position, name, column): (&Position, &str, &Column)) -> Contest {
+    fn contest_by(&self, levels: AnalysisLevels, (position, name, column): (&Position, &str, &Column)) -> Contest {
         let none = IndexMap::new();
         let here = self.entries.get(position).unwrap_or(&none);
         let entries = |store: &str| here.get(store).map_or(&[] as &[Entry<'_>], Vec::as_slice);
         let series: Vec<Series<BlockKey>> =
             self.stores.iter().map(|store| competing_series(&ranked(entries(store)), name, column)).collect();
-        let few = Few::Scatter(self.scatter(name, column));
+        let few = FewBlocksRule::Scatter(self.scatter(name, column));
         let terms = Terms { few, ..self.terms(position, name, column) };
         let is_avoided =
             |index: &usize| self.stores.get_index(*index).is_some_and(|one| self.avoided.contains(one));

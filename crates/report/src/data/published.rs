@@ -8,7 +8,7 @@ use super::findings::{label, pools};
 use super::merge::{BlockKey, Merged};
 use crate::claims::{Contest, Evidence, Figure, Outcome, Pool, Scope, Winner};
 use crate::column::Unit;
-use crate::judge::place::{Few, Terms};
+use crate::judge::place::{FewBlocksRule, Terms};
 use crate::layout::Position;
 use crate::published::{Cell, Row, Table};
 use crate::stats::Series;
@@ -185,7 +185,7 @@ fn compare(
 ) -> Option<Evidence> {
     let here = pool.cells.get(position)?;
     let series = stores.iter().map(|store| here.get(store).cloned().unwrap_or_else(Series::new)).collect();
-    let (spot, terms) = (position.clone(), Terms { few: Few::Threshold, ..pool.terms });
+    let (spot, terms) = (position.clone(), Terms { few: FewBlocksRule::Threshold, ..pool.terms });
     let contest = Contest { figure, spot, averaged: None, stores, series, terms, missing: Vec::new() };
     Some(contest.winner(&Winner { stores: vec![published.store.clone()], within: None }))
 }

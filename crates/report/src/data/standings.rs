@@ -15,7 +15,7 @@ use super::matrix::{Contest, Figure, Matrix};
 use super::merge::{Group, GroupKey, Merged};
 use super::names::joined;
 use crate::brief;
-use crate::judge::combinations::{Together, is_won_by, leaders, times_worse, together};
+use crate::judge::combinations::{CombinedVerdict, is_won_by, leaders, times_worse, together};
 use crate::judge::danger::shown;
 use crate::judge::place::Contender;
 use crate::layout::Position;
@@ -344,7 +344,7 @@ impl Known<'_, '_> {
             .collect();
         let not_judged = compared.len() - judged.len();
         let mut answer = Answer { not_judged: (not_judged, compared.len()), ..Answer::default() };
-        answer.is_open = !judged.is_empty() && together(&judged) == Together::Open;
+        answer.is_open = !judged.is_empty() && together(&judged) == CombinedVerdict::Open;
         let space = of(|figure| figure.name == SPACE);
         let mut take = match leaders(&judged).filter(|_| not_judged == 0) {
             Some((first, close)) => [vec![first], close].concat(),

@@ -15,7 +15,7 @@ use super::findings::{are_as_shipped, check_at, scope};
 use super::matrix::{Contest, Here, Sorted, figures};
 use super::merge::{Entry, Merged};
 use crate::claims::{Claim, Finding, StudyClaims};
-use crate::judge::interim::{self, Look};
+use crate::judge::interim::{self, InterimAnalysis};
 
 /// The cells of the next block, as indices into `cells`, in running order; empty if nothing is
 /// undecided, or no further look is planned. `precision`: each ratio that decides a winner must be known to within this

@@ -45,7 +45,7 @@ impl Verdict {
 
 /// A figure to be judged.
 #[derive(Debug, Clone, Copy)]
-pub struct Measured {
+pub struct ChangedFigure {
     /// The second side over the first; `None` if a value is zero.
     pub change: Option<Change>,
     /// Whether both sides together have two values at most ([`is_coarse`]).
@@ -56,7 +56,7 @@ pub struct Measured {
 
 /// The claim about a figure.
 #[derive(Debug, Clone, Copy)]
-pub struct Judged {
+pub struct JudgedChange {
     /// The claim.
     pub verdict: Verdict,
     /// The chance of such a change if nothing changed, adjusted for the number of figures.
@@ -80,7 +80,7 @@ const COARSE_SHARE: f64 = 0.4;
 /// A figure that is constant on both sides has no t-test, and yet may be marked by chance: a figure with
 /// two values may show one in all of BASE and the other in all of NEW. So coarse figures are corrected for their number,
 /// too, separately, and share the level with the tests (Bonferroni): both together keep it.
-pub fn judge(figures: &[Measured]) -> Vec<Judged> {
+pub fn judge(figures: &[ChangedFigure]) -> Vec<JudgedChange> {
     let any_coarse = figures.iter().any(|figure| figure.is_coarse);
     let share = if any_coarse { COARSE_SHARE } else { 0.0 };
     let tested = adjusted(figures, 1.0 - share, |figure| figure.change?.p);
@@ -94,7 +94,7 @@ pub fn judge(figures: &[Measured]) -> Vec<Judged> {
         figures.iter().filter(|figure| figure.change.is_some_and(|change| change.p.is_some())).count();
     let level = LEVEL * (1.0 - share) / tests.max(1) as f64;
     let coarse = figures.iter().filter(|figure| figure.is_coarse).count() as f64;
-    let one = |(figure, (tested, exact)): (&Measured, (Option<f64>, Option<f64>))| {
+    let one = |(figure, (tested, exact)): (&ChangedFigure, (Option<f64>, Option<f64>))| {
         // A coarse figure that varies is judged by the test, a constant one by the exact chance, if
         // there are enough observations.
         let p_adjusted = tested.or(exact);
@@ -102,23 +102,23 @@ pub fn judge(figures: &[Measured]) -> Vec<Judged> {
             Some(chance) => (chance * coarse <= LEVEL * share).then_some(0.0),
             None => change.detectable(level),
         });
-        Judged { verdict: verdict(figure, p_adjusted), p_adjusted, detectable }
+        JudgedChange { verdict: verdict(figure, p_adjusted), p_adjusted, detectable }
     };
     figures.iter().zip(tested.into_iter().zip(exact)).map(one).collect()
 }
 
 /// The chances of some of the figures, adjusted for their number, at a share of the level.
-fn adjusted(figures: &[Measured], share: f64, chance: impl Fn(&Measured) -> Option<f64>) -> Vec<Option<f64>> {
+fn adjusted(figures: &[ChangedFigure], share: f64, chance: impl Fn(&ChangedFigure) -> Option<f64>) -> Vec<Option<f64>> {
     let chances: Vec<Option<f64>> = figures.iter().map(chance).collect();
     let mut adjusted = holm(&chances.iter().copied().flatten().collect::<Vec<_>>()).into_iter();
-    let one = |(figure, chance): (&Measured, &Option<f64>)| {
+    let one = |(figure, chance): (&ChangedFigure, &Option<f64>)| {
         let adjusted = chance.and_then(|_| adjusted.next()).map(|p| (p / share).min(1.0));
         figure.change.filter(|change| change.p.is_some() || change.is_exact()).and(adjusted)
     };
     figures.iter().zip(&chances).map(one).collect()
 }
 
-fn verdict(figure: &Measured, p_adjusted: Option<f64>) -> Verdict {
+fn verdict(figure: &ChangedFigure, p_adjusted: Option<f64>) -> Verdict {
     let Some(change) = figure.change else { return Verdict::NoRatio };
     let ratio = change.ratio.value;
     match p_adjusted.is_some_and(|p| p <= LEVEL) {
@@ -134,9 +134,9 @@ mod tests {
     use super::*;
     use crate::stats::unpaired::change;
 
-    fn figure(base: &[f64], new: &[f64]) -> Measured {
+    fn figure(base: &[f64], new: &[f64]) -> ChangedFigure {
         let is_coarse = is_coarse(base.iter().chain(new));
-        Measured { change: change(base, new), is_coarse, better: Better::Lower }
+        ChangedFigure { change: change(base, new), is_coarse, better: Better::Lower }
     }
 
     #[test]

@@ -35,7 +35,7 @@ fn is_near(ranked: &[Contender], store: &str) -> bool {
 
 /// What several combinations show together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Together {
+pub enum CombinedVerdict {
     /// In some, a single store is the best.
     Decided,
     /// The scatter of trials is unknown in all.
@@ -47,14 +47,14 @@ pub enum Together {
 }
 
 /// What several combinations show together.
-pub fn together(all: &[&[Contender]]) -> Together {
+pub fn together(all: &[&[Contender]]) -> CombinedVerdict {
     let open = |one: &Contender| matches!(one.verdict.rule(), None | Some(Rule::Open));
     let each = || all.iter().flat_map(|ranked| ranked.iter());
     match () {
-        () if all.iter().any(|ranked| winners(ranked).count() < 2) => Together::Decided,
-        () if each().all(open) => Together::Open,
-        () if each().all(|one| one.verdict.wins()) => Together::Alike,
-        () => Together::Close,
+        () if all.iter().any(|ranked| winners(ranked).count() < 2) => CombinedVerdict::Decided,
+        () if each().all(open) => CombinedVerdict::Open,
+        () if each().all(|one| one.verdict.wins()) => CombinedVerdict::Alike,
+        () => CombinedVerdict::Close,
     }
 }
 
@@ -193,14 +193,14 @@ mod tests {
     #[test]
     fn stores_that_tie_everywhere_are_alike_and_those_of_too_few_trials_open() {
         let mut all = three([[("lmdb", 1.0), ("redb", 1.0)]; 3]);
-        assert_eq!(together(&slices(&all)), Together::Alike);
+        assert_eq!(together(&slices(&all)), CombinedVerdict::Alike);
         assert_eq!(rivals(&slices(&all), "lmdb"), ["redb"]);
         all.push(contest(&[("lmdb", 1.0), ("redb", 1.0), ("sqlite", 9.0)]));
-        assert_eq!(together(&slices(&all)), Together::Close);
+        assert_eq!(together(&slices(&all)), CombinedVerdict::Close);
         all.push(contest(&[("lmdb", 1.0), ("redb", 9.0)]));
-        assert_eq!(together(&slices(&all)), Together::Decided);
+        assert_eq!(together(&slices(&all)), CombinedVerdict::Decided);
         let mut open = contest(&[("lmdb", 1.0), ("redb", 1.0)]);
         open[1].verdict = Verdict::Candidate(Rule::Open);
-        assert_eq!(together(&[&open]), Together::Open);
+        assert_eq!(together(&[&open]), CombinedVerdict::Open);
     }
 }

@@ -59,7 +59,7 @@ const EARLY: f64 = 0.1;
 
 /// A future look.
 #[derive(Debug, Clone, Copy)]
-pub struct Look {
+pub struct InterimAnalysis {
     /// The blocks before it.
     pub blocks: u32,
     /// Its confidence.
@@ -68,7 +68,7 @@ pub struct Look {
 
 /// The confidences of looks.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Levels {
+pub struct AnalysisLevels {
     /// Of each early look.
     pub early: f64,
     /// Of the end of measuring, if no early look decided.
@@ -76,16 +76,16 @@ pub struct Levels {
 }
 
 /// The confidences for figures of these runs.
-pub fn levels(runs: &[&RunHeader]) -> Levels {
+pub fn levels(runs: &[&RunHeader]) -> AnalysisLevels {
     match runs {
-        [RunHeader { looks, strict_early: true, .. }] if looks.len() > 1 => Levels {
+        [RunHeader { looks, strict_early: true, .. }] if looks.len() > 1 => AnalysisLevels {
             early: 1.0 - (1.0 - CONFIDENCE) * EARLY / (looks.len() - 1) as f64,
             end: 1.0 - (1.0 - CONFIDENCE) * (1.0 - EARLY),
         },
         // Bonferroni's bound holds however each of several runs ended.
         _ => {
             let alike = confidence(together(runs.iter().map(|run| run.looks.len())));
-            Levels { early: alike, end: alike }
+            AnalysisLevels { early: alike, end: alike }
         }
     }
 }
@@ -111,7 +111,7 @@ pub fn together(looks: impl Iterator<Item = usize>) -> usize {
 }
 
 /// Ranks stores by the early looks; if these leave several candidates for the best, by the end of measuring.
-pub fn decide<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms, levels: Levels) -> Vec<Standing> {
+pub fn decide<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms, levels: AnalysisLevels) -> Vec<Standing> {
     let at = |confidence| decide_on(stores, better, Terms { confidence, ..terms });
     let early = at(levels.early);
     let may_be_best = early.iter().filter(|standing| standing.verdict.wins()).count();
@@ -122,7 +122,7 @@ pub fn decide<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms, levels
 /// of these looks.
 pub fn is_beyond(verdict: Verdict, times_worse: Option<Ratio>, precision: f64, looks: &[u32]) -> bool {
     let blocks = looks.last().copied().unwrap_or(0);
-    let last = Look { blocks, confidence: confidence(looks.len()) };
+    let last = InterimAnalysis { blocks, confidence: confidence(looks.len()) };
     is_clear(verdict, times_worse, precision)
         || (verdict.rule() == Some(Rule::Interval)
             && times_worse.is_some_and(|ratio| chance(ratio, last) < 0.5))
@@ -131,7 +131,7 @@ pub fn is_beyond(verdict: Verdict, times_worse: Option<Ratio>, precision: f64, l
 /// The stores of the undecided pairs at a place, each with the chance that the next look decides its pair, 1 at most.
 /// Pairs that even the last look will hardly decide are left out. `precision`: each ratio that decides a winner must be known to
 /// within this share; without it, a pair is decided once one store is better, or both are alike.
-pub fn open(ranked: &[Contender], precision: Option<f64>, (next, last): (Look, Look)) -> Vec<(&str, f64)> {
+pub fn open(ranked: &[Contender], precision: Option<f64>, (next, last): (InterimAnalysis, InterimAnalysis)) -> Vec<(&str, f64)> {
     let Some((best, others)) = ranked.split_first() else { return Vec::new() };
     let mut all = Vec::new();
     for (rank, other) in others.iter().enumerate() {
@@ -152,7 +152,7 @@ pub fn open(ranked: &[Contender], precision: Option<f64>, (next, last): (Look, L
 }
 
 /// Whether the last look may decide a pair.
-fn is_worth_trying(ratio: Ratio, last: Look) -> bool {
+fn is_worth_trying(ratio: Ratio, last: InterimAnalysis) -> bool {
     chance(ratio, last) >= WORTH_TRYING
 }
 
@@ -160,7 +160,7 @@ fn is_worth_trying(ratio: Ratio, last: Look) -> bool {
 /// its interval will exclude 1, or be close enough around 1 to call both alike. The blocks so far are the only knowledge of the ratio, so
 /// for a pair with few blocks hardly anything is ruled out (predictive power: D. Spiegelhalter, L. Freedman and P. Blackburn,
 /// *Monitoring clinical trials: conditional or predictive power?*, Controlled Clinical Trials 7, 1986).
-fn chance(ratio: Ratio, look: Look) -> f64 {
+fn chance(ratio: Ratio, look: InterimAnalysis) -> f64 {
     let Some((error, then)) = forecast(ratio, look) else { return 1.0 };
     let (here, blocks, all) = (ratio.ratio.value.ln(), ratio.blocks as f64, f64::from(look.blocks));
     // The mean over all blocks may still move this far from the present mean.
@@ -175,13 +175,13 @@ fn chance(ratio: Ratio, look: Look) -> f64 {
 }
 
 /// The required width, a share of a ratio, relative to the width that a look is likely to find; 1 at most.
-fn nearness(ratio: Ratio, look: Look, share: f64) -> f64 {
+fn nearness(ratio: Ratio, look: InterimAnalysis, share: f64) -> f64 {
     forecast(ratio, look).map_or(1.0, |(_, then)| (share.ln_1p() / then).min(1.0))
 }
 
 /// The standard error of a ratio, and the half-width of its interval after a look, both of its logarithm; `None` with too few blocks to
 /// estimate.
-fn forecast(ratio: Ratio, look: Look) -> Option<(f64, f64)> {
+fn forecast(ratio: Ratio, look: InterimAnalysis) -> Option<(f64, f64)> {
     let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS)?;
     let now = (interval.high / ratio.ratio.value).ln();
     let quantile = |blocks: usize, confidence| t_quantile(blocks.max(2) - 1, confidence);
@@ -297,8 +297,8 @@ mod tests {
         let mut run = crate::data::samples::blocks("box", &[]);
         run.header.looks.clone_from(&planned);
         run.header.strict_early = true;
-        let Levels { early, end } = levels(&[&run.header]);
-        let last = Look { blocks: planned[planned.len() - 1], confidence: end };
+        let AnalysisLevels { early, end } = levels(&[&run.header]);
+        let last = InterimAnalysis { blocks: planned[planned.len() - 1], confidence: end };
         let mut random = fastrand::Rng::with_seed(8);
         let rounds = 1_000;
         let called = (0..rounds).filter(|_| {
@@ -328,7 +328,7 @@ mod tests {
     fn strict_early_looks_leave_the_last_nearly_all_of_the_error() {
         let mut run = crate::data::samples::blocks("box", &[]);
         run.header.looks = vec![8, 12, 20, 32];
-        assert_eq!(levels(&[&run.header]), Levels { early: confidence(4), end: confidence(4) });
+        assert_eq!(levels(&[&run.header]), AnalysisLevels { early: confidence(4), end: confidence(4) });
         let alike = run.header.clone();
         run.header.strict_early = true;
         let strict = levels(&[&run.header]);
@@ -336,7 +336,7 @@ mod tests {
         // Whichever looks of two runs are combined.
         assert_eq!(levels(&[&run.header, &alike]).end, confidence(16));
         run.header.looks = vec![40];
-        assert_eq!(levels(&[&run.header]), Levels { early: CONFIDENCE, end: CONFIDENCE });
+        assert_eq!(levels(&[&run.header]), AnalysisLevels { early: CONFIDENCE, end: CONFIDENCE });
     }
 
     #[test]
@@ -374,7 +374,7 @@ mod tests {
                     |logs: &[f64]| logs.iter().map(|log| log.exp()).enumerate().collect::<Series<usize>>();
                 compare_at(&series(&logs[..blocks]), &series(&vec![0.0; blocks]), confidence).unwrap()
             };
-            foretold += chance(ratio(BLOCKS), Look { blocks: LOOK as u32, confidence });
+            foretold += chance(ratio(BLOCKS), InterimAnalysis { blocks: LOOK as u32, confidence });
             let interval = ratio(LOOK).ratio.interval.unwrap();
             came += f64::from(u8::from(interval.low > 1.0 || interval.high < 1.0));
         }

@@ -146,7 +146,7 @@ pub struct Terms {
     /// The smallest difference that counts, mostly the clock's resolution.
     pub resolution: Resolution,
     /// The rule for stores with few shared blocks.
-    pub few: Few,
+    pub few: FewBlocksRule,
     /// Whether other programs left too few processors: then nothing is judged, unless the best is ahead by [`FAR`].
     pub crowded: bool,
 }
@@ -159,7 +159,7 @@ pub const ENOUGH_BLOCKS: usize = 5;
 
 /// The rule for stores with few shared blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Few {
+pub enum FewBlocksRule {
     /// With fewer than [`MIN_BLOCKS`] a difference of [`THRESHOLD`]: only a leaning.
     Threshold,
     /// The scatter of all such figures together with that of their own ratios, if known.
@@ -175,7 +175,7 @@ impl Terms {
 
 impl Default for Terms {
     fn default() -> Terms {
-        let (resolution, few) = (Resolution::default(), Few::Scatter(None));
+        let (resolution, few) = (Resolution::default(), FewBlocksRule::Scatter(None));
         Terms { confidence: CONFIDENCE, resolution, few, crowded: false }
     }
 }
@@ -210,11 +210,11 @@ pub fn led<K: Ord>(by: Option<usize>, stores: &[Series<K>], better: Better, term
     for ((other, compared), test) in others.iter_mut().zip(compared).zip(&tests) {
         other.times_worse = compared.times_worse;
         let (is_worse, rule) = match (compared.is_worse, test.by) {
-            (Some(is_worse), By::Scatter(_)) if test.blocks() < ENOUGH_BLOCKS => {
+            (Some(is_worse), JudgedBy::Scatter(_)) if test.blocks() < ENOUGH_BLOCKS => {
                 (is_worse && is_beyond_threshold(best, other, better), Rule::Scatter)
             }
             (Some(is_worse), _) => (is_worse, Rule::Interval),
-            (None, By::Nothing) => (false, Rule::Open),
+            (None, JudgedBy::Nothing) => (false, Rule::Open),
             (None, _) => (is_beyond_threshold(best, other, better), Rule::Threshold),
         };
         let too_little = is_worse && !is_enough(best, other, rule, better, terms.resolution);
@@ -243,14 +243,14 @@ fn unranked<K>(index: usize, series: &Series<K>) -> Option<Standing> {
 /// A store's ratios to the best by block, over 1 if it is worse.
 struct Test {
     ratios: Option<Vec<f64>>,
-    by: By,
+    by: JudgedBy,
     /// The probability of looking this bad if it is as good; `None` with too few blocks.
     p: Option<f64>,
 }
 
 /// How a comparison is judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum By {
+enum JudgedBy {
     /// By the scatter of its own ratios.
     Ratios,
     /// By the scatter of all such figures as well.
@@ -262,25 +262,25 @@ enum By {
 }
 
 impl Test {
-    fn of<K: Ord>(best: &Series<K>, other: &Series<K>, better: Better, few: Few) -> Test {
+    fn of<K: Ord>(best: &Series<K>, other: &Series<K>, better: Better, few: FewBlocksRule) -> Test {
         let ratios = match better {
             Better::Higher => ratios(best, other),
             Better::Lower | Better::Neither => ratios(other, best),
         };
         let by = match (&ratios, few) {
-            (Some(ratios), Few::Scatter(Some(scatter))) if scatter.tells(ratios.len()) => {
-                By::Scatter(scatter)
+            (Some(ratios), FewBlocksRule::Scatter(Some(scatter))) if scatter.tells(ratios.len()) => {
+                JudgedBy::Scatter(scatter)
             }
-            (Some(ratios), _) if ratios.len() >= MIN_BLOCKS => By::Ratios,
-            (_, Few::Threshold) => By::Threshold,
+            (Some(ratios), _) if ratios.len() >= MIN_BLOCKS => JudgedBy::Ratios,
+            (_, FewBlocksRule::Threshold) => JudgedBy::Threshold,
             // A figure of zero has no ratio: a few trials support it as little as any.
-            (None, _) if best.len().min(other.len()) >= MIN_BLOCKS => By::Threshold,
-            (_, Few::Scatter(_)) => By::Nothing,
+            (None, _) if best.len().min(other.len()) >= MIN_BLOCKS => JudgedBy::Threshold,
+            (_, FewBlocksRule::Scatter(_)) => JudgedBy::Nothing,
         };
         let p = ratios.as_ref().and_then(|ratios| match by {
-            By::Ratios => Some(one_sided(ratios)),
-            By::Scatter(scatter) => Some(scatter.one_sided(ratios)),
-            By::Threshold | By::Nothing => None,
+            JudgedBy::Ratios => Some(one_sided(ratios)),
+            JudgedBy::Scatter(scatter) => Some(scatter.one_sided(ratios)),
+            JudgedBy::Threshold | JudgedBy::Nothing => None,
         });
         Test { ratios, by, p }
     }
@@ -293,8 +293,8 @@ impl Test {
     fn ratio(&self, confidence: f64) -> Option<Ratio> {
         let ratios = self.ratios.as_ref()?;
         match self.by {
-            By::Scatter(scatter) => Some(scatter.ratio(ratios, confidence)),
-            By::Ratios | By::Threshold | By::Nothing => ratio_at(ratios, confidence),
+            JudgedBy::Scatter(scatter) => Some(scatter.ratio(ratios, confidence)),
+            JudgedBy::Ratios | JudgedBy::Threshold | JudgedBy::Nothing => ratio_at(ratios, confidence),
         }
     }
 }
@@ -312,16 +312,16 @@ fn one_sided(ratios: &[f64]) -> f64 {
 
 /// The comparison of a store with the best.
 #[derive(Clone, Copy, Default)]
-struct Compared {
+struct BestComparison {
     times_worse: Option<Ratio>,
     /// `None` with too few blocks.
     is_worse: Option<bool>,
 }
 
 /// Judges all comparisons of a place, the most certain first.
-fn compared(tests: &[Test], confidence: f64) -> Vec<Compared> {
+fn compared(tests: &[Test], confidence: f64) -> Vec<BestComparison> {
     let stores = tests.len() + 1;
-    let mut compared = vec![Compared::default(); tests.len()];
+    let mut compared = vec![BestComparison::default(); tests.len()];
     let mut order: Vec<(f64, usize)> =
         tests.iter().enumerate().filter_map(|(index, test)| Some((test.p?, index))).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -338,7 +338,7 @@ fn compared(tests: &[Test], confidence: f64) -> Vec<Compared> {
         let excludes = ratio.and_then(|ratio| ratio.ratio.interval).is_some_and(|i| i.low > 1.0);
         stopped |= !excludes;
         left -= usize::from(!stopped);
-        compared[index] = Compared { times_worse: ratio, is_worse: Some(!stopped) };
+        compared[index] = BestComparison { times_worse: ratio, is_worse: Some(!stopped) };
     }
     for (compared, test) in compared.iter_mut().zip(tests).filter(|(_, test)| test.p.is_none()) {
         compared.times_worse = test.ratio(confidence);
@@ -478,7 +478,7 @@ pub(crate) mod tests {
 
     #[test]
     fn fewer_blocks_decide_by_threshold_where_likeness_is_asked_for() {
-        let terms = Terms { few: Few::Threshold, ..Terms::default() };
+        let terms = Terms { few: FewBlocksRule::Threshold, ..Terms::default() };
         let decide = |stores: &[Series<usize>], better| decide_on(stores, better, terms);
         let stores = [series(&[1.06]), series(&[1.0]), series(&[1.05]), series(&[])];
         let standings = decide(&stores, Better::Lower);

@@ -163,7 +163,7 @@ mod tests {
     use super::super::{Better, CONFIDENCE, compare};
     use super::*;
     use crate::judge::Rule;
-    use crate::judge::place::{Few, Standing, Terms, decide_on};
+    use crate::judge::place::{FewBlocksRule, Standing, Terms, decide_on};
     use crate::stats::tests::normal;
 
     fn series(values: &[f64]) -> Series<usize> {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn by(scatter: Option<Scatter>) -> Terms {
-        Terms { few: Few::Scatter(scatter), ..Terms::default() }
+        Terms { few: FewBlocksRule::Scatter(scatter), ..Terms::default() }
     }
 
     /// The scatter of cells of which one trial takes `times` times as long as the other, either first.
