@@ -14,9 +14,9 @@ mod reason;
 mod simulated;
 
 use serde::{Deserialize, Serialize};
-pub use storebench_disk::counts::{Clocks, Counts, OfKind, Requests};
+pub use storebench_disk::counts::{Clocks, Counts, KindCounts, Requests};
 pub use storebench_disk::cut::Cut;
-pub use storebench_disk::device::Tally;
+pub use storebench_disk::device::DeviceTally;
 pub use storebench_disk::transit::Transit;
 
 pub use self::clients::{ClientPhase, ClientReport};

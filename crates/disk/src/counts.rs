@@ -7,7 +7,7 @@ use std::{fs, io};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use crate::device::Tally;
+use crate::device::DeviceTally;
 use crate::names::COUNTS;
 use crate::request::{Kind, Nanos, Request, SECOND};
 
@@ -16,7 +16,7 @@ const LONGEST: Nanos = 60 * SECOND;
 
 /// The counts of one kind of request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OfKind {
+pub struct KindCounts {
     /// Requests.
     pub requests: u64,
     /// Their bytes.
@@ -30,14 +30,14 @@ pub struct OfKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Requests {
     /// Reads.
-    pub reads: OfKind,
+    pub reads: KindCounts,
     /// Writes.
-    pub writes: OfKind,
+    pub writes: KindCounts,
     /// Writes to the file system's journal; absent if its place is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub journal: Option<OfKind>,
+    pub journal: Option<KindCounts>,
     /// Discards.
-    pub discards: OfKind,
+    pub discards: KindCounts,
     /// Flushes.
     pub flushes: u64,
     /// The time that the model was busy with them, in nanoseconds.
@@ -45,7 +45,7 @@ pub struct Requests {
     pub flush_ns: Nanos,
     /// Events that the model counted.
     #[serde(flatten)]
-    pub tally: Tally,
+    pub tally: DeviceTally,
     /// The time that the model was busy with any of them, in nanoseconds.
     pub modelled_ns: Nanos,
     /// The sum of the times by which replies were sent after they were due, in nanoseconds.
@@ -94,9 +94,9 @@ pub struct Counts {
     pub struck: Option<u64>,
 }
 
-impl OfKind {
-    fn each(self, other: OfKind, both: fn(u64, u64) -> u64) -> OfKind {
-        OfKind {
+impl KindCounts {
+    fn each(self, other: KindCounts, both: fn(u64, u64) -> u64) -> KindCounts {
+        KindCounts {
             requests: both(self.requests, other.requests),
             bytes: both(self.bytes, other.bytes),
             modelled_ns: both(self.modelled_ns, other.modelled_ns),
@@ -104,13 +104,13 @@ impl OfKind {
     }
 
     fn add(&mut self, request: &Request, modelled: Nanos) {
-        let one = OfKind { requests: 1, bytes: request.bytes, modelled_ns: modelled };
+        let one = KindCounts { requests: 1, bytes: request.bytes, modelled_ns: modelled };
         *self = self.each(one, u64::saturating_add);
     }
 }
 
 impl Requests {
-    fn each(&self, other: &Requests, both: fn(u64, u64) -> u64, tally: Tally) -> Requests {
+    fn each(&self, other: &Requests, both: fn(u64, u64) -> u64, tally: DeviceTally) -> Requests {
         Requests {
             reads: self.reads.each(other.reads, both),
             writes: self.writes.each(other.writes, both),
@@ -185,7 +185,7 @@ impl Counter {
     /// No counts, for a disk with a journal there; empty if not known.
     pub fn new(journal: Vec<(u64, u64)>) -> Result<Counter, String> {
         let late = Histogram::new_with_bounds(1, LONGEST, 2).map_err(|error| error.to_string())?;
-        let of_journal = (!journal.is_empty()).then(OfKind::default);
+        let of_journal = (!journal.is_empty()).then(KindCounts::default);
         let requests = Requests { journal: of_journal, ..Requests::default() };
         Ok(Counter { counts: Counts { requests, ..Counts::default() }, journal, late, last: 0 })
     }
@@ -221,7 +221,7 @@ impl Counter {
         self.late.saturating_record(late.max(1));
     }
 
-    pub fn counts(&self, tally: Tally, processor_ns: Nanos) -> Counts {
+    pub fn counts(&self, tally: DeviceTally, processor_ns: Nanos) -> Counts {
         let late_ns_p99 = self.late.value_at_quantile(0.99);
         let requests = Requests { tally, ..self.counts.requests.clone() };
         Counts { requests, processor_ns, late_ns_p99, ..self.counts }
@@ -245,7 +245,7 @@ mod tests {
         counter.due(&Request::write(0, 4096), 0, 10);
         counter.due(&Request::flush(), 8, 12);
         counter.due(&Request::flush(), 20, 21);
-        let counts = counter.counts(Tally::default(), 0).requests;
+        let counts = counter.counts(DeviceTally::default(), 0).requests;
         assert_eq!((counts.reads.modelled_ns, counts.writes.modelled_ns, counts.flush_ns), (6, 4, 3));
         assert_eq!(counts.modelled_ns, 13);
     }
@@ -254,7 +254,7 @@ mod tests {
     fn each_kind_is_counted_and_lateness_is_a_share_of_the_time_given() {
         let mut counter = Counter::new(vec![(4096, 8192)]).unwrap();
         replied(&mut counter, Request::read(0, 4096), 1_000, 10);
-        let events = |seeks| Tally { seeks, merges: seeks / 2, seek_ns: seeks * 100, ..Tally::default() };
+        let events = |seeks| DeviceTally { seeks, merges: seeks / 2, seek_ns: seeks * 100, ..DeviceTally::default() };
         let before = counter.counts(events(1), 5);
         replied(&mut counter, Request::write(4096, 512), 2_000, 30);
         replied(&mut counter, Request::write(8192, 100), 0, 0);
@@ -263,12 +263,12 @@ mod tests {
         let asked = &after.requests;
         assert_eq!((asked.all(), asked.late_share(), after.late_ns_mean()), (4, 0.025, 25.0));
         let since = after.since(&before);
-        assert_eq!((since.requests.reads, since.requests.flushes), (OfKind::default(), 1));
-        let writes = OfKind { requests: 2, bytes: 612, modelled_ns: 2_000 };
-        let in_journal = OfKind { requests: 1, bytes: 512, modelled_ns: 2_000 };
+        assert_eq!((since.requests.reads, since.requests.flushes), (KindCounts::default(), 1));
+        let writes = KindCounts { requests: 2, bytes: 612, modelled_ns: 2_000 };
+        let in_journal = KindCounts { requests: 1, bytes: 512, modelled_ns: 2_000 };
         assert_eq!((since.requests.writes, since.requests.journal), (writes, Some(in_journal)));
         assert_eq!((since.requests.flush_ns, since.requests.modelled_ns), (1_000, 3_000));
-        let tally = Tally { seeks: 3, merges: 2, seek_ns: 300, ..Tally::default() };
+        let tally = DeviceTally { seeks: 3, merges: 2, seek_ns: 300, ..DeviceTally::default() };
         assert_eq!((since.requests.tally, since.processor_ns), (tally, 4));
         assert_eq!(before.requests.plus(&since.requests), after.requests);
         let text = serde_json::to_string(&after).unwrap();
@@ -288,7 +288,7 @@ mod tests {
         let mut counter = Counter::new(Vec::new()).unwrap();
         (0..990).for_each(|_| replied(&mut counter, Request::flush(), 0, 1_000));
         (0..10).for_each(|_| replied(&mut counter, Request::flush(), 0, 5_000_000));
-        let p99 = counter.counts(Tally::default(), 0).late_ns_p99;
+        let p99 = counter.counts(DeviceTally::default(), 0).late_ns_p99;
         assert!((1_000..1_020).contains(&p99), "{p99}");
     }
 }

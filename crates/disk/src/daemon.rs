@@ -48,7 +48,7 @@ pub fn serve(
     use crate::fault::Faulty;
     use crate::image::Image;
     use crate::log::Writer;
-    use crate::server::{Extras, Server};
+    use crate::server::{DiskExtras, Server};
 
     let image = if order.in_memory { Image::copy_of(&image) } else { Image::of(image) };
     let image = image.map_err(|error| format!("having its image: {error}"))?;
@@ -68,7 +68,7 @@ pub fn serve(
     let log = log.transpose().map_err(|error| format!("beginning its log: {error}"))?;
     let fault = order.fault.map(|fault| Faulty::begin(fault, &image)).transpose();
     let fault = fault.map_err(|error| format!("making a fault: {error}"))?;
-    let extras = Extras { journal: order.journal.clone(), estimates, log, fault };
+    let extras = DiskExtras { journal: order.journal.clone(), estimates, log, fault };
     let server = Server::mount(image, device, extras, at);
     let server = server.map_err(|error| format!("mounting it by FUSE: {error}"))?;
     mounted()?;

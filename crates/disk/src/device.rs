@@ -23,12 +23,12 @@ pub trait Device: Send {
     fn take(&mut self, now: Nanos) -> Option<(Id, Nanos)>;
 
     /// The events that it has counted.
-    fn tally(&self) -> Tally;
+    fn tally(&self) -> DeviceTally;
 }
 
 /// Events in a device that its requests don't show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct DeviceTally {
     /// Movements of a hard disk's heads to another track.
     pub seeks: u64,
     /// Allocation units of flash that were copied to close them.
@@ -44,9 +44,9 @@ pub struct Tally {
     pub transfer_ns: Nanos,
 }
 
-impl Tally {
-    fn each(self, other: Tally, both: fn(u64, u64) -> u64) -> Tally {
-        Tally {
+impl DeviceTally {
+    fn each(self, other: DeviceTally, both: fn(u64, u64) -> u64) -> DeviceTally {
+        DeviceTally {
             seeks: both(self.seeks, other.seeks),
             merges: both(self.merges, other.merges),
             seek_ns: both(self.seek_ns, other.seek_ns),
@@ -56,12 +56,12 @@ impl Tally {
     }
 
     /// Both together.
-    pub fn plus(self, other: Tally) -> Tally {
+    pub fn plus(self, other: DeviceTally) -> DeviceTally {
         self.each(other, u64::saturating_add)
     }
 
     /// The events since an earlier count.
-    pub fn since(self, before: Tally) -> Tally {
+    pub fn since(self, before: DeviceTally) -> DeviceTally {
         self.each(before, u64::saturating_sub)
     }
 }
@@ -72,8 +72,8 @@ pub trait Model: Send {
     fn due(&mut self, request: &Request, now: Nanos) -> Nanos;
 
     /// The events that it has counted.
-    fn tally(&self) -> Tally {
-        Tally::default()
+    fn tally(&self) -> DeviceTally {
+        DeviceTally::default()
     }
 }
 
@@ -99,18 +99,18 @@ impl Replies {
 
 /// A model that serves requests in order.
 #[derive(Debug)]
-pub(crate) struct InOrder<M> {
+pub(crate) struct InOrderDevice<M> {
     model: M,
     replies: Replies,
 }
 
-impl<M: Model> InOrder<M> {
-    pub fn of(model: M) -> InOrder<M> {
-        InOrder { model, replies: Replies::default() }
+impl<M: Model> InOrderDevice<M> {
+    pub fn of(model: M) -> InOrderDevice<M> {
+        InOrderDevice { model, replies: Replies::default() }
     }
 }
 
-impl<M: Model> Device for InOrder<M> {
+impl<M: Model> Device for InOrderDevice<M> {
     fn arrive(&mut self, id: Id, request: &Request, now: Nanos) {
         let due = self.model.due(request, now);
         self.replies.push(id, due.max(now));
@@ -124,7 +124,7 @@ impl<M: Model> Device for InOrder<M> {
         self.replies.take(now)
     }
 
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> DeviceTally {
         self.model.tally()
     }
 }

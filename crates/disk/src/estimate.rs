@@ -10,23 +10,23 @@ use crate::request::{Nanos, Request};
 
 /// The replies that something waited for, and the time since the last of them; since the start if there are none.
 #[derive(Debug, Clone, Default)]
-struct After {
+struct WaitedFor {
     replies: Vec<Id>,
     pause: Nanos,
 }
 
 #[derive(Debug, Clone)]
-struct Made {
+struct MadeRequest {
     id: Id,
     request: Request,
-    after: After,
+    after: WaitedFor,
 }
 
 /// The disks with estimated times, and the requests since their clocks were last read.
 #[derive(Default)]
 pub struct Estimates {
-    shadows: BTreeMap<String, Shadow>,
-    made: Vec<Made>,
+    shadows: BTreeMap<String, ShadowDevice>,
+    made: Vec<MadeRequest>,
     /// Requests without a reply.
     open: HashSet<Id>,
     /// Replies in a row with no request between, when each was sent, and the requests before the next reply.
@@ -36,7 +36,7 @@ pub struct Estimates {
 
 impl Estimates {
     pub fn of(devices: impl IntoIterator<Item = (String, Box<dyn Device>)>) -> Estimates {
-        let shadows = devices.into_iter().map(|(name, device)| (name, Shadow::of(device))).collect();
+        let shadows = devices.into_iter().map(|(name, device)| (name, ShadowDevice::of(device))).collect();
         Estimates { shadows, ..Estimates::default() }
     }
 
@@ -70,19 +70,19 @@ impl Estimates {
         for (number, (id, request, now)) in since.drain(..).enumerate() {
             let one = number.min(replies.len().saturating_sub(1));
             let followed = if each { replies.get(one..=one).unwrap_or_default() } else { &replies[..] };
-            made.push(Made { id, request, after: After::of(followed, now) });
+            made.push(MadeRequest { id, request, after: WaitedFor::of(followed, now) });
         }
     }
 
     /// The time on each other disk, by name, at a moment of the disk that waits.
     pub fn clocks(&mut self, now: Nanos) -> BTreeMap<String, Nanos> {
         self.follow();
-        let until = After::of(&self.replies, now);
+        let until = WaitedFor::of(&self.replies, now);
         // All of them have been waited for now.
         self.replies.drain(..self.replies.len().saturating_sub(1));
         let Estimates { shadows, made, open, replies, .. } = self;
         let followed = |id: &Id| open.contains(id) || replies.iter().any(|(own, _)| own == id);
-        let clock = |(name, shadow): (&String, &mut Shadow)| {
+        let clock = |(name, shadow): (&String, &mut ShadowDevice)| {
             let clock = shadow.run(made, &until);
             shadow.due.retain(|id, _| followed(id));
             (name.clone(), clock)
@@ -93,29 +93,29 @@ impl Estimates {
     }
 }
 
-impl After {
+impl WaitedFor {
     /// For a moment after all of some replies.
-    fn of(replies: &[(Id, Nanos)], now: Nanos) -> After {
+    fn of(replies: &[(Id, Nanos)], now: Nanos) -> WaitedFor {
         let last = replies.iter().map(|(_, sent)| *sent).max().unwrap_or_default();
-        After { replies: replies.iter().map(|(id, _)| *id).collect(), pause: now.saturating_sub(last) }
+        WaitedFor { replies: replies.iter().map(|(id, _)| *id).collect(), pause: now.saturating_sub(last) }
     }
 }
 
-struct Shadow {
+struct ShadowDevice {
     device: Box<dyn Device>,
     now: Nanos,
     /// When each reply was due that a request may still follow.
     due: HashMap<Id, Nanos>,
     /// Requests after replies that are not all due yet, and the requests that wait for each of these.
-    waiting: HashMap<Id, Made>,
+    waiting: HashMap<Id, MadeRequest>,
     waited_for: HashMap<Id, Vec<Id>>,
     arriving: BinaryHeap<Reverse<(Nanos, Id)>>,
     requests: HashMap<Id, Request>,
 }
 
-impl Shadow {
-    fn of(device: Box<dyn Device>) -> Shadow {
-        Shadow {
+impl ShadowDevice {
+    fn of(device: Box<dyn Device>) -> ShadowDevice {
+        ShadowDevice {
             device,
             now: 0,
             due: HashMap::new(),
@@ -127,7 +127,7 @@ impl Shadow {
     }
 
     /// Takes requests, and runs to a moment after some replies; gives that moment here.
-    fn run(&mut self, made: &[Made], until: &After) -> Nanos {
+    fn run(&mut self, made: &[MadeRequest], until: &WaitedFor) -> Nanos {
         made.iter().for_each(|one| self.take(one.clone()));
         let moment = loop {
             match self.moment(until) {
@@ -141,13 +141,13 @@ impl Shadow {
     }
 
     /// The moment a time after some replies, once all are due.
-    fn moment(&self, after: &After) -> Option<Nanos> {
+    fn moment(&self, after: &WaitedFor) -> Option<Nanos> {
         let due = after.replies.iter().map(|id| self.due.get(id).copied());
         Some(due.collect::<Option<Vec<Nanos>>>()?.into_iter().max().unwrap_or_default() + after.pause)
     }
 
     /// Takes a request, which arrives once what it follows is due.
-    fn take(&mut self, one: Made) {
+    fn take(&mut self, one: MadeRequest) {
         if let Some(moment) = self.moment(&one.after) {
             self.requests.insert(one.id, one.request);
             self.arriving.push(Reverse((moment, one.id)));

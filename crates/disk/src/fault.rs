@@ -30,7 +30,7 @@ pub enum Fault {
 }
 
 /// The bytes of a disk that a fault needs to know.
-pub trait Bytes {
+pub trait DiskBytes {
     /// Reads bytes that are there.
     fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()>;
 
@@ -50,7 +50,7 @@ pub struct Faulty {
 
 /// The end of a request that has failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Failed {
+pub struct FailedRequest {
     /// The first bytes of it that were written all the same.
     pub written: u64,
     /// The bytes that are on the disk again, as a cache has lost what was written over them.
@@ -61,7 +61,7 @@ const SECTOR: u64 = 512;
 
 impl Faulty {
     /// A fault of a disk that begins to work.
-    pub fn begin(fault: Fault, disk: &impl Bytes) -> io::Result<Faulty> {
+    pub fn begin(fault: Fault, disk: &impl DiskBytes) -> io::Result<Faulty> {
         let mut struck = 0;
         if let Fault::Flips { bit } = fault {
             let mut byte = [0];
@@ -84,14 +84,14 @@ impl Faulty {
         kind: Kind,
         at: u64,
         bytes: u64,
-        disk: &impl Bytes,
-    ) -> io::Result<Option<Failed>> {
+        disk: &impl DiskBytes,
+    ) -> io::Result<Option<FailedRequest>> {
         let Fault::Fails { kind: struck, after, lasts, harms } = self.fault else { return Ok(None) };
         if kind == struck {
             self.seen += 1;
             if self.seen > after && (lasts || self.struck == 0) {
                 self.struck += 1;
-                let mut failed = Failed::default();
+                let mut failed = FailedRequest::default();
                 match kind {
                     Kind::Flush if harms => {
                         failed.again = self.before.drain(..).rev().collect();
@@ -126,7 +126,7 @@ mod tests {
 
     struct Memory(RefCell<Vec<u8>>);
 
-    impl Bytes for Memory {
+    impl DiskBytes for Memory {
         fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
             bytes.copy_from_slice(&self.0.borrow()[at as usize..][..bytes.len()]);
             Ok(())
@@ -148,7 +148,7 @@ mod tests {
         let mut failed = Vec::new();
         for number in 1..=6 {
             match faulty.fails(Kind::Write, 0, 4096, disk).unwrap() {
-                Some(Failed { written, .. }) => {
+                Some(FailedRequest { written, .. }) => {
                     disk.write(0, &vec![number; written as usize]).unwrap();
                     failed.push((Kind::Write, number));
                 }

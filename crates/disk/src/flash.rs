@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::device::{Model, Tally};
+use crate::device::{Model, DeviceTally};
 use crate::request::{Kind, MICROSECOND, Nanos, Request, SECOND};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ pub(crate) struct Card {
     programmed: Nanos,
     /// The least recently used first.
     open: VecDeque<Unit>,
-    tally: Tally,
+    tally: DeviceTally,
 }
 
 fn micros(us: f64) -> Nanos {
@@ -74,7 +74,7 @@ fn transfer(bytes: u64, mb_per_s: f64) -> Nanos {
 impl Card {
     pub fn new(flash: Flash) -> Card {
         let channels = vec![0; flash.read_channels.max(1) as usize];
-        Card { flash, channels, wire: 0, programmed: 0, open: VecDeque::new(), tally: Tally::default() }
+        Card { flash, channels, wire: 0, programmed: 0, open: VecDeque::new(), tally: DeviceTally::default() }
     }
 
     fn read(&mut self, bytes: u64, now: Nanos) -> Nanos {
@@ -173,7 +173,7 @@ impl Model for Card {
         }
     }
 
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> DeviceTally {
         self.tally
     }
 }
@@ -181,7 +181,7 @@ impl Model for Card {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{Device, InOrder};
+    use crate::device::{Device, InOrderDevice};
     use crate::pace::{closed, per_second};
 
     const UNIT: u64 = 4 << 20;
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_card_that_writes_in_sequence_copies_nothing() {
-        let mut device = InOrder::of(Card::new(card()));
+        let mut device = InOrderDevice::of(Card::new(card()));
         let requests = (0..256).map(|n| Request::write(n * (64 << 10), 64 << 10));
         let time = closed(&mut device, 1, requests);
         // 16 MiB at 4 MiB/s.
@@ -215,11 +215,11 @@ mod tests {
     fn a_write_beyond_the_open_units_copies_a_unit() {
         let two = |n: u64| Request::write((n % 2) * UNIT + (n / 2) * 16_384 % UNIT, 16_384);
         let three = |n: u64| Request::write((n % 3) * UNIT, 16_384);
-        let mut device = InOrder::of(Card::new(card()));
+        let mut device = InOrderDevice::of(Card::new(card()));
         let time = closed(&mut device, 1, (0..100).map(two));
         // 256 writes of a page a second.
         assert_eq!((time / 1_000, device.tally().merges), (390_625, 0));
-        let mut device = InOrder::of(Card::new(card()));
+        let mut device = InOrderDevice::of(Card::new(card()));
         let time = closed(&mut device, 1, (0..102).map(three));
         // All but the first two close a unit: one second each, less the first page, which was written in sequence.
         assert_eq!(device.tally().merges, 100);
@@ -261,7 +261,7 @@ mod tests {
         let rate = |channels: u32, depth: u32| {
             let flash =
                 Flash { read_channels: channels, read_mb_per_s: 500.0, cache_mib: Some(1.0), ..card() };
-            let mut device = InOrder::of(Card::new(flash));
+            let mut device = InOrderDevice::of(Card::new(flash));
             let reads = (0..10_000).map(|n| Request::read(n * 4096, 4096));
             per_second(10_000, closed(&mut device, depth, reads))
         };

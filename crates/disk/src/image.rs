@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{FallocateFlags, MemfdFlags, fallocate, memfd_create};
 
-use crate::fault::Bytes;
+use crate::fault::DiskBytes;
 use crate::holes::data;
 
 /// The bytes of a disk.
@@ -67,7 +67,7 @@ impl Image {
     }
 }
 
-impl Bytes for Image {
+impl DiskBytes for Image {
     fn read(&self, at: u64, bytes: &mut [u8]) -> io::Result<()> {
         self.file.read_exact_at(bytes, at)
     }

@@ -61,7 +61,7 @@ struct State {
 
 /// What a disk does besides answering.
 #[derive(Default)]
-pub struct Extras {
+pub struct DiskExtras {
     /// Where the file system on it has its journal, as far as that is known: writes there are counted apart.
     pub journal: Vec<(u64, u64)>,
     /// The disks on which times are estimated.
@@ -93,7 +93,7 @@ impl Server {
     pub fn mount(
         image: Image,
         device: Box<dyn Device>,
-        Extras { journal, estimates, log, fault }: Extras,
+        DiskExtras { journal, estimates, log, fault }: DiskExtras,
         at: &Path,
     ) -> io::Result<Server> {
         let counter = Counter::new(journal).map_err(io::Error::other)?;

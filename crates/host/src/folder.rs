@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use self::lines::{Lines, Tail};
-use self::room::Room;
+use self::lines::{Lines, FileTail};
+use self::room::SpaceReserve;
 pub use self::room::{is_full, with_room};
-use self::whereabouts::Whereabouts;
+use self::whereabouts::FolderIdentity;
 use crate::run::Run;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::bounded;
@@ -47,8 +47,8 @@ const DAMAGED: &str = "results.damaged";
 pub struct RunFolder {
     path: PathBuf,
     results: File,
-    whereabouts: Whereabouts,
-    room: Room,
+    whereabouts: FolderIdentity,
+    room: SpaceReserve,
     _lock: File,
 }
 
@@ -97,8 +97,8 @@ impl RunFolder {
     }
 
     fn open(path: &Path, results: File, lock: File) -> Result<RunFolder> {
-        let whereabouts = Whereabouts::of(path, RESULTS, &results).map_err(Error::io("opening", path))?;
-        Ok(RunFolder { path: path.to_path_buf(), results, whereabouts, room: Room::keep(path), _lock: lock })
+        let whereabouts = FolderIdentity::of(path, RESULTS, &results).map_err(Error::io("opening", path))?;
+        Ok(RunFolder { path: path.to_path_buf(), results, whereabouts, room: SpaceReserve::keep(path), _lock: lock })
     }
 
     /// Opens the folder of a run that is to be resumed. Of what a crash left after the last result, an incomplete line
@@ -127,12 +127,12 @@ impl RunFolder {
             .custom_flags(NOFOLLOW)
             .open(&name)
             .map_err(Error::io("opening", &name))?;
-        if lines.tail == Tail::Damaged {
+        if lines.tail == FileTail::Damaged {
             let aside = path.join(DAMAGED);
             append_synced(&aside, &bytes[lines.whole..]).map_err(Error::io("writing", &aside))?;
             notes.push(format!("what followed the last result is now in {}", aside.display()));
         }
-        if lines.tail != Tail::Nothing {
+        if lines.tail != FileTail::Nothing {
             results.set_len(lines.whole as u64).map_err(Error::io("writing", &name))?;
         }
         if lines.unended {

@@ -14,7 +14,7 @@ use flate2::write::DeflateEncoder;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use law::Counted;
+use law::SizeCounter;
 use storebench_core::cell::Data;
 use storebench_core::shown::quoted;
 use storebench_core::units::{Sizes, counted, grouped, rough_bytes, three_digits};
@@ -31,14 +31,14 @@ const COMPRESSIBLE: f64 = 1.25;
 /// with the first [`SAMPLED_BYTES`] bytes. If there is no such table or column, the error lists the existing ones; an empty
 /// name asks for that list.
 pub type ReadSqlite =
-    fn(file: &Path, table: &str, column: Option<&str>, value: &mut See<'_>) -> Result<(), String>;
+    fn(file: &Path, table: &str, column: Option<&str>, value: &mut ValueVisitor<'_>) -> Result<(), String>;
 
 /// Takes the size of a value, and its first bytes.
-pub type See<'s> = dyn FnMut(u64, &[u8]) -> Result<(), String> + 's;
+pub type ValueVisitor<'s> = dyn FnMut(u64, &[u8]) -> Result<(), String> + 's;
 
 /// The traits of data.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Likeness {
+pub struct DataTraits {
     /// The number of values.
     pub count: u64,
     /// The sizes to measure with: distributed like the values', with the same mean.
@@ -61,13 +61,13 @@ pub struct Likeness {
     pub data: Data,
 }
 
-impl Likeness {
+impl DataTraits {
     /// Reads a folder (every file in it and below is a value), a column of a CSV file (`data.csv:column`), or a table
     /// of a SQLite file or one of its columns (`app.db:table.column`), through `read`.
     ///
     /// # Errors
     /// A sentence, if the data are none of these, can't be read, or hold no values.
-    pub fn of(name: &str, read: Option<ReadSqlite>) -> Result<Likeness, String> {
+    pub fn of(name: &str, read: Option<ReadSqlite>) -> Result<DataTraits, String> {
         let mut sample = Sample::new();
         if Path::new(name).is_dir() {
             files::look(Path::new(name), &mut sample)?;
@@ -128,7 +128,7 @@ fn nothing_there(name: &str) -> String {
 /// Collects sizes of all values, and the first bytes of some, each value with the same chance (reservoir sampling: Vitter's
 /// algorithm R, 1985).
 struct Sample {
-    sizes: Counted,
+    sizes: SizeCounter,
     empty: u64,
     unreadable: u64,
     kept: Vec<Vec<u8>>,
@@ -138,7 +138,7 @@ struct Sample {
 impl Sample {
     fn new() -> Sample {
         let random = Xoshiro256PlusPlus::seed_from_u64(1);
-        Sample { sizes: Counted::default(), empty: 0, unreadable: 0, kept: Vec::new(), random }
+        Sample { sizes: SizeCounter::default(), empty: 0, unreadable: 0, kept: Vec::new(), random }
     }
 
     /// Adds a value of `size` bytes. `read` returns up to the given number of its first bytes, and is called if they are needed; if
@@ -159,7 +159,7 @@ impl Sample {
         Ok(())
     }
 
-    fn likeness(&self) -> Result<Likeness, String> {
+    fn likeness(&self) -> Result<DataTraits, String> {
         let count = self.sizes.count;
         if count == 0 {
             return Err(match (self.empty, self.unreadable) {
@@ -172,7 +172,7 @@ impl Sample {
         let at = |share| self.sizes.quantile(share);
         let ratio = deflated(&self.kept)?;
         let size = self.sizes.law().ok_or("its sizes can't be counted")?;
-        Ok(Likeness {
+        Ok(DataTraits {
             count,
             size,
             most: (at(0.05), at(0.95)),

@@ -25,7 +25,7 @@ pub use self::axes::{ALWAYS_CROSSED, Axes};
 pub use self::changes::Changes;
 pub use self::claims::ClaimsOver;
 use self::other_keys::{Fields, OtherKeys};
-pub use self::variants::Point;
+pub use self::variants::SettingsPoint;
 use crate::machine::Machine;
 use storebench_core::axis::Axis;
 use storebench_core::cell::{Cell, Tuning};
@@ -150,7 +150,7 @@ pub struct Plan {
     pub settings: Settings,
     /// Settings that are measured in addition to the axes' values, each under a name.
     #[serde(rename = "point", default, skip_serializing_if = "Vec::is_empty")]
-    pub points: Vec<Point>,
+    pub points: Vec<SettingsPoint>,
     /// Machines that the plan defines, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub machines: BTreeMap<String, Machine>,
@@ -374,7 +374,7 @@ pub(crate) fn unusable(origin: &str, wrong: &str) -> Error {
 
 /// A study that comes with storebench.
 #[derive(Debug, Clone, Copy)]
-pub struct BuiltIn {
+pub struct BuiltInStudy {
     /// Its name.
     pub name: &'static str,
     /// Its TOML.
@@ -382,37 +382,37 @@ pub struct BuiltIn {
 }
 
 /// The studies that come with storebench.
-pub const STUDIES: &[BuiltIn] = &[
-    BuiltIn { name: "crud", text: include_str!("../studies/crud.toml") },
-    BuiltIn { name: "crash", text: include_str!("../studies/crash.toml") },
-    BuiltIn { name: "data-size", text: include_str!("../studies/data-size.toml") },
-    BuiltIn { name: "device", text: include_str!("../studies/device.toml") },
-    BuiltIn { name: "filesystems", text: include_str!("../studies/filesystems.toml") },
-    BuiltIn { name: "life", text: include_str!("../studies/life.toml") },
-    BuiltIn { name: "replay", text: include_str!("../studies/replay.toml") },
-    BuiltIn { name: "sqlite-settings", text: include_str!("../studies/sqlite-settings.toml") },
-    BuiltIn { name: "ycsb", text: include_str!("../studies/ycsb.toml") },
+pub const STUDIES: &[BuiltInStudy] = &[
+    BuiltInStudy { name: "crud", text: include_str!("../studies/crud.toml") },
+    BuiltInStudy { name: "crash", text: include_str!("../studies/crash.toml") },
+    BuiltInStudy { name: "data-size", text: include_str!("../studies/data-size.toml") },
+    BuiltInStudy { name: "device", text: include_str!("../studies/device.toml") },
+    BuiltInStudy { name: "filesystems", text: include_str!("../studies/filesystems.toml") },
+    BuiltInStudy { name: "life", text: include_str!("../studies/life.toml") },
+    BuiltInStudy { name: "replay", text: include_str!("../studies/replay.toml") },
+    BuiltInStudy { name: "sqlite-settings", text: include_str!("../studies/sqlite-settings.toml") },
+    BuiltInStudy { name: "ycsb", text: include_str!("../studies/ycsb.toml") },
 ];
 
 /// A plan as text.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct PlanSource {
     /// The TOML.
     pub text: Cow<'static, str>,
     /// The source of the text, for messages.
     pub origin: String,
 }
 
-impl Source {
+impl PlanSource {
     /// A plan's file.
     ///
     /// # Errors
     /// [`Exit::BadPlan`] when it can't be read.
-    pub fn read(path: &Path) -> Result<Source> {
+    pub fn read(path: &Path) -> Result<PlanSource> {
         let text = explain::text(path).map_err(|error| {
             Error::new(Exit::BadPlan, format!("the plan {} can't be read: {error}", path.display()))
         })?;
-        Ok(Source { text: text.into(), origin: path.display().to_string() })
+        Ok(PlanSource { text: text.into(), origin: path.display().to_string() })
     }
 
     /// Whether the study comes with storebench.
@@ -441,12 +441,12 @@ pub fn find(name: &str) -> Result<Plan> {
 ///
 /// # Errors
 /// [`Exit::BadPlan`] when there is neither.
-pub fn source(name: &str) -> Result<Source> {
+pub fn source(name: &str) -> Result<PlanSource> {
     if let Some(study) = STUDIES.iter().find(|study| study.name == name) {
-        return Ok(Source { text: study.text.into(), origin: format!("studies/{name}.toml") });
+        return Ok(PlanSource { text: study.text.into(), origin: format!("studies/{name}.toml") });
     }
     if name.ends_with(".toml") || Path::new(name).exists() {
-        return Source::read(Path::new(name));
+        return PlanSource::read(Path::new(name));
     }
     let names: Vec<_> = STUDIES.iter().map(|study| study.name).collect();
     let hint = meant(name, names.iter().copied())

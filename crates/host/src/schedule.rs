@@ -16,7 +16,7 @@ use storebench_core::workload::case::Case;
 
 /// The traits of a place that decide which cells it can have.
 #[derive(Debug, Clone)]
-pub struct Room {
+pub struct LocationRoom {
     /// Its name.
     pub name: String,
     /// The disk under it: simulated, or `here`.
@@ -27,20 +27,20 @@ pub struct Room {
     pub memory_bytes: u64,
 }
 
-impl Room {
+impl LocationRoom {
     /// Whether a cell is in this place.
     fn is_of(&self, cell: &Cell) -> bool {
         self.name == cell.place() && self.disk == cell.disk()
     }
 
     /// A place in which everything fits.
-    pub fn unbounded(name: &str) -> Room {
-        Room { name: name.to_owned(), disk: HERE.into(), free_bytes: u64::MAX, memory_bytes: u64::MAX }
+    pub fn unbounded(name: &str) -> LocationRoom {
+        LocationRoom { name: name.to_owned(), disk: HERE.into(), free_bytes: u64::MAX, memory_bytes: u64::MAX }
     }
 }
 
 /// Says what a cell lacks here, if anything: its place, the needs of its background load, the limits of its machine.
-pub type Lacking<'a> = &'a dyn Fn(&Cell) -> Option<LeftOutReason>;
+pub type LackCheck<'a> = &'a dyn Fn(&Cell) -> Option<LeftOutReason>;
 
 /// The most combinations that a plan can have, including those that are left out: a slip in a range would use up all memory, and
 /// no user has the time to run as many.
@@ -53,8 +53,8 @@ pub const MOST_COMBINATIONS: u64 = 100_000;
 pub fn cells(
     plan: &Plan,
     stores: &[StoreDef],
-    rooms: &[Room],
-    lacking: Lacking<'_>,
+    rooms: &[LocationRoom],
+    lacking: LackCheck<'_>,
 ) -> Result<(Vec<Cell>, Vec<LeftOutCell>), String> {
     let mut cells = Vec::new();
     let mut left_out = Vec::new();
@@ -71,8 +71,8 @@ pub fn cells(
 pub fn judged(
     plan: &Plan,
     stores: &[StoreDef],
-    rooms: &[Room],
-    lacking: Lacking<'_>,
+    rooms: &[LocationRoom],
+    lacking: LackCheck<'_>,
 ) -> Result<Vec<(Cell, Option<LeftOutReason>)>, String> {
     let places = places(rooms);
     check_count(plan, places.len())?;
@@ -117,7 +117,7 @@ fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
 }
 
 /// A cell on the simulated disk of its machine, if that is available.
-fn on_its_machines_disk(plan: &Plan, cell: &Cell, rooms: &[Room], lacking: Lacking<'_>) -> Option<Cell> {
+fn on_its_machines_disk(plan: &Plan, cell: &Cell, rooms: &[LocationRoom], lacking: LackCheck<'_>) -> Option<Cell> {
     let on = cell.clone().with(Axis::DISK, Value::word(&plan.disk_of_machine(cell)?));
     let is_there = rooms.iter().any(|room| room.is_of(&on));
     (is_there && !matches!(lacking(&on), Some(LeftOutReason::NoPlace { .. }))).then_some(on)
@@ -131,7 +131,7 @@ fn stronger(cell: &Cell, store: Option<&StoreDef>) -> Option<Guarantee> {
 }
 
 /// The names of the places, each once.
-fn places(rooms: &[Room]) -> Vec<&str> {
+fn places(rooms: &[LocationRoom]) -> Vec<&str> {
     let mut places: Vec<&str> = Vec::new();
     for room in rooms {
         if !places.contains(&room.name.as_str()) {
@@ -194,7 +194,7 @@ fn variants(plan: &Plan, cell: &Cell) -> Vec<Cell> {
 
 /// Why a cell can't be measured on a server that was running before: another place than the first, limits, an
 /// empty cache.
-fn reason_of_elsewhere(plan: &Plan, case: &Case<'_>, rooms: &[Room]) -> Option<LeftOutReason> {
+fn reason_of_elsewhere(plan: &Plan, case: &Case<'_>, rooms: &[LocationRoom]) -> Option<LeftOutReason> {
     let cell = case.cell;
     if !case.is_elsewhere() {
         None
@@ -209,7 +209,7 @@ fn reason_of_elsewhere(plan: &Plan, case: &Case<'_>, rooms: &[Room]) -> Option<L
     }
 }
 
-fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&Room>) -> Option<LeftOutReason> {
+fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&LocationRoom>) -> Option<LeftOutReason> {
     let workload = plan.workload.def();
     // If the place does not exist, that is the reason, whatever room it had.
     let (free_bytes, had_bytes) =
@@ -280,8 +280,8 @@ mod tests {
         plan
     }
 
-    fn rooms(free_bytes: u64) -> Vec<Room> {
-        vec![Room { free_bytes, ..Room::unbounded("here") }]
+    fn rooms(free_bytes: u64) -> Vec<LocationRoom> {
+        vec![LocationRoom { free_bytes, ..LocationRoom::unbounded("here") }]
     }
 
     #[test]
@@ -320,7 +320,7 @@ mod tests {
             "{left_out:?}"
         );
         // Data that are kept in memory have to fit there; those that are kept nowhere fit.
-        let small = [Room { memory_bytes: 1 << 30, ..Room::unbounded("here") }];
+        let small = [LocationRoom { memory_bytes: 1 << 30, ..LocationRoom::unbounded("here") }];
         let (cells, left_out) = super::cells(&plan, &[NULL, MEMORY], &small, &|_| None).unwrap();
         let for_memory: Vec<_> = left_out
             .iter()
@@ -521,10 +521,10 @@ mod tests {
     fn each_place_is_on_each_disk_and_has_the_room_that_is_there() {
         let mut plan = plan();
         plan.axes.set(Axis::DISK, ["here", "steady"].map(Value::word));
-        let on = |name: &str, disk: &str, free_bytes: u64| Room {
+        let on = |name: &str, disk: &str, free_bytes: u64| LocationRoom {
             disk: disk.into(),
             free_bytes,
-            ..Room::unbounded(name)
+            ..LocationRoom::unbounded(name)
         };
         let rooms =
             [on("here", "here", u64::MAX), on("here", "steady", 1000), on("ext4", "steady", u64::MAX)];

@@ -13,7 +13,7 @@ use std::str::FromStr;
 use sha2::{Digest, Sha256};
 
 use crate::plan::Plan;
-use crate::schedule::{self, Room};
+use crate::schedule::{self, LocationRoom};
 use storebench_core::axis::{Axis, Role};
 use storebench_core::cell::Cell;
 use storebench_core::measure::probe::Probe;
@@ -64,7 +64,7 @@ impl fmt::Display for Shard {
 
 /// All cells at one position of a plan.
 #[derive(Debug, Clone, Default)]
-struct Meeting {
+struct ComparedCells {
     /// Combinations, including those that are left out.
     combinations: u64,
     /// The estimated time of one trial of each, in microseconds, except those that the plan itself leaves out.
@@ -78,7 +78,7 @@ struct Meeting {
 pub struct Split {
     of: u32,
     /// The positions, each as a cell with only its values.
-    meetings: BTreeMap<Cell, Meeting>,
+    meetings: BTreeMap<Cell, ComparedCells>,
     /// The index of each combination in the plan's order.
     order: HashMap<Cell, usize>,
     compared: Vec<Axis>,
@@ -88,10 +88,10 @@ pub struct Split {
 
 impl Split {
     /// Splits a plan over the places of these rooms: the longest position first, each into the part with the least so far.
-    pub fn new(plan: &Plan, stores: &[StoreDef], rooms: &[Room], of: u32) -> Result<Split, String> {
-        let everywhere: Vec<Room> = rooms
+    pub fn new(plan: &Plan, stores: &[StoreDef], rooms: &[LocationRoom], of: u32) -> Result<Split, String> {
+        let everywhere: Vec<LocationRoom> = rooms
             .iter()
-            .map(|room| Room { disk: room.disk.clone(), ..Room::unbounded(&room.name) })
+            .map(|room| LocationRoom { disk: room.disk.clone(), ..LocationRoom::unbounded(&room.name) })
             .collect();
         let combinations = schedule::judged(plan, stores, &everywhere, &|_| None)?;
         let lists = [(Role::Row, &plan.rows), (Role::Column, &plan.columns), (Role::Group, &plan.groups)];
@@ -119,7 +119,7 @@ impl Split {
 
     /// Assigns the positions to parts.
     fn deal(&mut self) {
-        let mut longest: Vec<(String, &mut Meeting)> =
+        let mut longest: Vec<(String, &mut ComparedCells)> =
             self.meetings.iter_mut().map(|(position, meeting)| (position.id(), meeting)).collect();
         longest.sort_by(|a, b| (Reverse(a.1.time_us), &a.0).cmp(&(Reverse(b.1.time_us), &b.0)));
         let mut loads = vec![0_u64; self.of as usize];
@@ -178,7 +178,7 @@ impl Split {
 
     /// The share of a part in the estimated time of all.
     pub fn share(&self, part: u32) -> f64 {
-        let of = |meeting: &Meeting| meeting.time_us as f64;
+        let of = |meeting: &ComparedCells| meeting.time_us as f64;
         // The sum of nothing would be -0.
         let all = self.meetings.values().map(of).fold(0.0, |all, one| all + one);
         self.of_part(part).map(of).fold(0.0, |all, one| all + one) / all.max(1.0)
@@ -186,11 +186,11 @@ impl Split {
 
     /// The number of positions with something to measure: in a part, and in all.
     pub fn positions(&self, part: u32) -> (usize, usize) {
-        let works = |meeting: &&Meeting| meeting.time_us > 0;
+        let works = |meeting: &&ComparedCells| meeting.time_us > 0;
         (self.of_part(part).filter(works).count(), self.meetings.values().filter(works).count())
     }
 
-    fn of_part(&self, part: u32) -> impl Iterator<Item = &Meeting> {
+    fn of_part(&self, part: u32) -> impl Iterator<Item = &ComparedCells> {
         self.meetings.values().filter(move |meeting| meeting.part == part)
     }
 }
@@ -218,8 +218,8 @@ mod tests {
         plan
     }
 
-    fn rooms() -> [Room; 1] {
-        [Room::unbounded("here")]
+    fn rooms() -> [LocationRoom; 1] {
+        [LocationRoom::unbounded("here")]
     }
 
     fn split(plan: &Plan, of: u32) -> Split {
@@ -255,7 +255,7 @@ mod tests {
         ) {
             let plan = study(plan::STUDIES[study_at].name);
             let split = split(&plan, of);
-            let small = [Room { free_bytes, ..Room::unbounded("here") }];
+            let small = [LocationRoom { free_bytes, ..LocationRoom::unbounded("here") }];
             let there = Split::new(&plan, &STORES, &small, of).unwrap();
             prop_assert_eq!(&there.digest, &split.digest);
             let (cells, left_out) = schedule::cells(&plan, &STORES, &small, &|_| None).unwrap();

@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use storebench_core::bounded;
 use storebench_core::shown::piece;
 use storebench_core::units::grouped;
-use storebench_host::like::{SAMPLED_BYTES, See};
+use storebench_host::like::{SAMPLED_BYTES, ValueVisitor};
 use tempfile::TempDir;
 
 /// Names of tables or columns that a message lists.
@@ -26,7 +26,7 @@ const MOST_STEPS: u64 = if cfg!(test) { 2_000_000 } else { 1_000_000_000 };
 /// # Errors
 /// The error of SQLite, or of `value`; or that there is no end. If there is no such table or column, the existing ones; an empty
 /// name asks for that list.
-pub fn read(file: &Path, table: &str, column: Option<&str>, value: &mut See<'_>) -> Result<(), String> {
+pub fn read(file: &Path, table: &str, column: Option<&str>, value: &mut ValueVisitor<'_>) -> Result<(), String> {
     let mut reader = open(file)?;
     let connection = &mut reader.connection;
     // A view may count for ever; a table has an end.

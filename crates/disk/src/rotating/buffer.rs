@@ -10,7 +10,7 @@ type Stretch = (u64, u64);
 
 /// The running read-ahead, as the heads follow the track.
 #[derive(Debug, Clone, Copy)]
-struct Ahead {
+struct ReadAhead {
     /// The first byte that the buffer still holds.
     start: u64,
     /// The byte under the heads at the moment `since`, and where it stops.
@@ -26,7 +26,7 @@ pub struct Buffer {
     most: usize,
     /// Earlier runs, the oldest first.
     kept: VecDeque<Stretch>,
-    ahead: Option<Ahead>,
+    ahead: Option<ReadAhead>,
 }
 
 impl Buffer {
@@ -68,7 +68,7 @@ impl Buffer {
             _ => start,
         };
         let start = start.max(end.saturating_sub(self.segment));
-        self.ahead = Some(Ahead { start, from: end, since: now, limit });
+        self.ahead = Some(ReadAhead { start, from: end, since: now, limit });
     }
 
     /// Drops what has been overwritten.
@@ -91,7 +91,7 @@ impl Buffer {
     }
 }
 
-impl Ahead {
+impl ReadAhead {
     fn reached(&self, surface: &Surface, now: Nanos) -> u64 {
         let most = self.limit.saturating_sub(self.from);
         self.from + surface.passed(surface.spot(self.from), now.saturating_sub(self.since), most)

@@ -14,7 +14,7 @@ use self::buffer::Buffer;
 use self::cache::Cache;
 use self::geometry::Surface;
 use self::spread::Spread;
-use crate::device::{Device, Id, Replies, Tally};
+use crate::device::{Device, Id, Replies, DeviceTally};
 use crate::request::{Kind, MICROSECOND, MILLISECOND, Nanos, Request, SECOND};
 
 /// Cached writes among which the next is chosen.
@@ -87,7 +87,7 @@ pub(crate) struct HardDisk {
     byte: u64,
     free: Nanos,
     link_free: Nanos,
-    tally: Tally,
+    tally: DeviceTally,
 }
 
 fn mib(mib: f64) -> u64 {
@@ -113,7 +113,7 @@ impl HardDisk {
             byte: 0,
             free: 0,
             link_free: 0,
-            tally: Tally::default(),
+            tally: DeviceTally::default(),
         }
     }
 
@@ -289,7 +289,7 @@ impl Device for HardDisk {
         self.replies.take(now)
     }
 
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> DeviceTally {
         self.tally
     }
 }

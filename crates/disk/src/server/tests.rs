@@ -19,7 +19,7 @@ fn fixed(us: f64) -> Disk {
 }
 
 fn mounted(disk: &Disk, bytes: u64, log: Option<Writer>) -> Option<(tempfile::TempDir, Server)> {
-    with(disk, bytes, |_| Extras { log, ..extras() })
+    with(disk, bytes, |_| DiskExtras { log, ..extras() })
 }
 
 fn with_estimates(
@@ -28,17 +28,17 @@ fn with_estimates(
     estimates: Estimates,
     log: Option<Writer>,
 ) -> Option<(tempfile::TempDir, Server)> {
-    with(disk, bytes, |_| Extras { estimates, log, ..extras() })
+    with(disk, bytes, |_| DiskExtras { estimates, log, ..extras() })
 }
 
-fn extras() -> Extras {
-    Extras { journal: JOURNAL.to_vec(), ..Extras::default() }
+fn extras() -> DiskExtras {
+    DiskExtras { journal: JOURNAL.to_vec(), ..DiskExtras::default() }
 }
 
 fn with(
     disk: &Disk,
     bytes: u64,
-    extras: impl FnOnce(&Image) -> Extras,
+    extras: impl FnOnce(&Image) -> DiskExtras,
 ) -> Option<(tempfile::TempDir, Server)> {
     let folder = tempfile::tempdir().unwrap();
     let device = disk.device(bytes, 1).unwrap();
@@ -222,7 +222,7 @@ fn a_flush_that_fails_is_told_and_logged_with_what_it_lost() {
     let log = tempfile::NamedTempFile::new().unwrap();
     let out = File::options().write(true).open(log.path()).unwrap();
     let fault = Fault::Fails { kind: Kind::Flush, after: 1, lasts: false, harms: true };
-    let made = with(&fixed(0.0), 1 << 20, |image| Extras {
+    let made = with(&fixed(0.0), 1 << 20, |image| DiskExtras {
         log: Some(Writer::begin(Box::new(out), true).unwrap()),
         fault: Some(Faulty::begin(fault, image).unwrap()),
         ..extras()

@@ -6,18 +6,18 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::message::Stop;
+use super::message::LoadStop;
 use super::reporter::Reporter;
 
 /// Spins on `threads` threads. Progress is their processor time.
-pub fn run(threads: u32, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> {
+pub fn run(threads: u32, reporter: &Arc<Reporter>) -> Result<Infallible, LoadStop> {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let description = format!("spun with {threads} threads, pinned to none of {processors} processors");
-    reporter.send_ready(description, "CPU seconds", 1e9).map_err(Stop::failed("telling the parent"))?;
+    reporter.send_ready(description, "CPU seconds", 1e9).map_err(LoadStop::failed("telling the parent"))?;
     for _ in 0..threads {
         let reporter = Arc::clone(reporter);
         let spin = move || spin(&reporter);
-        thread::Builder::new().name("spin".into()).spawn(spin).map_err(Stop::failed("starting a thread"))?;
+        thread::Builder::new().name("spin".into()).spawn(spin).map_err(LoadStop::failed("starting a thread"))?;
     }
     loop {
         thread::sleep(Duration::MAX);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::message::Stop;
+use super::message::LoadStop;
 use super::pace::Pace;
 use super::reporter::Reporter;
 use storebench_core::kernel::system;
@@ -39,10 +39,10 @@ pub fn file_bytes(free_bytes: u64) -> u64 {
 }
 
 /// Writes and reads `bytes_per_s` of each. Progress is the bytes of both.
-pub fn run(bytes_per_s: u64, folder: &Path, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> {
+pub fn run(bytes_per_s: u64, folder: &Path, reporter: &Arc<Reporter>) -> Result<Infallible, LoadStop> {
     let path = folder.join("disk");
     let file_bytes = prepare(&path, reporter)?;
-    let (file, mode) = open(&path).map_err(Stop::failed("opening the file"))?;
+    let (file, mode) = open(&path).map_err(LoadStop::failed("opening the file"))?;
     let block = block_bytes(bytes_per_s).min(file_bytes);
     let description = format!(
         "wrote and read {}/s each in blocks of {} in a file of {}, {}",
@@ -51,16 +51,16 @@ pub fn run(bytes_per_s: u64, folder: &Path, reporter: &Arc<Reporter>) -> Result<
         exact_bytes(file_bytes),
         mode.name(),
     );
-    reporter.send_ready(description, "bytes", 1.0).map_err(Stop::failed("telling the parent"))?;
+    reporter.send_ready(description, "bytes", 1.0).map_err(LoadStop::failed("telling the parent"))?;
     let access = Access { mode, block: block as usize, blocks: file_bytes / block, bytes_per_s };
     let (for_writer, writer_reporter) = (file.try_clone(), Arc::clone(reporter));
-    let for_writer = for_writer.map_err(Stop::failed("opening the file"))?;
+    let for_writer = for_writer.map_err(LoadStop::failed("opening the file"))?;
     let writer = thread::Builder::new()
         .name("write".into())
         .spawn(move || access.write(&for_writer, &writer_reporter, || true))
-        .map_err(Stop::failed("starting a thread"))?;
-    access.read(&file, reporter, || !writer.is_finished()).map_err(Stop::failed("reading"))?;
-    Err(Stop::Failed(match writer.join() {
+        .map_err(LoadStop::failed("starting a thread"))?;
+    access.read(&file, reporter, || !writer.is_finished()).map_err(LoadStop::failed("reading"))?;
+    Err(LoadStop::Failed(match writer.join() {
         Ok(Err(error)) => format!("writing: {error}"),
         Ok(Ok(())) | Err(_) => "the thread that writes has ended".into(),
     }))
@@ -72,15 +72,15 @@ fn block_bytes(bytes_per_s: u64) -> u64 {
 }
 
 /// Fills the file with random bytes, unless an earlier load has; returns its size.
-fn prepare(path: &Path, reporter: &Reporter) -> Result<u64, Stop> {
+fn prepare(path: &Path, reporter: &Reporter) -> Result<u64, LoadStop> {
     if let Ok(file) = fs::metadata(path) {
         return Ok(file.len());
     }
     let folder = path.parent().unwrap_or(path);
-    let room = rustix::fs::statvfs(folder).map_err(Stop::failed("asking for free space"))?;
+    let room = rustix::fs::statvfs(folder).map_err(LoadStop::failed("asking for free space"))?;
     let bytes = file_bytes(room.f_bavail * room.f_frsize);
     if bytes < LEAST_FILE_BYTES {
-        return Err(Stop::Unsupported(format!(
+        return Err(LoadStop::Unsupported(format!(
             "the disk is too full for a load on it: it needs {} free in {}",
             exact_bytes(LEAST_FILE_BYTES * 8),
             folder.display()
@@ -89,7 +89,7 @@ fn prepare(path: &Path, reporter: &Reporter) -> Result<u64, Stop> {
     let unfinished = path.with_extension("unfinished");
     fill(&unfinished, bytes, reporter)
         .and_then(|()| fs::rename(&unfinished, path))
-        .map_err(Stop::failed("writing the file"))?;
+        .map_err(LoadStop::failed("writing the file"))?;
     Ok(bytes)
 }
 

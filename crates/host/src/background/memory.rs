@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::available;
-use super::message::Stop;
+use super::message::LoadStop;
 use super::pace::Pace;
 use super::reporter::Reporter;
 use storebench_core::units::rough_bytes;
@@ -28,10 +28,10 @@ const LEAST_LEFT_BYTES: u64 = 64 << 20;
 const STEP_BYTES: usize = 16 << 20;
 
 /// Takes `percent` of available memory and touches it without end. Progress is the number of pages touched.
-pub fn run(percent: u32, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> {
+pub fn run(percent: u32, reporter: &Arc<Reporter>) -> Result<Infallible, LoadStop> {
     fs::write("/proc/self/oom_score_adj", "1000")
-        .map_err(Stop::failed("asking to be the first to go when memory runs out"))?;
-    let available = available::bytes().ok_or_else(|| Stop::Unsupported(available::UNKNOWN.into()))?;
+        .map_err(LoadStop::failed("asking to be the first to go when memory runs out"))?;
+    let available = available::bytes().ok_or_else(|| LoadStop::Unsupported(available::UNKNOWN.into()))?;
     let share = available / 100 * u64::from(percent);
     let watch = Watch { least: LEAST_LEFT_BYTES.min((available - share) / 4), looked: Instant::now() };
     let mut held = take(share as usize, &watch, reporter)?;
@@ -39,16 +39,16 @@ pub fn run(percent: u32, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> {
         "held {}, {percent} % of the memory available, and touched each page every {ROUND_S} s",
         rough_bytes(share as f64)
     );
-    reporter.send_ready(description, "pages", 1.0).map_err(Stop::failed("telling the parent"))?;
+    reporter.send_ready(description, "pages", 1.0).map_err(LoadStop::failed("telling the parent"))?;
     touch(&mut held, watch, reporter)
 }
 
 /// Takes memory and fills it with bytes that can't be compressed, no two pages alike.
-fn take(bytes: usize, watch: &Watch, reporter: &Reporter) -> Result<Vec<u8>, Stop> {
+fn take(bytes: usize, watch: &Watch, reporter: &Reporter) -> Result<Vec<u8>, LoadStop> {
     let mut page = vec![0; rustix::param::page_size()];
     Xoshiro256PlusPlus::seed_from_u64(1).fill_bytes(&mut page);
     let mut held = Vec::new();
-    held.try_reserve_exact(bytes).map_err(Stop::failed("taking memory"))?;
+    held.try_reserve_exact(bytes).map_err(LoadStop::failed("taking memory"))?;
     for number in 0..bytes / page.len() {
         page[..8].copy_from_slice(&number.to_le_bytes());
         held.extend_from_slice(&page);
@@ -60,7 +60,7 @@ fn take(bytes: usize, watch: &Watch, reporter: &Reporter) -> Result<Vec<u8>, Sto
     Ok(held)
 }
 
-fn touch(held: &mut [u8], mut watch: Watch, reporter: &Reporter) -> Result<Infallible, Stop> {
+fn touch(held: &mut [u8], mut watch: Watch, reporter: &Reporter) -> Result<Infallible, LoadStop> {
     let page = rustix::param::page_size();
     let pages_per_s = (held.len() / page) as f64 / ROUND_S;
     // A hundredth of a second's work at a time.
@@ -85,7 +85,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn look(&mut self) -> Result<(), Stop> {
+    fn look(&mut self) -> Result<(), LoadStop> {
         if self.looked.elapsed() < WATCH_PERIOD {
             return Ok(());
         }
@@ -93,9 +93,9 @@ impl Watch {
         self.check()
     }
 
-    fn check(&self) -> Result<(), Stop> {
+    fn check(&self) -> Result<(), LoadStop> {
         match available::bytes() {
-            Some(left) if left < self.least => Err(Stop::Failed(format!(
+            Some(left) if left < self.least => Err(LoadStop::Failed(format!(
                 "memory ran short ({} left), so that it was let go",
                 rough_bytes(left as f64)
             ))),
@@ -125,9 +125,9 @@ mod tests {
     fn it_lets_go_when_memory_runs_short() {
         let reporter = Reporter::new(Box::new(std::io::sink()));
         let stop = take(STEP_BYTES + (1 << 20), &watch(u64::MAX), &reporter).unwrap_err();
-        assert!(matches!(&stop, Stop::Failed(why) if why.contains("memory ran short")), "{stop:?}");
+        assert!(matches!(&stop, LoadStop::Failed(why) if why.contains("memory ran short")), "{stop:?}");
         let mut held = vec![0; 1 << 20];
         let stop = touch(&mut held, watch(u64::MAX), &reporter).unwrap_err();
-        assert!(matches!(&stop, Stop::Failed(why) if why.contains("memory ran short")), "{stop:?}");
+        assert!(matches!(&stop, LoadStop::Failed(why) if why.contains("memory ran short")), "{stop:?}");
     }
 }

@@ -37,17 +37,17 @@ pub enum Message {
 
 /// Why a load ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stop {
+pub enum LoadStop {
     /// This machine lacks something that the load needs.
     Unsupported(String),
     /// Something went wrong.
     Failed(String),
 }
 
-impl Stop {
+impl LoadStop {
     /// The error of an action that is named by `doing`; for `map_err`.
-    pub(super) fn failed<E: std::fmt::Display>(doing: &str) -> impl FnOnce(E) -> Stop {
-        move |error| Stop::Failed(format!("{doing}: {error}"))
+    pub(super) fn failed<E: std::fmt::Display>(doing: &str) -> impl FnOnce(E) -> LoadStop {
+        move |error| LoadStop::Failed(format!("{doing}: {error}"))
     }
 }
 

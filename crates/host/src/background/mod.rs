@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use disk::file_bytes as disk_file_bytes;
-pub use message::{Message, Stop, now_ns};
+pub use message::{Message, LoadStop, now_ns};
 pub use reporter::Reporter;
 use storebench_core::cell::Background;
 use storebench_core::lifeline;
@@ -38,17 +38,17 @@ pub fn main(load: Background, folder: &Path, parent: u32) -> Result<(), String> 
         Ok(never) => match never {},
     };
     let (message, ended) = match stopped {
-        Stop::Unsupported(why) => (Message::Unsupported { why }, Ok(())),
-        Stop::Failed(why) => (Message::Failed { why: why.clone() }, Err(why)),
+        LoadStop::Unsupported(why) => (Message::Unsupported { why }, Ok(())),
+        LoadStop::Failed(why) => (Message::Failed { why: why.clone() }, Err(why)),
     };
     // A parent that no longer listens has killed this load, or will.
     let _ = reporter.send(&message);
     ended
 }
 
-fn run(load: Background, folder: &Path, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> {
+fn run(load: Background, folder: &Path, reporter: &Arc<Reporter>) -> Result<Infallible, LoadStop> {
     match load {
-        Background::None => Err(Stop::Failed("none is no load".into())),
+        Background::None => Err(LoadStop::Failed("none is no load".into())),
         Background::Cpu(threads) => cpu::run(threads, reporter),
         Background::Disk(bytes_per_s) => disk::run(bytes_per_s, folder, reporter),
         Background::Memory(percent) => memory::run(percent, reporter),

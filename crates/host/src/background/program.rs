@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::message::Stop;
+use super::message::LoadStop;
 use storebench_core::lifeline;
 
 /// Whether a program is found in PATH.
@@ -24,8 +24,8 @@ fn is_program(path: &Path) -> bool {
 ///
 /// # Errors
 /// When the program can't be run, or fails.
-pub fn run(name: &str, arguments: &[impl AsRef<OsStr>], mut line: impl FnMut(&str)) -> Result<(), Stop> {
-    let failed = |error: std::io::Error| Stop::Failed(format!("running {name}: {error}"));
+pub fn run(name: &str, arguments: &[impl AsRef<OsStr>], mut line: impl FnMut(&str)) -> Result<(), LoadStop> {
+    let failed = |error: std::io::Error| LoadStop::Failed(format!("running {name}: {error}"));
     let mut command = Command::new(name);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
     let mut child = lifeline::tie(&mut command).spawn().map_err(failed)?;
@@ -34,7 +34,7 @@ pub fn run(name: &str, arguments: &[impl AsRef<OsStr>], mut line: impl FnMut(&st
         line(&text.map_err(failed)?);
     }
     let status = child.wait().map_err(failed)?;
-    if status.success() { Ok(()) } else { Err(Stop::Failed(format!("{name} ended: {status}"))) }
+    if status.success() { Ok(()) } else { Err(LoadStop::Failed(format!("{name} ended: {status}"))) }
 }
 
 #[cfg(test)]
@@ -48,7 +48,7 @@ mod tests {
         run("sh", &["-c", "echo one; echo two"], |line| lines.push(line.to_owned())).unwrap();
         assert_eq!(lines, ["one", "two"]);
         let failed = run("sh", &["-c", "exit 3"], |_| {}).unwrap_err();
-        assert!(matches!(&failed, Stop::Failed(why) if why.contains('3')), "{failed:?}");
+        assert!(matches!(&failed, LoadStop::Failed(why) if why.contains('3')), "{failed:?}");
         assert!(run("no-such-program-here", &["x"], |_| {}).is_err());
     }
 }

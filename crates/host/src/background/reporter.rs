@@ -15,10 +15,10 @@ const PERIOD: Duration = Duration::from_millis(50);
 pub struct Reporter {
     done: AtomicU64,
     requests: AtomicU32,
-    out: Mutex<Out>,
+    out: Mutex<MessageOutput>,
 }
 
-struct Out {
+struct MessageOutput {
     pipe: Box<dyn Write + Send>,
     counts_per_unit: f64,
 }
@@ -26,7 +26,7 @@ struct Out {
 impl Reporter {
     /// A reporter that writes lines to `pipe`.
     pub fn new(pipe: Box<dyn Write + Send>) -> Reporter {
-        let out = Mutex::new(Out { pipe, counts_per_unit: 1.0 });
+        let out = Mutex::new(MessageOutput { pipe, counts_per_unit: 1.0 });
         Reporter { done: AtomicU64::new(0), requests: AtomicU32::new(0), out }
     }
 
@@ -78,7 +78,7 @@ impl Reporter {
     }
 }
 
-impl Out {
+impl MessageOutput {
     fn progress(&mut self, of: &Reporter) -> io::Result<()> {
         let done = of.done.load(Ordering::Relaxed) as f64 / self.counts_per_unit;
         let waiting = of.requests.load(Ordering::Relaxed) > 0;

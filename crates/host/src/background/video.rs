@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::message::Stop;
+use super::message::LoadStop;
 use super::program::{is_installed, run as run_program};
 use super::reporter::Reporter;
 use storebench_core::words::words;
@@ -42,15 +42,15 @@ pub fn players() -> Vec<Player> {
 }
 
 /// Plays a video. Its progress is the number of frames decoded.
-pub fn run(folder: &Path, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> {
-    let player = players().first().copied().ok_or_else(|| Stop::Unsupported(NO_PLAYER.into()))?;
+pub fn run(folder: &Path, reporter: &Arc<Reporter>) -> Result<Infallible, LoadStop> {
+    let player = players().first().copied().ok_or_else(|| LoadStop::Unsupported(NO_PLAYER.into()))?;
     let video = prepare(player, folder, reporter)?;
     let description = format!(
         "decoded a video of {WIDTH}x{HEIGHT} at {RATE} frames/s in {} by {} in real time",
         video.codec.name,
         player.name()
     );
-    reporter.send_ready(description, "frames", 1.0).map_err(Stop::failed("telling the parent"))?;
+    reporter.send_ready(description, "frames", 1.0).map_err(LoadStop::failed("telling the parent"))?;
     loop {
         let mut frames = 0;
         run_program(player.program(), &player.play(&video.path), |line| {
@@ -60,7 +60,7 @@ pub fn run(folder: &Path, reporter: &Arc<Reporter>) -> Result<Infallible, Stop> 
             }
         })?;
         if frames == 0 {
-            return Err(Stop::Failed(format!("{} decoded nothing", player.name())));
+            return Err(LoadStop::Failed(format!("{} decoded nothing", player.name())));
         }
     }
 }
@@ -106,13 +106,13 @@ struct Video {
 }
 
 /// Makes the video, unless an earlier load has.
-fn prepare(player: Player, folder: &Path, reporter: &Reporter) -> Result<Video, Stop> {
+fn prepare(player: Player, folder: &Path, reporter: &Reporter) -> Result<Video, LoadStop> {
     let codec = player.codec()?;
     let path = folder.join(format!("video-{}", player.program()));
     if !path.exists() {
         let unfinished = path.with_extension("unfinished");
         run_program(player.program(), &player.make(codec, &unfinished), |_| reporter.add(1))?;
-        fs::rename(&unfinished, &path).map_err(Stop::failed("keeping the video"))?;
+        fs::rename(&unfinished, &path).map_err(LoadStop::failed("keeping the video"))?;
     }
     Ok(Video { path, codec })
 }
@@ -126,7 +126,7 @@ impl Player {
     }
 
     /// The first codec whose parts are all installed.
-    fn codec(self) -> Result<Codec, Stop> {
+    fn codec(self) -> Result<Codec, LoadStop> {
         match self {
             Player::Ffmpeg => {
                 let mut encoders = Vec::new();
@@ -136,13 +136,13 @@ impl Player {
                 let has = |name: &&str| encoders.iter().any(|encoder| encoder == name);
                 let found = FFMPEG.iter().find(|codec| codec.needs.iter().all(has));
                 let why = "this ffmpeg has no encoder for H.264 or MPEG-4: apt-get install ffmpeg";
-                found.copied().ok_or_else(|| Stop::Unsupported(why.into()))
+                found.copied().ok_or_else(|| LoadStop::Unsupported(why.into()))
             }
             Player::Gstreamer => {
                 let has = |name: &&str| run_program("gst-inspect-1.0", &["--exists", name], |_| {}).is_ok();
                 let found = GSTREAMER.iter().find(|codec| codec.needs.iter().all(has));
                 let why = "this GStreamer can't compress and decode a video: apt-get install gstreamer1.0-plugins-base";
-                found.copied().ok_or_else(|| Stop::Unsupported(why.into()))
+                found.copied().ok_or_else(|| LoadStop::Unsupported(why.into()))
             }
         }
     }

@@ -26,12 +26,12 @@ pub(super) struct Lines {
     /// Whether the last result lacks the end of its line.
     pub(super) unended: bool,
     /// The bytes after the last result.
-    pub(super) tail: Tail,
+    pub(super) tail: FileTail,
 }
 
 /// The kind of bytes after the last result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tail {
+pub(super) enum FileTail {
     /// Nothing.
     Nothing,
     /// An incomplete line, or zeros: a crash leaves these, and no result is lost.
@@ -97,13 +97,13 @@ pub(super) fn read(bytes: &[u8], needed: &[Axis]) -> Result<Lines, (usize, serde
     }
     let whole = good.checked_sub(1).map_or(0, |last| lines[last].end());
     let tail = match after.next() {
-        None => Tail::Nothing,
-        Some(_) if cut_off => Tail::CutOff,
-        Some(_) => Tail::Damaged,
+        None => FileTail::Nothing,
+        Some(_) if cut_off => FileTail::CutOff,
+        Some(_) => FileTail::Damaged,
     };
     let mut notes = Vec::new();
     let trials = once(trials, &mut notes);
-    if tail != Tail::Nothing {
+    if tail != FileTail::Nothing {
         let count = bytes.len() - whole;
         notes.push(format!(
             "ends in {count} bytes that are no result: a trial was cut off, and does not count"
@@ -184,7 +184,7 @@ mod tests {
         text.pop();
         let lines = read(&text, &[]).unwrap();
         assert_eq!((blocks_of(&lines), lines.whole, lines.unended), (vec![0, 1], text.len(), true));
-        assert_eq!((lines.tail, lines.notes.len()), (Tail::Nothing, 0));
+        assert_eq!((lines.tail, lines.notes.len()), (FileTail::Nothing, 0));
     }
 
     #[test]
@@ -192,14 +192,14 @@ mod tests {
         let good = text(2);
         let half = &good[..good.len() / 3];
         let with_newline = [half, b"\xff\xfe\n\x00\n{"].concat();
-        let cases: [(&[u8], Tail); 7] = [
-            (b"", Tail::Nothing),
-            (b"\n \n\r\n", Tail::Nothing),
-            (half, Tail::CutOff),
-            (&[0; 4096], Tail::CutOff),
-            (b"\xff\xfe\xfd", Tail::Damaged),
-            (&with_newline, Tail::Damaged),
-            (b"hello", Tail::Damaged),
+        let cases: [(&[u8], FileTail); 7] = [
+            (b"", FileTail::Nothing),
+            (b"\n \n\r\n", FileTail::Nothing),
+            (half, FileTail::CutOff),
+            (&[0; 4096], FileTail::CutOff),
+            (b"\xff\xfe\xfd", FileTail::Damaged),
+            (&with_newline, FileTail::Damaged),
+            (b"hello", FileTail::Damaged),
         ];
         for (tail, kind) in cases {
             let lines = read(&[&good, tail].concat(), &[]).unwrap();
@@ -210,7 +210,7 @@ mod tests {
             );
             assert_eq!(
                 (lines.notes.len(), lines.unended),
-                (usize::from(kind != Tail::Nothing), false),
+                (usize::from(kind != FileTail::Nothing), false),
                 "{tail:?}"
             );
         }

@@ -22,14 +22,14 @@ const BLOCK_BYTES: u64 = 512;
 /// Reserves room in a run's folder if the disk and the file system can; otherwise results are
 /// saved without. Dropping it frees the room.
 #[derive(Debug)]
-pub struct Room {
+pub struct SpaceReserve {
     path: PathBuf,
 }
 
-impl Room {
+impl SpaceReserve {
     /// Reserves the room.
-    pub fn keep(folder: &Path) -> Room {
-        let room = Room { path: folder.join(NAME) };
+    pub fn keep(folder: &Path) -> SpaceReserve {
+        let room = SpaceReserve { path: folder.join(NAME) };
         room.take_again();
         room
     }
@@ -48,7 +48,7 @@ impl Room {
     }
 }
 
-impl Drop for Room {
+impl Drop for SpaceReserve {
     fn drop(&mut self) {
         self.remove();
     }
@@ -105,7 +105,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(NAME);
         let taken = || fs::metadata(&path).unwrap().blocks() * BLOCK_BYTES;
-        let room = Room::keep(folder.path());
+        let room = SpaceReserve::keep(folder.path());
         assert!(taken() >= BYTES);
         let mut tries = 0;
         let full = with_room(folder.path(), || {
@@ -136,7 +136,7 @@ mod tests {
         std::os::unix::fs::symlink(&theirs, folder.path().join(NAME)).unwrap();
         let full = || Err::<(), _>(Error::new(Exit::DiskFull, "full"));
         assert!(with_room(folder.path(), full).is_err());
-        drop(Room::keep(folder.path()));
+        drop(SpaceReserve::keep(folder.path()));
         assert_eq!(fs::read_to_string(&theirs).unwrap(), "text");
     }
 }

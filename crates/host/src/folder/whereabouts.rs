@@ -11,7 +11,7 @@ use storebench_core::error::{Error, Exit, Result};
 
 /// Where a folder and its results file are, by name and by identity.
 #[derive(Debug)]
-pub(super) struct Whereabouts {
+pub(super) struct FolderIdentity {
     path: PathBuf,
     results: PathBuf,
     folder: File,
@@ -31,11 +31,11 @@ fn named(path: &Path) -> Option<Identity> {
     fs::metadata(path).ok().map(|file| identity(&file))
 }
 
-impl Whereabouts {
+impl FolderIdentity {
     /// Notes where a folder is, with its file `results`, which is open.
-    pub(super) fn of(path: &Path, name: &str, results: &File) -> io::Result<Whereabouts> {
+    pub(super) fn of(path: &Path, name: &str, results: &File) -> io::Result<FolderIdentity> {
         let folder = File::open(path)?;
-        Ok(Whereabouts {
+        Ok(FolderIdentity {
             path: path.to_path_buf(),
             results: path.join(name),
             folder_is: identity(&folder.metadata()?),
@@ -85,7 +85,7 @@ mod tests {
         let (path, elsewhere) = (runs.path().join("run"), runs.path().join("elsewhere"));
         fs::create_dir(&path).unwrap();
         let results = File::create(path.join("results.jsonl")).unwrap();
-        let whereabouts = Whereabouts::of(&path, "results.jsonl", &results).unwrap();
+        let whereabouts = FolderIdentity::of(&path, "results.jsonl", &results).unwrap();
         let message = || whereabouts.check().unwrap_err().message;
         assert!(whereabouts.check().is_ok());
         fs::rename(&path, &elsewhere).unwrap();

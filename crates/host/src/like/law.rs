@@ -14,7 +14,7 @@ const HEAVY: f64 = 0.1;
 
 /// Counts sizes in bounded memory.
 #[derive(Debug, Default)]
-pub struct Counted {
+pub struct SizeCounter {
     /// By the smallest size of a step: the number of values, and the sum of their sizes.
     by_size: BTreeMap<u64, (u64, u128)>,
     pub count: u64,
@@ -31,7 +31,7 @@ struct Group {
     bytes: u128,
 }
 
-impl Counted {
+impl SizeCounter {
     pub fn add(&mut self, size: u64) {
         let counted = self.by_size.entry(size - size % step(size)).or_default();
         counted.0 += 1;
@@ -163,8 +163,8 @@ mod tests {
 
     use super::*;
 
-    fn counted(sizes: impl IntoIterator<Item = u64>) -> Counted {
-        let mut counted = Counted::default();
+    fn counted(sizes: impl IntoIterator<Item = u64>) -> SizeCounter {
+        let mut counted = SizeCounter::default();
         sizes.into_iter().for_each(|size| counted.add(size));
         counted
     }

@@ -7,13 +7,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::directory::{self, PREFIX};
-use crate::stage::ledger::{self, Told};
+use crate::stage::ledger::{self, LedgerState};
 use storebench_core::error::{Error, Result};
 use storebench_core::guard::Folder;
 
 /// The work folders that were found in a directory.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct AbandonedFolders {
     /// Deleted folders, and what else was released with them.
     pub deleted: Vec<PathBuf>,
     /// Folders that were left alone though their run may have ended, each with the reason.
@@ -24,10 +24,10 @@ pub struct Found {
 
 /// Deletes the work folders in `directory` whose run has ended, if they belong to this user: root deletes only its own. What
 /// their ledgers list is released first.
-pub fn clean(directory: &Path) -> Result<Found> {
+pub fn clean(directory: &Path) -> Result<AbandonedFolders> {
     let reading = || Error::io("reading", directory);
     let place = Folder::open(directory).map_err(reading())?;
-    let mut found = Found::default();
+    let mut found = AbandonedFolders::default();
     for entry in fs::read_dir(directory).map_err(reading())? {
         let entry = entry.map_err(reading())?;
         let (name, path) = (entry.file_name(), entry.path());
@@ -93,29 +93,29 @@ fn clean_one(place: &Folder, name: &OsStr) -> io::Result<Outcome> {
             Err(error) => Err(error),
         },
         Err(error) => Err(error),
-        Ok(Told::Ended(left)) => {
+        Ok(LedgerState::Ended(left)) => {
             let with_it = left.give_back(&folder)?;
             directory::empty(&folder)?;
             drop(left);
             directory::remove_empty(place, name, &folder)?;
             Ok(Outcome::Deleted(with_it))
         }
-        Ok(Told::Unfinished(held)) if folder.holds_only(OsStr::new(ledger::NAME))? => {
+        Ok(LedgerState::Unfinished(held)) if folder.holds_only(OsStr::new(ledger::NAME))? => {
             directory::empty(&folder)?;
             drop(held);
             directory::remove_empty(place, name, &folder)?;
             Ok(Outcome::Deleted(Vec::new()))
         }
-        Ok(Told::Unreadable(line)) => Ok(Outcome::Kept(format!(
+        Ok(LedgerState::Unreadable(line)) => Ok(Outcome::Kept(format!(
             "line {line} of its {} notes what this version of storebench can't give back: clean with the version that \
              made it, or delete it yourself",
             ledger::NAME
         ))),
-        Ok(Told::Unknown) => Ok(Outcome::Kept(
+        Ok(LedgerState::Unknown) => Ok(Outcome::Kept(
             "its file system has no locks, so storebench can't know whether its run has ended: delete it when it has"
                 .into(),
         )),
-        Ok(Told::AtWork | Told::NoMarker | Told::Unfinished(_)) => Ok(Outcome::NotOurs),
+        Ok(LedgerState::AtWork | LedgerState::NoMarker | LedgerState::Unfinished(_)) => Ok(Outcome::NotOurs),
     }
 }
 

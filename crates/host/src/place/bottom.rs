@@ -28,7 +28,7 @@ trait Kernel {
 pub fn follow(directory: &Path) -> StorageBacking {
     match test_hooks::memory_keeps() {
         true => StorageBacking::Disk,
-        false => follow_path(&Here, directory, MOST_LAYERS),
+        false => follow_path(&RunningKernel, directory, MOST_LAYERS),
     }
 }
 
@@ -87,9 +87,9 @@ fn follow_device(kernel: &impl Kernel, device: &str, layers: u32) -> StorageBack
 }
 
 /// The kernel that this runs on.
-struct Here;
+struct RunningKernel;
 
-impl Kernel for Here {
+impl Kernel for RunningKernel {
     fn mount(&self, path: &Path) -> Option<(PathBuf, Mount)> {
         let path = fs::canonicalize(path).ok()?;
         let mount = mounts::holding(&path).ok()??;
@@ -233,9 +233,9 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn the_memory_of_this_machine_is_memory() {
-        if let Some((_, mount)) = Here.mount(Path::new("/dev/shm")).filter(|(_, mount)| mount.kind == "tmpfs")
+        if let Some((_, mount)) = RunningKernel.mount(Path::new("/dev/shm")).filter(|(_, mount)| mount.kind == "tmpfs")
         {
-            let bottom = follow_path(&Here, &mount.at, MOST_LAYERS);
+            let bottom = follow_path(&RunningKernel, &mount.at, MOST_LAYERS);
             assert_eq!(bottom, StorageBacking::Memory { what: format!("tmpfs at {}", mount.at.display()) });
         }
     }
@@ -245,7 +245,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn a_place_whose_disk_is_known_is_seen() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let bottom = follow_path(&Here, here, MOST_LAYERS);
+        let bottom = follow_path(&RunningKernel, here, MOST_LAYERS);
         let disk = environment::place("here", here).unwrap().device;
         assert!(disk.is_none() || !matches!(bottom, StorageBacking::Unseen { .. }), "{disk:?}: {bottom:?}");
     }

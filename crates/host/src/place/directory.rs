@@ -139,7 +139,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::place::abandoned::{Found, clean};
+    use crate::place::abandoned::{AbandonedFolders, clean};
 
     #[test]
     fn a_work_folder_goes_when_dropped() {
@@ -152,7 +152,7 @@ mod tests {
         assert!(fs::read_dir(stage.folder("t1").unwrap()).unwrap().next().is_none());
         drop(stage);
         assert!(!trial.exists());
-        assert_eq!(clean(place.path()).unwrap(), Found::default(), "its process is alive");
+        assert_eq!(clean(place.path()).unwrap(), AbandonedFolders::default(), "its process is alive");
         drop((work, second));
         assert!(fs::read_dir(place.path()).unwrap().next().is_none());
     }

@@ -40,7 +40,7 @@ pub struct Template {
 
 /// The findings about a file system from mounting it once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tried {
+pub struct MountFindings {
     /// The driver, in words.
     pub driver: String,
     /// Whether that is a program.
@@ -51,11 +51,11 @@ pub struct Tried {
     pub has_device: bool,
 }
 
-impl Tried {
-    fn of(driver: Driver, mounted: Mounted) -> Tried {
+impl MountFindings {
+    fn of(driver: Driver, mounted: Mounted) -> MountFindings {
         let indirect = mounted.direct == Some(false);
         let remark = if indirect { ", without direct I/O to its image" } else { "" };
-        Tried {
+        MountFindings {
             driver: format!("{}{remark}", driver.name()),
             by_fuse: matches!(driver, Driver::Fuse { .. }),
             options: mounted.options,
@@ -283,15 +283,15 @@ pub fn try_out(
     within: &Path,
     file_system: &FileSystem,
     disk: Option<&SimulatedDisk>,
-) -> std::result::Result<Tried, String> {
+) -> std::result::Result<MountFindings, String> {
     let driver = Driver::find(file_system)?;
-    let tried = || -> Result<Tried> {
+    let tried = || -> Result<MountFindings> {
         let mut work = WorkFolder::create(within)?;
         let template = Template::make(&mut work, file_system, disk, 0)?;
         let mut stage = work.stage();
         let (_, mounted) = template.mount(&mut stage, "try", 0)?;
         stage.give_back()?;
-        Ok(Tried::of(driver, mounted))
+        Ok(MountFindings::of(driver, mounted))
     };
     // A program may mount for root alone.
     tried().map_err(|Error { message, .. }| match rustix::process::geteuid().is_root() {
@@ -354,7 +354,7 @@ mod tests {
             assert!(!store.exists());
         }
         drop(work);
-        assert_eq!(abandoned::clean(place.path()).unwrap(), abandoned::Found::default());
+        assert_eq!(abandoned::clean(place.path()).unwrap(), abandoned::AbandonedFolders::default());
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
     }
 }

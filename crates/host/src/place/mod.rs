@@ -21,7 +21,7 @@ const PROBED_BYTES: u64 = 128 << 20;
 
 /// A place for stores' files.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Place {
+pub enum Location {
     /// In a directory of the user's.
     Directory(PathBuf),
     /// On a separate file system, in an image.
@@ -35,19 +35,19 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl Location {
     /// The directory of the user's in which storebench has its work folder.
     pub fn directory(&self) -> &Path {
         match self {
-            Place::Directory(path) | Place::Image { within: path, .. } => path,
+            Location::Directory(path) | Location::Image { within: path, .. } => path,
         }
     }
 
     /// The simulated disk under it, if any.
     pub fn disk(&self) -> Option<&SimulatedDisk> {
         match self {
-            Place::Directory(_) => None,
-            Place::Image { disk, .. } => disk.as_ref(),
+            Location::Directory(_) => None,
+            Location::Image { disk, .. } => disk.as_ref(),
         }
     }
 
@@ -66,8 +66,8 @@ impl Place {
     pub fn probe(&self) -> Result<Probe> {
         let mut work = WorkFolder::create(self.directory())?;
         match self {
-            Place::Directory(_) => work.probe(),
-            Place::Image { file_system, disk, .. } => {
+            Location::Directory(_) => work.probe(),
+            Location::Image { file_system, disk, .. } => {
                 Template::make(&mut work, file_system, disk.as_ref(), PROBED_BYTES)?.probe(&mut work)
             }
         }

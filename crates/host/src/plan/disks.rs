@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use storebench_disk::disks::{self, Disk, RECORDER};
 
 use super::Plan;
-use super::named::Named;
+use super::named::NamedItems;
 use storebench_core::axis::table::HERE;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::Cell;
@@ -72,7 +72,7 @@ impl Plan {
     /// Checks the disks: each name must be allowed, each disk must have a model.
     pub(super) fn check_disks(&self) -> Result<(), String> {
         let not_here = "can't be simulated: it is the disk under the place";
-        let disks = Named { axis: Axis::DISK, own: &self.disks, shipped: &disks::NAMES, not_here };
+        let disks = NamedItems { axis: Axis::DISK, own: &self.disks, shipped: &disks::NAMES, not_here };
         disks.check(&self.axes, Disk::check)?;
         for (index, name) in self.disk_estimate.iter().enumerate() {
             if self.disk_estimate[..index].contains(name) {

@@ -1,7 +1,7 @@
 //! The machine profiles of a plan: defined in it, or shipped with storebench.
 
 use super::Plan;
-use super::named::Named;
+use super::named::NamedItems;
 use crate::machine::{self, Core, Machine};
 use storebench_core::axis::Axis;
 use storebench_core::axis::file_system::FileSystem;
@@ -85,7 +85,7 @@ impl Plan {
     /// Checks the machines: each name must be allowed, each limit must make sense.
     pub(super) fn check_machines(&self) -> Result<(), String> {
         let not_here = "can't be limited: it is this machine";
-        let machines = Named { axis: Axis::MACHINE, own: &self.machines, shipped: &machine::NAMES, not_here };
+        let machines = NamedItems { axis: Axis::MACHINE, own: &self.machines, shipped: &machine::NAMES, not_here };
         machines.check(&self.axes, |machine| {
             machine.check()?;
             machine.disk.as_ref().map_or(Ok(()), |name| self.must_know_disk(name))

@@ -8,7 +8,7 @@ use storebench_core::axis::table::HERE;
 use storebench_core::error::unknown;
 
 /// A plan's own definitions of one kind, and the shipped ones.
-pub(super) struct Named<'a, T> {
+pub(super) struct NamedItems<'a, T> {
     /// The axis that refers to them.
     pub axis: Axis,
     /// The plan's own, by name.
@@ -19,7 +19,7 @@ pub(super) struct Named<'a, T> {
     pub not_here: &'a str,
 }
 
-impl<T> Named<'_, T> {
+impl<T> NamedItems<'_, T> {
     /// Checks the plan's own, each by its name and by `check`, and that all on the axis are known.
     pub fn check(&self, axes: &Axes, check: impl Fn(&T) -> Result<(), String>) -> Result<(), String> {
         let many = self.axis.def().many;

@@ -109,7 +109,7 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::plan::{Changes, find};
-    use crate::schedule::{self, Room};
+    use crate::schedule::{self, LocationRoom};
     use storebench_core::cell::Cell;
     use storebench_core::stores::{FLAT_FOLDER, NULL};
 
@@ -127,7 +127,7 @@ mod tests {
         let mut plan = plan.clone();
         plan.axes.cut(Axis::GUARANTEE, 1);
         let (cells, left_out) =
-            schedule::cells(&plan, &[NULL], &[Room::unbounded("here")], &|_| None).unwrap();
+            schedule::cells(&plan, &[NULL], &[LocationRoom::unbounded("here")], &|_| None).unwrap();
         let all = || cells.iter().chain(left_out.iter().map(|left| &left.cell));
         assert_eq!(plan.combinations(1), all().count() as u64, "as many as are made");
         all().map(|cell: &Cell| format!("{}/{}", cell.record_size(), cell.records())).collect()
@@ -148,7 +148,7 @@ mod tests {
     fn a_count_that_does_not_fit_becomes_a_tenth_until_it_does() {
         let shrunk = |free_bytes: u64, mut plan: Plan| {
             plan.axes.set(Axis::STORE, [Value::word("flat-folder")]);
-            let rooms = [Room { free_bytes, ..Room::unbounded("here") }];
+            let rooms = [LocationRoom { free_bytes, ..LocationRoom::unbounded("here") }];
             let left_out = |plan: &Plan| schedule::cells(plan, &[FLAT_FOLDER], &rooms, &|_| None).unwrap().1;
             while let Some(fewer) = plan.with_fewer_records(&left_out(&plan)) {
                 plan = fewer;

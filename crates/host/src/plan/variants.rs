@@ -9,7 +9,7 @@ use storebench_core::shown::{piece, quoted};
 
 /// Settings of stores that are measured in addition to the axes' combinations, under a name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct SettingsPoint {
     /// Its name in reports: `the paper's best`.
     pub name: String,
     /// The settings, by store and name; all others are the plan's.
@@ -82,7 +82,7 @@ impl Plan {
     }
 
     /// A point as a variant: named like the variants of the axes, so that none appears twice.
-    fn point(&self, point: &Point, store: &str) -> Option<Variant> {
+    fn point(&self, point: &SettingsPoint, store: &str) -> Option<Variant> {
         let settings = point.settings.get(store)?;
         let given =
             settings.iter().filter_map(|(name, value)| Some((axis(store, name)?, Value::word(value))));

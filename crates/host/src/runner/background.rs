@@ -29,7 +29,7 @@ const LEAST_AT_WORK_SHARE: f64 = 0.9;
 
 /// The parameters of a load's start.
 #[derive(Debug, Clone, Copy)]
-pub struct Launch<'a> {
+pub struct LoadLaunch<'a> {
     /// This program.
     pub program: &'a Path,
     /// The load.
@@ -42,9 +42,9 @@ pub struct Launch<'a> {
 
 /// The outcome of a start.
 #[derive(Debug)]
-pub enum Started {
+pub enum LoadStart {
     /// The load is at work.
-    AtWork(Box<Load>),
+    AtWork(Box<RunningLoad>),
     /// This machine lacks what it needs.
     Unsupported(String),
     /// It failed.
@@ -55,8 +55,8 @@ pub enum Started {
 
 /// A load at work. Dropping it kills its process and all that it started.
 #[derive(Debug)]
-pub struct Load {
-    process: Process,
+pub struct RunningLoad {
+    process: LoadProcess,
     name: Background,
     description: String,
     unit: String,
@@ -66,23 +66,23 @@ pub struct Load {
 
 /// A load's part in a trial that has ended.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finished {
+pub struct FinishedLoad {
     /// The report that goes into the result.
     pub report: BackgroundReport,
     /// Why the trial was not disturbed as required, if so.
     pub complaint: Option<String>,
 }
 
-impl Load {
+impl RunningLoad {
     /// Waits until the load that was launched as `process` is at work.
-    pub fn start(launch: Launch<'_>, process: Process, interrupted: &AtomicBool) -> Started {
-        let Launch { load: name, log, .. } = launch;
+    pub fn start(launch: LoadLaunch<'_>, process: LoadProcess, interrupted: &AtomicBool) -> LoadStart {
+        let LoadLaunch { load: name, log, .. } = launch;
         let mut timeline = Timeline::default();
         let mut at_work = None;
         let mut last_progress = Instant::now();
         loop {
             if interrupted.load(Ordering::Relaxed) {
-                return Started::Interrupted;
+                return LoadStart::Interrupted;
             }
             match process.heard.recv_timeout(Duration::from_millis(100)) {
                 Ok(Message::AtWork { description, unit }) => {
@@ -93,23 +93,23 @@ impl Load {
                     last_progress = Instant::now();
                     if let Some((description, unit)) = at_work {
                         let log = log.to_path_buf();
-                        let load = Load { process, name, description, unit, timeline, log };
-                        return Started::AtWork(Box::new(load));
+                        let load = RunningLoad { process, name, description, unit, timeline, log };
+                        return LoadStart::AtWork(Box::new(load));
                     }
                 }
-                Ok(Message::Unsupported { why }) => return Started::Unsupported(why),
+                Ok(Message::Unsupported { why }) => return LoadStart::Unsupported(why),
                 Ok(Message::Failed { why }) => {
-                    return Started::Failed(format!("the background load {name} did not start: {why}"));
+                    return LoadStart::Failed(format!("the background load {name} did not start: {why}"));
                 }
                 Err(RecvTimeoutError::Disconnected) => {
                     let how = process.how_it_ended(log);
-                    return Started::Failed(format!("the background load {name} did not start: {how}"));
+                    return LoadStart::Failed(format!("the background load {name} did not start: {how}"));
                 }
                 Ok(Message::Progress { .. }) | Err(RecvTimeoutError::Timeout) => {}
             }
             if last_progress.elapsed() > PATIENCE {
                 let message = format!("the background load {name} made no progress for {PATIENCE:?}");
-                return Started::Failed(message);
+                return LoadStart::Failed(message);
             }
         }
     }
@@ -121,7 +121,7 @@ impl Load {
 
     /// Reports the load's work from `from_ns` to `to_ns` ([`crate::background::now_ns`]), a span that has just ended,
     /// and kills the load.
-    pub fn finish(mut self, from_ns: u64, to_ns: u64) -> Finished {
+    pub fn finish(mut self, from_ns: u64, to_ns: u64) -> FinishedLoad {
         let ended = self.hear_until(to_ns);
         let at_work_share = self.timeline.at_work_share(from_ns, to_ns).min(1.0);
         let name = self.name;
@@ -139,7 +139,7 @@ impl Load {
             progress: self.timeline.progress(from_ns, to_ns),
             at_work_share,
         };
-        Finished { report, complaint }
+        FinishedLoad { report, complaint }
     }
 
     /// Reads all reports up to one that shows progress after `to_ns`; returns how the load ended, if it did.
@@ -166,15 +166,15 @@ impl Load {
 
 /// A load's process, in a separate process group. Dropping it kills the group.
 #[derive(Debug)]
-pub struct Process {
+pub struct LoadProcess {
     child: Child,
     heard: Receiver<Message>,
     reader: Option<JoinHandle<()>>,
 }
 
-impl Process {
+impl LoadProcess {
     /// Starts a load's process, with its errors in `output`, the open log.
-    pub fn start(launch: Launch<'_>, output: File) -> io::Result<Process> {
+    pub fn start(launch: LoadLaunch<'_>, output: File) -> io::Result<LoadProcess> {
         let mut child = Command::new(launch.program)
             .arg0(lifeline::NAME)
             .arg("__background")
@@ -188,7 +188,7 @@ impl Process {
             .spawn()?;
         let output = child.stdout.take();
         let (sender, heard) = channel();
-        let mut process = Process { child, heard, reader: None };
+        let mut process = LoadProcess { child, heard, reader: None };
         let read = move || {
             let lines = output.into_iter().flat_map(|output| BufReader::new(output).lines());
             for line in lines.map_while(Result::ok) {
@@ -225,7 +225,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for LoadProcess {
     fn drop(&mut self) {
         // Nothing more can be done about a process that can't be killed.
         let _ = lifeline::end_group(&self.child);

@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 
 use storebench_disk::cut::{BLOCK, Cut, Log, SECTOR};
 
-use self::draw::{Draw, Drawn};
-use self::history::{History, Verdict};
+use self::draw::{StateSource, DrawnState};
+use self::history::{History, StateVerdict};
 use self::write_back::WriteBack;
 use crate::place::image::{Template, TracePart};
-use crate::runner::part::Room;
-use crate::runner::supervise::{End, Limit};
+use crate::runner::part::CheckRoom;
+use crate::runner::supervise::{ProcessEnd, TimeLimit};
 use crate::stage::Stage;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{BadState, Control, CutCheck, CutResults, Failure, StateFinding};
@@ -28,11 +28,11 @@ use storebench_core::workload::cut::{CutMessage, StateReport};
 use storebench_core::workload::spec::{CutPart, CheckPart, Spec};
 
 /// The longest recording.
-const RECORDING: Limit =
-    Limit { whole: Duration::from_secs(120), room: Duration::ZERO, name: "the cut check's" };
+const RECORDING: TimeLimit =
+    TimeLimit { whole: Duration::from_secs(120), room: Duration::ZERO, name: "the cut check's" };
 /// The longest check of a state: a longer one counts as hung, so it must be too long for a busy machine. A server starts, recovers
 /// and stops twice.
-const LOOKING: Limit = Limit { whole: Duration::from_secs(60), room: Duration::ZERO, name: "a state's" };
+const LOOKING: TimeLimit = TimeLimit { whole: Duration::from_secs(60), room: Duration::ZERO, name: "a state's" };
 /// The name of its file systems, logs and states in a work folder.
 const NAME: &str = "cut";
 const LOG: &str = "cut.log";
@@ -48,7 +48,7 @@ const OF_RECOVERY: u64 = 2;
 
 /// The states to check.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked {
+pub struct CutRequest {
     /// Their number, a fifth of them in recovery; each control adds a fifth as many.
     pub states: u64,
     /// The sessions that share the steps.
@@ -64,22 +64,22 @@ pub struct Asked {
 }
 
 /// A cut check that is about to be made.
-pub struct Check<'a> {
+pub struct CutChecker<'a> {
     /// The states that are asked for.
-    pub asked: Asked,
+    pub asked: CutRequest,
     /// How the store is opened.
     pub spec: Spec,
     /// The file system of its place.
     pub template: &'a Template,
     /// Where its processes keep their files.
-    pub room: Room<'a>,
+    pub room: CheckRoom<'a>,
     /// The beginning of the names of files that it keeps in the run's folder.
     pub stem: String,
 }
 
 /// A disk's log from which states are made.
 #[derive(Clone, Copy)]
-struct Scene<'s> {
+struct DiskScene<'s> {
     history: &'s History,
     /// The log and its file.
     log: &'s Log,
@@ -91,26 +91,26 @@ struct Scene<'s> {
 }
 
 /// The finding in a state.
-struct InState {
-    verdict: Verdict,
+struct FoundState {
+    verdict: StateVerdict,
     open_ns: Option<u64>,
     verified: bool,
     logged: Option<u64>,
 }
 
-enum Told {
+enum ProcessMessage {
     Of(History),
     Failed(String),
     Interrupted,
 }
 
 /// The end of a process, and its report.
-type Ended = (End, std::result::Result<CutMessage, String>);
+type Ended = (ProcessEnd, std::result::Result<CutMessage, String>);
 
 /// The end of a part of the check: `None` if it was interrupted.
 type Done = Option<()>;
 
-impl Check<'_> {
+impl CutChecker<'_> {
     /// Makes the check; `None` if it was interrupted.
     ///
     /// # Errors
@@ -118,9 +118,9 @@ impl Check<'_> {
     pub fn make(&self, stage: &mut Stage<'_>) -> Result<Option<CutCheck>> {
         let start = Instant::now();
         let history = match self.record(stage, LOG, self.asked.sessions, false)? {
-            Told::Of(history) => history,
-            Told::Interrupted => return Ok(None),
-            Told::Failed(reason) => return Ok(Some(CutCheck::NotMade { reason })),
+            ProcessMessage::Of(history) => history,
+            ProcessMessage::Interrupted => return Ok(None),
+            ProcessMessage::Failed(reason) => return Ok(Some(CutCheck::NotMade { reason })),
         };
         let mut cuts = CutResults {
             steps: history.steps(),
@@ -151,8 +151,8 @@ impl Check<'_> {
     /// Checks the states of a history, and its controls.
     fn states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut CutResults) -> Result<Done> {
         let path = stage.work().join(LOG);
-        let scene = Scene { history, log: &history.log, path: &path, made: false, is_recovery: false };
-        let mut draw = Draw::new(history, self.whole(), self.asked.seed);
+        let scene = DiskScene { history, log: &history.log, path: &path, made: false, is_recovery: false };
+        let mut draw = StateSource::new(history, self.whole(), self.asked.seed);
         let in_recovery = self.asked.states / 5;
         let states = draw.states(self.asked.states - in_recovery, self.asked.settling);
         for drawn in &states {
@@ -172,11 +172,11 @@ impl Check<'_> {
     }
 
     /// Checks a state, and counts the finding.
-    fn note(&self, stage: &mut Stage<'_>, scene: Scene<'_>, drawn: &Drawn, cuts: &mut CutResults) -> Result<Done> {
-        let Some(InState { verdict, open_ns, verified, .. }) = self.look(stage, scene, drawn)? else {
+    fn note(&self, stage: &mut Stage<'_>, scene: DiskScene<'_>, drawn: &DrawnState, cuts: &mut CutResults) -> Result<Done> {
+        let Some(FoundState { verdict, open_ns, verified, .. }) = self.look(stage, scene, drawn)? else {
             return Ok(None);
         };
-        let Verdict { finding, lost, lost_ns, message } = verdict;
+        let StateVerdict { finding, lost, lost_ns, message } = verdict;
         *cuts.found.entry(finding).or_default() += 1;
         if drawn.acknowledged.iter().all(|steps| *steps == 0) {
             *cuts.unacknowledged.entry(finding).or_default() += 1;
@@ -209,9 +209,9 @@ impl Check<'_> {
     fn recovery(
         &self,
         stage: &mut Stage<'_>,
-        scene: Scene<'_>,
-        draw: &mut Draw<'_>,
-        drawn: &Drawn,
+        scene: DiskScene<'_>,
+        draw: &mut StateSource<'_>,
+        drawn: &DrawnState,
         cuts: &mut CutResults,
     ) -> Result<Done> {
         let mut inner = stage.inner();
@@ -227,7 +227,7 @@ impl Check<'_> {
         let (path, file) = inner.file(RECOVERED_LOG)?;
         log.write(log.len(), Box::new(BufWriter::new(file))).map_err(Error::io("writing", &path))?;
         let states = draw.recovering(drawn, &log, after, OF_RECOVERY);
-        let scene = Scene { log: &log, path: &path, is_recovery: true, ..scene };
+        let scene = DiskScene { log: &log, path: &path, is_recovery: true, ..scene };
         for drawn in &states {
             let Some(()) = self.note(&mut inner, scene, drawn, cuts)? else { return Ok(None) };
         }
@@ -238,9 +238,9 @@ impl Check<'_> {
     fn control(
         &self,
         stage: &mut Stage<'_>,
-        scene: Scene<'_>,
+        scene: DiskScene<'_>,
         of: Control,
-        states: &[Drawn],
+        states: &[DrawnState],
         cuts: &mut CutResults,
     ) -> Result<Done> {
         for drawn in states {
@@ -253,20 +253,20 @@ impl Check<'_> {
     /// The control with a separate store: one that writes in place.
     fn in_place(&self, stage: &mut Stage<'_>, cuts: &mut CutResults) -> Result<Done> {
         let history = match self.record(stage, MADE_LOG, 1, true)? {
-            Told::Of(history) => history,
-            Told::Interrupted => return Ok(None),
-            Told::Failed(reason) => return Err(Error::new(Exit::Failure, reason)),
+            ProcessMessage::Of(history) => history,
+            ProcessMessage::Interrupted => return Ok(None),
+            ProcessMessage::Failed(reason) => return Err(Error::new(Exit::Failure, reason)),
         };
         let path = stage.work().join(MADE_LOG);
         let scene =
-            Scene { history: &history, log: &history.log, path: &path, made: true, is_recovery: false };
+            DiskScene { history: &history, log: &history.log, path: &path, made: true, is_recovery: false };
         let drawn =
-            Draw::new(&history, self.whole(), self.asked.seed).controls(Control::InPlace, self.controls());
+            StateSource::new(&history, self.whole(), self.asked.seed).controls(Control::InPlace, self.controls());
         self.control(stage, scene, Control::InPlace, &drawn, cuts)
     }
 
     /// Has a process take the steps on a disk that logs requests.
-    fn record(&self, stage: &mut Stage<'_>, log: &str, sessions: u64, made: bool) -> Result<Told> {
+    fn record(&self, stage: &mut Stage<'_>, log: &str, sessions: u64, made: bool) -> Result<ProcessMessage> {
         let (path, _) = stage.file(log)?;
         let mut inner = stage.inner();
         let mount = match self.template.mount_traced(
@@ -275,7 +275,7 @@ impl Check<'_> {
             TracePart { log: Some(&path), ..TracePart::default() },
         )? {
             Ok(mount) => mount,
-            Err(why) => return Ok(Told::Failed(why)),
+            Err(why) => return Ok(ProcessMessage::Failed(why)),
         };
         let back = WriteBack::start(&mount.0, self.asked.seed);
         let part = CutPart::Record { steps: STEPS, sessions, made };
@@ -283,18 +283,18 @@ impl Check<'_> {
         drop(back);
         inner.give_back()?;
         let told = match (end, told) {
-            (End::Interrupted, _) => return Ok(Told::Interrupted),
-            (End::Badly { signal: Some(9), .. }, Ok(CutMessage::Recorded(told))) => told,
-            (_, Ok(CutMessage::Failed(reason))) => return Ok(Told::Failed(reason)),
-            (End::Badly { message, .. }, _) => {
-                return Ok(Told::Failed(format!("the process that recorded it {message}")));
+            (ProcessEnd::Interrupted, _) => return Ok(ProcessMessage::Interrupted),
+            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(CutMessage::Recorded(told))) => told,
+            (_, Ok(CutMessage::Failed(reason))) => return Ok(ProcessMessage::Failed(reason)),
+            (ProcessEnd::Badly { message, .. }, _) => {
+                return Ok(ProcessMessage::Failed(format!("the process that recorded it {message}")));
             }
             (end, told) => {
-                return Ok(Told::Failed(format!("the process that recorded it ended: {end:?}, {told:?}")));
+                return Ok(ProcessMessage::Failed(format!("the process that recorded it ended: {end:?}, {told:?}")));
             }
         };
         let log = read_log(&path, History::end(&told) as u64)?;
-        Ok(Told::Of(History { log, told }))
+        Ok(ProcessMessage::Of(History { log, told }))
     }
 
     /// Writes a state to a file for the server of its disk.
@@ -306,7 +306,7 @@ impl Check<'_> {
     }
 
     /// Has a process check a state; `None` if it was interrupted.
-    fn look(&self, stage: &mut Stage<'_>, scene: Scene<'_>, drawn: &Drawn) -> Result<Option<InState>> {
+    fn look(&self, stage: &mut Stage<'_>, scene: DiskScene<'_>, drawn: &DrawnState) -> Result<Option<FoundState>> {
         let mut inner = stage.inner();
         let state = self.state(&mut inner, &drawn.cut)?;
         let looked = self.look_at(&mut inner, scene, drawn, TracePart::is_cut(scene.path, &state))?;
@@ -317,10 +317,10 @@ impl Check<'_> {
     fn look_at(
         &self,
         stage: &mut Stage<'_>,
-        scene: Scene<'_>,
-        drawn: &Drawn,
+        scene: DiskScene<'_>,
+        drawn: &DrawnState,
         traced: TracePart<'_>,
-    ) -> Result<Option<InState>> {
+    ) -> Result<Option<FoundState>> {
         let mut inner = stage.inner();
         let looked = match self.template.mount_traced(&mut inner, NAME, traced)? {
             Err(message) => Some(StateReport::not_well(StateFinding::FileSystem, message)),
@@ -332,19 +332,19 @@ impl Check<'_> {
         inner.give_back()?;
         Ok(looked.map(|looked| {
             let StateReport { open_ns, verified, logged, .. } = looked;
-            InState { verdict: scene.history.judge(drawn, looked), open_ns, verified, logged }
+            FoundState { verdict: scene.history.judge(drawn, looked), open_ns, verified, logged }
         }))
     }
 
     /// The finding of a checking process, however it ended; `None` if it was interrupted.
     fn looked(&self, ended: Ended) -> Result<Option<StateReport>> {
         Ok(Some(match ended {
-            (End::Interrupted, _) => return Ok(None),
-            (End::Well, Ok(CutMessage::Found(looked))) => looked,
-            (End::Badly { reason: Failure::TimedOut, message, .. }, _) => {
+            (ProcessEnd::Interrupted, _) => return Ok(None),
+            (ProcessEnd::Well, Ok(CutMessage::Found(looked))) => looked,
+            (ProcessEnd::Badly { reason: Failure::TimedOut, message, .. }, _) => {
                 StateReport::not_well(StateFinding::Hung, message)
             }
-            (End::Badly { message, .. }, _) => StateReport::not_well(StateFinding::Crashed, message),
+            (ProcessEnd::Badly { message, .. }, _) => StateReport::not_well(StateFinding::Crashed, message),
             (_, Ok(CutMessage::Failed(message))) => StateReport::not_well(StateFinding::Refused, message),
             (end, told) => {
                 let message = format!("a process that looked at a state ended: {end:?}, {told:?}");
@@ -354,7 +354,7 @@ impl Check<'_> {
     }
 
     /// Runs a process for one part, in a file system on a disk; returns how it ended, and its report.
-    fn process(&self, part: CutPart, (directory, disk): (PathBuf, PathBuf), limit: Limit) -> Result<Ended> {
+    fn process(&self, part: CutPart, (directory, disk): (PathBuf, PathBuf), limit: TimeLimit) -> Result<Ended> {
         let spec = Spec { part: Some(CheckPart::Cut(part)), directory, disk: Some(disk), ..self.spec.clone() };
         self.room.run(&spec, limit)
     }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use crate::runner::job::Job;
-use crate::runner::part::Room;
-use crate::runner::supervise::{End, Limit};
+use crate::runner::job::RunRequest;
+use crate::runner::part::CheckRoom;
+use crate::runner::supervise::{ProcessEnd, TimeLimit};
 use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Result};
 use storebench_core::guard;
@@ -16,23 +16,23 @@ use storebench_core::workload::kill::KillMessage;
 use storebench_core::workload::spec::{KillPart, CheckPart, Spec};
 
 /// The longest that one of the two processes may take.
-const LIMIT: Limit =
-    Limit { whole: Duration::from_secs(120), room: Duration::ZERO, name: "the kill check's" };
+const LIMIT: TimeLimit =
+    TimeLimit { whole: Duration::from_secs(120), room: Duration::ZERO, name: "the kill check's" };
 
 /// The ways of opening a store that have passed. A failed one is checked again with every trial.
 #[derive(Default)]
-pub struct Passed(BTreeSet<String>);
+pub struct PassedChecks(BTreeSet<String>);
 
-impl Passed {
+impl PassedChecks {
     /// The passed ways in a job's earlier results.
-    pub fn before(job: &Job<'_>) -> Passed {
-        let mut passed = Passed::default();
+    pub fn before(job: &RunRequest<'_>) -> PassedChecks {
+        let mut passed = PassedChecks::default();
         job.done.iter().for_each(|result| passed.note(job, result));
         passed
     }
 
     /// Takes a result into account.
-    pub fn note(&mut self, job: &Job<'_>, result: &TrialResult) {
+    pub fn note(&mut self, job: &RunRequest<'_>, result: &TrialResult) {
         let check = result.measured.as_ref().and_then(|measured| measured.kill_check.as_ref());
         if matches!(check, Some(KillCheck::Held { .. })) {
             self.0.insert(way(job, &result.cell));
@@ -40,13 +40,13 @@ impl Passed {
     }
 
     /// Whether a cell opens its store in a way that has passed.
-    pub fn has(&self, job: &Job<'_>, cell: &Cell) -> bool {
+    pub fn has(&self, job: &RunRequest<'_>, cell: &Cell) -> bool {
         self.0.contains(&way(job, cell))
     }
 }
 
 /// Everything that decides how a cell's store writes: place, guarantee, settings.
-fn way(job: &Job<'_>, cell: &Cell) -> String {
+fn way(job: &RunRequest<'_>, cell: &Cell) -> String {
     let settings = job.plan.settings_to_open(cell, job.stores);
     format!("{:?}", (cell.store(), cell.site(), cell.guarantee(), cell.tuning(), settings))
 }
@@ -54,8 +54,8 @@ fn way(job: &Job<'_>, cell: &Cell) -> String {
 /// Why a trial has no kill check, or an inner `None` if it has one. The outer `None`: its store promises nothing about kills,
 /// or is not ranked.
 pub fn left_out(
-    job: &Job<'_>,
-    passed: Option<&Passed>,
+    job: &RunRequest<'_>,
+    passed: Option<&PassedChecks>,
     cell: &Cell,
     measured: &Measurements,
 ) -> Option<Option<KillCheck>> {
@@ -80,7 +80,7 @@ pub fn left_out(
 }
 
 /// The outcome of a kill check.
-pub enum Checked {
+pub enum KillCheckOutcome {
     /// The report for the result.
     As(KillCheck),
     /// The store has failed it.
@@ -95,16 +95,16 @@ pub enum Checked {
 }
 
 /// A kill check that is about to be made.
-pub struct Check<'a> {
+pub struct KillChecker<'a> {
     /// How the store is opened.
     pub spec: Spec,
     /// Where its processes keep their files.
-    pub room: Room<'a>,
+    pub room: CheckRoom<'a>,
 }
 
-impl Check<'_> {
+impl KillChecker<'_> {
     /// Makes the check in the trial's folder, which is emptied first.
-    pub fn make(self) -> Result<Checked> {
+    pub fn make(self) -> Result<KillCheckOutcome> {
         let start = Instant::now();
         let directory = &self.spec.directory;
         guard::remove_made(directory)
@@ -112,43 +112,43 @@ impl Check<'_> {
             .map_err(Error::io("emptying", directory))?;
         // Killed by itself, even if the kernel killed others meanwhile for lack of memory.
         let (steps, undone) = match self.process(KillPart::Write)? {
-            (End::Badly { signal: Some(9), .. }, Ok(KillMessage::Written { steps, undone })) => (steps, undone),
+            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(KillMessage::Written { steps, undone })) => (steps, undone),
             (end, told) => return Ok(ended(end, told)),
         };
         let is_undone = undone == Some(Ok(()));
         match self.process(KillPart::ReadBack { steps, undone: is_undone })? {
-            (End::Well, Ok(KillMessage::Held)) => {
+            (ProcessEnd::Well, Ok(KillMessage::Held)) => {
                 let took_ns = start.elapsed().as_nanos() as u64;
                 let why_not_undone = undone.and_then(|kept| kept.err());
-                Ok(Checked::As(KillCheck::Held { steps, undone: is_undone, why_not_undone, took_ns }))
+                Ok(KillCheckOutcome::As(KillCheck::Held { steps, undone: is_undone, why_not_undone, took_ns }))
             }
             (end, told) => Ok(ended(end, told)),
         }
     }
 
     /// Runs a process for one part; returns how it ended, and its report.
-    fn process(&self, part: KillPart) -> Result<(End, std::result::Result<KillMessage, String>)> {
+    fn process(&self, part: KillPart) -> Result<(ProcessEnd, std::result::Result<KillMessage, String>)> {
         self.room.run(&Spec { part: Some(CheckPart::Kill(part)), ..self.spec.clone() }, LIMIT)
     }
 }
 
 /// The outcome if a process did not end as it should.
-fn ended(end: End, told: std::result::Result<KillMessage, String>) -> Checked {
+fn ended(end: ProcessEnd, told: std::result::Result<KillMessage, String>) -> KillCheckOutcome {
     let failed =
-        |reason, message: String| Checked::Failed { reason, message: format!("kill check: {message}") };
+        |reason, message: String| KillCheckOutcome::Failed { reason, message: format!("kill check: {message}") };
     match (end, told) {
-        (End::Interrupted, _) => Checked::Interrupted,
-        (End::Unsaved(error), _) => {
-            Checked::As(KillCheck::NotMade { reason: format!("its report could not be written: {error}") })
+        (ProcessEnd::Interrupted, _) => KillCheckOutcome::Interrupted,
+        (ProcessEnd::Unsaved(error), _) => {
+            KillCheckOutcome::As(KillCheck::NotMade { reason: format!("its report could not be written: {error}") })
         }
         (_, Ok(KillMessage::Failed { reason: Failure::DiskFull, message })) => {
-            Checked::As(KillCheck::NotMade { reason: format!("the disk is full: {message}") })
+            KillCheckOutcome::As(KillCheck::NotMade { reason: format!("the disk is full: {message}") })
         }
         (_, Ok(KillMessage::Failed { reason, message })) => failed(reason, message),
-        (End::Badly { reason, message, .. }, _) => failed(reason, message),
-        (End::Well, Ok(told)) => {
+        (ProcessEnd::Badly { reason, message, .. }, _) => failed(reason, message),
+        (ProcessEnd::Well, Ok(told)) => {
             failed(Failure::Harness, format!("its process ended after it reported {told:?}"))
         }
-        (End::Well, Err(error)) => failed(Failure::Harness, format!("it left no readable result: {error}")),
+        (ProcessEnd::Well, Err(error)) => failed(Failure::Harness, format!("it left no readable result: {error}")),
     }
 }

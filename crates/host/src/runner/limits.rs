@@ -21,7 +21,7 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// A trial's limits, ready for its process.
 #[derive(Debug)]
-pub struct Limiting {
+pub struct TrialLimits {
     name: String,
     decision: LimitDecisions,
     /// The cgroups that hold it.
@@ -33,7 +33,7 @@ pub struct Limiting {
 
 /// Where a trial's limits apply.
 #[derive(Debug, Clone, Copy)]
-pub struct Site<'a> {
+pub struct LimitSite<'a> {
     /// The limits that this process can enforce.
     pub reach: &'a LimitSupport,
     /// The block device under the place, or why it is unknown.
@@ -68,7 +68,7 @@ pub fn lacking(reach: &LimitSupport, plan: &Plan, cell: &Cell, places: &[Locatio
     decide(reach, &machine, &known).err().map(|why| LeftOutReason::NoMachine { why })
 }
 
-impl Limiting {
+impl TrialLimits {
     /// Makes the cgroups for a cell's machine on the stage.
     ///
     /// # Errors
@@ -77,8 +77,8 @@ impl Limiting {
         stage: &mut Stage<'_>,
         cell: &Cell,
         machine: &Machine,
-        site: Site<'_>,
-    ) -> Result<Limiting, String> {
+        site: LimitSite<'_>,
+    ) -> Result<TrialLimits, String> {
         let decision = decide(site.reach, machine, site.device)?;
         let device = match site.device {
             Ok(spec) if decision.held.iter().any(|held| held.limit.is_of_device()) => {
@@ -107,7 +107,7 @@ impl Limiting {
             }
         }
         let name = cell.machine().to_owned();
-        Ok(Limiting { name, decision, groups, device, processors, told: site.told.to_path_buf() })
+        Ok(TrialLimits { name, decision, groups, device, processors, told: site.told.to_path_buf() })
     }
 
     /// The limits for the trial's process to take on.
@@ -204,8 +204,8 @@ mod tests {
     use storebench_core::axis::Axis;
     use storebench_core::measure::limit::HeldLimit;
 
-    fn limiting(held: Vec<HeldLimit>, told: &Path) -> Limiting {
-        Limiting {
+    fn limiting(held: Vec<HeldLimit>, told: &Path) -> TrialLimits {
+        TrialLimits {
             name: Cell::default().with(Axis::MACHINE, Axis::MACHINE.read("box").unwrap()).machine().into(),
             decision: LimitDecisions { held, not_held: Vec::new() },
             groups: Vec::new(),

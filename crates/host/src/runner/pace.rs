@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::plan::Plan;
-use crate::runner::job::Job;
+use crate::runner::job::RunRequest;
 use storebench_core::cell::{Cell, Site};
 use storebench_core::measure::probe::Probe;
 use storebench_core::store::StoreDef;
@@ -21,7 +21,7 @@ pub struct Pace<'a> {
 
 impl<'a> Pace<'a> {
     /// The pace of a job whose places were probed, by name.
-    pub fn new(job: &Job<'a>, probes: BTreeMap<Site, Probe>) -> Pace<'a> {
+    pub fn new(job: &RunRequest<'a>, probes: BTreeMap<Site, Probe>) -> Pace<'a> {
         let mut pace = Pace {
             plan: job.plan,
             stores: job.stores,

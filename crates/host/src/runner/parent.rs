@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use crate::folder::RunFolder;
 use crate::runner::event::{Event, Listener};
 use crate::runner::exchange;
-use crate::runner::job::Job;
-use crate::runner::kill::Passed;
+use crate::runner::job::RunRequest;
+use crate::runner::kill::PassedChecks;
 use crate::runner::pace::Pace;
-use crate::runner::places::{PreparedPlaces, TrialFolder};
+use crate::runner::places::{PreparedLocations, TrialFolder};
 use crate::runner::trial::{self, Trial};
 use crate::schedule;
 use storebench_core::cell::Cell;
@@ -26,7 +26,7 @@ use storebench_core::result::{Failure, Outcome, TrialResult};
 
 /// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ended {
+pub struct RunEnd {
     /// The user interrupted it.
     pub interrupted: bool,
     /// Trials that failed, including earlier ones.
@@ -37,9 +37,9 @@ pub struct Ended {
 ///
 /// # Errors
 /// When a result can't be saved or a trial can't be started; trials that fail are results.
-pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<Ended> {
+pub fn run(job: &RunRequest<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<RunEnd> {
     exchange::remove(folder.path())?;
-    let mut places = PreparedPlaces::make(job)?;
+    let mut places = PreparedLocations::make(job)?;
     let cgroups = places.find_cgroups();
     let reach = LimitSupport::here().with_memory_at(&cgroups);
     let mut running = Running {
@@ -49,7 +49,7 @@ pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -
         places,
         cgroups,
         reach,
-        passed: Passed::before(job),
+        passed: PassedChecks::before(job),
         results: job.done.to_vec(),
         end: None,
     };
@@ -74,28 +74,28 @@ pub fn run(job: &Job<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -
     }
     let interrupted = job.interrupted.load(Ordering::Relaxed);
     listener.handle_event(&Event::Ended { interrupted });
-    Ok(Ended { interrupted, ..Ended::of(&running.results) })
+    Ok(RunEnd { interrupted, ..RunEnd::of(&running.results) })
 }
 
-impl Ended {
+impl RunEnd {
     /// The end of a run with these results, if they are all of its results.
-    pub fn of(results: &[TrialResult]) -> Ended {
+    pub fn of(results: &[TrialResult]) -> RunEnd {
         let failed = results.iter().filter(|result| matches!(result.outcome, Outcome::Failed { .. }));
-        Ended { interrupted: false, failed: failed.count() as u64 }
+        RunEnd { interrupted: false, failed: failed.count() as u64 }
     }
 }
 
 struct Running<'a> {
-    job: &'a Job<'a>,
+    job: &'a RunRequest<'a>,
     done: HashSet<(String, u32)>,
-    places: PreparedPlaces,
+    places: PreparedLocations,
     /// Where cgroups for trials can be made, or why not.
     cgroups: std::result::Result<cgroup::CgroupParent, String>,
     /// The limits that can be enforced.
     reach: LimitSupport,
     pace: Pace<'a>,
     /// The ways of opening a store that need no further kill check.
-    passed: Passed,
+    passed: PassedChecks,
     results: Vec<TrialResult>,
     /// The end of the plan's budget, after which no trial beyond the plan's is begun.
     end: Option<Instant>,

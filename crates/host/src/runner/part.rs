@@ -7,13 +7,13 @@ use std::sync::atomic::AtomicBool;
 use serde::de::DeserializeOwned;
 
 use crate::runner::exchange::{self, REPORT, SPEC};
-use crate::runner::supervise::{self, End, Limit};
+use crate::runner::supervise::{self, ProcessEnd, TimeLimit};
 use storebench_core::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::workload::spec::Spec;
 
 /// The files of such a process, and who may end it.
-pub struct Room<'a> {
+pub struct CheckRoom<'a> {
     /// The run's folder.
     pub folder: &'a Path,
     /// The log of its processes, in the run's folder.
@@ -24,7 +24,7 @@ pub struct Room<'a> {
     pub interrupted: &'a AtomicBool,
 }
 
-impl Room<'_> {
+impl CheckRoom<'_> {
     /// Runs a process; returns how it ended, and its report.
     ///
     /// # Errors
@@ -32,8 +32,8 @@ impl Room<'_> {
     pub fn run<T: DeserializeOwned>(
         &self,
         spec: &Spec,
-        limit: Limit,
-    ) -> Result<(End, std::result::Result<T, String>)> {
+        limit: TimeLimit,
+    ) -> Result<(ProcessEnd, std::result::Result<T, String>)> {
         exchange::ask(self.folder, spec)?;
         let log = self.folder.join(&self.log);
         // Appended to the trial's own output.

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use crate::place::Place;
+use crate::place::Location;
 use crate::place::directory::WorkFolder;
 use crate::place::image::Template;
 use crate::place::transit;
 use crate::runner::devices;
-use crate::runner::job::Job;
+use crate::runner::job::RunRequest;
 use crate::stage::Stage;
 use storebench_core::cell::{Cell, Site};
 use storebench_core::error::{Error, Result};
@@ -19,12 +19,12 @@ use storebench_core::result::Transit;
 use storebench_core::store::{self, StoreKind};
 
 /// The places in which the run's cells are.
-pub struct PreparedPlaces {
-    by_place: BTreeMap<Site, PreparedPlace>,
+pub struct PreparedLocations {
+    by_place: BTreeMap<Site, PreparedLocation>,
 }
 
 /// A place that is ready for trials.
-pub struct PreparedPlace {
+pub struct PreparedLocation {
     /// The work folder.
     pub folder: WorkFolder,
     /// Where background loads keep their files.
@@ -62,35 +62,35 @@ pub struct TrialFolder {
     pub disk: Option<PathBuf>,
 }
 
-impl PreparedPlaces {
+impl PreparedLocations {
     /// Makes a work folder in each place of a job.
-    pub fn make(job: &Job<'_>) -> Result<PreparedPlaces> {
+    pub fn make(job: &RunRequest<'_>) -> Result<PreparedLocations> {
         // An unavailable place is among the job's, but no cell is in it.
         let used: BTreeSet<Site> = job.cells.iter().map(Cell::site).collect();
         let places = || job.places.iter().filter(|(name, _)| used.contains(name));
         let shared = places().filter_map(|(name, place)| match place {
-            Place::Directory(path) => Some((name.clone(), path.clone())),
-            Place::Image { .. } => None,
+            Location::Directory(path) => Some((name.clone(), path.clone())),
+            Location::Image { .. } => None,
         });
         let mut devices = devices::shared(&shared.collect(), job.interrupted);
         let any_server = job.cells.iter().any(|cell| store::kind(job.stores, cell.store()) == StoreKind::Server);
         // A figure of the machine, not of the disk.
         let mut measured = None;
-        let prepare = |(name, place): (&Site, &Place)| {
+        let prepare = |(name, place): (&Site, &Location)| {
             let mut folder = WorkFolder::create(place.directory())?;
             // A program mounts without a loop device, which its user may lack.
-            let simulates = matches!(place, Place::Image { file_system, disk: Some(_), .. } if !file_system.kind().is_a_program());
+            let simulates = matches!(place, Location::Image { file_system, disk: Some(_), .. } if !file_system.kind().is_a_program());
             if simulates && measured.is_none() {
                 measured = Some(transit::measure(&mut folder)?);
             }
             let transit = measured.filter(|_| simulates);
             let (probe, trial_folders) = match place {
-                Place::Directory(_) => {
+                Location::Directory(_) => {
                     let probe = folder.probe()?;
                     let device = devices.remove(name).unwrap_or_else(|| Err("it was not looked for".into()));
                     (probe, TrialFolders::Shared { device })
                 }
-                Place::Image { file_system, disk, .. } => {
+                Location::Image { file_system, disk, .. } => {
                     let cells = job.cells.iter().filter(|cell| cell.site() == *name);
                     let bytes = trial_bytes(job, cells);
                     let template = Template::make(&mut folder, file_system, disk.as_ref(), bytes)?;
@@ -101,9 +101,9 @@ impl PreparedPlaces {
             let beside = stage.folder("background")?;
             let servers = any_server.then(|| stage.folder("servers")).transpose()?;
             stage.keep();
-            Ok((name.clone(), PreparedPlace { folder, beside, servers, probe, transit, trial_folders }))
+            Ok((name.clone(), PreparedLocation { folder, beside, servers, probe, transit, trial_folders }))
         };
-        Ok(PreparedPlaces { by_place: places().map(prepare).collect::<Result<_>>()? })
+        Ok(PreparedLocations { by_place: places().map(prepare).collect::<Result<_>>()? })
     }
 
     /// The costs of the places.
@@ -121,7 +121,7 @@ impl PreparedPlaces {
     ///
     /// # Errors
     /// When the job has no such place.
-    pub fn of(&mut self, cell: &Cell) -> Result<&mut PreparedPlace> {
+    pub fn of(&mut self, cell: &Cell) -> Result<&mut PreparedLocation> {
         self.by_place
             .get_mut(&cell.site())
             .ok_or_else(|| Error::bad_value(format!("there is no place {}", cell.site())))
@@ -129,7 +129,7 @@ impl PreparedPlaces {
 }
 
 /// The most room that a trial of one of these cells needs, in bytes.
-pub fn trial_bytes<'c>(job: &Job<'_>, cells: impl Iterator<Item = &'c Cell>) -> u64 {
+pub fn trial_bytes<'c>(job: &RunRequest<'_>, cells: impl Iterator<Item = &'c Cell>) -> u64 {
     cells.map(|cell| job.plan.room_bytes(&job.plan.case(cell, job.stores)) as u64).max().unwrap_or(0)
 }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use storebench_disk::random::Random;
 
-use crate::runner::part::Room;
-use crate::runner::supervise::{End, Limit};
+use crate::runner::part::CheckRoom;
+use crate::runner::supervise::{ProcessEnd, TimeLimit};
 use storebench_core::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::measure::page_cache::{self, EmptiedCache};
@@ -23,7 +23,7 @@ const MOST_BEFORE_CUT: u64 = 10_000;
 
 /// A process in which the store is opened, used and ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Life {
+enum StoreLife {
     /// Creates it, with its first records.
     First,
     /// After a kill.
@@ -42,28 +42,28 @@ enum Life {
     Cut,
 }
 
-impl Life {
+impl StoreLife {
     /// The lives of a store in their order, with a power cut if wanted.
-    fn all(cuts: bool) -> Vec<Life> {
-        let mut lives = vec![Life::First];
-        lives.extend([Life::Killed; KILLS - 1]);
-        lives.extend([Life::LastKilled, Life::Closed, Life::ColdClosed, Life::ColdKilled]);
+    fn all(cuts: bool) -> Vec<StoreLife> {
+        let mut lives = vec![StoreLife::First];
+        lives.extend([StoreLife::Killed; KILLS - 1]);
+        lives.extend([StoreLife::LastKilled, StoreLife::Closed, StoreLife::ColdClosed, StoreLife::ColdKilled]);
         if cuts {
-            lives.extend([Life::BeforeCut, Life::Cut]);
+            lives.extend([StoreLife::BeforeCut, StoreLife::Cut]);
         }
         lives
     }
 
     /// Whether it begins with none of its files in memory.
     fn is_cold(self) -> bool {
-        matches!(self, Life::ColdClosed | Life::ColdKilled | Life::Cut)
+        matches!(self, StoreLife::ColdClosed | StoreLife::ColdKilled | StoreLife::Cut)
     }
 
     fn end(self) -> RecoverEnd {
         match self {
-            Life::First | Life::Killed | Life::ColdClosed => RecoverEnd::Killed,
-            Life::LastKilled | Life::Closed | Life::ColdKilled | Life::Cut => RecoverEnd::Closes,
-            Life::BeforeCut => RecoverEnd::Cut,
+            StoreLife::First | StoreLife::Killed | StoreLife::ColdClosed => RecoverEnd::Killed,
+            StoreLife::LastKilled | StoreLife::Closed | StoreLife::ColdKilled | StoreLife::Cut => RecoverEnd::Closes,
+            StoreLife::BeforeCut => RecoverEnd::Cut,
         }
     }
 
@@ -71,23 +71,23 @@ impl Life {
     fn adds(self, first: u64, random: &mut Random) -> u64 {
         let some = |random: &mut Random, most: u64| 1 + random.below((first / MOST_ADDED).clamp(1, most));
         match self {
-            Life::First => first,
-            Life::Killed | Life::Closed | Life::ColdClosed => some(random, u64::MAX),
-            Life::BeforeCut => some(random, MOST_BEFORE_CUT),
-            Life::LastKilled | Life::ColdKilled | Life::Cut => 0,
+            StoreLife::First => first,
+            StoreLife::Killed | StoreLife::Closed | StoreLife::ColdClosed => some(random, u64::MAX),
+            StoreLife::BeforeCut => some(random, MOST_BEFORE_CUT),
+            StoreLife::LastKilled | StoreLife::ColdKilled | StoreLife::Cut => 0,
         }
     }
 
     /// Stores the time of its opening in the result.
     fn keep(self, recovery: &mut Recovery, opened: Reopening) {
         match self {
-            Life::First => recovery.created_ns = opened.open_ns,
-            Life::Killed | Life::LastKilled => recovery.killed.push(opened),
-            Life::Closed => recovery.closed = opened,
-            Life::ColdClosed => recovery.cold_closed = Some(opened),
-            Life::ColdKilled => recovery.cold_killed = Some(opened),
-            Life::BeforeCut => {}
-            Life::Cut => recovery.cut = Some(opened),
+            StoreLife::First => recovery.created_ns = opened.open_ns,
+            StoreLife::Killed | StoreLife::LastKilled => recovery.killed.push(opened),
+            StoreLife::Closed => recovery.closed = opened,
+            StoreLife::ColdClosed => recovery.cold_closed = Some(opened),
+            StoreLife::ColdKilled => recovery.cold_killed = Some(opened),
+            StoreLife::BeforeCut => {}
+            StoreLife::Cut => recovery.cut = Some(opened),
         }
     }
 }
@@ -97,11 +97,11 @@ const LONGEST: Duration = Duration::from_secs(60);
 const RECORDS_A_SECOND: u64 = 2_000;
 
 /// A recovery check that is about to be made.
-pub struct Check<'a> {
+pub struct RecoveryChecker<'a> {
     /// How the store is opened.
     pub spec: Spec,
     /// Where its processes keep their files.
-    pub room: Room<'a>,
+    pub room: CheckRoom<'a>,
     /// The seed of all that is random.
     pub seed: u64,
     /// Whether it has a power cut: for a store that promises to survive one.
@@ -109,7 +109,7 @@ pub struct Check<'a> {
 }
 
 /// The outcome of a recovery check.
-pub enum Checked {
+pub enum RecoveryCheckOutcome {
     /// The report for the result.
     As(RecoveryCheck),
     /// Acknowledged records were missing.
@@ -119,7 +119,7 @@ pub enum Checked {
 }
 
 /// The end of one of its processes.
-enum Lived {
+enum LifeEnd {
     Opened(Reopening),
     NotUndone(String),
     Lost(String),
@@ -127,29 +127,29 @@ enum Lived {
     Interrupted,
 }
 
-impl Check<'_> {
+impl RecoveryChecker<'_> {
     /// Makes the check with stores of these numbers of records, in the trial's folder, which is emptied before each.
-    pub fn make(&self, sizes: &[u64]) -> Result<Checked> {
+    pub fn make(&self, sizes: &[u64]) -> Result<RecoveryCheckOutcome> {
         let mut made = RecoveryCheck::default();
         for records in sizes {
             self.empty()?;
             let mut recovery = Recovery { records: *records, ..Recovery::default() };
             match self.kill_again_and_again(&mut recovery)? {
-                Lived::Opened(_) => made.sizes.push(recovery),
-                Lived::NotUndone(why) => {
+                LifeEnd::Opened(_) => made.sizes.push(recovery),
+                LifeEnd::NotUndone(why) => {
                     recovery.not_cut = Some(why);
                     made.sizes.push(recovery);
                 }
-                Lived::Lost(message) => return Ok(Checked::Failed(format!("recovery check: {message}"))),
-                Lived::Interrupted => return Ok(Checked::Interrupted),
-                Lived::Not(reason) => {
+                LifeEnd::Lost(message) => return Ok(RecoveryCheckOutcome::Failed(format!("recovery check: {message}"))),
+                LifeEnd::Interrupted => return Ok(RecoveryCheckOutcome::Interrupted),
+                LifeEnd::Not(reason) => {
                     made.not_made = Some(format!("with {}: {reason}", counted(*records, "record")));
                     break;
                 }
             }
         }
         self.empty()?;
-        Ok(Checked::As(made))
+        Ok(RecoveryCheckOutcome::As(made))
     }
 
     /// Nothing of it may remain: with many records it is larger than the trial.
@@ -161,10 +161,10 @@ impl Check<'_> {
     }
 
     /// Runs the lives of a store. Returns the first bad end.
-    fn kill_again_and_again(&self, recovery: &mut Recovery) -> Result<Lived> {
+    fn kill_again_and_again(&self, recovery: &mut Recovery) -> Result<LifeEnd> {
         let mut random = Random::seeded(self.seed);
         let (mut records, mut added) = (0, 0);
-        for life in Life::all(self.cuts) {
+        for life in StoreLife::all(self.cuts) {
             if life.is_cold() {
                 match self.emptied() {
                     Some(emptied) => recovery.cache_emptied_by = Some(emptied.name().into()),
@@ -177,15 +177,15 @@ impl Check<'_> {
             }
             let adds = life.adds(recovery.records, &mut random);
             match self.live(RecoverPart { records, adds, is_cold: life.is_cold(), end: life.end() })? {
-                Lived::Opened(opened) => life.keep(recovery, Reopening { added, ..opened }),
-                Lived::Lost(message) if life == Life::Cut => {
-                    return Ok(Lived::Lost(format!("{message}, and what it had not synced was undone")));
+                LifeEnd::Opened(opened) => life.keep(recovery, Reopening { added, ..opened }),
+                LifeEnd::Lost(message) if life == StoreLife::Cut => {
+                    return Ok(LifeEnd::Lost(format!("{message}, and what it had not synced was undone")));
                 }
                 ended => return Ok(ended),
             }
             (records, added) = (records + adds, adds);
         }
-        Ok(Lived::Opened(recovery.closed))
+        Ok(LifeEnd::Opened(recovery.closed))
     }
 
     /// Drops the store's files, which nobody has open, from memory; `None` if that is impossible.
@@ -193,24 +193,24 @@ impl Check<'_> {
         page_cache::empty(&self.spec.directory).ok()
     }
 
-    fn live(&self, part: RecoverPart) -> Result<Lived> {
+    fn live(&self, part: RecoverPart) -> Result<LifeEnd> {
         let counted = if part.end == RecoverEnd::Closes { part.records } else { 0 };
         let whole = LONGEST + Duration::from_secs((part.adds + counted) / RECORDS_A_SECOND);
-        let limit = Limit { whole, room: Duration::ZERO, name: "the recovery check's" };
+        let limit = TimeLimit { whole, room: Duration::ZERO, name: "the recovery check's" };
         let (end, told) =
             self.room.run(&Spec { part: Some(CheckPart::Recover(part)), ..self.spec.clone() }, limit)?;
         Ok(match (end, told) {
-            (End::Interrupted, _) => Lived::Interrupted,
-            (_, Ok(RecoveryMessage::Failed { reason: Failure::WrongData, message })) => Lived::Lost(message),
-            (_, Ok(RecoveryMessage::Failed { message, .. })) => Lived::Not(message),
-            (End::Well | End::Badly { signal: Some(9), .. }, Ok(RecoveryMessage::Opened(reopened))) => {
-                Lived::Opened(reopened)
+            (ProcessEnd::Interrupted, _) => LifeEnd::Interrupted,
+            (_, Ok(RecoveryMessage::Failed { reason: Failure::WrongData, message })) => LifeEnd::Lost(message),
+            (_, Ok(RecoveryMessage::Failed { message, .. })) => LifeEnd::Not(message),
+            (ProcessEnd::Well | ProcessEnd::Badly { signal: Some(9), .. }, Ok(RecoveryMessage::Opened(reopened))) => {
+                LifeEnd::Opened(reopened)
             }
-            (End::Badly { signal: Some(9), .. }, Ok(RecoveryMessage::NotUndone(why))) => Lived::NotUndone(why),
-            (End::Badly { message, .. }, _) => Lived::Not(message),
-            (End::Unsaved(error), _) => Lived::Not(format!("its report could not be written: {error}")),
-            (End::Well, Ok(RecoveryMessage::NotUndone(why))) => Lived::Not(format!("it was not killed: {why}")),
-            (End::Well, Err(error)) => Lived::Not(format!("it left no readable result: {error}")),
+            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(RecoveryMessage::NotUndone(why))) => LifeEnd::NotUndone(why),
+            (ProcessEnd::Badly { message, .. }, _) => LifeEnd::Not(message),
+            (ProcessEnd::Unsaved(error), _) => LifeEnd::Not(format!("its report could not be written: {error}")),
+            (ProcessEnd::Well, Ok(RecoveryMessage::NotUndone(why))) => LifeEnd::Not(format!("it was not killed: {why}")),
+            (ProcessEnd::Well, Err(error)) => LifeEnd::Not(format!("it left no readable result: {error}")),
         })
     }
 }

@@ -7,11 +7,11 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::place::Place;
+use crate::place::Location;
 use crate::place::directory::WorkFolder;
 use crate::place::image::Template;
 use crate::plan::{Period, Plan};
-use crate::runner::job::Job;
+use crate::runner::job::RunRequest;
 use crate::runner::places::trial_bytes;
 use crate::runner::trial::Trial;
 use storebench_core::cell::{Axis, Cell};
@@ -57,14 +57,14 @@ const AXES: [(&str, &str); 10] = [
 #[derive(Debug, Default)]
 pub struct Rehearsal {
     /// Settings with which no trial can succeed.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedSettings>,
     /// The results of trials that succeeded, by cell id.
     pub results: BTreeMap<String, TrialResult>,
 }
 
 /// Which cells are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
+pub enum RehearsalExtent {
     /// Enough cells to try each value of each setting once.
     EachSetting,
     /// Each cell with settings, with more work, to estimate the time of the run.
@@ -73,7 +73,7 @@ pub enum Extent {
 
 /// Settings with which no trial can succeed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedSettings {
     /// The store and its settings, in words: `sqlite page_size=1000`.
     pub what: String,
     /// The error.
@@ -82,9 +82,9 @@ pub struct Refused {
 
 /// Tries each value of each setting of the cells, with each guarantee, in a separate folder in the cell's place. `None`
 /// if it was interrupted.
-pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
+pub fn rehearse(job: &RunRequest<'_>, extent: RehearsalExtent) -> Result<Option<Rehearsal>> {
     let plan = shortened(job.plan, extent)?;
-    let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
+    let job = RunRequest { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
     let mut tried = BTreeSet::new();
     let mut rehearsal = Rehearsal::default();
     for cell in job.cells {
@@ -92,7 +92,7 @@ pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
         let fresh = settings.iter().filter(|(name, value)| {
             tried.insert((cell.store().to_owned(), (*name).clone(), (*value).clone(), cell.guarantee()))
         });
-        if fresh.count() == 0 && (extent == Extent::EachSetting || settings.is_empty()) {
+        if fresh.count() == 0 && (extent == RehearsalExtent::EachSetting || settings.is_empty()) {
             continue;
         }
         if job.interrupted.load(Ordering::Relaxed) {
@@ -114,7 +114,7 @@ pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
         if has_failed && settings.keys().any(|name| !says_which(name)) && fails_as_shipped(&job, &small)? {
             continue;
         }
-        let refusal = Refused { what: in_words(cell, &settings), why };
+        let refusal = RefusedSettings { what: in_words(cell, &settings), why };
         if !rehearsal.refused.contains(&refusal) {
             rehearsal.refused.push(refusal);
         }
@@ -123,7 +123,7 @@ pub fn rehearse(job: &Job<'_>, extent: Extent) -> Result<Option<Rehearsal>> {
 }
 
 /// Whether a cell also fails without any setting except those that identify a server.
-fn fails_as_shipped(job: &Job<'_>, cell: &Cell) -> Result<bool> {
+fn fails_as_shipped(job: &RunRequest<'_>, cell: &Cell) -> Result<bool> {
     let mut plan = job.plan.clone();
     plan.settings.values_mut().for_each(|settings| settings.retain(|name, _| says_which(name)));
     let mut bare = cell.clone();
@@ -132,19 +132,19 @@ fn fails_as_shipped(job: &Job<'_>, cell: &Cell) -> Result<bool> {
             bare.remove(axis);
         }
     }
-    let result = tried_out(&Job { plan: &plan, ..*job }, &bare, Extent::EachSetting)?;
+    let result = tried_out(&RunRequest { plan: &plan, ..*job }, &bare, RehearsalExtent::EachSetting)?;
     Ok(result.is_some_and(|result| matches!(result.outcome, Outcome::Failed { .. })))
 }
 
 /// Runs one short trial of each cell, which shows whether it can run, and what it promises. `None` if it was
 /// interrupted.
-pub fn try_each(job: &Job<'_>) -> Result<Option<Vec<TrialResult>>> {
-    let plan = shortened(job.plan, Extent::EachSetting)?;
-    let job = Job { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
+pub fn try_each(job: &RunRequest<'_>) -> Result<Option<Vec<TrialResult>>> {
+    let plan = shortened(job.plan, RehearsalExtent::EachSetting)?;
+    let job = RunRequest { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
     let mut tried = Vec::with_capacity(job.cells.len());
     for cell in job.cells {
         let interrupted = || job.interrupted.load(Ordering::Relaxed);
-        let Some(result) = tried_out(&job, &small(cell)?, Extent::EachSetting)?.filter(|_| !interrupted())
+        let Some(result) = tried_out(&job, &small(cell)?, RehearsalExtent::EachSetting)?.filter(|_| !interrupted())
         else {
             return Ok(None);
         };
@@ -155,8 +155,8 @@ pub fn try_each(job: &Job<'_>) -> Result<Option<Vec<TrialResult>>> {
 
 /// Runs one complete trial of a cell without keeping its result: its time decides how large trials may be. `None` if it was
 /// interrupted.
-pub fn pilot(job: &Job<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
-    tried_out(job, cell, Extent::EachSetting)
+pub fn pilot(job: &RunRequest<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
+    tried_out(job, cell, RehearsalExtent::EachSetting)
 }
 
 fn in_words(cell: &Cell, settings: &BTreeMap<String, String>) -> String {
@@ -165,7 +165,7 @@ fn in_words(cell: &Cell, settings: &BTreeMap<String, String>) -> String {
 }
 
 /// The plan, with the least possible work.
-fn shortened(plan: &Plan, extent: Extent) -> Result<Plan> {
+fn shortened(plan: &Plan, extent: RehearsalExtent) -> Result<Plan> {
     let mut plan = plan.clone();
     plan.timeout = Period(TIMEOUT.min(plan.timeout.0));
     // The settings that a server accepts do not depend on the client.
@@ -176,7 +176,7 @@ fn shortened(plan: &Plan, extent: Extent) -> Result<Plan> {
             plan.parameters.set(name, value).map_err(ours)?;
         }
     }
-    if plan.workload.has("operations") && extent == Extent::EachCell {
+    if plan.workload.has("operations") && extent == RehearsalExtent::EachCell {
         plan.parameters.operations = Some(Count(TIMED_OPERATIONS));
     }
     Ok(plan)
@@ -198,12 +198,12 @@ fn ours(message: String) -> Error {
 }
 
 /// Runs one trial; `None` if it was interrupted.
-fn tried_out(job: &Job<'_>, cell: &Cell, extent: Extent) -> Result<Option<TrialResult>> {
+fn tried_out(job: &RunRequest<'_>, cell: &Cell, extent: RehearsalExtent) -> Result<Option<TrialResult>> {
     let Some(place) = job.places.get(&cell.site()) else { return Ok(None) };
     let mut work = WorkFolder::create(place.directory())?;
     let template = match place {
         // Its time depends on the file system. The settings that an engine accepts do not.
-        Place::Image { file_system, disk, .. } if extent == Extent::EachCell => {
+        Location::Image { file_system, disk, .. } if extent == RehearsalExtent::EachCell => {
             let bytes = trial_bytes(job, [cell].into_iter());
             Some(Template::make(&mut work, file_system, disk.as_ref(), bytes)?)
         }
@@ -250,15 +250,15 @@ mod tests {
     fn what_is_tried_is_as_small_as_can_be() {
         let mut plan = plan::find("crud").unwrap();
         let text = |plan: &Plan, name: &str| plan.parameters.text(name);
-        let short = shortened(&plan, Extent::EachSetting).unwrap();
+        let short = shortened(&plan, RehearsalExtent::EachSetting).unwrap();
         assert_eq!(text(&short, "operations").as_deref(), Some("1"));
         assert_eq!((text(&short, "duration"), short.timeout.0), (None, TIMEOUT));
         plan.parameters.set("duration", "60s").unwrap();
         plan.timeout = Period(Duration::from_secs(5));
-        let short = shortened(&plan, Extent::EachSetting).unwrap();
+        let short = shortened(&plan, RehearsalExtent::EachSetting).unwrap();
         assert_eq!((text(&short, "duration").as_deref(), short.timeout.0.as_secs()), (Some("1ms"), 5));
 
-        let timed = shortened(&plan, Extent::EachCell).unwrap();
+        let timed = shortened(&plan, RehearsalExtent::EachCell).unwrap();
         assert_eq!(timed.parameters.operations(), TIMED_OPERATIONS);
 
         let setting = Axis::named("sqlite.page_size").unwrap();

@@ -25,7 +25,7 @@ const LAST_BYTES: u64 = 1 << 20;
 
 /// The end of a process.
 #[derive(Debug)]
-pub enum End {
+pub enum ProcessEnd {
     /// It exited, successfully.
     Well,
     /// It exited with an error, or a signal killed it.
@@ -45,7 +45,7 @@ pub enum End {
 
 /// The time that a process may take.
 #[derive(Debug, Clone, Copy)]
-pub struct Limit {
+pub struct TimeLimit {
     /// The time for its work.
     pub whole: Duration,
     /// The extra time for work that is bounded by time, such as reading back.
@@ -61,10 +61,10 @@ pub fn run(
     by: &[OsString],
     (spec, out): (&Path, &Path),
     (log, output): (&Path, File),
-    limit: Limit,
+    limit: TimeLimit,
     interrupted: &AtomicBool,
     hears: &dyn Fn(Option<LoadProgress>),
-) -> io::Result<End> {
+) -> io::Result<ProcessEnd> {
     let kills_before = oom_kills();
     let program = lifeline::this_program()?;
     let mut command = match by {
@@ -110,8 +110,8 @@ pub fn run(
     }
     let status = child.wait()?;
     Ok(match stopped {
-        Some(Stopped::Interrupted) => End::Interrupted,
-        Some(Stopped::TimedOut(message)) => End::Badly { reason: Failure::TimedOut, message, signal: None },
+        Some(StopCause::Interrupted) => ProcessEnd::Interrupted,
+        Some(StopCause::TimedOut(message)) => ProcessEnd::Badly { reason: Failure::TimedOut, message, signal: None },
         None => {
             let is_silent = fs::symlink_metadata(out).is_ok_and(|report| report.len() == 0);
             judge(status, is_silent, oom_kills() > kills_before, log)
@@ -119,20 +119,20 @@ pub fn run(
     })
 }
 
-enum Stopped {
+enum StopCause {
     /// The reason.
     TimedOut(String),
     Interrupted,
 }
 
 /// Why a process is stopped that has worked for `worked`, and for the second duration on its last step.
-fn overdue(limit: Limit, worked: Duration, step: Option<(Step, Duration)>) -> Option<String> {
+fn overdue(limit: TimeLimit, worked: Duration, step: Option<(Step, Duration)>) -> Option<String> {
     let of_step =
         step.and_then(|(step, took)| step.limit().filter(|limit| took >= *limit).map(|limit| (step, limit)));
     if let Some((step, limit)) = of_step {
         return Some(format!("{} took longer than its limit of {limit:?}", step.name()));
     }
-    let Limit { whole, room, name } = limit;
+    let TimeLimit { whole, room, name } = limit;
     let doing = step.map(|(step, _)| format!(", while it was {}", step.name())).unwrap_or_default();
     (worked >= whole.saturating_add(room))
         .then(|| format!("took longer than the limit of {whole:?} ({name}){doing}"))
@@ -142,10 +142,10 @@ fn overdue(limit: Limit, worked: Duration, step: Option<(Step, Duration)>) -> Op
 /// gets its number until the caller waits for it.
 fn watch(
     child: &Child,
-    limit: Limit,
+    limit: TimeLimit,
     interrupted: &AtomicBool,
     mut look: impl FnMut() -> Option<BegunSteps>,
-) -> io::Result<Option<Stopped>> {
+) -> io::Result<Option<StopCause>> {
     let ended = notify_of_end(child)?;
     let start = Instant::now();
     let (mut at, mut since) = (None, start);
@@ -153,7 +153,7 @@ fn watch(
         match ended.recv_timeout(Duration::from_millis(100)) {
             Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(None),
             Err(RecvTimeoutError::Timeout) if interrupted.load(Ordering::Relaxed) => {
-                return Ok(Some(Stopped::Interrupted));
+                return Ok(Some(StopCause::Interrupted));
             }
             Err(RecvTimeoutError::Timeout) => {
                 let now = look();
@@ -162,7 +162,7 @@ fn watch(
                 }
                 let step = at.map(|BegunSteps(step, _)| (step, since.elapsed()));
                 if let Some(why) = overdue(limit, start.elapsed(), step) {
-                    return Ok(Some(Stopped::TimedOut(why)));
+                    return Ok(Some(StopCause::TimedOut(why)));
                 }
             }
         }
@@ -184,9 +184,9 @@ fn notify_of_end(child: &Child) -> io::Result<Receiver<()>> {
     Ok(receiver)
 }
 
-fn judge(status: ExitStatus, is_silent: bool, memory_ran_out: bool, log: &Path) -> End {
+fn judge(status: ExitStatus, is_silent: bool, memory_ran_out: bool, log: &Path) -> ProcessEnd {
     if status.success() && !is_silent {
-        return End::Well;
+        return ProcessEnd::Well;
     }
     let last = last_words_in(log);
     let said = last.as_ref().map_or(String::new(), |line| format!("; its last output: {line}"));
@@ -194,23 +194,23 @@ fn judge(status: ExitStatus, is_silent: bool, memory_ran_out: bool, log: &Path) 
     match status.signal() {
         Some(9) if memory_ran_out => {
             let message = "was killed because memory ran out".into();
-            End::Badly { reason: Failure::OutOfMemory, message, signal: Some(9) }
+            ProcessEnd::Badly { reason: Failure::OutOfMemory, message, signal: Some(9) }
         }
         Some(signal) => {
             let reason = if refused { Failure::OutOfMemory } else { Failure::Crashed };
             let message = format!("was killed by signal {signal}{said}");
-            End::Badly { reason, message, signal: Some(signal) }
+            ProcessEnd::Badly { reason, message, signal: Some(signal) }
         }
         None => {
             let code = status.code().unwrap_or_default();
             if let Some((_, kind)) = UNSAVED.iter().find(|(exit, _)| i32::from(exit.code()) == code) {
-                return End::Unsaved((*kind).into());
+                return ProcessEnd::Unsaved((*kind).into());
             }
             let reason = if is_our_own(last.as_deref()) { Failure::Harness } else { Failure::Crashed };
             // The harness reports before it exits successfully: other code has ended the process.
             let early = if code == 0 { " before it had a result" } else { "" };
             let message = format!("ended with exit code {code}{early}{said}");
-            End::Badly { reason, message, signal: None }
+            ProcessEnd::Badly { reason, message, signal: None }
         }
     }
 }
@@ -263,7 +263,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), log).unwrap();
         match judge(ExitStatus::from_raw(wait_status), true, false, file.path()) {
-            End::Badly { reason, message, .. } => (reason, message),
+            ProcessEnd::Badly { reason, message, .. } => (reason, message),
             other => panic!("{other:?}"),
         }
     }
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn a_step_has_its_own_limit_and_its_name_is_in_the_error() {
         let limit =
-            Limit { whole: Duration::from_secs(600), room: Duration::from_secs(60), name: "--timeout" };
+            TimeLimit { whole: Duration::from_secs(600), room: Duration::from_secs(60), name: "--timeout" };
         let seconds = Duration::from_secs;
         assert_eq!(overdue(limit, seconds(119), Some((Step::Opening, seconds(119)))), None);
         let why = overdue(limit, seconds(300), Some((Step::Opening, seconds(120))));
@@ -306,14 +306,14 @@ mod tests {
     fn a_process_that_killed_itself_is_known_by_its_signal_though_memory_ran_out_elsewhere() {
         let log = tempfile::NamedTempFile::new().unwrap();
         let end = judge(ExitStatus::from_raw(9), true, true, log.path());
-        assert!(matches!(end, End::Badly { reason: Failure::OutOfMemory, signal: Some(9), .. }), "{end:?}");
+        assert!(matches!(end, ProcessEnd::Badly { reason: Failure::OutOfMemory, signal: Some(9), .. }), "{end:?}");
     }
 
     #[test]
     fn a_result_that_could_not_be_handed_over_is_no_failure_of_the_store() {
         let log = tempfile::NamedTempFile::new().unwrap();
         let end = judge(ExitStatus::from_raw(17 << 8), true, false, log.path());
-        assert!(matches!(&end, End::Unsaved(error) if error.kind() == io::ErrorKind::StorageFull), "{end:?}");
+        assert!(matches!(&end, ProcessEnd::Unsaved(error) if error.kind() == io::ErrorKind::StorageFull), "{end:?}");
     }
 
     #[test]

@@ -10,13 +10,13 @@ use storebench_disk::counts::{self, Counts};
 use crate::background;
 use crate::folder::is_full;
 use crate::place::image::{HOLDER, Template};
-use crate::runner::background::{Finished, Launch, Load, Process, Started};
+use crate::runner::background::{FinishedLoad, LoadLaunch, RunningLoad, LoadProcess, LoadStart};
 use crate::runner::exchange::{self, LIMITS, REPORT, SPEC};
-use crate::runner::job::Job;
-use crate::runner::kill::Passed;
-use crate::runner::limits::{Limiting, Site};
-use crate::runner::part::Room;
-use crate::runner::supervise::{self, End, Limit};
+use crate::runner::job::RunRequest;
+use crate::runner::kill::PassedChecks;
+use crate::runner::limits::{TrialLimits, LimitSite};
+use crate::runner::part::CheckRoom;
+use crate::runner::supervise::{self, ProcessEnd, TimeLimit};
 use crate::schedule;
 use crate::stage::Stage;
 use storebench_core::cell::{Background, Cell, HERE};
@@ -73,7 +73,7 @@ pub fn not_begun(cell: &Cell, (position, block): (u64, u32), beside: &Path, mess
 /// A trial that is about to run.
 pub struct Trial<'a> {
     /// The job that it is part of.
-    pub job: &'a Job<'a>,
+    pub job: &'a RunRequest<'a>,
     /// The cell that is run.
     pub cell: &'a Cell,
     /// Its position in the run, from 0.
@@ -101,7 +101,7 @@ pub struct Trial<'a> {
     /// The time of making an empty file in its folder, in nanoseconds.
     pub file_creation_ns: u64,
     /// The ways of opening a store that have passed a kill check; `None` if none is made.
-    pub passed: Option<&'a Passed>,
+    pub passed: Option<&'a PassedChecks>,
     /// The file system of its place, if that is an image.
     pub template: Option<&'a Template>,
     /// Gets the progress of its loading.
@@ -109,7 +109,7 @@ pub struct Trial<'a> {
 }
 
 /// The outcome of a trial.
-struct Ran {
+struct TrialRun {
     report: Report,
     wall_s: f64,
     course: Option<Course>,
@@ -120,10 +120,10 @@ struct Ran {
     log: String,
 }
 
-impl Ran {
+impl TrialRun {
     /// Without a process.
-    fn not_at_all(report: Report) -> Ran {
-        Ran { report, wall_s: 0.0, course: None, others: None, background: None, log: String::new() }
+    fn not_at_all(report: Report) -> TrialRun {
+        TrialRun { report, wall_s: 0.0, course: None, others: None, background: None, log: String::new() }
     }
 }
 
@@ -143,7 +143,7 @@ impl Trial<'_> {
                 let sights = self.sights(group.as_ref().ok());
                 exchange::ask(self.folder, &self.spec(group, limiting))?;
                 let ran = self.beside_background(stage, limiting, &sights, (&spec, &out))?;
-                (ran, limiting.map(Limiting::report))
+                (ran, limiting.map(TrialLimits::report))
             }
         };
         let disk = self.disk_report(before);
@@ -152,7 +152,7 @@ impl Trial<'_> {
         let ran = ran.map_or(Ok(None), |ran| self.cut_checked(stage, ran))?;
         let ran = ran.map_or(Ok(None), |ran| self.recovery_checked(ran))?;
         exchange::remove(self.folder)?;
-        let Some(Ran { report, wall_s, course, others, background, log }) = ran else {
+        let Some(TrialRun { report, wall_s, course, others, background, log }) = ran else {
             self.remove(&self.log())?;
             self.remove(&self.background_log())?;
             return Ok(None);
@@ -194,10 +194,10 @@ impl Trial<'_> {
     fn beside_background(
         &self,
         stage: &mut Stage<'_>,
-        limiting: Option<&Limiting>,
+        limiting: Option<&TrialLimits>,
         sights: &ResourceProbe,
         files: (&Path, &Path),
-    ) -> Result<Option<Ran>> {
+    ) -> Result<Option<TrialRun>> {
         if self.cell.background() == Background::None {
             return self.alone(limiting, sights, files, None);
         }
@@ -207,17 +207,17 @@ impl Trial<'_> {
         let program = storebench_core::lifeline::this_program()
             .map_err(Error::io("finding this program from", self.folder))?;
         let launch =
-            Launch { program: &program, load: self.cell.background(), folder: self.beside, log: &log };
+            LoadLaunch { program: &program, load: self.cell.background(), folder: self.beside, log: &log };
         let process = stage
-            .load(|| Process::start(launch, output), Process::id)
+            .load(|| LoadProcess::start(launch, output), LoadProcess::id)
             .map_err(Error::io("starting a load in", self.beside))?;
-        let started = Load::start(launch, process, self.job.interrupted);
-        let not_run = |report| Ran { log: self.background_log(), ..Ran::not_at_all(report) };
+        let started = RunningLoad::start(launch, process, self.job.interrupted);
+        let not_run = |report| TrialRun { log: self.background_log(), ..TrialRun::not_at_all(report) };
         let load = match started {
-            Started::AtWork(load) => load,
-            Started::Interrupted => return Ok(None),
-            Started::Unsupported(message) => return Ok(Some(not_run(Report::Unsupported { message }))),
-            Started::Failed(message) => {
+            LoadStart::AtWork(load) => load,
+            LoadStart::Interrupted => return Ok(None),
+            LoadStart::Unsupported(message) => return Ok(Some(not_run(Report::Unsupported { message }))),
+            LoadStart::Failed(message) => {
                 return Ok(Some(not_run(Report::Failed { reason: Failure::Harness, message })));
             }
         };
@@ -225,7 +225,7 @@ impl Trial<'_> {
         let ran = self.alone(limiting, sights, files, Some(load.id()))?;
         let to_ns = background::now_ns();
         let Some(mut ran) = ran else { return Ok(None) };
-        let Finished { report, complaint } = load.finish(from_ns, to_ns);
+        let FinishedLoad { report, complaint } = load.finish(from_ns, to_ns);
         ran.background = Some(report);
         if let (Report::Ok { .. }, Some(message)) = (&ran.report, complaint) {
             ran.report = Report::Failed { reason: Failure::Harness, message };
@@ -237,16 +237,16 @@ impl Trial<'_> {
     /// Runs its process, during a background load if it has one; `None` if it was interrupted.
     fn alone(
         &self,
-        limiting: Option<&Limiting>,
+        limiting: Option<&TrialLimits>,
         sights: &ResourceProbe,
         (spec, out): (&Path, &Path),
         load: Option<u32>,
-    ) -> Result<Option<Ran>> {
+    ) -> Result<Option<TrialRun>> {
         let log = self.folder.join(self.log());
         let output = guard::rewrite(self.folder, &self.log())?;
         let start = Instant::now();
-        let limit = Limit { whole: self.job.plan.timeout.0, room: self.room(), name: "--timeout" };
-        let by = limiting.map(Limiting::scope).unwrap_or_default();
+        let limit = TimeLimit { whole: self.job.plan.timeout.0, room: self.room(), name: "--timeout" };
+        let by = limiting.map(TrialLimits::scope).unwrap_or_default();
         let run = || {
             let output = (&*log, output);
             supervise::run(&by, (spec, out), output, limit, self.job.interrupted, self.told)
@@ -255,26 +255,26 @@ impl Trial<'_> {
         let (end, course) = sights.during(run);
         let others = others.and_then(|others| others.processors());
         let end = end.map_err(Error::io("running a trial in", self.folder))?;
-        if !self.job.plan.clients.is_empty() && matches!(end, End::Interrupted | End::Badly { .. }) {
+        if !self.job.plan.clients.is_empty() && matches!(end, ProcessEnd::Interrupted | ProcessEnd::Badly { .. }) {
             // It was killed. Its clients exit when they notice that; what they write after its records are dropped would stay there.
             std::thread::sleep(CLIENTS_END);
         }
         let wall_s = start.elapsed().as_secs_f64();
         let report = match end {
-            End::Interrupted => return Ok(None),
-            End::Unsaved(error) if is_full(&error) && self.shares_a_disk() => Report::Failed {
+            ProcessEnd::Interrupted => return Ok(None),
+            ProcessEnd::Unsaved(error) if is_full(&error) && self.shares_a_disk() => Report::Failed {
                 reason: Failure::DiskFull,
                 message: "the disk was full: not even the trial's report could be written".into(),
             },
-            End::Unsaved(error) => {
+            ProcessEnd::Unsaved(error) => {
                 self.remove(REPORT)?;
                 return Err(Error::io("saving a trial's result in", self.folder)(error));
             }
-            End::Badly { reason, message, .. } => match limiting.and_then(Limiting::killed) {
+            ProcessEnd::Badly { reason, message, .. } => match limiting.and_then(TrialLimits::killed) {
                 Some(message) => Report::Failed { reason: Failure::OutOfMemory, message },
                 None => Report::Failed { reason, message },
             },
-            End::Well => match (self.answer(), limiting.and_then(Limiting::killed)) {
+            ProcessEnd::Well => match (self.answer(), limiting.and_then(TrialLimits::killed)) {
                 // A server was killed, and the trial has noticed.
                 (Report::Failed { .. }, Some(message)) => {
                     Report::Failed { reason: Failure::OutOfMemory, message }
@@ -296,7 +296,7 @@ impl Trial<'_> {
             },
             report => report,
         };
-        Ok(Some(Ran { report, wall_s, course, others, background: None, log: self.log() }))
+        Ok(Some(TrialRun { report, wall_s, course, others, background: None, log: self.log() }))
     }
 
     /// Whether its store is a server that was running before: its work can't be told from that of others.
@@ -323,12 +323,12 @@ impl Trial<'_> {
         &self,
         stage: &mut Stage<'_>,
         counting: Option<&TrialCgroup>,
-    ) -> Option<std::result::Result<Limiting, String>> {
+    ) -> Option<std::result::Result<TrialLimits, String>> {
         let machine = self.job.plan.machine(self.cell.machine())?.with_files(self.cell.disk() != HERE);
         let counting = self.cgroups.as_ref().ok().zip(counting);
         let told = self.folder.join(LIMITS);
-        let site = Site { reach: self.reach, device: self.device, counting, told: &told };
-        Some(Limiting::take(stage, self.cell, &machine, site))
+        let site = LimitSite { reach: self.reach, device: self.device, counting, told: &told };
+        Some(TrialLimits::take(stage, self.cell, &machine, site))
     }
 
     /// The counts of its simulated disk, if there is one and it works.
@@ -343,7 +343,7 @@ impl Trial<'_> {
     }
 
     /// The outcome, which is a failure of the harness if a simulated disk is gone: its store can't be blamed.
-    fn on_its_disk(&self, ran: Ran, is_there: bool) -> Ran {
+    fn on_its_disk(&self, ran: TrialRun, is_there: bool) -> TrialRun {
         let said = match &ran.report {
             _ if self.disk.is_none() || is_there => return ran,
             Report::Unsupported { .. } => return ran,
@@ -351,7 +351,7 @@ impl Trial<'_> {
             Report::Failed { message, .. } => format!("; the trial said: {message}"),
         };
         let message = format!("the server of the simulated disk {} ended{said}", self.cell.disk());
-        Ran { report: Report::Failed { reason: Failure::Harness, message }, log: self.log(), ..ran }
+        TrialRun { report: Report::Failed { reason: Failure::Harness, message }, log: self.log(), ..ran }
     }
 
     /// Whether there was a simulated disk, which is gone.
@@ -359,8 +359,8 @@ impl Trial<'_> {
         self.disk.is_some() && self.disk_counts().is_none()
     }
 
-    fn unsupported(&self, message: String) -> Ran {
-        Ran { log: self.log(), ..Ran::not_at_all(Report::Unsupported { message }) }
+    fn unsupported(&self, message: String) -> TrialRun {
+        TrialRun { log: self.log(), ..TrialRun::not_at_all(Report::Unsupported { message }) }
     }
 
     /// Whether the store's files are on the disk of the results, so that the store may have filled it.
@@ -378,8 +378,8 @@ impl Trial<'_> {
         audit::room(audit_s).saturating_add(Duration::try_from_secs_f64(rest_s).unwrap_or_default())
     }
 
-    fn room_of_check(&self, doing: &'static str) -> Room<'_> {
-        Room { folder: self.folder, log: self.log(), doing, interrupted: self.job.interrupted }
+    fn room_of_check(&self, doing: &'static str) -> CheckRoom<'_> {
+        CheckRoom { folder: self.folder, log: self.log(), doing, interrupted: self.job.interrupted }
     }
 
     fn log(&self) -> String {
@@ -407,7 +407,7 @@ impl Trial<'_> {
     }
 
     /// The task for its process.
-    fn spec(&self, group: std::result::Result<TrialCgroup, String>, limiting: Option<&Limiting>) -> Spec {
+    fn spec(&self, group: std::result::Result<TrialCgroup, String>, limiting: Option<&TrialLimits>) -> Spec {
         let plan = self.job.plan;
         let group = match limiting {
             Some(limiting) if limiting.is_scope() => Err("it runs in a scope of systemd".into()),
@@ -426,7 +426,7 @@ impl Trial<'_> {
             disk: self.disk.map(Path::to_path_buf),
             group,
             memory_limit: plan.memory_limit(self.cell),
-            limits: limiting.map(Limiting::order),
+            limits: limiting.map(TrialLimits::order),
             judged: plan.judge_settings,
             part: None,
             library: self

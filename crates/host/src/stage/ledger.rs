@@ -48,9 +48,9 @@ enum Life {
 
 /// The state of a folder, according to its ledger.
 #[derive(Debug)]
-pub enum Told {
+pub enum LedgerState {
     /// Its run has ended, and left these resources.
-    Ended(Left),
+    Ended(Leftovers),
     /// A kill left it before anything but its ledger was in it. Locked until this is dropped.
     Unfinished(File),
     /// Its run is alive, or another process is deleting it.
@@ -65,7 +65,7 @@ pub enum Told {
 
 /// The resources that a run left when it ended.
 #[derive(Debug)]
-pub struct Left {
+pub struct Leftovers {
     /// The number of its process.
     pub pid: u32,
     /// Notes of its resources, in the order in which they were taken.
@@ -161,16 +161,16 @@ fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// [`ErrorKind::NotFound`] if there is none; an error if it can't be read.
-pub fn read(folder: &Folder) -> io::Result<Told> {
+pub fn read(folder: &Folder) -> io::Result<LedgerState> {
     let mut file = match folder.file(OsStr::new(NAME)) {
         // The system's errors for links, sockets and folders.
         Err(error) if [libc::ELOOP, libc::ENXIO, libc::EISDIR].map(Some).contains(&error.raw_os_error()) => {
-            return Ok(Told::NoMarker);
+            return Ok(LedgerState::NoMarker);
         }
         other => other?,
     };
     if !file.metadata()?.is_file() {
-        return Ok(Told::NoMarker);
+        return Ok(LedgerState::NoMarker);
     }
     let lock = try_lock(&file)?;
     let mut bytes = Vec::new();
@@ -181,24 +181,24 @@ pub fn read(folder: &Folder) -> io::Result<Told> {
     let marker = lines.next().unwrap_or_default();
     let too_long = bytes.len() as u64 == MOST_BYTES;
     let ended = |owner: &Owner, file: File| match notes(lines) {
-        Ok(notes) if too_long => Told::Unreadable(notes.len() + 1),
-        Ok(notes) => Told::Ended(Left { pid: owner.pid, notes, _ledger: file }),
-        Err(line) => Told::Unreadable(line),
+        Ok(notes) if too_long => LedgerState::Unreadable(notes.len() + 1),
+        Ok(notes) => LedgerState::Ended(Leftovers { pid: owner.pid, notes, _ledger: file }),
+        Err(line) => LedgerState::Unreadable(line),
     };
     Ok(match (serde_json::from_slice::<Owner>(marker), lock) {
-        (_, Lock::Held) => Told::AtWork,
-        _ if gone => Told::AtWork,
+        (_, Lock::Held) => LedgerState::AtWork,
+        _ if gone => LedgerState::AtWork,
         (Ok(owner), Lock::Taken) if owner.life == Life::Lock => ended(&owner, file),
         (Ok(owner), _) if owner.life == Life::Process => {
             if owner.is_alive() {
-                Told::AtWork
+                LedgerState::AtWork
             } else {
                 ended(&owner, file)
             }
         }
-        (Ok(_), _) => Told::Unknown,
-        (Err(_), Lock::Taken) if is_cut_off(&bytes, MARKER) => Told::Unfinished(file),
-        (Err(_), _) => Told::NoMarker,
+        (Ok(_), _) => LedgerState::Unknown,
+        (Err(_), Lock::Taken) if is_cut_off(&bytes, MARKER) => LedgerState::Unfinished(file),
+        (Err(_), _) => LedgerState::NoMarker,
     })
 }
 

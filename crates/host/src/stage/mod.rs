@@ -16,7 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::image::mount::{Mounted, Site};
-use ledger::{Ledger, Left};
+use ledger::{Ledger, Leftovers};
 pub use note::STORE;
 use note::{Note, Owner};
 use process::Process;
@@ -31,11 +31,11 @@ use storebench_core::simulated::{DISK, ServedDisk};
 pub(crate) struct Holdings {
     folder: Folder,
     ledger: Ledger,
-    held: Vec<Held>,
+    held: Vec<HeldThing>,
     spread: Spread,
 }
 
-struct Held {
+struct HeldThing {
     note: Note,
     /// Keeps others from removing a cgroup before the trial has joined it.
     group: Option<HeldCgroup>,
@@ -72,7 +72,7 @@ impl Holdings {
 
     fn note(&mut self, note: Note) -> io::Result<()> {
         self.ledger.note(&note)?;
-        self.held.push(Held { note, group: None, served: None });
+        self.held.push(HeldThing { note, group: None, served: None });
         Ok(())
     }
 
@@ -309,7 +309,7 @@ impl Drop for Stage<'_> {
     }
 }
 
-impl Left {
+impl Leftovers {
     /// Releases in reverse what an ended run left; returns what was outside the work folder. What the run had released
     /// itself is released once more, which changes nothing.
     ///

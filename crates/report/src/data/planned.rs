@@ -36,7 +36,7 @@ mod tests {
     use storebench_core::axis::{Axis, Value};
     use storebench_core::result::{LeftOutCell, PlanParts, LeftOutReason};
     use storebench_host::plan::Plan;
-    use storebench_host::schedule::{self, Room};
+    use storebench_host::schedule::{self, LocationRoom};
 
     use super::*;
     use crate::data::samples::{Sample, blocks};
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn combinations_are_those_of_the_schedule() {
         let plan = storebench_host::plan::find("crud").unwrap();
-        let rooms = [Room::unbounded("here"), Room::unbounded("ssd")];
+        let rooms = [LocationRoom::unbounded("here"), LocationRoom::unbounded("ssd")];
         let (cells, left_out) = schedule::cells(&plan, &[], &rooms, &|_| None).unwrap();
         assert_eq!(plan.combinations(2), (cells.len() + left_out.len()) as u64);
     }

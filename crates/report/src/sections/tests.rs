@@ -6,7 +6,7 @@ use storebench_core::cell::Background;
 use storebench_core::result::DiskReport;
 use storebench_core::result::{
     FaultOutcome, BadState, FindingCount, Clocks, Control, Counts, Cut, CutCheck, CutResults, FaultCheck, FaultKind, FaultResults,
-    StateFinding, KeptState, MissingPiece, OfKind, ByteOwner, Phase, Recovery, RecoveryCheck, Reopening, Requests, Tally,
+    StateFinding, KeptState, MissingPiece, KindCounts, ByteOwner, Phase, Recovery, RecoveryCheck, Reopening, Requests, DeviceTally,
 };
 use storebench_host::run::Run;
 use unicode_width::UnicodeWidthStr;
@@ -60,19 +60,19 @@ fn run_for(section: &str) -> Run {
 
 /// Requests of a number of operations: reads, writes, flushes and seeks, with flushes taking the most time.
 fn requests(operations: u64, [reads, writes, flushes, seeks]: [u64; 4]) -> Requests {
-    let of = |each: u64, ns: u64| OfKind {
+    let of = |each: u64, ns: u64| KindCounts {
         requests: each * operations,
         bytes: each * 4096 * operations,
         modelled_ns: each * ns * operations,
     };
-    let journal = OfKind { requests: operations, bytes: 4096 * operations, modelled_ns: 0 };
+    let journal = KindCounts { requests: operations, bytes: 4096 * operations, modelled_ns: 0 };
     Requests {
         reads: of(reads, 100),
         writes: of(writes, 200),
         journal: Some(journal).filter(|_| writes > 0),
         flushes: flushes * operations,
         flush_ns: 600 * flushes * operations,
-        tally: Tally { seeks: seeks * operations, seek_ns: 900, transfer_ns: 100, ..Tally::default() },
+        tally: DeviceTally { seeks: seeks * operations, seek_ns: 900, transfer_ns: 100, ..DeviceTally::default() },
         modelled_ns: (reads * 100 + writes * 200 + flushes * 600) * operations,
         ..Requests::default()
     }

@@ -18,9 +18,9 @@ use storebench_core::shown::plain_json;
 use storebench_core::store::StoreDef;
 use storebench_core::workload::loading::LoadProgress;
 use storebench_host::folder::{self, Resumed, RunFolder};
-use storebench_host::plan::Source;
+use storebench_host::plan::PlanSource;
 use storebench_host::runner::event::{Event, Listener};
-use storebench_host::runner::parent::Ended;
+use storebench_host::runner::parent::RunEnd;
 
 use super::args::{Args, Command, RunArgs};
 use super::prepare::Started;
@@ -54,7 +54,7 @@ pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
         None => board.start(&request),
     };
     let exit = match ended {
-        Ok(Ended { interrupted, failed }) => {
+        Ok(RunEnd { interrupted, failed }) => {
             board.out.send(&Message::Ended { interrupted, failed });
             if interrupted { Exit::Interrupted } else { Exit::Success }
         }
@@ -167,12 +167,12 @@ struct Board<'a> {
 }
 
 impl Board<'_> {
-    fn start(&mut self, request: &Request) -> Result<Ended> {
+    fn start(&mut self, request: &Request) -> Result<RunEnd> {
         let args = run_args(&request.arguments)?;
         let (runs, stores, interrupted) = (self.runs.clone(), self.stores, self.interrupted);
         let asked = Start {
             args: &args,
-            source: Source { text: request.text.clone().into(), origin: request.origin.clone() },
+            source: PlanSource { text: request.text.clone().into(), origin: request.origin.clone() },
             texts: &request.properties,
             out: &runs,
         };
@@ -189,14 +189,14 @@ impl Board<'_> {
             Started::Ran(ended) => ended,
             Started::Listed(text, error) => {
                 self.out.send(&Message::Text(text));
-                error.map_or(Ok(Ended { interrupted: false, failed: 0 }), Err)?
+                error.map_or(Ok(RunEnd { interrupted: false, failed: 0 }), Err)?
             }
-            Started::Interrupted => Ended { interrupted: true, failed: 0 },
+            Started::Interrupted => RunEnd { interrupted: true, failed: 0 },
         })
     }
 
     /// Resumes a run; either machine may have results that the other lacks.
-    fn resume(&mut self, header: &RunHeader, theirs: &[String]) -> Result<Ended> {
+    fn resume(&mut self, header: &RunHeader, theirs: &[String]) -> Result<RunEnd> {
         check_machine(header)?;
         let path = self.runs.join(name(header));
         runs::make_directory("making the runs' directory", &self.runs)?;

@@ -6,7 +6,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::cgroup;
 use storebench_core::server::running::ServerNamespace;
 use storebench_core::store::StoreDef;
-use storebench_host::place::abandoned::{self, Found};
+use storebench_host::place::abandoned::{self, AbandonedFolders};
 
 use super::output::{print, print_note};
 use super::runs;
@@ -16,9 +16,9 @@ const RUNS: &str = "storebench-runs";
 
 /// Deletes abandoned work folders in `directories`.
 pub fn clean(directories: &[PathBuf]) -> Result<Exit> {
-    let mut found = Found::default();
+    let mut found = AbandonedFolders::default();
     let mut look = |directory: &Path| -> Result<()> {
-        let Found { deleted, kept, stuck } = abandoned::clean(directory)?;
+        let AbandonedFolders { deleted, kept, stuck } = abandoned::clean(directory)?;
         found.deleted.extend(deleted);
         found.kept.extend(kept.into_iter().chain(stuck));
         Ok(())

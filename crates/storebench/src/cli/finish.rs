@@ -5,7 +5,7 @@ use std::path::Path;
 use storebench_core::error::{Exit, Result};
 use storebench_core::store::StoreDef;
 use storebench_core::units::counted;
-use storebench_host::runner::parent::Ended;
+use storebench_host::runner::parent::RunEnd;
 use storebench_report::data::danger;
 use storebench_report::report::Report;
 use storebench_report::terminal;
@@ -18,7 +18,7 @@ use super::{export, files, report};
 pub fn finish(
     stores: &[StoreDef],
     path: &Path,
-    ended: Ended,
+    ended: RunEnd,
     ycsb: Option<&Path>,
     resume_with: &str,
 ) -> Result<Exit> {

@@ -20,14 +20,14 @@ use storebench_core::store::{Guarantee, StoreKind, StoreDef};
 use storebench_host::background;
 use storebench_host::folder::RunFolder;
 use storebench_host::place::directory::WorkFolder;
-use storebench_host::place::{Place, abandoned, image};
+use storebench_host::place::{Location, abandoned, image};
 use storebench_host::plan::Plan;
 use storebench_host::run::Run;
 use storebench_host::runner::event::Listener;
-use storebench_host::runner::job::{Beyond, Job};
+use storebench_host::runner::job::{ExtraCells, RunRequest};
 use storebench_host::runner::limits;
-use storebench_host::runner::parent::{self, Ended};
-use storebench_host::schedule::{self, Room};
+use storebench_host::runner::parent::{self, RunEnd};
+use storebench_host::schedule::{self, LocationRoom};
 use storebench_host::shard::Split;
 use storebench_report::claims;
 use storebench_report::data::undecided;
@@ -41,7 +41,7 @@ use super::{report, runs};
 const USUAL: &str = "ext4";
 
 /// Places by their locations and disks.
-pub type Places = BTreeMap<Site, Place>;
+pub type Places = BTreeMap<Site, Location>;
 
 /// The directories of the command line, or the runs' directory; leftovers of killed runs there are deleted.
 pub fn directories(at: &[PlaceArg], out: &Path) -> Result<BTreeMap<String, PathBuf>> {
@@ -66,7 +66,7 @@ pub fn directories(at: &[PlaceArg], out: &Path) -> Result<BTreeMap<String, PathB
 pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Places> {
     let disks = simulated(plan);
     if !plan.axes.names(Axis::PLACE) {
-        let directory = |(name, path): (&String, &PathBuf)| (name.clone(), Place::Directory(path.clone()));
+        let directory = |(name, path): (&String, &PathBuf)| (name.clone(), Location::Directory(path.clone()));
         return on_disks(directories.iter().map(directory).collect(), &disks);
     }
     let first = directories.get(DEFAULT_PLACE).or_else(|| directories.values().next());
@@ -74,11 +74,11 @@ pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Pl
     let at = |name: &str| directories.get(name).cloned().ok_or_else(|| no_place(name));
     let crosses = !directories.contains_key(DEFAULT_PLACE) && !plan.compare.contains(&Axis::PLACE);
     let image =
-        |within: &PathBuf, file_system| Place::Image { within: within.clone(), file_system, disk: None };
+        |within: &PathBuf, file_system| Location::Image { within: within.clone(), file_system, disk: None };
     let mut places = BTreeMap::new();
     for name in plan.axes.texts(Axis::PLACE) {
         let Ok(file_system) = name.parse::<FileSystem>() else {
-            places.insert(name.clone(), Place::Directory(at(&name)?));
+            places.insert(name.clone(), Location::Directory(at(&name)?));
             continue;
         };
         match file_system.within() {
@@ -127,12 +127,12 @@ fn on_disks(places: BTreeMap<String, Place>, disks: &[Option<SimulatedDisk>]) ->
     for (name, place) in places {
         for disk in disks {
             let on_it = match (disk, &place) {
-                (Some(disk), Place::Image { within, file_system, .. }) => Some((disk, within, file_system)),
-                (Some(disk), Place::Directory(within)) if name == DEFAULT_PLACE => {
+                (Some(disk), Location::Image { within, file_system, .. }) => Some((disk, within, file_system)),
+                (Some(disk), Location::Directory(within)) if name == DEFAULT_PLACE => {
                     Some((disk, within, &usual))
                 }
                 // The cells of a directory on a simulated disk are left out, with the reason.
-                (Some(_), Place::Directory(_)) | (None, _) => None,
+                (Some(_), Location::Directory(_)) | (None, _) => None,
             };
             let place = on_it.map_or_else(|| place.clone(), |(disk, within, kind)| on(disk, within, kind));
             all.insert(Site { place: name.clone(), disk: on_it.map(|(disk, ..)| disk.name.clone()) }, place);
@@ -141,8 +141,8 @@ fn on_disks(places: BTreeMap<String, Place>, disks: &[Option<SimulatedDisk>]) ->
     Ok(all)
 }
 
-fn on(disk: &SimulatedDisk, within: &Path, file_system: &FileSystem) -> Place {
-    Place::Image { within: within.to_path_buf(), file_system: file_system.clone(), disk: Some(disk.clone()) }
+fn on(disk: &SimulatedDisk, within: &Path, file_system: &FileSystem) -> Location {
+    Location::Image { within: within.to_path_buf(), file_system: file_system.clone(), disk: Some(disk.clone()) }
 }
 
 fn no_place(name: &str) -> Error {
@@ -240,8 +240,8 @@ impl<'a> Launch<'a> {
     }
 
     /// The job of a new run.
-    pub fn job<'j>(&'j self, interrupted: &'j AtomicBool) -> Job<'j> {
-        Job {
+    pub fn job<'j>(&'j self, interrupted: &'j AtomicBool) -> RunRequest<'j> {
+        RunRequest {
             plan: self.plan,
             stores: self.stores,
             cells: &self.cells,
@@ -265,7 +265,7 @@ impl<'a> Launch<'a> {
         folder: RunFolder,
         listener: &mut dyn Listener,
         interrupted: &AtomicBool,
-    ) -> Result<(PathBuf, Ended)> {
+    ) -> Result<(PathBuf, RunEnd)> {
         let harness = report::harness(self.stores);
         let precision = self.plan.precision.map(|share| share.0 / 100.0);
         let claims = match self.plan.for_claims {
@@ -279,8 +279,8 @@ impl<'a> Launch<'a> {
                 None => undecided::next(&run, &self.cells, &harness, precision),
             }
         };
-        let beyond: Option<Beyond<'_>> = goes_further(self.plan).then_some(&beyond);
-        self.carry_out(&Job { done, beyond, ..self.job(interrupted) }, folder, listener)
+        let beyond: Option<ExtraCells<'_>> = goes_further(self.plan).then_some(&beyond);
+        self.carry_out(&RunRequest { done, beyond, ..self.job(interrupted) }, folder, listener)
     }
 
     /// Carries out a job from [`Launch::job`]; returns its folder and how it ended.
@@ -289,10 +289,10 @@ impl<'a> Launch<'a> {
     /// If the run can't continue; its results are kept.
     pub fn carry_out(
         &self,
-        job: &Job<'_>,
+        job: &RunRequest<'_>,
         mut folder: RunFolder,
         listener: &mut dyn Listener,
-    ) -> Result<(PathBuf, Ended)> {
+    ) -> Result<(PathBuf, RunEnd)> {
         let path = folder.path().to_path_buf();
         let ended = parent::run(job, &mut folder, listener).map_err(|error| {
             // If the folder is gone, that is the error, and nothing is kept there.
@@ -341,12 +341,12 @@ fn header(
 ) -> Result<(RunHeader, Missing)> {
     let mut missing = Missing::new();
     let environment = environment::machine();
-    let mut info = |(site, place): (&Site, &Place)| -> Result<LocationInfo> {
+    let mut info = |(site, place): (&Site, &Location)| -> Result<LocationInfo> {
         let path = place.directory();
         let disk = place.disk();
         let info = environment::place(&site.to_string(), path).map_err(Error::io("looking at", path))?;
         let info = LocationInfo { bottom: Some(place.bottom()), ..info };
-        let Place::Image { file_system, .. } = place else { return Ok(info) };
+        let Location::Image { file_system, .. } = place else { return Ok(info) };
         let on_disk = disk.map(|_| site.place.clone());
         let info = LocationInfo { disk: disk.cloned(), place: on_disk, ..info };
         let tried = image::try_out(path, file_system, disk);
@@ -381,7 +381,7 @@ fn header(
 fn in_image(
     directory: LocationInfo,
     file_system: &FileSystem,
-    tried: Option<image::Tried>,
+    tried: Option<image::MountFindings>,
     memory_bytes: Option<u64>,
 ) -> LocationInfo {
     let in_memory = file_system.kind().is_in_memory();
@@ -417,11 +417,11 @@ pub fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
 }
 
 /// The places of a run, for the selection of its cells.
-pub fn rooms(header: &RunHeader) -> Vec<Room> {
+pub fn rooms(header: &RunHeader) -> Vec<LocationRoom> {
     // The most that a program of 32 bits can use: half of the addresses, as the other half has gaps.
     let most = if usize::BITS < 64 { 1 << 31 } else { u64::MAX };
     let memory_bytes = header.environment.memory_bytes.unwrap_or(u64::MAX).min(most);
-    let room = |place: &LocationInfo| Room {
+    let room = |place: &LocationInfo| LocationRoom {
         name: place.place().to_owned(),
         disk: place.disk().to_owned(),
         free_bytes: place.free_bytes,

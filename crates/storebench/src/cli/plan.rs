@@ -8,7 +8,7 @@ use storebench_core::store::StoreDef;
 use storebench_core::units::Sizes;
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_host::machine::Core;
-use storebench_host::plan::{Plan, Source};
+use storebench_host::plan::{Plan, PlanSource};
 use storebench_report::claims;
 
 use super::args::{RunArgs, study};
@@ -19,7 +19,7 @@ use super::{given, properties, runs};
 ///
 /// # Errors
 /// If the plan is invalid, or needs what this build lacks.
-pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: &Texts) -> Result<Plan> {
+pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &PlanSource, texts: &Texts) -> Result<Plan> {
     let mut plan = source.plan()?;
     study::check(args, &plan)?;
     check_claims(stores, &plan, source)?;
@@ -60,7 +60,7 @@ pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &Source, texts: &Texts)
 }
 
 /// Checks a plan's claims: their stores must be known, or be in the plan.
-fn check_claims(stores: &[StoreDef], plan: &Plan, Source { text, origin }: &Source) -> Result<()> {
+fn check_claims(stores: &[StoreDef], plan: &Plan, PlanSource { text, origin }: &PlanSource) -> Result<()> {
     let known: Vec<&str> = stores.iter().map(|store| store.name).collect();
     claims::check(&claims::of_plan(text, origin)?, plan, &known, origin)
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use storebench_core::error::{Error, Result};
-use storebench_host::runner::rehearsal::{self, Extent, Refused, Rehearsal};
+use storebench_host::runner::rehearsal::{self, RehearsalExtent, RefusedSettings, Rehearsal};
 
 use super::dry_run;
 use super::launch::Launch;
@@ -28,7 +28,7 @@ pub enum Started<T> {
 /// If a setting makes all trials fail.
 pub fn prepare(launch: &Launch<'_>, dry_run: bool, interrupted: &AtomicBool) -> Result<Started<()>> {
     let learns = launch.plan.workload.def().time_by_rehearsal.is_some();
-    let extent = if dry_run && learns { Extent::EachCell } else { Extent::EachSetting };
+    let extent = if dry_run && learns { RehearsalExtent::EachCell } else { RehearsalExtent::EachSetting };
     let Some(rehearsal) = rehearsal::rehearse(&launch.job(interrupted), extent)? else {
         return Ok(Started::Interrupted);
     };
@@ -50,7 +50,7 @@ fn check_rehearsal(rehearsal: &Rehearsal) -> Result<()> {
     if refused.is_empty() {
         return Ok(());
     }
-    let one = |Refused { what, why }: &Refused| format!("{what} fails: {why}");
+    let one = |RefusedSettings { what, why }: &RefusedSettings| format!("{what} fails: {why}");
     if let [only] = refused.as_slice() {
         return Err(Error::bad_value(one(only)));
     }

@@ -12,7 +12,7 @@ use storebench_core::measure::environment;
 use storebench_core::store::Guarantee;
 use storebench_core::units::{CountRange, MOST_RECORDS, Sizes, grouped, rough_bytes};
 use storebench_core::workload::parameter::Parameters;
-use storebench_host::like::Likeness;
+use storebench_host::like::DataTraits;
 use storebench_host::machine::Core;
 use storebench_host::plan::{self, Axes, Bytes, Changes, Period, Plan};
 use storebench_host::run::Run;
@@ -105,8 +105,8 @@ pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Que
 }
 
 /// The traits of the data named by --like, which are also shown.
-pub fn likeness(name: &str, extras: Extras) -> Result<Likeness> {
-    let like = Likeness::of(name, extras.sqlite_values);
+pub fn likeness(name: &str, extras: Extras) -> Result<DataTraits> {
+    let like = DataTraits::of(name, extras.sqlite_values);
     let like = like.map_err(|why| Error::bad_value(format!("--like: {why}")))?;
     print_note(fitted(&format!("your data: {}", like.describe()), 0).trim_end());
     Ok(like)

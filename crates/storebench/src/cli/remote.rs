@@ -22,7 +22,7 @@ use storebench_core::workload::loading::LoadProgress;
 use storebench_host::folder::{Resumed, RunFolder};
 use storebench_host::plan;
 use storebench_host::runner::event::{Event, Listener};
-use storebench_host::runner::parent::Ended;
+use storebench_host::runner::parent::RunEnd;
 use storebench_host::runner::progress;
 
 pub use self::arguments::host_of;
@@ -132,7 +132,7 @@ struct Here {
 
 impl Here {
     /// Processes the board's messages until the run has ended.
-    fn follow(&mut self, connection: &mut Connection, interrupted: &AtomicBool) -> Result<Ended> {
+    fn follow(&mut self, connection: &mut Connection, interrupted: &AtomicBool) -> Result<RunEnd> {
         let mut listener = progress::listener();
         let mut stop_until = None;
         loop {
@@ -158,7 +158,7 @@ impl Here {
     }
 
     /// Processes a message; the last one returns how the run ended.
-    fn take(&mut self, message: Message, listener: &mut dyn Listener) -> Result<Option<Ended>> {
+    fn take(&mut self, message: Message, listener: &mut dyn Listener) -> Result<Option<RunEnd>> {
         match message {
             Message::Hello { .. } => {}
             Message::Header(header) => self.begin(&header)?,
@@ -179,7 +179,7 @@ impl Here {
             Message::Result(line) => self.result(&line, listener)?,
             Message::Text(text) => print(&text)?,
             Message::Client(_) => return Err(out_of_turn("what is of no run")),
-            Message::Ended { interrupted, failed } => return Ok(Some(Ended { interrupted, failed })),
+            Message::Ended { interrupted, failed } => return Ok(Some(RunEnd { interrupted, failed })),
             Message::Failed { exit, message } => return Err(failed_there(exit, message)),
         }
         Ok(None)

@@ -8,12 +8,12 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{PlanParts, LocationInfo};
 use storebench_core::store::StoreDef;
 use storebench_host::folder::Resumed;
-use storebench_host::place::{Place, image};
+use storebench_host::place::{Location, image};
 use storebench_host::plan::Plan;
 use storebench_host::run::Run;
 use storebench_host::runner::event::Listener;
-use storebench_host::runner::parent::Ended;
-use storebench_host::schedule::{self, Room};
+use storebench_host::runner::parent::RunEnd;
+use storebench_host::schedule::{self, LocationRoom};
 use storebench_host::shard::Split;
 use storebench_report::claims;
 
@@ -29,7 +29,7 @@ pub fn resume(
     Resumed { folder, run, .. }: Resumed,
     listener: &mut dyn Listener,
     interrupted: &AtomicBool,
-) -> Result<(PathBuf, Ended)> {
+) -> Result<(PathBuf, RunEnd)> {
     let path = folder.path();
     let (plan, stores) = planned(stores, &run, path)?;
     let stores = &stores[..];
@@ -47,11 +47,11 @@ pub fn resume(
     }
     run.header.places.iter().try_for_each(check_driver)?;
     // The cells that it left out are already decided, whatever is free now.
-    let everywhere: Vec<Room> = run
+    let everywhere: Vec<LocationRoom> = run
         .header
         .places
         .iter()
-        .map(|place| Room { disk: place.disk().to_owned(), ..Room::unbounded(place.place()) })
+        .map(|place| LocationRoom { disk: place.disk().to_owned(), ..LocationRoom::unbounded(place.place()) })
         .collect();
     let (all, _) = schedule::cells(plan, stores, &everywhere, &|_| None)
         .map_err(|message| Error::new(Exit::BadPlan, message))?;
@@ -85,7 +85,7 @@ pub fn planned<'r>(stores: &[StoreDef], run: &'r Run, path: &Path) -> Result<(&'
 ///
 /// # Errors
 /// [`Exit::OtherVersion`] if this program splits it differently: the part of a result is unknown.
-pub fn split(plan: &Plan, stores: &[StoreDef], rooms: &[Room], parts: &PlanParts, path: &Path) -> Result<Split> {
+pub fn split(plan: &Plan, stores: &[StoreDef], rooms: &[LocationRoom], parts: &PlanParts, path: &Path) -> Result<Split> {
     let split = Split::new(plan, stores, rooms, parts.of);
     let split = split.map_err(|message| Error::new(Exit::BadPlan, message))?;
     if split.parts(1).split == parts.split {
@@ -112,13 +112,13 @@ fn check_driver(info: &LocationInfo) -> Result<()> {
 }
 
 /// A place as in the run.
-fn place_of(info: &LocationInfo) -> (Site, Place) {
+fn place_of(info: &LocationInfo) -> (Site, Location) {
     let directory = PathBuf::from(&info.path);
     let place = match &info.image {
         Some(file_system) => {
-            Place::Image { within: directory, file_system: file_system.clone(), disk: info.disk.clone() }
+            Location::Image { within: directory, file_system: file_system.clone(), disk: info.disk.clone() }
         }
-        None => Place::Directory(directory),
+        None => Location::Directory(directory),
     };
     (info.site(), place)
 }

@@ -9,9 +9,9 @@ use storebench_core::result::RunHeader;
 use storebench_core::shown;
 use storebench_core::store::StoreDef;
 use storebench_host::folder::RunFolder;
-use storebench_host::like::Likeness;
+use storebench_host::like::DataTraits;
 use storebench_host::plan;
-use storebench_host::runner::parent::Ended;
+use storebench_host::runner::parent::RunEnd;
 use storebench_host::runner::progress;
 
 use super::args::RunArgs;
@@ -26,7 +26,7 @@ use super::{files, parts, properties, question, remote, resume, runs, signals};
 /// Runs a study, or resumes a run.
 pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exit> {
     if let Some(name) = &args.like {
-        let Likeness { size, data, .. } = question::likeness(name, extras)?;
+        let DataTraits { size, data, .. } = question::likeness(name, extras)?;
         args.axes.axes.set(Axis::RECORD_SIZE, [size]);
         args.axes.axes.set(Axis::DATA, [data]);
     }
@@ -53,7 +53,7 @@ pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exi
                 if let Some(begun) = begun {
                     parts::tell_begun(&begun);
                     return match parts::is_over(&begun.run) {
-                        true => Ok(Some((begun.folder.path().to_path_buf(), Ended::of(&begun.run.trials)))),
+                        true => Ok(Some((begun.folder.path().to_path_buf(), RunEnd::of(&begun.run.trials)))),
                         false => resume::resume(stores, begun, progress::listener().as_mut(), &interrupted)
                             .map(Some),
                     };
@@ -88,7 +88,7 @@ fn name(header: &RunHeader) -> String {
 }
 
 /// Resumes a run in its folder.
-fn go_on_with(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<(PathBuf, Ended)> {
+fn go_on_with(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Result<(PathBuf, RunEnd)> {
     let resumed = RunFolder::resume(path)?;
     runs::tell_notes(&resumed.notes);
     if let Some(host) = remote::host_of(&resumed.run.header) {

@@ -11,10 +11,10 @@ use storebench_core::measure::probe::Probe;
 use storebench_core::store::StoreDef;
 use storebench_core::units::rough_duration;
 use storebench_host::folder;
-use storebench_host::place::Place;
+use storebench_host::place::Location;
 use storebench_host::plan::Plan;
 use storebench_host::run::Run;
-use storebench_host::runner::job::Job;
+use storebench_host::runner::job::RunRequest;
 use storebench_host::runner::progress;
 
 use super::args::PlaceArg;
@@ -64,9 +64,9 @@ impl<'a> Stages<'a> {
 
     /// The costs of the place of its trials: on the simulated disk, if available.
     pub fn probe(&self) -> Result<Probe> {
-        let mut places: Vec<&Place> = self.places.values().collect();
+        let mut places: Vec<&Location> = self.places.values().collect();
         places.sort_by_key(|place| place.disk().is_none());
-        let mut probes = places.into_iter().map(Place::probe);
+        let mut probes = places.into_iter().map(Location::probe);
         let first =
             probes.next().unwrap_or_else(|| Err(Error::bad_value("there is no place for the stores' files")));
         first.or_else(|why| probes.next().unwrap_or(Err(why)))
@@ -105,7 +105,7 @@ impl<'a> Stages<'a> {
     }
 
     /// Runs a stage called `name`: a job of its launch. Returns its run, and whether it was interrupted.
-    pub fn carry_out(&self, name: &str, launch: &Launch<'_>, job: &Job<'_>) -> Result<(Run, bool)> {
+    pub fn carry_out(&self, name: &str, launch: &Launch<'_>, job: &RunRequest<'_>) -> Result<(Run, bool)> {
         let folder = launch.folder(&self.folder, name)?;
         let (path, ended) = launch.carry_out(job, folder, progress::listener().as_mut())?;
         Ok((folder::read(&path)?, ended.interrupted))

@@ -7,7 +7,7 @@ use storebench_core::axis::Axis;
 use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
 use storebench_core::error::Result;
 use storebench_core::store::StoreDef;
-use storebench_host::plan::Source;
+use storebench_host::plan::PlanSource;
 use storebench_host::shard::Shard;
 
 use super::args::RunArgs;
@@ -24,7 +24,7 @@ pub struct Start<'a> {
     /// The command line.
     pub args: &'a RunArgs,
     /// The study.
-    pub source: Source,
+    pub source: PlanSource,
     /// The texts of the property files.
     pub texts: &'a Texts,
     /// The directory of runs.

@@ -12,7 +12,7 @@ use storebench_core::error::Exit;
 use storebench_host::folder;
 use storebench_host::plan::{self, Plan};
 use storebench_host::run::Run;
-use storebench_host::schedule::{self, Room};
+use storebench_host::schedule::{self, LocationRoom};
 use storebench_host::shard::Split;
 use storebench_report::layout::Layout;
 
@@ -177,7 +177,7 @@ fn all_that_meets_in_a_report_is_in_one_part() {
     (moved.compare, moved.rows) = (vec![Axis::DATA], vec![Axis::STORE]);
     plans.push(moved);
     for plan in plans {
-        let rooms = [Room::unbounded("here"), Room::unbounded("ssd")];
+        let rooms = [LocationRoom::unbounded("here"), LocationRoom::unbounded("ssd")];
         let split = Split::new(&plan, STORES, &rooms, 7).unwrap();
         let (cells, _) = schedule::cells(&plan, STORES, &rooms, &|_| None).unwrap();
         let mut sample = sample.clone();

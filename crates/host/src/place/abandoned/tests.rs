@@ -29,7 +29,7 @@ impl Place {
         path
     }
 
-    fn clean(&self) -> Found {
+    fn clean(&self) -> AbandonedFolders {
         let mut found = clean(self.0.path()).unwrap();
         found.deleted.sort();
         found
@@ -72,7 +72,7 @@ fn a_lock_tells_life_and_no_process_number() {
     let older = place.make("storebench-work-2", Some(GONE));
     let held_older = fs::File::open(older.join(ledger::NAME)).unwrap();
     assert_eq!(try_lock(&held_older).unwrap(), Lock::Taken);
-    assert_eq!(place.clean(), Found::default());
+    assert_eq!(place.clean(), AbandonedFolders::default());
     drop((held, held_older));
     // The process with the number 1 is alive, and works on something else.
     assert_eq!(place.deleted(), [path, older]);
@@ -86,7 +86,7 @@ fn a_process_that_is_started_does_not_get_the_lock() {
     // As after a kill: the lock is gone, the folder stays.
     let entry = fs::read_dir(place.0.path()).unwrap().next().unwrap().unwrap();
     fs::write(entry.path().join("x"), "y").unwrap();
-    assert_eq!(place.clean(), Found::default());
+    assert_eq!(place.clean(), AbandonedFolders::default());
     let marker = entry.path().join(ledger::NAME);
     let text = fs::read(&marker).unwrap();
     drop(work);
@@ -127,7 +127,7 @@ fn a_marker_is_a_file_and_nothing_that_could_be_waited_for() {
     symlink("../marker", &link).unwrap();
     fs::create_dir(&folder).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-    assert_eq!(place.clean(), Found::default());
+    assert_eq!(place.clean(), AbandonedFolders::default());
     assert!(paths.iter().all(|path| path.join("inner/file").exists()));
 }
 
@@ -179,7 +179,7 @@ fn making_and_cleaning_at_the_same_time_get_along() {
         }
         makes.join().unwrap();
     });
-    assert_eq!(place.clean(), Found::default());
+    assert_eq!(place.clean(), AbandonedFolders::default());
     assert!(fs::read_dir(place.0.path()).unwrap().next().is_none());
 }
 
@@ -194,7 +194,7 @@ fn one_that_can_not_be_deleted_keeps_nobody_from_the_others() {
         true => std::os::unix::fs::chown(&inner, Some(12345), None).unwrap(),
         false => fs::set_permissions(&inner, std::os::unix::fs::PermissionsExt::from_mode(0o500)).unwrap(),
     }
-    let Found { deleted, kept, stuck: found } = place.clean();
+    let AbandonedFolders { deleted, kept, stuck: found } = place.clean();
     assert_eq!((deleted, kept), (vec![first, last], Vec::new()));
     let [(path, why)] = found.try_into().unwrap();
     assert_eq!(path, stuck);

@@ -17,7 +17,7 @@ const TRIES: u64 = 10;
 
 /// A state to check.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Drawn {
+pub struct DrawnState {
     /// Its number among all drawn states.
     pub number: u64,
     /// The part of the history in which the cut is.
@@ -33,7 +33,7 @@ pub struct Drawn {
 }
 
 /// The source of states.
-pub struct Draw<'h> {
+pub struct StateSource<'h> {
     history: &'h History,
     whole: u64,
     random: Random,
@@ -43,12 +43,12 @@ pub struct Draw<'h> {
     seen: HashSet<(usize, Vec<Piece>)>,
 }
 
-impl<'h> Draw<'h> {
+impl<'h> StateSource<'h> {
     /// States of a history, on a disk that writes `whole` bytes at once.
-    pub fn new(history: &'h History, whole: u64, seed: u64) -> Draw<'h> {
+    pub fn new(history: &'h History, whole: u64, seed: u64) -> StateSource<'h> {
         let random = Random::seeded(seed);
         let (flushes, acknowledgements) = (history.log.flushes().collect(), history.acknowledgements());
-        Draw { history, whole, random, number: 0, flushes, acknowledgements, seen: HashSet::new() }
+        StateSource { history, whole, random, number: 0, flushes, acknowledgements, seen: HashSet::new() }
     }
 
     /// A moment within a range: half of them any, a quarter just before a flush, a quarter just after an acknowledgement.
@@ -73,7 +73,7 @@ impl<'h> Draw<'h> {
 
     /// Up to `count` states: a tenth while the store is created, a fifth while it settles; or all of them
     /// while it settles.
-    pub fn states(&mut self, count: u64, settling_alone: bool) -> Vec<Drawn> {
+    pub fn states(&mut self, count: u64, settling_alone: bool) -> Vec<DrawnState> {
         let history = self.history;
         let settling = history.part(Phase::Settling);
         let times = settling.len().max(1) as u64;
@@ -96,7 +96,7 @@ impl<'h> Draw<'h> {
         parts: &[Range<usize>],
         skipped: &[Range<usize>],
         count: u64,
-        states: &mut Vec<Drawn>,
+        states: &mut Vec<DrawnState>,
     ) {
         for within in parts {
             let cuts = self.cuts(&self.history.log, within, skipped, count);
@@ -129,8 +129,8 @@ impl<'h> Draw<'h> {
     }
 
     /// Up to `count` states in which a cut can leave the recovery from another state; the recovery's log begins after some entries.
-    pub fn recovering(&mut self, of: &Drawn, log: &Log, after: usize, count: u64) -> Vec<Drawn> {
-        let mut again = Draw {
+    pub fn recovering(&mut self, of: &DrawnState, log: &Log, after: usize, count: u64) -> Vec<DrawnState> {
+        let mut again = StateSource {
             history: self.history,
             whole: self.whole,
             random: Random::seeded(self.random.below(u64::MAX)),
@@ -140,19 +140,19 @@ impl<'h> Draw<'h> {
             seen: HashSet::new(),
         };
         let cuts = again.cuts(log, &(after + 1..log.len() + 1), &[], count);
-        let drawn = |cut| Drawn { number: self.next(), phase: Phase::Recovering, cut, ..of.clone() };
+        let drawn = |cut| DrawnState { number: self.next(), phase: Phase::Recovering, cut, ..of.clone() };
         cuts.into_iter().map(drawn).collect()
     }
 
     /// Up to `count` states of a control: a check must find a fault in most of them.
-    pub fn controls(&mut self, of: Control, count: u64) -> Vec<Drawn> {
+    pub fn controls(&mut self, of: Control, count: u64) -> Vec<DrawnState> {
         // If no request was under way, nothing can be lost.
-        let is_one = |drawn: &Drawn| of == Control::EarlyAcknowledgement || !drawn.cut.lost.is_empty();
+        let is_one = |drawn: &DrawnState| of == Control::EarlyAcknowledgement || !drawn.cut.lost.is_empty();
         let tries = 0..count * TRIES;
         tries.filter_map(|_| self.control(of)).filter(is_one).take(count as usize).collect()
     }
 
-    fn control(&mut self, of: Control) -> Option<Drawn> {
+    fn control(&mut self, of: Control) -> Option<DrawnState> {
         match of {
             Control::NoFlush | Control::LastFlush => self.unflushed(of),
             Control::EarlyAcknowledgement => self.early(),
@@ -161,7 +161,7 @@ impl<'h> Draw<'h> {
     }
 
     /// A disk that keeps its promises can't be left in such a state.
-    fn unflushed(&mut self, of: Control) -> Option<Drawn> {
+    fn unflushed(&mut self, of: Control) -> Option<DrawnState> {
         let history = self.history;
         let begin = history.told.opened as usize;
         // Just after an acknowledgement, so that something was promised.
@@ -174,11 +174,11 @@ impl<'h> Draw<'h> {
         };
         let cut = history.log.draw(after, since.max(begin).min(after), self.whole, &mut self.random);
         let number = self.next();
-        Some(Drawn { of: Some(of), ..history.drawn(number, cut) })
+        Some(DrawnState { of: Some(of), ..history.drawn(number, cut) })
     }
 
     /// A step counts as acknowledged while it is still being taken.
-    fn early(&mut self) -> Option<Drawn> {
+    fn early(&mut self) -> Option<DrawnState> {
         let history = self.history;
         let session = self.random.below(history.told.sessions.len() as u64) as usize;
         let marks = &history.told.sessions[session];
@@ -188,21 +188,21 @@ impl<'h> Draw<'h> {
         let at = at as usize;
         let cut = history.log.draw(at, history.log.since_flush(at).start, self.whole, &mut self.random);
         let number = self.next();
-        let mut drawn = Drawn { of: Some(Control::EarlyAcknowledgement), ..history.drawn(number, cut) };
+        let mut drawn = DrawnState { of: Some(Control::EarlyAcknowledgement), ..history.drawn(number, cut) };
         drawn.acknowledged[session] = step as u64 + 1;
         drawn.begun[session] = drawn.begun[session].max(step as u64 + 1);
         Some(drawn)
     }
 
     /// Just before a flush, when most requests are under way.
-    fn before_a_flush(&mut self) -> Option<Drawn> {
+    fn before_a_flush(&mut self) -> Option<DrawnState> {
         let history = self.history;
         let opened = history.told.opened as usize;
         let flushes = &self.flushes[self.flushes.partition_point(|at| *at < opened)..];
         let at = *flushes.get(self.random.below(flushes.len().max(1) as u64) as usize)?;
         let cut = history.log.draw(at, history.log.since_flush(at).start, self.whole, &mut self.random);
         let number = self.next();
-        Some(Drawn { of: Some(Control::InPlace), ..history.drawn(number, cut) })
+        Some(DrawnState { of: Some(Control::InPlace), ..history.drawn(number, cut) })
     }
 }
 
@@ -230,24 +230,24 @@ mod tests {
     #[test]
     fn states_differ_and_know_what_was_acknowledged() {
         let history = history();
-        let states = Draw::new(&history, 4096, 7).states(1_000, false);
+        let states = StateSource::new(&history, 4096, 7).states(1_000, false);
         // Of each step none, one or both writes, and all at the end.
         assert_eq!(states.len(), 41);
         for state in &states {
             assert_eq!(state.acknowledged, [state.cut.at as u64 / 3], "{state:?}");
             assert_eq!(state.begun, [(state.cut.at as u64).div_ceil(3)], "{state:?}");
         }
-        assert_eq!(states, Draw::new(&history, 4096, 7).states(1_000, false));
+        assert_eq!(states, StateSource::new(&history, 4096, 7).states(1_000, false));
     }
 
     #[test]
     fn controls_lose_what_was_flushed() {
         let history = history();
-        let mut draw = Draw::new(&history, 4096, 7);
+        let mut draw = StateSource::new(&history, 4096, 7);
         for of in [Control::NoFlush, Control::LastFlush] {
             let of_it = draw.controls(of, 20);
             assert!(of_it.len() > 10, "{of:?}");
-            let flushed = |drawn: &&Drawn| {
+            let flushed = |drawn: &&DrawnState| {
                 let last = history.log.flushes().filter(|flush| *flush < drawn.cut.at).last().unwrap();
                 drawn.cut.lost.iter().any(|piece| piece.entry < last)
             };
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn an_early_acknowledgement_promises_a_step_that_is_under_way() {
         let history = history();
-        let early = Draw::new(&history, 4096, 7).controls(Control::EarlyAcknowledgement, 20);
+        let early = StateSource::new(&history, 4096, 7).controls(Control::EarlyAcknowledgement, 20);
         assert!(early.len() > 5);
         for drawn in early {
             assert_eq!(drawn.acknowledged, [drawn.cut.at as u64 / 3 + 1], "{drawn:?}");
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn a_recovery_loses_nothing_that_was_there_before_it() {
         let history = history();
-        let mut draw = Draw::new(&history, 4096, 7);
+        let mut draw = StateSource::new(&history, 4096, 7);
         let of = history.drawn(0, Cut { at: 8, lost: [Piece { entry: 6, from: 0, bytes: 4096 }].into() });
         let begun = history.log.settled(&of.cut);
         let after = begun.len();

@@ -12,9 +12,9 @@ use storebench_disk::fault::Fault;
 use storebench_disk::random::Random;
 use storebench_disk::request::Kind;
 
-use super::{Check, LOOKING, NAME, STEPS, read_log};
+use super::{CutChecker, LOOKING, NAME, STEPS, read_log};
 use crate::place::image::{Template, TracePart};
-use crate::runner::supervise::End;
+use crate::runner::supervise::ProcessEnd;
 use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
 use storebench_core::kernel::system;
@@ -34,7 +34,7 @@ const TRIES: u64 = 3;
 const NEARLY_FULL: u64 = 64 << 10;
 
 /// The steps on a disk, and all that reached it.
-struct Lived {
+struct FaultHistory {
     told: FaultReport,
     /// Why its process ended before all steps were taken.
     ended: Option<(FaultOutcome, String)>,
@@ -44,8 +44,8 @@ struct Lived {
 }
 
 /// A disk without a fault, from which faults are drawn.
-struct Sound {
-    lived: Lived,
+struct SoundDisk {
+    lived: FaultHistory,
     /// Reads during mounting, opening and reading alike.
     reads: u64,
     /// The bytes of the disk that hold the store's files: start and number of each part.
@@ -55,7 +55,7 @@ struct Sound {
 /// `None` if the user interrupted it.
 type Unless<T> = Option<T>;
 
-impl Check<'_> {
+impl CutChecker<'_> {
     /// Puts the store through `each` faults of each kind; `None` if it was interrupted.
     ///
     /// # Errors
@@ -76,9 +76,9 @@ impl Check<'_> {
                     break;
                 }
                 let found = match draw(kind, &sound, &mut random) {
-                    Some(Drawn::AtWork(fault)) => self.at_work(stage, Some(fault), None)?,
-                    Some(Drawn::AtRest(fault)) => self.at_rest(stage, &sound, fault)?,
-                    Some(Drawn::Full(left)) => self.at_work(stage, None, Some(left))?,
+                    Some(DrawnFault::AtWork(fault)) => self.at_work(stage, Some(fault), None)?,
+                    Some(DrawnFault::AtRest(fault)) => self.at_rest(stage, &sound, fault)?,
+                    Some(DrawnFault::Full(left)) => self.at_work(stage, None, Some(left))?,
                     None => break,
                 };
                 match found {
@@ -96,11 +96,11 @@ impl Check<'_> {
     }
 
     /// Takes the steps on a disk without a fault, and counts the reads of all of it; or says why there are none.
-    fn sound(&self, stage: &mut Stage<'_>) -> Result<Unless<std::result::Result<Sound, String>>> {
+    fn sound(&self, stage: &mut Stage<'_>) -> Result<Unless<std::result::Result<SoundDisk, String>>> {
         let (path, _) = stage.file(SOUND_LOG)?;
         let Some(lived) = self.live(stage, &path, None, None)? else { return Ok(None) };
         let lived = match lived {
-            Ok(Lived { ended: Some((_, message)), .. }) | Err(message) => return Ok(Some(Err(message))),
+            Ok(FaultHistory { ended: Some((_, message)), .. }) | Err(message) => return Ok(Some(Err(message))),
             Ok(lived) => lived,
         };
         if let Some(why) = lived.told.failed.iter().flatten().next() {
@@ -119,7 +119,7 @@ impl Check<'_> {
         if looked.finding != StateFinding::Held {
             return Ok(Some(Err(format!("its store did not hold without any fault: {}", looked.message))));
         }
-        Ok(Some(Ok(Sound { lived, reads, files })))
+        Ok(Some(Ok(SoundDisk { lived, reads, files })))
     }
 
     /// Takes steps while a fault strikes, or on a nearly full file system; returns the outcome, or nothing if the fault did not
@@ -160,7 +160,7 @@ impl Check<'_> {
     fn at_rest(
         &self,
         stage: &mut Stage<'_>,
-        sound: &Sound,
+        sound: &SoundDisk,
         fault: Fault,
     ) -> Result<Unless<Option<(FaultOutcome, String)>>> {
         let path = stage.work().join(SOUND_LOG);
@@ -190,7 +190,7 @@ impl Check<'_> {
         log: &Path,
         fault: Option<Fault>,
         left: Option<u64>,
-    ) -> Result<Unless<std::result::Result<Lived, String>>> {
+    ) -> Result<Unless<std::result::Result<FaultHistory, String>>> {
         let mut outer = stage.inner();
         let traced = TracePart { log: Some(log), fault, ..TracePart::default() };
         let disk = self.template.serve_traced(&mut outer, NAME, traced)?;
@@ -211,19 +211,19 @@ impl Check<'_> {
         let counts = counts::read(&disk).map_err(Error::io("asking", &disk))?;
         outer.give_back()?;
         let (told, ended) = match ended {
-            (End::Interrupted, _) => return Ok(None),
-            (End::Badly { signal: Some(9), .. }, Ok(CutMessage::Endured(told))) if told.is_over => (told, None),
-            (End::Badly { reason: Failure::TimedOut, message, .. }, Ok(CutMessage::Endured(told))) => {
+            (ProcessEnd::Interrupted, _) => return Ok(None),
+            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(CutMessage::Endured(told))) if told.is_over => (told, None),
+            (ProcessEnd::Badly { reason: Failure::TimedOut, message, .. }, Ok(CutMessage::Endured(told))) => {
                 (told, Some((FaultOutcome::Hung, message)))
             }
-            (End::Badly { message, .. }, Ok(CutMessage::Endured(told))) => {
+            (ProcessEnd::Badly { message, .. }, Ok(CutMessage::Endured(told))) => {
                 (told, Some((FaultOutcome::Crashed, message)))
             }
             (_, Ok(CutMessage::Failed(why))) => return Ok(Some(Err(why))),
             (end, told) => return Ok(Some(Err(format!("its process ended: {end:?}, {told:?}")))),
         };
         let log = read_log(log, counts.logged.unwrap_or_default())?;
-        Ok(Some(Ok(Lived { told, ended, log, struck: counts.struck.unwrap_or_default() })))
+        Ok(Some(Ok(FaultHistory { told, ended, log, struck: counts.struck.unwrap_or_default() })))
     }
 
     /// Checks what the steps have left, on a traced disk, and asks `then` about the disk and the store's folder before they are
@@ -278,7 +278,7 @@ fn aftermath_of(finding: StateFinding, refused: FaultOutcome) -> FaultOutcome {
 }
 
 /// A fault that is about to be tried.
-enum Drawn {
+enum DrawnFault {
     /// During the store's steps.
     AtWork(Fault),
     /// While the store opens and reads.
@@ -288,7 +288,7 @@ enum Drawn {
 }
 
 /// A fault of a kind; `None` if none can strike.
-fn draw(kind: FaultKind, sound: &Sound, random: &mut Random) -> Option<Drawn> {
+fn draw(kind: FaultKind, sound: &SoundDisk, random: &mut Random) -> Option<DrawnFault> {
     let told = &sound.lived.told;
     let (before, all) = sound.lived.log.entries().split_at((told.opened as usize).min(sound.lived.log.len()));
     let mut at_work = |kind: Kind, lasts: bool, harms: bool| {
@@ -297,7 +297,7 @@ fn draw(kind: FaultKind, sound: &Sound, random: &mut Random) -> Option<Drawn> {
         };
         let (opened, others) = (count(before), count(all));
         let after = opened + random.below(others.max(1));
-        (others > 0).then_some(Drawn::AtWork(Fault::Fails { kind, after, lasts, harms }))
+        (others > 0).then_some(DrawnFault::AtWork(Fault::Fails { kind, after, lasts, harms }))
     };
     match kind {
         FaultKind::WriteOnce => at_work(Kind::Write, false, false),
@@ -309,11 +309,11 @@ fn draw(kind: FaultKind, sound: &Sound, random: &mut Random) -> Option<Drawn> {
             let after = random.below(sound.reads.max(1));
             let lasts = kind == FaultKind::ReadForEver;
             let fault = Fault::Fails { kind: Kind::Read, after, lasts, harms: false };
-            (sound.reads > 0).then_some(Drawn::AtRest(fault))
+            (sound.reads > 0).then_some(DrawnFault::AtRest(fault))
         }
         FaultKind::NoSpace => {
             let steps = told.taken_bytes.saturating_sub(told.opening_bytes);
-            (steps > 0).then(|| Drawn::Full(told.opening_bytes + random.below(steps)))
+            (steps > 0).then(|| DrawnFault::Full(told.opening_bytes + random.below(steps)))
         }
         FaultKind::BitFlip => {
             let bits: u64 = sound.files.iter().map(|(_, bits)| bits).sum();
@@ -326,7 +326,7 @@ fn draw(kind: FaultKind, sound: &Sound, random: &mut Random) -> Option<Drawn> {
                 }
                 None => Some(at + nth),
             });
-            bit.map(|bit| Drawn::AtRest(Fault::Flips { bit }))
+            bit.map(|bit| DrawnFault::AtRest(Fault::Flips { bit }))
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use storebench_disk::cut::{Cut, Log};
 
-use super::draw::Drawn;
+use super::draw::DrawnState;
 use storebench_core::result::{StateFinding, Phase};
 use storebench_core::workload::cut::told::describe_steps;
 use storebench_core::workload::cut::{StateReport, StepMark, RecordedHistory};
@@ -19,7 +19,7 @@ pub struct History {
 }
 
 /// A state's finding, compared with what was acknowledged.
-pub struct Verdict {
+pub struct StateVerdict {
     /// The finding.
     pub finding: StateFinding,
     /// Acknowledged steps that are lost, if they are the newest.
@@ -79,15 +79,15 @@ impl History {
     }
 
     /// A state with a cut.
-    pub fn drawn(&self, number: u64, cut: Cut) -> Drawn {
+    pub fn drawn(&self, number: u64, cut: Cut) -> DrawnState {
         let (acknowledged, begun) = self.taken(cut.at);
-        Drawn { number, phase: self.phase(cut.at), of: None, cut, acknowledged, begun }
+        DrawnState { number, phase: self.phase(cut.at), of: None, cut, acknowledged, begun }
     }
 
     /// Compares a process's findings with what was acknowledged.
-    pub fn judge(&self, drawn: &Drawn, looked: StateReport) -> Verdict {
+    pub fn judge(&self, drawn: &DrawnState, looked: StateReport) -> StateVerdict {
         let StateReport { finding, kept, message, .. } = looked;
-        let as_found = |message| Verdict { finding, lost: 0, lost_ns: 0, message };
+        let as_found = |message| StateVerdict { finding, lost: 0, lost_ns: 0, message };
         if finding != StateFinding::Held {
             return as_found(message);
         }
@@ -116,7 +116,7 @@ impl History {
             let message = format!(
                 "{lost} of {all} acknowledged steps are lost, and one that began after them is there: {steps}"
             );
-            return Verdict { finding: StateFinding::Hole, lost: 0, lost_ns: 0, message };
+            return StateVerdict { finding: StateFinding::Hole, lost: 0, lost_ns: 0, message };
         }
         let last_acknowledged = sessions()
             .filter_map(|(marks, (acknowledged, _))| marks.get((*acknowledged as usize).checked_sub(1)?))
@@ -124,7 +124,7 @@ impl History {
             .max();
         let lost_ns = last_acknowledged.zip(first_lost).map(|(last, first)| last.saturating_sub(first));
         let message = format!("the last {lost} of {all} acknowledged steps are lost: {steps}");
-        Verdict { finding: StateFinding::Lost, lost, lost_ns: lost_ns.unwrap_or_default(), message }
+        StateVerdict { finding: StateFinding::Lost, lost, lost_ns: lost_ns.unwrap_or_default(), message }
     }
 }
 

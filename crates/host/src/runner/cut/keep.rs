@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use storebench_disk::cut::{Cut, Piece};
 
-use super::draw::Drawn;
-use super::{Check, Scene};
+use super::draw::DrawnState;
+use super::{CutChecker, DiskScene};
 use crate::kept;
 use crate::place::image::{FileExtent, Template, TracePart};
 use crate::stage::Stage;
@@ -17,24 +17,24 @@ use storebench_core::result::{StateFinding, KeptState, MissingPiece, ByteOwner};
 const MOST_LOOKS: u64 = 40;
 
 /// A state that is being shrunk.
-struct Shrinking<'c, 'a> {
-    check: &'c Check<'a>,
-    scene: Scene<'c>,
-    of: &'c Drawn,
+struct ShrinkingState<'c, 'a> {
+    check: &'c CutChecker<'a>,
+    scene: DiskScene<'c>,
+    of: &'c DrawnState,
     finding: StateFinding,
     looks: u64,
 }
 
-impl Check<'_> {
+impl CutChecker<'_> {
     /// Shrinks a state with a finding and keeps it; `None` if it was interrupted.
     pub(super) fn keep(
         &self,
         stage: &mut Stage<'_>,
-        scene: Scene<'_>,
-        drawn: &Drawn,
+        scene: DiskScene<'_>,
+        drawn: &DrawnState,
         finding: StateFinding,
     ) -> Result<Option<KeptState>> {
-        let mut shrinking = Shrinking { check: self, scene, of: drawn, finding, looks: 0 };
+        let mut shrinking = ShrinkingState { check: self, scene, of: drawn, finding, looks: 0 };
         let Some(cut) = shrinking.shrink(stage)? else { return Ok(None) };
         let looks = shrinking.looks;
         let missing = self.missing(stage, scene, &cut)?;
@@ -48,7 +48,7 @@ impl Check<'_> {
 
     /// Describes the missing pieces by the files that exist without losses, at the cut or at the flush
     /// before it.
-    fn missing(&self, stage: &mut Stage<'_>, scene: Scene<'_>, cut: &Cut) -> Result<Vec<MissingPiece>> {
+    fn missing(&self, stage: &mut Stage<'_>, scene: DiskScene<'_>, cut: &Cut) -> Result<Vec<MissingPiece>> {
         if cut.lost.is_empty() {
             return Ok(Vec::new());
         }
@@ -70,7 +70,7 @@ impl Check<'_> {
     }
 
     /// Where the store's files are on the disk in a state; empty if it can't be mounted.
-    fn files(&self, stage: &mut Stage<'_>, scene: Scene<'_>, cut: Cut) -> Result<Vec<FileExtent>> {
+    fn files(&self, stage: &mut Stage<'_>, scene: DiskScene<'_>, cut: Cut) -> Result<Vec<FileExtent>> {
         let mut inner = stage.inner();
         let state = self.state(&mut inner, &cut)?;
         let files =
@@ -83,7 +83,7 @@ impl Check<'_> {
     }
 }
 
-impl Shrinking<'_, '_> {
+impl ShrinkingState<'_, '_> {
     /// First fewer pieces, then an earlier moment; `None` if it was interrupted.
     fn shrink(&mut self, stage: &mut Stage<'_>) -> Result<Option<Cut>> {
         let mut cut = self.of.cut.clone();
@@ -150,7 +150,7 @@ impl Shrinking<'_, '_> {
     fn is_same(&mut self, stage: &mut Stage<'_>, cut: Cut) -> Result<Option<bool>> {
         self.looks += 1;
         let drawn = match self.scene.is_recovery {
-            true => Drawn { cut, ..self.of.clone() },
+            true => DrawnState { cut, ..self.of.clone() },
             false => self.scene.history.drawn(self.of.number, cut),
         };
         let looked = self.check.look(stage, self.scene, &drawn)?;

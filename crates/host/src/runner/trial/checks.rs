@@ -1,7 +1,7 @@
 //! The checks that come after a trial: kills, power cuts, faults of the disk, and recoveries.
 
-use super::{Ran, Trial};
-use crate::runner::kill::{self, Check, Checked};
+use super::{TrialRun, Trial};
+use crate::runner::kill::{self, KillChecker, KillCheckOutcome};
 use crate::runner::{cut, recovery};
 use crate::schedule;
 use crate::stage::Stage;
@@ -13,7 +13,7 @@ use storebench_core::workload::spec::Report;
 impl Trial<'_> {
     /// Adds the cut check and the faults that the plan asks for to its result; `None` if it was
     /// interrupted.
-    pub(super) fn cut_checked(&self, stage: &mut Stage<'_>, mut ran: Ran) -> Result<Option<Ran>> {
+    pub(super) fn cut_checked(&self, stage: &mut Stage<'_>, mut ran: TrialRun) -> Result<Option<TrialRun>> {
         let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
         let plan = self.job.plan;
         let cuts = plan.cuts.filter(|states| *states > 0);
@@ -39,14 +39,14 @@ impl Trial<'_> {
     }
 
     /// A check of its store on disks that are recorded, cut and broken; or why there can't be one.
-    fn check(&self, states: u64, given: Guarantee) -> std::result::Result<cut::Check<'_>, String> {
+    fn check(&self, states: u64, given: Guarantee) -> std::result::Result<cut::CutChecker<'_>, String> {
         let template = self
             .template
             .ok_or("its place is no file system in an image: name one, such as --place ext4:4096")?;
         template.can_be_traced()?;
         self.store_of_own()?;
         let plan = self.job.plan;
-        let asked = cut::Asked {
+        let asked = cut::CutRequest {
             states,
             sessions: self.cell.threads().into(),
             torn: plan.torn,
@@ -56,7 +56,7 @@ impl Trial<'_> {
         };
         let spec = self.spec(Err("nothing of it is measured".into()), None);
         let stem = self.log().trim_end_matches(".log").to_owned();
-        Ok(cut::Check { asked, spec, template, room: self.room_of_check("running a cut check in"), stem })
+        Ok(cut::CutChecker { asked, spec, template, room: self.room_of_check("running a cut check in"), stem })
     }
 
     /// Its store, if that keeps files in the trial's own process; or a sentence that it does not.
@@ -69,14 +69,14 @@ impl Trial<'_> {
 
     /// Adds the time of opening after a kill, if the plan asks for it, to its result; `None` if it was interrupted. A store that has lost
     /// data by then has failed the trial.
-    pub(super) fn recovery_checked(&self, mut ran: Ran) -> Result<Option<Ran>> {
+    pub(super) fn recovery_checked(&self, mut ran: TrialRun) -> Result<Option<TrialRun>> {
         let plan = self.job.plan;
         let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
         if plan.recovery.is_empty() {
             return Ok(Some(ran));
         }
         let not_made = |reason: &str| {
-            recovery::Checked::As(RecoveryCheck { not_made: Some(reason.into()), sizes: Vec::new() })
+            recovery::RecoveryCheckOutcome::As(RecoveryCheck { not_made: Some(reason.into()), sizes: Vec::new() })
         };
         let checked = if let Err(why) = self.store_of_own() {
             not_made(why)
@@ -85,13 +85,13 @@ impl Trial<'_> {
         } else {
             let spec = self.spec(Err("it is in the group of no trial".into()), None);
             let (seed, cuts) = (spec.seed, measured.guarantee >= Guarantee::Power);
-            recovery::Check { spec, room: self.room_of_check("running a recovery check in"), seed, cuts }
+            recovery::RecoveryChecker { spec, room: self.room_of_check("running a recovery check in"), seed, cuts }
                 .make(&plan.recovery)?
         };
         match checked {
-            recovery::Checked::As(check) => measured.recovery_check = Some(check),
-            recovery::Checked::Interrupted => return Ok(None),
-            recovery::Checked::Failed(message) => {
+            recovery::RecoveryCheckOutcome::As(check) => measured.recovery_check = Some(check),
+            recovery::RecoveryCheckOutcome::Interrupted => return Ok(None),
+            recovery::RecoveryCheckOutcome::Failed(message) => {
                 ran.report = Report::Failed { reason: Failure::WrongData, message };
                 ran.log = self.log();
             }
@@ -101,7 +101,7 @@ impl Trial<'_> {
 
     /// Adds the kill check that comes after it to its result; `None` if it was interrupted. A store that fails it has
     /// failed the trial.
-    pub(super) fn kill_checked(&self, mut ran: Ran) -> Result<Option<Ran>> {
+    pub(super) fn kill_checked(&self, mut ran: TrialRun) -> Result<Option<TrialRun>> {
         let Report::Ok { measured } = &mut ran.report else { return Ok(Some(ran)) };
         let Some(left_out) = kill::left_out(self.job, self.passed, self.cell, measured) else {
             return Ok(Some(ran));
@@ -109,12 +109,12 @@ impl Trial<'_> {
         let check = || {
             let group = Err("nothing of it is measured".into());
             let spec = self.spec(group, None);
-            Check { spec, room: self.room_of_check("running a kill check in") }.make()
+            KillChecker { spec, room: self.room_of_check("running a kill check in") }.make()
         };
-        match left_out.map_or_else(check, |left_out| Ok(Checked::As(left_out))) {
-            Ok(Checked::As(check)) => measured.kill_check = Some(check),
-            Ok(Checked::Interrupted) => return Ok(None),
-            Ok(Checked::Failed { reason, message }) => {
+        match left_out.map_or_else(check, |left_out| Ok(KillCheckOutcome::As(left_out))) {
+            Ok(KillCheckOutcome::As(check)) => measured.kill_check = Some(check),
+            Ok(KillCheckOutcome::Interrupted) => return Ok(None),
+            Ok(KillCheckOutcome::Failed { reason, message }) => {
                 ran.report = Report::Failed { reason, message };
                 ran.log = self.log();
             }

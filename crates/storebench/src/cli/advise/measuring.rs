@@ -17,7 +17,7 @@ use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_core::workload::parameter::{Count, Parameters};
 use storebench_host::plan::{Axes, Changes, Period, Plan};
 use storebench_host::run::Run;
-use storebench_host::runner::job::{Enough, GoesOn, Job};
+use storebench_host::runner::job::{PrecisionRule, ContinueRule, RunRequest};
 use storebench_report::advice::clusters::Beside;
 use storebench_report::advice::question::Question;
 use storebench_report::advice::ranking::Candidate;
@@ -437,7 +437,7 @@ impl<'a> Measuring<'a> {
         name: &str,
         plan: &Plan,
         (looks, before): (&[u32], u32),
-        enough: Option<Enough<'_>>,
+        enough: Option<PrecisionRule<'_>>,
         told: Option<Told<'_>>,
         share: f64,
     ) -> Result<Option<(Run, bool)>> {
@@ -455,7 +455,7 @@ impl<'a> Measuring<'a> {
         name: &str,
         mut launch: Launch<'_>,
         (looks, before): (&[u32], u32),
-        enough: Option<Enough<'_>>,
+        enough: Option<PrecisionRule<'_>>,
         told: Option<Told<'_>>,
         share: f64,
     ) -> Result<(Run, bool)> {
@@ -465,9 +465,9 @@ impl<'a> Measuring<'a> {
             let told = told.map_or_else(Vec::new, |told| told(trials));
             launch.cells.iter().map(|cell| !told.iter().any(|store| store == cell.store())).collect()
         };
-        let goes_on: Option<GoesOn<'_>> = told.is_some().then_some(&goes_on);
+        let goes_on: Option<ContinueRule<'_>> = told.is_some().then_some(&goes_on);
         let until = self.stages.moment(self.budget.mul_f64(share));
-        let job = Job { enough, goes_on, until, ..launch.job(&self.stages.interrupted) };
+        let job = RunRequest { enough, goes_on, until, ..launch.job(&self.stages.interrupted) };
         self.stages.carry_out(name, &launch, &job)
     }
 

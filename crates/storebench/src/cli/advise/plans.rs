@@ -14,7 +14,7 @@ use storebench_core::units::{CountRange, Sizes};
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_host::plan::{Axes, Bytes, Changes, Period, Plan};
 use storebench_host::run::Run;
-use storebench_host::schedule::{self, Room};
+use storebench_host::schedule::{self, LocationRoom};
 use storebench_report::advice::aged::{CHURN, STUDY, TIMES};
 use storebench_report::advice::question::Question;
 
@@ -168,7 +168,7 @@ impl<'a> Plans<'a> {
 
     /// The estimates of a plan's trials, by store.
     fn estimates(&self, plan: &Plan) -> BTreeMap<String, f64> {
-        let cells = schedule::cells(plan, self.stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
+        let cells = schedule::cells(plan, self.stores, &[LocationRoom::unbounded(DEFAULT_PLACE)], &|_| None);
         // One question has few cells, unless a store is named a thousand times; the run reports that.
         let cells = cells.map_or_else(|_| Vec::new(), |(cells, _)| cells);
         let seconds = |cell: &Cell| plan.time(cell, self.stores, &self.probe).trial_s;

@@ -10,7 +10,7 @@ use storebench_core::store::{Setting, StoreDef};
 use storebench_core::units::{counted, grouped};
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_host::plan::Plan;
-use storebench_host::runner::job::Job;
+use storebench_host::runner::job::RunRequest;
 use storebench_host::runner::rehearsal;
 use storebench_report::advice::question::Question;
 use storebench_report::data::merge::Merged;
@@ -220,7 +220,7 @@ impl<'a> Measuring<'a> {
             launch.cells.iter().map(|cell| goes_on(&raced, cell)).collect()
         };
         let until = self.stages.moment(Duration::from_secs_f64(self.budget_s() * race.until));
-        let job = Job {
+        let job = RunRequest {
             enough: Some(&enough),
             goes_on: Some(&going_on),
             until,

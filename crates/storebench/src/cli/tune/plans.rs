@@ -10,8 +10,8 @@ use storebench_core::result::TrialResult;
 use storebench_core::store::StoreDef;
 use storebench_core::units::{MOST_RECORDS, Sizes};
 use storebench_core::workload::crud::parameters::CrudParameters;
-use storebench_host::plan::{Period, Plan, Point};
-use storebench_host::schedule::{self, Room};
+use storebench_host::plan::{Period, Plan, SettingsPoint};
+use storebench_host::schedule::{self, LocationRoom};
 use storebench_report::tuning::race::{Kind, Settings};
 
 use super::super::question::{self, counts, most_records, records_of, size_of, sized};
@@ -103,7 +103,7 @@ fn fitting(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
 
 /// The estimated time of a trial of the default, in seconds.
 pub fn estimate_s(plan: &Plan, stores: &[StoreDef], probe: &Probe) -> f64 {
-    let cells = schedule::cells(plan, stores, &[Room::unbounded(DEFAULT_PLACE)], &|_| None);
+    let cells = schedule::cells(plan, stores, &[LocationRoom::unbounded(DEFAULT_PLACE)], &|_| None);
     let cell = cells.ok().and_then(|(cells, _)| cells.into_iter().next());
     cell.map_or(0.0, |cell| plan.time(&cell, stores, probe).trial_s)
 }
@@ -112,7 +112,7 @@ pub fn estimate_s(plan: &Plan, stores: &[StoreDef], probe: &Probe) -> f64 {
 pub fn race(plan: &Plan, kind: Kind, store: &str, arms: &[Settings]) -> Plan {
     let point = |settings: &Settings| {
         let name: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        Point { name: name.join(" "), settings: [(store.to_owned(), settings.clone())].into() }
+        SettingsPoint { name: name.join(" "), settings: [(store.to_owned(), settings.clone())].into() }
     };
     let points = arms.iter().filter(|settings| !settings.is_empty()).map(point).collect();
     Plan { name: kind.name().into(), points, one_at_a_time: true, ..plan.clone() }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use storebench_host::background::now_ns;
-use storebench_host::runner::background::{Finished, Launch, Load, Process, Started};
+use storebench_host::runner::background::{FinishedLoad, LoadLaunch, RunningLoad, LoadProcess, LoadStart};
 
 use crate::cli::support::{STOREBENCH, Scratch, wait_for};
 
@@ -17,29 +17,29 @@ pub const SMALL: &str =
     "run crud --records 100 --record-size 1KiB --data incompressible --guarantee default --timeout 60s";
 
 /// Starts a load, which has its files in the directory.
-pub fn try_start(scratch: &Scratch, load: &str) -> Started {
+pub fn try_start(scratch: &Scratch, load: &str) -> LoadStart {
     let log = scratch.join("log");
     let output = std::fs::File::create(&log).unwrap();
-    let launch = Launch {
+    let launch = LoadLaunch {
         program: Path::new(STOREBENCH),
         load: load.parse().unwrap(),
         folder: scratch.path(),
         log: &log,
     };
-    let process = Process::start(launch, output).unwrap();
-    Load::start(launch, process, &AtomicBool::new(false))
+    let process = LoadProcess::start(launch, output).unwrap();
+    RunningLoad::start(launch, process, &AtomicBool::new(false))
 }
 
 /// Starts a load that must be at work.
-pub fn start(scratch: &Scratch, load: &str) -> Load {
+pub fn start(scratch: &Scratch, load: &str) -> RunningLoad {
     match try_start(scratch, load) {
-        Started::AtWork(load) => *load,
+        LoadStart::AtWork(load) => *load,
         other => panic!("{other:?}; its log: {:?}", fs::read_to_string(scratch.join("log"))),
     }
 }
 
 /// Lets a load work until `enough`, and a second at least; what it did in between, and for how many nanoseconds.
-pub fn observe(load: Load, enough: impl Fn() -> bool) -> (Finished, u64) {
+pub fn observe(load: RunningLoad, enough: impl Fn() -> bool) -> (FinishedLoad, u64) {
     let from_ns = now_ns();
     thread::sleep(Duration::from_secs(1));
     wait_for("the load to do enough", enough);

@@ -12,7 +12,7 @@ use serde_json::Value;
 use storebench::STORES;
 use storebench_core::error::Exit;
 use storebench_host::plan;
-use storebench_host::schedule::Room;
+use storebench_host::schedule::LocationRoom;
 use storebench_host::shard::Split;
 
 use super::{BLOCKS, PLAN, only, read};
@@ -350,7 +350,7 @@ fn assert_all_have_work(script: &str, parts: usize) {
     let study = script.split(" run ").nth(1).unwrap().split(" --shard ").next().unwrap();
     let parts = u32::try_from(parts).unwrap();
     let plan = plan::find(study).unwrap();
-    let split = Split::new(&plan, STORES, &[Room::unbounded("here")], parts).unwrap();
+    let split = Split::new(&plan, STORES, &[LocationRoom::unbounded("here")], parts).unwrap();
     assert!((1..=parts).all(|part| split.positions(part).0 > 1), "{study} in {parts} parts");
 }
 
