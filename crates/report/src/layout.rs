@@ -13,7 +13,7 @@ use storebench_core::cell::{Axis, Cell};
 use storebench_core::workload::table::Workload;
 use storebench_host::run::Run;
 
-pub use self::position::{Moved, Position};
+pub use self::position::{MovedRoles, Position};
 
 /// The roles of the axes in the reports of some runs: those of the table of axes, unless the runs compare others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Layout {
     /// The axes whose values are ranked; those with [`Role::Contestant`] if empty.
     compared: Vec<Axis>,
     /// Axes whose role differs from the default.
-    moved: Moved,
+    moved: MovedRoles,
     /// The axes of the runs, in order.
     axes: Vec<Axis>,
 }
@@ -38,16 +38,16 @@ impl Layout {
     /// groups.
     pub fn of_axes(compared: Vec<Axis>, axes: impl IntoIterator<Item = Axis>) -> Layout {
         let axes: BTreeSet<Axis> = axes.into_iter().collect();
-        Layout { compared, moved: Moved::default(), axes: axes.into_iter().collect() }
+        Layout { compared, moved: MovedRoles::default(), axes: axes.into_iter().collect() }
     }
 
     /// The layout of runs: the axes of their workloads, and those that their cells name, such as settings of stores. The
     /// compared axes in their plans count if all plans agree.
     pub fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Layout {
         let mut axes = BTreeSet::new();
-        let mut placed: Vec<(Vec<Axis>, Moved)> = Vec::new();
+        let mut placed: Vec<(Vec<Axis>, MovedRoles)> = Vec::new();
         for run in runs {
-            let asked = Asked::of(run);
+            let asked = RequestedLayout::of(run);
             axes.extend(asked.workload.def().axes);
             axes.extend(cells(run).flat_map(Cell::values).map(|(axis, _)| axis));
             let moved = asked.moved();
@@ -164,7 +164,7 @@ impl Layout {
 
 /// The layout in a run's plan.
 #[derive(Deserialize)]
-struct Asked {
+struct RequestedLayout {
     #[serde(default = "crud")]
     workload: Workload,
     #[serde(default)]
@@ -181,11 +181,11 @@ fn crud() -> Workload {
     Workload::CRUD
 }
 
-impl Asked {
+impl RequestedLayout {
     /// For an unreadable plan, crud's: the first runs had no other.
-    fn of(run: &Run) -> Asked {
+    fn of(run: &Run) -> RequestedLayout {
         let none = Vec::new;
-        run.plan_keys().and_then(|plan| plan.clone().try_into().ok()).unwrap_or(Asked {
+        run.plan_keys().and_then(|plan| plan.clone().try_into().ok()).unwrap_or(RequestedLayout {
             workload: Workload::CRUD,
             compare: none(),
             rows: none(),
@@ -195,10 +195,10 @@ impl Asked {
     }
 
     /// The axes with another role than the default. Each guarantee always has a separate matrix.
-    fn moved(&self) -> Moved {
+    fn moved(&self) -> MovedRoles {
         let lists = [(Role::Row, &self.rows), (Role::Column, &self.columns), (Role::Group, &self.groups)];
         let all = lists.into_iter().flat_map(|(role, axes)| axes.iter().map(move |axis| (*axis, role)));
-        Moved::of(all.filter(|(axis, _)| *axis != Axis::GUARANTEE))
+        MovedRoles::of(all.filter(|(axis, _)| *axis != Axis::GUARANTEE))
     }
 
     /// The compared axes. Guarantees are never ranked against each other.

@@ -48,7 +48,7 @@ use crate::judge::Rule;
 use crate::layout::Position;
 use crate::markup::{Html, Literal, fill, in_address, note};
 use crate::report::Report;
-use crate::section::Stands;
+use crate::section::PagePosition;
 use crate::sections::SECTIONS;
 
 const PAGE: &str = include_str!("page/page.html");
@@ -142,10 +142,10 @@ fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
             Html::of(lines.map(note).collect::<Vec<_>>())
         }),
         ("rules", &|| rules(merged, matrices)),
-        ("above", &|| sections(report, Stands::Above)),
-        ("above_links", &|| links(report, Stands::Above)),
-        ("drawn", &|| sections(report, Stands::Drawn)),
-        ("drawn_links", &|| links(report, Stands::Drawn)),
+        ("above", &|| sections(report, PagePosition::Above)),
+        ("above_links", &|| links(report, PagePosition::Above)),
+        ("drawn", &|| sections(report, PagePosition::Drawn)),
+        ("drawn_links", &|| links(report, PagePosition::Drawn)),
         ("outgrown", &|| sizes::charts(merged)),
         ("epochs", &|| timeline::epochs(merged)),
         ("epochs_link", &|| timeline::epochs_link(merged)),
@@ -158,19 +158,19 @@ fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
     ];
     let mut places: Vec<(&'static str, Html)> =
         parts.into_par_iter().with_max_len(1).map(|(name, part)| (name, part())).collect();
-    let within = SECTIONS.iter().filter(|section| section.stands == Stands::Within);
+    let within = SECTIONS.iter().filter(|section| section.stands == PagePosition::Within);
     places.extend(within.map(|section| (section.name, section::content(report.blocks(section)))));
     places
 }
 
 /// The sections in one place of the page.
-fn sections(report: &Report<'_>, stands: Stands) -> Html {
+fn sections(report: &Report<'_>, stands: PagePosition) -> Html {
     let here = SECTIONS.iter().filter(|section| section.stands.in_page() == stands);
     Html::joined(here.map(|section| section::html(section, report.blocks(section))), "")
 }
 
 /// Their entries in the page's list of sections.
-fn links(report: &Report<'_>, stands: Stands) -> Html {
+fn links(report: &Report<'_>, stands: PagePosition) -> Html {
     let here = SECTIONS.iter().filter(|section| section.stands.in_page() == stands);
     Html::joined(here.map(|section| section::link(section, report.blocks(section))), "")
 }

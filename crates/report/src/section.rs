@@ -4,7 +4,7 @@
 pub mod column;
 pub mod view;
 
-pub use self::column::{Column, Kind, Place};
+pub use self::column::{Column, Kind, ColumnRole};
 use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::stats::Estimate;
@@ -19,7 +19,7 @@ pub struct Section {
     /// Its name in the page's list of sections.
     pub link: &'static str,
     /// Its place in the page.
-    pub stands: Stands,
+    pub stands: PagePosition,
     /// Whether it is shown at a run's end; a report always has it.
     pub at_end: bool,
     /// The shapes of its tables, in the order of their columns in CSV.
@@ -30,7 +30,7 @@ pub struct Section {
 
 /// The place of a section in the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stands {
+pub enum PagePosition {
     /// Like [`Stands::Above`], before the others; in the terminal within the summary.
     First,
     /// Below the answer, also without scripts.
@@ -43,10 +43,10 @@ pub enum Stands {
     InFiles,
 }
 
-impl Stands {
+impl PagePosition {
     /// The part of the page that contains it.
-    pub fn in_page(self) -> Stands {
-        if self == Stands::First { Stands::Above } else { self }
+    pub fn in_page(self) -> PagePosition {
+        if self == PagePosition::First { PagePosition::Above } else { self }
     }
 }
 
@@ -78,14 +78,14 @@ pub struct Fold {
     /// The title.
     pub title: String,
     /// When it is open.
-    pub open: Open,
+    pub open: FoldState,
     /// The blocks.
     pub blocks: Vec<Block>,
 }
 
 /// When a fold is open. All are if everything is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Open {
+pub enum FoldState {
     /// One of several alike, by index: the page opens the first, the terminal the first few.
     Part(usize),
     /// The figures of a chart: the terminal has no charts.
@@ -96,7 +96,7 @@ pub enum Open {
 
 impl Block {
     /// A fold.
-    pub fn fold(title: impl Into<String>, open: Open, blocks: Vec<Block>) -> Block {
+    pub fn fold(title: impl Into<String>, open: FoldState, blocks: Vec<Block>) -> Block {
         Block::Fold(Fold { title: title.into(), open, blocks })
     }
 
@@ -131,12 +131,12 @@ pub struct Row {
     /// The cells.
     pub cells: Vec<Cell>,
     /// Who sees it.
-    pub seen: Seen,
+    pub seen: Visibility,
 }
 
 /// Who sees a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
+pub enum Visibility {
     /// Everyone.
     Always,
     /// People only if everything is asked for; files always.
@@ -155,7 +155,7 @@ impl Table {
 
     /// Whether any row is visible to people.
     pub fn is_seen(&self) -> bool {
-        self.rows.iter().any(|row| row.seen != Seen::InFiles)
+        self.rows.iter().any(|row| row.seen != Visibility::InFiles)
     }
 
     /// The table with these values across.
@@ -164,7 +164,7 @@ impl Table {
     }
 
     /// Adds a row from cells by column name; other columns are empty.
-    pub fn push(&mut self, seen: Seen, named: impl IntoIterator<Item = (&'static str, Cell)>) {
+    pub fn push(&mut self, seen: Visibility, named: impl IntoIterator<Item = (&'static str, Cell)>) {
         let mut cells: Vec<Cell> = self.shape.columns.iter().map(|_| Cell::none()).collect();
         for (name, cell) in named {
             let place = self.shape.columns.iter().position(|column| column.id == name);
@@ -203,7 +203,7 @@ impl Table {
 
     /// The rows in files.
     pub fn in_files(&self) -> impl Iterator<Item = &Row> {
-        self.rows.iter().filter(|row| row.seen != Seen::ByPeople)
+        self.rows.iter().filter(|row| row.seen != Visibility::ByPeople)
     }
 }
 

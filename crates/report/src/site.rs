@@ -22,10 +22,10 @@ use std::io;
 use rayon::prelude::*;
 use storebench_core::store::StoreDef;
 
-pub use self::facts::{Conditions, Facts, MOST_PAIRED, Source, facts};
+pub use self::facts::{Conditions, RunFacts, MOST_PAIRED, Source, facts};
 use self::frame::{name_of, pair_name};
 use self::index::Site;
-use self::known::Known;
+use self::known::KnownChecks;
 use self::newest::Newest;
 use self::store::Line;
 use crate::page::STYLE;
@@ -45,13 +45,13 @@ pub const FOLDERS: [&str; 4] = ["stores", "pairs", "findings", "runs"];
 const OWN_STYLE: &str = include_str!("site/site.css");
 
 /// The strongest guarantee first, then by machine; the newest last.
-fn order(a: (&Facts, &Conditions), b: (&Facts, &Conditions)) -> Ordering {
-    let key = |run: &Facts| [&run.header.hardware, &run.header.started, &run.name].map(String::clone);
+fn order(a: (&RunFacts, &Conditions), b: (&RunFacts, &Conditions)) -> Ordering {
+    let key = |run: &RunFacts| [&run.header.hardware, &run.header.started, &run.name].map(String::clone);
     b.1.tier.cmp(&a.1.tier).then_with(|| a.1.cmp(b.1)).then_with(|| key(a.0).cmp(&key(b.0)))
 }
 
 /// Every file of the site, independent of the order of the runs; `entries` are the program's stores.
-pub fn pages(mut runs: Vec<Facts>, entries: &[StoreDef]) -> io::Result<Vec<Page>> {
+pub fn pages(mut runs: Vec<RunFacts>, entries: &[StoreDef]) -> io::Result<Vec<Page>> {
     runs.sort_by(|a, b| a.folder.cmp(&b.folder));
     let own: Vec<String> = runs.iter_mut().map(|run| std::mem::take(&mut run.page)).collect();
     let mut stores: BTreeMap<&str, Vec<Line<'_>>> = BTreeMap::new();
@@ -74,7 +74,7 @@ pub fn pages(mut runs: Vec<Facts>, entries: &[StoreDef]) -> io::Result<Vec<Page>
         stores,
         pairs: met.keys().copied().collect(),
         findings: finding::all(&runs),
-        known: Known::of(&runs),
+        known: KnownChecks::of(&runs),
         newest: Newest::of(&runs),
     };
     let page = |folder: &str, name: &str, text: String| Page { name: format!("{folder}/{name}.html"), text };

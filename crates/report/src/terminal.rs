@@ -28,7 +28,7 @@ use crate::data::{clock, rule::rule_text, spread, why::Why};
 use crate::judge::Rule;
 use crate::layout::{Position, words};
 use crate::report::Report;
-use crate::section::{Block, Section, Stands, Table};
+use crate::section::{Block, Section, PagePosition, Table};
 use crate::sections::SECTIONS;
 
 /// The answer, the tables of stores, the summary, one matrix of winners per group, then the sections; last the
@@ -109,18 +109,18 @@ pub fn full(report: &Report<'_>, style: Style) -> String {
 
 /// The sections within the summary.
 fn first(report: &Report<'_>, style: Style, all: bool) -> String {
-    let first = SECTIONS.iter().filter(|section| section.stands == Stands::First);
+    let first = SECTIONS.iter().filter(|section| section.stands == PagePosition::First);
     first.map(|section| of(report, section, style, all)).collect()
 }
 
 /// The other sections.
 fn later() -> impl Iterator<Item = &'static Section> {
-    SECTIONS.iter().copied().filter(|section| section.stands != Stands::First)
+    SECTIONS.iter().copied().filter(|section| section.stands != PagePosition::First)
 }
 
 /// The legend of ranges, once, if any figure has a range instead of an interval; `seen` if one is outside the sections.
 fn ranges_legend(report: &Report<'_>, seen: bool, style: Style) -> String {
-    let told = SECTIONS.iter().filter(|section| section.stands != Stands::InFiles);
+    let told = SECTIONS.iter().filter(|section| section.stands != PagePosition::InFiles);
     let mut tables = told.flat_map(|section| Block::tables(report.blocks(section)));
     if !seen && !tables.any(Table::has_ranges) {
         return String::new();
@@ -130,7 +130,7 @@ fn ranges_legend(report: &Report<'_>, seen: bool, style: Style) -> String {
 
 fn of(report: &Report<'_>, section: &Section, style: Style, all: bool) -> String {
     match section.stands {
-        Stands::InFiles => String::new(),
+        PagePosition::InFiles => String::new(),
         _ => section::text(section, report.blocks(section), style, all),
     }
 }

@@ -25,11 +25,11 @@ use storebench_core::units::{CountRange, Sizes, counted};
 use storebench_core::workload::operation::Operation;
 use storebench_host::run::Run;
 
-use self::elsewhere::Elsewhere;
-use self::judge::{Judge, Promise, races};
-use self::race::{DEFAULT, Kind, Raced, Settings};
+use self::elsewhere::OtherMeasurements;
+use self::judge::{Judge, GivenSafety, races};
+use self::race::{DEFAULT, Kind, RaceResult, Settings};
 use self::search::Change;
-use self::worth::Worth;
+use self::worth::ValueWorth;
 use crate::advice::figures::Figures;
 use crate::advice::question::{Mix, Question};
 use crate::column::MEAN_LATENCY;
@@ -51,7 +51,7 @@ pub(crate) use self::tests::{STORE as MADE_STORE, question as made_question, run
 
 /// Settings for a user's work, with their measurements.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tuned {
+pub struct TunedSettings {
     /// The work.
     pub question: Question,
     /// The store's name and version.
@@ -63,13 +63,13 @@ pub struct Tuned {
     /// The records of the measurements.
     pub records: (Sizes, CountRange),
     /// The promise of the default, which reported settings keep.
-    pub promise: Option<Promise>,
+    pub promise: Option<GivenSafety>,
     /// The figure by which memory is compared.
     pub memory: Basis,
     /// The settings to change, with the gain; `None` if nothing looked better than the default.
     pub gain: Option<Gain>,
     /// The effect of single values, by setting.
-    pub worth: Vec<Worth>,
+    pub worth: Vec<ValueWorth>,
     /// The default: its settings as read back.
     pub default: Vec<Setting>,
     /// Why the default itself can't be used.
@@ -77,7 +77,7 @@ pub struct Tuned {
     /// Other programs' load, if it left too few processors: then nothing is called faster.
     pub contention: Option<Contention>,
     /// The number of races, combinations of settings and trials.
-    pub tried: Tried,
+    pub tried: TriedCounts,
     /// The view on which a page opens.
     pub start: String,
 }
@@ -100,7 +100,7 @@ pub struct Gain {
     /// Why these settings can't be used after all, if so.
     pub out: Option<String>,
     /// The gain with other records and other shares of the operations.
-    pub elsewhere: Elsewhere,
+    pub elsewhere: OtherMeasurements,
 }
 
 /// The figures of the default, or of the tuned settings.
@@ -116,7 +116,7 @@ pub struct Side {
 
 /// The numbers of trials, values and combinations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tried {
+pub struct TriedCounts {
     /// Single values.
     pub values: usize,
     /// Combinations of several settings.
@@ -129,7 +129,7 @@ pub struct Tried {
 const MOST_SCREENED: usize = 2;
 
 /// Whether the proof needs no further trials: the gain is known well, or there is none.
-pub fn is_settled(proof: &Raced, looks: usize) -> bool {
+pub fn is_settled(proof: &RaceResult, looks: usize) -> bool {
     let out = proof.arms.iter().skip(DEFAULT + 1).any(|arm| arm.out.is_some());
     let times = proof.ratio(DEFAULT + 1, interim::confidence(looks));
     out || times.is_some_and(|times| settings::is_settled(&times))
@@ -137,7 +137,7 @@ pub fn is_settled(proof: &Raced, looks: usize) -> bool {
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unanswered {
+pub enum NoAnswer {
     /// None of these runs was made to tune the store.
     NotTuned(String),
     /// The runs were made for other work, or have several answers.
@@ -148,47 +148,47 @@ pub enum Unanswered {
     NothingFits(String),
 }
 
-impl fmt::Display for Unanswered {
+impl fmt::Display for NoAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unanswered::NotTuned(store) => write!(f, "the runs were not made to tune {store}"),
-            Unanswered::OtherWork(what) => write!(f, "the runs were made for other work: {what}"),
-            Unanswered::NoDefault(why) => write!(f, "no trial with the default settings succeeded: {why}"),
-            Unanswered::NothingFits(why) => {
+            NoAnswer::NotTuned(store) => write!(f, "the runs were not made to tune {store}"),
+            NoAnswer::OtherWork(what) => write!(f, "the runs were made for other work: {what}"),
+            NoAnswer::NoDefault(why) => write!(f, "no trial with the default settings succeeded: {why}"),
+            NoAnswer::NothingFits(why) => {
                 write!(f, "no settings that were tried can be taken, nor the default: it {why}")
             }
         }
     }
 }
 
-impl Tuned {
+impl TunedSettings {
     /// The answer from the runs that were made for it.
     pub fn from_runs(
         question: &Question,
         merged: &Merged<'_>,
         store: &StoreDef,
-    ) -> Result<Tuned, Unanswered> {
+    ) -> Result<TunedSettings, NoAnswer> {
         let runs = merged.runs;
         let judge = Judge::new(question, store, runs.iter().flat_map(|run| &run.trials));
         let races = races(runs, &judge);
-        let screen: Vec<&(usize, Raced)> =
+        let screen: Vec<&(usize, RaceResult)> =
             races.iter().filter(|(_, raced)| raced.kind == Kind::Screen).collect();
         let Some((first, _)) = screen.first() else {
-            return Err(Unanswered::NotTuned(store.name.to_owned()));
+            return Err(NoAnswer::NotTuned(store.name.to_owned()));
         };
         if let Some(other) = other_work(&runs[*first], question, screen.len()) {
-            return Err(Unanswered::OtherWork(other));
+            return Err(NoAnswer::OtherWork(other));
         }
-        let all: Vec<Raced> = races.iter().map(|(_, raced)| raced.clone()).collect();
+        let all: Vec<RaceResult> = races.iter().map(|(_, raced)| raced.clone()).collect();
         let default = default_of(&runs[*first]).ok_or_else(|| no_default(&runs[*first], &judge))?;
         let screened = search::screened(&all);
         let default_out = screened.as_ref().and_then(|all| all.arms.first()?.out.clone());
         if let Some(why) = default_out.clone().filter(|_| search::best(&all).is_none()) {
-            return Err(Unanswered::NothingFits(why));
+            return Err(NoAnswer::NothingFits(why));
         }
         let header = &runs[*first].header;
         let cell = runs[*first].trials.iter().map(|trial| &trial.cell).next();
-        Ok(Tuned {
+        Ok(TunedSettings {
             question: question.clone(),
             store: (store.name.to_owned(), default.store_version.clone()),
             hardware: header.hardware.clone(),
@@ -248,15 +248,15 @@ fn default_of(run: &Run) -> Option<&Measurements> {
     default.filter_map(|trial| trial.ok()).next()
 }
 
-fn no_default(run: &Run, judge: &Judge<'_>) -> Unanswered {
+fn no_default(run: &Run, judge: &Judge<'_>) -> NoAnswer {
     let why = run.trials.iter().find_map(|trial| judge.why_out(trial));
-    Unanswered::NoDefault(why.unwrap_or_else(|| "none was finished".into()))
+    NoAnswer::NoDefault(why.unwrap_or_else(|| "none was finished".into()))
 }
 
 /// The other programs' load during the trials of all races.
-fn contention(runs: &[Run], races: &[(usize, Raced)]) -> Option<Contention> {
+fn contention(runs: &[Run], races: &[(usize, RaceResult)]) -> Option<Contention> {
     let headers: Vec<&RunHeader> = runs.iter().map(|run| &run.header).collect();
-    let of_run = |(run, _): &(usize, Raced)| {
+    let of_run = |(run, _): &(usize, RaceResult)| {
         let run = *run;
         runs[run].trials.iter().map(move |trial| Entry { run, trial })
     };
@@ -264,14 +264,14 @@ fn contention(runs: &[Run], races: &[(usize, Raced)]) -> Option<Contention> {
     contention::of(&headers, entries.iter())
 }
 
-fn tried(runs: &[Run], races: &[(usize, Raced)]) -> Tried {
+fn tried(runs: &[Run], races: &[(usize, RaceResult)]) -> TriedCounts {
     let arms: std::collections::BTreeSet<&Settings> = races
         .iter()
         .flat_map(|(_, raced)| &raced.arms)
         .filter(|arm| !arm.times.is_empty() || arm.out.is_some())
         .map(|arm| &arm.settings)
         .collect();
-    Tried {
+    TriedCounts {
         values: arms.iter().filter(|settings| settings.len() == 1).count(),
         combinations: arms.iter().filter(|settings| settings.len() > 1).count(),
         trials: races.iter().map(|(run, _)| runs[*run].trials.len()).sum(),
@@ -279,7 +279,7 @@ fn tried(runs: &[Run], races: &[(usize, Raced)]) -> Tried {
 }
 
 /// The gain from the proof, if it was run.
-fn gain(runs: &[Run], races: &[(usize, Raced)], judge: &Judge<'_>, question: &Question) -> Option<Gain> {
+fn gain(runs: &[Run], races: &[(usize, RaceResult)], judge: &Judge<'_>, question: &Question) -> Option<Gain> {
     let (index, proof) = races.iter().find(|(_, raced)| raced.kind == Kind::Proof)?;
     let tuned = proof.arms.get(DEFAULT + 1)?;
     let run = &runs[*index];
@@ -339,7 +339,7 @@ fn side(trials: &[(BlockKey, &Measurements)], mix: &Mix, basis: Basis) -> Option
 }
 
 /// The address of the place in the page with the default and the best.
-fn start(merged: &Merged<'_>, races: &[(usize, Raced)]) -> String {
+fn start(merged: &Merged<'_>, races: &[(usize, RaceResult)]) -> String {
     let latest = races.iter().map(|(run, _)| *run).next_back();
     let found = merged.groups.iter().find_map(|group| {
         let trial =

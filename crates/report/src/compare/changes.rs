@@ -3,18 +3,18 @@
 use super::words::{self, Axes};
 use super::{FigureChange, Verdict};
 use crate::column::Unit;
-use crate::section::{Cell, Column, Drawing, Place, Seen, Shape, Table, Tone};
+use crate::section::{Cell, Column, Drawing, ColumnRole, Visibility, Shape, Table, Tone};
 use crate::terminal::grid::wrap;
 
 const fn text(id: &'static str, title: &'static str) -> Column {
-    Column::text(id).at(Place::Line, title)
+    Column::text(id).at(ColumnRole::Line, title)
 }
 
 const fn number(id: &'static str, title: &'static str) -> Column {
-    Column::real(id, Unit::Count).at(Place::Line, title)
+    Column::real(id, Unit::Count).at(ColumnRole::Line, title)
 }
 
-const VERDICT: Column = Column::text("verdict").at(Place::Mark, "");
+const VERDICT: Column = Column::text("verdict").at(ColumnRole::Mark, "");
 const CHANGE: Column = number("change", "change");
 const INTERVAL: Column = number("interval", "95 % interval");
 const SEEN: Column = number("seen", "seen");
@@ -77,7 +77,7 @@ impl Changes<'_> {
         let mut table = Table::new(shape);
         for figure in figures {
             table.push(
-                Seen::Always,
+                Visibility::Always,
                 shape.columns.iter().map(|column| (column.id, self.cell(column.id, figure))),
             );
         }

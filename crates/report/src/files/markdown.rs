@@ -3,7 +3,7 @@
 use storebench_core::shown::one_line;
 
 use crate::section::view::View;
-use crate::section::{Block, Cell, Column, Fold, Place};
+use crate::section::{Block, Cell, Column, Fold, ColumnRole};
 
 /// A table, after an empty line.
 pub fn table(view: &View<'_>) -> String {
@@ -40,7 +40,7 @@ fn plain(text: &str) -> String {
 fn text(cells: &[(&Column, &Cell)]) -> String {
     let of = |(column, cell): &(&Column, &Cell)| {
         let words = cell.in_words(column.unit).unwrap_or_default();
-        if column.is_right() || column.place == Place::Mark { words } else { code(&words) }
+        if column.is_right() || column.place == ColumnRole::Mark { words } else { code(&words) }
     };
     cells.iter().map(of).collect::<Vec<_>>().join(" ")
 }

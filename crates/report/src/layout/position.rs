@@ -16,7 +16,7 @@ use storebench_core::cell::{Axis, Cell};
 #[derive(Debug, Clone)]
 pub struct Position {
     values: Arc<[(Axis, Value)]>,
-    moved: Moved,
+    moved: MovedRoles,
 }
 
 /// Positions with the same values are equal, whatever their axes' roles.
@@ -48,13 +48,13 @@ impl Hash for Position {
 
 /// The roles of axes in a matrix that a plan changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Moved(Option<Arc<BTreeMap<Axis, Role>>>);
+pub struct MovedRoles(Option<Arc<BTreeMap<Axis, Role>>>);
 
-impl Moved {
+impl MovedRoles {
     /// These axes with their roles.
-    pub fn of(axes: impl IntoIterator<Item = (Axis, Role)>) -> Moved {
+    pub fn of(axes: impl IntoIterator<Item = (Axis, Role)>) -> MovedRoles {
         let axes: BTreeMap<Axis, Role> = axes.into_iter().collect();
-        Moved(Some(axes).filter(|axes| !axes.is_empty()).map(Arc::new))
+        MovedRoles(Some(axes).filter(|axes| !axes.is_empty()).map(Arc::new))
     }
 
     /// The role of an axis: the plan's, otherwise that of the table of axes.
@@ -75,11 +75,11 @@ impl Position {
     /// A position of these values; of two on one axis the later counts.
     pub fn of(values: impl IntoIterator<Item = (Axis, Value)>) -> Position {
         let sorted: BTreeMap<Axis, Value> = values.into_iter().collect();
-        Position { values: sorted.into_iter().collect(), moved: Moved::default() }
+        Position { values: sorted.into_iter().collect(), moved: MovedRoles::default() }
     }
 
     /// The position with a plan's roles of axes.
-    pub fn placed(self, moved: &Moved) -> Position {
+    pub fn placed(self, moved: &MovedRoles) -> Position {
         Position { moved: moved.clone(), ..self }
     }
 

@@ -11,11 +11,11 @@ use crate::layout::{Position, words};
 
 /// The axes, in the order of a matrix' address.
 #[derive(Debug, Serialize)]
-pub struct Axes(Vec<Of>);
+pub struct Axes(Vec<PageAxis>);
 
 /// An axis in the page's data.
 #[derive(Debug, Serialize)]
-struct Of {
+struct PageAxis {
     id: &'static str,
     /// The name in words.
     name: String,
@@ -25,7 +25,7 @@ struct Of {
     makes: &'static str,
     /// The position in sentences, from 0.
     spoken: usize,
-    values: Vec<Named>,
+    values: Vec<NamedValue>,
     #[serde(skip)]
     axis: Axis,
     #[serde(skip)]
@@ -33,7 +33,7 @@ struct Of {
 }
 
 #[derive(Debug, Serialize)]
-struct Named {
+struct NamedValue {
     /// As in plans.
     text: String,
     /// Below a heading with the axis.
@@ -53,7 +53,7 @@ impl Axes {
         let of = |axis: Axis| {
             let values: BTreeSet<Value> =
                 positions.clone().filter_map(|at| at.value(axis)).cloned().collect();
-            Of {
+            PageAxis {
                 id: axis.name(),
                 name: words::heading(axis),
                 one: words::one(axis),
@@ -63,7 +63,7 @@ impl Axes {
                     Role::Half | Role::Contestant | Role::Group => "half",
                 },
                 spoken: spoken.iter().position(|other| *other == axis).unwrap_or_default(),
-                values: values.iter().map(|value| Named::of(axis, value)).collect(),
+                values: values.iter().map(|value| NamedValue::of(axis, value)).collect(),
                 axis,
                 of_values: values.into_iter().enumerate().map(|(number, value)| (value, number)).collect(),
             }
@@ -76,15 +76,15 @@ impl Axes {
         &self,
         positions: impl Iterator<Item = &'p Position> + Clone,
     ) -> IndexMap<&'static str, Vec<Option<usize>>> {
-        let number = |of: &Of, position: &Position| of.of_values.get(position.value(of.axis)?).copied();
-        let all = |of: &Of| positions.clone().map(|position| number(of, position)).collect();
+        let number = |of: &PageAxis, position: &Position| of.of_values.get(position.value(of.axis)?).copied();
+        let all = |of: &PageAxis| positions.clone().map(|position| number(of, position)).collect();
         self.0.iter().map(|of| (of.id, all(of))).collect()
     }
 }
 
-impl Named {
-    fn of(axis: Axis, value: &Value) -> Named {
-        Named {
+impl NamedValue {
+    fn of(axis: Axis, value: &Value) -> NamedValue {
+        NamedValue {
             text: value.to_string(),
             short: words::short(axis, value),
             words: (axis.def().words)(value),

@@ -73,7 +73,7 @@ fn clusters(cells: &[Option<&Cell>]) -> Variants {
 
 fn of_axis(merged: &Merged<'_>, axis: Axis, cells: &[Option<&Cell>]) -> Variants {
     let texts: BTreeSet<&str> = cells.iter().flatten().map(|cell| cell.text(axis)).collect();
-    let unnamed = if texts.contains("") { Unnamed::of(merged, axis) } else { Unnamed::default() };
+    let unnamed = if texts.contains("") { UnnamedValue::of(merged, axis) } else { UnnamedValue::default() };
     let at = |text: &str| number(axis, if text.is_empty() { &unnamed.value } else { text });
     let mut values: Vec<(String, Option<f64>)> =
         texts.into_iter().map(|text| (text.to_owned(), at(text))).collect();
@@ -94,7 +94,7 @@ fn of_axis(merged: &Merged<'_>, axis: Axis, cells: &[Option<&Cell>]) -> Variants
         one: axis.setting().map_or_else(|| words::one(axis), |(_, name)| format!("value of {name}")),
         of: cells.iter().map(|cell| place((*cell)?)).collect(),
         line: cells.iter().map(|cell| cell.map(line).unwrap_or_default()).collect(),
-        unnamed: Unnamed { value: shown(&unnamed.value), ..unnamed }.in_words(),
+        unnamed: UnnamedValue { value: shown(&unnamed.value), ..unnamed }.in_words(),
         name,
         values: values.iter().map(|(text, at)| (shown(text), *at)).collect(),
     }
@@ -102,17 +102,17 @@ fn of_axis(merged: &Merged<'_>, axis: Axis, cells: &[Option<&Cell>]) -> Variants
 
 /// The value of a setting in cells that do not name it.
 #[derive(Default)]
-struct Unnamed {
+struct UnnamedValue {
     /// Empty if unknown, or not unique.
     value: String,
     /// Whether plans set it, rather than the engine.
     is_planned: bool,
 }
 
-impl Unnamed {
+impl UnnamedValue {
     /// From the trials of such cells.
-    fn of(merged: &Merged<'_>, axis: Axis) -> Unnamed {
-        let Some((store, name)) = axis.setting() else { return Unnamed::default() };
+    fn of(merged: &Merged<'_>, axis: Axis) -> UnnamedValue {
+        let Some((store, name)) = axis.setting() else { return UnnamedValue::default() };
         let planned = |run: &Run| run.plan()?.settings.get(store)?.get(name).cloned();
         let is_planned = merged.runs.iter().any(|run| planned(run).is_some());
         let trials = merged.runs.iter().flat_map(|run| {
@@ -127,7 +127,7 @@ impl Unnamed {
         });
         let all: BTreeSet<String> = trials.collect();
         let value = all.first().filter(|_| all.len() == 1).cloned().unwrap_or_default();
-        Unnamed { value, is_planned }
+        UnnamedValue { value, is_planned }
     }
 
     fn in_words(&self) -> String {

@@ -105,7 +105,7 @@ pub struct Doubts {
     /// All.
     all: Vec<String>,
     /// Whether there are too few trials to know the scatter of figures.
-    few: Option<Few>,
+    few: Option<FewTrials>,
     /// The number of other doubts.
     others: usize,
 }
@@ -127,13 +127,13 @@ impl Doubts {
 }
 
 /// Cells with fewer trials than an interval needs.
-struct Few {
+struct FewTrials {
     what: String,
     why: String,
 }
 
 /// Counts the cells with figures from fewer trials than an interval needs.
-fn few_trials(merged: &Merged<'_>) -> Option<Few> {
+fn few_trials(merged: &Merged<'_>) -> Option<FewTrials> {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for group in &merged.groups {
         let mut cells: BTreeMap<&Cell, usize> = BTreeMap::new();
@@ -165,7 +165,7 @@ fn few_trials(merged: &Merged<'_>) -> Option<Few> {
              the whole run"
         )
     };
-    Some(Few { what, why })
+    Some(FewTrials { what, why })
 }
 
 /// Doubts because of other activity of the machine.

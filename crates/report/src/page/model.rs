@@ -22,7 +22,7 @@ use super::latencies::Percentiles;
 use super::numbers::Figures;
 use super::prices::Prices;
 use super::rounds::Rounds;
-use super::sizes::{self, Drawn};
+use super::sizes::{self, DrawnSizes};
 use super::timeline::Timelines;
 use crate::column::{COLUMNS, Column, Unit};
 use crate::data::matrix::{Matrix, operations};
@@ -85,7 +85,7 @@ pub struct Model<'a> {
     timelines: Timelines,
     rounds: Rounds,
     /// Stores with data that outgrow memory.
-    sizes: Vec<Drawn>,
+    sizes: Vec<DrawnSizes>,
     /// From this number of trials figures have intervals; with fewer they have ranges.
     fewest_trials: usize,
     /// The view on which the page opens, as in addresses; empty for the one with the most figures.

@@ -3,8 +3,8 @@
 use storebench_core::units::three_digits;
 
 use crate::markup::{BREAK, Html, Literal, Tag, column, folded, note, row, scroll, small, table, tag};
-use crate::section::view::{Group, Head, View};
-use crate::section::{Block, Cell, Column, Drawing, Fold, Open, Section, Table, Tone};
+use crate::section::view::{Group, ColumnHead, View};
+use crate::section::{Block, Cell, Column, Drawing, Fold, FoldState, Section, Table, Tone};
 
 /// The number of shades between the best and four times as much.
 const SHADES: f64 = 6.0;
@@ -34,7 +34,7 @@ pub fn content(blocks: &[Block]) -> Html {
             Block::Table(table) if !table.is_seen() => {}
             Block::Table(table) => html.push(figures(table)),
             Block::Chart(name, number) => html.push(chart(name, *number)),
-            Block::Fold(Fold { title, open: Open::Part(0), blocks }) => {
+            Block::Fold(Fold { title, open: FoldState::Part(0), blocks }) => {
                 html.push((tag("h3").with(title), content(blocks)));
             }
             Block::Fold(Fold { title, blocks, .. }) => html.push(folded(title, content(blocks))),
@@ -94,7 +94,7 @@ pub fn shade(times: f64) -> u32 {
     (times.max(1.0).ln() / 4f64.ln() * SHADES).round().min(SHADES) as u32
 }
 
-pub(crate) fn cell(cells: &[(&Column, &Cell)], head: &Head<'_>) -> Tag {
+pub(crate) fn cell(cells: &[(&Column, &Cell)], head: &ColumnHead<'_>) -> Tag {
     let inner = inner(cells, head.empty);
     match cells.first().map(|(_, cell)| &cell.tone) {
         Some(Tone::Dim) => tag("td").class("none").with(small(inner)),

@@ -16,7 +16,7 @@ const DIGITS: i32 = 4;
 
 /// Stores in one chart.
 #[derive(Debug, Serialize)]
-pub struct Drawn {
+pub struct DrawnSizes {
     lines: Vec<Line>,
 }
 
@@ -33,8 +33,8 @@ struct Line {
 }
 
 /// The lines of all tables.
-pub fn drawn(merged: &Merged<'_>, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<Drawn> {
-    sizes(merged).iter().map(|one| Drawn { lines: lines(one, rows, names) }).collect()
+pub fn drawn(merged: &Merged<'_>, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<DrawnSizes> {
+    sizes(merged).iter().map(|one| DrawnSizes { lines: lines(one, rows, names) }).collect()
 }
 
 fn lines(one: &Sizes, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<Line> {

@@ -71,7 +71,7 @@ const MACHINE: [(&str, &[&str]); 16] = [
 
 /// A trial's operation over time.
 #[derive(Clone, Copy)]
-struct Found<'a> {
+struct FoundTimeline<'a> {
     trial: &'a TrialResult,
     operation: &'a OperationResult,
 }
@@ -83,7 +83,7 @@ impl Timelines {
     /// Takes them from all trials.
     pub fn new(rows: &[Row<'_>], operations: &IndexSet<String>) -> Timelines {
         let longest = |length: fn(&OperationResult) -> usize| {
-            let mut found: Vec<(&String, usize, Found<'_>)> = Vec::new();
+            let mut found: Vec<(&String, usize, FoundTimeline<'_>)> = Vec::new();
             for operation in operations {
                 for (cell, row) in rows.iter().enumerate() {
                     found.extend(longest(row, operation, length).map(|one| (operation, cell, one)));
@@ -93,8 +93,8 @@ impl Timelines {
         };
         let (seconds, epochs) = (longest(|one| one.series.len()), longest(|one| one.epochs.len()));
         let each = (POINTS / (seconds.len() + epochs.len()).max(1)).clamp(FEWEST, MOST);
-        let drawn = |found: Vec<(&String, usize, Found<'_>)>,
-                     draw: fn(usize, Found<'_>, usize) -> Timeline| {
+        let drawn = |found: Vec<(&String, usize, FoundTimeline<'_>)>,
+                     draw: fn(usize, FoundTimeline<'_>, usize) -> Timeline| {
             let mut all: IndexMap<String, Vec<Timeline>> = IndexMap::new();
             for (operation, cell, one) in found {
                 all.entry(operation.clone()).or_default().push(draw(cell, one, each));
@@ -106,15 +106,15 @@ impl Timelines {
 }
 
 /// The longest trial by a measure of length; `None` if none has two steps.
-fn longest<'a>(row: &Row<'a>, operation: &str, length: fn(&OperationResult) -> usize) -> Option<Found<'a>> {
+fn longest<'a>(row: &Row<'a>, operation: &str, length: fn(&OperationResult) -> usize) -> Option<FoundTimeline<'a>> {
     let trials = row.entries.iter().map(|entry| entry.trial);
     let found =
-        trials.filter_map(|trial| Some(Found { trial, operation: trial.ok()?.operation(operation)? }));
+        trials.filter_map(|trial| Some(FoundTimeline { trial, operation: trial.ok()?.operation(operation)? }));
     found.filter(|found| length(found.operation) > 1).max_by_key(|found| length(found.operation))
 }
 
 /// Joins seconds to at most `points` points without losing a stall.
-fn by_seconds(cell: usize, found: Found<'_>, points: usize) -> Timeline {
+fn by_seconds(cell: usize, found: FoundTimeline<'_>, points: usize) -> Timeline {
     let seconds = &found.operation.series;
     let span = seconds.last().map_or(0, |last| last.at_s) as usize + 1;
     let step = span.div_ceil(points).max(1) as u32;
@@ -134,7 +134,7 @@ fn by_seconds(cell: usize, found: Found<'_>, points: usize) -> Timeline {
 }
 
 /// The epochs, without a last one of less than half the length; if there are very many, an even selection.
-fn by_epochs(cell: usize, found: Found<'_>, points: usize) -> Timeline {
+fn by_epochs(cell: usize, found: FoundTimeline<'_>, points: usize) -> Timeline {
     let epochs = &found.operation.epochs;
     let whole = epochs.first().map_or(0, |first| first.lasted_ms);
     let kept: Vec<&Epoch> =
@@ -172,8 +172,8 @@ impl Timeline {
     }
 
     /// Adds the machine's activity in these steps, if their times in the trial are known.
-    fn with_machine(self, found: Found<'_>, steps: &[Step]) -> Timeline {
-        let Found { trial, operation } = found;
+    fn with_machine(self, found: FoundTimeline<'_>, steps: &[Step]) -> Timeline {
+        let FoundTimeline { trial, operation } = found;
         let first = trial.ok().and_then(|measured| {
             // Kinds of transactions run at the same time: any series shows when they began.
             let mut series = std::iter::once(operation).chain(&measured.operations).map(|one| &one.series);
@@ -241,8 +241,8 @@ mod tests {
         trial
     }
 
-    fn found(trial: &TrialResult) -> Found<'_> {
-        Found { trial, operation: &trial.measured.as_ref().unwrap().operations[0] }
+    fn found(trial: &TrialResult) -> FoundTimeline<'_> {
+        FoundTimeline { trial, operation: &trial.measured.as_ref().unwrap().operations[0] }
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub struct Column {
     /// The unit of its numbers.
     pub unit: Unit,
     /// Where people see it.
-    pub place: Place,
+    pub place: ColumnRole,
     /// Whether CSV has it.
     pub in_csv: bool,
     /// The name in SQL and JSON, without the unit; `None` to leave it out there.
@@ -36,7 +36,7 @@ pub enum Kind {
 
 /// Where people see a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ColumnRole {
     /// Only in files.
     InFiles,
     /// As the title above rows with the same value.
@@ -53,7 +53,7 @@ pub enum Place {
 
 impl Column {
     const fn new(id: &'static str, kind: Kind, unit: Unit) -> Column {
-        Column { id, title: "", kind, unit, place: Place::InFiles, in_csv: true, in_sql: Some(id) }
+        Column { id, title: "", kind, unit, place: ColumnRole::InFiles, in_csv: true, in_sql: Some(id) }
     }
 
     /// A column of texts.
@@ -77,7 +77,7 @@ impl Column {
     }
 
     /// The column in a place for people, with this title.
-    pub const fn at(self, place: Place, title: &'static str) -> Column {
+    pub const fn at(self, place: ColumnRole, title: &'static str) -> Column {
         Column { place, title, ..self }
     }
 

@@ -1,12 +1,12 @@
 //! Arranges a table for people: titles above groups of lines, and figures under the heads across.
 
-use super::{Cell, Column, DASH, Place, Seen, Table};
+use super::{Cell, Column, DASH, ColumnRole, Visibility, Table};
 
 /// A table laid out.
 #[derive(Debug)]
 pub struct View<'t> {
     /// The heads of its columns.
-    pub heads: Vec<Head<'t>>,
+    pub heads: Vec<ColumnHead<'t>>,
     /// The number of columns at the left that name a line.
     pub labels: usize,
     /// Its lines, group by group.
@@ -15,7 +15,7 @@ pub struct View<'t> {
 
 /// The head of a column.
 #[derive(Debug)]
-pub struct Head<'t> {
+pub struct ColumnHead<'t> {
     /// Its text.
     pub text: &'t str,
     /// Whether the column is aligned to the right.
@@ -39,7 +39,7 @@ pub struct Group<'t> {
 pub type Line<'t> = Vec<Vec<(&'t Column, &'t Cell)>>;
 
 /// A line that is being filled.
-struct Open<'t> {
+struct OpenLine<'t> {
     key: Vec<Option<String>>,
     cells: Line<'t>,
 }
@@ -51,23 +51,23 @@ impl Table {
         let tells = |words: String| words != DASH;
         let is_told =
             |place: usize| self.rows.iter().any(|row| words(columns, row, place).is_some_and(tells));
-        let at = |wanted: Place| (0..columns.len()).filter(move |place| columns[*place].place == wanted);
-        let is_own = |place: &usize| matches!(columns[*place].place, Place::Line | Place::Mark);
+        let at = |wanted: ColumnRole| (0..columns.len()).filter(move |place| columns[*place].place == wanted);
+        let is_own = |place: &usize| matches!(columns[*place].place, ColumnRole::Line | ColumnRole::Mark);
         let lines: Vec<usize> = (0..columns.len()).filter(is_own).filter(|place| is_told(*place)).collect();
-        let (spread, across) = (at(Place::Spread).collect::<Vec<usize>>(), at(Place::Across).next());
+        let (spread, across) = (at(ColumnRole::Spread).collect::<Vec<usize>>(), at(ColumnRole::Across).next());
         let first = spread.first().copied().unwrap_or(usize::MAX);
         let labels = lines.iter().filter(|place| **place < first).count();
         let across_heads = if across.is_some() { self.heads.len() } else { 0 };
         let width = lines.len() + across_heads;
         // A line's own columns to the left and right of the spread ones.
         let own = |index: usize| if index < labels { index } else { index + across_heads };
-        let mut groups: Vec<(Option<String>, Vec<Open<'_>>)> = Vec::new();
+        let mut groups: Vec<(Option<String>, Vec<OpenLine<'_>>)> = Vec::new();
         for row in &self.rows {
-            let hidden = row.seen == Seen::InFiles;
-            if (row.seen == Seen::Closer && !all) || (hidden && across.is_none()) {
+            let hidden = row.seen == Visibility::InFiles;
+            if (row.seen == Visibility::Closer && !all) || (hidden && across.is_none()) {
                 continue;
             }
-            let title = at(Place::Group).next().and_then(|place| words(columns, row, place));
+            let title = at(ColumnRole::Group).next().and_then(|place| words(columns, row, place));
             if groups.last().is_none_or(|(last, _)| *last != title) {
                 groups.push((title, Vec::new()));
             }
@@ -79,7 +79,7 @@ impl Table {
                 for (index, place) in lines.iter().enumerate() {
                     cells[own(index)].push((&columns[*place], &row.cells[*place]));
                 }
-                open.push(Open { key, cells });
+                open.push(OpenLine { key, cells });
                 open.len() - 1
             });
             if hidden {
@@ -98,7 +98,7 @@ impl Table {
 
     fn laid_out<'t>(
         &'t self,
-        groups: Vec<(Option<String>, Vec<Open<'t>>)>,
+        groups: Vec<(Option<String>, Vec<OpenLine<'t>>)>,
         lines: &[usize],
         spread: &[usize],
         labels: usize,
@@ -123,16 +123,16 @@ impl Table {
         let groups: Vec<Group<'t>> = groups
             .into_iter()
             .map(|(title, lines)| {
-                let line = |line: Open<'t>| kept.iter().map(|index| line.cells[*index].clone()).collect();
+                let line = |line: OpenLine<'t>| kept.iter().map(|index| line.cells[*index].clone()).collect();
                 Group { title, lines: lines.into_iter().map(line).collect() }
             })
             .collect();
         let heads = kept.iter().enumerate().map(|(index, old)| {
             let (text, right, empty) = heads[*old];
             let mut below = groups.iter().flat_map(|group| &group.lines).flat_map(|line| &line[index]);
-            Head { text, right, marked: below.any(|(_, cell)| cell.best), empty }
+            ColumnHead { text, right, marked: below.any(|(_, cell)| cell.best), empty }
         });
-        let is_named = lines.first().is_none_or(|place| columns[*place].place != Place::Mark);
+        let is_named = lines.first().is_none_or(|place| columns[*place].place != ColumnRole::Mark);
         View { heads: heads.collect(), labels: if is_named { labels.max(1) } else { 0 }, groups }
     }
 }
@@ -150,11 +150,11 @@ mod tests {
     const SHAPE: Shape = Shape {
         name: "tested",
         columns: &[
-            Column::text("store").at(Place::Line, "store"),
-            Column::whole("size").at(Place::Across, ""),
-            Column::whole("figure").at(Place::Spread, ""),
-            Column::text("why").at(Place::Line, "why"),
-            Column::text("unknown").at(Place::Line, "unknown"),
+            Column::text("store").at(ColumnRole::Line, "store"),
+            Column::whole("size").at(ColumnRole::Across, ""),
+            Column::whole("figure").at(ColumnRole::Spread, ""),
+            Column::text("why").at(ColumnRole::Line, "why"),
+            Column::text("unknown").at(ColumnRole::Line, "unknown"),
         ],
     };
 
@@ -162,7 +162,7 @@ mod tests {
     fn figures_stand_across_and_what_nobody_tells_is_left_out() {
         let mut table = Table::new(&SHAPE).across(vec!["1".into(), "2".into(), "4".into()]);
         for (store, size, seen) in
-            [("a", 1, Seen::Always), ("a", 2, Seen::Always), ("b", 2, Seen::Closer), ("c", 4, Seen::InFiles)]
+            [("a", 1, Visibility::Always), ("a", 2, Visibility::Always), ("b", 2, Visibility::Closer), ("c", 4, Visibility::InFiles)]
         {
             let cells = [("store", Cell::text(store)), ("size", Cell::whole(size))];
             table.push(

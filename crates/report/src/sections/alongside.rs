@@ -5,7 +5,7 @@ use storebench_core::result::{Alongside, Calls, Measurements};
 use super::of_stores::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, Place, Section, Shape, Stands};
+use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape, PagePosition};
 use crate::stats::quantile;
 
 /// The section.
@@ -13,7 +13,7 @@ pub const SECTION: Section = Section {
     name: "alongside",
     title: "Backups and large batches during the steps",
     link: "Alongside",
-    stands: Stands::Above,
+    stands: PagePosition::Above,
     at_end: true,
     shapes: &[&ALONGSIDE],
     blocks,
@@ -23,17 +23,17 @@ const ALONGSIDE: Shape = Shape {
     name: "alongside",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(Place::Group, ""),
-        Column::text("store").at(Place::Line, ""),
-        Column::text("work").at(Place::Line, "work"),
+        Column::text("title").at(ColumnRole::Group, ""),
+        Column::text("store").at(ColumnRole::Line, ""),
+        Column::text("work").at(ColumnRole::Line, "work"),
         Column::whole("trials"),
-        Column::real("took", Unit::Nanoseconds).at(Place::Line, "took"),
-        Column::real("took_most", Unit::Nanoseconds).at(Place::Line, "at most"),
-        Column::real("beside", Unit::Share).at(Place::Line, "during steps"),
-        Column::real("backup", Unit::Bytes).at(Place::Line, "backup"),
-        Column::whole("calls").at(Place::Line, "calls"),
-        Column::real("longest", Unit::Nanoseconds).at(Place::Line, "longest"),
-        Column::real("longest_otherwise", Unit::Nanoseconds).at(Place::Line, "otherwise"),
+        Column::real("took", Unit::Nanoseconds).at(ColumnRole::Line, "took"),
+        Column::real("took_most", Unit::Nanoseconds).at(ColumnRole::Line, "at most"),
+        Column::real("beside", Unit::Share).at(ColumnRole::Line, "during steps"),
+        Column::real("backup", Unit::Bytes).at(ColumnRole::Line, "backup"),
+        Column::whole("calls").at(ColumnRole::Line, "calls"),
+        Column::real("longest", Unit::Nanoseconds).at(ColumnRole::Line, "longest"),
+        Column::real("longest_otherwise", Unit::Nanoseconds).at(ColumnRole::Line, "otherwise"),
     ],
 };
 

@@ -5,7 +5,7 @@ use storebench_core::result::{Burst, Measurements};
 use super::of_stores::{self, Row};
 use crate::column::{P99, Unit};
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, Place, Section, Shape, Stands};
+use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape, PagePosition};
 use crate::stats::{median, quantile};
 
 /// The section.
@@ -13,7 +13,7 @@ pub const SECTION: Section = Section {
     name: "bursts",
     title: "Bursts: ten times the load for a short time",
     link: "Bursts",
-    stands: Stands::Above,
+    stands: PagePosition::Above,
     at_end: true,
     shapes: &[&BURSTS],
     blocks,
@@ -23,17 +23,17 @@ const BURSTS: Shape = Shape {
     name: "bursts",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(Place::Group, ""),
-        Column::text("store").at(Place::Line, ""),
-        Column::real("load", Unit::Share).at(Place::Line, "load"),
+        Column::text("title").at(ColumnRole::Group, ""),
+        Column::text("store").at(ColumnRole::Line, ""),
+        Column::real("load", Unit::Share).at(ColumnRole::Line, "load"),
         Column::whole("trials"),
-        Column::real("steps", Unit::PerSecond).at(Place::Line, "steps"),
-        Column::real(P99.id, P99.unit).at(Place::Line, P99.title),
-        Column::whole("burst").at(Place::Line, "burst of"),
-        Column::whole("within_10_ms").at(Place::Line, "in 10 ms"),
-        Column::whole("within_100_ms").at(Place::Line, "in 100 ms"),
-        Column::real("longest", Unit::Nanoseconds).at(Place::Line, "longest"),
-        Column::real("recovered", Unit::Nanoseconds).at(Place::Line, "free after"),
+        Column::real("steps", Unit::PerSecond).at(ColumnRole::Line, "steps"),
+        Column::real(P99.id, P99.unit).at(ColumnRole::Line, P99.title),
+        Column::whole("burst").at(ColumnRole::Line, "burst of"),
+        Column::whole("within_10_ms").at(ColumnRole::Line, "in 10 ms"),
+        Column::whole("within_100_ms").at(ColumnRole::Line, "in 100 ms"),
+        Column::real("longest", Unit::Nanoseconds).at(ColumnRole::Line, "longest"),
+        Column::real("recovered", Unit::Nanoseconds).at(ColumnRole::Line, "free after"),
         Column::whole("not_recovered"),
         Column::whole("in_pause"),
         Column::whole("left_out"),

@@ -3,14 +3,14 @@
 use crate::column::Unit;
 use crate::data::clusters::{Clusters, Map, Spot, clusters, heading};
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table, Tone};
+use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table, Tone};
 
 /// The section.
 pub const SECTION: Section = Section {
     name: "clusters",
     title: "File systems by cluster size in bytes: mean latency, space beyond lengths",
     link: "File systems",
-    stands: Stands::Above,
+    stands: PagePosition::Above,
     at_end: true,
     shapes: &[&CLUSTERS],
     blocks,
@@ -22,16 +22,16 @@ const CLUSTERS: Shape = Shape {
         Column::text("hardware"),
         Column::text("title"),
         Column::text("store"),
-        Column::text("figure").at(Place::Group, ""),
+        Column::text("figure").at(ColumnRole::Group, ""),
         Column::whole("combinations"),
-        Column::text("place").at(Place::Line, ""),
+        Column::text("place").at(ColumnRole::Line, ""),
         // Empty without a choice of size.
-        Column { unit: Unit::Bytes, ..Column::whole("cluster") }.at(Place::Across, ""),
-        Column::real("latency_mean", Unit::Nanoseconds).at(Place::Spread, ""),
-        Column::real("beyond_lengths", Unit::Bytes).at(Place::Spread, ""),
+        Column { unit: Unit::Bytes, ..Column::whole("cluster") }.at(ColumnRole::Across, ""),
+        Column::real("latency_mean", Unit::Nanoseconds).at(ColumnRole::Spread, ""),
+        Column::real("beyond_lengths", Unit::Bytes).at(ColumnRole::Spread, ""),
         Column::real("times_least", Unit::Count),
         Column::whole("best"),
-        Column::text("why").at(Place::Spread, ""),
+        Column::text("why").at(ColumnRole::Spread, ""),
     ],
 };
 
@@ -43,7 +43,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let part = |(number, one): (usize, &Clusters)| {
         let reasons = one.left_out.iter().map(|reason| Block::Note(format!("Left out: {reason}")));
         let told = [Block::Table(table(one))].into_iter().chain(reasons).collect();
-        Block::fold(one.title(), Open::Part(number), told)
+        Block::fold(one.title(), FoldState::Part(number), told)
     };
     let parts = all.iter().enumerate().map(part);
     parts.chain([Block::Note(legend(&all))]).collect()
@@ -68,7 +68,7 @@ fn table(one: &Clusters) -> Table {
     for map in &one.maps {
         for (place, spots) in one.rows.iter().zip(&map.spots) {
             for (cluster, spot) in one.columns.iter().zip(spots) {
-                let seen = if spot.is_some() { Seen::Always } else { Seen::ByPeople };
+                let seen = if spot.is_some() { Visibility::Always } else { Visibility::ByPeople };
                 table.push(seen, row(one, map, (place, *cluster), *spot));
             }
         }

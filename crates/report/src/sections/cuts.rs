@@ -9,7 +9,7 @@ use crate::data::merge::Merged;
 use crate::data::names::joined;
 use crate::data::standings::heading;
 use crate::judge::danger::{CONFIDENCE, at_most, control, holds, is_sound, is_whole, share, shown};
-use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
+use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table};
 use crate::stats::{Interval, quantile};
 
 /// The section.
@@ -17,7 +17,7 @@ pub const SECTION: Section = Section {
     name: "cuts",
     title: "Power cuts: states of the disk that a cut can leave, and what each store has in them",
     link: "Power cuts",
-    stands: Stands::Above,
+    stands: PagePosition::Above,
     at_end: true,
     shapes: &[&CUTS],
     blocks,
@@ -27,8 +27,8 @@ const CUTS: Shape = Shape {
     name: "cuts",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(Place::Group, ""),
-        Column::text("store").at(Place::Line, ""),
+        Column::text("title").at(ColumnRole::Group, ""),
+        Column::text("store").at(ColumnRole::Line, ""),
         Column::whole("trials"),
         Column::whole("steps"),
         Column::whole("requests"),
@@ -36,21 +36,21 @@ const CUTS: Shape = Shape {
         Column::real("whole", Unit::Bytes),
         Column::whole("sessions"),
         Column::text("tier"),
-        Column::text("holds").at(Place::Line, "holds"),
-        Column::whole("states").at(Place::Line, "states"),
-        Column::whole("held").at(Place::Line, "all there"),
-        Column::whole("lost").at(Place::Line, "newest lost"),
-        Column::whole("hole").at(Place::Line, "hole"),
-        Column::whole("resurrected").at(Place::Line, "removed is back"),
-        Column::whole("torn").at(Place::Line, "torn value"),
-        Column::whole("wrong").at(Place::Line, "wrong"),
-        Column::whole("refused").at(Place::Line, "not opened"),
-        Column::whole("unusable").at(Place::Line, "unusable"),
-        Column::whole("unsound").at(Place::Line, "own check fails"),
-        Column::whole("no_space").at(Place::Line, "no space"),
-        Column::whole("hung").at(Place::Line, "hung"),
-        Column::whole("crashed").at(Place::Line, "crashed"),
-        Column::whole("file_system").at(Place::Line, "not mounted"),
+        Column::text("holds").at(ColumnRole::Line, "holds"),
+        Column::whole("states").at(ColumnRole::Line, "states"),
+        Column::whole("held").at(ColumnRole::Line, "all there"),
+        Column::whole("lost").at(ColumnRole::Line, "newest lost"),
+        Column::whole("hole").at(ColumnRole::Line, "hole"),
+        Column::whole("resurrected").at(ColumnRole::Line, "removed is back"),
+        Column::whole("torn").at(ColumnRole::Line, "torn value"),
+        Column::whole("wrong").at(ColumnRole::Line, "wrong"),
+        Column::whole("refused").at(ColumnRole::Line, "not opened"),
+        Column::whole("unusable").at(ColumnRole::Line, "unusable"),
+        Column::whole("unsound").at(ColumnRole::Line, "own check fails"),
+        Column::whole("no_space").at(ColumnRole::Line, "no space"),
+        Column::whole("hung").at(ColumnRole::Line, "hung"),
+        Column::whole("crashed").at(ColumnRole::Line, "crashed"),
+        Column::whole("file_system").at(ColumnRole::Line, "not mounted"),
         // States in which the engine's own check found no fault.
         Column::whole("verified"),
         // The newest lost steps and their time, in the median and the 99th percentile.
@@ -97,7 +97,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                 ("title", Cell::text(&title)),
                 ("store", Cell::store(&store, name.clone())),
             ];
-            table.push(Seen::Always, head.into_iter().chain(row(&one)));
+            table.push(Visibility::Always, head.into_iter().chain(row(&one)));
             notes.extend(sentence(&name, &one).map(Block::Note));
             notes.extend(
                 one.bad.iter().filter_map(|(trial, bad)| explained(&name, *trial, bad)).map(Block::Note),
@@ -114,7 +114,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
          anything acknowledged is lost or the store needs a hand to open, unless it was still created; at process the latter, and a loss of more than the newest that is no hole and no torn value. \
          How much is lost of what is not synced depends on when the kernel writes back: here early; on a machine that is not short of memory \
          half a minute may pass. An interval is that of cuts of the histories that were recorded here: another recording, in which the kernel wrote at other moments, can have a share outside it.";
-    vec![Block::Table(table), Block::fold("In words", Open::Part(0), notes), Block::Note(legend.into())]
+    vec![Block::Table(table), Block::fold("In words", FoldState::Part(0), notes), Block::Note(legend.into())]
 }
 
 /// The losses of each group's stores, in a line for each.

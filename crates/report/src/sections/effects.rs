@@ -7,7 +7,7 @@ use crate::data::effects::{
     Effects, Interaction, Known, MainEffect, NOT_YET, Settings, Spot, Times, effects, promise_in_words,
 };
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
+use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table};
 use crate::stats::MIN_BLOCKS;
 
 /// The section.
@@ -15,7 +15,7 @@ pub const SECTION: Section = Section {
     name: "effects",
     title: "What settings are worth",
     link: "What settings are worth",
-    stands: Stands::Above,
+    stands: PagePosition::Above,
     at_end: true,
     shapes: &[&MAIN, &TOGETHER, &COMBINATIONS],
     blocks,
@@ -48,17 +48,17 @@ const MAIN: Shape = Shape {
         STORE,
         AT,
         ROW,
-        SETTINGS.at(Place::Group, ""),
+        SETTINGS.at(ColumnRole::Group, ""),
         Column::text("setting").only_sql(),
-        Column::text("value").only_sql().at(Place::Line, "setting"),
+        Column::text("value").only_sql().at(ColumnRole::Line, "setting"),
         Column::text("base"),
-        Column::text("promise").at(Place::Line, "promise"),
+        Column::text("promise").at(ColumnRole::Line, "promise"),
         Column::whole("pairs"),
-        Column::text("operation").only_csv().at(Place::Across, ""),
+        Column::text("operation").only_csv().at(ColumnRole::Across, ""),
         // Empty for all operations together.
         Column::text("of").sql("operation").only_sql(),
         BLOCKS,
-        Column::estimate("times", Unit::Count).at(Place::Spread, ""),
+        Column::estimate("times", Unit::Count).at(ColumnRole::Spread, ""),
         LEAST,
         GREATEST,
         KNOWN,
@@ -73,7 +73,7 @@ const TOGETHER: Shape = Shape {
         STORE,
         AT,
         ROW,
-        SETTINGS.at(Place::Line, "settings"),
+        SETTINGS.at(ColumnRole::Line, "settings"),
         Column::text("setting").only_sql(),
         Column::text("value").only_sql(),
         Column::text("other_setting").only_sql(),
@@ -81,7 +81,7 @@ const TOGETHER: Shape = Shape {
         Column::whole("pairs"),
         Column::text("operation").only_csv(),
         BLOCKS,
-        Column::estimate("times", Unit::Count).at(Place::Line, "times"),
+        Column::estimate("times", Unit::Count).at(ColumnRole::Line, "times"),
         LEAST,
         GREATEST,
         KNOWN,
@@ -99,27 +99,27 @@ const COMBINATIONS: Shape = Shape {
         SETTINGS,
         BLOCKS.sql("trials"),
         Column::text("cell"),
-        Column::text("name").only_sql().at(Place::Line, ""),
+        Column::text("name").only_sql().at(ColumnRole::Line, ""),
         Column::text("marks"),
-        Column::text("guarantee_given").at(Place::Group, ""),
+        Column::text("guarantee_given").at(ColumnRole::Group, ""),
         Column::text("power_cut"),
         Column::whole("best"),
-        Column::estimate("per_second", Unit::Count).at(Place::Line, "ops/s"),
-        Column::estimate("latency_mean", Unit::Nanoseconds).sql("mean").at(Place::Line, "latency"),
-        Column::real("syncs_per_operation", Unit::Count).at(Place::Line, "syncs/op"),
+        Column::estimate("per_second", Unit::Count).at(ColumnRole::Line, "ops/s"),
+        Column::estimate("latency_mean", Unit::Nanoseconds).sql("mean").at(ColumnRole::Line, "latency"),
+        Column::real("syncs_per_operation", Unit::Count).at(ColumnRole::Line, "syncs/op"),
     ],
 };
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let all = effects(merged);
     let part = |(number, one): (usize, &Effects)| {
-        Block::fold(&one.place.title, Open::Part(number), of(merged, number, one))
+        Block::fold(&one.place.title, FoldState::Part(number), of(merged, number, one))
     };
     all.iter().enumerate().map(part).collect()
 }
 
 fn of(merged: &Merged<'_>, number: usize, effects: &Effects) -> Vec<Block> {
-    let of_chart = |title: &str, table| Block::fold(title, Open::Figures, vec![Block::Table(table)]);
+    let of_chart = |title: &str, table| Block::fold(title, FoldState::Figures, vec![Block::Table(table)]);
     let mut blocks = vec![
         Block::Chart("dots", 2 * number),
         of_chart("Speed against what is promised", combinations(merged, effects)),
@@ -138,7 +138,7 @@ fn of(merged: &Merged<'_>, number: usize, effects: &Effects) -> Vec<Block> {
     ];
     if !effects.interactions.is_empty() {
         let told = vec![Block::Table(together(merged, effects)), Block::Note(together_note(effects))];
-        blocks.push(Block::fold("What two settings do together", Open::Figures, told));
+        blocks.push(Block::fold("What two settings do together", FoldState::Figures, told));
     }
     blocks.extend(effects.is_any_open().then(|| Block::Note(NOT_YET.to_owned())));
     blocks
@@ -207,7 +207,7 @@ fn combinations(merged: &Merged<'_>, effects: &Effects) -> Table {
                 }),
             ),
         ]);
-        table.push(Seen::Always, cells);
+        table.push(Visibility::Always, cells);
     }
     table
 }
@@ -238,7 +238,7 @@ fn main(merged: &Merged<'_>, effects: &Effects) -> Table {
                 ("of", Cell::or_none(Some(operation).filter(|name| *name != ALL), Cell::text)),
             ]);
             cells.extend(with_times(times));
-            table.push(Seen::Always, cells);
+            table.push(Visibility::Always, cells);
         }
     }
     table
@@ -262,7 +262,7 @@ fn together(merged: &Merged<'_>, effects: &Effects) -> Table {
             ("operation", Cell::text(ALL)),
         ]);
         cells.extend(with_times(times));
-        table.push(if number < SHOWN { Seen::Always } else { Seen::Closer }, cells);
+        table.push(if number < SHOWN { Visibility::Always } else { Visibility::Closer }, cells);
     }
     table
 }

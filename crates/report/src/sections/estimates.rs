@@ -11,14 +11,14 @@ use crate::data::matrix::Sorted;
 use crate::data::merge::{Group, Merged};
 use crate::data::names::joined;
 use crate::layout::words::position_in_full;
-use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table, Tone};
+use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table, Tone};
 
 /// The section.
 pub const SECTION: Section = Section {
     name: "estimates",
     title: "Estimated on other disks: the time of an operation, not measured there",
     link: "Estimates",
-    stands: Stands::Above,
+    stands: PagePosition::Above,
     at_end: true,
     shapes: &[&ESTIMATES],
     blocks,
@@ -29,15 +29,15 @@ const ESTIMATES: Shape = Shape {
     columns: &[
         Column::text("hardware"),
         Column::text("title"),
-        Column::text("store").at(Place::Group, ""),
-        Column::text("part").at(Place::Line, ""),
+        Column::text("store").at(ColumnRole::Group, ""),
+        Column::text("part").at(ColumnRole::Line, ""),
         Column::whole("trials"),
         Column::whole("times"),
         Column::text("recorded_on"),
-        Column::real("recorded", Unit::Nanoseconds).at(Place::Line, "measured"),
-        Column::text("disk").at(Place::Across, ""),
+        Column::real("recorded", Unit::Nanoseconds).at(ColumnRole::Line, "measured"),
+        Column::text("disk").at(ColumnRole::Across, ""),
         // Empty if the estimate for the recorded disk is too far from its measurement.
-        Column::real("estimated", Unit::Nanoseconds).at(Place::Spread, ""),
+        Column::real("estimated", Unit::Nanoseconds).at(ColumnRole::Spread, ""),
         // For the recorded disk: the estimate over the measurement.
         Column::real("own_ratio", Unit::Count),
         Column::real("disk_share", Unit::Count),
@@ -87,12 +87,12 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
                         ("store", Cell::store(store, merged.readable.name(store))),
                         ("trials", Cell::whole(*trials)),
                     ];
-                    table.push(Seen::Always, head.into_iter().chain(row(one, disk)));
+                    table.push(Visibility::Always, head.into_iter().chain(row(one, disk)));
                 }
             }
         }
         let title = joined([group.key.hardware.as_str(), &at]);
-        folds.push(Block::fold(title, Open::Part(folds.len()), vec![Block::Table(table)]));
+        folds.push(Block::fold(title, FoldState::Part(folds.len()), vec![Block::Table(table)]));
     }
 }
 

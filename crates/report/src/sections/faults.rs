@@ -5,14 +5,14 @@ use storebench_core::result::{FaultOutcome, FaultKind};
 use crate::data::faults::{Struck, struck};
 use crate::data::merge::Merged;
 use crate::data::names::joined;
-use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
+use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table};
 
 /// The section.
 pub const SECTION: Section = Section {
     name: "faults",
     title: "Faults of the disk: what each store said, and what it kept",
     link: "Faults",
-    stands: Stands::Above,
+    stands: PagePosition::Above,
     at_end: true,
     shapes: &[&FAULTS],
     blocks,
@@ -22,18 +22,18 @@ const FAULTS: Shape = Shape {
     name: "faults",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(Place::Group, ""),
-        Column::text("store").at(Place::Line, ""),
-        Column::text("fault").at(Place::Line, ""),
+        Column::text("title").at(ColumnRole::Group, ""),
+        Column::text("store").at(ColumnRole::Line, ""),
+        Column::text("fault").at(ColumnRole::Line, ""),
         Column::whole("trials"),
-        Column::whole("struck").at(Place::Line, "struck"),
-        Column::whole("unharmed").at(Place::Line, "unharmed"),
-        Column::whole("told").at(Place::Line, "said no"),
-        Column::whole("refused").at(Place::Line, "refused"),
-        Column::whole("silent").at(Place::Line, "silent"),
-        Column::whole("crashed").at(Place::Line, "crashed"),
-        Column::whole("hung").at(Place::Line, "hung"),
-        Column::whole("file_system").at(Place::Line, "not mounted"),
+        Column::whole("struck").at(ColumnRole::Line, "struck"),
+        Column::whole("unharmed").at(ColumnRole::Line, "unharmed"),
+        Column::whole("told").at(ColumnRole::Line, "said no"),
+        Column::whole("refused").at(ColumnRole::Line, "refused"),
+        Column::whole("silent").at(ColumnRole::Line, "silent"),
+        Column::whole("crashed").at(ColumnRole::Line, "crashed"),
+        Column::whole("hung").at(ColumnRole::Line, "hung"),
+        Column::whole("file_system").at(ColumnRole::Line, "not mounted"),
         Column::text("message"),
         Column::text("not_made"),
     ],
@@ -61,12 +61,12 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                 ]
             };
             if one.trials == 0 {
-                table.push(Seen::Always, head("none"));
+                table.push(Visibility::Always, head("none"));
                 notes
                     .extend(one.not_made.iter().map(|why| Block::Note(format!("{name}: no faults: {why}."))));
             }
             for kind in one.faults.found.keys() {
-                table.push(Seen::Always, head(kind.words()).into_iter().chain(row(&one, *kind)));
+                table.push(Visibility::Always, head(kind.words()).into_iter().chain(row(&one, *kind)));
             }
             let silent = one.faults.silent.iter();
             notes.extend(silent.map(|silent| {
@@ -77,7 +77,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     if table.rows.is_empty() {
         return Vec::new();
     }
-    vec![Block::Table(table), Block::fold("In words", Open::Part(0), notes), Block::Note(LEGEND.into())]
+    vec![Block::Table(table), Block::fold("In words", FoldState::Part(0), notes), Block::Note(LEGEND.into())]
 }
 
 fn row(one: &Struck, kind: FaultKind) -> Vec<(&'static str, Cell)> {

@@ -5,7 +5,7 @@ use storebench_core::result::{Fragmentation, Measurements, FilePieces};
 use super::of_stores::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, Place, Section, Shape, Stands};
+use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape, PagePosition};
 use crate::stats::quantile;
 
 /// The section.
@@ -13,7 +13,7 @@ pub const SECTION: Section = Section {
     name: "fragmentation",
     title: "Fragmentation: scans and files of an aged set",
     link: "Fragmentation",
-    stands: Stands::Above,
+    stands: PagePosition::Above,
     at_end: true,
     shapes: &[&FRAGMENTATION],
     blocks,
@@ -23,14 +23,14 @@ const FRAGMENTATION: Shape = Shape {
     name: "fragmentation",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(Place::Group, ""),
-        Column::text("store").at(Place::Line, ""),
+        Column::text("title").at(ColumnRole::Group, ""),
+        Column::text("store").at(ColumnRole::Line, ""),
         Column::whole("trials"),
-        Column::real("fresh_scan", Unit::Nanoseconds).at(Place::Line, "scan, fresh"),
-        Column::real("aged_scan", Unit::Nanoseconds).at(Place::Line, "scan, aged"),
-        Column::real("times", Unit::Count).at(Place::Line, "times as long"),
-        Column::whole("files").at(Place::Line, "files"),
-        Column::whole("pieces").at(Place::Line, "pieces"),
+        Column::real("fresh_scan", Unit::Nanoseconds).at(ColumnRole::Line, "scan, fresh"),
+        Column::real("aged_scan", Unit::Nanoseconds).at(ColumnRole::Line, "scan, aged"),
+        Column::real("times", Unit::Count).at(ColumnRole::Line, "times as long"),
+        Column::whole("files").at(ColumnRole::Line, "files"),
+        Column::whole("pieces").at(ColumnRole::Line, "pieces"),
     ],
 };
 

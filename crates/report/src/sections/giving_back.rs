@@ -5,7 +5,7 @@ use storebench_core::result::{GivingBack, Measured};
 use super::of_stores::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, Place, Section, Shape, Stands};
+use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape, PagePosition};
 use crate::stats::quantile;
 
 /// The section.
@@ -13,7 +13,7 @@ pub const SECTION: Section = Section {
     name: "giving_back",
     title: "Giving back: the files after most records were removed",
     link: "Giving back",
-    stands: Stands::Above,
+    stands: PagePosition::Above,
     at_end: true,
     shapes: &[&GIVING_BACK],
     blocks,
@@ -23,16 +23,16 @@ const GIVING_BACK: Shape = Shape {
     name: "giving_back",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(Place::Group, ""),
-        Column::text("store").at(Place::Line, ""),
+        Column::text("title").at(ColumnRole::Group, ""),
+        Column::text("store").at(ColumnRole::Line, ""),
         Column::whole("trials"),
-        Column::real("values", Unit::Bytes).at(Place::Line, "values left"),
-        Column::real("full", Unit::Bytes).at(Place::Line, "files before"),
-        Column::real("removed", Unit::Bytes).at(Place::Line, "removed"),
-        Column::real("compacted", Unit::Bytes).at(Place::Line, "given back"),
-        Column::real("peak", Unit::Bytes).at(Place::Line, "most meanwhile"),
-        Column::real("took", Unit::Nanoseconds).at(Place::Line, "took"),
-        Column::text("by").at(Place::Line, "by"),
+        Column::real("values", Unit::Bytes).at(ColumnRole::Line, "values left"),
+        Column::real("full", Unit::Bytes).at(ColumnRole::Line, "files before"),
+        Column::real("removed", Unit::Bytes).at(ColumnRole::Line, "removed"),
+        Column::real("compacted", Unit::Bytes).at(ColumnRole::Line, "given back"),
+        Column::real("peak", Unit::Bytes).at(ColumnRole::Line, "most meanwhile"),
+        Column::real("took", Unit::Nanoseconds).at(ColumnRole::Line, "took"),
+        Column::text("by").at(ColumnRole::Line, "by"),
     ],
 };
 

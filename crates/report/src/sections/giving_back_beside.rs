@@ -5,7 +5,7 @@ use storebench_core::result::{CallStatistics, ReclaimResult, ConcurrentCalls, Me
 use super::of_stores::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, Place, Section, Shape, Stands};
+use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape, PagePosition};
 use crate::stats::quantile;
 
 /// The section.
@@ -13,7 +13,7 @@ pub const SECTION: Section = Section {
     name: "giving_back_beside",
     title: "Space reclaim during other work: what calls took meanwhile",
     link: "Giving back beside others",
-    stands: Stands::Above,
+    stands: PagePosition::Above,
     at_end: true,
     shapes: &[&BESIDE],
     blocks,
@@ -23,18 +23,18 @@ const BESIDE: Shape = Shape {
     name: "giving_back_beside",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(Place::Group, ""),
-        Column::text("store").at(Place::Line, ""),
+        Column::text("title").at(ColumnRole::Group, ""),
+        Column::text("store").at(ColumnRole::Line, ""),
         Column::text("by"),
         Column::whole("trials"),
-        Column::real("took", Unit::Nanoseconds).at(Place::Line, "took"),
-        Column::whole("reads").at(Place::Line, "reads"),
-        Column::real("read_longest", Unit::Nanoseconds).at(Place::Line, "longest read"),
-        Column::real("read_before", Unit::Nanoseconds).at(Place::Line, "before"),
-        Column::whole("writes").at(Place::Line, "writes"),
-        Column::real("write_longest", Unit::Nanoseconds).at(Place::Line, "longest write"),
-        Column::real("write_before", Unit::Nanoseconds).at(Place::Line, "before that"),
-        Column::text("refused").at(Place::Line, "refused"),
+        Column::real("took", Unit::Nanoseconds).at(ColumnRole::Line, "took"),
+        Column::whole("reads").at(ColumnRole::Line, "reads"),
+        Column::real("read_longest", Unit::Nanoseconds).at(ColumnRole::Line, "longest read"),
+        Column::real("read_before", Unit::Nanoseconds).at(ColumnRole::Line, "before"),
+        Column::whole("writes").at(ColumnRole::Line, "writes"),
+        Column::real("write_longest", Unit::Nanoseconds).at(ColumnRole::Line, "longest write"),
+        Column::real("write_before", Unit::Nanoseconds).at(ColumnRole::Line, "before that"),
+        Column::text("refused").at(ColumnRole::Line, "refused"),
     ],
 };
 

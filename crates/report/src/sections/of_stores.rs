@@ -8,7 +8,7 @@ use crate::data::matrix::Sorted;
 use crate::data::merge::{Entry, Merged, measured};
 use crate::data::names::joined;
 use crate::layout::words::position_in_full;
-use crate::section::{Block, Cell, Seen, Shape, Table};
+use crate::section::{Block, Cell, Visibility, Shape, Table};
 
 /// The cells of a row, by column.
 pub type Row = Vec<(&'static str, Cell)>;
@@ -34,7 +34,7 @@ pub fn blocks(
                         ("title", Cell::text(&at).shown(title.clone())),
                         ("store", Cell::store(store, merged.readable.name(store))),
                     ];
-                    table.push(Seen::Always, head.into_iter().chain(row));
+                    table.push(Visibility::Always, head.into_iter().chain(row));
                 }
             };
             here.iter().for_each(of_store);

@@ -6,14 +6,14 @@ use super::bursts::{by_load, load};
 use super::of_stores::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, Place, Section, Shape, Stands};
+use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape, PagePosition};
 
 /// The section.
 pub const SECTION: Section = Section {
     name: "pauses",
     title: "Pauses, and the work that the engine did for itself",
     link: "Pauses",
-    stands: Stands::Above,
+    stands: PagePosition::Above,
     at_end: true,
     shapes: &[&PAUSES],
     blocks,
@@ -23,19 +23,19 @@ const PAUSES: Shape = Shape {
     name: "pauses",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(Place::Group, ""),
-        Column::text("store").at(Place::Line, ""),
-        Column::text("during").at(Place::Line, "when"),
+        Column::text("title").at(ColumnRole::Group, ""),
+        Column::text("store").at(ColumnRole::Line, ""),
+        Column::text("during").at(ColumnRole::Line, "when"),
         Column::whole("trials"),
         Column::whole("calls"),
         Column::whole("pauses"),
-        Column::text("by_call").at(Place::Line, "pauses"),
-        Column::real("longest", Unit::Nanoseconds).at(Place::Line, "longest"),
-        Column::real("of_time", Unit::Share).at(Place::Line, "of the time"),
-        Column::real("in_syncs", Unit::Share).at(Place::Line, "in syncs"),
-        Column::text("work").at(Place::Line, "own work"),
-        Column::real("after", Unit::Share).at(Place::Line, "found"),
-        Column::real("by_chance", Unit::Share).at(Place::Line, "by chance"),
+        Column::text("by_call").at(ColumnRole::Line, "pauses"),
+        Column::real("longest", Unit::Nanoseconds).at(ColumnRole::Line, "longest"),
+        Column::real("of_time", Unit::Share).at(ColumnRole::Line, "of the time"),
+        Column::real("in_syncs", Unit::Share).at(ColumnRole::Line, "in syncs"),
+        Column::text("work").at(ColumnRole::Line, "own work"),
+        Column::real("after", Unit::Share).at(ColumnRole::Line, "found"),
+        Column::real("by_chance", Unit::Share).at(ColumnRole::Line, "by chance"),
         Column::real("otherwise", Unit::Share),
         Column::whole("looks_after"),
         Column::whole("looks_otherwise"),

@@ -12,7 +12,7 @@ use crate::column::Unit;
 use crate::data::matrix::Sorted;
 use crate::data::merge::{Group, Merged};
 use crate::data::names::joined;
-use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
+use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table};
 use crate::stats::quantile;
 
 /// The section.
@@ -20,7 +20,7 @@ pub const SECTION: Section = Section {
     name: "recovery",
     title: "Opening: how long a store takes after a kill, after a power cut, and after it was closed",
     link: "Recovery",
-    stands: Stands::Above,
+    stands: PagePosition::Above,
     at_end: true,
     shapes: &[&RECOVERY, &OPENINGS],
     blocks,
@@ -30,18 +30,18 @@ const RECOVERY: Shape = Shape {
     name: "recovery",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(Place::Group, ""),
-        Column::text("store").at(Place::Line, ""),
-        Column::whole("records").at(Place::Line, "records"),
+        Column::text("title").at(ColumnRole::Group, ""),
+        Column::text("store").at(ColumnRole::Line, ""),
+        Column::whole("records").at(ColumnRole::Line, "records"),
         Column::whole("kills"),
-        Column::real("open_p50", Unit::Nanoseconds).at(Place::Line, "killed"),
-        Column::real("open_most", Unit::Nanoseconds).at(Place::Line, "longest"),
-        Column::real("first_read_p50", Unit::Nanoseconds).at(Place::Line, "read"),
-        Column::real("first_write_p50", Unit::Nanoseconds).at(Place::Line, "write"),
-        Column::real("closed_p50", Unit::Nanoseconds).at(Place::Line, "closed"),
-        Column::real("cold_killed_p50", Unit::Nanoseconds).at(Place::Line, "killed, cold"),
-        Column::real("cold_closed_p50", Unit::Nanoseconds).at(Place::Line, "closed, cold"),
-        Column::real("cut_p50", Unit::Nanoseconds).at(Place::Line, "power cut"),
+        Column::real("open_p50", Unit::Nanoseconds).at(ColumnRole::Line, "killed"),
+        Column::real("open_most", Unit::Nanoseconds).at(ColumnRole::Line, "longest"),
+        Column::real("first_read_p50", Unit::Nanoseconds).at(ColumnRole::Line, "read"),
+        Column::real("first_write_p50", Unit::Nanoseconds).at(ColumnRole::Line, "write"),
+        Column::real("closed_p50", Unit::Nanoseconds).at(ColumnRole::Line, "closed"),
+        Column::real("cold_killed_p50", Unit::Nanoseconds).at(ColumnRole::Line, "killed, cold"),
+        Column::real("cold_closed_p50", Unit::Nanoseconds).at(ColumnRole::Line, "closed, cold"),
+        Column::real("cut_p50", Unit::Nanoseconds).at(ColumnRole::Line, "power cut"),
         Column::text("not_made"),
     ],
 };
@@ -51,18 +51,18 @@ const OPENINGS: Shape = Shape {
     name: "openings",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(Place::Group, ""),
-        Column::text("store").at(Place::Line, ""),
-        Column::whole("records").at(Place::Line, "records"),
-        Column::text("after").at(Place::Line, "after"),
+        Column::text("title").at(ColumnRole::Group, ""),
+        Column::text("store").at(ColumnRole::Line, ""),
+        Column::whole("records").at(ColumnRole::Line, "records"),
+        Column::text("after").at(ColumnRole::Line, "after"),
         Column::whole("openings"),
-        Column::real("open_p50", Unit::Nanoseconds).at(Place::Line, "open"),
-        Column::real("first_read_p50", Unit::Nanoseconds).at(Place::Line, "read"),
-        Column::real("first_write_p50", Unit::Nanoseconds).at(Place::Line, "write"),
-        Column::real("close_p50", Unit::Nanoseconds).at(Place::Line, "close"),
-        Column::real("memory_p50", Unit::Bytes).at(Place::Line, "memory"),
-        Column::real("read_p50", Unit::Bytes).at(Place::Line, "by calls"),
-        Column::real("fetched_p50", Unit::Bytes).at(Place::Line, "from disk"),
+        Column::real("open_p50", Unit::Nanoseconds).at(ColumnRole::Line, "open"),
+        Column::real("first_read_p50", Unit::Nanoseconds).at(ColumnRole::Line, "read"),
+        Column::real("first_write_p50", Unit::Nanoseconds).at(ColumnRole::Line, "write"),
+        Column::real("close_p50", Unit::Nanoseconds).at(ColumnRole::Line, "close"),
+        Column::real("memory_p50", Unit::Bytes).at(ColumnRole::Line, "memory"),
+        Column::real("read_p50", Unit::Bytes).at(ColumnRole::Line, "by calls"),
+        Column::real("fetched_p50", Unit::Bytes).at(ColumnRole::Line, "from disk"),
     ],
 };
 
@@ -82,7 +82,7 @@ mappings too.";
 
 /// Openings of one kind.
 #[derive(Default)]
-struct Opened {
+struct OpeningTimes {
     number: usize,
     open_ns: Vec<u64>,
     first_read_ns: Vec<u64>,
@@ -96,7 +96,7 @@ struct Opened {
 /// The ways of opening, with their words in the table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::VariantNames)]
 #[strum(serialize_all = "lowercase")]
-enum After {
+enum OpeningKind {
     Creating,
     Kill,
     Close,
@@ -108,14 +108,14 @@ enum After {
     Cut,
 }
 
-words!(After);
+words!(OpeningKind);
 
 /// The openings of a store with one number of records.
-type Ways = BTreeMap<After, Opened>;
+type Ways = BTreeMap<OpeningKind, OpeningTimes>;
 
 /// The openings of one store by number of records, and why others are missing.
 #[derive(Default)]
-struct OfStore {
+struct StoreOpenings {
     sizes: BTreeMap<u64, Ways>,
     not_made: Option<String>,
     not_cut: Option<String>,
@@ -138,9 +138,9 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
             };
             for (records, ways) in &one.sizes {
                 let not_made = ("not_made", Cell::or_none(one.not_made.as_deref(), Cell::text));
-                table.push(Seen::Always, head(*records).into_iter().chain([not_made]).chain(row(ways)));
+                table.push(Visibility::Always, head(*records).into_iter().chain([not_made]).chain(row(ways)));
                 for (after, opened) in ways {
-                    costs.push(Seen::Always, head(*records).into_iter().chain(cost(*after, opened)));
+                    costs.push(Visibility::Always, head(*records).into_iter().chain(cost(*after, opened)));
                 }
             }
             let named = joined([name.as_str(), &label]);
@@ -157,17 +157,17 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     }
     let mut blocks = vec![Block::Table(table)];
     if !notes.is_empty() {
-        blocks.push(Block::fold("In words", Open::Part(0), notes));
+        blocks.push(Block::fold("In words", FoldState::Part(0), notes));
     }
     blocks.push(Block::Note(LEGEND.into()));
     let costs = vec![Block::Table(costs), Block::Note(COSTS.into())];
-    blocks.push(Block::fold("What each opening costs", Open::Closer, costs));
+    blocks.push(Block::fold("What each opening costs", FoldState::Closer, costs));
     blocks
 }
 
-fn opened<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(String, OfStore)> {
+fn opened<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(String, StoreOpenings)> {
     let sorted = Sorted::new(merged, group);
-    let mut all: IndexMap<Cow<'_, str>, OfStore> = IndexMap::new();
+    let mut all: IndexMap<Cow<'_, str>, StoreOpenings> = IndexMap::new();
     for here in sorted.entries.values() {
         for (store, entries) in here {
             for check in entries.iter().filter_map(|entry| entry.trial.ok()?.recovery_check.as_ref()) {
@@ -182,22 +182,22 @@ fn opened<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(Stri
     all.into_iter().map(|(store, one)| (store.into_owned(), one)).collect()
 }
 
-impl OfStore {
+impl StoreOpenings {
     fn add(&mut self, recovery: &Recovery) {
         let ways = self.sizes.entry(recovery.records).or_default();
         let mut add = |after, reopened: &Reopening| ways.entry(after).or_default().add(reopened);
-        recovery.killed.iter().for_each(|reopened| add(After::Kill, reopened));
-        add(After::Close, &recovery.closed);
-        recovery.cold_killed.iter().for_each(|reopened| add(After::ColdKill, reopened));
-        recovery.cold_closed.iter().for_each(|reopened| add(After::ColdClose, reopened));
-        recovery.cut.iter().for_each(|reopened| add(After::Cut, reopened));
+        recovery.killed.iter().for_each(|reopened| add(OpeningKind::Kill, reopened));
+        add(OpeningKind::Close, &recovery.closed);
+        recovery.cold_killed.iter().for_each(|reopened| add(OpeningKind::ColdKill, reopened));
+        recovery.cold_closed.iter().for_each(|reopened| add(OpeningKind::ColdClose, reopened));
+        recovery.cut.iter().for_each(|reopened| add(OpeningKind::Cut, reopened));
         if recovery.created_ns > 0 {
-            add(After::Creating, &Reopening { open_ns: recovery.created_ns, ..Reopening::default() });
+            add(OpeningKind::Creating, &Reopening { open_ns: recovery.created_ns, ..Reopening::default() });
         }
     }
 }
 
-impl Opened {
+impl OpeningTimes {
     fn add(&mut self, reopened: &Reopening) {
         // A new store has nothing to read. Earlier versions did not measure writing.
         let known = |ns: u64| Some(ns).filter(|ns| *ns > 0);
@@ -220,12 +220,12 @@ fn at(values: &[u64], share: f64) -> Cell {
 fn row(ways: &Ways) -> Vec<(&'static str, Cell)> {
     let open = |after| ways.get(&after).map_or_else(Cell::none, |opened| at(&opened.open_ns, 0.5));
     let mut cells = vec![
-        ("closed_p50", open(After::Close)),
-        ("cold_killed_p50", open(After::ColdKill)),
-        ("cold_closed_p50", open(After::ColdClose)),
-        ("cut_p50", open(After::Cut)),
+        ("closed_p50", open(OpeningKind::Close)),
+        ("cold_killed_p50", open(OpeningKind::ColdKill)),
+        ("cold_closed_p50", open(OpeningKind::ColdClose)),
+        ("cut_p50", open(OpeningKind::Cut)),
     ];
-    if let Some(killed) = ways.get(&After::Kill) {
+    if let Some(killed) = ways.get(&OpeningKind::Kill) {
         cells.extend([
             ("kills", Cell::whole(killed.number)),
             ("open_p50", at(&killed.open_ns, 0.5)),
@@ -238,7 +238,7 @@ fn row(ways: &Ways) -> Vec<(&'static str, Cell)> {
 }
 
 /// Everything about openings of one kind.
-fn cost(after: After, opened: &Opened) -> [(&'static str, Cell); 9] {
+fn cost(after: OpeningKind, opened: &OpeningTimes) -> [(&'static str, Cell); 9] {
     [
         ("after", Cell::text(after.name())),
         ("openings", Cell::whole(opened.number)),
@@ -256,8 +256,8 @@ fn cost(after: After, opened: &Opened) -> [(&'static str, Cell); 9] {
 const TOLD_TO_GROW: f64 = 2.0;
 
 /// A sentence on a store whose recovery grows with its size; `None` without two sizes that show it.
-fn grown(name: &str, one: &OfStore) -> Option<String> {
-    let killed = |(records, ways): (&u64, &Ways)| Some((*records, ways.get(&After::Kill)?.open_ns.clone()));
+fn grown(name: &str, one: &StoreOpenings) -> Option<String> {
+    let killed = |(records, ways): (&u64, &Ways)| Some((*records, ways.get(&OpeningKind::Kill)?.open_ns.clone()));
     let (fewest, few) = killed(one.sizes.first_key_value()?)?;
     let (most, many) = killed(one.sizes.last_key_value()?)?;
     let (least, median) = (quantile(&few, 0.5)?, quantile(&many, 0.5)?);

@@ -9,14 +9,14 @@ use crate::data::merge::{Group, Merged};
 use crate::data::names::joined;
 use crate::data::requests::{Asked, Part, asked};
 use crate::layout::words::position_in_full;
-use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
+use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table};
 
 /// The section.
 pub const SECTION: Section = Section {
     name: "requests",
     title: "Requests to the simulated disk, as it counted them",
     link: "Requests",
-    stands: Stands::Above,
+    stands: PagePosition::Above,
     at_end: true,
     shapes: &[&REQUESTS],
     blocks,
@@ -27,23 +27,23 @@ const REQUESTS: Shape = Shape {
     columns: &[
         Column::text("hardware"),
         Column::text("title"),
-        Column::text("store").at(Place::Group, ""),
-        Column::text("part").at(Place::Line, ""),
+        Column::text("store").at(ColumnRole::Group, ""),
+        Column::text("part").at(ColumnRole::Line, ""),
         Column::whole("trials"),
         Column::whole("times"),
-        Column::real("reads", Unit::Count).at(Place::Line, "reads"),
+        Column::real("reads", Unit::Count).at(ColumnRole::Line, "reads"),
         Column::real("read", Unit::Bytes),
-        Column::real("writes", Unit::Count).at(Place::Line, "writes"),
-        Column::real("written", Unit::Bytes).at(Place::Line, "written"),
+        Column::real("writes", Unit::Count).at(ColumnRole::Line, "writes"),
+        Column::real("written", Unit::Bytes).at(ColumnRole::Line, "written"),
         // Empty if the journal's place is unknown.
         Column::real("journal", Unit::Bytes),
-        Column::real("flushes", Unit::Count).at(Place::Line, "flushes"),
+        Column::real("flushes", Unit::Count).at(ColumnRole::Line, "flushes"),
         Column::real("discards", Unit::Count),
-        Column::real("seeks", Unit::Count).at(Place::Line, "seeks"),
+        Column::real("seeks", Unit::Count).at(ColumnRole::Line, "seeks"),
         Column::real("merges", Unit::Count),
-        Column::real("disk_time", Unit::Nanoseconds).at(Place::Line, "disk"),
-        Column::real("latency_mean", Unit::Nanoseconds).at(Place::Line, "mean"),
-        Column::text("why").at(Place::Line, "mostly"),
+        Column::real("disk_time", Unit::Nanoseconds).at(ColumnRole::Line, "disk"),
+        Column::real("latency_mean", Unit::Nanoseconds).at(ColumnRole::Line, "mean"),
+        Column::text("why").at(ColumnRole::Line, "mostly"),
     ],
 };
 
@@ -76,14 +76,14 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
                     ("store", Cell::store(store, name.clone())),
                     ("trials", Cell::whole(entries.len())),
                 ];
-                table.push(Seen::Always, head.into_iter().chain(row(one)));
+                table.push(Visibility::Always, head.into_iter().chain(row(one)));
             }
             notes.extend(slowest(&all).map(|one| Block::Note(sentence(&name, one))));
         }
         if !table.rows.is_empty() {
             let title = joined([group.key.hardware.as_str(), &at]);
             let told = notes.into_iter().chain([Block::Table(table)]).collect();
-            folds.push(Block::fold(title, Open::Part(folds.len()), told));
+            folds.push(Block::fold(title, FoldState::Part(folds.len()), told));
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::data::merge::{Entry, Group, Merged};
 use crate::data::names::joined;
 use crate::data::rounds::{Figure, last_over_first, most, values};
 use crate::layout::words::position_in_full;
-use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
+use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table};
 use crate::stats::Summary;
 
 /// The section.
@@ -16,7 +16,7 @@ pub const SECTION: Section = Section {
     name: "rounds",
     title: "Round by round",
     link: "Rounds",
-    stands: Stands::Drawn,
+    stands: PagePosition::Drawn,
     at_end: true,
     shapes: &[&ROUNDS],
     blocks,
@@ -29,18 +29,18 @@ const ROUNDS: Shape = Shape {
     name: "round_figures",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(Place::Group, ""),
-        Column::text("store").at(Place::Line, ""),
-        Column::text("figure").at(Place::Line, ""),
-        Column::whole("round").at(Place::Across, ""),
+        Column::text("title").at(ColumnRole::Group, ""),
+        Column::text("store").at(ColumnRole::Line, ""),
+        Column::text("figure").at(ColumnRole::Line, ""),
+        Column::whole("round").at(ColumnRole::Across, ""),
         Column::whole("trials"),
-        Column::estimate("throughput", Unit::PerSecond).at(Place::Spread, ""),
-        Column::estimate("disk_allocated", Unit::Bytes).at(Place::Spread, ""),
-        Column::estimate("written", Unit::Bytes).at(Place::Spread, ""),
-        Column::estimate(P99.id, P99.unit).at(Place::Spread, ""),
-        Column::estimate(P999.id, P999.unit).at(Place::Spread, ""),
-        Column::estimate(MAX.id, MAX.unit).at(Place::Spread, ""),
-        Column::estimate("last_over_first", Unit::Count).at(Place::Line, "last/first"),
+        Column::estimate("throughput", Unit::PerSecond).at(ColumnRole::Spread, ""),
+        Column::estimate("disk_allocated", Unit::Bytes).at(ColumnRole::Spread, ""),
+        Column::estimate("written", Unit::Bytes).at(ColumnRole::Spread, ""),
+        Column::estimate(P99.id, P99.unit).at(ColumnRole::Spread, ""),
+        Column::estimate(P999.id, P999.unit).at(ColumnRole::Spread, ""),
+        Column::estimate(MAX.id, MAX.unit).at(ColumnRole::Spread, ""),
+        Column::estimate("last_over_first", Unit::Count).at(ColumnRole::Line, "last/first"),
     ],
 };
 
@@ -59,7 +59,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let title = "Operations per second, and the space of the files after each round";
     vec![
         Block::Chart("rounds", 0),
-        Block::fold(title, Open::Figures, vec![Block::Table(table)]),
+        Block::fold(title, FoldState::Figures, vec![Block::Table(table)]),
         Block::Note(note),
     ]
 }
@@ -117,7 +117,7 @@ fn of_figure(
             ("last_over_first", growth.clone()),
         ];
         let is_shown = is_picked(round, rounds) && matches!(figure, Figure::Speed | Figure::Files);
-        let seen = if is_shown { Seen::Always } else { Seen::Closer };
+        let seen = if is_shown { Visibility::Always } else { Visibility::Closer };
         table.push(seen, of.iter().cloned().chain(own));
     }
 }

@@ -5,7 +5,7 @@ use crate::data::merge::Merged;
 use crate::data::readable::Readable;
 use crate::data::sizes::words::{LEGEND, cliff, falls_by, sentences, size};
 use crate::data::sizes::{AtSize, Fall, Falls, Sizes, sizes};
-use crate::section::{Block, Cell, Column, Open, Place, Section, Seen, Shape, Stands, Table};
+use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table};
 use crate::stats::Summary;
 use crate::stats::cliff::Cliff;
 
@@ -14,7 +14,7 @@ pub const SECTION: Section = Section {
     name: "sizes",
     title: "Data against memory: where throughput falls",
     link: "Data / memory",
-    stands: Stands::Above,
+    stands: PagePosition::Above,
     at_end: true,
     shapes: &[&SIZES],
     blocks,
@@ -25,17 +25,17 @@ const SIZES: Shape = Shape {
     columns: &[
         Column::text("hardware"),
         Column::text("title"),
-        Column::text("store").at(Place::Line, ""),
+        Column::text("store").at(ColumnRole::Line, ""),
         Column::text("operation"),
-        Column::real("data_over_memory", Unit::Count).at(Place::Across, ""),
+        Column::real("data_over_memory", Unit::Count).at(ColumnRole::Across, ""),
         Column::whole("trials"),
-        Column::estimate("throughput", Unit::PerSecond).at(Place::Spread, ""),
+        Column::estimate("throughput", Unit::PerSecond).at(ColumnRole::Spread, ""),
         Column::estimate(MEAN_LATENCY.id, MEAN_LATENCY.unit),
         Column::estimate(P99.id, P99.unit),
-        Column::text("cliff").at(Place::Line, "cliff"),
+        Column::text("cliff").at(ColumnRole::Line, "cliff"),
         Column::real("cliff_low", Unit::Count),
         Column::real("cliff_high", Unit::Count),
-        Column::estimate("kept", Unit::Count).at(Place::Line, "falls by"),
+        Column::estimate("kept", Unit::Count).at(ColumnRole::Line, "falls by"),
         Column::whole("falls_last"),
         Column::whole("falls_least"),
     ],
@@ -47,7 +47,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
         return Vec::new();
     }
     let part = |(number, one): (usize, &Sizes)| {
-        Block::fold(one.name(), Open::Part(number), of(one, &merged.readable))
+        Block::fold(one.name(), FoldState::Part(number), of(one, &merged.readable))
     };
     let parts = all.iter().enumerate().map(part);
     parts.chain([Block::Note(LEGEND.to_owned())]).collect()
@@ -71,7 +71,7 @@ fn of(one: &Sizes, readable: &Readable) -> Vec<Block> {
         if Some(&falls.operation) == headline {
             blocks.extend(told);
         } else {
-            blocks.push(Block::fold(&falls.operation, Open::Closer, told));
+            blocks.push(Block::fold(&falls.operation, FoldState::Closer, told));
         }
     }
     blocks
@@ -82,7 +82,7 @@ fn table(one: &Sizes, falls: &Falls, readable: &Readable) -> Table {
     let mut table = Table::new(&SIZES).across(ends.into_iter().flatten().map(head).collect());
     for fall in &falls.stores {
         for size in &fall.sizes {
-            let seen = if ends.contains(&Some(size.times)) { Seen::Always } else { Seen::InFiles };
+            let seen = if ends.contains(&Some(size.times)) { Visibility::Always } else { Visibility::InFiles };
             table.push(seen, row(one, falls, (fall, readable), size));
         }
     }

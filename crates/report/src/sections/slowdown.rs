@@ -8,7 +8,7 @@ use crate::data::merge::Merged;
 use crate::data::names::joined;
 use crate::data::slowdown::{Slowdown, Slowdowns, slowdowns};
 use crate::data::spread;
-use crate::section::{Block, Cell, Column, Place, Section, Seen, Shape, Stands, Table};
+use crate::section::{Block, Cell, Column, ColumnRole, Section, Visibility, Shape, PagePosition, Table};
 use crate::stats::MIN_BLOCKS;
 
 /// The section.
@@ -16,7 +16,7 @@ pub const SECTION: Section = Section {
     name: "load",
     title: "What a load in the background costs: mean latency without and with it",
     link: "Load",
-    stands: Stands::Within,
+    stands: PagePosition::Within,
     at_end: true,
     shapes: &[&SLOWDOWNS],
     blocks,
@@ -26,15 +26,15 @@ const SLOWDOWNS: Shape = Shape {
     name: "slowdowns",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(Place::Group, ""),
+        Column::text("title").at(ColumnRole::Group, ""),
         Column::text("background"),
-        Column::text("store").at(Place::Line, ""),
-        Column::whole("cells").at(Place::Line, "cells"),
-        Column::text("operation").at(Place::Across, ""),
+        Column::text("store").at(ColumnRole::Line, ""),
+        Column::whole("cells").at(ColumnRole::Line, "cells"),
+        Column::text("operation").at(ColumnRole::Across, ""),
         Column::whole("blocks"),
-        Column::real("undisturbed", Unit::Nanoseconds).at(Place::Spread, ""),
+        Column::real("undisturbed", Unit::Nanoseconds).at(ColumnRole::Spread, ""),
         Column::real("disturbed", Unit::Nanoseconds),
-        Column::estimate("times", Unit::Count).at(Place::Spread, ""),
+        Column::estimate("times", Unit::Count).at(ColumnRole::Spread, ""),
     ],
 };
 
@@ -49,7 +49,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     for one in &all {
         for of_store in one.slowdowns.chunk_by(|a, b| a.store == b.store) {
             let cells = of_store.iter().map(|slowdown| slowdown.found.cells).max().unwrap_or(0);
-            of_store.iter().for_each(|slowdown| table.push(Seen::Always, row(one, slowdown, cells)));
+            of_store.iter().for_each(|slowdown| table.push(Visibility::Always, row(one, slowdown, cells)));
         }
     }
     let note = format!(

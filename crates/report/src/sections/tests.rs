@@ -20,7 +20,7 @@ use crate::data::sizes::tests::outgrown;
 use crate::files::sql::{SqlError, SqlValue, SqlWriter};
 use crate::files::{json, section as csv, sql};
 use crate::report::Report;
-use crate::section::{Block, Stands};
+use crate::section::{Block, PagePosition};
 use crate::terminal::Style;
 use crate::{page, terminal};
 
@@ -309,7 +309,7 @@ fn every_section_stands_in_all_outputs_that_are_its() {
         assert!(!tables.is_empty(), "{}", section.name);
         let text = terminal::overview(&report, STYLE);
         let title = terminal::grid::wrap(section.title, STYLE.width, "  ");
-        let for_people = section.stands != Stands::InFiles;
+        let for_people = section.stands != PagePosition::InFiles;
         for text in [text, terminal::full(&report, STYLE)] {
             assert_eq!(text.contains(title.trim_end()), for_people, "{}", section.name);
         }
@@ -343,7 +343,7 @@ fn a_section_with_nothing_to_say_is_nowhere() {
         assert!(report.blocks(section).is_empty(), "{}", section.name);
         assert!(!terminal::full(&report, STYLE).contains(section.title));
         let id = format!("<section id=\"{}\"", section.name);
-        assert!(section.stands == Stands::Within || !page.contains(&id), "{}", section.name);
+        assert!(section.stands == PagePosition::Within || !page.contains(&id), "{}", section.name);
         let header = written(|out| csv::write(section, &[], out));
         assert_eq!(header.lines().count(), 1, "{header}");
     }

@@ -6,7 +6,7 @@ use super::of_stores::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::data::rounds::{Figure, Growth, LAST, growth, kept_of_written, trend};
-use crate::section::{Block, Cell, Column, Place, Section, Shape, Stands};
+use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape, PagePosition};
 use crate::stats::trend::Trend;
 
 /// The section.
@@ -14,7 +14,7 @@ pub const SECTION: Section = Section {
     name: "trends",
     title: "Trends over the last five rounds",
     link: "Trends",
-    stands: Stands::Above,
+    stands: PagePosition::Above,
     at_end: false,
     shapes: &[&TRENDS],
     blocks,
@@ -24,16 +24,16 @@ const TRENDS: Shape = Shape {
     name: "trends",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(Place::Group, ""),
-        Column::text("store").at(Place::Line, ""),
+        Column::text("title").at(ColumnRole::Group, ""),
+        Column::text("store").at(ColumnRole::Line, ""),
         Column::whole("trials"),
-        Column::text("rounds").at(Place::Line, "rounds"),
-        Column::text("speed_trend").at(Place::Line, "speed"),
-        Column::real("speed_a_round", Unit::Share).at(Place::Line, "a round"),
-        Column::text("files_trend").at(Place::Line, "files"),
-        Column::real("files_a_round", Unit::Share).at(Place::Line, "a round"),
-        Column::real("files_of_written", Unit::Share).at(Place::Line, "of what is written"),
-        Column::whole("rounds_until_twice").at(Place::Line, "twice as large after"),
+        Column::text("rounds").at(ColumnRole::Line, "rounds"),
+        Column::text("speed_trend").at(ColumnRole::Line, "speed"),
+        Column::real("speed_a_round", Unit::Share).at(ColumnRole::Line, "a round"),
+        Column::text("files_trend").at(ColumnRole::Line, "files"),
+        Column::real("files_a_round", Unit::Share).at(ColumnRole::Line, "a round"),
+        Column::real("files_of_written", Unit::Share).at(ColumnRole::Line, "of what is written"),
+        Column::whole("rounds_until_twice").at(ColumnRole::Line, "twice as large after"),
     ],
 };
 

@@ -4,14 +4,14 @@ use crate::claims::Finding;
 use crate::data::findings::words::{judged_without, measured, on_published, takes};
 use crate::data::findings::{Checked, Study, check, label, unheard};
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, Section, Seen, Shape, Stands, Table};
+use crate::section::{Block, Cell, Column, Section, Visibility, Shape, PagePosition, Table};
 
 /// The section.
 pub const SECTION: Section = Section {
     name: "verdicts",
     title: "Published findings: verdicts",
     link: "Verdicts",
-    stands: Stands::InFiles,
+    stands: PagePosition::InFiles,
     at_end: false,
     shapes: &[&VERDICTS],
     blocks,
@@ -51,7 +51,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                 vec![("verdict", Cell::text("unknown")), ("takes", Cell::text(needs))]
             });
             for cells in findings.chain(unheard) {
-                table.push(Seen::InFiles, of_claim(study, number + 1, checked).into_iter().chain(cells));
+                table.push(Visibility::InFiles, of_claim(study, number + 1, checked).into_iter().chain(cells));
             }
         }
     }

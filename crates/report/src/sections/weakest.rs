@@ -14,7 +14,7 @@ use crate::data::names::joined;
 use crate::judge::Verdict;
 use crate::judge::place::{Terms, decide_on};
 use crate::layout::words::position_among;
-use crate::section::{Block, Cell, Column, Open, Section, Seen, Shape, Stands, Table};
+use crate::section::{Block, Cell, Column, FoldState, Section, Visibility, Shape, PagePosition, Table};
 use crate::stats::{self, Better, Series};
 
 /// The section.
@@ -22,7 +22,7 @@ pub const SECTION: Section = Section {
     name: "weakest",
     title: "Weakest sides: what each store is furthest behind the others in",
     link: "Weakest sides",
-    stands: Stands::First,
+    stands: PagePosition::First,
     at_end: true,
     shapes: &[&WEAKEST],
     blocks,
@@ -176,7 +176,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
             let name = merged.readable.name(&store);
             lines.push(Block::Note(weakest.sentence(&name)));
             table.push(
-                Seen::InFiles,
+                Visibility::InFiles,
                 [
                     ("hardware", Cell::text(&group.key.hardware)),
                     ("title", Cell::text(&at)),
@@ -190,7 +190,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
             );
         }
         if !lines.is_empty() {
-            parts.push(Block::fold(title, Open::Part(parts.len()), lines));
+            parts.push(Block::fold(title, FoldState::Part(parts.len()), lines));
         }
     }
     if parts.is_empty() {

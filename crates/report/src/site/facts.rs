@@ -38,7 +38,7 @@ pub struct Source {
 
 /// A run as shown on the site.
 #[derive(Debug)]
-pub struct Facts {
+pub struct RunFacts {
     /// Its folder.
     pub folder: String,
     /// The name of its page.
@@ -52,9 +52,9 @@ pub struct Facts {
     /// Each store under each of its conditions.
     pub sides: Vec<Side>,
     /// Each pair of stores that met.
-    pub duels: Vec<Duel>,
+    pub duels: Vec<StorePair>,
     /// The verdicts on published findings.
-    pub verdicts: Vec<Found>,
+    pub verdicts: Vec<FoundVerdict>,
     /// What it says of the sentences of its study, where it is a run of the preset for that.
     pub told: Option<Told>,
     /// The rows of the sections of power cuts and of recovery.
@@ -132,7 +132,7 @@ pub struct Speed {
 
 /// Two stores that met, in alphabetical order.
 #[derive(Debug)]
-pub struct Duel {
+pub struct StorePair {
     /// The stores.
     pub stores: [String; 2],
     /// Their versions.
@@ -140,12 +140,12 @@ pub struct Duel {
     /// The conditions.
     pub conditions: Conditions,
     /// The outcome by figure.
-    pub bouts: Vec<Bout>,
+    pub bouts: Vec<FigureOutcome>,
 }
 
 /// The outcome of one figure.
 #[derive(Debug, Default)]
-pub struct Bout {
+pub struct FigureOutcome {
     /// The figure.
     pub figure: String,
     /// The range of each store's figure.
@@ -162,7 +162,7 @@ pub struct Bout {
 
 /// A verdict on a published finding.
 #[derive(Debug)]
-pub struct Found {
+pub struct FoundVerdict {
     /// The name of the finding's page.
     pub name: String,
     /// The study.
@@ -191,7 +191,7 @@ pub struct Outcome {
 }
 
 /// The facts of the single run in `report`; `None` without one.
-pub fn facts(report: &Report<'_>, source: Source) -> Option<Facts> {
+pub fn facts(report: &Report<'_>, source: Source) -> Option<RunFacts> {
     let merged = report.merged;
     let run = merged.runs.first()?;
     let checks =
@@ -215,7 +215,7 @@ pub fn facts(report: &Report<'_>, source: Source) -> Option<Facts> {
     let header = RunHeader { left_out: Vec::new(), ..run.header.clone() };
     let plan = Method::of(run).map_or_else(|| run.header.plan.clone(), |method| method.all());
     let method = xxh3_64(format!("{:?} {plan}", run.header.environment.cpu).as_bytes());
-    Some(Facts {
+    Some(RunFacts {
         folder: source.folder,
         name,
         page,
@@ -411,7 +411,7 @@ fn met<'g>(
     group: &'g Group<'_>,
     contestants: &IndexMap<Cow<'g, str>, (&'g str, String)>,
     conditions: &Conditions,
-) -> Vec<Duel> {
+) -> Vec<StorePair> {
     let mut stores: Vec<(&str, &str)> = contestants
         .iter()
         .filter(|(name, (store, version))| name == store && !version.is_empty())
@@ -430,7 +430,7 @@ fn met<'g>(
             let bouts = by_figure(&matrix)
                 .into_iter()
                 .filter_map(|(_, (figure, contests))| bout(pair, figure, &contests));
-            duels.push(Duel {
+            duels.push(StorePair {
                 stores: pair.map(str::to_owned),
                 versions: [a.1, b.1].map(str::to_owned),
                 conditions: conditions.clone(),
@@ -442,13 +442,13 @@ fn met<'g>(
 }
 
 /// The outcome of a figure between two; `None` if they never met.
-fn bout(pair: [&str; 2], figure: &Figure, contests: &[(String, &Contest)]) -> Option<Bout> {
+fn bout(pair: [&str; 2], figure: &Figure, contests: &[(String, &Contest)]) -> Option<FigureOutcome> {
     let met: Vec<_> = contests.iter().filter(|(_, contest)| contest.contenders.len() == 2).collect();
     let range = |store: &str| {
         figure.range(met.iter().flat_map(|(_, contest)| &contest.contenders).filter(|one| one.store == store))
     };
     let ranges = [range(pair[0])?, range(pair[1])?];
-    let mut bout = Bout { figure: figure.name.clone(), ranges, ..Bout::default() };
+    let mut bout = FigureOutcome { figure: figure.name.clone(), ranges, ..FigureOutcome::default() };
     for (place, contest) in met {
         let [best, other] = contest.contenders.as_slice() else { continue };
         let winner = usize::from(best.store == pair[1]);
@@ -463,14 +463,14 @@ fn bout(pair: [&str; 2], figure: &Figure, contests: &[(String, &Contest)]) -> Op
     Some(bout)
 }
 
-fn verdicts(merged: &Merged<'_>) -> Vec<Found> {
+fn verdicts(merged: &Merged<'_>) -> Vec<FoundVerdict> {
     let mut all = Vec::new();
     for study in check(merged) {
         for (index, checked) in study.checked.iter().enumerate() {
             let claim = checked.claim;
             let published =
                 words::on_published(checked).map(|words| format!("On the paper's own figures: {words}."));
-            let found = |outcome: Option<Outcome>| Found {
+            let found = |outcome: Option<Outcome>| FoundVerdict {
                 name: finding_name(&study.study.study, &claim.says),
                 study: study.study.study.clone(),
                 number: index + 1,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use storebench_core::units::counted;
 
-use super::facts::{Facts, Found, Outcome};
+use super::facts::{RunFacts, FoundVerdict, Outcome};
 use super::frame::{UP, link, listed, page, run_link, td, types};
 use crate::claims::Verdict;
 use crate::data::findings::words::over_machines;
@@ -12,11 +12,11 @@ use crate::markup::{Html, Tag, folded, list, note, p, row, small, tag};
 use crate::page::findings::badge;
 
 /// A finding, with each run's result.
-pub type Told<'f> = Vec<(&'f Facts, &'f Found)>;
+pub type RunVerdicts<'f> = Vec<(&'f RunFacts, &'f FoundVerdict)>;
 
 /// The findings of all runs by study and number.
-pub fn all(runs: &[Facts]) -> BTreeMap<(&str, usize, &str), Told<'_>> {
-    let mut all: BTreeMap<(&str, usize, &str), Told<'_>> = BTreeMap::new();
+pub fn all(runs: &[RunFacts]) -> BTreeMap<(&str, usize, &str), RunVerdicts<'_>> {
+    let mut all: BTreeMap<(&str, usize, &str), RunVerdicts<'_>> = BTreeMap::new();
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
     let found = || runs.iter().flat_map(|run| run.verdicts.iter().map(move |found| (run, found)));
     for (_, found) in found() {
@@ -32,28 +32,28 @@ pub fn all(runs: &[Facts]) -> BTreeMap<(&str, usize, &str), Told<'_>> {
 }
 
 /// The outcomes of the runs that measured any part of a finding.
-fn outcomes<'f>(told: &'f Told<'f>) -> impl Iterator<Item = (&'f Facts, &'f Outcome)> {
+fn outcomes<'f>(told: &'f RunVerdicts<'f>) -> impl Iterator<Item = (&'f RunFacts, &'f Outcome)> {
     told.iter().filter_map(|(run, found)| Some((*run, found.outcome.as_ref()?)))
 }
 
 /// Whether any run measured any part of a finding, which gives it a page.
-pub fn is_measured(told: &Told<'_>) -> bool {
+pub fn is_measured(told: &RunVerdicts<'_>) -> bool {
     outcomes(told).next().is_some()
 }
 
 /// The number of machines on which it holds; `None` for a single machine.
-fn summed(told: &Told<'_>) -> Option<String> {
+fn summed(told: &RunVerdicts<'_>) -> Option<String> {
     over_machines(outcomes(told).map(|(run, outcome)| (run.header.hardware.as_str().into(), outcome.verdict)))
 }
 
 /// The page.
-pub fn page_of(told: &Told<'_>) -> String {
+pub fn page_of(told: &RunVerdicts<'_>) -> String {
     let Some((_, first)) = told.first() else { return String::new() };
     let mut lines: Vec<_> = outcomes(told).collect();
     lines
         .sort_by_key(|(run, outcome)| (&run.header.hardware, &outcome.scope, &run.header.started, &run.name));
     let without = told.len() - lines.len();
-    let line = |(run, outcome): &(&Facts, &Outcome)| {
+    let line = |(run, outcome): &(&RunFacts, &Outcome)| {
         let verdict = link(UP, "runs", &run.name, badge(outcome.verdict));
         row(&run.header.hardware, (td(verdict), td(&outcome.scope), td(&outcome.why), td(run_link(UP, run))))
     };
@@ -74,8 +74,8 @@ pub fn page_of(told: &Told<'_>) -> String {
 }
 
 /// The rows of the list of findings, without unmeasured ones.
-pub fn rows(all: &BTreeMap<(&str, usize, &str), Told<'_>>) -> Vec<Tag> {
-    let one = |((study, number, name), told): (&(&str, usize, &str), &Told<'_>)| {
+pub fn rows(all: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Vec<Tag> {
+    let one = |((study, number, name), told): (&(&str, usize, &str), &RunVerdicts<'_>)| {
         let machines = |verdict: Verdict| {
             let on = outcomes(told).filter(|(_, outcome)| outcome.verdict == verdict);
             let on: std::collections::BTreeSet<&str> =
@@ -91,8 +91,8 @@ pub fn rows(all: &BTreeMap<(&str, usize, &str), Told<'_>>) -> Vec<Tag> {
 }
 
 /// The unmeasured findings, in one folded list; `None` if there are none.
-pub fn unmeasured(all: &BTreeMap<(&str, usize, &str), Told<'_>>) -> Option<Tag> {
-    let one = |((study, number, _), told): (&(&str, usize, &str), &Told<'_>)| {
+pub fn unmeasured(all: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Option<Tag> {
+    let one = |((study, number, _), told): (&(&str, usize, &str), &RunVerdicts<'_>)| {
         let says =
             told.first().map(|(_, found)| Html::of((&found.says, " ", small(("(", &found.source, ")")))));
         Html::of((format!("{study} {number}: "), says))

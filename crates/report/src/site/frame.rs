@@ -4,7 +4,7 @@ use storebench_core::result::RunHeader;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::alike::of_one_type;
-use super::facts::{Conditions, Facts, Proof, Speed};
+use super::facts::{Conditions, RunFacts, Proof, Speed};
 use crate::data::moment::{day, to_the_second};
 use crate::markup::{Html, Literal, Part, Tag, column, fill, note, scroll, small, table, tag};
 
@@ -67,14 +67,14 @@ pub fn pair_name([a, b]: &[String; 2]) -> String {
 }
 
 /// A link to a run's page.
-pub fn run_link(root: &str, run: &Facts) -> Tag {
+pub fn run_link(root: &str, run: &RunFacts) -> Tag {
     link(root, "runs", &run.name, (run.header.study.as_str(), " ", day(&run.header.started)))
         .class("run")
         .attr("title", to_the_second(&run.header.started))
 }
 
 /// A note for each type with several of the runs' machines: they count separately.
-pub fn types<'f>(runs: impl Iterator<Item = &'f Facts>) -> Vec<Tag> {
+pub fn types<'f>(runs: impl Iterator<Item = &'f RunFacts>) -> Vec<Tag> {
     let mut machines: Vec<&RunHeader> = Vec::new();
     for header in runs.map(|run| &run.header) {
         if machines.iter().all(|known| known.hardware != header.hardware) {
@@ -86,7 +86,7 @@ pub fn types<'f>(runs: impl Iterator<Item = &'f Facts>) -> Vec<Tag> {
 }
 
 /// The figures of a store in a run, each a link to it.
-pub fn speeds(run: &Facts, speeds: &[Speed]) -> Tag {
+pub fn speeds(run: &RunFacts, speeds: &[Speed]) -> Tag {
     let figure = |speed: &Speed| {
         let once = speed.once.then_some(Literal("<sup>1</sup>"));
         link(UP, "runs", &run.name, (tag("span").with(&speed.figure), " ", &speed.range, once))
@@ -127,8 +127,8 @@ pub fn class(proof: &Proof) -> &'static str {
 }
 
 /// Evidence on power cuts, each linked to its run if it has one.
-pub fn proofs<'f>(root: &str, all: Vec<(&'f Proof, Option<&'f Facts>)>) -> Html {
-    let of = |(proof, run): (&Proof, Option<&Facts>)| {
+pub fn proofs<'f>(root: &str, all: Vec<(&'f Proof, Option<&'f RunFacts>)>) -> Html {
+    let of = |(proof, run): (&Proof, Option<&RunFacts>)| {
         let text = match run {
             Some(run) => Html::of(link(root, "runs", &run.name, &proof.text)),
             None => Html::of(&proof.text),

@@ -9,13 +9,13 @@ use serde::Serialize;
 use storebench_core::store::StoreDef;
 use storebench_core::units::counted;
 
-use super::facts::{Facts, Side};
-use super::finding::{self, Told};
+use super::facts::{RunFacts, Side};
+use super::finding::{self, RunVerdicts};
 use super::frame::{
     NO_FIGURE, ONCE, circumstances, framed, guarantee, link, listed, name_of, pair_name, proofs, section,
     store_link, td,
 };
-use super::known::Known;
+use super::known::KnownChecks;
 use super::newest::Newest;
 use super::store::{self, Line};
 use crate::data::moment::{day, to_the_second};
@@ -29,11 +29,11 @@ const SCRIPT: &str = include_str!("site.js");
 
 /// Everything behind the pages.
 pub struct Site<'f> {
-    pub runs: &'f [Facts],
+    pub runs: &'f [RunFacts],
     pub stores: BTreeMap<&'f str, Vec<Line<'f>>>,
     pub pairs: Vec<&'f [String; 2]>,
-    pub findings: BTreeMap<(&'f str, usize, &'f str), Told<'f>>,
-    pub known: Known<'f>,
+    pub findings: BTreeMap<(&'f str, usize, &'f str), RunVerdicts<'f>>,
+    pub known: KnownChecks<'f>,
     pub newest: Newest<'f>,
 }
 
@@ -119,7 +119,7 @@ fn rows(site: &Site<'_>) -> Rows {
     let mut all = Rows::default();
     let place: BTreeMap<&str, usize> =
         site.runs.iter().enumerate().map(|(index, run)| (run.name.as_str(), index)).collect();
-    let at = |run: &Facts| place.get(run.name.as_str()).copied().unwrap_or_default();
+    let at = |run: &RunFacts| place.get(run.name.as_str()).copied().unwrap_or_default();
     [all.none, all.once] = [NO_FIGURE, ONCE].map(|text| number(&mut all.words, text));
     for run in site.runs {
         let day = day(&run.header.started);
@@ -155,7 +155,7 @@ fn rows(site: &Site<'_>) -> Rows {
 
 /// The page that lists the runs.
 pub fn runs(site: &Site<'_>) -> String {
-    let one = |run: &Facts| {
+    let one = |run: &RunFacts| {
         let stores: IndexSet<&str> = run.sides.iter().map(|side| side.store.as_str()).collect();
         let stores = Html::joined(stores.into_iter().map(|store| store_link("", store)), ", ");
         let folder = link("", "runs", &run.name, &run.folder);

@@ -5,27 +5,27 @@ use std::collections::BTreeMap;
 
 use storebench_core::store::Guarantee;
 
-use super::facts::{Facts, Proof, Side};
+use super::facts::{RunFacts, Proof, Side};
 
 /// A version of a store at a guarantee, on a disk of a machine.
 type Key<'f> = (&'f str, &'f str, &'f str, Option<Guarantee>, &'f str, &'f str);
 
 /// The checks of all runs.
 #[derive(Debug, Default)]
-pub struct Known<'f> {
-    proofs: BTreeMap<Key<'f>, Vec<(&'f Proof, &'f Facts)>>,
-    recoveries: BTreeMap<Key<'f>, (&'f str, &'f Facts)>,
+pub struct KnownChecks<'f> {
+    proofs: BTreeMap<Key<'f>, Vec<(&'f Proof, &'f RunFacts)>>,
+    recoveries: BTreeMap<Key<'f>, (&'f str, &'f RunFacts)>,
 }
 
-fn key<'f>(run: &'f Facts, side: &'f Side) -> Key<'f> {
+fn key<'f>(run: &'f RunFacts, side: &'f Side) -> Key<'f> {
     let Side { store, settings, version, conditions, .. } = side;
     (store, settings, version, conditions.tier, &conditions.disk, &run.header.hardware)
 }
 
-impl<'f> Known<'f> {
+impl<'f> KnownChecks<'f> {
     /// The checks of these runs; of recoveries the newest.
-    pub fn of(runs: &'f [Facts]) -> Known<'f> {
-        let mut known = Known::default();
+    pub fn of(runs: &'f [RunFacts]) -> KnownChecks<'f> {
+        let mut known = KnownChecks::default();
         for run in runs {
             for side in &run.sides {
                 let own = side.own.iter().map(|proof| (proof, run));
@@ -43,7 +43,7 @@ impl<'f> Known<'f> {
     }
 
     /// The evidence on power cuts: the program's, then that of runs.
-    pub fn proofs(&self, run: &Facts, side: &'f Side) -> Vec<(&'f Proof, Option<&'f Facts>)> {
+    pub fn proofs(&self, run: &RunFacts, side: &'f Side) -> Vec<(&'f Proof, Option<&'f RunFacts>)> {
         let own = self.proofs.get(&key(run, side)).into_iter().flatten();
         side.known
             .iter()
@@ -53,7 +53,7 @@ impl<'f> Known<'f> {
     }
 
     /// The time to open after a kill, with the run that measured it.
-    pub fn recovery(&self, run: &Facts, side: &Side) -> Option<(&'f str, &'f Facts)> {
+    pub fn recovery(&self, run: &RunFacts, side: &Side) -> Option<(&'f str, &'f RunFacts)> {
         self.recoveries.get(&key(run, side)).copied()
     }
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use storebench_core::store::numbers;
 
-use super::facts::{Facts, Side};
+use super::facts::{RunFacts, Side};
 
 /// The newest version of each store.
 #[derive(Debug, Default)]
 pub struct Newest<'f>(BTreeMap<&'f str, &'f str>);
 
 /// Whether a store's version is the kernel's, as for files in folders: each machine has another, and none replaces another.
-fn is_kernel(run: &Facts, side: &Side) -> bool {
+fn is_kernel(run: &RunFacts, side: &Side) -> bool {
     run.header.environment.kernel.starts_with(&side.version)
 }
 
@@ -22,7 +22,7 @@ fn order(version: &str) -> Vec<u64> {
 
 impl<'f> Newest<'f> {
     /// The newest versions in these runs.
-    pub fn of(runs: &'f [Facts]) -> Newest<'f> {
+    pub fn of(runs: &'f [RunFacts]) -> Newest<'f> {
         let mut all = Newest::default();
         for run in runs {
             for side in run.sides.iter().filter(|side| !is_kernel(run, side)) {
@@ -36,7 +36,7 @@ impl<'f> Newest<'f> {
     }
 
     /// The newest version of a store here, if it is newer than a figure's.
-    pub fn newer(&self, run: &Facts, side: &Side) -> Option<&'f str> {
+    pub fn newer(&self, run: &RunFacts, side: &Side) -> Option<&'f str> {
         if is_kernel(run, side) {
             return None;
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use indexmap::{IndexMap, IndexSet};
 use storebench_core::units::{counted, three_digits};
 
-use super::facts::{Bout, Duel, Facts};
+use super::facts::{FigureOutcome, StorePair, RunFacts};
 use super::frame::{
     NAMED, UP, circumstances, guarantee, link, listed, page, run_link, section, store_link, td, types,
 };
@@ -13,7 +13,7 @@ use crate::data::names::on;
 use crate::markup::{BREAK, Html, Tag, list, note, row, small, tag};
 
 /// The page; the meetings are in order.
-pub fn page_of(stores: &[String; 2], met: &[(&Facts, &Duel)]) -> String {
+pub fn page_of(stores: &[String; 2], met: &[(&RunFacts, &StorePair)]) -> String {
     let figures: IndexSet<&str> =
         met.iter().flat_map(|(_, duel)| &duel.bouts).map(|bout| bout.figure.as_str()).collect();
     let heads: Vec<&str> = ["guarantee", "machine", "where", "versions"]
@@ -21,7 +21,7 @@ pub fn page_of(stores: &[String; 2], met: &[(&Facts, &Duel)]) -> String {
         .chain(figures.iter().copied())
         .chain(["run"])
         .collect();
-    let line = |(run, duel): &(&Facts, &Duel)| {
+    let line = |(run, duel): &(&RunFacts, &StorePair)| {
         let cell = |figure: &&str| match duel.bouts.iter().find(|bout| bout.figure == **figure) {
             Some(bout) => td(outcome(run, duel, bout)),
             None => td(small("not measured of both")),
@@ -62,7 +62,7 @@ const OVER: &str =
     "A store is better on a machine if it is better in some combination there, and the other in none.";
 
 /// A sentence for each guarantee and figure that several machines have; `None` if there are none.
-fn over_machines(stores: &[String; 2], met: &[(&Facts, &Duel)]) -> Option<Tag> {
+fn over_machines(stores: &[String; 2], met: &[(&RunFacts, &StorePair)]) -> Option<Tag> {
     let mut all: IndexMap<(&str, &str), BTreeMap<&str, Won>> = IndexMap::new();
     for (run, duel) in met {
         for bout in &duel.bouts {
@@ -117,8 +117,8 @@ fn verdict([a, b]: &[String; 2], machines: Vec<&Won>) -> String {
 }
 
 /// The outcome of one figure in words, with the figures, each line linked to the run.
-fn outcome(run: &Facts, duel: &Duel, bout: &Bout) -> Html {
-    let Bout { ranges: [a, b], won, candidate, close, open, .. } = bout;
+fn outcome(run: &RunFacts, duel: &StorePair, bout: &FigureOutcome) -> Html {
+    let FigureOutcome { ranges: [a, b], won, candidate, close, open, .. } = bout;
     let places = won.iter().chain(candidate).map(Vec::len).sum::<usize>() + close + open;
     let line = |text: Html, at: Option<Tag>| tag("div").with((link(UP, "runs", &run.name, text), at));
     let mut lines = Vec::new();

@@ -2,7 +2,7 @@
 
 use storebench_core::units::three_digits;
 
-use super::facts::{CHECKS, Found, Source};
+use super::facts::{CHECKS, FoundVerdict, Source};
 use super::frame::{link, page, section, store_link, td};
 use crate::data::matrix::{Contest, Figure, Matrix};
 use crate::data::merge::Merged;
@@ -20,7 +20,7 @@ use crate::sections;
 const UP: &str = super::frame::UP;
 
 /// The page.
-pub fn page_of(report: &Report<'_>, source: &Source, verdicts: &[Found]) -> String {
+pub fn page_of(report: &Report<'_>, source: &Source, verdicts: &[FoundVerdict]) -> String {
     let merged = report.merged;
     let checks = CHECKS.iter().filter_map(|name| sections::find(name));
     let checks: Vec<Html> = checks.map(|section| part::html(section, report.blocks(section))).collect();
@@ -144,8 +144,8 @@ fn standing(contest: &Contest, one: &Contender) -> String {
     }
 }
 
-fn found(verdicts: &[Found]) -> Option<Tag> {
-    let item = |found: &Found| {
+fn found(verdicts: &[FoundVerdict]) -> Option<Tag> {
+    let item = |found: &FoundVerdict| {
         let outcome = found.outcome.as_ref()?;
         let finding = link(UP, "findings", &found.name, &found.says);
         Some(Html::of((

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use storebench_core::store::{Evidence, Guarantee, GuaranteeOffer, StoreDef};
 use storebench_core::units::counted;
 
-use super::facts::{CHECKS, Conditions, Facts, Proof, Side, text};
+use super::facts::{CHECKS, Conditions, RunFacts, Proof, Side, text};
 use super::frame::{
     UP, circumstances, class, guarantee, link, listed, page, pair_name, proofs, run_link, section, speeds,
     store_link, td,
@@ -19,7 +19,7 @@ use crate::section::{Row, Table};
 use crate::sections;
 
 /// A store under one set of conditions in a run.
-pub type Line<'f> = (&'f Facts, &'f Side);
+pub type Line<'f> = (&'f RunFacts, &'f Side);
 
 /// The head of the evidence column.
 const EVIDENCE: &str = "power cuts: states broken, of all";
@@ -137,7 +137,7 @@ fn checks(name: &'static str, lines: &[Line<'_>]) -> Option<Tag> {
     let known = sections::find(name)?;
     let index = CHECKS.iter().position(|own| *own == name)?;
     let mut table = Table::new(known.shapes.first()?);
-    let mut runs: IndexMap<&str, (&Facts, BTreeSet<String>)> = IndexMap::new();
+    let mut runs: IndexMap<&str, (&RunFacts, BTreeSet<String>)> = IndexMap::new();
     for (run, side) in lines {
         let own = runs.entry(&run.name).or_insert((run, BTreeSet::new()));
         own.1.insert(side.contestant.clone());

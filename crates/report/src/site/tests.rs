@@ -15,7 +15,7 @@ fn folder(number: usize) -> String {
     format!("runs/{number}")
 }
 
-fn looked(runs: &[Run]) -> Vec<Facts> {
+fn looked(runs: &[Run]) -> Vec<RunFacts> {
     let one = |(number, run): (usize, &Run)| {
         let own = std::slice::from_ref(run);
         let source = Source { folder: folder(number), report: Some("../../report.html".into()) };
@@ -101,7 +101,7 @@ fn the_page_of_a_pair_sums_over_machines() {
 }
 
 /// A run with the claims of a study that finds one store faster, and with one that was never run.
-fn claiming(hardware: &str, times: f64) -> Vec<Facts> {
+fn claiming(hardware: &str, times: f64) -> Vec<RunFacts> {
     const CLAIMS: &str = r#"
 [[claim]]
 says = "a is faster"

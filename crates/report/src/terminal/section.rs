@@ -4,8 +4,8 @@ use anstyle::{AnsiColor, Style as Paint};
 
 use super::grid::{Grid, Item, Style, wrap};
 use crate::data::names::{FAILURE, GOOD, HEADING, store_style};
-use crate::section::view::{Head, View};
-use crate::section::{Block, Cell, Column, Fold, Open, Section, Tone};
+use crate::section::view::{ColumnHead, View};
+use crate::section::{Block, Cell, Column, Fold, FoldState, Section, Tone};
 
 /// Parts that are shown unless all are.
 const SHOWN: usize = 4;
@@ -35,7 +35,7 @@ pub fn text(section: &Section, blocks: &[Block], style: Style, all: bool) -> Str
 /// The number of a part.
 fn part(block: &Block) -> Option<usize> {
     match block {
-        Block::Fold(Fold { open: Open::Part(number), .. }) => Some(*number),
+        Block::Fold(Fold { open: FoldState::Part(number), .. }) => Some(*number),
         _ => None,
     }
 }
@@ -43,7 +43,7 @@ fn part(block: &Block) -> Option<usize> {
 /// Whether anything is hidden in the first view.
 fn closer(blocks: &[Block]) -> bool {
     blocks.iter().any(|block| match block {
-        Block::Fold(fold) => fold.open == Open::Closer || closer(&fold.blocks),
+        Block::Fold(fold) => fold.open == FoldState::Closer || closer(&fold.blocks),
         _ => false,
     })
 }
@@ -74,12 +74,12 @@ impl Writer {
     fn fold(&mut self, fold: &Fold) {
         let title = wrap(&fold.title, self.style.width, "  ");
         let title = match fold.open {
-            Open::Part(number) if number >= SHOWN && !self.all => return,
-            Open::Closer if !self.all => return,
+            FoldState::Part(number) if number >= SHOWN && !self.all => return,
+            FoldState::Closer if !self.all => return,
             // The first is right below the section's title.
-            Open::Part(0) => title,
-            Open::Part(_) => format!("\n{title}"),
-            Open::Figures | Open::Closer => {
+            FoldState::Part(0) => title,
+            FoldState::Part(_) => format!("\n{title}"),
+            FoldState::Figures | FoldState::Closer => {
                 format!("\n{}\n", self.style.paint(HEADING, title.trim_end()))
             }
         };
@@ -130,7 +130,7 @@ fn laid_out(view: &View<'_>, room: usize) -> Grid {
     grid
 }
 
-fn head(head: &Head<'_>) -> Item {
+fn head(head: &ColumnHead<'_>) -> Item {
     // Room for the mark, so that figures stay aligned.
     let text = if head.marked && head.right { format!("{} ", head.text) } else { head.text.to_owned() };
     let item = Item::new(text);
@@ -149,7 +149,7 @@ fn name(cells: &[(&Column, &Cell)], room: usize) -> Vec<String> {
     cells.iter().flat_map(of).collect()
 }
 
-fn item(cells: &[(&Column, &Cell)], head: &Head<'_>) -> Item {
+fn item(cells: &[(&Column, &Cell)], head: &ColumnHead<'_>) -> Item {
     let mark = |cell: &Cell| match (cell.best, head.marked && head.right) {
         (true, _) => "*",
         (false, true) => " ",

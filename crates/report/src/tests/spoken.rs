@@ -19,7 +19,7 @@ use crate::data::samples::{Sample, blocks};
 use crate::report::Report;
 use crate::terminal::{self, Style};
 use crate::tuning::race::Kind;
-use crate::tuning::{MADE_STORE, Tuned, made_question, made_run};
+use crate::tuning::{MADE_STORE, TunedSettings, made_question, made_run};
 
 use super::template::{reads_well, sentences};
 
@@ -171,7 +171,7 @@ fn of_tunings() -> IndexSet<String> {
     }
     let of = |(runs, records): (Vec<Run>, u64)| {
         let question = Question { records, ..made_question() };
-        let tuned = Tuned::from_runs(&question, &Merged::new(&runs, &[]), &MADE_STORE);
+        let tuned = TunedSettings::from_runs(&question, &Merged::new(&runs, &[]), &MADE_STORE);
         tuned.map_or_else(|why| why.to_string(), |tuned| tuned.text(None, WIDE))
     };
     asked.into_iter().map(of).flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()

@@ -7,14 +7,14 @@ use storebench_core::workload::operation::Operation;
 use storebench_host::run::Run;
 
 use super::place_of;
-use super::race::{DEFAULT, Kind, Raced};
+use super::race::{DEFAULT, Kind, RaceResult};
 use crate::advice::question::Mix;
 use crate::data::merge::BlockKey;
 use crate::stats::{CONFIDENCE, Ratio, Series, compare_at};
 
 /// Measurements of the tuned settings elsewhere.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Elsewhere {
+pub struct OtherMeasurements {
     /// With other records: their size and number, and the time of an operation as a multiple of the default's.
     pub records: Vec<((Sizes, CountRange), Ratio)>,
     /// With fewer gets than this share the default is faster, in the same trials.
@@ -26,15 +26,15 @@ pub struct Elsewhere {
 /// The measurements elsewhere, and the computed results for other shares of the same operations.
 pub fn of(
     runs: &[Run],
-    races: &[(usize, Raced)],
+    races: &[(usize, RaceResult)],
     each: &[(Operation, [Series<BlockKey>; 2])],
     mix: &Mix,
     confidence: f64,
-) -> Elsewhere {
+) -> OtherMeasurements {
     let beside: Vec<_> = races.iter().filter(|(_, raced)| raced.kind == Kind::Beside).collect();
     // Each is a separate statement; all should hold together.
     let shared = 1.0 - (1.0 - CONFIDENCE) / beside.len().max(1) as f64;
-    let one = |(run, raced): &&(usize, Raced)| {
+    let one = |(run, raced): &&(usize, RaceResult)| {
         raced.arms.get(DEFAULT + 1).filter(|arm| arm.out.is_none())?;
         Some((place_of(&runs[*run])?, raced.ratio(DEFAULT + 1, shared)?))
     };
@@ -44,7 +44,7 @@ pub fn of(
         mix.and_then(|mix| ratio(each, &mix, confidence)).is_some_and(|ratio| ratio.ratio.value > 1.0)
     };
     let here = loses(&now);
-    Elsewhere {
+    OtherMeasurements {
         records: beside.iter().filter_map(one).collect(),
         fewer_gets: (0..now).rev().find(|_| !here).and_then(|_| (0..now).rev().find(loses)).map(share),
         more_gets: (now + 1..=100).find(|percent| !here && loses(percent)).map(share),

@@ -1,14 +1,14 @@
 //! An answer as a section of the page.
 
-use super::Tuned;
+use super::TunedSettings;
 use super::sentences::{
     WORTH_NOTE, change, elsewhere, gain, lead, mattered, not_taken, promise, says, settings, times, tried,
 };
-use super::worth::Worth;
+use super::worth::ValueWorth;
 use crate::markup::{Html, Tag, code, column, list, note, number, p, row, scroll, table, tag};
 
 /// The section's content.
-pub fn section(tuned: &Tuned, snippet: Option<&str>) -> Html {
+pub fn section(tuned: &TunedSettings, snippet: Option<&str>) -> Html {
     let changes = tuned
         .changes()
         .map(|gain| list(gain.changes.iter().map(|one| tag("strong").with(change(tuned, one))).collect()));
@@ -48,7 +48,7 @@ fn titled(title: &str, lines: Vec<String>) -> Option<(Tag, Option<Tag>)> {
     (!lines.is_empty()).then(|| (heading(title), list(lines)))
 }
 
-fn one(worth: &Worth) -> Tag {
+fn one(worth: &ValueWorth) -> Tag {
     let name = format!("{}={}, not {}", worth.change.setting, worth.readable[0], worth.readable[1]);
     let time = worth.times.as_ref().map_or_else(|| "-".to_owned(), times);
     row(name, (number(time), tag("td").with(says(worth))))

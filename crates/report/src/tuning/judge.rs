@@ -9,7 +9,7 @@ use storebench_core::units::rough_bytes;
 use storebench_host::plan::Plan;
 use storebench_host::run::Run;
 
-use super::race::{Arm, Kind, Raced, Settings};
+use super::race::{Arm, Kind, RaceResult, Settings};
 use crate::advice::figures::time_ns;
 use crate::advice::question::Question;
 use crate::data::memory::Basis;
@@ -22,21 +22,21 @@ pub struct Judge<'j> {
     store: &'j StoreDef,
     basis: Basis,
     /// The promise of the default; `None` until a trial of it has succeeded.
-    promise: Option<Promise>,
+    promise: Option<GivenSafety>,
 }
 
 /// A guarantee, and the cost of accidents at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Promise {
+pub struct GivenSafety {
     /// The guarantee given.
     pub guarantee: Guarantee,
     /// The danger with the settings as read back.
     pub danger: Option<&'static Danger>,
 }
 
-impl Promise {
+impl GivenSafety {
     /// Whether another promises as much: the same guarantee, and no accident that costs more.
-    fn is_kept_by(&self, other: &Promise) -> bool {
+    fn is_kept_by(&self, other: &GivenSafety) -> bool {
         self.guarantee == other.guarantee && costs_no_more(other.danger, self.danger)
     }
 }
@@ -66,14 +66,14 @@ impl<'j> Judge<'j> {
     }
 
     /// The promise of the default, if it was measured.
-    pub fn promise(&self) -> Option<Promise> {
+    pub fn promise(&self) -> Option<GivenSafety> {
         self.promise
     }
 
-    fn promise_of(&self, measured: &Measurements) -> Promise {
+    fn promise_of(&self, measured: &Measurements) -> GivenSafety {
         let offer = self.store.offer(measured.guarantee);
         let danger = offer.and_then(|offer| offer.danger(&measured.settings));
-        Promise { guarantee: measured.guarantee, danger }
+        GivenSafety { guarantee: measured.guarantee, danger }
     }
 
     /// Why settings can't be used, by one of their trials.
@@ -109,7 +109,7 @@ impl<'j> Judge<'j> {
     }
 
     /// The race in these trials. Cells that are none of its arms are skipped.
-    pub fn raced(&self, kind: Kind, arms: &[Settings], run: usize, trials: &[TrialResult]) -> Raced {
+    pub fn raced(&self, kind: Kind, arms: &[Settings], run: usize, trials: &[TrialResult]) -> RaceResult {
         let mut arms: Vec<Arm> = arms.iter().cloned().map(Arm::of).collect();
         for trial in trials {
             let settings = settings_of(&trial.cell);
@@ -120,7 +120,7 @@ impl<'j> Judge<'j> {
             let time = trial.ok().and_then(|measured| self.time_ns(measured));
             arm.times.extend(time.map(|time| (BlockKey { run, block: trial.block }, time)));
         }
-        Raced { kind, arms }
+        RaceResult { kind, arms }
     }
 }
 
@@ -144,7 +144,7 @@ pub fn race_of(run: &Run, store: &str) -> Option<(Kind, Vec<Settings>)> {
 }
 
 /// All races among some runs, each with the index of its run.
-pub fn races(runs: &[Run], judge: &Judge<'_>) -> Vec<(usize, Raced)> {
+pub fn races(runs: &[Run], judge: &Judge<'_>) -> Vec<(usize, RaceResult)> {
     let one = |(index, run): (usize, &Run)| {
         let (kind, arms) = race_of(run, judge.store.name)?;
         Some((index, judge.raced(kind, &arms, index, &run.trials)))

@@ -77,14 +77,14 @@ impl Arm {
 
 /// A race so far.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Raced {
+pub struct RaceResult {
     /// Its purpose.
     pub kind: Kind,
     /// The default, then its rivals.
     pub arms: Vec<Arm>,
 }
 
-impl Raced {
+impl RaceResult {
     /// The number of blocks that have begun.
     pub fn blocks(&self) -> u32 {
         let blocks = self.arms.iter().flat_map(|arm| arm.times.keys()).map(|key| key.block + 1);
@@ -141,12 +141,12 @@ impl Raced {
     }
 
     /// The race after this number of blocks.
-    fn until(&self, blocks: u32) -> Raced {
+    fn until(&self, blocks: u32) -> RaceResult {
         let cut = |arm: &Arm| Arm {
             times: arm.times.iter().filter(|(key, _)| key.block < blocks).map(|(k, v)| (*k, *v)).collect(),
             ..arm.clone()
         };
-        Raced { kind: self.kind, arms: self.arms.iter().map(cut).collect() }
+        RaceResult { kind: self.kind, arms: self.arms.iter().map(cut).collect() }
     }
 
     /// Whether these and the control ran in all blocks: an incomplete block decides nothing.

@@ -6,7 +6,7 @@
 //! found. None of this is reported as a gain: the best is measured against the default once more, in fresh blocks, and only their
 //! interval is reported, so that the choice of the best does not make it look better than it is.
 
-use super::race::{DEFAULT, Kind, Raced, Settings};
+use super::race::{DEFAULT, Kind, RaceResult, Settings};
 use crate::judge::interim;
 
 /// The share of the time after which each kind of race ends: time left over goes to the next ones.
@@ -83,7 +83,7 @@ pub struct Race {
 }
 
 /// The next race; `None` when the search is over.
-pub fn next(changes: &[Change], raced: &[Raced], time: Time) -> Option<Race> {
+pub fn next(changes: &[Change], raced: &[RaceResult], time: Time) -> Option<Race> {
     let Some(screen) = screened(raced) else {
         let arms = with_default(changes.iter().map(Change::alone));
         return (arms.len() > 1).then(|| race(Kind::Screen, arms, SCREEN_UNTIL));
@@ -108,7 +108,7 @@ pub fn next(changes: &[Change], raced: &[Raced], time: Time) -> Option<Race> {
 }
 
 /// If nothing looks helpful: the remaining candidates once more, for a stronger statement.
-fn again(screen: &Raced, before: usize, time: Time) -> Option<Race> {
+fn again(screen: &RaceResult, before: usize, time: Time) -> Option<Race> {
     let may_help = |arm: &usize| screen.arms[*arm].out.is_none() && screen.value(*arm) < HOPELESS;
     let rivals = (DEFAULT + 1..screen.arms.len()).filter(may_help);
     let arms = with_default(rivals.map(|arm| screen.arms[arm].settings.clone()));
@@ -132,12 +132,12 @@ fn with_default(others: impl IntoIterator<Item = Settings>) -> Vec<Settings> {
     std::iter::once(Settings::new()).chain(others).collect()
 }
 
-fn of_kind(raced: &[Raced], kind: Kind) -> impl Iterator<Item = &Raced> {
+fn of_kind(raced: &[RaceResult], kind: Kind) -> impl Iterator<Item = &RaceResult> {
     raced.iter().filter(move |race| race.kind == kind)
 }
 
 /// All screenings as one race: in a second one the same settings add blocks.
-pub fn screened(raced: &[Raced]) -> Option<Raced> {
+pub fn screened(raced: &[RaceResult]) -> Option<RaceResult> {
     let mut all = of_kind(raced, Kind::Screen);
     let mut screen = all.next()?.clone();
     for arm in all.flat_map(|race| &race.arms) {
@@ -150,7 +150,7 @@ pub fn screened(raced: &[Raced]) -> Option<Raced> {
 }
 
 /// The best settings in the races so far; `None` for the default.
-pub fn best(raced: &[Raced]) -> Option<Settings> {
+pub fn best(raced: &[RaceResult]) -> Option<Settings> {
     let screen = screened(raced)?;
     let mut best = helpful(&screen).into_iter().next()?.alone();
     for race in raced {
@@ -165,7 +165,7 @@ pub fn best(raced: &[Raced]) -> Option<Settings> {
 
 /// The best value of each setting that looks helpful, the most helpful first. If the default can't be used, the best of the
 /// usable ones.
-fn helpful(screen: &Raced) -> Vec<Change> {
+fn helpful(screen: &RaceResult) -> Vec<Change> {
     let must = screen.arms.first().is_some_and(|default| default.out.is_some());
     let mut all: Vec<(f64, Change)> = Vec::new();
     for (index, arm) in screen.arms.iter().enumerate().skip(DEFAULT + 1) {
@@ -193,13 +193,13 @@ fn prefixes(helpful: &[Change]) -> Vec<Settings> {
 }
 
 /// The best of the combinations that reached the end; one with fewer settings if more save next to nothing.
-fn best_combination(race: &Raced) -> Option<Settings> {
+fn best_combination(race: &RaceResult) -> Option<Settings> {
     let best = race.alive().into_iter().min_by(|a, b| race.price(*a).total_cmp(&race.price(*b)))?;
     Some(race.arms[best].settings.clone())
 }
 
 /// The neighbour that replaces the best: a better one, or one without an ineffective setting.
-fn step(race: &Raced) -> Option<Settings> {
+fn step(race: &RaceResult) -> Option<Settings> {
     let control = &race.arms.get(race.control())?.settings;
     let mut alive = race.alive();
     alive.sort_by(|a, b| race.value(*a).total_cmp(&race.value(*b)));
@@ -210,8 +210,8 @@ fn step(race: &Raced) -> Option<Settings> {
 }
 
 /// The next race among neighbours, if the last found a better one and there is time.
-fn near(screen: &Raced, raced: &[Raced], best: &Settings, time: Time) -> Option<Race> {
-    let before: Vec<&Raced> = of_kind(raced, Kind::Near).collect();
+fn near(screen: &RaceResult, raced: &[RaceResult], best: &Settings, time: Time) -> Option<Race> {
+    let before: Vec<&RaceResult> = of_kind(raced, Kind::Near).collect();
     if before.len() >= MOST_NEAR || before.last().is_some_and(|last| step(last).is_none()) {
         return None;
     }
@@ -228,7 +228,7 @@ fn near(screen: &Raced, raced: &[Raced], best: &Settings, time: Time) -> Option<
 
 /// The settings that differ from given ones in one: first without it, then with each other value that is not much worse
 /// alone, the best first.
-fn neighbours(screen: &Raced, best: &Settings) -> Vec<Settings> {
+fn neighbours(screen: &RaceResult, best: &Settings) -> Vec<Settings> {
     let without = |name: &String| {
         let mut settings = best.clone();
         settings.remove(name);

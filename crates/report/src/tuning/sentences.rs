@@ -3,8 +3,8 @@
 use storebench_core::units::{counted, rough_bytes, three_digits};
 
 use super::search::Change;
-use super::worth::Worth;
-use super::{Gain, Side, Tuned};
+use super::worth::ValueWorth;
+use super::{Gain, Side, TunedSettings};
 use crate::advice::question::Goal;
 use crate::advice::ratios::{better, interval};
 use crate::column::Unit;
@@ -18,7 +18,7 @@ use crate::stats::{CONFIDENCE, Estimate, Interval, MIN_BLOCKS, Ratio};
 const LOOSE: f64 = 0.5;
 
 /// `page_size = 8192 (default: 4096)`.
-pub fn change(tuned: &Tuned, change: &Change) -> String {
+pub fn change(tuned: &TunedSettings, change: &Change) -> String {
     let known = tuned.worth.iter().find(|worth| worth.change.setting == change.setting);
     let default = known.map_or(String::new(), |worth| format!(" (default: {})", worth.default));
     let costs = tuned.worth.iter().find(|worth| worth.change == *change).map_or("", |worth| worth.cost);
@@ -27,7 +27,7 @@ pub fn change(tuned: &Tuned, change: &Change) -> String {
 }
 
 /// The first line: what to do.
-pub fn lead(tuned: &Tuned) -> String {
+pub fn lead(tuned: &TunedSettings) -> String {
     let (store, version) = &tuned.store;
     match tuned.changes() {
         Some(_) => format!("Change these settings of {store} {version}:"),
@@ -41,7 +41,7 @@ pub fn lead(tuned: &Tuned) -> String {
 }
 
 /// The gain of the settings, or why the default is kept.
-pub fn gain(tuned: &Tuned) -> Vec<String> {
+pub fn gain(tuned: &TunedSettings) -> Vec<String> {
     match (tuned.changes(), &tuned.gain) {
         (None, _) if tuned.contention.is_some() => crowded(tuned),
         (Some(gain), _) => gained(tuned, gain),
@@ -57,7 +57,7 @@ pub fn gain(tuned: &Tuned) -> Vec<String> {
 }
 
 /// Why nothing is reported if other programs left too few processors.
-fn crowded(tuned: &Tuned) -> Vec<String> {
+fn crowded(tuned: &TunedSettings) -> Vec<String> {
     let words = |load: &Contention| {
         format!(
             "{}: times say as much of these as of settings. Tune again with nothing else running.",
@@ -67,7 +67,7 @@ fn crowded(tuned: &Tuned) -> Vec<String> {
     tuned.contention.iter().map(words).collect()
 }
 
-fn gained(tuned: &Tuned, gain: &Gain) -> Vec<String> {
+fn gained(tuned: &TunedSettings, gain: &Gain) -> Vec<String> {
     let [default, own] = &gain.figures;
     let time = |side: &Side| Unit::Nanoseconds.show(side.time_ns);
     let mut lines = Vec::new();
@@ -133,8 +133,8 @@ fn not_gained(gain: &Gain) -> String {
 }
 
 /// The most that a single value could still save.
-fn bound(tuned: &Tuned) -> String {
-    let interval = |worth: &Worth| worth.times.filter(|times| times.blocks >= MIN_BLOCKS)?.ratio.interval;
+fn bound(tuned: &TunedSettings) -> String {
+    let interval = |worth: &ValueWorth| worth.times.filter(|times| times.blocks >= MIN_BLOCKS)?.ratio.interval;
     let measured: Vec<Interval> =
         tuned.worth.iter().filter(|worth| worth.out.is_none()).filter_map(interval).collect();
     let lowest = measured.iter().map(|interval| interval.low).min_by(f64::total_cmp);
@@ -155,7 +155,7 @@ fn bound(tuned: &Tuned) -> String {
 }
 
 /// The note on a budget too short for an interval of every value.
-fn too_few(tuned: &Tuned) -> String {
+fn too_few(tuned: &TunedSettings) -> String {
     let taken = tuned.worth.iter().filter(|worth| worth.out.is_none());
     let few = taken.filter(|worth| worth.times.is_none_or(|times| times.blocks < MIN_BLOCKS)).count();
     match few {
@@ -166,7 +166,7 @@ fn too_few(tuned: &Tuned) -> String {
 }
 
 /// The promise, in words.
-pub fn promise(tuned: &Tuned) -> String {
+pub fn promise(tuned: &TunedSettings) -> String {
     let Some(promise) = tuned.promise else { return String::new() };
     let danger = promise.danger.map_or_else(String::new, |danger| format!(" {danger}"));
     let more = if promise.guarantee > tuned.question.guarantee {
@@ -203,7 +203,7 @@ pub fn times(times: &Ratio) -> String {
 }
 
 /// The interval of a single value in a word or two.
-pub fn says(worth: &Worth) -> &'static str {
+pub fn says(worth: &ValueWorth) -> &'static str {
     match worth.verdict() {
         _ if worth.out.is_some() => "not taken",
         _ if worth.times.is_none() => "not reached",
@@ -216,19 +216,19 @@ pub fn says(worth: &Worth) -> &'static str {
 }
 
 /// Which settings mattered, which did not, and which are undecided.
-pub fn mattered(tuned: &Tuned) -> Vec<String> {
-    let measured: Vec<&Worth> = tuned.worth.iter().filter(|worth| worth.out.is_none()).collect();
-    let settings = |wanted: &dyn Fn(&[&Worth]) -> bool| -> Vec<String> {
+pub fn mattered(tuned: &TunedSettings) -> Vec<String> {
+    let measured: Vec<&ValueWorth> = tuned.worth.iter().filter(|worth| worth.out.is_none()).collect();
+    let settings = |wanted: &dyn Fn(&[&ValueWorth]) -> bool| -> Vec<String> {
         let groups = measured.chunk_by(|a, b| a.change.setting == b.change.setting);
         groups.filter(|group| wanted(group)).map(|group| group[0].change.setting.clone()).collect()
     };
-    let matters = |group: &[&Worth]| {
+    let matters = |group: &[&ValueWorth]| {
         group.iter().any(|worth| matches!(worth.verdict(), Verdict::Faster | Verdict::Slower))
     };
-    let unfilled = |group: &[&Worth]| !matters(group) && group.iter().all(|worth| worth.unfilled);
+    let unfilled = |group: &[&ValueWorth]| !matters(group) && group.iter().all(|worth| worth.unfilled);
     let alike =
-        |group: &[&Worth]| !unfilled(group) && group.iter().all(|worth| worth.verdict() == Verdict::Alike);
-    let open = |group: &[&Worth]| !matters(group) && !alike(group) && !unfilled(group);
+        |group: &[&ValueWorth]| !unfilled(group) && group.iter().all(|worth| worth.verdict() == Verdict::Alike);
+    let open = |group: &[&ValueWorth]| !matters(group) && !alike(group) && !unfilled(group);
     let line = |title: &str, names: Vec<String>| {
         (!names.is_empty()).then(|| format!("{title}: {}.", names.join(", ")))
     };
@@ -249,8 +249,8 @@ pub const WORTH_NOTE: &str = "Each value alone: times the default's mean time of
     faster. The intervals are 95 % for the whole table together, and allow for every look.";
 
 /// The values that can't be used, with reasons.
-pub fn not_taken(tuned: &Tuned) -> Vec<String> {
-    let one = |worth: &Worth| {
+pub fn not_taken(tuned: &TunedSettings) -> Vec<String> {
+    let one = |worth: &ValueWorth| {
         let why = worth.out.as_ref()?;
         Some(format!("{}={}: {}", worth.change.setting, worth.change.value, why.trim_end_matches('.')))
     };
@@ -258,7 +258,7 @@ pub fn not_taken(tuned: &Tuned) -> Vec<String> {
 }
 
 /// The tried values, combinations and trials, in sentences.
-pub fn tried(tuned: &Tuned) -> Vec<String> {
+pub fn tried(tuned: &TunedSettings) -> Vec<String> {
     let tried = &tuned.tried;
     let (size, records) = tuned.records;
     let place = tuned.place.as_ref().map_or_else(String::new, |place| {
@@ -284,7 +284,7 @@ pub fn tried(tuned: &Tuned) -> Vec<String> {
 }
 
 /// Where the gain turns into a loss, and where it does not.
-pub fn elsewhere(tuned: &Tuned) -> Vec<String> {
+pub fn elsewhere(tuned: &TunedSettings) -> Vec<String> {
     let Some(gain) = tuned.changes() else { return Vec::new() };
     let mut lines = Vec::new();
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
@@ -320,7 +320,7 @@ pub fn elsewhere(tuned: &Tuned) -> Vec<String> {
 }
 
 /// The settings as read back.
-pub fn settings(tuned: &Tuned) -> String {
+pub fn settings(tuned: &TunedSettings) -> String {
     let one = |setting: &storebench_core::store::Setting| format!("{} = {}", setting.name, setting.value);
     let set = tuned.settings().iter().filter(|setting| !setting.is_as_shipped());
     let all: Vec<String> = set.map(one).collect();

@@ -1,16 +1,16 @@
 //! An answer for the terminal.
 
-use super::Tuned;
+use super::TunedSettings;
 use super::sentences::{
     WORTH_NOTE, change, elsewhere, gain, lead, mattered, not_taken, promise, says, settings, times, tried,
 };
-use super::worth::Worth;
+use super::worth::ValueWorth;
 use crate::advice::snippet::for_terminal;
 use crate::data::names::HEADING;
 use crate::terminal::grid::{Grid, Item, Style, one_line, wrap};
 
 /// The whole answer. Each line is ended.
-pub fn text(tuned: &Tuned, snippet: Option<&str>, style: Style) -> String {
+pub fn text(tuned: &TunedSettings, snippet: Option<&str>, style: Style) -> String {
     let mut out = titled("Asked", &[tuned.question.to_string()], style);
     out.push_str(&format!("\n{}\n", style.paint(HEADING, &one_line(&lead(tuned)))));
     if let Some(gain) = tuned.changes() {
@@ -50,11 +50,11 @@ fn indented(lines: &[String], style: Style) -> String {
     lines.iter().map(|line| wrap(&format!("  {}", one_line(line)), style.width, "    ")).collect()
 }
 
-fn table(worth: &[Worth]) -> Grid {
+fn table(worth: &[ValueWorth]) -> Grid {
     let mut grid = Grid::new(1);
     grid.head(vec![Item::new("setting"), Item::new("time").right(), Item::new("")]);
     for of_setting in worth.chunk_by(|a, b| a.change.setting == b.change.setting) {
-        let row = |worth: &Worth| {
+        let row = |worth: &ValueWorth| {
             let time = worth.times.as_ref().map_or_else(|| "-".to_owned(), times);
             vec![Item::new(one_line(&worth.readable[0])), Item::new(time).right(), Item::new(says(worth))]
         };

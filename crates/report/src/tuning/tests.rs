@@ -82,8 +82,8 @@ pub(crate) fn proof(ns: f64) -> Run {
     run(Kind::Proof, &[(&[], 1000.0), (&[("a", "1"), ("b", "1")], ns)], 100)
 }
 
-fn tuned(runs: &[Run], question: &Question) -> Result<Tuned, Unanswered> {
-    Tuned::from_runs(question, &Merged::new(runs, &[]), &STORE)
+fn tuned(runs: &[Run], question: &Question) -> Result<TunedSettings, NoAnswer> {
+    TunedSettings::from_runs(question, &Merged::new(runs, &[]), &STORE)
 }
 
 #[test]

@@ -5,7 +5,7 @@ use storebench_core::store::{Setting, StoreDef};
 use storebench_host::run::Run;
 
 use super::judge::settings_of;
-use super::race::{DEFAULT, LOOKS, Raced};
+use super::race::{DEFAULT, LOOKS, RaceResult};
 use super::search::Change;
 use crate::data::readable::Readable;
 use crate::judge::settings::Verdict;
@@ -13,7 +13,7 @@ use crate::stats::{CONFIDENCE, Ratio};
 
 /// The effect of one value of one setting, compared with the default.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Worth {
+pub struct ValueWorth {
     /// The setting and its value.
     pub change: Change,
     /// The value of the setting by default.
@@ -30,7 +30,7 @@ pub struct Worth {
     pub unfilled: bool,
 }
 
-impl Worth {
+impl ValueWorth {
     /// The verdict from its interval.
     pub fn verdict(&self) -> Verdict {
         self.times.as_ref().map_or(Verdict::Open, Verdict::of)
@@ -47,7 +47,7 @@ pub fn confidence(values: usize) -> f64 {
 }
 
 /// The effect of each value that was tried in a run, and those that were refused before.
-pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], run: &Run) -> Vec<Worth> {
+pub fn of(screen: Option<&RaceResult>, store: &StoreDef, default: &[Setting], run: &Run) -> Vec<ValueWorth> {
     let Some(screen) = screen else { return Vec::new() };
     let written = most_written(run);
     let readable = Readable::of([store]);
@@ -58,7 +58,7 @@ pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], run: &R
         let shipped = || def.map_or_else(String::new, |def| def.default.to_owned());
         let default = read_back.map_or_else(shipped, |own| own.value.clone());
         let in_words = |value: &str| readable.value(&change.setting, value).into_owned();
-        Worth {
+        ValueWorth {
             readable: [in_words(&change.value), in_words(&default)],
             cost: def.map_or("", |def| def.cost),
             unfilled: def.zip(written.as_ref()).is_some_and(|(def, written)| {
@@ -79,8 +79,8 @@ pub fn of(screen: Option<&Raced>, store: &StoreDef, default: &[Setting], run: &R
         let (setting, value) = settings_of(&left.cell).into_iter().next()?;
         Some(worth(Change { setting, value }, None, Some(left.reason.to_string())))
     });
-    let mut all: Vec<Worth> = measured.chain(refused).collect();
-    let place = |worth: &Worth| store.settings.iter().position(|def| def.name == worth.change.setting);
+    let mut all: Vec<ValueWorth> = measured.chain(refused).collect();
+    let place = |worth: &ValueWorth| store.settings.iter().position(|def| def.name == worth.change.setting);
     all.sort_by_key(place);
     all
 }

@@ -17,7 +17,7 @@ use storebench_host::run::Run;
 use storebench_report::data::merge::Merged;
 use storebench_report::markup::in_address;
 use storebench_report::report::Report;
-use storebench_report::site::{self, Facts, MOST_PAIRED, Source};
+use storebench_report::site::{self, RunFacts, MOST_PAIRED, Source};
 
 use self::made::Made;
 use super::args::SiteArgs;
@@ -34,7 +34,7 @@ const TOLD: usize = 10;
 /// A run: its facts, an identity for each trial, and damage to its files.
 struct Looked {
     path: PathBuf,
-    facts: Facts,
+    facts: RunFacts,
     trials: Vec<u64>,
     notes: Vec<String>,
 }

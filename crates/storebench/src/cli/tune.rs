@@ -13,7 +13,7 @@ use storebench_report::advice::question::Question;
 use storebench_report::advice::snippet;
 use storebench_report::data::merge::Merged;
 use storebench_report::report::Report;
-use storebench_report::tuning::{Tuned, Unanswered};
+use storebench_report::tuning::{TunedSettings, NoAnswer};
 
 use self::measuring::Measuring;
 use super::args::TuneArgs;
@@ -105,7 +105,7 @@ fn show(
     let Asked { store, question, in_python, .. } = *asked;
     let harness = report::harness(stores);
     let merged = Merged::new(runs, &harness);
-    let tuned = Tuned::from_runs(question, &merged, store).map_err(|why| unanswered(&why))?;
+    let tuned = TunedSettings::from_runs(question, &merged, store).map_err(|why| unanswered(&why))?;
     let (version, settings) = (&tuned.store.1, tuned.settings());
     let shown = snippet::code_in_one(store, version, settings, in_python);
     print(&tuned.text(shown.as_deref(), style()))?;
@@ -120,6 +120,6 @@ fn show(
     Ok(())
 }
 
-fn unanswered(why: &Unanswered) -> Error {
+fn unanswered(why: &NoAnswer) -> Error {
     Error::new(Exit::Nothing, format!("there is no answer: {why}"))
 }

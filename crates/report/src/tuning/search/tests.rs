@@ -27,7 +27,7 @@ const NEVER: fn(&Settings) -> bool = |_| false;
 struct Came {
     best: Option<Settings>,
     times: Option<Ratio>,
-    raced: Vec<Raced>,
+    raced: Vec<RaceResult>,
     spent: f64,
 }
 
@@ -66,8 +66,8 @@ impl Made {
         Came { best, times, raced, spent }
     }
 
-    fn race(&self, race: &Race, run: usize, spent: &mut f64, random: &mut fastrand::Rng) -> Raced {
-        let mut came = Raced { kind: race.kind, arms: race.arms.iter().cloned().map(Arm::of).collect() };
+    fn race(&self, race: &Race, run: usize, spent: &mut f64, random: &mut fastrand::Rng) -> RaceResult {
+        let mut came = RaceResult { kind: race.kind, arms: race.arms.iter().cloned().map(Arm::of).collect() };
         for block in 0.. {
             let weather = 0.2 * normal(random);
             let alive = came.alive();

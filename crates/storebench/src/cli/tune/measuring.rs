@@ -16,9 +16,9 @@ use storebench_report::advice::question::Question;
 use storebench_report::data::merge::Merged;
 use storebench_report::judge::interim;
 use storebench_report::tuning::judge::{Judge, changes, races, reads_back_alike, settings_of};
-use storebench_report::tuning::race::{Kind, Raced, Settings};
+use storebench_report::tuning::race::{Kind, RaceResult, Settings};
 use storebench_report::tuning::search::{self, Change, Race, SCREEN_UNTIL, Time};
-use storebench_report::tuning::{Tuned, is_settled};
+use storebench_report::tuning::{TunedSettings, is_settled};
 
 use super::super::launch;
 use super::super::output::print_note;
@@ -185,7 +185,7 @@ impl<'a> Measuring<'a> {
         Judge::new(self.asked.question, self.asked.store, all)
     }
 
-    fn raced(&self) -> Vec<Raced> {
+    fn raced(&self) -> Vec<RaceResult> {
         races(&self.stages.runs, &self.judge(&[])).into_iter().map(|(_, raced)| raced).collect()
     }
 
@@ -237,7 +237,7 @@ impl<'a> Measuring<'a> {
     fn best(&self) -> Option<Settings> {
         let harness = report::harness(self.stages.stores);
         let merged = Merged::new(&self.stages.runs, &harness);
-        let tuned = Tuned::from_runs(self.asked.question, &merged, self.asked.store).ok()?;
+        let tuned = TunedSettings::from_runs(self.asked.question, &merged, self.asked.store).ok()?;
         Some(tuned.changes()?.changes.iter().flat_map(Change::alone).collect())
     }
 
@@ -302,7 +302,7 @@ fn certain_blocks(kind: Kind) -> u32 {
 }
 
 /// Whether a race needs no further block.
-fn is_enough(raced: &Raced, race: &Race) -> bool {
+fn is_enough(raced: &RaceResult, race: &Race) -> bool {
     let blocks = raced.blocks();
     match race.kind {
         Kind::Proof => interim::is_over(&race.looks, blocks, || is_settled(raced, race.looks.len())),
@@ -312,7 +312,7 @@ fn is_enough(raced: &Raced, race: &Race) -> bool {
 }
 
 /// Whether a cell is measured in further blocks.
-fn goes_on(raced: &Raced, cell: &Cell) -> bool {
+fn goes_on(raced: &RaceResult, cell: &Cell) -> bool {
     let settings = settings_of(cell);
     let arm = raced.arms.iter().position(|arm| arm.settings == settings);
     arm.is_some_and(|arm| raced.goes_on(arm))
