@@ -15,7 +15,7 @@ import pathlib
 import sys
 import tomllib
 
-# The harm of each finding, as `Finding::harm` has it; what is not here needs a hand.
+# The harm of each finding, as `StateFinding::harm` has it; what is not here needs a hand.
 KINDS = {"lost": "lost", "wrong": "lost", "resurrected": "lost", "torn": "torn_value", "hole": "hole"}
 ALLOWED = {"process": {"held", "lost"}, "power": {"held"}}
 WITHOUT_JOURNAL = {"ext2"}

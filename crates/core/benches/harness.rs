@@ -25,7 +25,7 @@ use storebench_core::workload::choose::Chooser;
 use storebench_core::workload::driver::{Driver, QUANTUM_OPERATIONS, Quantum, Visit};
 use storebench_core::workload::operation::Operation;
 use storebench_core::workload::parameter::Parameters;
-use storebench_core::workload::spec::{TrialContext, Spec};
+use storebench_core::workload::spec::{Spec, TrialContext};
 
 const OPERATIONS: u64 = 5_000_000;
 const RECORDS: u64 = 1_000_000;

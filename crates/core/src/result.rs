@@ -21,19 +21,21 @@ pub use storebench_disk::transit::Transit;
 
 pub use self::clients::{ClientPhase, ClientReport};
 pub use self::cut::{
-    BadState, FindingCount, Control, CutCheck, CutResults, StateFinding, Harm, KeptState, MissingPiece, ByteOwner, Phase,
+    BadState, ByteOwner, Control, CutCheck, CutResults, FindingCount, Harm, KeptState, MissingPiece, Phase,
+    StateFinding,
 };
-pub use self::fault::{FaultOutcome, FaultCheck, FaultKind, FaultResults, SilentFault};
-pub use self::machine::{LimitReport, LimitKind, MachineReport};
+pub use self::fault::{FaultCheck, FaultKind, FaultOutcome, FaultResults, SilentFault};
+pub use self::machine::{LimitKind, LimitReport, MachineReport};
 pub(crate) use self::measured::LIBRARY_SYNCS;
 pub use self::measured::{
-    Alongside, Audit, Burst, COUNTED_BY_LIBRARY, CallStatistics, ReclaimResult, Course, Cpu, DISK, DISK_GROWTH, Disk,
-    Doubt, Epoch, Fragmentation, GivingBack, KillCheck, Latency, ConcurrentCalls, Memory, FilePieces, Recovery,
-    RecoveryCheck, Reopening, Rest, Round, SPACE, Second, StoredRecords, UnknownFigure, WrittenRecords,
+    Alongside, Audit, Burst, COUNTED_BY_LIBRARY, CallStatistics, ConcurrentCalls, Course, Cpu, DISK,
+    DISK_GROWTH, Disk, Doubt, Epoch, FilePieces, Fragmentation, GivingBack, KillCheck, Latency, Memory,
+    ReclaimResult, Recovery, RecoveryCheck, Reopening, Rest, Round, SPACE, Second, StoredRecords,
+    UnknownFigure, WrittenRecords,
 };
 pub use self::parts::PlanParts;
 pub use self::pauses::{Looks, Pauses, UpkeepCount};
-pub use self::place::{StorageBacking, LocationInfo};
+pub use self::place::{LocationInfo, StorageBacking};
 pub use self::reason::LeftOutReason;
 pub use self::simulated::{DiskReport, PhaseRequests};
 use crate::cell::Cell;

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-pub use self::known::{ServerKind, Segment, add};
+pub use self::known::{Segment, ServerKind, add};
 
 /// The file that says that a server may be at work in a folder. It is made before the server is started.
 pub const MARK: &str = "server";

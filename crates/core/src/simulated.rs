@@ -94,8 +94,14 @@ impl<'a> TracePart<'a> {
 impl ServedDisk {
     /// Starts a disk's server, and waits until the disk is mounted in the empty folder `at`.
     pub fn start(serving: DiskService<'_>, at: &Path) -> io::Result<ServedDisk> {
-        let DiskService { disk: SimulatedDisk { name, disk, estimates }, seed, journal, image, in_memory, traced } =
-            serving;
+        let DiskService {
+            disk: SimulatedDisk { name, disk, estimates },
+            seed,
+            journal,
+            image,
+            in_memory,
+            traced,
+        } = serving;
         let order = Order {
             disk: (**disk).clone(),
             seed,

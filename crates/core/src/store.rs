@@ -294,12 +294,20 @@ pub struct GuaranteeOffer {
 
 impl GuaranteeOffer {
     /// An offer of a store that replaces values whole.
-    pub const fn whole(guarantee: Guarantee, settings: &'static str, dangers: &'static [Danger]) -> GuaranteeOffer {
+    pub const fn whole(
+        guarantee: Guarantee,
+        settings: &'static str,
+        dangers: &'static [Danger],
+    ) -> GuaranteeOffer {
         GuaranteeOffer { guarantee, settings, atomic_replace: true, dangers }
     }
 
     /// An offer of a store that can leave a replaced value torn.
-    pub const fn tearing(guarantee: Guarantee, settings: &'static str, dangers: &'static [Danger]) -> GuaranteeOffer {
+    pub const fn tearing(
+        guarantee: Guarantee,
+        settings: &'static str,
+        dangers: &'static [Danger],
+    ) -> GuaranteeOffer {
         GuaranteeOffer { atomic_replace: false, ..GuaranteeOffer::whole(guarantee, settings, dangers) }
     }
 }
@@ -367,7 +375,7 @@ pub struct StoreDef {
     pub python: Option<&'static str>,
     /// The function that finds the findings of power cuts, by guarantee, from the store's name.
     pub evidence: fn(&str) -> &'static [Evidence],
-    /// What a [`Kind::Server`] needs.
+    /// What a [`StoreKind::Server`] needs.
     pub server: Option<&'static ServerDef>,
     /// The user's library that it comes from (docs/store-library.md); `None` if it is built in.
     pub library: Option<&'static Library>,

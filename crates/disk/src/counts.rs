@@ -254,7 +254,8 @@ mod tests {
     fn each_kind_is_counted_and_lateness_is_a_share_of_the_time_given() {
         let mut counter = Counter::new(vec![(4096, 8192)]).unwrap();
         replied(&mut counter, Request::read(0, 4096), 1_000, 10);
-        let events = |seeks| DeviceTally { seeks, merges: seeks / 2, seek_ns: seeks * 100, ..DeviceTally::default() };
+        let events =
+            |seeks| DeviceTally { seeks, merges: seeks / 2, seek_ns: seeks * 100, ..DeviceTally::default() };
         let before = counter.counts(events(1), 5);
         replied(&mut counter, Request::write(4096, 512), 2_000, 30);
         replied(&mut counter, Request::write(8192, 100), 0, 0);

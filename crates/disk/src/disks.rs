@@ -124,9 +124,11 @@ impl Disk {
             return Ok(Box::new(HardDisk::new(rotating, image_bytes)));
         }
         let flash = self.flash.map(|flash| Box::new(InOrderDevice::of(Card::new(flash))) as Box<dyn Device>);
-        let network =
-            self.network.map(|network| Box::new(InOrderDevice::of(Remote::new(network, seed))) as Box<dyn Device>);
-        let fixed = self.fixed.map(|fixed| Box::new(InOrderDevice::of(Steady::new(fixed))) as Box<dyn Device>);
+        let network = self
+            .network
+            .map(|network| Box::new(InOrderDevice::of(Remote::new(network, seed))) as Box<dyn Device>);
+        let fixed =
+            self.fixed.map(|fixed| Box::new(InOrderDevice::of(Steady::new(fixed))) as Box<dyn Device>);
         flash.or(network).or(fixed).ok_or_else(|| "it is no kind of disk".to_owned())
     }
 

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::device::{Model, DeviceTally};
+use crate::device::{DeviceTally, Model};
 use crate::request::{Kind, MICROSECOND, Nanos, Request, SECOND};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-use self::lines::{Lines, FileTail};
+use self::lines::{FileTail, Lines};
 use self::room::SpaceReserve;
 pub use self::room::{is_full, with_room};
 use self::whereabouts::FolderIdentity;
@@ -98,7 +98,13 @@ impl RunFolder {
 
     fn open(path: &Path, results: File, lock: File) -> Result<RunFolder> {
         let whereabouts = FolderIdentity::of(path, RESULTS, &results).map_err(Error::io("opening", path))?;
-        Ok(RunFolder { path: path.to_path_buf(), results, whereabouts, room: SpaceReserve::keep(path), _lock: lock })
+        Ok(RunFolder {
+            path: path.to_path_buf(),
+            results,
+            whereabouts,
+            room: SpaceReserve::keep(path),
+            _lock: lock,
+        })
     }
 
     /// Opens the folder of a run that is to be resumed. Of what a crash left after the last result, an incomplete line

@@ -67,7 +67,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Its limits, in the units of [`Limited`].
+    /// Its limits, in the units of [`LimitKind`].
     pub fn limits(&self) -> BTreeMap<LimitKind, u64> {
         let share = self.share.map(|share| share.0 / 100.0 * f64::from(self.processors.unwrap_or(1)) * 1e6);
         let all = [

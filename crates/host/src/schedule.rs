@@ -35,7 +35,12 @@ impl LocationRoom {
 
     /// A place in which everything fits.
     pub fn unbounded(name: &str) -> LocationRoom {
-        LocationRoom { name: name.to_owned(), disk: HERE.into(), free_bytes: u64::MAX, memory_bytes: u64::MAX }
+        LocationRoom {
+            name: name.to_owned(),
+            disk: HERE.into(),
+            free_bytes: u64::MAX,
+            memory_bytes: u64::MAX,
+        }
     }
 }
 
@@ -117,7 +122,12 @@ fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
 }
 
 /// A cell on the simulated disk of its machine, if that is available.
-fn on_its_machines_disk(plan: &Plan, cell: &Cell, rooms: &[LocationRoom], lacking: LackCheck<'_>) -> Option<Cell> {
+fn on_its_machines_disk(
+    plan: &Plan,
+    cell: &Cell,
+    rooms: &[LocationRoom],
+    lacking: LackCheck<'_>,
+) -> Option<Cell> {
     let on = cell.clone().with(Axis::DISK, Value::word(&plan.disk_of_machine(cell)?));
     let is_there = rooms.iter().any(|room| room.is_of(&on));
     (is_there && !matches!(lacking(&on), Some(LeftOutReason::NoPlace { .. }))).then_some(on)
@@ -306,7 +316,10 @@ mod tests {
         let (cells, left_out) = cells(&plan(), &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
         // 4 sizes x 5 counts, less the three combinations that paper 000's tables leave empty; 2 kinds of data, 2 stores.
         assert_eq!((cells.len(), left_out.len()), (17 * 4, 3 * 4));
-        assert!(left_out.iter().all(|left| matches!(left.reason, LeftOutReason::TooLarge { .. })), "{left_out:?}");
+        assert!(
+            left_out.iter().all(|left| matches!(left.reason, LeftOutReason::TooLarge { .. })),
+            "{left_out:?}"
+        );
         let ids: HashSet<_> = cells.iter().map(Cell::id).collect();
         assert_eq!(ids.len(), cells.len());
     }
@@ -438,7 +451,7 @@ mod tests {
 
     #[test]
     fn caches_have_a_share_of_a_limit_alone_and_a_setting_that_is_given_stays() {
-        use storebench_core::store::{SettingDef, MemoryShare};
+        use storebench_core::store::{MemoryShare, SettingDef};
         const CACHE: SettingDef = SettingDef::new("cache", "", "", "").share(MemoryShare::one_in(4, "", ""));
         let store = StoreDef { settings: &[CACHE], ..NULL };
         let mut plan = plan();
@@ -535,8 +548,9 @@ mod tests {
         let (cells, left_out) = super::cells(&plan, &[NULL], &rooms, &lacking).unwrap();
         let sites: HashSet<String> = cells.iter().map(|cell| cell.site().to_string()).collect();
         assert_eq!(sites, ["here", "ext4 on simulated steady"].map(str::to_owned).into());
-        let of_a_place =
-            |left: &&LeftOutCell| matches!(left.reason, LeftOutReason::NoPlace { .. } | LeftOutReason::NoRoom { .. });
+        let of_a_place = |left: &&LeftOutCell| {
+            matches!(left.reason, LeftOutReason::NoPlace { .. } | LeftOutReason::NoRoom { .. })
+        };
         let for_a_place = left_out.iter().filter(of_a_place);
         let sites: HashSet<String> = for_a_place.map(|left| left.cell.site().to_string()).collect();
         assert_eq!(sites, ["ext4", "here on simulated steady"].map(str::to_owned).into());

@@ -17,7 +17,7 @@ use crate::schedule::{self, LocationRoom};
 use storebench_core::axis::{Axis, Role};
 use storebench_core::cell::Cell;
 use storebench_core::measure::probe::Probe;
-use storebench_core::result::{PlanParts, LeftOutReason};
+use storebench_core::result::{LeftOutReason, PlanParts};
 use storebench_core::store::StoreDef;
 
 /// The place whose costs weigh all cells: a measured one would differ between machines.
@@ -50,7 +50,9 @@ impl FromStr for Shard {
             (_, 0) => Err("there is at least one part: 1/1 is the whole".into()),
             (0, of) => Err(format!("parts are numbered from 1: 1/{of} to {of}/{of}")),
             (part, of) if part > of => Err(format!("there is no part {part} of {of}: the last is {of}/{of}")),
-            (_, of) if of > PlanParts::MOST => Err(format!("{of} parts are too many: at most {}", PlanParts::MOST)),
+            (_, of) if of > PlanParts::MOST => {
+                Err(format!("{of} parts are too many: at most {}", PlanParts::MOST))
+            }
             (part, of) => Ok(Shard { part, of }),
         }
     }

@@ -257,9 +257,14 @@ pub const PEAK_WITH_PAGE_CACHE: Column =
     .closer();
 
 /// Value bytes over bytes on disk: the figure of paper 000, in its claims and tables.
-pub const SPACE_EFFICIENCY: Column =
-    trial("space_efficiency", "space efficiency", Unit::Share, Better::Higher, Measurements::space_efficiency)
-        .closer();
+pub const SPACE_EFFICIENCY: Column = trial(
+    "space_efficiency",
+    "space efficiency",
+    Unit::Share,
+    Better::Higher,
+    Measurements::space_efficiency,
+)
+.closer();
 
 /// Bytes on disk per byte of values: the space by which stores are ranked.
 pub const SPACE_AMPLIFICATION: Column = trial(

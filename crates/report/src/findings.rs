@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use storebench_core::cell::{Axis, Data};
 use storebench_core::units::{counted, grouped, rough_duration};
-use storebench_host::plan::{BuiltIn, STUDIES};
+use storebench_host::plan::{BuiltInStudy, STUDIES};
 
 use crate::check;
 use crate::claims::{Finding, Outcome, Verdict};
@@ -24,13 +24,13 @@ use crate::data::spread;
 use crate::data::summary::counts;
 use crate::page::machine::command;
 use crate::report::Report;
-use crate::section::{Block, Cell, Column, Open, Place, Seen, Shape, Table};
+use crate::section::{Block, Cell, Column, ColumnRole, FoldState, Shape, Table, Visibility};
 use crate::terminal::checklist::State;
 
 /// One run of a study.
 #[derive(Debug)]
 pub struct Told {
-    study: &'static BuiltIn,
+    study: &'static BuiltInStudy,
     source: String,
     started: String,
     /// Where it is, what was done, and what disturbed it.
@@ -231,25 +231,25 @@ const HARD_DISK: &str = "hdd";
 static COUNTS: Shape = Shape {
     name: "findings",
     columns: &[
-        Column::text("study").at(Place::Line, "study"),
-        Column::text("run").at(Place::Line, "run"),
-        Column::whole("sentences").at(Place::Line, "sentences"),
-        Column::whole("reproduced").at(Place::Line, "reproduced"),
-        Column::whole("not_reproduced").at(Place::Line, "not reproduced"),
-        Column::whole("in_part").at(Place::Line, "in part"),
-        Column::whole("undecided").at(Place::Line, "undecided"),
-        Column::whole("not_measurable").at(Place::Line, "not measurable here"),
-        Column::real("decided", Unit::Share).at(Place::Line, "decided, of the measurable"),
+        Column::text("study").at(ColumnRole::Line, "study"),
+        Column::text("run").at(ColumnRole::Line, "run"),
+        Column::whole("sentences").at(ColumnRole::Line, "sentences"),
+        Column::whole("reproduced").at(ColumnRole::Line, "reproduced"),
+        Column::whole("not_reproduced").at(ColumnRole::Line, "not reproduced"),
+        Column::whole("in_part").at(ColumnRole::Line, "in part"),
+        Column::whole("undecided").at(ColumnRole::Line, "undecided"),
+        Column::whole("not_measurable").at(ColumnRole::Line, "not measurable here"),
+        Column::real("decided", Unit::Share).at(ColumnRole::Line, "decided, of the measurable"),
     ],
 };
 
 static WINNERS: Shape = Shape {
     name: "winners",
     columns: &[
-        Column::text("figure").at(Place::Line, "figure"),
-        Column::text("record_size").at(Place::Line, "record size"),
-        Column::text("at").at(Place::Across, ""),
-        Column::text("winner").at(Place::Spread, ""),
+        Column::text("figure").at(ColumnRole::Line, "figure"),
+        Column::text("record_size").at(ColumnRole::Line, "record size"),
+        Column::text("at").at(ColumnRole::Across, ""),
+        Column::text("winner").at(ColumnRole::Spread, ""),
     ],
 };
 
@@ -279,7 +279,7 @@ pub fn blocks(mut runs: Vec<&Told>) -> Vec<Block> {
             ("sentences", Cell::whole(run.sentences.len())),
         ];
         let share = ("decided", Cell::real(decided as f64 / measurable.max(1) as f64));
-        table.push(Seen::Always, first.into_iter().chain(cells).chain([share]));
+        table.push(Visibility::Always, first.into_iter().chain(cells).chain([share]));
     }
     let reasons = reasons();
     let notes = [HEAD, BEHIND, spread::LEGEND].map(|note| Block::Note(note.to_owned()));
@@ -321,11 +321,11 @@ fn of_study(runs: &[&Told], reasons: &[Reason]) -> Block {
         let lines = notes.chain(figures).chain(why).map(Block::Note).collect();
         blocks.push(Block::fold(
             format!("{}. {}: {}", index + 1, sentence.says, came.join("; ")),
-            Open::Closer,
+            FoldState::Closer,
             lines,
         ));
     }
-    Block::fold(first.study.name, Open::Part(0), blocks)
+    Block::fold(first.study.name, FoldState::Part(0), blocks)
 }
 
 /// The comment that a study's text begins with.
@@ -352,7 +352,7 @@ fn compared(table: &Winners, runs: &[&Told]) -> Block {
         let [figure, record_size, at] = key.clone().map(Cell::text);
         let winner = Cell::text(format!("{published} {}", marks.join(" ")));
         cells.push(
-            Seen::Always,
+            Visibility::Always,
             [("figure", figure), ("record_size", record_size), ("at", at), ("winner", winner)],
         );
     }
@@ -361,7 +361,7 @@ fn compared(table: &Winners, runs: &[&Told]) -> Block {
     let legend =
         "The published winner, then for each run: = the same, ~ tied with it, x another, ? not measured.";
     let blocks = agreement.chain([Block::Note(legend.into()), Block::Table(cells.across(heads))]).collect();
-    Block::fold(table.title.clone(), Open::Closer, blocks)
+    Block::fold(table.title.clone(), FoldState::Closer, blocks)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 pub mod column;
 pub mod view;
 
-pub use self::column::{Column, Kind, ColumnRole};
+pub use self::column::{Column, ColumnRole, Kind};
 use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::stats::Estimate;
@@ -31,7 +31,7 @@ pub struct Section {
 /// The place of a section in the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PagePosition {
-    /// Like [`Stands::Above`], before the others; in the terminal within the summary.
+    /// Like [`PagePosition::Above`], before the others; in the terminal within the summary.
     First,
     /// Below the answer, also without scripts.
     Above,
@@ -119,7 +119,7 @@ impl Block {
 pub struct Table {
     /// Its columns.
     pub shape: &'static Shape,
-    /// The values of its column [`Place::Across`] that people see, in order.
+    /// The values of its column [`ColumnRole::Across`] that people see, in order.
     pub heads: Vec<String>,
     /// Its rows.
     pub rows: Vec<Row>,

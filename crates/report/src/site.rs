@@ -22,7 +22,7 @@ use std::io;
 use rayon::prelude::*;
 use storebench_core::store::StoreDef;
 
-pub use self::facts::{Conditions, RunFacts, MOST_PAIRED, Source, facts};
+pub use self::facts::{Conditions, MOST_PAIRED, RunFacts, Source, facts};
 use self::frame::{name_of, pair_name};
 use self::index::Site;
 use self::known::KnownChecks;

@@ -28,7 +28,7 @@ use crate::data::{clock, rule::rule_text, spread, why::Why};
 use crate::judge::Rule;
 use crate::layout::{Position, words};
 use crate::report::Report;
-use crate::section::{Block, Section, PagePosition, Table};
+use crate::section::{Block, PagePosition, Section, Table};
 use crate::sections::SECTIONS;
 
 /// The answer, the tables of stores, the summary, one matrix of winners per group, then the sections; last the

@@ -1,7 +1,7 @@
 //! Finds the best settings of a store for a user's work: what was raced, the gain in fresh trials, which settings mattered,
 //! and where the gain turns into a loss.
 //!
-//! [`search`] decides what to measure next, from the measurements so far; [`Tuned`] is the answer. A reported gain comes from trials
+//! [`search`] decides what to measure next, from the measurements so far; [`TunedSettings`] is the answer. A reported gain comes from trials
 //! that took no part in the choice, with an interval that allows for every planned look.
 
 mod elsewhere;
@@ -19,14 +19,14 @@ use std::fmt;
 
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::Axis;
-use storebench_core::result::{Measurements, LocationInfo, RunHeader};
+use storebench_core::result::{LocationInfo, Measurements, RunHeader};
 use storebench_core::store::{Setting, StoreDef};
 use storebench_core::units::{CountRange, Sizes, counted};
 use storebench_core::workload::operation::Operation;
 use storebench_host::run::Run;
 
 use self::elsewhere::OtherMeasurements;
-use self::judge::{Judge, GivenSafety, races};
+use self::judge::{GivenSafety, Judge, races};
 use self::race::{DEFAULT, Kind, RaceResult, Settings};
 use self::search::Change;
 use self::worth::ValueWorth;

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, StoreKind, GuaranteeOffer, OpenOptions, Result, Session, Setting, Store,
-    StoreDef, StoreError, Threads,
+    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, OpenOptions, Result, Session, Setting, Store,
+    StoreDef, StoreError, StoreKind, Threads,
 };
 use storebench_core::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
 use xxhash_rust::xxh3::xxh3_64;

@@ -26,7 +26,12 @@ const MOST_STEPS: u64 = if cfg!(test) { 2_000_000 } else { 1_000_000_000 };
 /// # Errors
 /// The error of SQLite, or of `value`; or that there is no end. If there is no such table or column, the existing ones; an empty
 /// name asks for that list.
-pub fn read(file: &Path, table: &str, column: Option<&str>, value: &mut ValueVisitor<'_>) -> Result<(), String> {
+pub fn read(
+    file: &Path,
+    table: &str,
+    column: Option<&str>,
+    value: &mut ValueVisitor<'_>,
+) -> Result<(), String> {
     let mut reader = open(file)?;
     let connection = &mut reader.connection;
     // A view may count for ever; a table has an end.

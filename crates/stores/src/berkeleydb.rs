@@ -22,8 +22,8 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session, Setting, Store,
-    StoreBuild, StoreDef, StoreError, Upkeep,
+    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, OpenOptions, Result, Session, Setting,
+    Store, StoreBuild, StoreDef, StoreError, StoreKind, Upkeep,
 };
 
 use self::config::{Config, SETTINGS};

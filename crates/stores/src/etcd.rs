@@ -8,7 +8,9 @@ mod members;
 mod messages;
 mod session;
 
-use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, StoreKind, GuaranteeOffer, StoreDef, Threads};
+use storebench_core::store::{
+    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, StoreDef, StoreKind, Threads,
+};
 
 use self::kind::EtcdServer;
 use self::session::MAX_KEY_BYTES;
@@ -29,7 +31,11 @@ pub const ETCD: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::whole(Guarantee::Power, "as shipped: each write is synced in the log", Danger::NOTHING),
+        GuaranteeOffer::whole(
+            Guarantee::Power,
+            "as shipped: each write is synced in the log",
+            Danger::NOTHING,
+        ),
         GuaranteeOffer::whole(
             Guarantee::Node,
             "nodes=3: two of three servers have synced each write",

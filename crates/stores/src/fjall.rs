@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use fjall::{AbstractTree, Database, Keyspace, OptimisticTxDatabase, PersistMode};
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, HeldReader, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session, Setting,
-    Store, StoreBuild, StoreDef, StoreError, Threads, TransactionBody, Upkeep,
+    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions, Result, Session,
+    Setting, Store, StoreBuild, StoreDef, StoreError, StoreKind, Threads, TransactionBody, Upkeep,
 };
 
 use self::plan::{Fixed, Plan};

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::ptr;
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, HeldReader, StoreKind, GuaranteeOffer, OpenOptions, Result, Session, Setting, Store,
-    StoreBuild, StoreDef, StoreError, Upkeep,
+    Capabilities, Danger, Guarantee, GuaranteeOffer, HeldReader, OpenOptions, Result, Session, Setting,
+    Store, StoreBuild, StoreDef, StoreError, StoreKind, Upkeep,
 };
 
 use self::config::{Config, Helpers, SETTINGS};

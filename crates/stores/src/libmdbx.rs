@@ -12,8 +12,9 @@ use std::fs;
 use std::path::Path;
 
 use storebench_core::store::{
-    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, HeldReader, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result,
-    Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
+    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss,
+    OpenOptions, Result, Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, StoreKind,
+    Threads, Upkeep,
 };
 
 use self::library::{Mdbx, Sizes, max_key_bytes};

@@ -8,8 +8,9 @@ use std::path::Path;
 
 use lmdb_master_sys as ffi;
 use storebench_core::store::{
-    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, HeldReader, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result,
-    Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
+    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss,
+    OpenOptions, Result, Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, StoreKind,
+    Threads, Upkeep,
 };
 
 use super::compiled;

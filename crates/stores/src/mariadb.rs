@@ -8,7 +8,9 @@ mod password;
 mod settle;
 mod wire;
 
-use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, StoreDef, Threads};
+use storebench_core::store::{
+    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind, Threads,
+};
 
 use self::dialect::Mysql;
 use super::support::server::{Server, open};

@@ -7,7 +7,8 @@ mod password;
 mod wire;
 
 use storebench_core::store::{
-    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, StoreDef, Threads,
+    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind,
+    Threads,
 };
 
 use self::dialect::Postgresql;
@@ -44,8 +45,16 @@ pub const POSTGRES: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::whole(Guarantee::None, "fsync=off, synchronous_commit=off, full_page_writes=off", LATE),
-        GuaranteeOffer::whole(Guarantee::Process, "fsync=off, synchronous_commit=on, full_page_writes=off", UNSYNCED),
+        GuaranteeOffer::whole(
+            Guarantee::None,
+            "fsync=off, synchronous_commit=off, full_page_writes=off",
+            LATE,
+        ),
+        GuaranteeOffer::whole(
+            Guarantee::Process,
+            "fsync=off, synchronous_commit=on, full_page_writes=off",
+            UNSYNCED,
+        ),
         GuaranteeOffer::whole(
             Guarantee::Power,
             "fsync=on, synchronous_commit=on, full_page_writes=on",

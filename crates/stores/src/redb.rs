@@ -5,8 +5,9 @@ use redb::{
     StorageError, Table, TableDefinition,
 };
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, HeldReader, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session, Setting,
-    SettingDef, MemoryShare, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, TransactionBody,
+    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, MemoryShare, OpenOptions,
+    Result, Session, Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, StoreKind, Threads,
+    Transaction, TransactionBody,
 };
 
 use super::compiled;

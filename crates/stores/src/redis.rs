@@ -5,7 +5,9 @@ mod config;
 mod kind;
 mod session;
 
-use storebench_core::store::{Batch, Capabilities, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, StoreDef, Threads};
+use storebench_core::store::{
+    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind, Threads,
+};
 
 use self::client::MAX_KEY_BYTES;
 use self::kind::RedisServer;

@@ -19,8 +19,8 @@ use std::thread;
 use std::time::Duration;
 
 use storebench_core::store::{
-    AgingRisk, Capabilities, Caution, Danger, Guarantee, HeldReader, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session,
-    Setting, Store, StoreBuild, StoreDef, StoreError, TransactionBody, Upkeep,
+    AgingRisk, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss, OpenOptions,
+    Result, Session, Setting, Store, StoreBuild, StoreDef, StoreError, StoreKind, TransactionBody, Upkeep,
 };
 
 use self::append::Appending;

@@ -9,8 +9,9 @@ use std::{io, thread};
 use sled::transaction::{ConflictableTransactionError, TransactionError, TransactionalTree};
 use sled::{Batch as Writes, Config, Db};
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session, Setting,
-    SettingDef, MemoryShare, Store, StoreBuild, StoreDef, StoreError, Threads, Transaction, TransactionBody,
+    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, MemoryShare, OpenOptions, Result, Session,
+    Setting, SettingDef, Store, StoreBuild, StoreDef, StoreError, StoreKind, Threads, Transaction,
+    TransactionBody,
 };
 
 use super::compiled;

@@ -11,8 +11,9 @@ use std::time::UNIX_EPOCH;
 
 use rusqlite::{Connection, OpenFlags};
 use storebench_core::store::{
-    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, HeldReader, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result,
-    Session, Setting, Store, StoreBuild, StoreDef, StoreError, Threads, Upkeep,
+    AgingRisk, Batch, Capabilities, Caution, Danger, Guarantee, GuaranteeOffer, HeldReader, Loss,
+    OpenOptions, Result, Session, Setting, Store, StoreBuild, StoreDef, StoreError, StoreKind, Threads,
+    Upkeep,
 };
 
 use storebench_core::store::sql::SqlSession;
@@ -61,7 +62,11 @@ pub const SQLITE: StoreDef = StoreDef {
             "journal_mode=MEMORY, synchronous=OFF",
             &[Danger::of(Loss::Whole, Loss::Whole, "the rollback journal is in memory alone")],
         ),
-        GuaranteeOffer::whole(Guarantee::Process, "journal_mode=WAL, synchronous=NORMAL", UNSYNCED_OR_NOT_AT_ONCE),
+        GuaranteeOffer::whole(
+            Guarantee::Process,
+            "journal_mode=WAL, synchronous=NORMAL",
+            UNSYNCED_OR_NOT_AT_ONCE,
+        ),
         GuaranteeOffer::whole(Guarantee::Power, "journal_mode=WAL, synchronous=FULL", Danger::NOTHING),
     ],
     // journal_mode=DELETE, synchronous=FULL: a power cut leaves it whole, but can undo the last commit: see `pragma::tier`.

@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use storebench_core::store::{
-    Capabilities, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session, Setting, SettingDef,
-    Store, StoreBuild, StoreDef, StoreError, Threads,
+    Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, OpenOptions, Result, Session, Setting, SettingDef,
+    Store, StoreBuild, StoreDef, StoreError, StoreKind, Threads,
 };
 
 use self::ffi::{

@@ -5,7 +5,7 @@ pub mod kind;
 use std::fmt;
 use std::str::FromStr;
 
-use self::kind::{KINDS, FileSystemKind};
+use self::kind::{FileSystemKind, KINDS};
 use crate::shown::quoted;
 use crate::units::{as_text, parse_bytes};
 

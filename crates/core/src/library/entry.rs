@@ -1,12 +1,12 @@
 //! The table entry for a library's store. Its texts live as long as the process, as the library does.
 
-use super::described::{DescribedStore, DescribedOffer, DescribedSetting, tier};
+use super::described::{DescribedOffer, DescribedSetting, DescribedStore, tier};
 use super::found::short;
 use super::loaded::Loaded;
 use super::{ffi, opened};
 use crate::result::format1;
 use crate::store::{
-    Batch, Capabilities, Danger, StoreKind, Loss, GuaranteeOffer, OpenOptions, SettingDef, StoreDef, Threads,
+    Batch, Capabilities, Danger, GuaranteeOffer, Loss, OpenOptions, SettingDef, StoreDef, StoreKind, Threads,
 };
 
 pub fn of(described: &DescribedStore, loaded: &'static Loaded) -> StoreDef {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use libloading::os::unix::{Library as Shared, RTLD_LOCAL, RTLD_NOW};
 
-use super::described::{DescribedStore, DescribedOffer, DescribedSetting};
+use super::described::{DescribedOffer, DescribedSetting, DescribedStore};
 use super::ffi;
 use crate::store::Library;
 

@@ -11,8 +11,8 @@ use super::ffi;
 use super::loaded::{Loaded, Table, list, text};
 use crate::result::COUNTED_BY_LIBRARY;
 use crate::store::{
-    GivenSettings, Guarantee, OpenOptions, Result, Session, Setting, SettingDef, Store, StoreBuild, StoreError,
-    hold_to_tier,
+    GivenSettings, Guarantee, OpenOptions, Result, Session, Setting, SettingDef, Store, StoreBuild,
+    StoreError, hold_to_tier,
 };
 
 /// What opening a store takes from its entry.
@@ -22,7 +22,11 @@ pub struct LibraryEntry {
     pub max_key_bytes: usize,
 }
 
-pub fn open(loaded: &'static Loaded, entry: &LibraryEntry, options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
+pub fn open(
+    loaded: &'static Loaded,
+    entry: &LibraryEntry,
+    options: &OpenOptions<'_>,
+) -> Result<Box<dyn Store>> {
     GivenSettings::new(options, entry.settings)?;
     let calls = LibraryCalls::new(loaded.table(entry.name).map_err(StoreError::Engine)?)?;
     let texts = |text: &str| {

@@ -152,7 +152,7 @@ impl CgroupParent {
         })
     }
 
-    /// Makes a cgroup at a path that was [`Home::unused`]. After a failure it may be there.
+    /// Makes a cgroup at a path that was [`CgroupParent::unused`]. After a failure it may be there.
     pub fn make(&self, folder: &Path) -> Result<HeldCgroup, String> {
         let failed =
             |what: &str, path: &Path, error: io::Error| format!("{what} {}: {error}", path.display());
@@ -210,7 +210,7 @@ impl CgroupParent {
 const LIMITS: [&str; 6] =
     ["memory.max", "memory.high", "memory.swap.max", "cpu.max", "io.max", "cpuset.cpus"];
 
-/// Removes the cgroups of storebench whose process is gone, wherever [`Home::find`] would look; gives those removed. A killed
+/// Removes the cgroups of storebench whose process is gone, wherever [`CgroupParent::find`] would look; gives those removed. A killed
 /// run's ledger names them; this is for lost ledgers, and for versions without one.
 pub fn clean() -> Vec<PathBuf> {
     let homes = Controller::ALL.into_iter().flat_map(CgroupParent::candidates);
@@ -318,7 +318,11 @@ fn candidates(controller: Controller, own: &[Membership]) -> Vec<CgroupParent> {
             Version::V2 if own == top => vec![top.clone()],
             Version::V2 => vec![own.parent().unwrap_or(top).to_path_buf(), top.clone()],
         };
-        homes.extend(folders.into_iter().map(|folder| CgroupParent { folder, version: *version, own: own.clone() }));
+        homes.extend(folders.into_iter().map(|folder| CgroupParent {
+            folder,
+            version: *version,
+            own: own.clone(),
+        }));
     }
     homes.dedup();
     homes
@@ -372,7 +376,8 @@ mod tests {
     #[test]
     fn version_2_hosts_what_it_passes_on() {
         let top = tempfile::tempdir().unwrap();
-        let home = CgroupParent { folder: top.path().into(), version: Version::V2, own: top.path().join("own") };
+        let home =
+            CgroupParent { folder: top.path().into(), version: Version::V2, own: top.path().join("own") };
         fs::write(top.path().join("cgroup.subtree_control"), "cpu memory pids\n").unwrap();
         fs::write(top.path().join("cgroup.procs"), "").unwrap();
         assert_eq!((home.hosts(Controller::Memory), home.hosts(Controller::Cpu)), (Ok(()), Ok(())));

@@ -107,7 +107,13 @@ impl Latencies {
     pub(crate) fn pack(&self) -> Result<PackedLatencies, String> {
         let Latencies { histogram, sum_ns, sum_of_squares, min_ns, max_ns } = self;
         let (sum_ns, sum_of_squares) = (*sum_ns, *sum_of_squares);
-        Ok(PackedLatencies { histogram: encode(histogram)?, sum_ns, sum_of_squares, min_ns: *min_ns, max_ns: *max_ns })
+        Ok(PackedLatencies {
+            histogram: encode(histogram)?,
+            sum_ns,
+            sum_of_squares,
+            min_ns: *min_ns,
+            max_ns: *max_ns,
+        })
     }
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub use self::enter::LimitValues;
 pub(crate) use self::enter::allowed_processors;
 pub use self::files::{LimitCounts, evidence, hold, in_force};
-pub use self::reach::{LimitDecisions, HeldLimit, LimitSupport};
+pub use self::reach::{HeldLimit, LimitDecisions, LimitSupport};
 pub use self::share::beyond_share;
 use crate::result::LimitKind;
 use crate::words::words;

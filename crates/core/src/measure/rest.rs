@@ -161,7 +161,8 @@ mod tests {
 
     #[test]
     fn work_of_another_thread_is_seen() {
-        let before = ActivitySample { at: Instant::now(), cpu: Duration::ZERO, written_bytes: 5, is_busy: false };
+        let before =
+            ActivitySample { at: Instant::now(), cpu: Duration::ZERO, written_bytes: 5, is_busy: false };
         let later = |cpu_ms: u64, written_bytes: u64, is_busy: bool| ActivitySample {
             at: before.at + Duration::from_millis(100),
             cpu: Duration::from_millis(cpu_ms),

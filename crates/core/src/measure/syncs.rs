@@ -55,7 +55,7 @@ enum SyncFunction {
     Write,
 }
 
-/// In the order of [`Call`].
+/// In the order of [`SyncFunction`].
 const NAMES: [&str; 7] =
     ["fsync", "fdatasync", "msync", "sync_file_range", "syncfs", "sync", "synchronous write"];
 

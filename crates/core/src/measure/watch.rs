@@ -61,7 +61,8 @@ impl<'a> TrialMeter<'a> {
 
     /// To be called when the last operation has returned.
     pub fn burst(&mut self) {
-        let burst = |on: &mut DeviceMeter<'_>| on.device.traffic().map(|now| on.burst = now.since(&on.before));
+        let burst =
+            |on: &mut DeviceMeter<'_>| on.device.traffic().map(|now| on.burst = now.since(&on.before));
         if let Some(Err(error)) = self.device.as_mut().ok().map(burst) {
             self.device = Err(error.to_string());
         }
@@ -82,11 +83,9 @@ impl<'a> TrialMeter<'a> {
             ("device", device.as_ref().err()),
             ("peak_with_page_cache_bytes", self.charged.as_ref().err()),
         ];
-        unknown.extend(
-            reasons.into_iter().filter_map(|(figure, reason)| {
-                Some(UnknownFigure { figure: figure.into(), reason: reason?.clone() })
-            }),
-        );
+        unknown.extend(reasons.into_iter().filter_map(|(figure, reason)| {
+            Some(UnknownFigure { figure: figure.into(), reason: reason?.clone() })
+        }));
         TrialUse {
             cpu,
             processors: processors.ok(),

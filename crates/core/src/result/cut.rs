@@ -53,8 +53,12 @@ impl StateFinding {
     pub fn is_allowed(self, tier: Guarantee) -> bool {
         match tier {
             Guarantee::None => true,
-            Guarantee::Process => matches!(self, StateFinding::Held | StateFinding::Lost | StateFinding::FileSystem),
-            Guarantee::Power | Guarantee::Node => matches!(self, StateFinding::Held | StateFinding::FileSystem),
+            Guarantee::Process => {
+                matches!(self, StateFinding::Held | StateFinding::Lost | StateFinding::FileSystem)
+            }
+            Guarantee::Power | Guarantee::Node => {
+                matches!(self, StateFinding::Held | StateFinding::FileSystem)
+            }
         }
     }
 
@@ -417,6 +421,9 @@ mod tests {
             r#"{"number":0,"finding":"refused","message":"","cut":{"at":0,"lost":[]},"phase":"creating"}"#;
         let cuts = CutResults { bad: vec![serde_json::from_str(bad).unwrap()], ..CutResults::default() };
         assert!(!cuts.is_new(StateFinding::Refused, Phase::Creating));
-        assert!(cuts.is_new(StateFinding::Refused, Phase::Writing) && cuts.is_new(StateFinding::Hole, Phase::Creating));
+        assert!(
+            cuts.is_new(StateFinding::Refused, Phase::Writing)
+                && cuts.is_new(StateFinding::Hole, Phase::Creating)
+        );
     }
 }

@@ -5,7 +5,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::{PlaceInfo, Reason};
+use super::{LeftOutReason, LocationInfo};
 use crate::axis::{Axis, Value as AxisValue};
 
 /// The value on an axis that a plan names beside its axes, as the word for `compression` has it.
@@ -14,7 +14,7 @@ pub fn beside_axes(compression: &str) -> Option<(Axis, AxisValue)> {
 }
 
 /// Takes the location of a place on a simulated disk out of its name.
-pub fn find_location(place: &mut PlaceInfo) {
+pub fn find_location(place: &mut LocationInfo) {
     let Some(disk) = place.disk.as_ref().filter(|_| place.place.is_none()) else { return };
     place.place = place.name.strip_suffix(&format!(" on simulated {}", disk.name)).map(str::to_owned);
 }
@@ -60,5 +60,8 @@ fn recognize(sentence: String) -> LeftOutReason {
         LeftOutReason::NoConcurrentReclaim { store: store() },
         LeftOutReason::OneSession { store: store(), threads },
     ];
-    known.into_iter().find(|reason| reason.to_string() == sentence).unwrap_or(LeftOutReason::Sentence(sentence))
+    known
+        .into_iter()
+        .find(|reason| reason.to_string() == sentence)
+        .unwrap_or(LeftOutReason::Sentence(sentence))
 }

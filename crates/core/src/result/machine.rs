@@ -79,7 +79,7 @@ pub struct MachineReport {
     pub throttled_ns: Option<u64>,
 }
 
-/// The outcome of one limit, in the units of [`Limited`].
+/// The outcome of one limit, in the units of [`LimitKind`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitReport {
     /// The resource that is limited.

@@ -24,7 +24,10 @@ impl PlanParts {
     /// Whether a plan can have such parts.
     pub fn can_be(&self) -> bool {
         let within = self.parts.iter().all(|part| (1..=self.of).contains(part));
-        self.of <= PlanParts::MOST && within && !self.parts.is_empty() && self.parts.is_sorted_by(|a, b| a < b)
+        self.of <= PlanParts::MOST
+            && within
+            && !self.parts.is_empty()
+            && self.parts.is_sorted_by(|a, b| a < b)
     }
 
     /// Whether they are all that there are.

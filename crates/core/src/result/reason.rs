@@ -289,7 +289,9 @@ impl fmt::Display for LeftOutReason {
                 f.write_str("io passes the page cache by, so that cold is no different from warm")
             }
             LeftOutReason::Device(unsupported) => unsupported.fmt(f),
-            LeftOutReason::OpensAsByDefault => f.write_str("with these records the store is opened as by default"),
+            LeftOutReason::OpensAsByDefault => {
+                f.write_str("with these records the store is opened as by default")
+            }
             LeftOutReason::NotReached => f.write_str("not reached in time"),
             LeftOutReason::NotBuilt { why }
             | LeftOutReason::Contradiction { why }
@@ -317,13 +319,13 @@ mod tests {
             LeftOutReason::OneSession { store: store(), threads: 4 },
             LeftOutReason::NoSql { store: store() },
             LeftOutReason::NoTransactions { store: store() },
-            Reason::NoOrder { store: store() },
+            LeftOutReason::NoOrder { store: store() },
             LeftOutReason::NoHeldReader { store: store() },
-            Reason::NoBackup { store: store() },
+            LeftOutReason::NoBackup { store: store() },
             LeftOutReason::NoConcurrentReclaim { store: store() },
-            Reason::TooLarge { bytes: 3e9, limit_bytes: 1 << 30 },
-            Reason::CacheElsewhere,
-            Reason::Device(Unsupported::NothingToSync),
+            LeftOutReason::TooLarge { bytes: 3e9, limit_bytes: 1 << 30 },
+            LeftOutReason::CacheElsewhere,
+            LeftOutReason::Device(Unsupported::NothingToSync),
             LeftOutReason::NoPlace { why: "too few".into() },
         ];
         for reason in reasons {
@@ -332,7 +334,7 @@ mod tests {
             let written = serde_json::to_string(&left_out).unwrap();
             assert_eq!(serde_json::from_str::<LeftOutCell>(&written).unwrap(), left_out, "{written}");
             let old = serde_json::json!({ "cell": {}, "reason": sentence });
-            let old: LeftOut = serde_json::from_value(old).unwrap();
+            let old: LeftOutCell = serde_json::from_value(old).unwrap();
             assert_eq!(old.reason.to_string(), sentence);
             assert_eq!(old.reason.is_not_applicable(), left_out.reason.is_not_applicable(), "{sentence}");
         }

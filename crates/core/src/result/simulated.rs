@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use storebench_disk::counts::{Counts, Requests};
 use storebench_disk::transit::Transit;
 
-use super::{Doubt, Measured, OperationResult};
+use super::{Doubt, Measurements, OperationResult};
 
 /// The share of its model's busy time by which a simulated disk may answer late: beyond it, times are the host's.
 pub(crate) const MOST_LATE: f64 = 0.1;

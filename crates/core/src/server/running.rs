@@ -349,7 +349,10 @@ mod tests {
     fn a_url_may_name_no_user_where_there_is_one_for_all_and_a_socket_alone() {
         let read = |url: &str| Address::read(url, &["example", "example+unix"], Some("everybody"));
         let tcp = read("example://box:7/3").unwrap();
-        assert_eq!((tcp.user.as_str(), tcp.at, tcp.port), ("everybody", Endpoint::Host("box".into()), Some(7)));
+        assert_eq!(
+            (tcp.user.as_str(), tcp.at, tcp.port),
+            ("everybody", Endpoint::Host("box".into()), Some(7))
+        );
         let socket = read("example+unix:///run/a%20b?db=3").unwrap();
         assert_eq!((socket.user.as_str(), socket.at), ("everybody", Endpoint::Socket("/run/a b".into())));
         assert_eq!((tcp.database, socket.database), (Some("3".into()), Some("3".into())));

@@ -64,7 +64,7 @@ impl<'a> GivenSettings<'a> {
         }
     }
 
-    /// As [`Given::number`], for an engine that wants 32 bits. Fails with [`StoreError::BadSetting`] when it is anything else.
+    /// As [`GivenSettings::number`], for an engine that wants 32 bits. Fails with [`StoreError::BadSetting`] when it is anything else.
     pub fn number32(&self, name: &str, range: RangeInclusive<u32>) -> Result<Option<u32>> {
         let range = u64::from(*range.start())..=u64::from(*range.end());
         // The range ends within 32 bits, so the number fits.

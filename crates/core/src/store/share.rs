@@ -78,7 +78,8 @@ mod tests {
     use crate::store::{SettingDef, StoreDef};
     use crate::stores::MEMORY;
 
-    const KIB: MemoryShare = MemoryShare::one_in(4, "", "").by_session().written(|bytes| format!("-{}", bytes / 1024));
+    const KIB: MemoryShare =
+        MemoryShare::one_in(4, "", "").by_session().written(|bytes| format!("-{}", bytes / 1024));
     const PAGES: MemoryShare = MemoryShare::one_in(3, "", "").in_steps(8192);
     const STORE: StoreDef = StoreDef {
         settings: &[

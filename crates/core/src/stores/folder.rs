@@ -21,8 +21,8 @@ use self::config::Config;
 use self::durable::{GroupSync, LastShutdown};
 use self::path::{Layout, MAX_NAME_BYTES, TEMPORARY_PREFIX};
 use crate::store::{
-    Batch, Capabilities, Guarantee, StoreKind, GuaranteeOffer, OpenOptions, Result, Session, Setting, SettingDef, Store,
-    StoreDef, StoreError,
+    Batch, Capabilities, Guarantee, GuaranteeOffer, OpenOptions, Result, Session, Setting, SettingDef, Store,
+    StoreDef, StoreError, StoreKind,
 };
 
 /// All files in one directory.
@@ -314,7 +314,13 @@ impl FolderSession<'_> {
         Ok(())
     }
 
-    fn write_in_place(&mut self, key: &[u8], value: &[u8], sync: bool, made: &mut FreshDirectories) -> Result<()> {
+    fn write_in_place(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+        sync: bool,
+        made: &mut FreshDirectories,
+    ) -> Result<()> {
         let (directory, name) = self.store.config.layout.split(key)?;
         let file = create(self.store, &mut self.path, directory, name, made)?;
         write_whole(file, value, sync)

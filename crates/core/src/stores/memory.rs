@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::store::{
-    Batch, Capabilities, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session, Setting, Store,
-    StoreDef, StoreError, Threads, Transaction, TransactionBody,
+    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, OpenOptions, Result, Session, Setting,
+    Store, StoreDef, StoreError, StoreKind, Threads, Transaction, TransactionBody,
 };
 
 /// The store that is a map.

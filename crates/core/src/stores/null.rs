@@ -1,8 +1,8 @@
 //! `null`: does nothing. Driving it measures the harness itself.
 
 use crate::store::{
-    Batch, Capabilities, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session, Setting, Store,
-    StoreDef, Threads,
+    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, OpenOptions, Result, Session, Setting,
+    Store, StoreDef, StoreKind, Threads,
 };
 
 /// The store that does nothing.

@@ -17,8 +17,8 @@ use rustix::io::Errno;
 
 use super::refuse_settings;
 use crate::store::{
-    Batch, Capabilities, Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, OpenOptions, Result, Session, Setting, Store,
-    StoreDef, StoreError, Threads,
+    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, Loss, OpenOptions, Result, Session, Setting,
+    Store, StoreDef, StoreError, StoreKind, Threads,
 };
 
 /// Nobody keeps more in a file that every change rewrites.

@@ -50,12 +50,17 @@ impl Aging {
                 let start = Instant::now();
                 let done = session.update(&key, &value);
                 aged.store_ns += start.elapsed().as_nanos() as u64;
-                done.map_err(|error| WorkloadError::store("overwriting a record before the operations", &error))?;
+                done.map_err(|error| {
+                    WorkloadError::store("overwriting a record before the operations", &error)
+                })?;
                 writes += 1;
                 // A store need not sync what leaves all as it was.
                 changes += u64::from(value != was);
-                let of_this =
-                    WrittenRecords { records: 1, key_bytes: key.len() as u64, value_bytes: value.len() as u64 };
+                let of_this = WrittenRecords {
+                    records: 1,
+                    key_bytes: key.len() as u64,
+                    value_bytes: value.len() as u64,
+                };
                 *written = written.plus(of_this);
                 teller.done(writes);
             }

@@ -225,7 +225,12 @@ fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, WorkloadError> {
     store.session().map_err(|error| WorkloadError::store("opening a session to read the store back", &error))
 }
 
-fn read_back(store: &dyn Store, records: &Records, chosen: &[Record], moment: Moment) -> Result<(), WorkloadError> {
+fn read_back(
+    store: &dyn Store,
+    records: &Records,
+    chosen: &[Record],
+    moment: Moment,
+) -> Result<(), WorkloadError> {
     let mut session = session(store)?;
     for (index, version) in chosen {
         let key = records.key(*index);
@@ -262,7 +267,12 @@ fn remove(store: &dyn Store, records: &Records, removed: &[Record]) -> Result<()
     look_for(store, records, removed, Moment { reopened: 0 })
 }
 
-fn look_for(store: &dyn Store, records: &Records, removed: &[Record], moment: Moment) -> Result<(), WorkloadError> {
+fn look_for(
+    store: &dyn Store,
+    records: &Records,
+    removed: &[Record],
+    moment: Moment,
+) -> Result<(), WorkloadError> {
     let mut session = session(store)?;
     for (index, _) in removed {
         let key = records.key(*index);

@@ -5,10 +5,10 @@ use std::time::Duration;
 use crate::measure::disk;
 use crate::measure::latency::Latencies;
 use crate::measure::process::{self, Resident};
-use crate::measure::watch::{TrialUse, TrialMeter};
+use crate::measure::watch::{TrialMeter, TrialUse};
 use crate::result::{Load, Measurements, OperationResult};
 use crate::store::Guarantee;
-use crate::workload::spec::{TrialError, Spec};
+use crate::workload::spec::{Spec, TrialError};
 
 /// A trial without a store, from before its first operation. All of the harness's memory is prepared before it begins.
 pub struct BareTrial<'a> {

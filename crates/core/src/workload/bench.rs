@@ -60,7 +60,8 @@ impl<'a> Bench<'a> {
     /// The store's own count of syncs since it was first opened; `None` if it counts none. Fails after it was closed, and when
     /// the store can't say.
     pub fn syncs(&self) -> Result<Option<u64>, WorkloadError> {
-        let counted = self.store()?.syncs().map_err(|error| WorkloadError::store("counting syncs", &error))?;
+        let counted =
+            self.store()?.syncs().map_err(|error| WorkloadError::store("counting syncs", &error))?;
         Ok(counted.map(|syncs| self.syncs_before + syncs))
     }
 
@@ -70,8 +71,9 @@ impl<'a> Bench<'a> {
             Step::Closing.begin();
             store.discard().map_err(|error| WorkloadError::store("closing the store", &error))?;
         }
-        let failed =
-            |error: std::io::Error| WorkloadError::harness(format!("emptying {}: {error}", self.folder.display()));
+        let failed = |error: std::io::Error| {
+            WorkloadError::harness(format!("emptying {}: {error}", self.folder.display()))
+        };
         guard::remove_made(&self.folder).map_err(failed)?;
         std::fs::create_dir(&self.folder).map_err(failed)?;
         Step::Opening.begin();

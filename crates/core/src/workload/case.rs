@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::cell::Cell;
 use crate::result::LeftOutReason;
 use crate::server::running;
-use crate::store::{self, Capabilities, Guarantee, StoreKind, StoreDef, Threads};
+use crate::store::{self, Capabilities, Guarantee, StoreDef, StoreKind, Threads};
 use crate::workload::parameter::Parameters;
 
 /// A cell that may be run.
@@ -50,8 +50,9 @@ impl Case<'_> {
 
     /// Its store, if that can be opened with the guarantee asked for.
     pub fn opens(&self) -> Result<&StoreDef, LeftOutReason> {
-        let store =
-            self.store().ok_or_else(|| LeftOutReason::UnknownStore { store: self.cell.store().to_owned() })?;
+        let store = self
+            .store()
+            .ok_or_else(|| LeftOutReason::UnknownStore { store: self.cell.store().to_owned() })?;
         store.open.map_err(|why| LeftOutReason::NotBuilt { why: why.into() })?;
         match self.cell.guarantee().tier() {
             Some(guarantee) if store.offer(guarantee).is_none() => {
@@ -73,7 +74,7 @@ impl Case<'_> {
             _ if self.tier() < Some(Guarantee::Power) => 0.0,
             ("sqlite", _) if self.cell.guarantee().tier().is_none() => 4.0,
             ("unqlite", _) => 5.0,
-            ("lmdb" | "libmdbx", _) | (_, Kind::Folder) => 2.0,
+            ("lmdb" | "libmdbx", _) | (_, StoreKind::Folder) => 2.0,
             _ => 1.0,
         }
     }
@@ -99,7 +100,11 @@ impl Case<'_> {
         if !self.is_elsewhere() {
             return Err(LeftOutReason::NotForClients { store: self.cell.store().to_owned() });
         }
-        if (threads as usize) < clients { Err(LeftOutReason::FewThreads { threads, clients }) } else { Ok(()) }
+        if (threads as usize) < clients {
+            Err(LeftOutReason::FewThreads { threads, clients })
+        } else {
+            Ok(())
+        }
     }
 
     /// Checks that this number of value bytes is within the plan's limit and the store's.

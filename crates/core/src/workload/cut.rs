@@ -12,8 +12,8 @@ mod opened;
 mod record;
 pub mod told;
 
-pub use self::message::{CutMessage, FaultReport, StateReport, StepMark, RecordedHistory};
-use crate::workload::spec::{TrialContext, CutPart, TrialError};
+pub use self::message::{CutMessage, FaultReport, RecordedHistory, StateReport, StepMark};
+use crate::workload::spec::{CutPart, TrialContext, TrialError};
 
 /// Does a part, and reports its result. The recording part does not return: its store must not be closed.
 pub fn run(

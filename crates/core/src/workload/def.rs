@@ -8,7 +8,7 @@ use super::clients::link::ClientWire;
 use super::spec::{TrialContext, TrialError};
 use crate::axis::Axis;
 use crate::measure::probe::Probe;
-use crate::result::{Measurements, LeftOutReason, TrialResult};
+use crate::result::{LeftOutReason, Measurements, TrialResult};
 
 /// An entry of the table of workloads.
 #[derive(Debug)]

@@ -86,7 +86,11 @@ impl Quantum {
     pub fn written(&self) -> WrittenRecords {
         let writes = |planned: &&Planned| matches!(planned.operation, Operation::Insert | Operation::Update);
         let records = self.planned.iter().filter(writes).count() as u64;
-        WrittenRecords { records, key_bytes: records * KEY_BYTES as u64, value_bytes: self.arena.len() as u64 }
+        WrittenRecords {
+            records,
+            key_bytes: records * KEY_BYTES as u64,
+            value_bytes: self.arena.len() as u64,
+        }
     }
 
     /// Whether nothing is planned.
@@ -253,7 +257,11 @@ impl<'a> Driver<'a> {
     }
 
     /// Passes the latencies of `operation` to the time series.
-    pub(crate) fn record_seconds(&self, operation: Operation, seconds: &mut Seconds<'_>) -> Result<(), WorkloadError> {
+    pub(crate) fn record_seconds(
+        &self,
+        operation: Operation,
+        seconds: &mut Seconds<'_>,
+    ) -> Result<(), WorkloadError> {
         seconds.add_latencies(self.latencies(operation)).map_err(WorkloadError::harness)
     }
 
@@ -359,7 +367,12 @@ impl<'a> Driver<'a> {
     }
 
     /// Checks that a removed record is gone.
-    fn check_gone(&mut self, session: &mut dyn Session, planned: &Planned, key: &Key) -> Result<(), WorkloadError> {
+    fn check_gone(
+        &mut self,
+        session: &mut dyn Session,
+        planned: &Planned,
+        key: &Key,
+    ) -> Result<(), WorkloadError> {
         match session.get(key, &mut |_| ()) {
             Ok(false) => {
                 self.seen_gone += 1;
@@ -390,7 +403,12 @@ impl<'a> Driver<'a> {
     }
 
     /// Checks the value just read, untimed. One that was only touched, and is not copied by the session, is read once more.
-    fn check_value(&mut self, session: &mut dyn Session, planned: &Planned, key: &Key) -> Result<(), WorkloadError> {
+    fn check_value(
+        &mut self,
+        session: &mut dyn Session,
+        planned: &Planned,
+        key: &Key,
+    ) -> Result<(), WorkloadError> {
         if self.visit == Visit::Touch && !self.copied {
             let seen = &mut self.seen;
             session.get(key, &mut |value| seen.copy(value)).map_err(|error| failed(planned, key, &error))?;

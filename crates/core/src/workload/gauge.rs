@@ -32,7 +32,10 @@ impl<'a> Gauge<'a> {
     }
 
     /// Does a phase's operations, and reads all counters before and after.
-    pub fn over<T>(&self, all: impl FnOnce() -> Result<T, WorkloadError>) -> Result<(T, Gauged), WorkloadError> {
+    pub fn over<T>(
+        &self,
+        all: impl FnOnce() -> Result<T, WorkloadError>,
+    ) -> Result<(T, Gauged), WorkloadError> {
         self.series.begin();
         let machine = MachineCounters::begin(self.device);
         let before = Snapshot::now();

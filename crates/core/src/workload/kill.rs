@@ -86,7 +86,8 @@ pub(super) fn seen() -> Result<(), String> {
 }
 
 pub(super) fn undo() -> Result<(), TrialError> {
-    syncs::undo_unsynced().map_err(|error| TrialError::harness(format!("undoing what was not synced: {error}")))
+    syncs::undo_unsynced()
+        .map_err(|error| TrialError::harness(format!("undoing what was not synced: {error}")))
 }
 
 /// Kills this process, without closing anything. Returns if it can't.
@@ -104,10 +105,15 @@ pub fn read_back(asked: &TrialContext<'_>, steps: u64, undone: bool) -> Result<(
         (false, true) => "after its process was killed and one of its machines was lost",
     };
     let reason = if undone { Failure::Unsynced } else { Failure::WrongData };
-    let lost =
-        |message: String| WorkloadError { failure: reason, message: format!("{message} {when}"), operation: None };
+    let lost = |message: String| WorkloadError {
+        failure: reason,
+        message: format!("{message} {when}"),
+        operation: None,
+    };
     let store = open(asked, Step::Reopening).map_err(|ended| match ended {
-        TrialError::Failed(stop) => TrialError::Failed(WorkloadError { message: format!("{}, {when}", stop.message), ..stop }),
+        TrialError::Failed(stop) => {
+            TrialError::Failed(WorkloadError { message: format!("{}, {when}", stop.message), ..stop })
+        }
         unsupported @ TrialError::Unsupported(_) => unsupported,
     })?;
     let mut session = session(&*store)?;

@@ -19,15 +19,15 @@ use std::time::Duration;
 use self::alongside::Alongside;
 use self::bursts::{BurstLoad, Schedule, Seen};
 use self::giving_back::Remains;
-use self::lane::{KINDS, LifeWorker, LifeOrder};
+use self::lane::{KINDS, LifeOrder, LifeWorker};
 use self::parameters::{LifeParameters, TENTHS};
 use self::set::Churn;
 use crate::measure::clock::Clock;
 use crate::record::pool::Pool;
 use crate::record::{KEY_BYTES, Records};
 use crate::result::{
-    self, Burst, CallStatistics, Counters, Disk, Fragmentation, Load, Measurements, OVERALL, OperationResult, Pauses,
-    Round, WrittenRecords,
+    self, Burst, CallStatistics, Counters, Disk, Fragmentation, Load, Measurements, OVERALL, OperationResult,
+    Pauses, Round, WrittenRecords,
 };
 use crate::store::{Capabilities, HeldReader, Session, Store};
 use crate::workload::audit::{self, Reading};
@@ -39,10 +39,10 @@ use crate::workload::elapsed::Elapsed;
 use crate::workload::gauge::{Gauge, Gauged};
 use crate::workload::loader::{self, numbered};
 use crate::workload::loading::{ProgressKind, ProgressReporter};
-use crate::workload::on_store::{StoreTrial, SettledTrial, find, promised};
+use crate::workload::on_store::{SettledTrial, StoreTrial, find, promised};
 use crate::workload::promise::Acknowledged;
 use crate::workload::recorder::Record;
-use crate::workload::spec::{TrialContext, TrialError, Spec};
+use crate::workload::spec::{Spec, TrialContext, TrialError};
 use crate::workload::stop::WorkloadError;
 
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
@@ -114,7 +114,9 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let written = lanes.iter().fold(aged.loaded.plus(others), |all, lane| all.plus(lane.written));
     let bursts = bursts(&mut lanes, &work)?;
     let (operations, rounds) = results(&lanes, aged.tenths)?;
-    let calls = |of: fn(&LifeWorker<'_>) -> CallStatistics| lanes.iter().map(of).fold(CallStatistics::default(), CallStatistics::plus);
+    let calls = |of: fn(&LifeWorker<'_>) -> CallStatistics| {
+        lanes.iter().map(of).fold(CallStatistics::default(), CallStatistics::plus)
+    };
     let (beside, otherwise) = (calls(|lane| lane.watch.beside), calls(|lane| lane.watch.otherwise));
     Ok(Measurements {
         load: aged.load,
@@ -327,7 +329,10 @@ fn bursts(lanes: &mut [LifeWorker<'_>], work: &LifeParameters) -> Result<Vec<Bur
 }
 
 /// All tenths together, then each.
-fn results(lanes: &[LifeWorker<'_>], tenths: Vec<Tenth>) -> Result<(Vec<OperationResult>, Vec<Round>), WorkloadError> {
+fn results(
+    lanes: &[LifeWorker<'_>],
+    tenths: Vec<Tenth>,
+) -> Result<(Vec<OperationResult>, Vec<Round>), WorkloadError> {
     let threads = lanes.len() as u64;
     let mut rounds = Vec::with_capacity(tenths.len());
     let mut elapsed = Elapsed::default();
@@ -350,7 +355,11 @@ fn results(lanes: &[LifeWorker<'_>], tenths: Vec<Tenth>) -> Result<(Vec<Operatio
 
 type Recorder = crate::workload::recorder::Recorder<{ KINDS.len() }>;
 
-fn of_kinds(recorder: &Recorder, elapsed: &Elapsed, threads: u64) -> Result<Vec<OperationResult>, WorkloadError> {
+fn of_kinds(
+    recorder: &Recorder,
+    elapsed: &Elapsed,
+    threads: u64,
+) -> Result<Vec<OperationResult>, WorkloadError> {
     let result = |name: &str, record: &Record| record.result(name, elapsed, true, threads);
     let all = recorder.together(0..KINDS.len()).map_err(WorkloadError::harness)?;
     let mut results = vec![result(OVERALL, &all)?];

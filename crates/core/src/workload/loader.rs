@@ -12,7 +12,10 @@ use crate::workload::promise::Acknowledged;
 use crate::workload::stop::WorkloadError;
 
 /// Fills batches with records 0 to `count`, in order; `add` adds one.
-pub fn numbered(count: u64, add: impl Fn(&mut Batch, u64)) -> impl FnMut(&mut Batch) -> Result<(), WorkloadError> {
+pub fn numbered(
+    count: u64,
+    add: impl Fn(&mut Batch, u64),
+) -> impl FnMut(&mut Batch) -> Result<(), WorkloadError> {
     let mut next = 0;
     move |batch| {
         while next < count && !batch.is_full() {

@@ -60,7 +60,10 @@ impl LoadProgress {
     }
 
     fn tell(&self) {
-        told::tell(ProgressSlot::LOADING, [self.done, self.all, self.took.as_nanos() as u64, self.doing as u64]);
+        told::tell(
+            ProgressSlot::LOADING,
+            [self.done, self.all, self.took.as_nanos() as u64, self.doing as u64],
+        );
     }
 }
 
@@ -102,7 +105,8 @@ mod tests {
 
     #[test]
     fn a_rate_tells_the_rest() {
-        let told = LoadProgress { doing: ProgressKind::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
+        let told =
+            LoadProgress { doing: ProgressKind::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
         assert_eq!((told.rate_per_s(), told.time_left()), (100.0, Some(Duration::from_secs(7))));
     }
 
@@ -111,7 +115,8 @@ mod tests {
         let Some(file) = told::file() else { return };
         assert_eq!(LoadProgress::read(&file), None, "nothing was reported");
         told::write(&file, ProgressSlot::LOADING, [300, 1000, 3_000_000_000, 1]);
-        let told = LoadProgress { doing: ProgressKind::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
+        let told =
+            LoadProgress { doing: ProgressKind::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
         assert_eq!(LoadProgress::read(&file), Some(told));
         told::write(&file, ProgressSlot::LOADING, [0, 0, 0, 1]);
         assert_eq!(LoadProgress::read(&file), None, "it is over");
@@ -126,7 +131,8 @@ mod tests {
 
     #[test]
     fn nothing_loaded_yet_has_no_end_in_sight() {
-        let first = LoadProgress { doing: ProgressKind::Loading, done: 0, all: 10, took: Duration::from_secs(1) };
+        let first =
+            LoadProgress { doing: ProgressKind::Loading, done: 0, all: 10, took: Duration::from_secs(1) };
         assert_eq!((first.rate_per_s(), first.time_left()), (0.0, None));
     }
 }

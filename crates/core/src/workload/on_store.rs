@@ -7,30 +7,31 @@ use crate::measure::children;
 use crate::measure::counters::Snapshot;
 use crate::measure::process::{self, Resident};
 use crate::measure::syncs;
-use crate::measure::watch::{TrialUse, TrialMeter};
-use crate::result::{Counters, DISK, LIBRARY_SYNCS, Measurements, LeftOutReason, UnknownFigure};
+use crate::measure::watch::{TrialMeter, TrialUse};
+use crate::result::{Counters, DISK, LIBRARY_SYNCS, LeftOutReason, Measurements, UnknownFigure};
 use crate::server::running;
-use crate::store::{Guarantee, StoreKind, OpenFn, OpenOptions, Setting, StoreDef, StoreError};
+use crate::store::{Guarantee, OpenFn, OpenOptions, Setting, StoreDef, StoreError, StoreKind};
 use crate::workload::bench::Bench;
 use crate::workload::promise::{self, Acknowledged};
-use crate::workload::spec::{TrialError, Spec};
+use crate::workload::spec::{Spec, TrialError};
 use crate::workload::step::Step;
 use crate::workload::stop::WorkloadError;
 
 /// The entry of a store that can be opened. Fails when it is not known, or this build lacks it.
 pub fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn), TrialError> {
     let store = stores.iter().find(|store| store.name == name);
-    let store =
-        store.ok_or_else(|| TrialError::Unsupported(LeftOutReason::UnknownStore { store: name.into() }.to_string()))?;
+    let store = store.ok_or_else(|| {
+        TrialError::Unsupported(LeftOutReason::UnknownStore { store: name.into() }.to_string())
+    })?;
     store.open.map(|open| (store, open)).map_err(|why| TrialError::Unsupported(why.into()))
 }
 
 /// The tier that a store promises for a cell's guarantee. Fails when it does not offer that.
 pub fn promised(store: &StoreDef, cell: &Cell) -> Result<Guarantee, TrialError> {
     let guarantee = cell.guarantee();
-    store
-        .resolve(guarantee.tier())
-        .ok_or_else(|| TrialError::Unsupported(format!("{} does not offer the guarantee {guarantee}", store.name)))
+    store.resolve(guarantee.tier()).ok_or_else(|| {
+        TrialError::Unsupported(format!("{} does not offer the guarantee {guarantee}", store.name))
+    })
 }
 
 /// A trial with an open store, before and during its work. All of the harness's memory is taken before it begins.
@@ -92,7 +93,11 @@ impl<'a> StoreTrial<'a> {
 
     /// Checks the store's promise, and lets it settle. `records` are those that it should count, if it counts. Fails when it did
     /// not keep its promise, or can't settle.
-    pub fn settled(self, acknowledged: &[Acknowledged], records: Option<u64>) -> Result<SettledTrial<'a>, TrialError> {
+    pub fn settled(
+        self,
+        acknowledged: &[Acknowledged],
+        records: Option<u64>,
+    ) -> Result<SettledTrial<'a>, TrialError> {
         let StoreTrial { bench, store, watch, base, peak, guarantee, settings } = self;
         let mut unchecked = None;
         if guarantee >= Guarantee::Power {
@@ -108,8 +113,10 @@ impl<'a> StoreTrial<'a> {
         if let Some(records) = records {
             check_count(&bench, records)?;
         }
-        let statistics =
-            bench.store()?.statistics().map_err(|error| WorkloadError::store("reading statistics", &error))?;
+        let statistics = bench
+            .store()?
+            .statistics()
+            .map_err(|error| WorkloadError::store("reading statistics", &error))?;
         let measured = Measurements {
             store_version: bench.store()?.version().unwrap_or_else(|| (store.version)()),
             store_build: bench.store()?.build(),
@@ -140,8 +147,10 @@ impl SettledTrial<'_> {
 
 /// Figures that are unknown if the data are elsewhere.
 fn not_here(elsewhere: &str) -> Vec<UnknownFigure> {
-    let unknown =
-        |figure: &str, why: &str| UnknownFigure { figure: figure.into(), reason: format!("{elsewhere}{why}") };
+    let unknown = |figure: &str, why: &str| UnknownFigure {
+        figure: figure.into(),
+        reason: format!("{elsewhere}{why}"),
+    };
     vec![
         unknown("place", ", so the place is without effect"),
         unknown(DISK, ""),
@@ -218,7 +227,11 @@ fn check_count(bench: &Bench<'_>, expected: u64) -> Result<(), TrialError> {
         return Ok(());
     }
     let message = format!("the store counts {count} records, but {expected} were written");
-    Err(TrialError::Failed(WorkloadError { failure: crate::result::Failure::WrongData, message, operation: None }))
+    Err(TrialError::Failed(WorkloadError {
+        failure: crate::result::Failure::WrongData,
+        message,
+        operation: None,
+    }))
 }
 
 pub(crate) fn unsupported_or_failed(error: StoreError) -> TrialError {

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::measure::counters::{Snapshot, fetched_bytes};
 use crate::measure::{page_cache, process, syncs};
 use crate::result::{Failure, Reopening};
-use crate::store::{StoreKind, Session, Store};
+use crate::store::{Session, Store, StoreKind};
 use crate::workload::kill;
 use crate::workload::kill::steps::{record_key, record_value};
-use crate::workload::spec::{TrialContext, TrialError, RecoverEnd, RecoverPart};
+use crate::workload::spec::{RecoverEnd, RecoverPart, TrialContext, TrialError};
 use crate::workload::step::Step;
 use crate::workload::stop::WorkloadError;
 
@@ -59,7 +59,9 @@ pub fn run(
     tell: impl Fn(&RecoveryMessage) -> Result<(), TrialError>,
 ) -> Result<(), TrialError> {
     let told = |ended| match ended {
-        TrialError::Failed(WorkloadError { failure, message, .. }) => RecoveryMessage::Failed { reason: failure, message },
+        TrialError::Failed(WorkloadError { failure, message, .. }) => {
+            RecoveryMessage::Failed { reason: failure, message }
+        }
         TrialError::Unsupported(message) => RecoveryMessage::Failed { reason: Failure::Store, message },
     };
     let journal = match part.end {
@@ -73,7 +75,8 @@ pub fn run(
     match part.end {
         RecoverEnd::Closes => {
             let start = Instant::now();
-            let closed = store.close().map_err(|error| WorkloadError::store("closing the store", &error).into());
+            let closed =
+                store.close().map_err(|error| WorkloadError::store("closing the store", &error).into());
             let close_ns = Some(start.elapsed().as_nanos() as u64);
             tell(&closed.map_or_else(told, |()| RecoveryMessage::Opened(Reopening { close_ns, ..opened })))
         }
@@ -83,7 +86,9 @@ pub fn run(
         }
         RecoverEnd::Cut => {
             let seen = journal.and_then(|()| kill::seen());
-            tell(&seen.clone().map_or_else(RecoveryMessage::NotUndone, |()| RecoveryMessage::Opened(opened)))?;
+            tell(
+                &seen.clone().map_or_else(RecoveryMessage::NotUndone, |()| RecoveryMessage::Opened(opened)),
+            )?;
             if seen.is_ok() {
                 kill::undo()?;
             }

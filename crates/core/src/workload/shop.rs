@@ -30,12 +30,12 @@ use crate::store::{Capabilities, OpenOptions};
 use crate::workload::audit::Reading;
 use crate::workload::crew::own;
 use crate::workload::def::{Headline, WorkloadDef, axes};
-use crate::workload::on_store::{StoreTrial, SettledTrial, find, promised};
+use crate::workload::on_store::{SettledTrial, StoreTrial, find, promised};
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::stop::WorkloadError;
 use chunk::Makers;
 use kind::Kind;
-use lane::{ALL, ShopWorker, Recorder};
+use lane::{ALL, Recorder, ShopWorker};
 use parameters::ShopParameters;
 use schema::{ID_BYTES, ORDER_BYTES, Table};
 use shared::Shared;
@@ -64,8 +64,8 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let (store, open) = find(stores, spec.cell.store())?;
     let tier = spec.cell.guarantee().tier();
     promised(store, &spec.cell)?;
-    let work =
-        ShopParameters::of(&spec.cell, &spec.parameters, spec.memory_limit).map_err(TrialError::Unsupported)?;
+    let work = ShopParameters::of(&spec.cell, &spec.parameters, spec.memory_limit)
+        .map_err(TrialError::Unsupported)?;
     let Capabilities { sql, persists, .. } = store.capabilities;
     let clock = Clock::new();
     let shared = Shared::new(work, spec.seed, &clock, sql).map_err(TrialError::harness)?;

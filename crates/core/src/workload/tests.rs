@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::device::{Amount, Prepared};
 use super::parameter::Parameters;
-use super::spec::{TrialContext, TrialError, Spec};
+use super::spec::{Spec, TrialContext, TrialError};
 use super::table::{self, Workload};
 use crate::axis::Axis;
 use crate::axis::device::values::{Io, Pattern, Sync, SyncCall};

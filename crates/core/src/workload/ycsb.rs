@@ -25,14 +25,15 @@ use std::sync::Mutex;
 use crate::cell::{Data, Rate};
 use crate::measure::clock::Clock;
 use crate::result::{
-    DISK_GROWTH, Disk, Doubt, Load, Measurements, OVERALL, OperationResult, Round, StoredRecords, WrittenRecords,
+    DISK_GROWTH, Disk, Doubt, Load, Measurements, OVERALL, OperationResult, Round, StoredRecords,
+    WrittenRecords,
 };
 use crate::store::Capabilities;
 use crate::workload::audit::{self, Reading};
 use crate::workload::batch::Batch;
 use crate::workload::crew::own;
 use crate::workload::def::{Headline, WorkloadDef, axes};
-use crate::workload::on_store::{StoreTrial, SettledTrial, find, promised};
+use crate::workload::on_store::{SettledTrial, StoreTrial, find, promised};
 use crate::workload::promise::Acknowledged;
 use crate::workload::recorder::Record;
 use crate::workload::spec::{TrialContext, TrialError};
@@ -89,7 +90,8 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let work = YcsbParameters::of(&spec.cell, &spec.parameters).map_err(TrialError::Unsupported)?;
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let clock = Clock::new();
-    let shared = Shared::new(work, spec.cell.data(), spec.seed, &clock, keeps).map_err(TrialError::harness)?;
+    let shared =
+        Shared::new(work, spec.cell.data(), spec.seed, &clock, keeps).map_err(TrialError::harness)?;
     let lanes = (0..shared.work.threads).map(|thread| YcsbWorker::new(&shared, thread, spec.seed));
     let lanes = lanes.map(|lane| lane.map(Mutex::new));
     let lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(TrialError::harness)?;
@@ -130,7 +132,9 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
 }
 
 /// All threads' measurements in each round, what they handed to the store, and the writes that certainly changed it.
-fn together(lanes: Vec<Mutex<YcsbWorker<'_>>>) -> Result<(Vec<Recorder>, WrittenRecords, u64), WorkloadError> {
+fn together(
+    lanes: Vec<Mutex<YcsbWorker<'_>>>,
+) -> Result<(Vec<Recorder>, WrittenRecords, u64), WorkloadError> {
     let (mut written, mut writes) = (WrittenRecords::default(), 0);
     let mut rounds: Vec<Vec<Recorder>> = Vec::new();
     for lane in lanes.into_iter().map(own) {

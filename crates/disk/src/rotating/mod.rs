@@ -14,7 +14,7 @@ use self::buffer::Buffer;
 use self::cache::Cache;
 use self::geometry::Surface;
 use self::spread::Spread;
-use crate::device::{Device, Id, Replies, DeviceTally};
+use crate::device::{Device, DeviceTally, Id, Replies};
 use crate::request::{Kind, MICROSECOND, MILLISECOND, Nanos, Request, SECOND};
 
 /// Cached writes among which the next is chosen.

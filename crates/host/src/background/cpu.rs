@@ -17,7 +17,10 @@ pub fn run(threads: u32, reporter: &Arc<Reporter>) -> Result<Infallible, LoadSto
     for _ in 0..threads {
         let reporter = Arc::clone(reporter);
         let spin = move || spin(&reporter);
-        thread::Builder::new().name("spin".into()).spawn(spin).map_err(LoadStop::failed("starting a thread"))?;
+        thread::Builder::new()
+            .name("spin".into())
+            .spawn(spin)
+            .map_err(LoadStop::failed("starting a thread"))?;
     }
     loop {
         thread::sleep(Duration::MAX);

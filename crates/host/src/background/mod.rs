@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use disk::file_bytes as disk_file_bytes;
-pub use message::{Message, LoadStop, now_ns};
+pub use message::{LoadStop, Message, now_ns};
 pub use reporter::Reporter;
 use storebench_core::cell::Background;
 use storebench_core::lifeline;

@@ -34,7 +34,9 @@ pub fn follow(directory: &Path) -> StorageBacking {
 
 fn follow_path(kernel: &impl Kernel, path: &Path, layers: u32) -> StorageBacking {
     let Some((path, mount)) = kernel.mount(path).filter(|_| layers > 0) else {
-        return StorageBacking::Unseen { why: format!("the mount that holds {} can't be seen", path.display()) };
+        return StorageBacking::Unseen {
+            why: format!("the mount that holds {} can't be seen", path.display()),
+        };
     };
     let shown = format!("{} at {}", mount.kind, mount.at.display());
     if ["tmpfs", "ramfs", "rootfs"].contains(&mount.kind.as_str()) {
@@ -48,9 +50,9 @@ fn follow_path(kernel: &impl Kernel, path: &Path, layers: u32) -> StorageBacking
         match upper.map(PathBuf::from).filter(|upper| kernel.mount(upper).is_some()) {
             // An overlay on itself is impossible: its upper layer is elsewhere, and this name does not lead there.
             Some(upper) if !upper.starts_with(&path) => follow_path(kernel, &upper, layers - 1),
-            _ => {
-                StorageBacking::Unseen { why: format!("the upper layer of the {shown} is outside of this container") }
-            }
+            _ => StorageBacking::Unseen {
+                why: format!("the upper layer of the {shown} is outside of this container"),
+            },
         }
     } else if let Some(device) = kernel.disk(&path, &mount) {
         follow_device(kernel, &device, layers - 1)
@@ -227,13 +229,17 @@ mod tests {
     #[test]
     fn what_holds_itself_ends() {
         const CIRCLE: Made = Made(&[("/", "fuse.circle", "/file", "rw")]);
-        assert!(matches!(follow_path(&CIRCLE, Path::new("/file"), MOST_LAYERS), StorageBacking::Unseen { .. }));
+        assert!(matches!(
+            follow_path(&CIRCLE, Path::new("/file"), MOST_LAYERS),
+            StorageBacking::Unseen { .. }
+        ));
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn the_memory_of_this_machine_is_memory() {
-        if let Some((_, mount)) = RunningKernel.mount(Path::new("/dev/shm")).filter(|(_, mount)| mount.kind == "tmpfs")
+        if let Some((_, mount)) =
+            RunningKernel.mount(Path::new("/dev/shm")).filter(|(_, mount)| mount.kind == "tmpfs")
         {
             let bottom = follow_path(&RunningKernel, &mount.at, MOST_LAYERS);
             assert_eq!(bottom, StorageBacking::Memory { what: format!("tmpfs at {}", mount.at.display()) });

@@ -21,7 +21,7 @@ use storebench_core::measure::extents;
 pub use storebench_core::measure::extents::FileExtent;
 use storebench_core::measure::probe::{self, Probe};
 pub use storebench_core::simulated::TracePart;
-use storebench_core::simulated::{DISK, SimulatedDisk, ServedDisk, DiskService};
+use storebench_core::simulated::{DISK, DiskService, ServedDisk, SimulatedDisk};
 
 /// The disk under an image, in messages.
 pub const HOLDER: &str = "the disk that holds the image";

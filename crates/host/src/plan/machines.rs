@@ -85,7 +85,8 @@ impl Plan {
     /// Checks the machines: each name must be allowed, each limit must make sense.
     pub(super) fn check_machines(&self) -> Result<(), String> {
         let not_here = "can't be limited: it is this machine";
-        let machines = NamedItems { axis: Axis::MACHINE, own: &self.machines, shipped: &machine::NAMES, not_here };
+        let machines =
+            NamedItems { axis: Axis::MACHINE, own: &self.machines, shipped: &machine::NAMES, not_here };
         machines.check(&self.axes, |machine| {
             machine.check()?;
             machine.disk.as_ref().map_or(Ok(()), |name| self.must_know_disk(name))

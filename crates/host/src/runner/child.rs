@@ -18,7 +18,7 @@ use storebench_core::workload::clients::link::ClientConnector;
 use storebench_core::workload::cut;
 use storebench_core::workload::kill::{self, KillMessage};
 use storebench_core::workload::recover;
-use storebench_core::workload::spec::{TrialContext, TrialError, KillPart, CheckPart, Report, Spec};
+use storebench_core::workload::spec::{CheckPart, KillPart, Report, Spec, TrialContext, TrialError};
 use storebench_core::workload::step::Step;
 use storebench_core::workload::told;
 

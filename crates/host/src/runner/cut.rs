@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use storebench_disk::cut::{BLOCK, Cut, Log, SECTOR};
 
-use self::draw::{StateSource, DrawnState};
+use self::draw::{DrawnState, StateSource};
 use self::history::{History, StateVerdict};
 use self::write_back::WriteBack;
 use crate::place::image::{Template, TracePart};
@@ -25,14 +25,15 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{BadState, Control, CutCheck, CutResults, Failure, StateFinding};
 use storebench_core::store::Guarantee;
 use storebench_core::workload::cut::{CutMessage, StateReport};
-use storebench_core::workload::spec::{CutPart, CheckPart, Spec};
+use storebench_core::workload::spec::{CheckPart, CutPart, Spec};
 
 /// The longest recording.
 const RECORDING: TimeLimit =
     TimeLimit { whole: Duration::from_secs(120), room: Duration::ZERO, name: "the cut check's" };
 /// The longest check of a state: a longer one counts as hung, so it must be too long for a busy machine. A server starts, recovers
 /// and stops twice.
-const LOOKING: TimeLimit = TimeLimit { whole: Duration::from_secs(60), room: Duration::ZERO, name: "a state's" };
+const LOOKING: TimeLimit =
+    TimeLimit { whole: Duration::from_secs(60), room: Duration::ZERO, name: "a state's" };
 /// The name of its file systems, logs and states in a work folder.
 const NAME: &str = "cut";
 const LOG: &str = "cut.log";
@@ -172,7 +173,13 @@ impl CutChecker<'_> {
     }
 
     /// Checks a state, and counts the finding.
-    fn note(&self, stage: &mut Stage<'_>, scene: DiskScene<'_>, drawn: &DrawnState, cuts: &mut CutResults) -> Result<Done> {
+    fn note(
+        &self,
+        stage: &mut Stage<'_>,
+        scene: DiskScene<'_>,
+        drawn: &DrawnState,
+        cuts: &mut CutResults,
+    ) -> Result<Done> {
         let Some(FoundState { verdict, open_ns, verified, .. }) = self.look(stage, scene, drawn)? else {
             return Ok(None);
         };
@@ -260,8 +267,8 @@ impl CutChecker<'_> {
         let path = stage.work().join(MADE_LOG);
         let scene =
             DiskScene { history: &history, log: &history.log, path: &path, made: true, is_recovery: false };
-        let drawn =
-            StateSource::new(&history, self.whole(), self.asked.seed).controls(Control::InPlace, self.controls());
+        let drawn = StateSource::new(&history, self.whole(), self.asked.seed)
+            .controls(Control::InPlace, self.controls());
         self.control(stage, scene, Control::InPlace, &drawn, cuts)
     }
 
@@ -290,7 +297,9 @@ impl CutChecker<'_> {
                 return Ok(ProcessMessage::Failed(format!("the process that recorded it {message}")));
             }
             (end, told) => {
-                return Ok(ProcessMessage::Failed(format!("the process that recorded it ended: {end:?}, {told:?}")));
+                return Ok(ProcessMessage::Failed(format!(
+                    "the process that recorded it ended: {end:?}, {told:?}"
+                )));
             }
         };
         let log = read_log(&path, History::end(&told) as u64)?;
@@ -306,7 +315,12 @@ impl CutChecker<'_> {
     }
 
     /// Has a process check a state; `None` if it was interrupted.
-    fn look(&self, stage: &mut Stage<'_>, scene: DiskScene<'_>, drawn: &DrawnState) -> Result<Option<FoundState>> {
+    fn look(
+        &self,
+        stage: &mut Stage<'_>,
+        scene: DiskScene<'_>,
+        drawn: &DrawnState,
+    ) -> Result<Option<FoundState>> {
         let mut inner = stage.inner();
         let state = self.state(&mut inner, &drawn.cut)?;
         let looked = self.look_at(&mut inner, scene, drawn, TracePart::is_cut(scene.path, &state))?;
@@ -354,8 +368,14 @@ impl CutChecker<'_> {
     }
 
     /// Runs a process for one part, in a file system on a disk; returns how it ended, and its report.
-    fn process(&self, part: CutPart, (directory, disk): (PathBuf, PathBuf), limit: TimeLimit) -> Result<Ended> {
-        let spec = Spec { part: Some(CheckPart::Cut(part)), directory, disk: Some(disk), ..self.spec.clone() };
+    fn process(
+        &self,
+        part: CutPart,
+        (directory, disk): (PathBuf, PathBuf),
+        limit: TimeLimit,
+    ) -> Result<Ended> {
+        let spec =
+            Spec { part: Some(CheckPart::Cut(part)), directory, disk: Some(disk), ..self.spec.clone() };
         self.room.run(&spec, limit)
     }
 }

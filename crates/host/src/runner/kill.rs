@@ -13,7 +13,7 @@ use storebench_core::result::{Failure, KillCheck, Measurements, TrialResult};
 use storebench_core::server::running;
 use storebench_core::store::{Guarantee, StoreKind};
 use storebench_core::workload::kill::KillMessage;
-use storebench_core::workload::spec::{KillPart, CheckPart, Spec};
+use storebench_core::workload::spec::{CheckPart, KillPart, Spec};
 
 /// The longest that one of the two processes may take.
 const LIMIT: TimeLimit =
@@ -112,7 +112,9 @@ impl KillChecker<'_> {
             .map_err(Error::io("emptying", directory))?;
         // Killed by itself, even if the kernel killed others meanwhile for lack of memory.
         let (steps, undone) = match self.process(KillPart::Write)? {
-            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(KillMessage::Written { steps, undone })) => (steps, undone),
+            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(KillMessage::Written { steps, undone })) => {
+                (steps, undone)
+            }
             (end, told) => return Ok(ended(end, told)),
         };
         let is_undone = undone == Some(Ok(()));
@@ -120,7 +122,12 @@ impl KillChecker<'_> {
             (ProcessEnd::Well, Ok(KillMessage::Held)) => {
                 let took_ns = start.elapsed().as_nanos() as u64;
                 let why_not_undone = undone.and_then(|kept| kept.err());
-                Ok(KillCheckOutcome::As(KillCheck::Held { steps, undone: is_undone, why_not_undone, took_ns }))
+                Ok(KillCheckOutcome::As(KillCheck::Held {
+                    steps,
+                    undone: is_undone,
+                    why_not_undone,
+                    took_ns,
+                }))
             }
             (end, told) => Ok(ended(end, told)),
         }
@@ -134,13 +141,15 @@ impl KillChecker<'_> {
 
 /// The outcome if a process did not end as it should.
 fn ended(end: ProcessEnd, told: std::result::Result<KillMessage, String>) -> KillCheckOutcome {
-    let failed =
-        |reason, message: String| KillCheckOutcome::Failed { reason, message: format!("kill check: {message}") };
+    let failed = |reason, message: String| KillCheckOutcome::Failed {
+        reason,
+        message: format!("kill check: {message}"),
+    };
     match (end, told) {
         (ProcessEnd::Interrupted, _) => KillCheckOutcome::Interrupted,
-        (ProcessEnd::Unsaved(error), _) => {
-            KillCheckOutcome::As(KillCheck::NotMade { reason: format!("its report could not be written: {error}") })
-        }
+        (ProcessEnd::Unsaved(error), _) => KillCheckOutcome::As(KillCheck::NotMade {
+            reason: format!("its report could not be written: {error}"),
+        }),
         (_, Ok(KillMessage::Failed { reason: Failure::DiskFull, message })) => {
             KillCheckOutcome::As(KillCheck::NotMade { reason: format!("the disk is full: {message}") })
         }
@@ -149,6 +158,8 @@ fn ended(end: ProcessEnd, told: std::result::Result<KillMessage, String>) -> Kil
         (ProcessEnd::Well, Ok(told)) => {
             failed(Failure::Harness, format!("its process ended after it reported {told:?}"))
         }
-        (ProcessEnd::Well, Err(error)) => failed(Failure::Harness, format!("it left no readable result: {error}")),
+        (ProcessEnd::Well, Err(error)) => {
+            failed(Failure::Harness, format!("it left no readable result: {error}"))
+        }
     }
 }

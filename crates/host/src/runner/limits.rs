@@ -10,10 +10,12 @@ use crate::runner::devices;
 use crate::stage::Stage;
 use storebench_core::bounded;
 use storebench_core::cell::{Cell, HERE};
-use storebench_core::measure::cgroup::{TrialCgroup, CgroupParent};
+use storebench_core::measure::cgroup::{CgroupParent, TrialCgroup};
 use storebench_core::measure::device::{BlockDevice, DeviceSpec};
-use storebench_core::measure::limit::{LimitMechanism, LimitDecisions, LimitValues, LimitSupport, evidence, hold, slices};
-use storebench_core::result::{LimitReport, LimitKind, MachineReport, LocationInfo, LeftOutReason};
+use storebench_core::measure::limit::{
+    LimitDecisions, LimitMechanism, LimitSupport, LimitValues, evidence, hold, slices,
+};
+use storebench_core::result::{LeftOutReason, LimitKind, LimitReport, LocationInfo, MachineReport};
 use storebench_core::units::rough_bytes;
 
 /// More bytes than a trial's report on its limits has.
@@ -61,7 +63,12 @@ pub fn decide(
 }
 
 /// Why a cell's trials can't run under the limits of its machine, in one of these places.
-pub fn lacking(reach: &LimitSupport, plan: &Plan, cell: &Cell, places: &[LocationInfo]) -> Option<LeftOutReason> {
+pub fn lacking(
+    reach: &LimitSupport,
+    plan: &Plan,
+    cell: &Cell,
+    places: &[LocationInfo],
+) -> Option<LeftOutReason> {
     let machine = plan.machine(cell.machine())?.with_files(cell.disk() != HERE);
     let place = places.iter().find(|place| place.is_of(cell));
     let known = devices::known(place?);

@@ -73,7 +73,8 @@ impl PreparedLocations {
             Location::Image { .. } => None,
         });
         let mut devices = devices::shared(&shared.collect(), job.interrupted);
-        let any_server = job.cells.iter().any(|cell| store::kind(job.stores, cell.store()) == StoreKind::Server);
+        let any_server =
+            job.cells.iter().any(|cell| store::kind(job.stores, cell.store()) == StoreKind::Server);
         // A figure of the machine, not of the disk.
         let mut measured = None;
         let prepare = |(name, place): (&Site, &Location)| {

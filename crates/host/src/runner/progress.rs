@@ -51,14 +51,15 @@ impl Listener for Bar {
             }
             Event::Extended { by } => self.bar.inc_length(*by),
             Event::TrialStarted { cell, left, .. } => {
-                self.bar.set_prefix(
-                    left.map_or(String::new(), |left| format!("about {} left", rough_duration(whole_seconds(left)))),
-                );
+                self.bar.set_prefix(left.map_or(String::new(), |left| {
+                    format!("about {} left", rough_duration(whole_seconds(left)))
+                }));
                 self.cell = shown::message(&cell.id());
                 self.bar.set_message(self.cell.clone());
             }
             Event::Loading { loading } => {
-                let loading = loading.map_or(String::new(), |loading| format!("{}; ", describe_progress(&loading)));
+                let loading =
+                    loading.map_or(String::new(), |loading| format!("{}; ", describe_progress(&loading)));
                 self.bar.set_message(format!("{loading}{}", self.cell));
             }
             Event::TrialEnded { result } => {
@@ -68,7 +69,9 @@ impl Listener for Bar {
                 }
                 self.bar.inc(1);
             }
-            Event::Left { why } => self.bar.suspend(|| print_line(&mut std::io::stderr(), &left_for_now(why))),
+            Event::Left { why } => {
+                self.bar.suspend(|| print_line(&mut std::io::stderr(), &left_for_now(why)))
+            }
             Event::Ended { .. } => self.bar.finish_and_clear(),
         }
     }
@@ -101,8 +104,9 @@ impl<W: Write> Listener for Lines<W> {
             Event::Extended { by } => self.total += by,
             Event::TrialStarted { cell, left, .. } if self.done == 0 || self.last.elapsed() >= EVERY => {
                 self.last = Instant::now();
-                let left = left
-                    .map_or(String::new(), |left| format!(", about {} left", rough_duration(whole_seconds(left))));
+                let left = left.map_or(String::new(), |left| {
+                    format!(", about {} left", rough_duration(whole_seconds(left)))
+                });
                 let line = format!(
                     "{} of {} done{left}; now {}",
                     self.done,
@@ -125,7 +129,10 @@ impl<W: Write> Listener for Lines<W> {
             Event::Left { why } => print_line(&mut self.out, &left_for_now(why)),
             Event::Ended { interrupted } => {
                 let how = if *interrupted { "interrupted" } else { "done" };
-                print_line(&mut self.out, &format!("{how}: {} of {}", self.done, counted(self.total, "trial")));
+                print_line(
+                    &mut self.out,
+                    &format!("{how}: {} of {}", self.done, counted(self.total, "trial")),
+                );
             }
         }
     }
@@ -142,8 +149,9 @@ fn left_for_now(why: &str) -> String {
 
 /// The time left first, as a terminal cuts long lines.
 fn describe_progress(loading: &LoadProgress) -> String {
-    let left =
-        loading.time_left().map_or(String::new(), |left| format!("about {} left, ", rough_duration(whole_seconds(left))));
+    let left = loading
+        .time_left()
+        .map_or(String::new(), |left| format!("about {} left, ", rough_duration(whole_seconds(left))));
     let rate = grouped(loading.rate_per_s().round() as u64);
     let (doing, done, all) = (loading.doing.name(), grouped(loading.done), grouped(loading.all));
     format!("{doing}: {left}{done} of {all} at {rate}/s")
@@ -202,8 +210,12 @@ mod tests {
             position: 0,
             left: Some(Duration::from_millis(61_500)),
         });
-        let loading =
-            LoadProgress { doing: ProgressKind::Loading, done: 12_000, all: 60_000, took: Duration::from_secs(10) };
+        let loading = LoadProgress {
+            doing: ProgressKind::Loading,
+            done: 12_000,
+            all: 60_000,
+            took: Duration::from_secs(10),
+        };
         lines.handle_event(&Event::Loading { loading: Some(loading) });
         lines.last -= EVERY;
         lines.handle_event(&Event::Loading { loading: Some(loading) });
@@ -212,7 +224,11 @@ mod tests {
         lines.last -= EVERY;
         let mixed = r#"{"store":"sqlite","record_size":"90%:1KiB..10KiB+5%:10KiB..100KiB+5%:1MiB..10MiB","records":"100"}"#;
         let mixed: storebench_core::cell::Cell = serde_json::from_str(mixed).unwrap();
-        lines.handle_event(&Event::TrialStarted { cell: &mixed, position: 1, left: Some(Duration::from_secs(9)) });
+        lines.handle_event(&Event::TrialStarted {
+            cell: &mixed,
+            position: 1,
+            left: Some(Duration::from_secs(9)),
+        });
         lines.handle_event(&Event::Ended { interrupted: true });
         let expected = "0 of 2 trials done, about 1 min 01 s left; now sqlite/1B..1KiB/100..500/compressible/power\n\
             loading: about 40 s left, 12,000 of 60,000 at 1,200/s\n\

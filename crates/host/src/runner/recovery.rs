@@ -47,7 +47,12 @@ impl StoreLife {
     fn all(cuts: bool) -> Vec<StoreLife> {
         let mut lives = vec![StoreLife::First];
         lives.extend([StoreLife::Killed; KILLS - 1]);
-        lives.extend([StoreLife::LastKilled, StoreLife::Closed, StoreLife::ColdClosed, StoreLife::ColdKilled]);
+        lives.extend([
+            StoreLife::LastKilled,
+            StoreLife::Closed,
+            StoreLife::ColdClosed,
+            StoreLife::ColdKilled,
+        ]);
         if cuts {
             lives.extend([StoreLife::BeforeCut, StoreLife::Cut]);
         }
@@ -62,7 +67,9 @@ impl StoreLife {
     fn end(self) -> RecoverEnd {
         match self {
             StoreLife::First | StoreLife::Killed | StoreLife::ColdClosed => RecoverEnd::Killed,
-            StoreLife::LastKilled | StoreLife::Closed | StoreLife::ColdKilled | StoreLife::Cut => RecoverEnd::Closes,
+            StoreLife::LastKilled | StoreLife::Closed | StoreLife::ColdKilled | StoreLife::Cut => {
+                RecoverEnd::Closes
+            }
             StoreLife::BeforeCut => RecoverEnd::Cut,
         }
     }
@@ -140,7 +147,9 @@ impl RecoveryChecker<'_> {
                     recovery.not_cut = Some(why);
                     made.sizes.push(recovery);
                 }
-                LifeEnd::Lost(message) => return Ok(RecoveryCheckOutcome::Failed(format!("recovery check: {message}"))),
+                LifeEnd::Lost(message) => {
+                    return Ok(RecoveryCheckOutcome::Failed(format!("recovery check: {message}")));
+                }
                 LifeEnd::Interrupted => return Ok(RecoveryCheckOutcome::Interrupted),
                 LifeEnd::Not(reason) => {
                     made.not_made = Some(format!("with {}: {reason}", counted(*records, "record")));
@@ -201,15 +210,24 @@ impl RecoveryChecker<'_> {
             self.room.run(&Spec { part: Some(CheckPart::Recover(part)), ..self.spec.clone() }, limit)?;
         Ok(match (end, told) {
             (ProcessEnd::Interrupted, _) => LifeEnd::Interrupted,
-            (_, Ok(RecoveryMessage::Failed { reason: Failure::WrongData, message })) => LifeEnd::Lost(message),
-            (_, Ok(RecoveryMessage::Failed { message, .. })) => LifeEnd::Not(message),
-            (ProcessEnd::Well | ProcessEnd::Badly { signal: Some(9), .. }, Ok(RecoveryMessage::Opened(reopened))) => {
-                LifeEnd::Opened(reopened)
+            (_, Ok(RecoveryMessage::Failed { reason: Failure::WrongData, message })) => {
+                LifeEnd::Lost(message)
             }
-            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(RecoveryMessage::NotUndone(why))) => LifeEnd::NotUndone(why),
+            (_, Ok(RecoveryMessage::Failed { message, .. })) => LifeEnd::Not(message),
+            (
+                ProcessEnd::Well | ProcessEnd::Badly { signal: Some(9), .. },
+                Ok(RecoveryMessage::Opened(reopened)),
+            ) => LifeEnd::Opened(reopened),
+            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(RecoveryMessage::NotUndone(why))) => {
+                LifeEnd::NotUndone(why)
+            }
             (ProcessEnd::Badly { message, .. }, _) => LifeEnd::Not(message),
-            (ProcessEnd::Unsaved(error), _) => LifeEnd::Not(format!("its report could not be written: {error}")),
-            (ProcessEnd::Well, Ok(RecoveryMessage::NotUndone(why))) => LifeEnd::Not(format!("it was not killed: {why}")),
+            (ProcessEnd::Unsaved(error), _) => {
+                LifeEnd::Not(format!("its report could not be written: {error}"))
+            }
+            (ProcessEnd::Well, Ok(RecoveryMessage::NotUndone(why))) => {
+                LifeEnd::Not(format!("it was not killed: {why}"))
+            }
             (ProcessEnd::Well, Err(error)) => LifeEnd::Not(format!("it left no readable result: {error}")),
         })
     }

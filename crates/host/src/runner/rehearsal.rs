@@ -84,7 +84,8 @@ pub struct RefusedSettings {
 /// if it was interrupted.
 pub fn rehearse(job: &RunRequest<'_>, extent: RehearsalExtent) -> Result<Option<Rehearsal>> {
     let plan = shortened(job.plan, extent)?;
-    let job = RunRequest { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
+    let job =
+        RunRequest { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
     let mut tried = BTreeSet::new();
     let mut rehearsal = Rehearsal::default();
     for cell in job.cells {
@@ -140,11 +141,13 @@ fn fails_as_shipped(job: &RunRequest<'_>, cell: &Cell) -> Result<bool> {
 /// interrupted.
 pub fn try_each(job: &RunRequest<'_>) -> Result<Option<Vec<TrialResult>>> {
     let plan = shortened(job.plan, RehearsalExtent::EachSetting)?;
-    let job = RunRequest { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
+    let job =
+        RunRequest { plan: &plan, done: &[], until: None, enough: None, goes_on: None, beyond: None, ..*job };
     let mut tried = Vec::with_capacity(job.cells.len());
     for cell in job.cells {
         let interrupted = || job.interrupted.load(Ordering::Relaxed);
-        let Some(result) = tried_out(&job, &small(cell)?, RehearsalExtent::EachSetting)?.filter(|_| !interrupted())
+        let Some(result) =
+            tried_out(&job, &small(cell)?, RehearsalExtent::EachSetting)?.filter(|_| !interrupted())
         else {
             return Ok(None);
         };

@@ -111,7 +111,9 @@ pub fn run(
     let status = child.wait()?;
     Ok(match stopped {
         Some(StopCause::Interrupted) => ProcessEnd::Interrupted,
-        Some(StopCause::TimedOut(message)) => ProcessEnd::Badly { reason: Failure::TimedOut, message, signal: None },
+        Some(StopCause::TimedOut(message)) => {
+            ProcessEnd::Badly { reason: Failure::TimedOut, message, signal: None }
+        }
         None => {
             let is_silent = fs::symlink_metadata(out).is_ok_and(|report| report.len() == 0);
             judge(status, is_silent, oom_kills() > kills_before, log)
@@ -306,14 +308,20 @@ mod tests {
     fn a_process_that_killed_itself_is_known_by_its_signal_though_memory_ran_out_elsewhere() {
         let log = tempfile::NamedTempFile::new().unwrap();
         let end = judge(ExitStatus::from_raw(9), true, true, log.path());
-        assert!(matches!(end, ProcessEnd::Badly { reason: Failure::OutOfMemory, signal: Some(9), .. }), "{end:?}");
+        assert!(
+            matches!(end, ProcessEnd::Badly { reason: Failure::OutOfMemory, signal: Some(9), .. }),
+            "{end:?}"
+        );
     }
 
     #[test]
     fn a_result_that_could_not_be_handed_over_is_no_failure_of_the_store() {
         let log = tempfile::NamedTempFile::new().unwrap();
         let end = judge(ExitStatus::from_raw(17 << 8), true, false, log.path());
-        assert!(matches!(&end, ProcessEnd::Unsaved(error) if error.kind() == io::ErrorKind::StorageFull), "{end:?}");
+        assert!(
+            matches!(&end, ProcessEnd::Unsaved(error) if error.kind() == io::ErrorKind::StorageFull),
+            "{end:?}"
+        );
     }
 
     #[test]

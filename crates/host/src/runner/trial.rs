@@ -10,11 +10,11 @@ use storebench_disk::counts::{self, Counts};
 use crate::background;
 use crate::folder::is_full;
 use crate::place::image::{HOLDER, Template};
-use crate::runner::background::{FinishedLoad, LoadLaunch, RunningLoad, LoadProcess, LoadStart};
+use crate::runner::background::{FinishedLoad, LoadLaunch, LoadProcess, LoadStart, RunningLoad};
 use crate::runner::exchange::{self, LIMITS, REPORT, SPEC};
 use crate::runner::job::RunRequest;
 use crate::runner::kill::PassedChecks;
-use crate::runner::limits::{TrialLimits, LimitSite};
+use crate::runner::limits::{LimitSite, TrialLimits};
 use crate::runner::part::CheckRoom;
 use crate::runner::supervise::{self, ProcessEnd, TimeLimit};
 use crate::schedule;
@@ -255,7 +255,9 @@ impl Trial<'_> {
         let (end, course) = sights.during(run);
         let others = others.and_then(|others| others.processors());
         let end = end.map_err(Error::io("running a trial in", self.folder))?;
-        if !self.job.plan.clients.is_empty() && matches!(end, ProcessEnd::Interrupted | ProcessEnd::Badly { .. }) {
+        if !self.job.plan.clients.is_empty()
+            && matches!(end, ProcessEnd::Interrupted | ProcessEnd::Badly { .. })
+        {
             // It was killed. Its clients exit when they notice that; what they write after its records are dropped would stay there.
             std::thread::sleep(CLIENTS_END);
         }

@@ -193,7 +193,11 @@ impl Stage<'_> {
     ///
     /// # Errors
     /// When it can't be noted or served; then nothing of it remains.
-    pub fn disk(&mut self, name: &str, start: impl FnOnce(&Path) -> io::Result<ServedDisk>) -> Result<PathBuf> {
+    pub fn disk(
+        &mut self,
+        name: &str,
+        start: impl FnOnce(&Path) -> io::Result<ServedDisk>,
+    ) -> Result<PathBuf> {
         let at = self.holdings.folder.path().join(name);
         let ledger = self.holdings.folder.path().join(ledger::NAME);
         let note = |process| Note::Disk { at: name.to_owned(), process };
@@ -230,7 +234,10 @@ impl Stage<'_> {
     }
 
     /// Takes a cgroup that limits the trial; returns what the trial needs to know of it.
-    pub fn limiting_group(&mut self, home: &cgroup::CgroupParent) -> std::result::Result<cgroup::TrialCgroup, String> {
+    pub fn limiting_group(
+        &mut self,
+        home: &cgroup::CgroupParent,
+    ) -> std::result::Result<cgroup::TrialCgroup, String> {
         self.group_that(home, |_| Ok(()))
     }
 

@@ -345,7 +345,10 @@ fn a_ledger_that_was_tampered_with_leads_nowhere_else() {
     let work = place.abandoned(notes.each_ref().map(line).concat());
     symlink(&theirs, work.join("link")).unwrap();
     symlink("/proc", work.join("link-to-a-mount")).unwrap();
-    assert_eq!(clean(&place.path()).unwrap(), AbandonedFolders { deleted: vec![work], ..AbandonedFolders::default() });
+    assert_eq!(
+        clean(&place.path()).unwrap(),
+        AbandonedFolders { deleted: vec![work], ..AbandonedFolders::default() }
+    );
     assert!(theirs.exists() && Path::new("/proc/self").exists());
     for outside in ["../theirs", "/proc", "..", ""] {
         let mount = |image: &str, at: &str| Note::Mount { image: image.into(), at: at.into() };

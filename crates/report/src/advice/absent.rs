@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use storebench_core::result::LeftOutReason;
-use storebench_core::store::{Guarantee, StoreKind, StoreDef};
+use storebench_core::store::{Guarantee, StoreDef, StoreKind};
 use storebench_core::units::grouped;
 
 use super::at::{At, at};

@@ -251,7 +251,7 @@ fn long(duration: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{ReclaimResult, Disk, GivingBack, Looks, Pauses, UpkeepCount};
+    use storebench_core::result::{Disk, GivingBack, Looks, Pauses, ReclaimResult, UpkeepCount};
     use storebench_host::plan;
 
     use super::super::question::Question;
@@ -280,7 +280,8 @@ mod tests {
             measured.disk = measured.rounds[9].disk.clone();
             let full = measured.disk.allocated_bytes;
             let disk = |bytes| Disk { allocated_bytes: bytes, apparent_bytes: bytes, files: 1 };
-            let compacted = ReclaimResult { by: "a copy".into(), disk: disk(full / 8), ..ReclaimResult::default() };
+            let compacted =
+                ReclaimResult { by: "a copy".into(), disk: disk(full / 8), ..ReclaimResult::default() };
             measured.giving_back =
                 Some(GivingBack { disk: disk(full), compacted: Some(compacted), ..GivingBack::default() });
         }

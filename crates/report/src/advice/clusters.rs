@@ -2,7 +2,7 @@
 
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::{LeftOutCell, Measurements, TrialResult};
-use storebench_core::store::{Guarantee, StoreKind, NODES, ROUND_TRIP, StoreDef};
+use storebench_core::store::{Guarantee, NODES, ROUND_TRIP, StoreDef, StoreKind};
 use storebench_core::units::{counted, three_digits};
 use storebench_host::run::Run;
 

@@ -1,5 +1,5 @@
 use storebench_core::result::{LeftOutCell, LeftOutReason, StoreInfo};
-use storebench_core::store::{Capabilities, Guarantee, StoreKind, GuaranteeOffer};
+use storebench_core::store::{Capabilities, Guarantee, GuaranteeOffer, StoreKind};
 use storebench_core::stores::NULL;
 use storebench_core::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
@@ -226,11 +226,13 @@ fn stores_without_an_answer_are_named_with_the_reason() {
         server: false,
         library: None,
     });
-    run.header
-        .left_out
-        .push(LeftOutCell { cell: Sample::new("strong").cell(), reason: LeftOutReason::Sentence("it can't".into()) });
+    run.header.left_out.push(LeftOutCell {
+        cell: Sample::new("strong").cell(),
+        reason: LeftOutReason::Sentence("it can't".into()),
+    });
     let offer = |guarantee| GuaranteeOffer { guarantee, ..NULL.offers[0] };
-    let power: &'static [GuaranteeOffer] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
+    let power: &'static [GuaranteeOffer] =
+        Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
     let process: &'static [GuaranteeOffer] = Box::leak(Box::new([offer(Guarantee::Process)]));
     let engine = |name, offers| StoreDef { name, offers, kind: StoreKind::Engine, ..NULL };
     let table = [
@@ -505,8 +507,10 @@ fn mapped_file_pages_decide_nothing_where_better_is_known() {
 #[test]
 fn a_store_that_promises_more_answers_at_its_own_tier() {
     let offer = |guarantee| GuaranteeOffer { guarantee, ..NULL.offers[0] };
-    let power: &'static [GuaranteeOffer] = Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
-    let both: &'static [GuaranteeOffer] = Box::leak(Box::new([offer(Guarantee::Process), offer(Guarantee::Power)]));
+    let power: &'static [GuaranteeOffer] =
+        Box::leak(Box::new([offer(Guarantee::None), offer(Guarantee::Power)]));
+    let both: &'static [GuaranteeOffer] =
+        Box::leak(Box::new([offer(Guarantee::Process), offer(Guarantee::Power)]));
     let engine = |name, offers| StoreDef { name, offers, kind: StoreKind::Engine, ..NULL };
     let table = [engine("redb", power), engine("lmdb", both), engine("sqlite", both)];
     let block = |noise: f64| {

@@ -13,7 +13,7 @@ use super::pool::{Averaged, Pool, average};
 use super::region::canonical;
 use super::verdict::{Evidence, Outcome, Shown};
 use crate::column::Unit;
-use crate::judge::place::{self, Few, Terms};
+use crate::judge::place::{self, FewBlocksRule, Terms};
 use crate::layout::Position;
 use crate::stats::{Better, Resolution, Scatter, Series};
 

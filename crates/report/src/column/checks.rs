@@ -1,6 +1,8 @@
 //! Figures from before and after a trial's operations: states after power cuts, faults of the disk, recoveries, and reclaimed space.
 
-use storebench_core::result::{FaultOutcome, FaultCheck, FaultKind, StateFinding, Measurements, OVERALL, Recovery};
+use storebench_core::result::{
+    FaultCheck, FaultKind, FaultOutcome, Measurements, OVERALL, Recovery, StateFinding,
+};
 use storebench_core::store::Guarantee;
 
 use super::{Better, Column, Unit, over, trial};
@@ -63,7 +65,8 @@ pub(super) const SYNC_FAULTS_SILENT: Column =
             FaultKind::FlushForEver,
         ];
         let Some(FaultCheck::Made(faults)) = &m.fault_check else { return None };
-        let all = KINDS.iter().flat_map(|kind| FaultOutcome::ALL.map(|aftermath| faults.of(*kind, aftermath)));
+        let all =
+            KINDS.iter().flat_map(|kind| FaultOutcome::ALL.map(|aftermath| faults.of(*kind, aftermath)));
         over(KINDS.iter().map(|kind| faults.of(*kind, FaultOutcome::Silent)).sum(), all.sum())
     })
     .closer();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use storebench_core::cell::Cell;
-use storebench_core::result::{Measurements, Outcome, LeftOutReason, TrialResult};
+use storebench_core::result::{LeftOutReason, Measurements, Outcome, TrialResult};
 use storebench_core::store::Guarantee;
 use storebench_core::words::words;
 use storebench_host::run::Run;

@@ -3,7 +3,7 @@
 use super::words::{self, Axes};
 use super::{FigureChange, Verdict};
 use crate::column::Unit;
-use crate::section::{Cell, Column, Drawing, ColumnRole, Visibility, Shape, Table, Tone};
+use crate::section::{Cell, Column, ColumnRole, Drawing, Shape, Table, Tone, Visibility};
 use crate::terminal::grid::wrap;
 
 const fn text(id: &'static str, title: &'static str) -> Column {

@@ -246,9 +246,10 @@ fn cells_of_one_side_and_broken_ones_are_told() {
         assert_eq!((found.settings.len(), setting.cells), (1, 2));
     });
     let mut new = run("box", &[Sample::new("redb")]);
-    new.header
-        .left_out
-        .push(LeftOutCell { cell: Sample::new("lmdb").cell(), reason: LeftOutReason::Sentence("too large".into()) });
+    new.header.left_out.push(LeftOutCell {
+        cell: Sample::new("lmdb").cell(),
+        reason: LeftOutReason::Sentence("too large".into()),
+    });
     let other =
         with(&[run("box", &[Sample::new("lmdb"), Sample::new("redb")])], &[new], |found| found.only.clone());
     assert_eq!(other[0].other, "left out: too large");

@@ -8,7 +8,7 @@ use storebench_core::axis::Role;
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::axis::file_system::kind::KINDS;
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{OVERALL, Outcome, LeftOutReason};
+use storebench_core::result::{LeftOutReason, OVERALL, Outcome};
 
 use super::matrix::{competing_series, operations, ranked, terms};
 use super::merge::{BlockKey, Entry, Group, GroupKey, Merged};

@@ -85,7 +85,7 @@ pub(crate) fn looked<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{StateFinding, Harm};
+    use storebench_core::result::{Harm, StateFinding};
 
     use super::*;
 

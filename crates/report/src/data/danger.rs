@@ -110,8 +110,8 @@ fn accident(danger: &Danger, tier: Guarantee) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{StorageBacking, CutCheck, CutResults, StateFinding};
-    use storebench_core::store::{StoreKind, GuaranteeOffer};
+    use storebench_core::result::{CutCheck, CutResults, StateFinding, StorageBacking};
+    use storebench_core::store::{GuaranteeOffer, StoreKind};
 
     use super::*;
     use crate::data::matrix;
@@ -127,7 +127,8 @@ mod tests {
 
     #[test]
     fn stores_that_a_power_cut_can_wreck_stand_below_the_table() {
-        const WRECKED: &[GuaranteeOffer] = &[at_process(&[Danger::of(Loss::Nothing, Loss::Whole, "it is made")])];
+        const WRECKED: &[GuaranteeOffer] =
+            &[at_process(&[Danger::of(Loss::Nothing, Loss::Whole, "it is made")])];
         const NEWEST: &[GuaranteeOffer] = &[at_process(Danger::NEWEST)];
         let table = [made("lmdb", WRECKED), made("redb", NEWEST)];
         let runs = [run("box", &[Sample::new("lmdb"), Sample::new("redb"), Sample::new("unknown")])];
@@ -141,7 +142,8 @@ mod tests {
 
     #[test]
     fn what_is_dangerous_is_not_ranked_and_its_row_stays() {
-        const HOLDS: &[GuaranteeOffer] = &[GuaranteeOffer { guarantee: Guarantee::Power, ..at_process(Danger::NOTHING) }];
+        const HOLDS: &[GuaranteeOffer] =
+            &[GuaranteeOffer { guarantee: Guarantee::Power, ..at_process(Danger::NOTHING) }];
         let table = [made("lmdb", HOLDS), made("redb", HOLDS)];
         let samples = [Sample::new("lmdb").ns(500.0), Sample::new("redb")].map(|one| one.guarantee("power"));
         let told = |trials: usize, lost: u64| {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::result::{OperationResult, LocationInfo, RunHeader};
+use storebench_core::result::{LocationInfo, OperationResult, RunHeader};
 use storebench_host::run::Run;
 
 use super::{moment, planned, spread};

@@ -1,7 +1,7 @@
 //! Notes on machine profiles: the effect of each limit.
 
 use indexmap::IndexMap;
-use storebench_core::result::{LimitReport, LimitKind};
+use storebench_core::result::{LimitKind, LimitReport};
 use storebench_core::units::{exact_bytes, grouped, three_digits};
 
 use super::merge::Merged;

@@ -311,7 +311,11 @@ impl<'g, 'a> Sorted<'g, 'a> {
         interim::levels(&behind(&self.headers, self.at(position)))
     }
 
-    fn contest_by(&self, levels: AnalysisLevels, (position, name, column): (&Position, &str, &Column)) -> Contest {
+    fn contest_by(
+        &self,
+        levels: AnalysisLevels,
+        (position, name, column): (&Position, &str, &Column),
+    ) -> Contest {
         let none = IndexMap::new();
         let here = self.entries.get(position).unwrap_or(&none);
         let entries = |store: &str| here.get(store).map_or(&[] as &[Entry<'_>], Vec::as_slice);

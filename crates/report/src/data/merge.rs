@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
-use storebench_core::result::{Measurements, LeftOutReason, RunHeader, TrialResult};
+use storebench_core::result::{LeftOutReason, Measurements, RunHeader, TrialResult};
 use storebench_core::store::{Guarantee, Loss, StoreDef};
 use storebench_core::workload::table::Workload;
 use storebench_host::run::Run;
@@ -425,7 +425,9 @@ pub fn measured<'a>(entries: &[Entry<'a>]) -> Vec<(BlockKey, &'a Measurements)> 
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{COUNTED_BY_LIBRARY, FindingCount, Control, CutCheck, CutResults, StateFinding};
+    use storebench_core::result::{
+        COUNTED_BY_LIBRARY, Control, CutCheck, CutResults, FindingCount, StateFinding,
+    };
     use storebench_core::store::Setting;
 
     use super::*;

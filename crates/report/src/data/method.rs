@@ -315,7 +315,7 @@ impl Methods {
 mod tests {
     use super::*;
     use storebench_core::cell::Axis;
-    use storebench_core::result::{LimitReport, LimitKind, MachineReport, LocationInfo, Rest};
+    use storebench_core::result::{LimitKind, LimitReport, LocationInfo, MachineReport, Rest};
 
     use crate::data::samples::{Sample, run};
 

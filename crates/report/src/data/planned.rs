@@ -34,7 +34,7 @@ pub fn unfinished(run: &Run) -> Option<Unfinished> {
 #[cfg(test)]
 mod tests {
     use storebench_core::axis::{Axis, Value};
-    use storebench_core::result::{LeftOutCell, PlanParts, LeftOutReason};
+    use storebench_core::result::{LeftOutCell, LeftOutReason, PlanParts};
     use storebench_host::plan::Plan;
     use storebench_host::schedule::{self, LocationRoom};
 
@@ -65,7 +65,10 @@ mod tests {
         assert_eq!(unfinished(&run(3, |_| {})), Some(some));
         let mut left_out = run(2, |_| {});
         let cell = Sample::new("redb").cell();
-        left_out.header.left_out.push(LeftOutCell { cell, reason: LeftOutReason::Sentence("too large".into()) });
+        left_out
+            .header
+            .left_out
+            .push(LeftOutCell { cell, reason: LeftOutReason::Sentence("too large".into()) });
         assert_eq!(unfinished(&left_out), None);
         let mut part = run(2, |_| {});
         part.header.shard = Some(PlanParts { parts: vec![1], of: 2, combinations: 1, split: String::new() });

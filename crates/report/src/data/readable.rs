@@ -72,7 +72,7 @@ impl Readable {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::store::{StoreKind, SettingDef};
+    use storebench_core::store::{SettingDef, StoreKind};
     use storebench_core::stores::NULL;
 
     use super::*;

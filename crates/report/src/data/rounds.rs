@@ -222,8 +222,9 @@ mod tests {
         assert_eq!(growth(&|one| (closed(one, 90), write(one, 6 << 20)).0), Some(Growth::Short(60 << 20)));
         let cleared = growth(&|one| (closed(one, 40), write(one, 7 << 20)).0);
         assert!(matches!(cleared, Some(Growth::Cleared(share)) if (share - 0.4).abs() < 0.01), "{cleared:?}");
-        let steady =
-            |one: &mut Measurements| one.rounds.iter_mut().for_each(|round| round.disk.allocated_bytes = 4096);
+        let steady = |one: &mut Measurements| {
+            one.rounds.iter_mut().for_each(|round| round.disk.allocated_bytes = 4096)
+        };
         assert_eq!(growth(&steady), Some(Growth::None));
         assert_eq!(growth(&|one| one.rounds.truncate(4)), None);
     }

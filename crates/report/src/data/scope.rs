@@ -127,7 +127,8 @@ mod tests {
             run("box", &[Sample::new("lmdb"), Sample::new("redb"), Sample::new("null").failed("no")]);
         for measured in run.trials.iter_mut().filter_map(|trial| trial.measured.as_mut()) {
             measured.device = None;
-            measured.unknown = vec![UnknownFigure { figure: "device".into(), reason: "tmpfs has none".into() }];
+            measured.unknown =
+                vec![UnknownFigure { figure: "device".into(), reason: "tmpfs has none".into() }];
         }
         let notes = noted(run);
         assert!(notes.contains(&"Unknown on box, in 2 trials: device (tmpfs has none).".into()), "{notes:?}");

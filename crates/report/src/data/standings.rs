@@ -549,7 +549,7 @@ fn height(figure: &Figure, contest: &Contest, own: &Contender) -> usize {
 #[cfg(test)]
 mod tests {
     use storebench_core::result::{CutCheck, CutResults, StateFinding, WrittenRecords};
-    use storebench_core::store::{StoreKind, GuaranteeOffer, StoreDef};
+    use storebench_core::store::{GuaranteeOffer, StoreDef, StoreKind};
     use storebench_core::units::SizeRange;
 
     use super::*;
@@ -566,7 +566,10 @@ mod tests {
     const SAFE: &[GuaranteeOffer] = &[GuaranteeOffer { guarantee: Guarantee::Process, ..HOLDS[0] }];
 
     const fn made(name: &'static str) -> StoreDef {
-        StoreDef { offers: HOLDS, ..StoreDef::not_built(name, StoreKind::Engine, "a made store", "it is made") }
+        StoreDef {
+            offers: HOLDS,
+            ..StoreDef::not_built(name, StoreKind::Engine, "a made store", "it is made")
+        }
     }
 
     /// Stores with factors to the first, in five blocks; `lost` states of the first lost acknowledged data.

@@ -1,7 +1,7 @@
 //! The head of every report: how many trials there are, what is odd about them, what is missing and why.
 
 use indexmap::IndexMap;
-use storebench_core::result::{Environment, Failure, Outcome, LocationInfo};
+use storebench_core::result::{Environment, Failure, LocationInfo, Outcome};
 use storebench_core::units::{counted, grouped, three_digits};
 use storebench_host::run::Run;
 

@@ -108,8 +108,10 @@ impl Place {
         let (last, next) = (*looks.last()?, looks.iter().find(|look| **look > blocks));
         let next = *next.filter(|_| blocks < last)?;
         let levels = interim::levels(&[header]);
-        let coming =
-            |blocks| Look { blocks, confidence: if blocks < last { levels.early } else { levels.end } };
+        let coming = |blocks| InterimAnalysis {
+            blocks,
+            confidence: if blocks < last { levels.early } else { levels.end },
+        };
         let (next, last) = (coming(next), coming(last));
         // A store that an earlier look gave up has fewer trials.
         let measured = |entries: &[Entry<'_>]| entries.len() as u32 == blocks;

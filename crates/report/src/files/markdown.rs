@@ -3,7 +3,7 @@
 use storebench_core::shown::one_line;
 
 use crate::section::view::View;
-use crate::section::{Block, Cell, Column, Fold, ColumnRole};
+use crate::section::{Block, Cell, Column, ColumnRole, Fold};
 
 /// A table, after an empty line.
 pub fn table(view: &View<'_>) -> String {

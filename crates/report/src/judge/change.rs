@@ -108,7 +108,11 @@ pub fn judge(figures: &[ChangedFigure]) -> Vec<JudgedChange> {
 }
 
 /// The chances of some of the figures, adjusted for their number, at a share of the level.
-fn adjusted(figures: &[ChangedFigure], share: f64, chance: impl Fn(&ChangedFigure) -> Option<f64>) -> Vec<Option<f64>> {
+fn adjusted(
+    figures: &[ChangedFigure],
+    share: f64,
+    chance: impl Fn(&ChangedFigure) -> Option<f64>,
+) -> Vec<Option<f64>> {
     let chances: Vec<Option<f64>> = figures.iter().map(chance).collect();
     let mut adjusted = holm(&chances.iter().copied().flatten().collect::<Vec<_>>()).into_iter();
     let one = |(figure, chance): (&ChangedFigure, &Option<f64>)| {

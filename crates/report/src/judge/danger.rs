@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use statrs::distribution::{Beta, ContinuousCDF};
-use storebench_core::result::{Control, CutResults, StateFinding, Harm};
+use storebench_core::result::{Control, CutResults, Harm, StateFinding};
 use storebench_core::store::{Danger, Guarantee, Loss};
 
 use crate::stats::Interval;

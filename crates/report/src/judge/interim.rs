@@ -111,7 +111,12 @@ pub fn together(looks: impl Iterator<Item = usize>) -> usize {
 }
 
 /// Ranks stores by the early looks; if these leave several candidates for the best, by the end of measuring.
-pub fn decide<K: Ord>(stores: &[Series<K>], better: Better, terms: Terms, levels: AnalysisLevels) -> Vec<Standing> {
+pub fn decide<K: Ord>(
+    stores: &[Series<K>],
+    better: Better,
+    terms: Terms,
+    levels: AnalysisLevels,
+) -> Vec<Standing> {
     let at = |confidence| decide_on(stores, better, Terms { confidence, ..terms });
     let early = at(levels.early);
     let may_be_best = early.iter().filter(|standing| standing.verdict.wins()).count();
@@ -131,7 +136,11 @@ pub fn is_beyond(verdict: Verdict, times_worse: Option<Ratio>, precision: f64, l
 /// The stores of the undecided pairs at a place, each with the chance that the next look decides its pair, 1 at most.
 /// Pairs that even the last look will hardly decide are left out. `precision`: each ratio that decides a winner must be known to
 /// within this share; without it, a pair is decided once one store is better, or both are alike.
-pub fn open(ranked: &[Contender], precision: Option<f64>, (next, last): (InterimAnalysis, InterimAnalysis)) -> Vec<(&str, f64)> {
+pub fn open(
+    ranked: &[Contender],
+    precision: Option<f64>,
+    (next, last): (InterimAnalysis, InterimAnalysis),
+) -> Vec<(&str, f64)> {
     let Some((best, others)) = ranked.split_first() else { return Vec::new() };
     let mut all = Vec::new();
     for (rank, other) in others.iter().enumerate() {

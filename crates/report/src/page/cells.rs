@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
-use storebench_core::result::{Outcome, LeftOutReason};
+use storebench_core::result::{LeftOutReason, Outcome};
 
 use super::axes::Axes;
 use crate::data::matrix::{Matrix, Sorted};
@@ -143,7 +143,9 @@ mod tests {
     fn what_was_left_out_or_unsupported_has_its_reason() {
         let mut run = run("box", &[Sample::new("lmdb"), Sample::new("unqlite").unsupported("not built")]);
         let cell = Sample::new("redb").cell();
-        run.header.left_out.push(LeftOutCell { cell, reason: LeftOutReason::Sentence("does not offer it".into()) });
+        run.header
+            .left_out
+            .push(LeftOutCell { cell, reason: LeftOutReason::Sentence("does not offer it".into()) });
         let runs = [run];
         let merged = Merged::new(&runs, &[]);
         let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();

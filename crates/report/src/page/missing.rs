@@ -352,8 +352,10 @@ mod tests {
     #[test]
     fn what_some_trials_know_is_not_called_unmeasured() {
         let mut run = run("box", &[Sample::new("lmdb"), Sample::new("lmdb").place("ssd")]);
-        let unknown =
-            |figure: &str| storebench_core::result::UnknownFigure { figure: figure.into(), reason: "none".into() };
+        let unknown = |figure: &str| storebench_core::result::UnknownFigure {
+            figure: figure.into(),
+            reason: "none".into(),
+        };
         for trial in &mut run.trials {
             let measured = trial.measured.as_mut().unwrap();
             measured.unknown.push(unknown("syncs"));

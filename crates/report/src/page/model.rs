@@ -8,7 +8,7 @@ use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 use serde::Serialize;
 use storebench_core::cell::Axis;
-use storebench_core::result::{Measurements, OperationResult, LocationInfo};
+use storebench_core::result::{LocationInfo, Measurements, OperationResult};
 use storebench_core::units::rough_bytes;
 use storebench_host::run::Run;
 

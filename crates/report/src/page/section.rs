@@ -3,7 +3,7 @@
 use storebench_core::units::three_digits;
 
 use crate::markup::{BREAK, Html, Literal, Tag, column, folded, note, row, scroll, small, table, tag};
-use crate::section::view::{Group, ColumnHead, View};
+use crate::section::view::{ColumnHead, Group, View};
 use crate::section::{Block, Cell, Column, Drawing, Fold, FoldState, Section, Table, Tone};
 
 /// The number of shades between the best and four times as much.

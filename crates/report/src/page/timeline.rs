@@ -106,10 +106,14 @@ impl Timelines {
 }
 
 /// The longest trial by a measure of length; `None` if none has two steps.
-fn longest<'a>(row: &Row<'a>, operation: &str, length: fn(&OperationResult) -> usize) -> Option<FoundTimeline<'a>> {
+fn longest<'a>(
+    row: &Row<'a>,
+    operation: &str,
+    length: fn(&OperationResult) -> usize,
+) -> Option<FoundTimeline<'a>> {
     let trials = row.entries.iter().map(|entry| entry.trial);
-    let found =
-        trials.filter_map(|trial| Some(FoundTimeline { trial, operation: trial.ok()?.operation(operation)? }));
+    let found = trials
+        .filter_map(|trial| Some(FoundTimeline { trial, operation: trial.ok()?.operation(operation)? }));
     found.filter(|found| length(found.operation) > 1).max_by_key(|found| length(found.operation))
 }
 

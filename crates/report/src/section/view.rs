@@ -1,6 +1,6 @@
 //! Arranges a table for people: titles above groups of lines, and figures under the heads across.
 
-use super::{Cell, Column, DASH, ColumnRole, Visibility, Table};
+use super::{Cell, Column, ColumnRole, DASH, Table, Visibility};
 
 /// A table laid out.
 #[derive(Debug)]
@@ -54,7 +54,8 @@ impl Table {
         let at = |wanted: ColumnRole| (0..columns.len()).filter(move |place| columns[*place].place == wanted);
         let is_own = |place: &usize| matches!(columns[*place].place, ColumnRole::Line | ColumnRole::Mark);
         let lines: Vec<usize> = (0..columns.len()).filter(is_own).filter(|place| is_told(*place)).collect();
-        let (spread, across) = (at(ColumnRole::Spread).collect::<Vec<usize>>(), at(ColumnRole::Across).next());
+        let (spread, across) =
+            (at(ColumnRole::Spread).collect::<Vec<usize>>(), at(ColumnRole::Across).next());
         let first = spread.first().copied().unwrap_or(usize::MAX);
         let labels = lines.iter().filter(|place| **place < first).count();
         let across_heads = if across.is_some() { self.heads.len() } else { 0 };
@@ -161,9 +162,12 @@ mod tests {
     #[test]
     fn figures_stand_across_and_what_nobody_tells_is_left_out() {
         let mut table = Table::new(&SHAPE).across(vec!["1".into(), "2".into(), "4".into()]);
-        for (store, size, seen) in
-            [("a", 1, Visibility::Always), ("a", 2, Visibility::Always), ("b", 2, Visibility::Closer), ("c", 4, Visibility::InFiles)]
-        {
+        for (store, size, seen) in [
+            ("a", 1, Visibility::Always),
+            ("a", 2, Visibility::Always),
+            ("b", 2, Visibility::Closer),
+            ("c", 4, Visibility::InFiles),
+        ] {
             let cells = [("store", Cell::text(store)), ("size", Cell::whole(size))];
             table.push(
                 seen,

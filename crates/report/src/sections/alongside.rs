@@ -1,11 +1,11 @@
 //! Backups and large batches that ran during the steps of a set's life.
 
-use storebench_core::result::{Alongside, Calls, Measurements};
+use storebench_core::result::{Alongside, CallStatistics, Measurements};
 
 use super::of_stores::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape, PagePosition};
+use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
 use crate::stats::quantile;
 
 /// The section.
@@ -56,8 +56,9 @@ fn rows(trials: &[&Measurements]) -> Vec<Row> {
     let real = |value: Option<u64>| Cell::or_none(value, |value| Cell::real(value as f64));
     let took = of(|one| &one.took_ns);
     let beside: u64 = of(|one| &one.beside_ns).iter().sum();
-    let calls =
-        |of: fn(&Alongside) -> CallStatistics| all.iter().map(|one| of(one)).fold(CallStatistics::default(), CallStatistics::plus);
+    let calls = |of: fn(&Alongside) -> CallStatistics| {
+        all.iter().map(|one| of(one)).fold(CallStatistics::default(), CallStatistics::plus)
+    };
     let (during, otherwise) = (calls(|one| one.beside), calls(|one| one.otherwise));
     let longest = |calls: CallStatistics| real((calls.count > 0).then_some(calls.longest_ns));
     vec![vec![

@@ -5,7 +5,7 @@ use storebench_core::result::{Burst, Measurements};
 use super::of_stores::{self, Row};
 use crate::column::{P99, Unit};
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape, PagePosition};
+use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
 use crate::stats::{median, quantile};
 
 /// The section.

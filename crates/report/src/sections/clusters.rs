@@ -3,7 +3,9 @@
 use crate::column::Unit;
 use crate::data::clusters::{Clusters, Map, Spot, clusters, heading};
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table, Tone};
+use crate::section::{
+    Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Tone, Visibility,
+};
 
 /// The section.
 pub const SECTION: Section = Section {

@@ -1,6 +1,6 @@
 //! The states of each store after power cuts.
 
-use storebench_core::result::{BadState, Control, StateFinding, Phase};
+use storebench_core::result::{BadState, Control, Phase, StateFinding};
 use storebench_core::units::{counted, rough_ns, three_digits};
 
 use crate::column::Unit;
@@ -9,7 +9,9 @@ use crate::data::merge::Merged;
 use crate::data::names::joined;
 use crate::data::standings::heading;
 use crate::judge::danger::{CONFIDENCE, at_most, control, holds, is_sound, is_whole, share, shown};
-use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table};
+use crate::section::{
+    Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
+};
 use crate::stats::{Interval, quantile};
 
 /// The section.
@@ -212,7 +214,9 @@ fn sentence(store: &str, one: &Looked) -> Option<String> {
             format!("nothing acknowledged was lost in {}", counted(states, "state"))
         }
         None => {
-            let kinds = StateFinding::ALL.into_iter().filter(|kind| *kind != StateFinding::Held && cuts.of(*kind) > 0);
+            let kinds = StateFinding::ALL
+                .into_iter()
+                .filter(|kind| *kind != StateFinding::Held && cuts.of(*kind) > 0);
             let kinds: Vec<String> =
                 kinds.map(|kind| format!("{} in {}", kind.words(), of_all(cuts.of(kind), states))).collect();
             let median = quantile(&cuts.lost_steps, 0.5).zip(quantile(&cuts.lost_ns, 0.5));

@@ -7,7 +7,9 @@ use crate::data::effects::{
     Effects, Interaction, Known, MainEffect, NOT_YET, Settings, Spot, Times, effects, promise_in_words,
 };
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table};
+use crate::section::{
+    Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
+};
 use crate::stats::MIN_BLOCKS;
 
 /// The section.

@@ -11,7 +11,9 @@ use crate::data::matrix::Sorted;
 use crate::data::merge::{Group, Merged};
 use crate::data::names::joined;
 use crate::layout::words::position_in_full;
-use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table, Tone};
+use crate::section::{
+    Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Tone, Visibility,
+};
 
 /// The section.
 pub const SECTION: Section = Section {

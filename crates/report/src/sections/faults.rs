@@ -1,11 +1,13 @@
 //! Faults of the disk, and their effects on each store.
 
-use storebench_core::result::{FaultOutcome, FaultKind};
+use storebench_core::result::{FaultKind, FaultOutcome};
 
 use crate::data::faults::{Struck, struck};
 use crate::data::merge::Merged;
 use crate::data::names::joined;
-use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table};
+use crate::section::{
+    Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
+};
 
 /// The section.
 pub const SECTION: Section = Section {

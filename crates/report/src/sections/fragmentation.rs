@@ -1,11 +1,11 @@
 //! Scans and files of an aged set.
 
-use storebench_core::result::{Fragmentation, Measurements, FilePieces};
+use storebench_core::result::{FilePieces, Fragmentation, Measurements};
 
 use super::of_stores::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape, PagePosition};
+use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
 use crate::stats::quantile;
 
 /// The section.

@@ -1,11 +1,11 @@
 //! The space that each store reclaims after most of its records are removed.
 
-use storebench_core::result::{GivingBack, Measured};
+use storebench_core::result::{GivingBack, Measurements};
 
 use super::of_stores::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape, PagePosition};
+use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
 use crate::stats::quantile;
 
 /// The section.

@@ -1,11 +1,11 @@
 //! Other calls while a store reclaimed space.
 
-use storebench_core::result::{CallStatistics, ReclaimResult, ConcurrentCalls, Measurements};
+use storebench_core::result::{CallStatistics, ConcurrentCalls, Measurements, ReclaimResult};
 
 use super::of_stores::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape, PagePosition};
+use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
 use crate::stats::quantile;
 
 /// The section.
@@ -49,7 +49,8 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 }
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
-    let all: Vec<(&ReclaimResult, &ConcurrentCalls)> = trials.iter().filter_map(|measured| beside(measured)).collect();
+    let all: Vec<(&ReclaimResult, &ConcurrentCalls)> =
+        trials.iter().filter_map(|measured| beside(measured)).collect();
     let Some((first, _)) = all.first() else { return Vec::new() };
     let calls = |of: fn(&ConcurrentCalls) -> CallStatistics| {
         all.iter().map(|(_, calls)| of(calls)).fold(CallStatistics::default(), CallStatistics::plus)

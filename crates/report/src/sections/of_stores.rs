@@ -8,7 +8,7 @@ use crate::data::matrix::Sorted;
 use crate::data::merge::{Entry, Merged, measured};
 use crate::data::names::joined;
 use crate::layout::words::position_in_full;
-use crate::section::{Block, Cell, Visibility, Shape, Table};
+use crate::section::{Block, Cell, Shape, Table, Visibility};
 
 /// The cells of a row, by column.
 pub type Row = Vec<(&'static str, Cell)>;

@@ -6,7 +6,7 @@ use super::bursts::{by_load, load};
 use super::of_stores::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape, PagePosition};
+use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
 
 /// The section.
 pub const SECTION: Section = Section {

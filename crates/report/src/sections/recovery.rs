@@ -12,7 +12,9 @@ use crate::column::Unit;
 use crate::data::matrix::Sorted;
 use crate::data::merge::{Group, Merged};
 use crate::data::names::joined;
-use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table};
+use crate::section::{
+    Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
+};
 use crate::stats::quantile;
 
 /// The section.
@@ -257,7 +259,8 @@ const TOLD_TO_GROW: f64 = 2.0;
 
 /// A sentence on a store whose recovery grows with its size; `None` without two sizes that show it.
 fn grown(name: &str, one: &StoreOpenings) -> Option<String> {
-    let killed = |(records, ways): (&u64, &Ways)| Some((*records, ways.get(&OpeningKind::Kill)?.open_ns.clone()));
+    let killed =
+        |(records, ways): (&u64, &Ways)| Some((*records, ways.get(&OpeningKind::Kill)?.open_ns.clone()));
     let (fewest, few) = killed(one.sizes.first_key_value()?)?;
     let (most, many) = killed(one.sizes.last_key_value()?)?;
     let (least, median) = (quantile(&few, 0.5)?, quantile(&many, 0.5)?);

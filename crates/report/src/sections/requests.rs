@@ -9,7 +9,9 @@ use crate::data::merge::{Group, Merged};
 use crate::data::names::joined;
 use crate::data::requests::{Asked, Part, asked};
 use crate::layout::words::position_in_full;
-use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table};
+use crate::section::{
+    Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
+};
 
 /// The section.
 pub const SECTION: Section = Section {

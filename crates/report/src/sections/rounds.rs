@@ -8,7 +8,9 @@ use crate::data::merge::{Entry, Group, Merged};
 use crate::data::names::joined;
 use crate::data::rounds::{Figure, last_over_first, most, values};
 use crate::layout::words::position_in_full;
-use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table};
+use crate::section::{
+    Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
+};
 use crate::stats::Summary;
 
 /// The section.

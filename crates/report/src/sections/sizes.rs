@@ -5,7 +5,9 @@ use crate::data::merge::Merged;
 use crate::data::readable::Readable;
 use crate::data::sizes::words::{LEGEND, cliff, falls_by, sentences, size};
 use crate::data::sizes::{AtSize, Fall, Falls, Sizes, sizes};
-use crate::section::{Block, Cell, Column, FoldState, ColumnRole, Section, Visibility, Shape, PagePosition, Table};
+use crate::section::{
+    Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
+};
 use crate::stats::Summary;
 use crate::stats::cliff::Cliff;
 
@@ -82,7 +84,8 @@ fn table(one: &Sizes, falls: &Falls, readable: &Readable) -> Table {
     let mut table = Table::new(&SIZES).across(ends.into_iter().flatten().map(head).collect());
     for fall in &falls.stores {
         for size in &fall.sizes {
-            let seen = if ends.contains(&Some(size.times)) { Visibility::Always } else { Visibility::InFiles };
+            let seen =
+                if ends.contains(&Some(size.times)) { Visibility::Always } else { Visibility::InFiles };
             table.push(seen, row(one, falls, (fall, readable), size));
         }
     }

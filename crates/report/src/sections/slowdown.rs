@@ -8,7 +8,7 @@ use crate::data::merge::Merged;
 use crate::data::names::joined;
 use crate::data::slowdown::{Slowdown, Slowdowns, slowdowns};
 use crate::data::spread;
-use crate::section::{Block, Cell, Column, ColumnRole, Section, Visibility, Shape, PagePosition, Table};
+use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape, Table, Visibility};
 use crate::stats::MIN_BLOCKS;
 
 /// The section.

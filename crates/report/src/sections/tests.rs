@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use storebench_core::cell::Background;
 use storebench_core::result::DiskReport;
 use storebench_core::result::{
-    FaultOutcome, BadState, FindingCount, Clocks, Control, Counts, Cut, CutCheck, CutResults, FaultCheck, FaultKind, FaultResults,
-    StateFinding, KeptState, MissingPiece, KindCounts, ByteOwner, Phase, Recovery, RecoveryCheck, Reopening, Requests, DeviceTally,
+    BadState, ByteOwner, Clocks, Control, Counts, Cut, CutCheck, CutResults, DeviceTally, FaultCheck,
+    FaultKind, FaultOutcome, FaultResults, FindingCount, KeptState, KindCounts, MissingPiece, Phase,
+    Recovery, RecoveryCheck, Reopening, Requests, StateFinding,
 };
 use storebench_host::run::Run;
 use unicode_width::UnicodeWidthStr;
@@ -72,7 +73,12 @@ fn requests(operations: u64, [reads, writes, flushes, seeks]: [u64; 4]) -> Reque
         journal: Some(journal).filter(|_| writes > 0),
         flushes: flushes * operations,
         flush_ns: 600 * flushes * operations,
-        tally: DeviceTally { seeks: seeks * operations, seek_ns: 900, transfer_ns: 100, ..DeviceTally::default() },
+        tally: DeviceTally {
+            seeks: seeks * operations,
+            seek_ns: 900,
+            transfer_ns: 100,
+            ..DeviceTally::default()
+        },
         modelled_ns: (reads * 100 + writes * 200 + flushes * 600) * operations,
         ..Requests::default()
     }
@@ -121,9 +127,10 @@ fn cut() -> Run {
         };
         trial.measured.as_mut().unwrap().cut_check = Some(match trial.cell.store() {
             "lmdb" => made(&[(StateFinding::Held, 20)], &[]),
-            "leveldb" => {
-                bad(made(&[(StateFinding::Held, 15), (StateFinding::Lost, 4), (StateFinding::Hole, 1)], &[1, 2, 3, 40]))
-            }
+            "leveldb" => bad(made(
+                &[(StateFinding::Held, 15), (StateFinding::Lost, 4), (StateFinding::Hole, 1)],
+                &[1, 2, 3, 40],
+            )),
             _ => CutCheck::NotMade { reason: "its place is no file system in an image".into() },
         });
     }

@@ -6,7 +6,7 @@ use super::of_stores::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::data::rounds::{Figure, Growth, LAST, growth, kept_of_written, trend};
-use crate::section::{Block, Cell, Column, ColumnRole, Section, Shape, PagePosition};
+use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
 use crate::stats::trend::Trend;
 
 /// The section.

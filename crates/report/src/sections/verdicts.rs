@@ -4,7 +4,7 @@ use crate::claims::Finding;
 use crate::data::findings::words::{judged_without, measured, on_published, takes};
 use crate::data::findings::{Checked, Study, check, label, unheard};
 use crate::data::merge::Merged;
-use crate::section::{Block, Cell, Column, Section, Visibility, Shape, PagePosition, Table};
+use crate::section::{Block, Cell, Column, PagePosition, Section, Shape, Table, Visibility};
 
 /// The section.
 pub const SECTION: Section = Section {
@@ -51,7 +51,8 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                 vec![("verdict", Cell::text("unknown")), ("takes", Cell::text(needs))]
             });
             for cells in findings.chain(unheard) {
-                table.push(Visibility::InFiles, of_claim(study, number + 1, checked).into_iter().chain(cells));
+                table
+                    .push(Visibility::InFiles, of_claim(study, number + 1, checked).into_iter().chain(cells));
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::data::names::joined;
 use crate::judge::Verdict;
 use crate::judge::place::{Terms, decide_on};
 use crate::layout::words::position_among;
-use crate::section::{Block, Cell, Column, FoldState, Section, Visibility, Shape, PagePosition, Table};
+use crate::section::{Block, Cell, Column, FoldState, PagePosition, Section, Shape, Table, Visibility};
 use crate::stats::{self, Better, Series};
 
 /// The section.

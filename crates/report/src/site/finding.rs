@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use storebench_core::units::counted;
 
-use super::facts::{RunFacts, FoundVerdict, Outcome};
+use super::facts::{FoundVerdict, Outcome, RunFacts};
 use super::frame::{UP, link, listed, page, run_link, td, types};
 use crate::claims::Verdict;
 use crate::data::findings::words::over_machines;

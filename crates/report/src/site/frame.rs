@@ -4,7 +4,7 @@ use storebench_core::result::RunHeader;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::alike::of_one_type;
-use super::facts::{Conditions, RunFacts, Proof, Speed};
+use super::facts::{Conditions, Proof, RunFacts, Speed};
 use crate::data::moment::{day, to_the_second};
 use crate::markup::{Html, Literal, Part, Tag, column, fill, note, scroll, small, table, tag};
 

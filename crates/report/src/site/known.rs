@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use storebench_core::store::Guarantee;
 
-use super::facts::{RunFacts, Proof, Side};
+use super::facts::{Proof, RunFacts, Side};
 
 /// A version of a store at a guarantee, on a disk of a machine.
 type Key<'f> = (&'f str, &'f str, &'f str, Option<Guarantee>, &'f str, &'f str);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use indexmap::{IndexMap, IndexSet};
 use storebench_core::units::{counted, three_digits};
 
-use super::facts::{FigureOutcome, StorePair, RunFacts};
+use super::facts::{FigureOutcome, RunFacts, StorePair};
 use super::frame::{
     NAMED, UP, circumstances, guarantee, link, listed, page, run_link, section, store_link, td, types,
 };

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use storebench_core::store::{Evidence, Guarantee, GuaranteeOffer, StoreDef};
 use storebench_core::units::counted;
 
-use super::facts::{CHECKS, Conditions, RunFacts, Proof, Side, text};
+use super::facts::{CHECKS, Conditions, Proof, RunFacts, Side, text};
 use super::frame::{
     UP, circumstances, class, guarantee, link, listed, page, pair_name, proofs, run_link, section, speeds,
     store_link, td,

@@ -78,7 +78,8 @@ fn in_one(lines: Vec<String>) -> Option<String> {
 
 /// A list in a line: its first entries, the rest counted. `unit` is the counted noun.
 fn in_a_line((title, unit, list): (&str, &str, &Lists)) -> Option<String> {
-    let told: Vec<String> = list.iter().take(NAMED).map(|(what, alike)| describe_alike(what, alike, unit)).collect();
+    let told: Vec<String> =
+        list.iter().take(NAMED).map(|(what, alike)| describe_alike(what, alike, unit)).collect();
     let more = list.len().saturating_sub(NAMED);
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     (!told.is_empty()).then(|| format!("{title}: {}{more}.", told.join("; ")))

@@ -67,9 +67,10 @@ impl Made {
         for number in 0..self.left_out {
             let cell =
                 Sample::new("lmdb").records(CountRange::starting_at(10_000_000 + number as u64)).cell();
-            run.header
-                .left_out
-                .push(LeftOutCell { cell, reason: LeftOutReason::Sentence("over the size limit of 10 GiB".into()) });
+            run.header.left_out.push(LeftOutCell {
+                cell,
+                reason: LeftOutReason::Sentence("over the size limit of 10 GiB".into()),
+            });
         }
         run
     }

@@ -134,7 +134,8 @@ fn not_gained(gain: &Gain) -> String {
 
 /// The most that a single value could still save.
 fn bound(tuned: &TunedSettings) -> String {
-    let interval = |worth: &ValueWorth| worth.times.filter(|times| times.blocks >= MIN_BLOCKS)?.ratio.interval;
+    let interval =
+        |worth: &ValueWorth| worth.times.filter(|times| times.blocks >= MIN_BLOCKS)?.ratio.interval;
     let measured: Vec<Interval> =
         tuned.worth.iter().filter(|worth| worth.out.is_none()).filter_map(interval).collect();
     let lowest = measured.iter().map(|interval| interval.low).min_by(f64::total_cmp);
@@ -226,8 +227,9 @@ pub fn mattered(tuned: &TunedSettings) -> Vec<String> {
         group.iter().any(|worth| matches!(worth.verdict(), Verdict::Faster | Verdict::Slower))
     };
     let unfilled = |group: &[&ValueWorth]| !matters(group) && group.iter().all(|worth| worth.unfilled);
-    let alike =
-        |group: &[&ValueWorth]| !unfilled(group) && group.iter().all(|worth| worth.verdict() == Verdict::Alike);
+    let alike = |group: &[&ValueWorth]| {
+        !unfilled(group) && group.iter().all(|worth| worth.verdict() == Verdict::Alike)
+    };
     let open = |group: &[&ValueWorth]| !matters(group) && !alike(group) && !unfilled(group);
     let line = |title: &str, names: Vec<String>| {
         (!names.is_empty()).then(|| format!("{title}: {}.", names.join(", ")))

@@ -1,4 +1,4 @@
-use storebench_core::store::{Danger, Guarantee, StoreKind as StoreKind, GuaranteeOffer, SettingDef, StoreDef};
+use storebench_core::store::{Danger, Guarantee, GuaranteeOffer, SettingDef, StoreDef, StoreKind};
 use storebench_host::run::Run;
 
 use super::*;

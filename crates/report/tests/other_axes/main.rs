@@ -16,7 +16,8 @@ use storebench_core::axis::words::{WORDS, read};
 use storebench_core::axis::{Axis, AxisDef, Form, Presence, Role, own};
 use storebench_core::cell::Cell;
 use storebench_core::result::{
-    Environment, FORMAT_VERSION, LeftOutCell, Measurements, OperationResult, Outcome, LeftOutReason, RunHeader, TrialResult,
+    Environment, FORMAT_VERSION, LeftOutCell, LeftOutReason, Measurements, OperationResult, Outcome,
+    RunHeader, TrialResult,
 };
 use storebench_core::store::Guarantee;
 use storebench_core::units::SizeRange;

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::store::{StoreKind, StoreDef};
+use storebench_core::store::{StoreDef, StoreKind};
 use storebench_core::units::{Period, rough_duration};
 use storebench_core::workload::operation::Operation;
 use storebench_host::run::Run;
@@ -22,7 +22,7 @@ use storebench_report::report::Report;
 use self::measuring::Measuring;
 use super::args::AdviseArgs;
 use super::extras::Extras;
-use super::output::{fitted, print, style, print_note};
+use super::output::{fitted, print, print_note, style};
 use super::plan::built_store;
 use super::prepare::Started;
 use super::tune::{self, Asked};
@@ -54,7 +54,11 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
     let budget = Period(args.budget.0 / 2);
     let mut best = Vec::new();
     for (what, names) in [("libraries", libraries), ("servers", servers)] {
-        print_note(&format!("{what}: {}, for {}, half of the time", names.join(", "), rough_duration(budget.0)));
+        print_note(&format!(
+            "{what}: {}, for {}, half of the time",
+            names.join(", "),
+            rough_duration(budget.0)
+        ));
         let args = AdviseArgs { store: Some(names), budget, ..args.clone() };
         let (exit, first) = answer(stores, extras, &args)?;
         if exit != Exit::Success {

@@ -329,8 +329,8 @@ impl Listener for EventSender<'_> {
                 self.out.send(&Message::Trial { cell: cell.clone(), position, left_s });
             }
             Event::Loading { loading } => {
-                let loading =
-                    loading.map(|LoadProgress { doing, done, all, took }| (doing, done, all, took.as_secs_f64()));
+                let loading = loading
+                    .map(|LoadProgress { doing, done, all, took }| (doing, done, all, took.as_secs_f64()));
                 self.out.send(&Message::Loading { loading });
             }
             Event::Left { why } => self.out.send(&Message::Left { why: why.into() }),

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::{BadState, StateFinding, KeptState, Measurements, TrialResult};
+use storebench_core::result::{BadState, KeptState, Measurements, StateFinding, TrialResult};
 use storebench_core::store::Guarantee;
 use storebench_core::units::{counted, grouped, rough_bytes};
 use storebench_core::workload::cut::told::{StepProgress, steps_of};
@@ -144,8 +144,8 @@ fn what_to_do(state: &Kept<'_>, trials: &[TrialResult], run: &Path) -> String {
     let at_power_too =
         of_store.filter_map(TrialResult::ok).filter(|measured| measured.guarantee >= Guarantee::Power);
     let cuts = at_power_too.filter_map(Measurements::cuts);
-    let (held, states) =
-        cuts.fold((0, 0), |(held, states), cuts| (held + cuts.of(StateFinding::Held), states + cuts.states()));
+    let (held, states) = cuts
+        .fold((0, 0), |(held, states), cuts| (held + cuts.of(StateFinding::Held), states + cuts.states()));
     let help = match (at_power, states) {
         (true, _) if given < tier => format!("do: leave out the settings that make it give {given}"),
         (true, _) if !is_danger => "do: delete the store, and make it anew".to_owned(),
@@ -228,7 +228,12 @@ fn export(run: &Path, state: &Kept<'_>, to: &Path) -> Result<()> {
     files::fill("making", to, || export_into(run, state, steps, to))
 }
 
-fn export_into(run: &Path, state: &Kept<'_>, steps: impl Iterator<Item = StepProgress>, to: &Path) -> Result<()> {
+fn export_into(
+    run: &Path,
+    state: &Kept<'_>,
+    steps: impl Iterator<Item = StepProgress>,
+    to: &Path,
+) -> Result<()> {
     let write = |name: &str, text: &str| {
         let path = to.join(name);
         fs::write(&path, text).map_err(Error::io("writing", &path))

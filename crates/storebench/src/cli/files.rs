@@ -8,7 +8,7 @@ use storebench_core::bounded;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::guard::Folder;
 
-use super::output::{print_export, take_standard_output, print_note};
+use super::output::{print_export, print_note, take_standard_output};
 use super::runs;
 
 /// The name that stands for standard output.

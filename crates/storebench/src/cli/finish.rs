@@ -10,7 +10,7 @@ use storebench_report::data::danger;
 use storebench_report::report::Report;
 use storebench_report::terminal;
 
-use super::output::{print, style, print_note};
+use super::output::{print, print_note, style};
 use super::{export, files, report};
 
 /// Prints the answer with its tables, writes YCSB's text if asked for, and lists the written files, and the command that
@@ -55,7 +55,9 @@ pub fn finish(
     print_note(&format!("every figure: storebench report {shown} --table"));
     if let Some(trial) = run.trials.iter().find(|trial| danger::is_shown_first(stores, trial)) {
         let cell = trial.cell.id();
-        print_note(&format!("{cell}: a power cut costs more than was known; see storebench crash show {shown}"));
+        print_note(&format!(
+            "{cell}: a power cut costs more than was known; see storebench crash show {shown}"
+        ));
         return Ok(Exit::Danger);
     }
     Ok(if ended.failed > 0 { Exit::TrialsFailed } else { Exit::Success })

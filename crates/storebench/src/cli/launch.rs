@@ -12,11 +12,11 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::LimitSupport;
 use storebench_core::result::{
-    FORMAT_VERSION, LeftOutCell, LocationInfo, LeftOutReason, RunHeader, StoreInfo, TrialResult,
+    FORMAT_VERSION, LeftOutCell, LeftOutReason, LocationInfo, RunHeader, StoreInfo, TrialResult,
 };
 use storebench_core::shown::{quoted, without_user};
 use storebench_core::simulated::SimulatedDisk;
-use storebench_core::store::{Guarantee, StoreKind, StoreDef};
+use storebench_core::store::{Guarantee, StoreDef, StoreKind};
 use storebench_host::background;
 use storebench_host::folder::RunFolder;
 use storebench_host::place::directory::WorkFolder;
@@ -121,13 +121,15 @@ fn simulated(plan: &Plan) -> Vec<Option<SimulatedDisk>> {
 
 /// Places on disks: on a simulated one, each is a file system in an image. For a directory called `here`, that is the kernel's
 /// ext4; every other directory has only its own disk.
-fn on_disks(places: BTreeMap<String, Place>, disks: &[Option<SimulatedDisk>]) -> Result<Places> {
+fn on_disks(places: BTreeMap<String, Location>, disks: &[Option<SimulatedDisk>]) -> Result<Places> {
     let usual: FileSystem = USUAL.parse().map_err(Error::bad_value)?;
     let mut all = Places::new();
     for (name, place) in places {
         for disk in disks {
             let on_it = match (disk, &place) {
-                (Some(disk), Location::Image { within, file_system, .. }) => Some((disk, within, file_system)),
+                (Some(disk), Location::Image { within, file_system, .. }) => {
+                    Some((disk, within, file_system))
+                }
                 (Some(disk), Location::Directory(within)) if name == DEFAULT_PLACE => {
                     Some((disk, within, &usual))
                 }
@@ -142,7 +144,11 @@ fn on_disks(places: BTreeMap<String, Place>, disks: &[Option<SimulatedDisk>]) ->
 }
 
 fn on(disk: &SimulatedDisk, within: &Path, file_system: &FileSystem) -> Location {
-    Location::Image { within: within.to_path_buf(), file_system: file_system.clone(), disk: Some(disk.clone()) }
+    Location::Image {
+        within: within.to_path_buf(),
+        file_system: file_system.clone(),
+        disk: Some(disk.clone()),
+    }
 }
 
 fn no_place(name: &str) -> Error {
@@ -193,7 +199,8 @@ impl<'a> Launch<'a> {
                 .or_else(|| forgetful(&header.places, stores, cell))
                 .or_else(|| unplaced(places, cell));
             let place = place.map(|why| LeftOutReason::NoPlace { why });
-            let load = || background::lacking(cell.background()).map(|why| LeftOutReason::NoBackground { why });
+            let load =
+                || background::lacking(cell.background()).map(|why| LeftOutReason::NoBackground { why });
             place.or_else(load).or_else(|| limits::lacking(&reach, plan, cell, &header.places))
         };
         let (cells, left_out) =

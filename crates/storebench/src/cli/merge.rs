@@ -20,7 +20,7 @@ use storebench_report::data::merge as results;
 use storebench_report::report::Report;
 
 use super::args::MergeArgs;
-use super::output::{print, style, print_note};
+use super::output::{print, print_note, style};
 use super::{launch, report, resume, runs};
 
 /// Cells that are named.
@@ -219,7 +219,10 @@ fn split(stores: &[StoreDef], parts: &[Part]) -> Result<Option<Split>> {
     let Some(first) = parts.first() else { return Ok(None) };
     let (plan, stores) = match resume::planned(stores, &first.run, &first.path) {
         Err(error) if matches!(error.exit, Exit::UnknownStore | Exit::BadPlan) => {
-            print_note(&format!("note: not checked whether each part has only its own results: {}", error.message));
+            print_note(&format!(
+                "note: not checked whether each part has only its own results: {}",
+                error.message
+            ));
             return Ok(None);
         }
         planned => planned?,

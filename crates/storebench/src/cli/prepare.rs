@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use storebench_core::error::{Error, Result};
-use storebench_host::runner::rehearsal::{self, RehearsalExtent, RefusedSettings, Rehearsal};
+use storebench_host::runner::rehearsal::{self, RefusedSettings, Rehearsal, RehearsalExtent};
 
 use super::dry_run;
 use super::launch::Launch;

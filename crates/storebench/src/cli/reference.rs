@@ -8,7 +8,7 @@ use storebench_core::axis::Axis;
 use storebench_core::bounded;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result;
-use storebench_core::store::{Danger, StoreKind, GuaranteeOffer, SettingDef, MemoryShare, StoreDef};
+use storebench_core::store::{Danger, GuaranteeOffer, MemoryShare, SettingDef, StoreDef, StoreKind};
 use storebench_core::units::three_digits;
 use storebench_core::workload::parameter::Parameters;
 use storebench_core::workload::table::{self, WorkloadDef};
@@ -29,7 +29,7 @@ use super::stores;
 const MARK: &str = "<!-- Written by `storebench reference`.";
 
 /// The records of results with a line for each field; the others only list the names.
-const DESCRIBED: [&str; 5] = ["RunHeader", "TrialResult", "Measured", "OperationResult", "Counters"];
+const DESCRIBED: [&str; 5] = ["RunHeader", "TrialResult", "Measurements", "OperationResult", "Counters"];
 
 /// Writes the pages to a directory, which is made if missing. A file with a page's name that is none stays, with an error.
 pub fn write(stores: &[StoreDef], directory: &Path) -> Result<Exit> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::shown::quoted;
-use storebench_core::store::{StoreKind, StoreDef};
+use storebench_core::store::{StoreDef, StoreKind};
 use storebench_host::run::Run;
 use storebench_report::data::merge::Merged;
 use storebench_report::data::planned;

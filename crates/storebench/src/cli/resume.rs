@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use storebench_core::cell::{Axis, Cell, Site};
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::result::{PlanParts, LocationInfo};
+use storebench_core::result::{LocationInfo, PlanParts};
 use storebench_core::store::StoreDef;
 use storebench_host::folder::Resumed;
 use storebench_host::place::{Location, image};
@@ -85,7 +85,13 @@ pub fn planned<'r>(stores: &[StoreDef], run: &'r Run, path: &Path) -> Result<(&'
 ///
 /// # Errors
 /// [`Exit::OtherVersion`] if this program splits it differently: the part of a result is unknown.
-pub fn split(plan: &Plan, stores: &[StoreDef], rooms: &[LocationRoom], parts: &PlanParts, path: &Path) -> Result<Split> {
+pub fn split(
+    plan: &Plan,
+    stores: &[StoreDef],
+    rooms: &[LocationRoom],
+    parts: &PlanParts,
+    path: &Path,
+) -> Result<Split> {
     let split = Split::new(plan, stores, rooms, parts.of);
     let split = split.map_err(|message| Error::new(Exit::BadPlan, message))?;
     if split.parts(1).split == parts.split {

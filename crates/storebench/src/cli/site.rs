@@ -17,7 +17,7 @@ use storebench_host::run::Run;
 use storebench_report::data::merge::Merged;
 use storebench_report::markup::in_address;
 use storebench_report::report::Report;
-use storebench_report::site::{self, RunFacts, MOST_PAIRED, Source};
+use storebench_report::site::{self, MOST_PAIRED, RunFacts, Source};
 
 use self::made::Made;
 use super::args::SiteArgs;
@@ -177,7 +177,7 @@ fn look(stores: &[StoreDef], path: &Path, from: &Folders<'_>) -> Result<Looked> 
     let told = is_of_paper.then(|| told(stores, path, &source.folder)).transpose()?.flatten();
     let facts = site::facts(&Report::new(&merged), source);
     let facts = facts.ok_or_else(|| Error::new(Exit::Failure, "there is nothing in it"))?;
-    let facts = Facts { told, ..facts };
+    let facts = RunFacts { told, ..facts };
     let stores = facts.sides.iter().map(|side| &side.store).collect::<BTreeSet<_>>().len();
     if stores > MOST_PAIRED {
         notes.push(format!(

@@ -75,7 +75,9 @@ impl<'a> Stages<'a> {
     /// Shows the user how to continue after an interrupt.
     pub fn tell_interrupted(&self) {
         let folder = self.folder.display();
-        print_note(&format!("interrupted; finished results are kept. To answer from them, add --from {folder}"));
+        print_note(&format!(
+            "interrupted; finished results are kept. To answer from them, add --from {folder}"
+        ));
     }
 
     /// The seconds since the first stage began.

@@ -51,7 +51,9 @@ pub fn start<T>(
     runs::make_directory("making the runs' directory", out)?;
     let directories = launch::directories(&args.at, out)?;
     if launch::name_place(&mut plan, &directories) {
-        print_note(&format!("without root, the file system is {WITHOUT_ROOT} (--place {WITHOUT_ROOT}), not ext4"));
+        print_note(&format!(
+            "without root, the file system is {WITHOUT_ROOT} (--place {WITHOUT_ROOT}), not ext4"
+        ));
     }
     let places = launch::places(&plan, &directories)?;
     let mut launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
@@ -62,7 +64,10 @@ pub fn start<T>(
         launch = Launch::new(stores, &plan, &places, args.hardware.as_deref())?;
     }
     if plan.fewer_records {
-        print_note(&format!("records: {}, as more do not fit here", plan.axes.texts(Axis::RECORDS).join(", ")));
+        print_note(&format!(
+            "records: {}, as more do not fit here",
+            plan.axes.texts(Axis::RECORDS).join(", ")
+        ));
     }
     launch.header.preset = args.preset().map(str::to_owned);
     if let Some(Shard { part, of }) = args.shard {

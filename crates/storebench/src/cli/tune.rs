@@ -13,12 +13,12 @@ use storebench_report::advice::question::Question;
 use storebench_report::advice::snippet;
 use storebench_report::data::merge::Merged;
 use storebench_report::report::Report;
-use storebench_report::tuning::{TunedSettings, NoAnswer};
+use storebench_report::tuning::{NoAnswer, TunedSettings};
 
 use self::measuring::Measuring;
 use super::args::TuneArgs;
 use super::extras::Extras;
-use super::output::{print, style, print_note};
+use super::output::{print, print_note, style};
 use super::plan::built_store;
 use super::{files, question, report, runs};
 
@@ -90,7 +90,9 @@ pub fn measure(stores: &[StoreDef], asked: &Asked<'_>, pages: &[PathBuf]) -> Res
 pub fn tell_other_language(store: &StoreDef, in_python: bool, folder: &Path) {
     match (in_python, store.python) {
         (true, _) => print_note("\nthe code in the engine's own language: leave out --code"),
-        (false, Some(_)) => print_note(&format!("\nthe code in Python: --from {} --code python", folder.display())),
+        (false, Some(_)) => {
+            print_note(&format!("\nthe code in Python: --from {} --code python", folder.display()))
+        }
         (false, None) => {}
     }
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, StoreKind, GuaranteeOffer, OpenFn, OpenOptions, Result, Session, Store,
-    StoreDef, StoreError,
+    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, OpenFn, OpenOptions, Result, Session, Store,
+    StoreDef, StoreError, StoreKind,
 };
 use storebench_core::stores::{FLAT_FOLDER, MEMORY};
 

@@ -18,7 +18,7 @@ use fault::Fault;
 use liar::{Lie, liar};
 use pretender::Pretence;
 use store::faulty;
-use storebench_core::store::{StoreKind, StoreDef};
+use storebench_core::store::{StoreDef, StoreKind};
 use storebench_core::stores::{FLAT_FOLDER, MEMORY, NULL};
 
 const STORES: &[StoreDef] = &[

@@ -1,8 +1,8 @@
 //! The store `memory`, with a fault.
 
 use storebench_core::store::{
-    Batch, Capabilities, Danger, Guarantee, StoreKind, GuaranteeOffer, OpenFn, OpenOptions, Result, Session, Setting,
-    Store, StoreDef, StoreError,
+    Batch, Capabilities, Danger, Guarantee, GuaranteeOffer, OpenFn, OpenOptions, Result, Session, Setting,
+    Store, StoreDef, StoreError, StoreKind,
 };
 use storebench_core::stores::MEMORY;
 

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use storebench_core::axis::Axis;
 use storebench_core::cell::Cell;
 use storebench_core::result::{Failure, Measurements};
-use storebench_core::store::sql::{StatementId, SqlSession, SqlType, SqlValue};
+use storebench_core::store::sql::{SqlSession, SqlType, SqlValue, StatementId};
 use storebench_core::store::{Guarantee, Loss, OpenFn, OpenOptions, Result, Store, StoreDef, StoreError};
 use storebench_core::workload::parameter::Parameters;
-use storebench_core::workload::spec::{TrialContext, TrialError, Spec};
+use storebench_core::workload::spec::{Spec, TrialContext, TrialError};
 use storebench_core::workload::table::Workload;
 
 fn sqlite() -> StoreDef {

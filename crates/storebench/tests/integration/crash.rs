@@ -4,7 +4,7 @@ use std::process::Command;
 
 use storebench_core::error::Exit;
 use storebench_core::result::{
-    FaultOutcome, FindingCount, Control, CutCheck, CutResults, FaultCheck, FaultKind, StateFinding, Phase,
+    Control, CutCheck, CutResults, FaultCheck, FaultKind, FaultOutcome, FindingCount, Phase, StateFinding,
 };
 use storebench_host::run::Run;
 
@@ -134,7 +134,11 @@ fn weaker_settings_lose_what_their_documents_say() {
     // sqlite.org, wal.html: with NORMAL a commit can be rolled back by a power cut, and the database stays consistent.
     let (_, cuts) = judged("sqlite", "power", "--set sqlite.synchronous=NORMAL", 20);
     assert!(cuts.of(StateFinding::Lost) > 0, "{cuts:?}");
-    assert_eq!(cuts.of(StateFinding::Held) + cuts.of(StateFinding::Lost), cuts.states(), "never a hole: {cuts:?}");
+    assert_eq!(
+        cuts.of(StateFinding::Held) + cuts.of(StateFinding::Lost),
+        cuts.states(),
+        "never a hole: {cuts:?}"
+    );
     // lmdb.h: MDB_NOMETASYNC may undo the last committed transaction.
     let (_, cuts) = judged("lmdb", "power", "--set lmdb.nometasync=true", 20);
     assert!(cuts.of(StateFinding::Lost) > 0, "{cuts:?}");
@@ -279,12 +283,21 @@ fn libmdbx_without_syncs_mixes_no_states() {
     }
     let (_, cuts) = judged("libmdbx", "process", "", 30);
     let mixed = [StateFinding::Hole, StateFinding::Wrong, StateFinding::Resurrected];
-    assert!(mixed.iter().all(|finding| cuts.of(*finding) == 0) && cuts.of(StateFinding::Lost) > 0, "{cuts:?}");
+    assert!(
+        mixed.iter().all(|finding| cuts.of(*finding) == 0) && cuts.of(StateFinding::Lost) > 0,
+        "{cuts:?}"
+    );
 }
 
 /// Whether a check found more than acknowledged steps that were lost.
 fn is_damaged(cuts: &CutResults) -> bool {
-    let damage = [StateFinding::Hole, StateFinding::Wrong, StateFinding::Refused, StateFinding::Unusable, StateFinding::Unsound];
+    let damage = [
+        StateFinding::Hole,
+        StateFinding::Wrong,
+        StateFinding::Refused,
+        StateFinding::Unusable,
+        StateFinding::Unsound,
+    ];
     damage.iter().any(|finding| cuts.of(*finding) > 0)
 }
 

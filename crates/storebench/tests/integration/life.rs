@@ -6,7 +6,7 @@ use storebench_core::axis::Axis;
 use storebench_core::cell::Cell;
 use storebench_core::error::Exit;
 use storebench_core::result::{Measurements, Recovery};
-use storebench_core::store::{Guarantee, StoreKind, GuaranteeOffer, StoreDef};
+use storebench_core::store::{Guarantee, GuaranteeOffer, StoreDef, StoreKind};
 
 use crate::cli::machines::can_limit;
 use crate::cli::support::{Scratch, skipped};

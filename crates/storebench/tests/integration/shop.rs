@@ -6,9 +6,9 @@ use storebench::STORES;
 use storebench_core::axis::Axis;
 use storebench_core::cell::Cell;
 use storebench_core::result::{Failure, Measurements};
-use storebench_core::store::{StoreKind, SettingSource, StoreDef};
+use storebench_core::store::{SettingSource, StoreDef, StoreKind};
 use storebench_core::workload::parameter::Parameters;
-use storebench_core::workload::spec::{TrialContext, TrialError, Spec};
+use storebench_core::workload::spec::{Spec, TrialContext, TrialError};
 
 use crate::conformance::subject::is_installed;
 use crate::tier;
@@ -37,7 +37,11 @@ fn with_settings(store: &'static StoreDef) -> Vec<(&'static StoreDef, Chosen)> {
 }
 
 /// Runs a small trial of the only store.
-fn trial(store: StoreDef, axes: &[(&str, &str)], parameters: &[(&str, &str)]) -> Result<Measurements, TrialError> {
+fn trial(
+    store: StoreDef,
+    axes: &[(&str, &str)],
+    parameters: &[(&str, &str)],
+) -> Result<Measurements, TrialError> {
     trial_with(store, axes, parameters, None)
 }
 

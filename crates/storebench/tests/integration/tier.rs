@@ -1,6 +1,6 @@
 //! How much of the tests' matrices is walked: a part of each by `make test`, all by `make test-all`.
 
-use storebench_core::store::{StoreKind, StoreDef};
+use storebench_core::store::{StoreDef, StoreKind};
 
 /// Whether every value of each matrix is asked for: every guarantee, command and mutation.
 pub fn is_whole() -> bool {

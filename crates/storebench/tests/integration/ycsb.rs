@@ -6,11 +6,11 @@ use storebench_core::axis::Axis;
 use storebench_core::axis::ycsb::BUILT_IN;
 use storebench_core::cell::Cell;
 use storebench_core::error::Exit;
-use storebench_core::result::{Measurements, OVERALL, OperationResult, Outcome, LeftOutReason};
-use storebench_core::store::{Guarantee, StoreKind, StoreDef, Threads};
+use storebench_core::result::{LeftOutReason, Measurements, OVERALL, OperationResult, Outcome};
+use storebench_core::store::{Guarantee, StoreDef, StoreKind, Threads};
 use storebench_core::workload::case::Case;
 use storebench_core::workload::parameter::Parameters;
-use storebench_core::workload::spec::{TrialContext, TrialError, Spec};
+use storebench_core::workload::spec::{Spec, TrialContext, TrialError};
 use storebench_core::workload::table::Workload;
 use storebench_host::plan::Plan;
 
@@ -89,7 +89,10 @@ fn every_store_does_every_workload() {
         for workload in BUILT_IN {
             let how = How { workload, axes: &[], parameters: SMALL };
             if *workload == "E" && !store.capabilities.order {
-                assert_eq!(trial(store, &how).unwrap_err(), LeftOutReason::NoOrder { store: store.name.into() });
+                assert_eq!(
+                    trial(store, &how).unwrap_err(),
+                    LeftOutReason::NoOrder { store: store.name.into() }
+                );
                 continue;
             }
             let measured = measured(store, &how);
@@ -184,7 +187,10 @@ fn threads_share_all_records_and_what_they_read_is_checked() {
             let parameters = [("operations", "400"), ("properties", properties)];
             let how = How { workload, axes: &axes, parameters: &parameters };
             if !store.capabilities.replaces_whole {
-                assert_eq!(trial(store, &how).err(), Some(LeftOutReason::TornReads { store: store.name.into() }));
+                assert_eq!(
+                    trial(store, &how).err(),
+                    Some(LeftOutReason::TornReads { store: store.name.into() })
+                );
                 continue;
             }
             let measured = measured(store, &how);
@@ -222,7 +228,10 @@ fn rounds_go_on_with_one_database() {
             ];
             let how = How { workload: "own:mine", axes: &[], parameters: &parameters };
             if between == "close" && !store.capabilities.persists {
-                assert_eq!(trial(store, &how).err(), Some(LeftOutReason::LosesRounds { store: store.name.into() }));
+                assert_eq!(
+                    trial(store, &how).err(),
+                    Some(LeftOutReason::LosesRounds { store: store.name.into() })
+                );
                 continue;
             }
             if between == "close" && store.kind == StoreKind::Server {

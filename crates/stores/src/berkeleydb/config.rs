@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use storebench_core::store::{Result, Setting, SettingDef, MemoryShare, StoreError};
+use storebench_core::store::{MemoryShare, Result, Setting, SettingDef, StoreError};
 
 use super::ffi;
 use crate::support::{GivenSettings, expect_taken};

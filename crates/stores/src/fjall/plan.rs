@@ -5,7 +5,7 @@ use fjall::{
     AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, KvSeparationOptions,
     OptimisticTxDatabase, PersistMode,
 };
-use storebench_core::store::{Guarantee, OpenOptions, Result, Setting, SettingDef, MemoryShare, StoreError};
+use storebench_core::store::{Guarantee, MemoryShare, OpenOptions, Result, Setting, SettingDef, StoreError};
 
 use crate::support::{GivenSettings, expect_taken};
 

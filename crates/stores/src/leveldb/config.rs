@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::fmt::Display;
 
-use storebench_core::store::{OpenOptions, Result, Setting, SettingDef, MemoryShare};
+use storebench_core::store::{MemoryShare, OpenOptions, Result, Setting, SettingDef};
 
 use super::ffi;
 use crate::owned::Owned;

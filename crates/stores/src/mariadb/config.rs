@@ -5,7 +5,7 @@ use std::path::Path;
 use storebench_core::server::running::URL;
 use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{
-    Capabilities, GivenSettings, Guarantee, OpenOptions, Result, Setting, SettingDef, MemoryShare, StoreError,
+    Capabilities, GivenSettings, Guarantee, MemoryShare, OpenOptions, Result, Setting, SettingDef, StoreError,
 };
 
 use super::client::Client;

@@ -58,7 +58,8 @@ impl Server for Mysql {
     type Kept = Kept;
 
     const STORE: &'static str = "mariadb";
-    const KNOWN: ServerKind = ServerKind { programs: &["mariadbd"], users: &["mysql"], shared_memory: |_| None };
+    const KNOWN: ServerKind =
+        ServerKind { programs: &["mariadbd"], users: &["mysql"], shared_memory: |_| None };
     const SCHEMES: &'static [&'static str] = &["mysql", "mariadb"];
     const START_S: f64 = 1.5;
     const SIGN: &'static str = "mysql";

@@ -4,7 +4,9 @@ use std::ops::RangeInclusive;
 
 use storebench_core::server::running::URL;
 use storebench_core::store::sql::SqlValue;
-use storebench_core::store::{GivenSettings, Guarantee, OpenOptions, Result, Setting, SettingDef, MemoryShare};
+use storebench_core::store::{
+    GivenSettings, Guarantee, MemoryShare, OpenOptions, Result, Setting, SettingDef,
+};
 
 use super::client::Client;
 use crate::support::server::{Connection, PROGRAMS_SETTING, Plan};

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use rustix::process::Signal;
 use storebench_core::server::running::{Address, Endpoint};
-use storebench_core::server::{ServerKind, Segment};
+use storebench_core::server::{Segment, ServerKind};
 use storebench_core::store::sql::{BulkLoad, Rows, SqlSession, SqlType};
 use storebench_core::store::{Guarantee, OpenOptions, Result, Session, Setting, StoreError, Upkeep};
 

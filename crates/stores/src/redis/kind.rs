@@ -48,8 +48,11 @@ impl Server for RedisServer {
 
     const STORE: &'static str = "redis";
     // Debian's server is a link to the other.
-    const KNOWN: ServerKind =
-        ServerKind { programs: &["redis-server", "redis-check-rdb"], users: &["redis"], shared_memory: |_| None };
+    const KNOWN: ServerKind = ServerKind {
+        programs: &["redis-server", "redis-check-rdb"],
+        users: &["redis"],
+        shared_memory: |_| None,
+    };
     const SCHEMES: &'static [&'static str] = &["redis", "redis+unix"];
     const USER: Option<&'static str> = Some(USER);
     const START_S: f64 = 0.1;

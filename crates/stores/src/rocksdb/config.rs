@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use std::fs;
 use std::path::Path;
 
-use storebench_core::store::{OpenOptions, Result, Setting, SettingDef, MemoryShare, StoreError};
+use storebench_core::store::{MemoryShare, OpenOptions, Result, Setting, SettingDef, StoreError};
 
 use super::ffi::{self, Functions};
 use super::library::LIBRARY_SETTING;

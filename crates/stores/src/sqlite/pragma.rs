@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use storebench_core::store::{
-    Capabilities, Guarantee, OpenOptions, Result, Setting, SettingDef, MemoryShare, StoreError, Threads,
+    Capabilities, Guarantee, MemoryShare, OpenOptions, Result, Setting, SettingDef, StoreError, Threads,
 };
 
 use crate::support::GivenSettings;
@@ -54,7 +54,8 @@ impl Plan {
     /// The tier's PRAGMAs, then the cache, then the user's. Fails with [`StoreError::BadSetting`] for an unknown name, or a value
     /// that is not one word.
     pub fn new(options: &OpenOptions<'_>) -> Result<Plan> {
-        let own = |given: &GivenSettings<'_>, name| given.text(name).map(|text| one_word(name, text)).transpose();
+        let own =
+            |given: &GivenSettings<'_>, name| given.text(name).map(|text| one_word(name, text)).transpose();
         Ok(Plan { values: GivenSettings::new(options, SETTINGS)?.values(SETTINGS, own, preset)? })
     }
 

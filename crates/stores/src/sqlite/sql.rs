@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use storebench_core::store::sql::{self, MOST_COLUMNS, StatementId, SqlSession, SqlType, SqlValue};
+use storebench_core::store::sql::{self, MOST_COLUMNS, SqlSession, SqlType, SqlValue, StatementId};
 use storebench_core::store::{Result, StoreError};
 
 use super::statement::{Row, Statement, Value};

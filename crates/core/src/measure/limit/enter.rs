@@ -10,7 +10,7 @@ use super::{LimitMechanism, files};
 use crate::kernel::cgroups::{self, Membership, Version};
 use crate::kernel::system;
 use crate::measure::cgroup::TrialCgroup;
-use crate::result::{LimitReport, LimitKind};
+use crate::result::{LimitKind, LimitReport};
 
 /// The limits that a trial's process takes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,7 +82,9 @@ impl LimitValues {
         let in_force = match by {
             LimitMechanism::Affinity => limit_processors(&self.processors, *asked)?,
             LimitMechanism::ResourceLimit => limit_data(*asked)?,
-            LimitMechanism::V1 | LimitMechanism::V2 if *limit == LimitKind::Processors => Some(count_processors()?),
+            LimitMechanism::V1 | LimitMechanism::V2 if *limit == LimitKind::Processors => {
+                Some(count_processors()?)
+            }
             LimitMechanism::V1 | LimitMechanism::V2 => self.in_groups(*limit)?,
             LimitMechanism::Scope => {
                 let group = own.iter().find(|own| own.version == Version::V2);

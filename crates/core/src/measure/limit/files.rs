@@ -92,7 +92,7 @@ fn list(processors: &[usize], count: u64) -> String {
     numbers.join(",")
 }
 
-/// The value of a limit by a cgroup's files, in the units of [`Limited`]; `None` where they say that there is none.
+/// The value of a limit by a cgroup's files, in the units of [`LimitKind`]; `None` where they say that there is none.
 pub fn in_force(
     folder: &Path,
     version: Version,
@@ -180,7 +180,12 @@ pub fn evidence(folder: &Path, version: Version) -> LimitCounts {
             (hits, value(&read("memory.oom_control"), "oom_kill"), value(&cpu, "throttled_time"))
         }
     };
-    LimitCounts { memory_limit_hits: hits, kills, throttled_periods: value(&cpu, "nr_throttled"), throttled_ns }
+    LimitCounts {
+        memory_limit_hits: hits,
+        kills,
+        throttled_periods: value(&cpu, "nr_throttled"),
+        throttled_ns,
+    }
 }
 
 #[cfg(test)]

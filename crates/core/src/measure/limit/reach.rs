@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::enter::allowed_processors;
-use super::{LimitMechanism, Controller, Limits};
+use super::{Controller, LimitMechanism, Limits};
 use crate::kernel::cgroups::Version;
 use crate::kernel::memory;
 use crate::measure::cgroup::CgroupParent;
-use crate::result::{LimitReport, LimitKind};
+use crate::result::{LimitKind, LimitReport};
 
 const HELP: &str = "run as root, or as a user of systemd with cgroups of version 2";
 /// The writes that escape a limit in version 1.
@@ -223,7 +223,8 @@ mod tests {
 
     #[test]
     fn systemd_comes_next_with_what_it_was_handed() {
-        let memory_and_share = [(LimitKind::Memory, 1), (LimitKind::Processors, 1), (LimitKind::Share, 1)].into();
+        let memory_and_share =
+            [(LimitKind::Memory, 1), (LimitKind::Processors, 1), (LimitKind::Share, 1)].into();
         let given = reach(None, Some(&[Controller::Memory, Controller::Cpu]));
         let decision = given.decide(&memory_and_share, &[], Ok(())).unwrap();
         assert_eq!(by(&decision), [LimitMechanism::Scope, LimitMechanism::Affinity].into());

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::measure::cgroup::{self, TrialCgroup, CgroupParent, HeldCgroup};
+use crate::measure::cgroup::{self, CgroupParent, HeldCgroup, TrialCgroup};
 use crate::measure::device::BlockDevice;
 use crate::measure::environment;
 

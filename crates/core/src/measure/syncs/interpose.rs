@@ -203,7 +203,9 @@ fn writes(
 #[cold]
 fn writes_closer(fd: c_int, bytes: usize, offset: Option<i64>, next: impl FnOnce() -> ssize_t) -> ssize_t {
     let synchronous = is_synchronous(fd);
-    unsynced::around_write(fd, bytes as u64, offset, synchronous, || timed_if(synchronous, SyncFunction::Write, next))
+    unsynced::around_write(fd, bytes as u64, offset, synchronous, || {
+        timed_if(synchronous, SyncFunction::Write, next)
+    })
 }
 
 #[inline(always)]

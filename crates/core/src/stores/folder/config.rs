@@ -2,7 +2,9 @@
 //! ignore them; the tier follows from them.
 
 use super::path::Layout;
-use crate::store::{Danger, GivenSettings, Guarantee, Loss, OpenOptions, Result, Setting, SettingDef, hold_to_tier};
+use crate::store::{
+    Danger, GivenSettings, Guarantee, Loss, OpenOptions, Result, Setting, SettingDef, hold_to_tier,
+};
 
 const LEVELS: SettingDef = SettingDef::new("levels", "1 to 4", "2", "levels of directories above a file")
     .read_by(OURS)

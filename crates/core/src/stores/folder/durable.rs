@@ -200,7 +200,9 @@ pub(super) fn sync_all(root: &File, layout: Layout, group: GroupSync) -> Result<
                     .sync_all()
                     .map_err(StoreError::io("sync a file"))
             }
-            FileVisit::Directory(directory) => directory.sync_all().map_err(StoreError::io("sync a directory")),
+            FileVisit::Directory(directory) => {
+                directory.sync_all().map_err(StoreError::io("sync a directory"))
+            }
         }),
     }
 }

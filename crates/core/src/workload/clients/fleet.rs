@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use super::clock::{ClockOffset, Ping};
-use super::link::{ClientLink, ClientConnector, ClientTask};
-use super::words::{ClientResults, RoundResult, ClientOrder, ClientRound, ClientReply};
+use super::link::{ClientConnector, ClientLink, ClientTask};
+use super::words::{ClientOrder, ClientReply, ClientResults, ClientRound, RoundResult};
 use crate::result::{ClientPhase, ClientReport, Counters};
 use crate::server::running::ServerNamespace;
 use crate::workload::elapsed::Elapsed;
@@ -63,7 +63,11 @@ pub(crate) struct FleetRound {
 
 impl Fleet {
     /// Starts the clients of a trial, with its threads spread evenly; `None` without clients.
-    pub fn connect(spec: &Spec, reach: Option<ClientConnector>, threads: u64) -> Result<Option<Fleet>, WorkloadError> {
+    pub fn connect(
+        spec: &Spec,
+        reach: Option<ClientConnector>,
+        threads: u64,
+    ) -> Result<Option<Fleet>, WorkloadError> {
         if spec.clients.is_empty() {
             return Ok(None);
         }
@@ -96,7 +100,12 @@ impl Fleet {
     }
 
     /// Has all do a round of the phase with this name.
-    pub fn round(&mut self, round: ClientRound, phase: &str, is_closed: bool) -> Result<FleetRound, WorkloadError> {
+    pub fn round(
+        &mut self,
+        round: ClientRound,
+        phase: &str,
+        is_closed: bool,
+    ) -> Result<FleetRound, WorkloadError> {
         self.send(&ClientOrder::Round(round))?;
         self.receive_each(|told| matches!(told, ClientReply::Ready).then_some(()))?;
         let began = self.start()?;
@@ -171,7 +180,10 @@ impl Fleet {
     }
 
     /// Waits for a message from each. All are heard meanwhile, so that a failure is reported at once.
-    fn receive_each<T>(&mut self, wanted: impl Fn(ClientReply) -> Option<T>) -> Result<Vec<T>, WorkloadError> {
+    fn receive_each<T>(
+        &mut self,
+        wanted: impl Fn(ClientReply) -> Option<T>,
+    ) -> Result<Vec<T>, WorkloadError> {
         let mut said: Vec<Option<T>> = self.members.iter().map(|_| None).collect();
         self.members.iter_mut().for_each(|member| member.heard = Instant::now());
         while said.iter().any(Option::is_none) {
@@ -196,7 +208,14 @@ impl ClientMember {
             sessions: threads.end - threads.start,
             ..ClientReport::default()
         };
-        ClientMember { host: host.to_owned(), threads, link, heard: Instant::now(), report, phases: Vec::new() }
+        ClientMember {
+            host: host.to_owned(),
+            threads,
+            link,
+            heard: Instant::now(),
+            report,
+            phases: Vec::new(),
+        }
     }
 
     fn send(&mut self, order: &ClientOrder) -> Result<(), WorkloadError> {

@@ -26,7 +26,12 @@ struct Made {
 impl Worker<u64, u64> for Made {
     type Failed = WorkloadError;
 
-    fn round(&mut self, handle: &mut u64, order: u64, approach: BarrierGuard<'_>) -> Result<Part, WorkloadError> {
+    fn round(
+        &mut self,
+        handle: &mut u64,
+        order: u64,
+        approach: BarrierGuard<'_>,
+    ) -> Result<Part, WorkloadError> {
         self.rounds += 1;
         *handle += order;
         match self.way {

@@ -19,10 +19,12 @@ use crate::measure::series::Series;
 use crate::server::running::ServerNamespace;
 use crate::store::{OpenFn, OpenOptions, Store};
 use crate::workload::clients::link::ClientWire;
-use crate::workload::clients::words::{ClientResults, RoundResult, OperationMeasurements, ClientOrder, ClientRound, ClientReply, packed};
+use crate::workload::clients::words::{
+    ClientOrder, ClientReply, ClientResults, ClientRound, OperationMeasurements, RoundResult, packed,
+};
 use crate::workload::crew;
 use crate::workload::elapsed::{Elapsed, Part};
-use crate::workload::line::{StartGate, StartBarrier};
+use crate::workload::line::{StartBarrier, StartGate};
 use crate::workload::on_store::{find, unsupported_or_failed};
 use crate::workload::operation::Operation;
 use crate::workload::pacer::wait_until;
@@ -63,7 +65,9 @@ pub fn serve(asked: &TrialContext<'_>, threads: Range<u64>, wire: &dyn ClientWir
                 wire.reply(&ClientReply::Finished(Box::new(client.all()?)));
                 wire.next_order()
             }
-            ClientOrder::Ping | ClientOrder::Round(_) | ClientOrder::Start { .. } => return Err(TrialError::harness(OUT_OF_TURN)),
+            ClientOrder::Ping | ClientOrder::Round(_) | ClientOrder::Start { .. } => {
+                return Err(TrialError::harness(OUT_OF_TURN));
+            }
         };
     }
     Ok(())
@@ -72,7 +76,11 @@ pub fn serve(asked: &TrialContext<'_>, threads: Range<u64>, wire: &dyn ClientWir
 const OUT_OF_TURN: &str = "it was given an order out of turn";
 
 /// Opens the store on what was made on the server. Nothing stays here: whoever made it drops it.
-fn open_made(open: OpenFn, options: &OpenOptions<'_>, made: &ServerNamespace) -> Result<Box<dyn Store>, TrialError> {
+fn open_made(
+    open: OpenFn,
+    options: &OpenOptions<'_>,
+    made: &ServerNamespace,
+) -> Result<Box<dyn Store>, TrialError> {
     let failed = |error| TrialError::harness(format!("using {}: {error}", options.directory.display()));
     fs::create_dir(options.directory).map_err(failed)?;
     let opened = made.keep(options.directory).map(|()| open(options));

@@ -174,7 +174,7 @@ mod tests {
         let wait_s =
             |cell: &Cell| f64::from(u8::from(cell.guarantee().tier() >= Some(Guarantee::Power))) / 1e3;
         let of = |cell: &Cell, kind| seconds((cell, wait_s(cell)), kind, &work, &probe);
-        let engine = |cell: &Cell| of(cell, Kind::Engine);
+        let engine = |cell: &Cell| of(cell, StoreKind::Engine);
         let small = engine(&cell("sqlite", "100", Guarantee::Process));
         assert!(engine(&cell("sqlite", "100000", Guarantee::Process)) > small);
         assert!(engine(&cell("sqlite", "100", Guarantee::Power)) > small + 3.0);
@@ -189,10 +189,13 @@ mod tests {
         assert!(clearing_seconds(&records, StoreKind::Folder, 0, &probe) >= 0.03);
         let nested = cell("nested-folder", "1000000", Guarantee::Process);
         let flat = cell("flat-folder", "1000000", Guarantee::Process);
-        let directories_s = of(&nested, Kind::Folder) - of(&flat, Kind::Folder);
+        let directories_s = of(&nested, StoreKind::Folder) - of(&flat, StoreKind::Folder);
         assert!((5.5..6.5).contains(&directories_s), "65,536 directories: {directories_s}");
         let in_image = flat.with(Axis::PLACE, Axis::PLACE.read("ext4:4096").unwrap());
-        assert!(clearing_seconds(&in_image, Kind::Folder, 0, &probe) == 0.0, "an image goes as one file");
+        assert!(
+            clearing_seconds(&in_image, StoreKind::Folder, 0, &probe) == 0.0,
+            "an image goes as one file"
+        );
         assert!(clearing_seconds(&records, StoreKind::Engine, 0, &probe) == 0.0);
         assert!(disk_bytes(&records, StoreKind::Folder, 0) >= 4_096_000.0);
         assert!(disk_bytes(&records, StoreKind::Engine, 0) < 4_096_000.0);

@@ -8,7 +8,9 @@ use crate::cell::Rate;
 use crate::result::{ClientPhase, ClientReport, Counters, Doubt, OperationResult};
 use crate::server::running::ServerNamespace;
 use crate::workload::bench::Bench;
-use crate::workload::clients::words::{ClientResults, RoundResult, OperationMeasurements, ClientRound, unpacked};
+use crate::workload::clients::words::{
+    ClientResults, ClientRound, OperationMeasurements, RoundResult, unpacked,
+};
 use crate::workload::clients::{Fleet, FleetRound};
 use crate::workload::crew::held;
 use crate::workload::driver::{Recorder, Untimed};
@@ -20,9 +22,10 @@ use crate::workload::stop::WorkloadError;
 const MIX: &str = "mix";
 
 pub fn open(fleet: &mut Fleet, bench: &Bench<'_>, anew: Option<u64>) -> Result<(), WorkloadError> {
+    let made = ServerNamespace::of(bench.folder())
+        .map_err(|error| WorkloadError::harness(format!("reading what was made: {error}")));
     let made =
-        ServerNamespace::of(bench.folder()).map_err(|error| WorkloadError::harness(format!("reading what was made: {error}")));
-    let made = made?.ok_or_else(|| WorkloadError::harness("the store is on no server that clients can reach"))?;
+        made?.ok_or_else(|| WorkloadError::harness("the store is on no server that clients can reach"))?;
     fleet.open(&made, anew)
 }
 
@@ -32,7 +35,8 @@ pub fn round(
     phase: usize,
     Order { shared, goal, live }: Order<'_>,
 ) -> Result<(Elapsed, Counters), WorkloadError> {
-    let round = ClientRound { phase, operations: goal.operations, warm_up: goal.warm_up, until: goal.until, live };
+    let round =
+        ClientRound { phase, operations: goal.operations, warm_up: goal.warm_up, until: goal.until, live };
     let name = match goal.doing {
         Doing::One(operation) => operation.name(),
         Doing::Mix(_) => MIX,

@@ -156,8 +156,10 @@ impl<'o> Worker<dyn Session + '_, Order<'o>> for Share<'_> {
         let goal = goal.for_thread(self.thread, self.threads, live);
         let order = Order { goal, ..order };
         let latencies = self.driver.latencies(goal.doing.main());
-        let mut seconds =
-            shared.series.thread((self.thread - shared.first) as usize, latencies).map_err(WorkloadError::harness)?;
+        let mut seconds = shared
+            .series
+            .thread((self.thread - shared.first) as usize, latencies)
+            .map_err(WorkloadError::harness)?;
         let warm_up = goal.warm_up.min(goal.operations);
         self.stretch(session, order, warm_up, || approach.goes_on(), None)?;
         let (calls_before, untimed_before) = (self.driver.calls_ns(), self.driver.untimed_ticks());

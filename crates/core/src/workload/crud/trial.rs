@@ -13,8 +13,8 @@ use crate::result::Measurements;
 use crate::store::{Capabilities, Guarantee, OpenFn, OpenOptions, StoreDef};
 use crate::workload::audit::{self, Reading};
 use crate::workload::clients::Fleet;
-use crate::workload::on_store::{StoreTrial, SettledTrial, find, promised};
-use crate::workload::spec::{TrialContext, TrialError, Spec};
+use crate::workload::on_store::{SettledTrial, StoreTrial, find, promised};
+use crate::workload::spec::{Spec, TrialContext, TrialError};
 
 /// Prepares all of the harness's memory, opens the store, drives it, measures.
 pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
@@ -25,7 +25,8 @@ pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let work = CrudParameters::of(&spec.parameters);
     let records = records(spec, work.text.as_deref())?;
     let crud = crud(spec, &work);
-    let mut prepared = crud.prepare(&records, &clock, store.capabilities.keeps).map_err(TrialError::harness)?;
+    let mut prepared =
+        crud.prepare(&records, &clock, store.capabilities.keeps).map_err(TrialError::harness)?;
     prepared.spread_over(Fleet::connect(spec, reach, crud.threads)?);
     measure((store, open), spec.options(crud.threads), prepared, &records, promised, spec)
 }

@@ -74,7 +74,11 @@ fn allowed(acknowledged: &[bool]) -> BTreeMap<u64, Vec<Option<u64>>> {
 }
 
 /// Checks each record against its last acknowledged write, and what failed since.
-fn read(session: &mut dyn Session, acknowledged: &[bool], batch: Batch) -> Result<SessionState, WorkloadError> {
+fn read(
+    session: &mut dyn Session,
+    acknowledged: &[bool],
+    batch: Batch,
+) -> Result<SessionState, WorkloadError> {
     let mut of_batches: BTreeMap<u64, Vec<bool>> = BTreeMap::new();
     for (record, values) in allowed(acknowledged) {
         let key = record_key(record);
@@ -97,7 +101,9 @@ fn read(session: &mut dyn Session, acknowledged: &[bool], batch: Batch) -> Resul
     }
     let is_in_part = |there: &Vec<bool>| there.contains(&true) && there.contains(&false);
     match of_batches.iter().find(|(_, there)| batch == Batch::Atomic && is_in_part(there)) {
-        Some((number, _)) => Ok(SessionState::Wrong(format!("a part of the batch of step {number} is there"))),
+        Some((number, _)) => {
+            Ok(SessionState::Wrong(format!("a part of the batch of step {number} is there")))
+        }
         None => Ok(SessionState::First(acknowledged.len() as u64)),
     }
 }

@@ -35,7 +35,12 @@ fn history(lane: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
 }
 
 /// Reads all records that a session's begun steps touched.
-pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batch) -> Result<SessionState, WorkloadError> {
+pub(super) fn read(
+    session: &mut dyn Session,
+    lane: u64,
+    begun: u64,
+    batch: Batch,
+) -> Result<SessionState, WorkloadError> {
     // Whether the first n steps explain what was found, for each n.
     let mut explains = vec![true; begun as usize + 1];
     // Allows removed records to be there.
@@ -59,7 +64,9 @@ pub(super) fn read(session: &mut dyn Session, lane: u64, begun: u64, batch: Batc
                 record_value(record, steps::of_session(lane, *number), MOST_BYTES)
             };
             if !is_pieced(value, &wrote.iter().map(had).collect::<Vec<_>>()) {
-                return Ok(SessionState::Wrong(format!("the record {key} has {size} bytes that it never had")));
+                return Ok(SessionState::Wrong(format!(
+                    "the record {key} has {size} bytes that it never had"
+                )));
             }
             torn.get_or_insert(format!("the record {key} has {size} bytes that are a part or a mixture"));
             continue;
@@ -185,7 +192,8 @@ pub(super) mod tests {
     #[test]
     fn a_step_that_is_missing_before_one_that_is_there_is_a_hole() {
         let without = |missing: u64| after((0..6).filter(|number| *number != missing));
-        let names = |steps: &str| SessionState::Hole(format!("missing before a later step that is there: {steps}"));
+        let names =
+            |steps: &str| SessionState::Hole(format!("missing before a later step that is there: {steps}"));
         let hole = names(&format!("insert of {}", record_key(2 * steps::BATCH_RECORDS)));
         assert_eq!(read(&mut without(2), 0, 6, Batch::Atomic).unwrap(), hole);
         assert_eq!(read(&mut without(5), 0, 6, Batch::Atomic).unwrap(), SessionState::First(5));

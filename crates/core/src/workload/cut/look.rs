@@ -40,7 +40,9 @@ pub(super) fn look_by(
     };
     // A store that has no room to work in is not damaged by that.
     let or_full = |finding| if is_full(asked) { StateFinding::NoSpace } else { finding };
-    let found = |looked: StateReport, finding, message| Ok(CutMessage::Found(StateReport { finding, message, ..looked }));
+    let found = |looked: StateReport, finding, message| {
+        Ok(CutMessage::Found(StateReport { finding, message, ..looked }))
+    };
     let start = Instant::now();
     let mut store = match open(asked, made, Step::Reopening) {
         Ok(store) => store,

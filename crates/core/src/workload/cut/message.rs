@@ -33,7 +33,7 @@ pub struct RecordedHistory {
 /// The finding in a state, reported by its process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateReport {
-    /// [`Finding::Held`] wherever a number of first steps of each session explains what is there.
+    /// [`StateFinding::Held`] wherever a number of first steps of each session explains what is there.
     pub finding: StateFinding,
     /// These numbers; empty where there are none.
     pub kept: Vec<u64>,

@@ -26,6 +26,7 @@ pub(super) fn batch(asked: &TrialContext<'_>, made: bool) -> Result<Batch, Trial
 
 /// The entries of a disk's log so far; `None` without a log.
 pub(super) fn logged(disk: &Path) -> Result<Option<u64>, TrialError> {
-    let counts = counts::read(disk).map_err(|error| TrialError::harness(format!("asking the disk: {error}")))?;
+    let counts =
+        counts::read(disk).map_err(|error| TrialError::harness(format!("asking the disk: {error}")))?;
     Ok(counts.logged)
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
-use super::message::{CutMessage, StepMark, RecordedHistory};
+use super::message::{CutMessage, RecordedHistory, StepMark};
 use super::opened::{logged, open};
 use crate::kernel::system;
 use crate::store::Store;

@@ -6,7 +6,7 @@ use crate::axis::device::values::{Io, Pattern, Sync};
 use crate::cell::{Cache, Cell};
 use crate::measure::clock::Clock;
 use crate::measure::probe::Probe;
-use crate::result::{Failure, Measurements, OperationResult, PhaseRequests, LeftOutReason};
+use crate::result::{Failure, LeftOutReason, Measurements, OperationResult, PhaseRequests};
 use crate::store::Guarantee;
 use crate::units::parse_bytes;
 use crate::workload::bare::{BareTrial, nanoseconds, operation};

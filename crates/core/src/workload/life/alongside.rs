@@ -107,15 +107,20 @@ impl<'a> Alongside<'a> {
     }
 
     /// Does `steps` during the work, and waits for the end of both.
-    pub fn over<T>(&mut self, store: &dyn Store, steps: impl FnOnce() -> Result<T, WorkloadError>) -> Result<T, WorkloadError> {
+    pub fn over<T>(
+        &mut self,
+        store: &dyn Store,
+        steps: impl FnOnce() -> Result<T, WorkloadError>,
+    ) -> Result<T, WorkloadError> {
         self.remove_backup()?;
         let this = &*self;
         let (done, steps_ended, turn) = thread::scope(|scope| {
             let turn = scope.spawn(|| this.turn(store));
             let done = steps();
             let ended = Instant::now();
-            let turn =
-                turn.join().unwrap_or_else(|_| Err(WorkloadError::harness("the work next to the steps panicked")));
+            let turn = turn
+                .join()
+                .unwrap_or_else(|_| Err(WorkloadError::harness("the work next to the steps panicked")));
             (done, ended, turn)
         });
         let (done, turn) = (done?, turn?);
@@ -146,7 +151,11 @@ impl<'a> Alongside<'a> {
         let turns = self.seen.took_ns.len() as u64;
         let value_bytes: usize = self.batch.iter().map(|(_, value)| value.len()).sum();
         let records = self.batch.len() as u64 * turns;
-        WrittenRecords { records, key_bytes: records * KEY_BYTES as u64, value_bytes: value_bytes as u64 * turns }
+        WrittenRecords {
+            records,
+            key_bytes: records * KEY_BYTES as u64,
+            value_bytes: value_bytes as u64 * turns,
+        }
     }
 
     fn turn(&self, store: &dyn Store) -> Result<Turn, WorkloadError> {
@@ -193,16 +202,22 @@ impl<'a> Alongside<'a> {
         let (done, began, ended) = self.timed(|| session.insert_batch(&records));
         done.map_err(|error| WorkloadError::store("inserting a large batch", &error))?;
         let keys: Vec<&[u8]> = records.iter().map(|(key, _)| *key).collect();
-        session.remove_batch(&keys).map_err(|error| WorkloadError::store("removing a large batch", &error))?;
+        session
+            .remove_batch(&keys)
+            .map_err(|error| WorkloadError::store("removing a large batch", &error))?;
         Ok((format!("a batch of {}", grouped(records.len() as u64)), began, ended))
     }
 
     /// Checks that the last backup, if any, is a store with the set's records, and deletes it. Fails when it can't be opened, or
     /// lacks records, or has wrong ones.
-    pub fn finish<'s>(self, parts: impl IntoIterator<Item = &'s Set>) -> Result<result::Alongside, WorkloadError> {
+    pub fn finish<'s>(
+        self,
+        parts: impl IntoIterator<Item = &'s Set>,
+    ) -> Result<result::Alongside, WorkloadError> {
         if self.work == Work::Backup {
             let options = OpenOptions { directory: &self.backup, ..self.options.clone() };
-            let store = (self.open)(&options).map_err(|error| WorkloadError::store("opening the backup", &error))?;
+            let store =
+                (self.open)(&options).map_err(|error| WorkloadError::store("opening the backup", &error))?;
             self.check(&*store, parts)?;
             store.close().map_err(|error| WorkloadError::store("closing the backup", &error))?;
             self.remove_backup()?;
@@ -212,9 +227,14 @@ impl<'a> Alongside<'a> {
 
     /// Checks a backup's number of records, and a sample against what they were at any time. If records are replaced, each thread
     /// may have been between removing one and inserting another; a log's go later, 100 at once.
-    fn check<'s>(&self, backup: &dyn Store, parts: impl IntoIterator<Item = &'s Set>) -> Result<(), WorkloadError> {
+    fn check<'s>(
+        &self,
+        backup: &dyn Store,
+        parts: impl IntoIterator<Item = &'s Set>,
+    ) -> Result<(), WorkloadError> {
         let wrong = |what: String| WorkloadError::wrong_data(format!("the backup {what}"));
-        let count = backup.count().map_err(|error| WorkloadError::store("counting the backup's records", &error))?;
+        let count =
+            backup.count().map_err(|error| WorkloadError::store("counting the backup's records", &error))?;
         let replaces = self.churn.replaces();
         let (fewer, more) = if replaces { (self.threads, 101 * self.threads) } else { (0, 0) };
         if !(self.set.saturating_sub(fewer)..=self.set + more).contains(&count) {

@@ -54,7 +54,8 @@ mod tests {
 
     #[test]
     fn extents_that_lie_side_by_side_are_one_piece() {
-        let lies = |path: &str, from: u64, at: u64, bytes: u64| FileExtent { path: path.into(), from, at, bytes };
+        let lies =
+            |path: &str, from: u64, at: u64, bytes: u64| FileExtent { path: path.into(), from, at, bytes };
         let whole = [lies("a", 0, 4096, 4096), lies("a", 4096, 8192, 4096), lies("b", 0, 12_288, 100)];
         assert_eq!(counted(&whole), FilePieces { files: 2, pieces: 2 });
         let torn = [lies("a", 0, 4096, 4096), lies("a", 4096, 40_960, 4096), lies("a", 8192, 8192, 4096)];

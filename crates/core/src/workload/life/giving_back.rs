@@ -10,7 +10,7 @@ use super::parameters::LifeParameters;
 use super::set::{Churn, Set};
 use crate::measure::disk;
 use crate::record::{Key, Records};
-use crate::result::{Audit, ReclaimResult, Disk, GivingBack, StoredRecords};
+use crate::result::{Audit, Disk, GivingBack, ReclaimResult, StoredRecords};
 use crate::workload::audit::{self, Reading, Record, Sample};
 use crate::workload::bench::Bench;
 use crate::workload::crew;
@@ -65,7 +65,11 @@ impl<'r> Remains<'r> {
 
     /// Removes most records of the closed store, and has it reclaim the space, with others at work or without. It is closed
     /// afterwards. Fails also when its files can't be measured.
-    pub fn give_back(&mut self, bench: &mut Bench<'_>, work: &LifeParameters) -> Result<GivingBack, WorkloadError> {
+    pub fn give_back(
+        &mut self,
+        bench: &mut Bench<'_>,
+        work: &LifeParameters,
+    ) -> Result<GivingBack, WorkloadError> {
         bench.reopen()?;
         let start = Instant::now();
         self.remove(bench, work.batch)?;
@@ -80,7 +84,8 @@ impl<'r> Remains<'r> {
     fn remove(&self, bench: &Bench<'_>, batch: usize) -> Result<(), WorkloadError> {
         let store = bench.store()?;
         let mut session = crew::session(store)?;
-        let (mut teller, mut done) = (ProgressReporter::new(ProgressKind::Removing, self.removed.len() as u64), 0);
+        let (mut teller, mut done) =
+            (ProgressReporter::new(ProgressKind::Removing, self.removed.len() as u64), 0);
         for some in self.removed.chunks(batch.max(1)) {
             let keys: Vec<Key> = some.iter().map(|(index, _)| self.records.key(*index)).collect();
             let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
@@ -92,7 +97,11 @@ impl<'r> Remains<'r> {
         store.settle().map_err(|error| WorkloadError::store("settling", &error))
     }
 
-    fn compacted(&mut self, bench: &mut Bench<'_>, beside: bool) -> Result<Option<ReclaimResult>, WorkloadError> {
+    fn compacted(
+        &mut self,
+        bench: &mut Bench<'_>,
+        beside: bool,
+    ) -> Result<Option<ReclaimResult>, WorkloadError> {
         let folder = bench.folder().to_path_buf();
         let (((by, took_ns), peak_bytes), meanwhile) = match beside {
             false => (watched(&folder, || timed(|| bench.compact()))?, None),
@@ -110,7 +119,12 @@ impl<'r> Remains<'r> {
     }
 
     /// Checks a sample of what is there and of what is gone.
-    pub fn audit(&self, bench: &mut Bench<'_>, is_removed: bool, reading: Reading) -> Result<Audit, WorkloadError> {
+    pub fn audit(
+        &self,
+        bench: &mut Bench<'_>,
+        is_removed: bool,
+        reading: Reading,
+    ) -> Result<Audit, WorkloadError> {
         let most = audit::most_records(self.records.mean_value());
         let held: Vec<Record> = match is_removed {
             true => self.kept.clone(),
@@ -140,7 +154,10 @@ fn timed<T>(call: impl FnOnce() -> Result<T, WorkloadError>) -> Result<(T, u64),
 }
 
 /// A call's result, and the most that the folder's files took meanwhile.
-fn watched<T>(folder: &Path, call: impl FnOnce() -> Result<T, WorkloadError>) -> Result<(T, u64), WorkloadError> {
+fn watched<T>(
+    folder: &Path,
+    call: impl FnOnce() -> Result<T, WorkloadError>,
+) -> Result<(T, u64), WorkloadError> {
     // The watch ends when the sender is gone, also where the call panics.
     let (under_way, is_over) = mpsc::channel::<()>();
     thread::scope(|scope| {

@@ -158,7 +158,8 @@ impl<'a> LifeWorker<'a> {
         }
         let value_bytes = self.value.len() as u64;
         self.recorder.of_mut(kind).value_bytes += value_bytes;
-        self.written = self.written.plus(WrittenRecords { records: 1, key_bytes: KEY_BYTES as u64, value_bytes });
+        self.written =
+            self.written.plus(WrittenRecords { records: 1, key_bytes: KEY_BYTES as u64, value_bytes });
         Ok(())
     }
 
@@ -242,8 +243,9 @@ impl LifeWorker<'_> {
     ) -> Result<(), WorkloadError> {
         let Gauge { clock, series, .. } = self.gauge;
         let main = if self.set.replaces() { INSERT } else { UPDATE };
-        let mut seconds =
-            series.thread(self.thread as usize, self.recorder.latencies(main)).map_err(WorkloadError::harness)?;
+        let mut seconds = series
+            .thread(self.thread as usize, self.recorder.latencies(main))
+            .map_err(WorkloadError::harness)?;
         let begin = clock.now();
         let goes_on = || started.goes_on(begin, None);
         in_quanta(self.steps, largest_quantum(Rate::Closed), goes_on, |most| {
@@ -289,7 +291,8 @@ impl crew::Worker<dyn Session + '_, LifeOrder<'_>> for LifeWorker<'_> {
             let pauses = std::mem::replace(&mut self.watch, of_tenths).result();
             self.bursts.push(seen.with(pauses));
         }
-        let spare = self.spare.pop().ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;
+        let spare =
+            self.spare.pop().ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;
         let recorder = std::mem::replace(&mut self.recorder, spare);
         let calls_ns = recorder.calls_ns();
         if let Round::Tenth = round {

@@ -60,7 +60,9 @@ pub fn beside<T>(
 }
 
 fn joined(thread: thread::ScopedJoinHandle<'_, Result<Seen, WorkloadError>>) -> Result<Seen, WorkloadError> {
-    thread.join().unwrap_or_else(|_| Err(WorkloadError::harness("a thread that worked during space reclaim panicked")))
+    thread
+        .join()
+        .unwrap_or_else(|_| Err(WorkloadError::harness("a thread that worked during space reclaim panicked")))
 }
 
 #[derive(Default)]
@@ -191,7 +193,9 @@ impl Thread<'_> {
                 thread::sleep(REST);
             }
             if let Some((_, again)) = call(session)? {
-                again.map_err(|error| WorkloadError::store("working when space has been given back", &error))?;
+                again.map_err(|error| {
+                    WorkloadError::store("working when space has been given back", &error)
+                })?;
             }
         }
         Ok(())

@@ -119,7 +119,9 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
                 let why = "bursts come when the reader, the backups and the large batches have ended: ask for them without these";
                 return Err(LeftOutReason::Contradiction { why: why.into() });
             }
-            Some(Work::Backup) if !able.backup => return Err(LeftOutReason::NoBackup { store: store.name.into() }),
+            Some(Work::Backup) if !able.backup => {
+                return Err(LeftOutReason::NoBackup { store: store.name.into() });
+            }
             _ => {}
         }
         if has_held_reader(case.cell) && !able.held_reader {
@@ -246,8 +248,14 @@ mod tests {
             ..MEMORY
         };
         let store = || "memory".to_owned();
-        assert_eq!(reason(&[(Axis::READER, "held")], MEMORY), Some(LeftOutReason::NoHeldReader { store: store() }));
-        assert_eq!(reason(&[(Axis::READER, "backup")], MEMORY), Some(LeftOutReason::NoBackup { store: store() }));
+        assert_eq!(
+            reason(&[(Axis::READER, "held")], MEMORY),
+            Some(LeftOutReason::NoHeldReader { store: store() })
+        );
+        assert_eq!(
+            reason(&[(Axis::READER, "backup")], MEMORY),
+            Some(LeftOutReason::NoBackup { store: store() })
+        );
         assert_eq!(
             reason(&[(Axis::GIVING_BACK, "beside")], MEMORY),
             Some(LeftOutReason::NoConcurrentReclaim { store: store() })

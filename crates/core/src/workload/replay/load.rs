@@ -106,7 +106,8 @@ impl Loader {
                     None => {
                         pass += 1;
                         seen.table.clear();
-                        reading = reading.take().map(Reader::rewind).transpose().map_err(WorkloadError::harness)?;
+                        reading =
+                            reading.take().map(Reader::rewind).transpose().map_err(WorkloadError::harness)?;
                     }
                 }
             }

@@ -66,7 +66,12 @@ pub struct Tally {
 
 impl Tally {
     pub fn new() -> Result<Tally, String> {
-        Ok(Tally { recorder: Recorder::new()?, written: WrittenRecords::default(), fresh_writes: 0, short_reads: 0 })
+        Ok(Tally {
+            recorder: Recorder::new()?,
+            written: WrittenRecords::default(),
+            fresh_writes: 0,
+            short_reads: 0,
+        })
     }
 
     pub fn merge(&mut self, other: &Tally) -> Result<(), String> {
@@ -329,7 +334,12 @@ impl<'a> Player<'a> {
         }
     }
 
-    fn check_scan(&mut self, planned: &Planned, key: &[u8], outcome: &mut Outcome) -> Result<(), WorkloadError> {
+    fn check_scan(
+        &mut self,
+        planned: &Planned,
+        key: &[u8],
+        outcome: &mut Outcome,
+    ) -> Result<(), WorkloadError> {
         let ReadBuffer { key: first, value, records, scanned_bytes, .. } = &self.seen;
         if *records > planned.records {
             return Err(wrong(planned, key, "was followed by more records than the scan asked for"));
@@ -357,7 +367,8 @@ impl<'s> Worker<dyn Session + '_, &'s Series> for Player<'_> {
     ) -> Result<Part, WorkloadError> {
         let incoming = self.incoming.take();
         let incoming = incoming.ok_or_else(|| WorkloadError::harness("the trace was played already"))?;
-        let mut seconds = series.thread(self.thread, self.main_latencies()).map_err(WorkloadError::harness)?;
+        let mut seconds =
+            series.thread(self.thread, self.main_latencies()).map_err(WorkloadError::harness)?;
         let started = approach.cross()?;
         seconds.restart();
         let start = started.start + self.clock.ticks(LEAD_NS) as u64;

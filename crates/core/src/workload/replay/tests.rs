@@ -12,9 +12,14 @@ use crate::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
 use crate::trace::made::{CLUSTER_14, Like, ZIPPYDB};
 use crate::trace::{Ask, Summary};
 use crate::workload::parameter::Parameters;
-use crate::workload::spec::{TrialContext, TrialError, Spec};
+use crate::workload::spec::{Spec, TrialContext, TrialError};
 
-fn play(store: StoreDef, text: &str, threads: &str, parameters: &[(&str, &str)]) -> Result<Measurements, TrialError> {
+fn play(
+    store: StoreDef,
+    text: &str,
+    threads: &str,
+    parameters: &[(&str, &str)],
+) -> Result<Measurements, TrialError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace");
     std::fs::write(&path, text).unwrap();
@@ -242,7 +247,9 @@ fn planted_faults_are_found() {
         ("mixes-up", mixed, "is not what was written under this key"),
         ("keeps-removed", removed, "is there, though it was removed"),
     ] {
-        let Err(TrialError::Failed(stop)) = play(planted(name), text, "1", &[]) else { panic!("{name} passed") };
+        let Err(TrialError::Failed(stop)) = play(planted(name), text, "1", &[]) else {
+            panic!("{name} passed")
+        };
         assert_eq!(stop.failure, Failure::WrongData, "{name}");
         assert!(stop.message.contains(words) && stop.message.contains("of the trace"), "{}", stop.message);
     }
@@ -254,6 +261,8 @@ fn planted_faults_are_found() {
     assert_eq!(stop.failure, Failure::WrongData);
     // A lost update shows when it is read back.
     let stale: String = (0..10).map(|n| format!("{n},set,key{},100\n", n % 5)).collect();
-    let Err(TrialError::Failed(stop)) = play(planted("loses-a-write"), &stale, "1", &[]) else { panic!("passed") };
+    let Err(TrialError::Failed(stop)) = play(planted("loses-a-write"), &stale, "1", &[]) else {
+        panic!("passed")
+    };
     assert!(stop.message.contains("operation 6 of the trace"), "{}", stop.message);
 }

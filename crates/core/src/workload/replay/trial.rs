@@ -8,15 +8,16 @@ use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::measure::series::Series;
 use crate::result::{
-    Counters, Doubt, Load, Measurements, OVERALL, OperationResult, SPACE, Second, StoredRecords, WrittenRecords,
+    Counters, Doubt, Load, Measurements, OVERALL, OperationResult, SPACE, Second, StoredRecords,
+    WrittenRecords,
 };
 use crate::store::{Capabilities, Setting};
 use crate::trace::{Does, Facts, Form, Reader, Spread};
 use crate::workload::crew::{self, held};
 use crate::workload::elapsed::Elapsed;
-use crate::workload::on_store::{StoreTrial, SettledTrial, find, promised};
+use crate::workload::on_store::{SettledTrial, StoreTrial, find, promised};
 use crate::workload::promise::Acknowledged;
-use crate::workload::spec::{TrialContext, TrialError, Spec};
+use crate::workload::spec::{Spec, TrialContext, TrialError};
 use crate::workload::stop::WorkloadError;
 
 use super::audit::Held;
@@ -34,8 +35,8 @@ pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let TrialContext { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = promised(store, &spec.cell)?;
-    let work =
-        ReplayParameters::of(&spec.parameters).ok_or_else(|| TrialError::harness("no trace was looked at"))?;
+    let work = ReplayParameters::of(&spec.parameters)
+        .ok_or_else(|| TrialError::harness("no trace was looked at"))?;
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let clock = Clock::new();
     let values = Values::new(spec.cell.data(), spec.seed, work.facts.largest_value);
@@ -137,7 +138,8 @@ impl<'a> Prepared<'a> {
         let Some(loader) = &mut self.loader else {
             return Ok((Load::default(), WrittenRecords::default()));
         };
-        let reader = self.reader.take().ok_or_else(|| WorkloadError::harness("the trace was read to its end"))?;
+        let reader =
+            self.reader.take().ok_or_else(|| WorkloadError::harness("the trace was read to its end"))?;
         let session = trial.bench.store()?.session();
         let mut session = session.map_err(|error| WorkloadError::store("opening a session", &error))?;
         let (reader, load, written) =
@@ -187,7 +189,8 @@ impl<'a> Prepared<'a> {
 
     /// Whether the played trace is the one that was examined.
     fn check_digest(&self, work: &ReplayParameters, fed: Fed) -> Result<(), TrialError> {
-        let found = fed.spread.into_reader().digest(&|| false).map_err(TrialError::harness)?.unwrap_or_default();
+        let found =
+            fed.spread.into_reader().digest(&|| false).map_err(TrialError::harness)?.unwrap_or_default();
         if found == work.facts.sha256 {
             return Ok(());
         }
@@ -253,7 +256,8 @@ impl How {
     fn operations(&self, tally: &Tally) -> Result<Vec<OperationResult>, WorkloadError> {
         let done = Kind::ALL.into_iter().filter(|kind| tally.recorder.latencies(*kind as usize).count() > 0);
         let done: Vec<Kind> = done.collect();
-        let all = tally.recorder.together(Kind::ALL.map(|kind| kind as usize)).map_err(WorkloadError::harness)?;
+        let all =
+            tally.recorder.together(Kind::ALL.map(|kind| kind as usize)).map_err(WorkloadError::harness)?;
         let all = all.result(OVERALL, &self.elapsed, !self.timed, self.threads)?;
         let mut results = vec![OperationResult { counters: Some(self.counters.clone()), ..all }];
         for kind in &done {

@@ -3,7 +3,7 @@
 use super::chunk::{Chunk, LoadOrder, Source};
 use super::schema::{self, INDEX, Table};
 use super::tables::{Buying, ReadBuffer, Tables};
-use crate::store::sql::{BulkLoad, MOST_COLUMNS, StatementId, SqlSession, SqlValue};
+use crate::store::sql::{BulkLoad, MOST_COLUMNS, SqlSession, SqlValue, StatementId};
 use crate::store::{Result, StoreError};
 
 /// About the bytes of rows loaded at once: a transaction of some engines, whose log holds it whole.

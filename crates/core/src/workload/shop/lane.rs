@@ -239,5 +239,7 @@ impl crew::Worker<dyn Tables + '_, ()> for ShopWorker<'_> {
 
 /// Whether the settings still hold in a session.
 pub fn check_settings(tables: &mut dyn Tables) -> Result<(), WorkloadError> {
-    tables.check_settings().map_err(|error| WorkloadError::store("reading the session's settings back", &error))
+    tables
+        .check_settings()
+        .map_err(|error| WorkloadError::store("reading the session's settings back", &error))
 }

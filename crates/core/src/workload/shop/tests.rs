@@ -11,7 +11,7 @@ use crate::result::{Failure, Measurements};
 use crate::store::{OpenOptions, Result, Session, Store, StoreDef, StoreError, Transaction, TransactionBody};
 use crate::stores::MEMORY;
 use crate::workload::parameter::Parameters;
-use crate::workload::spec::{TrialContext, TrialError, Spec};
+use crate::workload::spec::{Spec, TrialContext, TrialError};
 
 fn trial(
     store: StoreDef,

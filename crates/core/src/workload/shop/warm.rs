@@ -15,9 +15,11 @@ const TABLES: [Table; 3] = [Table::Orders, Table::Customers, Table::Products];
 /// Flushes the store, and reads every row and index entry once.
 pub fn warm(shared: &Shared<'_>, bench: &Bench<'_>) -> Result<(), WorkloadError> {
     if bench.elsewhere().is_none() {
-        device::sync_file_system(bench.folder()).map_err(|error| WorkloadError::harness(error.to_string()))?;
+        device::sync_file_system(bench.folder())
+            .map_err(|error| WorkloadError::harness(error.to_string()))?;
     }
-    let failed = |error: StoreError| WorkloadError::store("reading the tables before the transactions", &error);
+    let failed =
+        |error: StoreError| WorkloadError::store("reading the tables before the transactions", &error);
     let mut tables = shared.open(bench.store()?)?;
     if shared.work.indexed {
         tables.each_entry(&mut |_, _| ()).map_err(failed)?;

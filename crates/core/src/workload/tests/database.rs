@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use crate::store::sql::{StatementId, SqlSession, SqlType, SqlValue, statement};
+use crate::store::sql::{SqlSession, SqlType, SqlValue, StatementId, statement};
 use crate::store::{Result, StoreError};
 
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::database::Database;
-use crate::store::sql::{StatementId, SqlSession, SqlType, SqlValue};
+use crate::store::sql::{SqlSession, SqlType, SqlValue, StatementId};
 use crate::store::{OpenFn, OpenOptions, Result, Session, Store, StoreError, Transaction, TransactionBody};
 
 /// The number of calls, and a digest of their names and arguments, in order.

@@ -15,7 +15,7 @@ use self::check::Expected;
 use self::parameters::AndrobenchParameters;
 use self::rows::{COLUMNS, TABLE};
 use self::table::{Messages, Table};
-use super::{KINDS, TransactionWorker, Phase, phases, results};
+use super::{KINDS, Phase, TransactionWorker, phases, results};
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::result::{Load, Measurements};
@@ -24,7 +24,7 @@ use crate::store::{Loss, Store, StoreDef};
 use crate::workload::crew::{self, held, own};
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::gauge::Gauge;
-use crate::workload::on_store::{StoreTrial, SettledTrial, find};
+use crate::workload::on_store::{SettledTrial, StoreTrial, find};
 use crate::workload::parameter::AfterLoad;
 
 use crate::workload::promise::Acknowledged;
@@ -61,7 +61,8 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let work = AndrobenchParameters::of(&spec.cell, &spec.parameters);
     let gauge = Gauge::new(spec, &clock).map_err(TrialError::harness)?;
     let messages = Messages::prepare(work, spec.seed).map_err(TrialError::harness)?;
-    let lanes = TransactionWorker::new(messages, work.transactions, work.rate, &gauge).map_err(TrialError::harness)?;
+    let lanes = TransactionWorker::new(messages, work.transactions, work.rate, &gauge)
+        .map_err(TrialError::harness)?;
     let mut acknowledged = Vec::with_capacity(1 + KINDS);
     // With `default`, settings decide the tier.
     let mut trial = StoreTrial::begin((store, open), spec.options(1), tier, spec)?;
@@ -124,7 +125,9 @@ fn drive(
 }
 
 fn check_settings(session: &mut dyn SqlSession) -> Result<(), WorkloadError> {
-    session.check_settings().map_err(|error| WorkloadError::store("reading the session's settings back", &error))
+    session
+        .check_settings()
+        .map_err(|error| WorkloadError::store("reading the session's settings back", &error))
 }
 
 /// Loads the first rows, in key order.

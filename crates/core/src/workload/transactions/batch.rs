@@ -21,7 +21,7 @@ use crate::workload::bench::Bench;
 use crate::workload::crew::{self, own};
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::gauge::Gauge;
-use crate::workload::on_store::{StoreTrial, SettledTrial, find, promised};
+use crate::workload::on_store::{SettledTrial, StoreTrial, find, promised};
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::stop::WorkloadError;
 
@@ -52,7 +52,8 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let can = &store.capabilities;
     let gauge = Gauge::new(spec, &clock).map_err(TrialError::harness)?;
     let play = Play::prepare(work, spec.seed, can.keeps);
-    let lanes = TransactionWorker::new(play, work.transactions, Rate::Closed, &gauge).map_err(TrialError::harness)?;
+    let lanes =
+        TransactionWorker::new(play, work.transactions, Rate::Closed, &gauge).map_err(TrialError::harness)?;
     let mut acknowledged = Vec::with_capacity(KINDS);
     let mut trial = StoreTrial::begin((store, open), spec.options(1), tier.map(|_| promised), spec)?;
     let store = trial.bench.store()?;

@@ -12,7 +12,12 @@ use crate::workload::bench::Bench;
 use crate::workload::stop::WorkloadError;
 
 /// Checks the store against what was written. Closes it. Fails with [`Failure::WrongData`] at the first missing or wrong record.
-pub fn audit(shared: &Shared<'_>, bench: &mut Bench<'_>, seed: u64, reading: Reading) -> Result<Audit, WorkloadError> {
+pub fn audit(
+    shared: &Shared<'_>,
+    bench: &mut Bench<'_>,
+    seed: u64,
+    reading: Reading,
+) -> Result<Audit, WorkloadError> {
     let start = Instant::now();
     let records = shared.versions.inserted();
     let chosen = choose(shared, seed, most_records(shared.fields.mean()));
@@ -39,7 +44,12 @@ fn choose(shared: &Shared<'_>, seed: u64, most: u64) -> Vec<u64> {
 }
 
 /// Reads records and checks their versions.
-fn read_back(shared: &Shared<'_>, store: &dyn Store, chosen: &[u64], reopened: u32) -> Result<(), WorkloadError> {
+fn read_back(
+    shared: &Shared<'_>,
+    store: &dyn Store,
+    chosen: &[u64],
+    reopened: u32,
+) -> Result<(), WorkloadError> {
     let opening = |error| WorkloadError::store("opening a session to read the store back", &error);
     let mut session = store.session().map_err(opening)?;
     let mut floors = vec![0; shared.versions.slots()];

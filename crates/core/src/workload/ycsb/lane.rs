@@ -87,7 +87,8 @@ impl<'a> YcsbWorker<'a> {
     }
 
     fn begin_another(&mut self) -> Result<(), WorkloadError> {
-        let spare = self.spare.pop().ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;
+        let spare =
+            self.spare.pop().ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;
         self.measured.push(std::mem::replace(&mut self.recorder, spare));
         Ok(())
     }
@@ -335,7 +336,11 @@ impl<'a> YcsbWorker<'a> {
     }
 
     #[inline(always)]
-    fn check_found(&self, planned: &PlannedRequest, result: Result<bool, StoreError>) -> Result<(), WorkloadError> {
+    fn check_found(
+        &self,
+        planned: &PlannedRequest,
+        result: Result<bool, StoreError>,
+    ) -> Result<(), WorkloadError> {
         match result {
             Ok(found) if found || !self.shared.check => Ok(()),
             Ok(_) => Err(wrong(planned, "is missing")),
@@ -390,7 +395,8 @@ impl crew::Worker<dyn Session + '_, ()> for YcsbWorker<'_> {
         self.copied = session.copied().is_some();
         let main = Slot::of(shared.definition().main());
         let latencies = self.recorder.latencies(main as usize);
-        let mut seconds = shared.series.thread(self.thread as usize, latencies).map_err(WorkloadError::harness)?;
+        let mut seconds =
+            shared.series.thread(self.thread as usize, latencies).map_err(WorkloadError::harness)?;
         let started = approach.cross()?;
         seconds.restart();
         let (begin, pacer) = started.begin(shared.work.rate);

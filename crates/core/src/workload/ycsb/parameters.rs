@@ -11,7 +11,7 @@ use crate::axis::file_system::FileSystem;
 use crate::cell::{Axis, Cell, Rate};
 use crate::measure::probe::Probe;
 use crate::result::LeftOutReason;
-use crate::store::StoreKind as StoreKind;
+use crate::store::StoreKind;
 use crate::units::{Period, as_text};
 use crate::words::words;
 use crate::workload::aging;
@@ -191,7 +191,8 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
 fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let cell = case.cell;
     let (store, able) = case.opens_for_threads()?;
-    let work = YcsbParameters::of(cell, case.parameters).map_err(|why| LeftOutReason::Contradiction { why })?;
+    let work =
+        YcsbParameters::of(cell, case.parameters).map_err(|why| LeftOutReason::Contradiction { why })?;
     if work.definition.does(Kind::Scan) && !able.order {
         return Err(LeftOutReason::NoOrder { store: store.name.into() });
     }
@@ -353,7 +354,10 @@ mod tests {
         let loaded = reason(cell("load", &[]), &[("rounds", "2")], &[MEMORY]).unwrap();
         assert!(loaded.to_string().contains("in 2 rounds"), "{loaded}");
         let two = cell("A", &[(Axis::THREADS, "2")]);
-        assert_eq!(reason(two, &[], &[one]), Some(LeftOutReason::OneSession { store: "memory".into(), threads: 2 }));
+        assert_eq!(
+            reason(two, &[], &[one]),
+            Some(LeftOutReason::OneSession { store: "memory".into(), threads: 2 })
+        );
         for (properties, says) in [
             ("insertstart=1000", "leaves none of 1000 records"),
             ("insertstart=10,insertcount=20", "not all of 1000 records"),

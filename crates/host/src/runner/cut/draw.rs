@@ -212,7 +212,7 @@ mod tests {
     use storebench_disk::request::Request;
 
     use super::*;
-    use storebench_core::workload::cut::{StepMark, RecordedHistory};
+    use storebench_core::workload::cut::{RecordedHistory, StepMark};
 
     /// An opening of one write and ten steps of two writes and a flush each.
     fn history() -> History {
@@ -221,7 +221,8 @@ mod tests {
             let write = |at: u64| entry(Request::write((step * 2 + at) * 4096, 4096));
             [write(0), write(1), entry(Request::flush())]
         });
-        let mark = |step: u64| StepMark { before: step * 3, after: step * 3 + 3, began_ns: step, ended_ns: step };
+        let mark =
+            |step: u64| StepMark { before: step * 3, after: step * 3 + 3, began_ns: step, ended_ns: step };
         let sessions = vec![(0..10).map(mark).collect()];
         let told = RecordedHistory { sessions, began: 0, opened: 0, settling: Vec::new() };
         History { log: Log::of(entries.map(Ok)).unwrap(), told }

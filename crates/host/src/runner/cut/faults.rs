@@ -18,7 +18,7 @@ use crate::runner::supervise::ProcessEnd;
 use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
 use storebench_core::kernel::system;
-use storebench_core::result::{FaultOutcome, Failure, FaultCheck, FaultKind, FaultResults, StateFinding};
+use storebench_core::result::{Failure, FaultCheck, FaultKind, FaultOutcome, FaultResults, StateFinding};
 use storebench_core::workload::cut::{CutMessage, FaultReport, StateReport};
 use storebench_core::workload::spec::CutPart;
 
@@ -100,7 +100,9 @@ impl CutChecker<'_> {
         let (path, _) = stage.file(SOUND_LOG)?;
         let Some(lived) = self.live(stage, &path, None, None)? else { return Ok(None) };
         let lived = match lived {
-            Ok(FaultHistory { ended: Some((_, message)), .. }) | Err(message) => return Ok(Some(Err(message))),
+            Ok(FaultHistory { ended: Some((_, message)), .. }) | Err(message) => {
+                return Ok(Some(Err(message)));
+            }
             Ok(lived) => lived,
         };
         if let Some(why) = lived.told.failed.iter().flatten().next() {
@@ -212,7 +214,9 @@ impl CutChecker<'_> {
         outer.give_back()?;
         let (told, ended) = match ended {
             (ProcessEnd::Interrupted, _) => return Ok(None),
-            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(CutMessage::Endured(told))) if told.is_over => (told, None),
+            (ProcessEnd::Badly { signal: Some(9), .. }, Ok(CutMessage::Endured(told))) if told.is_over => {
+                (told, None)
+            }
             (ProcessEnd::Badly { reason: Failure::TimedOut, message, .. }, Ok(CutMessage::Endured(told))) => {
                 (told, Some((FaultOutcome::Hung, message)))
             }
@@ -266,9 +270,11 @@ fn whole(log: &Log) -> Cut {
 fn aftermath_of(finding: StateFinding, refused: FaultOutcome) -> FaultOutcome {
     match finding {
         StateFinding::Held => FaultOutcome::Unharmed,
-        StateFinding::Lost | StateFinding::Hole | StateFinding::Resurrected | StateFinding::Torn | StateFinding::Wrong => {
-            FaultOutcome::Silent
-        }
+        StateFinding::Lost
+        | StateFinding::Hole
+        | StateFinding::Resurrected
+        | StateFinding::Torn
+        | StateFinding::Wrong => FaultOutcome::Silent,
         StateFinding::Unsound => FaultOutcome::Told,
         StateFinding::Refused | StateFinding::Unusable | StateFinding::NoSpace => refused,
         StateFinding::Hung => FaultOutcome::Hung,

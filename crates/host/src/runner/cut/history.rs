@@ -6,9 +6,9 @@ use std::ops::Range;
 use storebench_disk::cut::{Cut, Log};
 
 use super::draw::DrawnState;
-use storebench_core::result::{StateFinding, Phase};
+use storebench_core::result::{Phase, StateFinding};
 use storebench_core::workload::cut::told::describe_steps;
-use storebench_core::workload::cut::{StateReport, StepMark, RecordedHistory};
+use storebench_core::workload::cut::{RecordedHistory, StateReport, StepMark};
 
 /// The disk's log, and the acknowledgements.
 pub struct History {
@@ -186,7 +186,11 @@ mod tests {
         assert_eq!(judged(30, [5, 5]), (StateFinding::Held, 0, 0));
         assert_eq!(judged(30, [5, 4]), (StateFinding::Lost, 1, 0));
         assert_eq!(judged(30, [4, 4]), (StateFinding::Lost, 2, 100));
-        assert_eq!(judged(30, [4, 5]), (StateFinding::Hole, 0, 0), "the other session's last step began later");
+        assert_eq!(
+            judged(30, [4, 5]),
+            (StateFinding::Hole, 0, 0),
+            "the other session's last step began later"
+        );
         // A step that was begun and not acknowledged may be there or not.
         assert_eq!(judged(13, [1, 0]), (StateFinding::Held, 0, 0));
         assert_eq!(judged(13, [1, 1]), (StateFinding::Held, 0, 0));

@@ -11,7 +11,7 @@ use crate::kept;
 use crate::place::image::{FileExtent, Template, TracePart};
 use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
-use storebench_core::result::{StateFinding, KeptState, MissingPiece, ByteOwner};
+use storebench_core::result::{ByteOwner, KeptState, MissingPiece, StateFinding};
 
 /// The most states that are checked to shrink one.
 const MOST_LOOKS: u64 = 40;
@@ -73,11 +73,14 @@ impl CutChecker<'_> {
     fn files(&self, stage: &mut Stage<'_>, scene: DiskScene<'_>, cut: Cut) -> Result<Vec<FileExtent>> {
         let mut inner = stage.inner();
         let state = self.state(&mut inner, &cut)?;
-        let files =
-            match self.template.mount_traced(&mut inner, super::NAME, TracePart::is_cut(scene.path, &state))? {
-                Ok((folder, _)) => Template::lies(&folder),
-                Err(_) => Vec::new(),
-            };
+        let files = match self.template.mount_traced(
+            &mut inner,
+            super::NAME,
+            TracePart::is_cut(scene.path, &state),
+        )? {
+            Ok((folder, _)) => Template::lies(&folder),
+            Err(_) => Vec::new(),
+        };
         inner.give_back()?;
         Ok(files)
     }

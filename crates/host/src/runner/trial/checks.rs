@@ -1,7 +1,7 @@
 //! The checks that come after a trial: kills, power cuts, faults of the disk, and recoveries.
 
-use super::{TrialRun, Trial};
-use crate::runner::kill::{self, KillChecker, KillCheckOutcome};
+use super::{Trial, TrialRun};
+use crate::runner::kill::{self, KillCheckOutcome, KillChecker};
 use crate::runner::{cut, recovery};
 use crate::schedule;
 use crate::stage::Stage;
@@ -56,7 +56,13 @@ impl Trial<'_> {
         };
         let spec = self.spec(Err("nothing of it is measured".into()), None);
         let stem = self.log().trim_end_matches(".log").to_owned();
-        Ok(cut::CutChecker { asked, spec, template, room: self.room_of_check("running a cut check in"), stem })
+        Ok(cut::CutChecker {
+            asked,
+            spec,
+            template,
+            room: self.room_of_check("running a cut check in"),
+            stem,
+        })
     }
 
     /// Its store, if that keeps files in the trial's own process; or a sentence that it does not.
@@ -76,7 +82,10 @@ impl Trial<'_> {
             return Ok(Some(ran));
         }
         let not_made = |reason: &str| {
-            recovery::RecoveryCheckOutcome::As(RecoveryCheck { not_made: Some(reason.into()), sizes: Vec::new() })
+            recovery::RecoveryCheckOutcome::As(RecoveryCheck {
+                not_made: Some(reason.into()),
+                sizes: Vec::new(),
+            })
         };
         let checked = if let Err(why) = self.store_of_own() {
             not_made(why)
@@ -85,8 +94,13 @@ impl Trial<'_> {
         } else {
             let spec = self.spec(Err("it is in the group of no trial".into()), None);
             let (seed, cuts) = (spec.seed, measured.guarantee >= Guarantee::Power);
-            recovery::RecoveryChecker { spec, room: self.room_of_check("running a recovery check in"), seed, cuts }
-                .make(&plan.recovery)?
+            recovery::RecoveryChecker {
+                spec,
+                room: self.room_of_check("running a recovery check in"),
+                seed,
+                cuts,
+            }
+            .make(&plan.recovery)?
         };
         match checked {
             recovery::RecoveryCheckOutcome::As(check) => measured.recovery_check = Some(check),

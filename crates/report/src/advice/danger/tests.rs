@@ -1,6 +1,6 @@
 //! The cost of accidents is shown, and a store that a power cut can wreck is not recommended unless the question allows it.
 
-use storebench_core::store::{Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, Setting, StoreDef};
+use storebench_core::store::{Danger, Guarantee, GuaranteeOffer, Loss, Setting, StoreDef, StoreKind};
 use storebench_core::stores::NULL;
 use storebench_host::run::Run;
 
@@ -27,7 +27,8 @@ fn table() -> [StoreDef; 2] {
     }
     const LMDB: &[GuaranteeOffer] = &offers(UNSYNCED);
     const SQLITE: &[GuaranteeOffer] = &offers(Danger::NEWEST);
-    let engine = |name, offers, practice| StoreDef { name, offers, practice, kind: StoreKind::Engine, ..NULL };
+    let engine =
+        |name, offers, practice| StoreDef { name, offers, practice, kind: StoreKind::Engine, ..NULL };
     [engine("lmdb", LMDB, "one file and a lock"), engine("sqlite", SQLITE, "one file")]
 }
 

@@ -3,7 +3,7 @@
 
 use storebench_core::axis::Axis;
 use storebench_core::cell::{Cache, GuaranteeChoice};
-use storebench_core::store::{Danger, Guarantee, StoreKind, Loss, GuaranteeOffer, StoreDef};
+use storebench_core::store::{Danger, Guarantee, GuaranteeOffer, Loss, StoreDef, StoreKind};
 use storebench_core::stores::NULL;
 use storebench_core::units::CountRange;
 use storebench_core::workload::operation::Operation;

@@ -1,4 +1,4 @@
-use storebench_core::store::{StoreKind, SettingDef, StoreDef};
+use storebench_core::store::{SettingDef, StoreDef, StoreKind};
 use storebench_core::stores::NULL;
 use storebench_host::run::Run;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use storebench_core::result::{
-    Alongside, Burst, CallStatistics, ReclaimResult, Disk, Fragmentation, GivingBack, Latency, Looks, Meanwhile, OVERALL,
-    Pauses, Pieces, UpkeepCount,
+    Alongside, Burst, CallStatistics, ConcurrentCalls, Disk, FilePieces, Fragmentation, GivingBack, Latency,
+    Looks, OVERALL, Pauses, ReclaimResult, UpkeepCount,
 };
 use storebench_host::run::Run;
 

@@ -17,7 +17,7 @@ use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_core::workload::parameter::{Count, Parameters};
 use storebench_host::plan::{Axes, Changes, Period, Plan};
 use storebench_host::run::Run;
-use storebench_host::runner::job::{PrecisionRule, ContinueRule, RunRequest};
+use storebench_host::runner::job::{ContinueRule, PrecisionRule, RunRequest};
 use storebench_report::advice::clusters::Beside;
 use storebench_report::advice::question::Question;
 use storebench_report::advice::ranking::Candidate;
@@ -318,7 +318,11 @@ impl<'a> Measuring<'a> {
             return Ok(false);
         }
         let records = records_of(&plan).from;
-        self.stages.print_stage(&format!("2 of 3: {}, with {}", finalists.join(", "), counted(records, "record")));
+        self.stages.print_stage(&format!(
+            "2 of 3: {}, with {}",
+            finalists.join(", "),
+            counted(records, "record")
+        ));
         let looked = self.stages.runs.first().map_or(0, |run| blocks(&run.trials));
         let before = if same { looked } else { 0 };
         let planned = interim::planned((self.stages.left_s(self.best_share) / predicted_s) as u32 + before);

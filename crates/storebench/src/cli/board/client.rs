@@ -12,7 +12,7 @@ use storebench_core::guard;
 use storebench_core::store::StoreDef;
 use storebench_core::workload::clients::link::{ClientTask, ClientWire};
 use storebench_core::workload::clients::words::{ClientOrder, ClientReply};
-use storebench_core::workload::spec::{TrialContext, TrialError, Spec};
+use storebench_core::workload::spec::{Spec, TrialContext, TrialError};
 
 use super::Out;
 use crate::cli::remote::wire::{Message, Word};

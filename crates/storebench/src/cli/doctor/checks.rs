@@ -9,7 +9,7 @@ use storebench_core::error::{Error, Result};
 use storebench_core::measure::limit::LimitSupport;
 use storebench_core::measure::probe::Probe;
 use storebench_core::measure::{cgroup, environment};
-use storebench_core::result::{StorageBacking, Environment, LimitKind, LocationInfo};
+use storebench_core::result::{Environment, LimitKind, LocationInfo, StorageBacking};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{rough_bytes, three_digits};
 use storebench_host::background;

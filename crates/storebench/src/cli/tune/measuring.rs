@@ -5,7 +5,7 @@ use std::time::Duration;
 use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::probe::Probe;
-use storebench_core::result::{LeftOutCell, Outcome, LeftOutReason, TrialResult};
+use storebench_core::result::{LeftOutCell, LeftOutReason, Outcome, TrialResult};
 use storebench_core::store::{Setting, StoreDef};
 use storebench_core::units::{counted, grouped};
 use storebench_core::workload::crud::parameters::CrudParameters;
@@ -120,11 +120,13 @@ impl<'a> Measuring<'a> {
                 continue;
             }
             if let Some(why) = judge.why_out(trial) {
-                self.refused.push(LeftOutCell { cell: trial.cell.clone(), reason: LeftOutReason::Refused { why } });
+                self.refused
+                    .push(LeftOutCell { cell: trial.cell.clone(), reason: LeftOutReason::Refused { why } });
             } else if settings.iter().all(|(name, value)| is_read_back(&default.settings, name, value)) {
                 unchanged.push(settings);
             } else if alike() {
-                self.refused.push(LeftOutCell { cell: trial.cell.clone(), reason: LeftOutReason::OpensAsByDefault });
+                self.refused
+                    .push(LeftOutCell { cell: trial.cell.clone(), reason: LeftOutReason::OpensAsByDefault });
             }
         }
         let refused: Vec<Settings> = self.refused.iter().map(|left| settings_of(&left.cell)).collect();

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use storebench_host::background::now_ns;
-use storebench_host::runner::background::{FinishedLoad, LoadLaunch, RunningLoad, LoadProcess, LoadStart};
+use storebench_host::runner::background::{FinishedLoad, LoadLaunch, LoadProcess, LoadStart, RunningLoad};
 
 use crate::cli::support::{STOREBENCH, Scratch, wait_for};
 

@@ -5,7 +5,7 @@ use std::fs;
 use storebench_core::error::Exit;
 use storebench_core::measure::limit::LimitSupport;
 use storebench_core::result::{LimitKind, MachineReport, Outcome, TrialResult};
-use storebench_core::store::{StoreKind, StoreDef};
+use storebench_core::store::{StoreDef, StoreKind};
 
 use super::support::{Scratch, skipped};
 
@@ -46,7 +46,8 @@ fn more_data_than_memory_are_loaded_within_the_limit() {
 
 /// Servers that can run here.
 fn servers() -> Vec<&'static str> {
-    let servers = storebench::STORES.iter().filter(|store| store.kind == StoreKind::Server && store.open.is_ok());
+    let servers =
+        storebench::STORES.iter().filter(|store| store.kind == StoreKind::Server && store.open.is_ok());
     let is_there = |store: &&StoreDef| store.lacks().inspect(|why| skipped(store.name, why)).is_none();
     servers.filter(is_there).map(|store| store.name).collect()
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use storebench::STORES;
 use storebench_core::error::Exit;
 use storebench_core::result::{Counters, Measurements, Outcome, TrialResult};
-use storebench_core::store::{Guarantee, StoreKind, StoreDef};
+use storebench_core::store::{Guarantee, StoreDef, StoreKind};
 use storebench_core::test_hooks;
 use tempfile::TempDir;
 
@@ -63,8 +63,11 @@ fn of_itself(subject: &Subject, measured: &Measurements, operations: u64) {
     // A count of all syncs includes those of pages, of making its table and of settling, too.
     let occasional = if counted.is_some_and(|count| count.name != "wal_syncs") { 0.25 } else { OCCASIONAL };
     let Some(syncs) = counted.map(|syncs| syncs.value.parse::<u64>().unwrap()) else {
-        let of =
-            if subject.def.kind == StoreKind::Server { "syncs of the server" } else { "syncs of the library" };
+        let of = if subject.def.kind == StoreKind::Server {
+            "syncs of the server"
+        } else {
+            "syncs of the library"
+        };
         assert_eq!(unknown(of), subject.guarantee() >= Guarantee::Power);
         return;
     };
@@ -160,7 +163,8 @@ fn durable(counters: &Counters) -> u64 {
 /// What a server counted before the page cache was emptied, and it was opened anew, counts too.
 #[test]
 fn every_guarantee_of_a_server_holds_warm_and_cold() {
-    let asked = |def: &&StoreDef| def.kind == StoreKind::Server && (tier::is_whole() || def.name == "postgres");
+    let asked =
+        |def: &&StoreDef| def.kind == StoreKind::Server && (tier::is_whole() || def.name == "postgres");
     for def in STORES.iter().filter(asked).filter(|def| def.open.is_ok() && is_installed(def)) {
         let scratch = Scratch::new();
         let tiers: Vec<&str> = def.offers.iter().map(|offer| offer.guarantee.name()).collect();

@@ -2,7 +2,9 @@
 
 use std::str::FromStr;
 
-use storebench_core::store::{GivenSettings, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken};
+use storebench_core::store::{
+    GivenSettings, OpenOptions, Result, Setting, SettingDef, StoreError, expect_taken,
+};
 
 use storebench_core::server::PROGRAMS;
 

@@ -102,7 +102,8 @@ impl Running {
     /// Drops the holder, and its note.
     fn discard<S: Server>(&self, folder: &Path) -> Result<()> {
         drop_on::<S>(&self.address, &self.holder)?;
-        ServerNamespace::strike(folder).map_err(StoreError::io(format!("striking the note in {}", folder.display())))
+        ServerNamespace::strike(folder)
+            .map_err(StoreError::io(format!("striking the note in {}", folder.display())))
     }
 }
 

@@ -1,6 +1,6 @@
 //! A server's SQL, for workloads over tables; and single answers.
 
-use storebench_core::store::sql::{self, BulkLoad, StatementId, Rows, SqlSession, SqlType, SqlValue};
+use storebench_core::store::sql::{self, BulkLoad, Rows, SqlSession, SqlType, SqlValue, StatementId};
 use storebench_core::store::{Result, StoreError};
 
 use super::dialect::{Connection, Dialect, Turn};

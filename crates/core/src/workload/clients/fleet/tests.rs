@@ -60,7 +60,8 @@ const ROUND: ClientRound = ClientRound { phase: 0, operations: 200, warm_up: 0, 
 /// A round of a client that works, and one that sends this.
 fn round(says: Vec<Result<ClientReply, String>>) -> Result<(FleetRound, Vec<ClientReport>), WorkloadError> {
     let base = Instant::now();
-    let made = |says: Vec<Result<ClientReply, String>>| Made { says: says.into(), due: VecDeque::new(), base };
+    let made =
+        |says: Vec<Result<ClientReply, String>>| Made { says: says.into(), due: VecDeque::new(), base };
     let good = made(vec![Ok(ClientReply::Ready), Ok(ClientReply::Done(did(2)))]);
     let member = |host: &str, threads, made| ClientMember::new(host, threads, Box::new(made));
     let members = vec![member("good", 0..2, good), member("other", 2..4, made(says))];
@@ -72,7 +73,8 @@ fn round(says: Vec<Result<ClientReply, String>>) -> Result<(FleetRound, Vec<Clie
 #[test]
 fn a_round_is_that_of_all_clients() {
     let late = RoundResult { begin_ns: 4_000_000, ..*did(2) };
-    let (rounded, reports) = round(vec![Ok(ClientReply::Ready), Ok(ClientReply::Done(Box::new(late)))]).unwrap();
+    let (rounded, reports) =
+        round(vec![Ok(ClientReply::Ready), Ok(ClientReply::Done(Box::new(late)))]).unwrap();
     assert_eq!(rounded.elapsed.wall, Duration::from_nanos(13_999_000));
     assert_eq!(rounded.elapsed.at_work, Duration::from_millis(40));
     assert_eq!((rounded.counters.cpu_ns, rounded.counters.took_ns), (Some(10), Some(9)));

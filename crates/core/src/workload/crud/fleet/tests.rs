@@ -8,14 +8,12 @@ use std::time::Duration;
 use super::*;
 use crate::cell::{Axis, Cell};
 use crate::result::{Measurements, Second};
-use crate::store::{
-    Guarantee, StoreKind as StoreKind, OpenOptions, Result as StoreResult, Setting, Store, StoreDef,
-};
+use crate::store::{Guarantee, OpenOptions, Result as StoreResult, Setting, Store, StoreDef, StoreKind};
 use crate::stores::MEMORY;
 use crate::workload::clients::link::{ClientLink, ClientTask, ClientWire};
 use crate::workload::clients::words::{ClientOrder as Said, ClientReply};
 use crate::workload::parameter::Parameters;
-use crate::workload::spec::{TrialContext, TrialError, Spec};
+use crate::workload::spec::{Spec, TrialContext, TrialError};
 use crate::workload::table::Workload;
 
 /// What trials have made on the test's server, in order.
@@ -28,7 +26,8 @@ struct There(Arc<dyn Store>);
 
 fn open(options: &OpenOptions<'_>) -> StoreResult<Box<dyn Store>> {
     let made = ServerNamespace::of(options.directory).unwrap();
-    let made = made.unwrap_or_else(|| ServerNamespace::note(options.directory, "there", "there://here").unwrap());
+    let made =
+        made.unwrap_or_else(|| ServerNamespace::note(options.directory, "there", "there://here").unwrap());
     let mut all = MADE.lock().unwrap();
     let known = all.iter().find(|(name, _)| *name == made.name).map(|(_, store)| Arc::clone(store));
     let store = known.unwrap_or_else(|| {

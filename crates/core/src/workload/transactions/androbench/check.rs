@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::rows::{COLUMNS, GONE, Row, Source, TABLE};
 use crate::result::{Audit, Failure};
 use crate::store::StoreError;
-use crate::store::sql::{StatementId, SqlSession, SqlValue};
+use crate::store::sql::{SqlSession, SqlValue, StatementId};
 use crate::workload::bench::Bench;
 use crate::workload::stop::WorkloadError;
 
@@ -128,7 +128,11 @@ pub fn row(
     Err(WorkloadError { failure: Failure::WrongData, message, operation: None })
 }
 
-fn each(session: &mut dyn SqlSession, sql: &str, see: &mut dyn FnMut(&[SqlValue<'_>])) -> Result<u64, WorkloadError> {
+fn each(
+    session: &mut dyn SqlSession,
+    sql: &str,
+    see: &mut dyn FnMut(&[SqlValue<'_>]),
+) -> Result<u64, WorkloadError> {
     let query = session.prepare(sql).and_then(|query| session.query(query, &[], see));
     query.map_err(|error| failed("reading the table back", &error))
 }

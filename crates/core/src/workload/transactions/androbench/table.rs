@@ -7,7 +7,7 @@ use super::check;
 use super::parameters::AndrobenchParameters;
 use super::rows::{self, GONE, Row, Source};
 use crate::result::{StoredRecords, WrittenRecords};
-use crate::store::sql::{StatementId, SqlSession};
+use crate::store::sql::{SqlSession, StatementId};
 use crate::store::{self, Store, StoreError};
 use crate::workload::stop::WorkloadError;
 use crate::workload::transactions::{KINDS, Kind, Timer, Transactions, each};
@@ -40,8 +40,9 @@ impl<'s> Table<'s> {
 
     pub fn prepare(&mut self) -> Result<(), WorkloadError> {
         let session = &mut self.session;
-        let mut prepare =
-            |sql: &str| session.prepare(sql).map_err(|error| WorkloadError::store("preparing a statement", &error));
+        let mut prepare = |sql: &str| {
+            session.prepare(sql).map_err(|error| WorkloadError::store("preparing a statement", &error))
+        };
         self.statements = Some(Statements {
             insert: prepare(&rows::insert())?,
             update: prepare(rows::UPDATE)?,
@@ -174,7 +175,13 @@ impl Transactions<Table<'_>> for Messages {
     }
 
     /// Checks the transaction's rows, too: the engine has just been there.
-    fn check(&mut self, on: &mut Table<'_>, kind: usize, number: u64, changed: u64) -> Result<(), WorkloadError> {
+    fn check(
+        &mut self,
+        on: &mut Table<'_>,
+        kind: usize,
+        number: u64,
+        changed: u64,
+    ) -> Result<(), WorkloadError> {
         let expected = self.rows.len() as u64;
         if changed != expected {
             let name = Self::KINDS[kind].name;

@@ -8,7 +8,7 @@ use crate::axis::file_system::FileSystem;
 use crate::cell::Cell;
 use crate::measure::probe::Probe;
 use crate::result::LeftOutReason;
-use crate::store::{Guarantee, StoreKind as StoreKind};
+use crate::store::{Guarantee, StoreKind};
 use crate::workload::case::{Case, Space, Time};
 use crate::workload::parameter::Parameters;
 
@@ -60,7 +60,8 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
         });
     }
     let bytes = work.bytes();
-    (bytes >= case.size_limit as f64).then_some(LeftOutReason::TooLarge { bytes, limit_bytes: case.size_limit })
+    (bytes >= case.size_limit as f64)
+        .then_some(LeftOutReason::TooLarge { bytes, limit_bytes: case.size_limit })
 }
 
 /// Bytes of rows, journal or log, and partly filled pages.
@@ -130,7 +131,10 @@ mod tests {
             (reason(&case), time(&case, &probe).trial_s)
         };
         assert!(matches!(of(&cell("memory", "1000"), 1 << 20).0, Some(LeftOutReason::TooLarge { .. })));
-        assert!(matches!(of(&cell("memory", "10000000"), u64::MAX).0, Some(LeftOutReason::Contradiction { .. })));
+        assert!(matches!(
+            of(&cell("memory", "10000000"), u64::MAX).0,
+            Some(LeftOutReason::Contradiction { .. })
+        ));
         assert_eq!(
             of(&cell("nosuch", "1"), u64::MAX).0,
             Some(LeftOutReason::UnknownStore { store: "nosuch".into() })

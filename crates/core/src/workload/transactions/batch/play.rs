@@ -107,7 +107,13 @@ impl<'t> Transactions<dyn Table + 't> for Play {
         })
     }
 
-    fn check(&mut self, _: &mut (dyn Table + 't), kind: usize, number: u64, rows: u64) -> Result<(), WorkloadError> {
+    fn check(
+        &mut self,
+        _: &mut (dyn Table + 't),
+        kind: usize,
+        number: u64,
+        rows: u64,
+    ) -> Result<(), WorkloadError> {
         let (all, name) = (self.rows.len() as u64, <Self as Transactions<dyn Table>>::KINDS[kind].name);
         if self.keeps && rows != all {
             return Err(WorkloadError::wrong_data(format!(

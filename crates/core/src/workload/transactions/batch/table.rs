@@ -1,7 +1,7 @@
 //! The table, as a store can keep it: rows by SQL, or records under the rows' ids.
 
 use super::rows::{self, NUMBER_BYTES, Row};
-use crate::store::sql::{StatementId, SqlSession, SqlValue};
+use crate::store::sql::{SqlSession, SqlValue, StatementId};
 use crate::store::{Result, Session};
 use crate::workload::stop::WorkloadError;
 use crate::workload::transactions::each;

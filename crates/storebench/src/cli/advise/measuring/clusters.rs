@@ -63,7 +63,8 @@ impl Measuring<'_> {
             return Ok(false);
         };
         let records = counted(records_of(&alone).from, "record");
-        self.stages.print_stage(&format!("next to servers and clusters: {best} and {server}, with {records}"));
+        self.stages
+            .print_stage(&format!("next to servers and clusters: {best} and {server}, with {records}"));
         // The first leaves the second enough time for a block.
         let stages =
             [("servers", alone, SERVERS_SHARE, clusters_s), ("clusters", clusters, CLUSTERS_SHARE, 0.0)];
@@ -84,7 +85,9 @@ impl Measuring<'_> {
             let (run, interrupted) = self.run(name, launch, (&[], 0), Some(&enough), None, 1.0)?;
             let reached = |cell: &Cell| run.trials.iter().any(|trial| trial.cell == *cell);
             let missed = cells.into_iter().filter(|cell| !reached(cell));
-            self.clusters.left_out.extend(missed.map(|cell| LeftOutCell { cell, reason: LeftOutReason::NotReached }));
+            self.clusters
+                .left_out
+                .extend(missed.map(|cell| LeftOutCell { cell, reason: LeftOutReason::NotReached }));
             self.clusters.runs.push(run);
             if interrupted {
                 return Ok(true);
