@@ -83,7 +83,7 @@ pub fn lines(report: &Report<'_>) -> Lines {
     let is_named = |answer: &Answer| !answer.take.is_empty() && !answer.is_open;
     let is_told = |one: &&&Standings| !has_cuts || one.answers.iter().any(|(_, answer)| is_named(answer));
     let told: Vec<String> = compared.iter().filter(is_told).map(|one| of_group(one)).collect();
-    let trials = Trials::of(&merged.runs);
+    let trials = Trials::of(merged.runs);
     let sure = (not_judged == 0 && all > 0).then(|| sure(decided, all, &trials));
     let next = sure.as_ref().map(|_| next(&trials, decided < all));
     let last = sure.into_iter().chain(next).collect::<Vec<_>>().join(" ");
