@@ -162,8 +162,8 @@ test_program() {
     fi
     # qemu keeps an account of each page of a map: that of a 64-bit LMDB, of 1 TiB, is more than it can.
     set=
-    if builds lmdb; then set='--set lmdb.map_size=1GiB'; fi
-    if builds libmdbx; then set="$set --set libmdbx.size_upper=1GiB"; fi
+    case ",$list," in *,lmdb,*) set='--set lmdb.map_size=1GiB' ;; esac
+    case ",$list," in *,libmdbx,*) set="$set --set libmdbx.size_upper=1GiB" ;; esac
     # shellcheck disable=SC2086 # some words, or none
     STOREBENCH_TEST_HOOKS=memory-keeps $qemu "$box/storebench" run crud --quick $set --store "$list" --records 20 --record-size 1B..1KiB --operations 5 \
         --guarantee process,power --trials 1 --timeout 10m --at "$box" --out "$box/runs" >"$box/run.log" 2>&1 &
