@@ -51,8 +51,8 @@ fn of_table(one: &Standings, table: &Table) -> Tag {
             .attr("tabindex", "0")
             .attr("role", "region")
             .attr("aria-label", "All stores"),
-        (!riskier.is_empty()).then(|| small(one.risks(&riskier))),
-        table.unfilled.as_deref().map(small),
+        (!riskier.is_empty()).then(|| note(one.risks(&riskier))),
+        table.unfilled.as_deref().map(note),
     ))
 }
 
