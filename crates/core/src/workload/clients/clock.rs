@@ -35,7 +35,7 @@ impl ClockOffset {
     }
 
     /// Converts a moment of our clock to the other.
-    pub fn to_other(&self, here: u64) -> u64 {
+    pub fn to_other(self, here: u64) -> u64 {
         (i128::from(here) + self.ahead_ns).clamp(0, i128::from(u64::MAX)) as u64
     }
 }
