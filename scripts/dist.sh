@@ -34,7 +34,7 @@ fail() {
 
 # The folders of the packages that are linked in, as cargo unpacks them.
 packages() {
-    cargo metadata --format-version 1 --locked --features storebench/engine-sources | tr ',' '\n' |
+    cargo metadata --format-version 1 --locked --features storebench-stores/engine-sources | tr ',' '\n' |
         sed -n 's/^"manifest_path":"\(.*\)\/Cargo.toml"$/\1/p' >"$box/folders"
     cargo tree --locked --package storebench --edges normal --prefix none --features storebench-stores/engine-sources |
         awk '!/\(\// && NF >= 2 { print $1 "-" substr($2, 2) }' | sort -u | while read -r package; do
