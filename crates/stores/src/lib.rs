@@ -16,7 +16,7 @@ macro_rules! store {
         #[cfg(not(feature = $feature))]
         const $name: StoreDef = StoreDef::not_built(
             $feature,
-            storebench_core::store::Kind::$kind,
+            storebench_core::store::StoreKind::$kind,
             $summary,
             concat!("build with --features ", $feature),
         );
