@@ -198,7 +198,7 @@ impl Plan {
         let beside = self.compression.take();
         if self.format == 1 {
             self.format = PLAN_FORMAT;
-        } else if beside.is_some() {
+        } else if self.format == PLAN_FORMAT && beside.is_some() {
             return Err("unknown key \"compression\": it is an axis".into());
         }
         let Some(compression) = beside.filter(|_| !self.axes.names(Axis::COMPRESSION)) else { return Ok(()) };
