@@ -89,11 +89,11 @@ mod tests {
             fs::write(top.path().join(format!("trial/{file:0>64}")), "").unwrap();
         }
         spread.note_deletion(&work, OsStr::new("trial"));
-        let is_told_by_size = fs::metadata(top.path().join("trial")).unwrap().len() > LARGE.0;
-        assert_eq!(spread.deleted.len(), usize::from(is_told_by_size));
+        let is_known_by_size = fs::metadata(top.path().join("trial")).unwrap().len() > LARGE.0;
+        assert_eq!(spread.deleted.len(), usize::from(is_known_by_size));
         work.remove(OsStr::new("trial")).unwrap();
         spread.deleted = vec![(Instant::now(), first)];
         let second = inode_of(&mut spread);
-        assert!(spread.made == 2 || spread.made == 1 + MOST_TRIES || second.abs_diff(first) > FAR);
+        assert!(second.abs_diff(first) > FAR || spread.made == 1 + MOST_TRIES, "it was given up early");
     }
 }
