@@ -8,6 +8,7 @@ use serde::Deserialize;
 use storebench_core::cell::{Axis, Data};
 use storebench_core::units::{counted, grouped, rough_duration};
 use storebench_host::plan::{BuiltInStudy, STUDIES};
+use strum::{EnumIter, IntoEnumIterator, IntoStaticStr};
 
 use crate::check;
 use crate::claims::{Finding, Outcome, Verdict};
@@ -29,7 +30,7 @@ use crate::terminal::checklist::State;
 
 /// One run of a study.
 #[derive(Debug)]
-pub struct Told {
+pub struct RunSentences {
     study: &'static BuiltInStudy,
     source: String,
     started: String,
@@ -45,36 +46,28 @@ struct Sentence {
     says: String,
     /// Where it stands, how it was read, and what the paper's own tables say of it.
     notes: Vec<String>,
-    came: Came,
+    outcome: SentenceOutcome,
     /// The figures behind it in each group, or what it lacks.
     figures: Vec<String>,
 }
 
 /// What came of a sentence in all groups of a run together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Came {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumIter, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+enum SentenceOutcome {
     Reproduced,
+    #[strum(serialize = "not reproduced")]
     NotReproduced,
+    #[strum(serialize = "in part")]
     InPart,
     Undecided,
+    #[strum(serialize = "not measurable here")]
     NotMeasurable,
 }
 
-impl Came {
-    const ALL: [(Came, &str); 5] = [
-        (Came::Reproduced, "reproduced"),
-        (Came::NotReproduced, "not reproduced"),
-        (Came::InPart, "in part"),
-        (Came::Undecided, "undecided"),
-        (Came::NotMeasurable, "not measurable here"),
-    ];
-
-    fn name(self) -> &'static str {
-        Came::ALL.iter().find(|(came, _)| *came == self).map_or("", |(_, name)| name)
-    }
-
+impl SentenceOutcome {
     fn is_decided(self) -> bool {
-        !matches!(self, Came::Undecided | Came::NotMeasurable)
+        !matches!(self, SentenceOutcome::Undecided | SentenceOutcome::NotMeasurable)
     }
 }
 
@@ -112,7 +105,7 @@ fn reasons() -> Vec<Reason> {
 
 /// What a run that stands alone in `report`, in a folder, says of its study's sentences; `notes` say what was odd about its files. `None`
 /// where its study has none.
-pub fn of_run(report: &Report<'_>, folder: &str, notes: &[String]) -> Option<Told> {
+pub fn of_run(report: &Report<'_>, folder: &str, notes: &[String]) -> Option<RunSentences> {
     let merged = report.merged;
     let run = merged.runs.first()?;
     let header = &run.header;
@@ -148,7 +141,7 @@ pub fn of_run(report: &Report<'_>, folder: &str, notes: &[String]) -> Option<Tol
         preset::line(run),
         Some(format!("What disturbed it: {disturbed}.")),
     ];
-    Some(Told {
+    Some(RunSentences {
         study,
         source: of_study.study.source.clone(),
         started: header.started.clone(),
@@ -160,15 +153,15 @@ pub fn of_run(report: &Report<'_>, folder: &str, notes: &[String]) -> Option<Tol
 
 fn sentence(merged: &Merged<'_>, checked: &Checked<'_>) -> Sentence {
     let claim = checked.claim;
-    let told: Vec<&Finding> = checked.findings.iter().filter(|finding| finding.is_measured()).collect();
-    let is_any = |verdict: Verdict| told.iter().any(|finding| finding.verdict == verdict);
+    let found: Vec<&Finding> = checked.findings.iter().filter(|finding| finding.is_measured()).collect();
+    let is_any = |verdict: Verdict| found.iter().any(|finding| finding.verdict == verdict);
     let cannot = !checked.findings.is_empty() && checked.findings.iter().all(Finding::cannot_be_measured);
-    let came = match (is_any(Verdict::Reproduced), is_any(Verdict::NotReproduced)) {
-        (true, true) => Came::InPart,
-        (true, false) => Came::Reproduced,
-        (false, true) => Came::NotReproduced,
-        (false, false) if cannot => Came::NotMeasurable,
-        (false, false) => Came::Undecided,
+    let outcome = match (is_any(Verdict::Reproduced), is_any(Verdict::NotReproduced)) {
+        (true, true) => SentenceOutcome::InPart,
+        (true, false) => SentenceOutcome::Reproduced,
+        (false, true) => SentenceOutcome::NotReproduced,
+        (false, false) if cannot => SentenceOutcome::NotMeasurable,
+        (false, false) => SentenceOutcome::Undecided,
     };
     let line = |finding: &&Finding| {
         let verdict = match leaning(finding) {
@@ -195,8 +188,8 @@ fn sentence(merged: &Merged<'_>, checked: &Checked<'_>) -> Sentence {
     Sentence {
         says: claim.says.clone(),
         notes: [Some(read), claim.note.clone(), published].into_iter().flatten().collect(),
-        came,
-        figures: if told.is_empty() { vec![lacking(checked)] } else { told.iter().map(line).collect() },
+        outcome,
+        figures: if found.is_empty() { vec![lacking(checked)] } else { found.iter().map(line).collect() },
     }
 }
 
@@ -261,18 +254,20 @@ const BEHIND: &str = "The trials behind a figure: take its store and what stands
      of JSON in RUN/results.jsonl, packed: zgrep '\"store\":\"lmdb\"' RUN/results.jsonl.gz | grep '\"records\":\"100..500\"'.";
 
 /// All of it, study by study, the oldest run of each first.
-pub fn blocks(mut runs: Vec<&Told>) -> Vec<Block> {
-    let place = |run: &Told| STUDIES.iter().position(|study| study.name == run.study.name);
+pub fn blocks(mut runs: Vec<&RunSentences>) -> Vec<Block> {
+    let place = |run: &RunSentences| STUDIES.iter().position(|study| study.name == run.study.name);
     runs.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| a.started.cmp(&b.started)));
     let mut table = Table::new(&COUNTS);
     for run in &runs {
-        let count = |came: Came| run.sentences.iter().filter(|sentence| sentence.came == came).count();
-        let measurable = run.sentences.len() - count(Came::NotMeasurable);
-        let decided = run.sentences.iter().filter(|sentence| sentence.came.is_decided()).count();
+        let count = |outcome: SentenceOutcome| {
+            run.sentences.iter().filter(|sentence| sentence.outcome == outcome).count()
+        };
+        let measurable = run.sentences.len() - count(SentenceOutcome::NotMeasurable);
+        let decided = run.sentences.iter().filter(|sentence| sentence.outcome.is_decided()).count();
         let cells = COUNTS.columns[3..]
             .iter()
-            .zip(Came::ALL)
-            .map(|(column, (came, _))| (column.id, Cell::whole(count(came))));
+            .zip(SentenceOutcome::iter())
+            .map(|(column, outcome)| (column.id, Cell::whole(count(outcome))));
         let first = [
             ("study", Cell::text(run.study.name)),
             ("run", Cell::text(day(&run.started))),
@@ -287,16 +282,16 @@ pub fn blocks(mut runs: Vec<&Told>) -> Vec<Block> {
     notes.into_iter().chain([Block::Table(table)]).chain(studies).collect()
 }
 
-fn of_study(runs: &[&Told], reasons: &[Reason]) -> Block {
+fn of_study(runs: &[&RunSentences], reasons: &[Reason]) -> Block {
     let first = runs[0];
     let mut blocks = vec![Block::Note(question(first.study.text)), Block::Note(first.source.clone())];
     blocks.extend(runs.iter().flat_map(|run| &run.about).map(|line| Block::Note(line.clone())));
     if let [a, b] = runs {
-        let both: Vec<(Came, Came)> = a
+        let both: Vec<(SentenceOutcome, SentenceOutcome)> = a
             .sentences
             .iter()
             .zip(&b.sentences)
-            .map(|(a, b)| (a.came, b.came))
+            .map(|(a, b)| (a.outcome, b.outcome))
             .filter(|(a, b)| a.is_decided() && b.is_decided())
             .collect();
         let same = both.iter().filter(|(a, b)| a == b).count();
@@ -308,7 +303,7 @@ fn of_study(runs: &[&Told], reasons: &[Reason]) -> Block {
     blocks.extend(first.tables.iter().map(|table| compared(table, runs)));
     for (index, sentence) in first.sentences.iter().enumerate() {
         let own: Vec<&Sentence> = runs.iter().filter_map(|run| run.sentences.get(index)).collect();
-        let came: Vec<&str> = own.iter().map(|one| one.came.name()).collect();
+        let outcomes: Vec<&str> = own.iter().map(|one| one.outcome.into()).collect();
         let notes = sentence.notes.iter().cloned();
         let figures = runs.iter().zip(&own).flat_map(|(run, own)| {
             own.figures.iter().map(move |line| format!("{}: {line}", day(&run.started)))
@@ -320,7 +315,7 @@ fn of_study(runs: &[&Told], reasons: &[Reason]) -> Block {
         });
         let lines = notes.chain(figures).chain(why).map(Block::Note).collect();
         blocks.push(Block::fold(
-            format!("{}. {}: {}", index + 1, sentence.says, came.join("; ")),
+            format!("{}. {}: {}", index + 1, sentence.says, outcomes.join("; ")),
             FoldState::Closer,
             lines,
         ));
@@ -335,7 +330,7 @@ fn question(text: &str) -> String {
 }
 
 /// A table in every run that has it next to the same group.
-fn compared(table: &Winners, runs: &[&Told]) -> Block {
+fn compared(table: &Winners, runs: &[&RunSentences]) -> Block {
     let all = runs.iter().filter_map(|run| {
         let own = run.tables.iter().find(|own| own.title == table.title && own.group == table.group)?;
         Some((day(&run.started), own))
@@ -392,7 +387,7 @@ mod tests {
         expect.winner = { stores = [\"sqlite\"] }
     ";
 
-    fn told(started: &str) -> Told {
+    fn planted(started: &str) -> RunSentences {
         let mut run = samples::study();
         run.header.started = started.into();
         let runs = [run];
@@ -404,9 +399,13 @@ mod tests {
 
     #[test]
     fn a_true_sentence_holds_in_both_runs_and_a_false_one_in_none() {
-        let runs = [told("2026-12-02T01:00:00Z"), told("2026-12-01T01:00:00Z")];
-        let came: Vec<Came> = runs[0].sentences.iter().map(|sentence| sentence.came).collect();
-        assert_eq!(came, [Came::Reproduced, Came::NotReproduced, Came::Undecided]);
+        let runs = [planted("2026-12-02T01:00:00Z"), planted("2026-12-01T01:00:00Z")];
+        let outcomes: Vec<SentenceOutcome> =
+            runs[0].sentences.iter().map(|sentence| sentence.outcome).collect();
+        assert_eq!(
+            outcomes,
+            [SentenceOutcome::Reproduced, SentenceOutcome::NotReproduced, SentenceOutcome::Undecided]
+        );
         let text = markdown::parts(&blocks(runs.iter().collect()), 2);
         for part in [
             "\n## crud\n",

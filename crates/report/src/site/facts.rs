@@ -20,7 +20,7 @@ use crate::data::merge::{Group, GroupKey, Merged};
 use crate::data::method::Method;
 use crate::data::names::joined;
 use crate::data::summary::rotation;
-use crate::findings::Told;
+use crate::findings::RunSentences;
 use crate::judge::place::{self, Pair};
 use crate::layout::Position;
 use crate::report::Report;
@@ -56,7 +56,7 @@ pub struct RunFacts {
     /// The verdicts on published findings.
     pub verdicts: Vec<FoundVerdict>,
     /// What it says of the sentences of its study, where it is a run of the preset for that.
-    pub told: Option<Told>,
+    pub sentences: Option<RunSentences>,
     /// The rows of the sections of power cuts and of recovery.
     pub checks: [Vec<Row>; 2],
 }
@@ -224,7 +224,7 @@ pub fn facts(report: &Report<'_>, source: Source) -> Option<RunFacts> {
         sides,
         duels,
         verdicts,
-        told: None,
+        sentences: None,
         checks,
     })
 }

@@ -98,7 +98,7 @@ fn findings(site: &Site<'_>) -> Option<Tag> {
         Html::of((note(says), scroll(table(heads.into(), rows))))
     });
     let others = finding::unmeasured(&site.findings);
-    let papers = site.runs.iter().any(|run| run.told.is_some());
+    let papers = site.runs.iter().any(|run| run.sentences.is_some());
     let papers = papers.then(|| p(tag("a").attr("href", PAPERS).with("The papers, sentence by sentence")));
     let is_any = measured.is_some() || others.is_some();
     is_any.then(|| section("findings", "Published findings", (papers, measured, others)))
@@ -109,10 +109,11 @@ pub const PAPERS: &str = "papers.html";
 
 /// What came of each sentence in the runs that were made for that; `None` where there is none.
 pub fn papers(site: &Site<'_>) -> Option<String> {
-    let told: Vec<&findings::Told> = site.runs.iter().filter_map(|run| run.told.as_ref()).collect();
-    let number = counted(told.len(), "run");
-    (!told.is_empty())
-        .then(|| framed("", "What came of the papers' sentences", number, content(&blocks(told)), ""))
+    let sentences: Vec<&findings::RunSentences> =
+        site.runs.iter().filter_map(|run| run.sentences.as_ref()).collect();
+    let number = counted(sentences.len(), "run");
+    (!sentences.is_empty())
+        .then(|| framed("", "What came of the papers' sentences", number, content(&blocks(sentences)), ""))
 }
 
 fn rows(site: &Site<'_>) -> Rows {

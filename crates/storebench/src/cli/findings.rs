@@ -10,7 +10,7 @@ use storebench_host::run::Run;
 use storebench_report::claims::{self, StudyClaims};
 use storebench_report::data::merge::Merged;
 use storebench_report::files::markdown;
-use storebench_report::findings::{self, Told};
+use storebench_report::findings::{self, RunSentences};
 use storebench_report::published::{self, Table};
 use storebench_report::report::Report;
 
@@ -26,9 +26,11 @@ use super::{runs, site};
 pub fn write(stores: &[StoreDef], args: &FindingsArgs) -> Result<Exit> {
     let directory = runs::directory("the folder of runs", &args.directory)?;
     let name = |path: &Path| args.directory.join(path.strip_prefix(&directory).unwrap_or(path));
-    let all =
-        site::each(&site::folders(&directory)?, |path| told(stores, path, &name(path).display().to_string()));
-    let all: Vec<Told> = all.into_iter().filter_map(Result::transpose).collect::<Result<_>>()?;
+    let all = site::each(&site::folders(&directory)?, |path| {
+        let (run, notes) = folder::read_with_notes(path)?;
+        sentences(stores, &[run], &notes, &name(path).display().to_string())
+    });
+    let all: Vec<RunSentences> = all.into_iter().filter_map(Result::transpose).collect::<Result<_>>()?;
     if all.is_empty() {
         let message =
             format!("there is no run of a study with published findings in {}", args.directory.display());
@@ -42,17 +44,21 @@ pub fn write(stores: &[StoreDef], args: &FindingsArgs) -> Result<Exit> {
 }
 
 /// What a run says of the sentences of its study, as this version has them, under the name of its folder; `None` where it has none.
-pub fn told(stores: &[StoreDef], path: &Path, name: &str) -> Result<Option<Told>> {
-    let (run, notes) = folder::read_with_notes(path)?;
-    if run.trials.is_empty() {
+pub fn sentences(
+    stores: &[StoreDef],
+    run: &[Run; 1],
+    notes: &[String],
+    name: &str,
+) -> Result<Option<RunSentences>> {
+    let [Run { header, trials, .. }] = run;
+    if trials.is_empty() {
         return Ok(None);
     }
-    let (study, harness) = (run.header.study.clone(), harness(stores));
-    let runs = [run];
-    let merged = Merged::new(&runs, &harness).with_stores(stores);
+    let (study, harness) = (&header.study, harness(stores));
+    let merged = Merged::new(run, &harness).with_stores(stores);
     let merged =
-        merged.with_published(claims::of_study(&study)?.into_iter().collect(), published::tables(&study)?);
-    Ok(findings::of_run(&Report::new(&merged), name, &notes))
+        merged.with_published(claims::of_study(study)?.into_iter().collect(), published::tables(study)?);
+    Ok(findings::of_run(&Report::new(&merged), name, notes))
 }
 
 /// The runs, ready for comparison with published results.

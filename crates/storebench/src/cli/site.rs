@@ -21,7 +21,7 @@ use storebench_report::site::{self, MOST_PAIRED, RunFacts, Source};
 
 use self::made::Made;
 use super::args::SiteArgs;
-use super::findings::{told, with_published};
+use super::findings::{sentences, with_published};
 use super::output::{complain, print_note};
 use super::report::harness;
 use super::runs;
@@ -174,10 +174,11 @@ fn look(stores: &[StoreDef], path: &Path, from: &Folders<'_>) -> Result<Looked> 
     let merged = with_published(Merged::new(&all, &harness).with_stores(stores), &all)?;
     let source = from.source(path);
     let is_of_paper = all[0].header.preset.as_deref() == Some("paper");
-    let told = is_of_paper.then(|| told(stores, path, &source.folder)).transpose()?.flatten();
+    let of_paper =
+        is_of_paper.then(|| sentences(stores, &all, &notes, &source.folder)).transpose()?.flatten();
     let facts = site::facts(&Report::new(&merged), source);
     let facts = facts.ok_or_else(|| Error::new(Exit::Failure, "there is nothing in it"))?;
-    let facts = RunFacts { told, ..facts };
+    let facts = RunFacts { sentences: of_paper, ..facts };
     let stores = facts.sides.iter().map(|side| &side.store).collect::<BTreeSet<_>>().len();
     if stores > MOST_PAIRED {
         notes.push(format!(
