@@ -367,6 +367,10 @@ pub struct StoreDef {
     pub offers: &'static [GuaranteeOffer],
     /// The tier that it gives as shipped.
     pub shipped: Guarantee,
+    /// The syncs of a write at `power`, for estimates of time.
+    pub syncs_at_power: f64,
+    /// The syncs of a write as shipped, if they differ from those at the tier that it gives then.
+    pub syncs_as_shipped: Option<f64>,
     /// The settings that a user may give.
     pub settings: &'static [SettingDef],
     /// Code that opens it in an application, for `storebench advise`: a template for its settings (docs/adding-a-store.md).
@@ -395,6 +399,8 @@ impl StoreDef {
         capabilities: Capabilities::DEFAULT,
         offers: &[],
         shipped: Guarantee::None,
+        syncs_at_power: 1.0,
+        syncs_as_shipped: None,
         settings: &[],
         snippet: None,
         python: None,

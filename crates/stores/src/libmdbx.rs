@@ -52,6 +52,7 @@ pub const LIBMDBX: StoreDef = StoreDef {
         GuaranteeOffer::whole(Guarantee::Power, "MDBX_SYNC_DURABLE, as shipped", Danger::NOTHING),
     ],
     shipped: Guarantee::Power,
+    syncs_at_power: 2.0,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/libmdbx.c")),
     python: Some(include_str!("../snippets/libmdbx.py")),

@@ -54,6 +54,7 @@ pub const LMDB: StoreDef = StoreDef {
         GuaranteeOffer::whole(Guarantee::Power, "no flags: each commit is synced", Danger::NOTHING),
     ],
     shipped: Guarantee::Power,
+    syncs_at_power: 2.0,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/lmdb.c")),
     python: Some(include_str!("../snippets/lmdb.py")),

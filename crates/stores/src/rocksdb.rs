@@ -75,6 +75,8 @@ pub const ROCKSDB: StoreDef = StoreDef {
         },
     ],
     shipped: Guarantee::Process,
+    syncs_at_power: 1.0,
+    syncs_as_shipped: None,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/rocksdb.c")),
     python: Some(include_str!("../snippets/rocksdb.py")),

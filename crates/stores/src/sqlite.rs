@@ -71,6 +71,7 @@ pub const SQLITE: StoreDef = StoreDef {
     ],
     // journal_mode=DELETE, synchronous=FULL: a power cut leaves it whole, but can undo the last commit: see `pragma::tier`.
     shipped: Guarantee::Process,
+    syncs_as_shipped: Some(4.0),
     settings: pragma::SETTINGS,
     snippet: Some(include_str!("../snippets/sqlite.sql")),
     python: Some(include_str!("../snippets/sqlite.py")),

@@ -52,6 +52,7 @@ pub const UNQLITE: StoreDef = StoreDef {
         ),
     ],
     shipped: Guarantee::None,
+    syncs_at_power: 5.0,
     settings: SETTINGS,
     snippet: Some(include_str!("../snippets/unqlite.c")),
     python: Some(include_str!("../snippets/unqlite.py")),

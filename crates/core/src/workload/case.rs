@@ -68,14 +68,15 @@ impl Case<'_> {
         self.store().and_then(|store| store.resolve(asked)).or(asked)
     }
 
-    /// Syncs of a write, as docs/lab-notes/syncs.md has them.
+    /// The syncs of a write, about.
     pub fn syncs(&self) -> f64 {
-        match (self.cell.store(), self.kind()) {
-            _ if self.tier() < Some(Guarantee::Power) => 0.0,
-            ("sqlite", _) if self.cell.guarantee().tier().is_none() => 4.0,
-            ("unqlite", _) => 5.0,
-            ("lmdb" | "libmdbx", _) | (_, StoreKind::Folder) => 2.0,
-            _ => 1.0,
+        let store = self.store().unwrap_or(&StoreDef::DEFAULT);
+        match store.syncs_as_shipped.filter(|_| self.cell.guarantee().tier().is_none()) {
+            Some(syncs) => syncs,
+            None if self.tier() < Some(Guarantee::Power) => 0.0,
+            // Data and directory.
+            None if self.kind() == StoreKind::Folder => 2.0,
+            None => store.syncs_at_power,
         }
     }
 
@@ -206,5 +207,36 @@ impl Time {
         let busy_s = self.trial_s - self.rest_s - work_s.min(most_s);
         let trial_s = busy_s * slowness + (work_s * slowness).min(most_s) + self.rest_s;
         Time { trial_s, audit_s: self.audit_s * slowness, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::{Axis, GuaranteeChoice};
+    use crate::stores::FLAT_FOLDER;
+
+    #[test]
+    fn a_store_that_syncs_as_shipped_does_so_in_estimates_whatever_that_keeps() {
+        let own = StoreDef {
+            name: "own",
+            shipped: Guarantee::Process,
+            syncs_at_power: 2.0,
+            syncs_as_shipped: Some(4.0),
+            ..FLAT_FOLDER
+        };
+        let stores = [StoreDef { kind: StoreKind::Engine, ..own }, FLAT_FOLDER];
+        let syncs = |store: &str, choice| {
+            let cell = Cell::of(store).with(Axis::GUARANTEE, GuaranteeChoice::into(choice));
+            Case::alone(&cell, &Parameters::default(), &stores, u64::MAX).syncs()
+        };
+        let tier = GuaranteeChoice::Tier;
+        let of = |store| {
+            [GuaranteeChoice::Default, tier(Guarantee::Process), tier(Guarantee::Power)]
+                .map(|choice| syncs(store, choice))
+        };
+        assert_eq!(of("own"), [4.0, 0.0, 2.0]);
+        assert_eq!(of(FLAT_FOLDER.name), [0.0, 0.0, 2.0]);
+        assert_eq!(of("unknown"), [0.0, 0.0, 1.0]);
     }
 }
