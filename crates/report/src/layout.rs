@@ -15,7 +15,7 @@ use storebench_host::run::Run;
 
 pub use self::position::{MovedRoles, Position};
 
-/// The roles of the axes in the reports of some runs: those of the table of axes, unless the runs compare others.
+/// The roles of the axes in the reports of some runs: from the table of axes, unless the runs compare others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// The axes whose values are ranked; those with [`Role::Contestant`] if empty.

@@ -1,5 +1,5 @@
 //! Reading of format 1, of plans and of runs. In their texts it looks for what format 2 has fields for: why a combination was left
-//! out, the location of a place on a simulated disk, a setting as shipped; and an axis that plans named beside their axes.
+//! out, the location of a place on a simulated disk, a setting as shipped; and an axis that plans named outside their axes.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{LeftOutReason, LocationInfo};
 use crate::axis::{Axis, Value as AxisValue};
 
-/// The value on an axis that a plan names beside its axes, as the word for `compression` has it.
+/// The axis and value of `compression`, which a plan of format 1 names outside its axes.
 pub fn beside_axes(compression: &str) -> Option<(Axis, AxisValue)> {
     Some((Axis::COMPRESSION, Axis::COMPRESSION.read(compression).ok()?))
 }

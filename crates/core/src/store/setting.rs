@@ -43,7 +43,7 @@ impl Setting {
         Setting { name: name.into(), value: value.to_string(), source: SettingSource::ReadBack }
     }
 
-    /// What an engine's authors ship it as, which nothing tells.
+    /// A value as the engine's authors ship it, which cannot be read back.
     pub fn as_shipped(name: impl Into<String>) -> Setting {
         Setting { name: name.into(), value: "as shipped".into(), source: SettingSource::AsShipped }
     }

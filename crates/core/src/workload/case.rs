@@ -201,7 +201,7 @@ impl Time {
         Time { trial_s, audit_s, rest_s: 0.0, ended: [0.0; 2] }
     }
 
-    /// The same where processors take so many times longer.
+    /// The time if processors take `slowness` times as long.
     pub fn slowed(self, slowness: f64) -> Time {
         let [work_s, most_s] = self.ended;
         let busy_s = self.trial_s - self.rest_s - work_s.min(most_s);

@@ -1,4 +1,4 @@
-//! Finds the journal of a file system that was just formatted, so that writes to it can be told from others.
+//! Finds the journal of a file system that was just formatted, so that writes to it can be counted separately.
 
 use std::fs::File;
 use std::io;

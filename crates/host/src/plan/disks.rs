@@ -18,7 +18,7 @@ impl Plan {
         self.disks.get(name).cloned().or_else(|| disks::shipped(name))
     }
 
-    /// The disks that its cells may be on, `here` included: those of the disk axis, or, without that axis,
+    /// The disks that its cells may be on, `here` included: the values of the disk axis, or, without that axis,
     /// `here` and the disks of its machines.
     pub fn disk_names(&self) -> Vec<String> {
         let machines = || self.axes.texts(Axis::MACHINE);

@@ -24,7 +24,7 @@ pub struct RunRequest<'a> {
     pub done: &'a [TrialResult],
     /// Set by Ctrl-C.
     pub interrupted: &'a AtomicBool,
-    /// No trial begins after this moment except the first, and those of the certain blocks.
+    /// No trial begins after this moment except the first, and the trials of the certain blocks.
     pub until: Option<Instant>,
     /// The first blocks, without which there would be no answer: they run completely, however late it is.
     pub certain_blocks: u32,

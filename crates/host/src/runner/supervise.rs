@@ -237,7 +237,7 @@ pub(super) fn last_words_in(log: &Path) -> Option<String> {
     last_words(&String::from_utf8_lossy(&bounded::end(log, LAST_BYTES)))
 }
 
-/// The last message of a process: that of a panic, or the last line that isn't empty. Backtraces and Rust's note about them
+/// The last message of a process: the message of a panic, or the last line that isn't empty. Backtraces and Rust's note about them
 /// are left to readers of the log.
 fn last_words(log: &str) -> Option<String> {
     let said = log.split("stack backtrace:").next().unwrap_or(log);

@@ -301,12 +301,12 @@ impl Trial<'_> {
         Ok(Some(TrialRun { report, wall_s, course, others, background: None, log: self.log() }))
     }
 
-    /// Whether its store is a server that was running before: its work can't be told from that of others.
+    /// Whether its store is a server that was running before: its work can't be separated from the work of others.
     fn is_elsewhere(&self) -> bool {
         self.job.plan.case(self.cell, self.job.stores).is_elsewhere()
     }
 
-    /// The disk that is full, if any: that of the store's files, or that of the image that holds them.
+    /// The disk that is full, if any: the disk of the store's files, or the disk of the image that holds them.
     fn full_disk(&self) -> Option<&'static str> {
         // A place without a block device is in no image, and a simulated disk is mostly in memory.
         let holder = (self.disk.is_none() && self.device.is_ok()).then_some((self.beside, HOLDER));

@@ -39,7 +39,7 @@ impl Figures {
         Some(Figures { speed_ns, space, memory_bytes: basis.bytes(&measured.memory)? as f64 })
     }
 
-    /// The figure that a goal weighs; disk space is that of `values_bytes` bytes of values.
+    /// The figure that a goal weighs; disk space is the space of `values_bytes` bytes of values.
     fn weighed(&self, goal: Goal, values_bytes: f64) -> f64 {
         let of = |goal| self.weighed(goal, values_bytes);
         match goal {
@@ -79,7 +79,7 @@ pub fn weighed<'a>(
     all.filter(|(_, series)| !series.is_empty()).collect()
 }
 
-/// The terms on which stores are told apart by a goal: differences within the clock's resolution, or of little disk space, do not count.
+/// The terms on which a goal separates stores: differences within the clock's resolution, or of little disk space, do not count.
 pub fn terms(merged: &Merged<'_>, mix: &Mix, goal: Goal, confidence: f64) -> Terms {
     let environments = merged.runs.iter().map(|run| &run.header.environment);
     match goal {

@@ -46,7 +46,7 @@ impl Cost {
         }
     }
 
-    /// Advice on how to tell two stores with this ratio apart.
+    /// Advice on how to separate two stores with this ratio.
     pub fn advice(&self, ratio: Option<&Ratio>) -> String {
         match interim::settling_look(ratio) {
             Some(blocks) => {

@@ -135,7 +135,7 @@ impl<'a> Look<'_, '_, 'a> {
         self.here(at, &self.question.mix, self.question.goal)
     }
 
-    /// The terms on which stores are told apart at a position.
+    /// The terms on which stores are separated at a position.
     fn terms(&self, at: At, mix: &Mix, goal: Goal) -> Terms {
         let here = || self.sorted.entries.get(&position(at)).into_iter().flatten().flat_map(|(_, here)| here);
         let headers: Vec<&RunHeader> = self.merged.runs.iter().map(|run| &run.header).collect();

@@ -76,7 +76,7 @@ pub enum Average {
 }
 
 impl Claim {
-    /// The stores that are compared: its own, or those of the study; all if there are none.
+    /// The stores that are compared: the claim's, or the study's; all if neither names any.
     pub fn compared<'a>(&'a self, of_study: &'a [String]) -> &'a [String] {
         if self.among.is_empty() { of_study } else { &self.among }
     }

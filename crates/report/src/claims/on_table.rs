@@ -29,7 +29,7 @@ struct Won<'t> {
     store: &'t str,
 }
 
-/// Checks a claim on its tables, or on those of its groups. Empty if winners say nothing about it.
+/// Checks a claim on its tables, or on the tables of its groups. Empty if winners say nothing about it.
 pub fn on_tables(claim: &Claim, of_study: &[String], tables: &[Table]) -> Vec<OnTable> {
     if claim.is_of_average() {
         return Vec::new();

@@ -67,7 +67,7 @@ pub fn detectable(figure: &FigureChange) -> String {
     }
 }
 
-/// Changes beyond this factor are not told apart: trials with such a scatter detect none worth mentioning.
+/// Changes beyond this factor are all shown alike: trials with such a scatter detect none worth mentioning.
 const MOST_TOLD: f64 = 1000.0;
 
 /// The figure's name, with its operation: `get p99`, `on disk`.

@@ -44,7 +44,7 @@ pub fn check<'a>(merged: &'a Merged<'_>) -> Vec<Study<'a>> {
     check_at(merged, 0.0)
 }
 
-/// The same where figures are told apart with this confidence at least, as before the last of several looks.
+/// The same with at least this confidence, as before the last of several interim analyses.
 pub(crate) fn check_at<'a>(merged: &'a Merged<'_>, confidence: f64) -> Vec<Study<'a>> {
     let mut figures: Vec<Figure> = Vec::new();
     for figure in merged.claims.iter().flat_map(|study| &study.claims).flat_map(|claim| &claim.figure) {

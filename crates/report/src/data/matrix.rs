@@ -116,7 +116,7 @@ pub struct Contest {
     pub riskier: Vec<Contender>,
     /// Stores of this matrix that have no figure here, and why.
     pub absent: Vec<Absent>,
-    /// Failed trials, including those of stores that succeeded in others.
+    /// Failed trials, including trials of stores that succeeded in others.
     pub failed_trials: usize,
 }
 
@@ -256,7 +256,7 @@ pub(crate) fn by_position<'a>(layout: &Layout, group: &Group<'a>) -> ByPosition<
     sorted
 }
 
-/// The operations of a group, those of the paper first.
+/// The operations of a group, the paper's first.
 pub(crate) fn operations(group: &Group<'_>) -> Vec<String> {
     let measured = group.trials.iter().filter_map(|entry| entry.trial.ok());
     let names: IndexSet<&str> =

@@ -39,7 +39,7 @@ pub fn next(run: &Run, cells: &[Cell], harness: &[&str], precision: Option<f64>)
 }
 
 /// The same where a plan goes on for its claims: at a look, the cells behind checks that are too close to call, of claims that they
-/// decide; between two looks, those of the block before. Empty where all claims are decided, or lack what no block would bring.
+/// decide; between two looks, the cells of the block before. Empty if all claims are decided, or lack what no block would bring.
 pub fn for_claims(run: &Run, cells: &[Cell], harness: &[&str], claims: StudyClaims) -> Vec<usize> {
     let looks = &run.header.looks;
     let blocks = run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or_default();

@@ -40,7 +40,7 @@ pub enum CombinedVerdict {
     Decided,
     /// The scatter of trials is unknown in all.
     Open,
-    /// No stores can be told apart in any.
+    /// No stores can be separated in any.
     Alike,
     /// In each, several stores may be the best.
     Close,

@@ -34,7 +34,7 @@ pub struct Standing {
     /// Its figure over trials.
     pub figure: Summary,
     /// The factor by which it is worse than the best: over 1 is worse, whichever direction is better. Its interval is
-    /// the deciding one; its confidence is that of all comparisons of the place together. `None` for the best
+    /// the deciding one; its confidence holds for all comparisons of the place together. `None` for the best
     /// itself and without a ratio.
     pub times_worse: Option<Ratio>,
     /// Whether it is the best, or may be.
@@ -84,7 +84,7 @@ pub fn is_won(ranked: &[Contender]) -> bool {
     values.len() == 0 || values.any(|value| Some(value) != first)
 }
 
-/// The status of a store among those of its place.
+/// The status of a store among the stores of its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// There is no other.
@@ -329,7 +329,7 @@ fn compared(tests: &[Test], confidence: f64) -> Vec<BestComparison> {
     for (_, index) in order {
         let at = 1.0 - 2.0 * (1.0 - confidence) / (left * (stores - 1)) as f64;
         let ratio = tests[index].ratio(at);
-        // Its confidence is that of all together.
+        // Its confidence holds for all together.
         let together = |i: Interval| Interval { confidence, ..i };
         let ratio = ratio.map(|Ratio { blocks, ratio }| {
             let interval = ratio.interval.map(together);

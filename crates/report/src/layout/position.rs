@@ -57,7 +57,7 @@ impl MovedRoles {
         MovedRoles(Some(axes).filter(|axes| !axes.is_empty()).map(Arc::new))
     }
 
-    /// The role of an axis: the plan's, otherwise that of the table of axes.
+    /// The role of an axis: the plan's, otherwise the role in the table of axes.
     pub fn role(&self, axis: Axis) -> Role {
         let moved = self.0.as_ref().and_then(|moved| moved.get(&axis).copied());
         moved.unwrap_or(axis.role())
@@ -143,7 +143,7 @@ impl Position {
         self.keep(|own| self.role(own) != Role::Row)
     }
 
-    /// The values of both positions; those of `other` win.
+    /// The values of both positions; `other` wins.
     pub fn joined(&self, other: &Position) -> Position {
         Position::of(self.values.iter().chain(other.values.iter()).cloned()).placed(&self.moved)
     }

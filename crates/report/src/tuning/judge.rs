@@ -152,7 +152,7 @@ pub fn races(runs: &[Run], judge: &Judge<'_>) -> Vec<(usize, RaceResult)> {
     runs.iter().enumerate().filter_map(one).collect()
 }
 
-/// The changes worth a trial: those of the store's table.
+/// The changes worth a trial, from the store's table.
 pub fn changes(store: &StoreDef) -> Vec<super::search::Change> {
     let of = |def: &storebench_core::store::SettingDef| {
         let one = |value: &&str| super::search::Change { setting: def.name.into(), value: (*value).into() };

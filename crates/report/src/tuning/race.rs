@@ -15,7 +15,7 @@ use crate::stats::{MIN_BLOCKS, Ratio, Series, compare_at};
 /// Settings by the engine's names that differ from the default's.
 pub type Settings = BTreeMap<String, String>;
 
-/// The kind of a race, by its purpose, in running order. The name is that of its runs' study.
+/// The kind of a race, by its purpose, in running order. Its runs' study has the same name.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::VariantNames, strum::VariantArray,
 )]

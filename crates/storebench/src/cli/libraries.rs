@@ -9,7 +9,7 @@ use storebench_core::store::StoreDef;
 
 use super::args::{Args, Command};
 
-/// The stores, including those of the libraries on the command line.
+/// The stores, including stores from libraries on the command line.
 ///
 /// # Errors
 /// If a library can't be used, or has a store with an existing name.
@@ -32,7 +32,7 @@ pub fn added(stores: &[StoreDef], args: &Args) -> Result<Vec<StoreDef>> {
     Ok(all)
 }
 
-/// The stores, including those of the libraries that a run was started with.
+/// The stores, including stores from the libraries that a run was started with.
 ///
 /// # Errors
 /// If a library is gone or has changed and no other was given for it.

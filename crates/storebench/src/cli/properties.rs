@@ -79,7 +79,7 @@ pub fn changes(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<Option<Chang
     Ok(Some(changes))
 }
 
-/// The properties of the files, in their order, then those of the command line.
+/// The properties of the files, in their order, then the command line's.
 fn all(files: &[PathBuf], args: &PropertyArgs, texts: &Texts) -> Result<Vec<Given>> {
     let mut all = Vec::new();
     for path in files {

@@ -114,7 +114,7 @@ pub fn tell_notes(notes: &[String]) {
     }
 }
 
-/// Refuses runs with common trials: those of a copied run would count twice, and those of a part next to its merged run.
+/// Refuses runs with common trials: trials of a copied run would count twice, and so would trials of a part next to its merged run.
 ///
 /// # Errors
 /// [`Exit::BadValue`] if two of the runs are one, made by the same command at the same moment, or share a trial.

@@ -109,7 +109,7 @@ fn commands_are_found_in_a_page() {
 
 #[test]
 fn commands_on_pages_work() {
-    // The program's own parser accepts all; README's commands run, and in the whole matrix those of every page.
+    // The program's own parser accepts all; README's commands run, and in the whole matrix the commands of every page.
     let is_run = |page: &Path| tier::is_whole() || page.ends_with("README.md") && !page.starts_with("./docs");
     let mut tried: BTreeMap<String, String> = BTreeMap::new();
     for page in pages() {

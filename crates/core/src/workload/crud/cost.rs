@@ -19,7 +19,7 @@ use crate::workload::operation::Operation;
 const OVERHEAD_S: f64 = 0.15;
 /// Seconds of making a value, calling an engine, checking, without the bytes.
 const CALL_S: f64 = 8e-6;
-/// Making a directory takes as long as making so many files.
+/// Making a directory takes as long as making this many files.
 const FILES_OF_DIRECTORY: f64 = 3.0;
 /// Records loaded with one sync.
 const BATCH: f64 = 500.0;

@@ -177,7 +177,7 @@ impl<'a> Measuring<'a> {
         if self.is_settled(&advice) { self.beside(&best) } else { Ok(false) }
     }
 
-    /// All runs, in order: those of the question, and the one with ageing.
+    /// All runs, in order: the question's, and the one with ageing.
     pub fn take_runs(&mut self) -> Vec<Run> {
         let mut runs = std::mem::take(&mut self.stages.runs);
         runs.extend(self.aged.take());

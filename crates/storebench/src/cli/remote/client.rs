@@ -15,7 +15,7 @@ use crate::cli::args::BoardArgs;
 
 /// The longest wait for the end of an idle client.
 const END: Duration = Duration::from_secs(5);
-/// How often a client is told that this machine is alive.
+/// How often this machine reports to a client that it is alive.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Checks that a client can be reached, and runs the program; it is copied if necessary.

@@ -1,4 +1,4 @@
-//! Settings in addition to those of the guarantees: the documentation of them holds.
+//! Settings in addition to the guarantees' settings: what their documentation says holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -137,7 +137,7 @@ impl Subject {
         Subject::with(def, tier, BTreeMap::new())
     }
 
-    /// With settings in addition to those of the guarantee.
+    /// With settings in addition to the guarantee's settings.
     pub fn with(
         def: &'static StoreDef,
         tier: Option<Guarantee>,

@@ -60,7 +60,7 @@ fn of_itself(subject: &Subject, measured: &Measurements, operations: u64) {
     assert!(unknown("syncs"), "{:?}", measured.unknown);
     let is_count = |name: &str| ["wal_syncs", "syncs", "syncs, as the library counts them"].contains(&name);
     let counted = measured.statistics.iter().find(|statistic| is_count(&statistic.name));
-    // A count of all syncs includes those of pages, of making its table and of settling, too.
+    // A count of all syncs includes syncs of pages, of making the table and of settling, too.
     let occasional = if counted.is_some_and(|count| count.name != "wal_syncs") { 0.25 } else { OCCASIONAL };
     let Some(syncs) = counted.map(|syncs| syncs.value.parse::<u64>().unwrap()) else {
         let of = if subject.def.kind == StoreKind::Server {
