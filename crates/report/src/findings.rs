@@ -366,6 +366,7 @@ mod tests {
     use crate::data::samples;
     use crate::files::markdown;
     use crate::published;
+    use storebench_core::stores::NULL;
 
     /// True of any run, and false of any, by arithmetic.
     const PLANTED: &str = "
@@ -392,7 +393,7 @@ mod tests {
         run.header.started = started.into();
         let runs = [run];
         let claims = claims::of_run("another", PLANTED, "test").unwrap();
-        let merged = Merged::new(&runs, &["null"])
+        let merged = Merged::new(&runs, &[NULL])
             .with_published(claims.into_iter().collect(), published::tables("crud").unwrap());
         of_run(&Report::new(&merged), "runs/a", &[]).unwrap()
     }

@@ -200,6 +200,7 @@ pub(crate) fn compressed(model: &impl Serialize) -> io::Result<Html> {
 #[cfg(test)]
 mod tests {
     use std::io::Read;
+    use storebench_core::stores::NULL;
 
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD as BASE64;
@@ -211,7 +212,7 @@ mod tests {
 
     fn page(runs: &[Run]) -> String {
         let mut bytes = Vec::new();
-        write(&Report::new(&Merged::new(runs, &["null"])), None, &mut bytes).unwrap();
+        write(&Report::new(&Merged::new(runs, &[NULL])), None, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 

@@ -321,6 +321,7 @@ fn legend(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::stores::{MEMORY, NULL};
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
@@ -328,7 +329,7 @@ mod tests {
 
     fn show(what: fn(&Report<'_>, Style) -> String, width: usize, colour: bool) -> String {
         let runs = [samples::study()];
-        what(&Report::new(&Merged::new(&runs, &["null", "memory"])), Style { width, colour })
+        what(&Report::new(&Merged::new(&runs, &[NULL, MEMORY])), Style { width, colour })
     }
 
     /// Escapes as `‹...m`, for readable snapshots.
@@ -352,8 +353,7 @@ mod tests {
         let mut run = samples::study();
         run.trials.retain(|trial| trial.cell.records().from != 1_000);
         let runs = [run];
-        let text =
-            overview(&Report::new(&Merged::new(&runs, &["null"])), Style { width: 160, colour: false });
+        let text = overview(&Report::new(&Merged::new(&runs, &[NULL])), Style { width: 160, colour: false });
         insta::assert_snapshot!("overview_160_side_by_side", text);
     }
 
@@ -373,7 +373,7 @@ mod tests {
                 })
                 .collect::<Vec<_>>(),
         )];
-        let merged = Merged::new(&runs, &["null"]);
+        let merged = Merged::new(&runs, &[NULL]);
         for width in [80, 100, 160] {
             insta::assert_snapshot!(
                 format!("table_{width}"),

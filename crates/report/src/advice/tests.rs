@@ -34,7 +34,7 @@ pub(super) fn question() -> Question {
 }
 
 pub(super) fn advice(question: &Question, runs: &[Run]) -> Result<Advice, Uncovered> {
-    Advice::from_runs(question, &Merged::new(runs, &["null"]), None, &[])
+    Advice::from_runs(question, &Merged::new(runs, &[NULL]), None, &[])
 }
 
 /// Three blocks in which lmdb is best, redb 1.5 times worse and sqlite 4 times; rocksdb fails.
@@ -244,7 +244,7 @@ fn stores_without_an_answer_are_named_with_the_reason() {
         NULL,
     ];
     let runs = [run];
-    let merged = Merged::new(&runs, &["null"]);
+    let merged = Merged::new(&runs, &[NULL]);
     let advice = Advice::from_runs(&question(), &merged, None, &table).unwrap();
     assert_eq!(
         out(&advice),
@@ -524,7 +524,7 @@ fn a_store_that_promises_more_answers_at_its_own_tier() {
         ]
     };
     let runs = [blocks("box", &[block(1.0), block(1.01), block(0.99)])];
-    let ask = |question: &Question| Advice::from_runs(question, &Merged::new(&runs, &["null"]), None, &table);
+    let ask = |question: &Question| Advice::from_runs(question, &Merged::new(&runs, &[NULL]), None, &table);
     let advice = ask(&question()).unwrap();
     let ranking = &advice.verdict.ranking;
     let told: Vec<_> = ranking.iter().map(|store| (store.store.as_str(), store.guarantee)).collect();
@@ -544,7 +544,7 @@ fn a_store_that_promises_more_answers_at_its_own_tier() {
     // A question for the stronger gets all stores at it; reports keep tiers apart.
     let stronger = ask(&Question { guarantee: Guarantee::Power, ..question() }).unwrap();
     assert_eq!(stronger.trials().keys().copied().collect::<Vec<_>>(), ["sqlite", "redb"]);
-    assert_eq!(Merged::new(&runs, &["null"]).groups.len(), 3);
+    assert_eq!(Merged::new(&runs, &[NULL]).groups.len(), 3);
 }
 
 #[test]
@@ -624,7 +624,7 @@ fn the_page_of_an_answer_opens_on_what_was_asked_and_says_it_once() {
         three_blocks(),
         run("box", &[Sample::new("lmdb").size(SizeRange { from: 9, to: 99 })]),
     ];
-    let merged = Merged::new(&runs, &["null"]);
+    let merged = Merged::new(&runs, &[NULL]);
     let advice = Advice::from_runs(&question(), &merged, None, &[]).unwrap();
     let lead = advice.lead(None);
     let (group, place) = (

@@ -2,6 +2,7 @@
 
 use storebench_core::measure::latency::Latencies;
 use storebench_core::result::{Counters, OperationResult};
+use storebench_core::stores::NULL;
 
 use super::*;
 use crate::data::samples::{Sample, blocks};
@@ -23,7 +24,7 @@ fn sound() -> Run {
 }
 
 fn checked(run: &Run, notes: &[String]) -> Vec<Group> {
-    let merged = Merged::new(std::slice::from_ref(run), &["null"]);
+    let merged = Merged::new(std::slice::from_ref(run), &[NULL]);
     all(&Report::new(&merged), notes)
 }
 

@@ -132,7 +132,7 @@ mod tests {
         const NEWEST: &[GuaranteeOffer] = &[at_process(Danger::NEWEST)];
         let table = [made("lmdb", WRECKED), made("redb", NEWEST)];
         let runs = [run("box", &[Sample::new("lmdb"), Sample::new("redb"), Sample::new("unknown")])];
-        let merged = Merged::new(&runs, &[]).with_stores(&table);
+        let merged = Merged::new(&runs, &table);
         let found: Vec<Vec<String>> = merged.groups.iter().map(|group| lines(&merged, group)).collect();
         let aside = "Not ranked, as riskier: lmdb.";
         assert_eq!(found, [["A power cut can cost the whole store: lmdb.", aside]]);
@@ -152,7 +152,7 @@ mod tests {
             let cuts = CutResults { found, ..CutResults::default() };
             run.trials[0].measured.as_mut().unwrap().cut_check = Some(CutCheck::Made(Box::new(cuts)));
             let runs = [run];
-            let merged = Merged::new(&runs, &[]).with_stores(&table);
+            let merged = Merged::new(&runs, &table);
             let matrix = matrix::matrix(&merged, &merged.groups[0]).unwrap();
             let contest = &matrix.rows[0].contests[0];
             let ratio =

@@ -7,7 +7,7 @@ use std::fmt;
 
 use storebench_core::cell::{Axis, Cell, GuaranteeChoice};
 use storebench_core::result::{LeftOutReason, Measurements, RunHeader, TrialResult};
-use storebench_core::store::{Guarantee, Loss, StoreDef};
+use storebench_core::store::{Guarantee, Loss, StoreDef, StoreKind};
 use storebench_core::workload::table::Workload;
 use storebench_host::run::Run;
 
@@ -171,8 +171,6 @@ pub struct Merged<'a> {
     pub layout: Layout,
     /// The workload of each run.
     pub(crate) workloads: Vec<Workload>,
-    /// Stores of the harness: shown in tables, never winners.
-    harness: HashSet<&'a str>,
     /// The groups, in the order of their keys.
     pub groups: Vec<Group<'a>>,
     /// The facets that all groups share.
@@ -195,8 +193,8 @@ pub struct Merged<'a> {
 type Asked<'a> = (GroupKey, &'a str);
 
 impl<'a> Merged<'a> {
-    /// Sorts trials into groups. `harness` names the stores that are part of the harness.
-    pub fn new(runs: &'a [Run], harness: &[&'a str]) -> Merged<'a> {
+    /// Sorts trials into groups. `stores` are those that the program knows.
+    pub fn new(runs: &'a [Run], stores: &'a [StoreDef]) -> Merged<'a> {
         let mut groups: BTreeMap<GroupKey, Group<'a>> = BTreeMap::new();
         let mut tiers: BTreeMap<Asked<'a>, BTreeSet<Given>> = BTreeMap::new();
         let (methods, layout) = (Methods::new(runs), Layout::of(runs));
@@ -233,29 +231,22 @@ impl<'a> Merged<'a> {
                 }
             }
         }
-        let competing = all_trials(runs).filter(|(_, trial)| !harness.contains(&trial.cell.store()));
+        let competing = all_trials(runs).filter(|(_, trial)| !is_harness(stores, trial.cell.store()));
         let groups: Vec<Group<'_>> = groups.into_values().collect();
+        let there: HashSet<&str> = cells(runs).map(Cell::store).collect();
         Merged {
             runs,
             layout,
             workloads: runs.iter().map(workload).collect(),
-            harness: harness.iter().copied().collect(),
             common: common(&groups),
             groups,
             memory: Basis::of(competing.filter_map(|(_, trial)| Some(&trial.ok()?.memory))),
             claims: Vec::new(),
             tables: Vec::new(),
             floors: floor::floors(runs, &[]),
-            readable: Readable::default(),
-            stores: &[],
+            readable: Readable::of(stores.iter().filter(|store| there.contains(store.name))),
+            stores,
         }
-    }
-
-    /// With what is known of the settings of its stores.
-    pub fn with_stores(self, stores: &'a [StoreDef]) -> Merged<'a> {
-        let there: HashSet<&str> = self.cells().map(Cell::store).collect();
-        let readable = Readable::of(stores.iter().filter(|store| there.contains(store.name)));
-        Merged { readable, stores, ..self }
     }
 
     /// With published findings and tables to compare.
@@ -275,9 +266,9 @@ impl<'a> Merged<'a> {
         interim::together(runs.into_iter().map(|run| self.runs[run].header.looks.len()))
     }
 
-    /// Whether a store is part of the harness.
+    /// Whether a store is part of the harness: shown in tables, never a winner.
     pub fn is_harness(&self, store: &str) -> bool {
-        self.harness.contains(store)
+        is_harness(self.stores, store)
     }
 
     /// A group's label for people: its guarantee, each facet that differs between groups or is not at its default, and how
@@ -326,8 +317,7 @@ impl<'a> Merged<'a> {
 
     /// The cells of all runs, including those that were left out; repeated as often as they ran.
     pub fn cells(&self) -> impl Iterator<Item = &'a Cell> {
-        let ran = self.runs.iter().flat_map(|run| &run.trials).map(|trial| &trial.cell);
-        ran.chain(self.runs.iter().flat_map(|run| &run.header.left_out).map(|left_out| &left_out.cell))
+        cells(self.runs)
     }
 
     /// The axes that distinguish groups, except the guarantee.
@@ -361,6 +351,15 @@ fn by_their_word<'a>(runs: &'a [Run], layout: &Layout) -> BTreeSet<(Cow<'a, str>
         by_word.insert(of);
     }
     &by_word - &checked
+}
+
+fn cells(runs: &[Run]) -> impl Iterator<Item = &Cell> {
+    let ran = runs.iter().flat_map(|run| &run.trials).map(|trial| &trial.cell);
+    ran.chain(runs.iter().flat_map(|run| &run.header.left_out).map(|left_out| &left_out.cell))
+}
+
+fn is_harness(stores: &[StoreDef], store: &str) -> bool {
+    stores.iter().any(|known| known.name == store && known.kind == StoreKind::Harness)
 }
 
 fn is_server(header: &RunHeader, store: &str) -> bool {

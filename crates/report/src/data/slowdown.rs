@@ -159,6 +159,7 @@ fn without_interval(cells: &[Pairs]) -> Option<Found> {
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::stores::NULL;
     use storebench_core::units::CountRange;
     use storebench_host::run::Run;
     use unicode_width::UnicodeWidthStr;
@@ -169,7 +170,7 @@ mod tests {
     use crate::terminal::{Style, section};
 
     fn only(runs: &[Run]) -> Slowdowns {
-        let mut all = slowdowns(&Merged::new(runs, &["null"]));
+        let mut all = slowdowns(&Merged::new(runs, &[NULL]));
         assert_eq!(all.len(), 1);
         all.remove(0)
     }
@@ -264,7 +265,7 @@ mod tests {
             })
             .collect();
         let runs = [blocks("mybox", &all)];
-        let merged = Merged::new(&runs, &["null"]);
+        let merged = Merged::new(&runs, &[NULL]);
         for width in [80, 100, 160] {
             let load = crate::sections::find("load").unwrap();
             let style = Style { width, colour: false };

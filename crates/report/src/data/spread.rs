@@ -35,6 +35,7 @@ pub const LEGEND: &str = "[a, b] is a 95 % interval; (a..b) is the range of too 
 mod tests {
     use storebench_core::cell::{Background, Data};
     use storebench_core::store::Guarantee;
+    use storebench_core::stores::NULL;
     use storebench_core::units::{SizeRange, rough_ns, three_digits};
     use storebench_host::run::Run;
 
@@ -100,7 +101,7 @@ mod tests {
     #[test]
     fn no_text_prints_an_absurd_uncertainty() {
         let runs = [unlike()];
-        let merged = Merged::new(&runs, &["null"]);
+        let merged = Merged::new(&runs, &[NULL]);
         let style = Style { width: 160, colour: false };
         let names = ["run".to_owned()];
         let sides = [Side { names: &names, runs: &runs }; 2];

@@ -550,6 +550,7 @@ fn height(figure: &Figure, contest: &Contest, own: &Contender) -> usize {
 mod tests {
     use storebench_core::result::{CutCheck, CutResults, StateFinding, WrittenRecords};
     use storebench_core::store::{GuaranteeOffer, StoreDef, StoreKind};
+    use storebench_core::stores::{MEMORY, NULL};
     use storebench_core::units::SizeRange;
 
     use super::*;
@@ -587,7 +588,7 @@ mod tests {
         run.trials[0].measured.as_mut().unwrap().cut_check = Some(CutCheck::Made(Box::new(cuts)));
         let table: Vec<StoreDef> = times.iter().map(|(store, _)| made(store)).collect();
         let runs = [run];
-        let merged = Merged::new(&runs, &[]).with_stores(&table);
+        let merged = Merged::new(&runs, &table);
         of(&Report::new(&merged))
     }
 
@@ -637,7 +638,7 @@ mod tests {
                     Some(WrittenRecords { records, key_bytes, value_bytes: 100 });
             }
             let (table, runs) = ([StoreDef { settings: BUFFER, ..made("lmdb") }, made("redb")], [run]);
-            let merged = Merged::new(&runs, &[]).with_stores(&table);
+            let merged = Merged::new(&runs, &table);
             Report::new(&merged).standings()[0].tables[0].unfilled.clone()
         };
         assert!(below(10, 32).is_some_and(|line| line.ends_with("for being full: lmdb (4KiB).")));
@@ -656,7 +657,7 @@ mod tests {
         let named = |sqlite: &'static [GuaranteeOffer], redb: &'static [GuaranteeOffer]| {
             let table =
                 [StoreDef { offers: sqlite, ..made("sqlite") }, StoreDef { offers: redb, ..made("redb") }];
-            let merged = Merged::new(&runs, &[]).with_stores(&table);
+            let merged = Merged::new(&runs, &table);
             let report = Report::new(&merged);
             let take = &report.standings()[0].answers[0].1.take;
             take.iter().map(|one| one.store.clone()).collect::<Vec<_>>().join(" ")
@@ -698,7 +699,7 @@ mod tests {
     #[test]
     fn many_comparisons_have_no_table_first() {
         let runs = [crate::data::samples::study()];
-        let merged = Merged::new(&runs, &["null", "memory"]);
+        let merged = Merged::new(&runs, &[NULL, MEMORY]);
         let report = Report::new(&merged);
         assert!(!are_short(report.standings(), &report));
     }

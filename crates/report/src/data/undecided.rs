@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use storebench_core::cell::Cell;
 use storebench_core::result::RunHeader;
+use storebench_core::store::StoreDef;
 use storebench_host::run::Run;
 
 use super::findings::{are_as_shipped, check_at, scope};
@@ -20,9 +21,9 @@ use crate::judge::interim::{self, InterimAnalysis};
 /// The cells of the next block, as indices into `cells`, in running order; empty if nothing is
 /// undecided, or no further look is planned. `precision`: each ratio that decides a winner must be known to within this
 /// share; without it, a pair is decided once one store is better, or both are alike.
-pub fn next(run: &Run, cells: &[Cell], harness: &[&str], precision: Option<f64>) -> Vec<usize> {
+pub fn next(run: &Run, cells: &[Cell], stores: &[StoreDef], precision: Option<f64>) -> Vec<usize> {
     let runs = std::slice::from_ref(run);
-    let merged = Merged::new(runs, harness);
+    let merged = Merged::new(runs, stores);
     let at: BTreeMap<String, usize> =
         cells.iter().enumerate().map(|(index, cell)| (cell.id(), index)).collect();
     let mut places: Vec<Place> = Vec::new();
@@ -40,14 +41,14 @@ pub fn next(run: &Run, cells: &[Cell], harness: &[&str], precision: Option<f64>)
 
 /// The same where a plan goes on for its claims: at a look, the cells behind checks that are too close to call, of claims that they
 /// decide; between two looks, the cells of the block before. Empty if all claims are decided, or lack what no block would bring.
-pub fn for_claims(run: &Run, cells: &[Cell], harness: &[&str], claims: StudyClaims) -> Vec<usize> {
+pub fn for_claims(run: &Run, cells: &[Cell], stores: &[StoreDef], claims: StudyClaims) -> Vec<usize> {
     let looks = &run.header.looks;
     let blocks = run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or_default();
     if looks.last().is_none_or(|last| blocks >= *last) {
         return Vec::new();
     }
     let ids = if looks.contains(&blocks) {
-        close_cells(run, harness, claims)
+        close_cells(run, stores, claims)
     } else {
         let before = run.trials.iter().filter(|trial| trial.block + 1 == blocks);
         before.map(|trial| trial.cell.id()).collect()
@@ -60,9 +61,9 @@ pub fn for_claims(run: &Run, cells: &[Cell], harness: &[&str], claims: StudyClai
 }
 
 /// The cells behind checks that are too close to call, by their ids.
-fn close_cells(run: &Run, harness: &[&str], claims: StudyClaims) -> BTreeSet<String> {
+fn close_cells(run: &Run, stores: &[StoreDef], claims: StudyClaims) -> BTreeSet<String> {
     let among = claims.among.clone();
-    let merged = Merged::new(std::slice::from_ref(run), harness).with_published(vec![claims], Vec::new());
+    let merged = Merged::new(std::slice::from_ref(run), stores).with_published(vec![claims], Vec::new());
     let studies = check_at(&merged, interim::levels(&[&run.header]).early);
     let all = studies.iter().flat_map(|study| &study.checked);
     let all = all.flat_map(|checked| checked.findings.iter().map(move |finding| (checked.claim, finding)));
@@ -140,6 +141,7 @@ impl Place {
 
 #[cfg(test)]
 mod tests {
+    use storebench_core::store::{Danger, Guarantee, GuaranteeOffer, Loss};
     use storebench_core::units::CountRange;
 
     use super::*;
@@ -152,13 +154,23 @@ mod tests {
         stores: &[(&str, &dyn Fn(usize) -> f64)],
         precision: Option<f64>,
     ) -> Vec<&'static str> {
+        known(&[], count, stores, precision)
+    }
+
+    /// The same with what is known of the stores.
+    fn known(
+        table: &[StoreDef],
+        count: usize,
+        stores: &[(&str, &dyn Fn(usize) -> f64)],
+        precision: Option<f64>,
+    ) -> Vec<&'static str> {
         const KNOWN: [&str; 3] = ["lmdb", "redb", "sqlite"];
         let block =
             |number: usize| stores.iter().map(|(store, ns)| Sample::new(store).ns(ns(number))).collect();
         let mut run = blocks("box", &(0..count).map(block).collect::<Vec<_>>());
         run.header.looks = interim::from(1);
         let cells: Vec<Cell> = run.trials.iter().take(stores.len()).map(|trial| trial.cell.clone()).collect();
-        let mut next: Vec<&str> = next(&run, &cells, &[], precision)
+        let mut next: Vec<&str> = next(&run, &cells, table, precision)
             .into_iter()
             .filter_map(|index| KNOWN.into_iter().find(|store| *store == cells[index].store()))
             .collect();
@@ -181,6 +193,17 @@ mod tests {
         assert_eq!(after(32, &stores, None), Vec::<&str>::new(), "the last look is over");
         let told = [stores[0], stores[2]];
         assert_eq!(after(5, &told, None), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_riskier_store_is_no_rival() {
+        const WHOLE: &[Danger] = &[Danger::of(Loss::Nothing, Loss::Whole, "it is made")];
+        const OFFERS: &[GuaranteeOffer] = &[GuaranteeOffer::whole(Guarantee::Process, "as made", WHOLE)];
+        let table = [StoreDef { name: "lmdb", offers: OFFERS, ..StoreDef::DEFAULT }];
+        let (one, other, third) = (noisy(1000.0, 0.01, 1), noisy(1010.0, 0.01, 3), noisy(3000.0, 0.01, 2));
+        let stores: [(&str, &dyn Fn(usize) -> f64); 3] =
+            [("lmdb", &one), ("redb", &other), ("sqlite", &third)];
+        assert_eq!(known(&table, 5, &stores, None), Vec::<&str>::new());
     }
 
     #[test]

@@ -118,6 +118,7 @@ fn pools(measured: &Measurements) -> [(&'static str, Option<Pool>); 6] {
 #[cfg(test)]
 mod tests {
     use storebench_core::store::Guarantee;
+    use storebench_core::stores::NULL;
     use storebench_core::units::CountRange;
     use storebench_host::run::Run;
 
@@ -128,7 +129,7 @@ mod tests {
 
     fn text(runs: &[Run]) -> String {
         let mut out = Vec::new();
-        write(&Merged::new(runs, &["null"]), &mut out).unwrap();
+        write(&Merged::new(runs, &[NULL]), &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -1,6 +1,7 @@
 mod life;
 
 use std::collections::BTreeMap;
+use storebench_core::stores::NULL;
 
 use storebench_core::cell::Background;
 use storebench_core::result::DiskReport;
@@ -343,7 +344,7 @@ fn every_section_stands_in_all_outputs_that_are_its() {
 #[test]
 fn a_section_with_nothing_to_say_is_nowhere() {
     let runs = [samples::study()];
-    let merged = Merged::new(&runs, &["null"]);
+    let merged = Merged::new(&runs, &[NULL]);
     let report = Report::new(&merged);
     let page = written(|out| page::write(&report, None, out));
     for section in SECTIONS {

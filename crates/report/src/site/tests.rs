@@ -1,6 +1,7 @@
 //! Sites of made-up runs.
 
 use std::collections::BTreeMap;
+use storebench_core::stores::NULL;
 
 use storebench_core::store::Guarantee;
 use storebench_host::run::Run;
@@ -19,7 +20,7 @@ fn looked(runs: &[Run]) -> Vec<RunFacts> {
     let one = |(number, run): (usize, &Run)| {
         let own = std::slice::from_ref(run);
         let source = Source { folder: folder(number), report: Some("../../report.html".into()) };
-        facts(&Report::new(&Merged::new(own, &["null"])), source).unwrap()
+        facts(&Report::new(&Merged::new(own, &[NULL])), source).unwrap()
     };
     runs.iter().enumerate().map(one).collect()
 }
@@ -117,7 +118,7 @@ expect.winner = { stores = ["z"] }
 "#;
     let own = [duel(hardware, 3, times)];
     let claims = crate::claims::of_run("made", CLAIMS, "test").unwrap().unwrap();
-    let merged = Merged::new(&own, &["null"]).with_published(vec![claims], Vec::new());
+    let merged = Merged::new(&own, &[NULL]).with_published(vec![claims], Vec::new());
     let source = Source { folder: hardware.to_owned(), report: None };
     facts(&Report::new(&merged), source).into_iter().collect()
 }
@@ -154,7 +155,7 @@ fn one_trial_names_candidates_and_three_a_winner() {
 fn figures_are_those_of_the_runs_own_report_beside_their_guarantee() {
     let run = duel("box", 3, 3.0);
     let runs = [run];
-    let merged = Merged::new(&runs, &["null"]);
+    let merged = Merged::new(&runs, &[NULL]);
     let report = Report::new(&merged);
     let matrix = report.matrices()[0].as_ref().unwrap();
     let insert = matrix.rows.iter().find(|row| row.figure.name == "insert").unwrap();

@@ -145,16 +145,15 @@ fn answer(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<(Exi
     } else {
         (earlier, None, None)
     };
-    let harness = report::harness(stores);
     let (aging, runs): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(aged::is_of_aging);
     let (earlier, mut runs): (Vec<Run>, Vec<Run>) = runs.into_iter().partition(clusters::is_beside_clusters);
     beside.runs.extend(earlier);
-    let mut advice = Advice::from_runs(&question, &Merged::new(&runs, &harness), here, stores)
+    let mut advice = Advice::from_runs(&question, &Merged::new(&runs, stores), here, stores)
         .map_err(|uncovered| unanswered(&uncovered, args))?;
     advice.aged = aged::aged(&advice, &aging);
     advice.clusters = clusters::clusters(&advice, &beside, stores);
     runs.extend(aging.into_iter().chain(beside.runs));
-    let merged = Merged::new(&runs, &harness);
+    let merged = Merged::new(&runs, stores);
     if kept.is_some() {
         advice.verdict.cost.spent_s = args.measuring().0.as_secs_f64();
         advice.verdict.cost.own_count_s = own_count_s;

@@ -12,7 +12,7 @@ use storebench_report::terminal::checklist::Group;
 
 use super::args::CheckArgs;
 use super::output::{WIDTH, print, print_json};
-use super::report::{harness, of_run};
+use super::report::of_run;
 use super::runs;
 
 /// The version of the `--json` format.
@@ -51,8 +51,7 @@ pub fn check(stores: &[StoreDef], args: &CheckArgs) -> Result<Exit> {
 /// Reads a run and checks it.
 fn look(stores: &[StoreDef], path: &Path) -> Result<Checked> {
     let (run, notes) = folder::read_with_notes(path)?;
-    let names = harness(stores);
-    let checks = check::all(&Report::new(&of_run(stores, &names, &run, path)?), &notes);
+    let checks = check::all(&Report::new(&of_run(stores, &run, path)?), &notes);
     let sound = check::is_sound(&checks);
     Ok(Checked { run: path.to_path_buf(), sound, checks })
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Exit, Result, meant};
 use storebench_core::shown::piece;
-use storebench_core::store::StoreDef;
+use storebench_core::store::{StoreDef, StoreKind};
 use storebench_core::units::{counted, grouped};
 use storebench_host::plan::Percent;
 use storebench_host::run::Run;
@@ -18,7 +18,7 @@ use storebench_report::compare::{
 
 use super::args::CompareArgs;
 use super::output::{complain, print, print_data, style};
-use super::{files, report, runs};
+use super::{files, runs};
 
 /// Figures without a significant change that are listed by default.
 const OTHERS: usize = 10;
@@ -36,7 +36,8 @@ pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
         let narrowed = across.narrow(&mut base.runs, true).and_then(|()| across.narrow(&mut new.runs, false));
         narrowed.map_err(|wrong| Error::new(Exit::Nothing, format!("--across: {wrong}")))?;
     }
-    let harness = report::harness(stores);
+    let harness = stores.iter().filter(|store| store.kind == StoreKind::Harness);
+    let harness: Vec<&str> = harness.map(|store| store.name).collect();
     let comparison = Comparison::new(base.side(), new.side(), &columns, &harness, &args.across);
     if !args.unlike {
         alike(&comparison.differences)?;

@@ -16,7 +16,6 @@ use storebench_report::report::Report;
 
 use super::args::FindingsArgs;
 use super::files::{self, DOCUMENT_MARK};
-use super::report::harness;
 use super::{runs, site};
 
 /// Writes the document of a folder of runs.
@@ -54,10 +53,9 @@ pub fn sentences(
     if trials.is_empty() {
         return Ok(None);
     }
-    let (study, harness) = (&header.study, harness(stores));
-    let merged = Merged::new(run, &harness).with_stores(stores);
-    let merged =
-        merged.with_published(claims::of_study(study)?.into_iter().collect(), published::tables(study)?);
+    let study = &header.study;
+    let merged = Merged::new(run, stores)
+        .with_published(claims::of_study(study)?.into_iter().collect(), published::tables(study)?);
     Ok(findings::of_run(&Report::new(&merged), name, notes))
 }
 

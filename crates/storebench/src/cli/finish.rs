@@ -24,8 +24,7 @@ pub fn finish(
 ) -> Result<Exit> {
     let shown = path.display();
     let run = storebench_host::folder::read(path)?;
-    let harness = report::harness(stores);
-    let merged = report::of_run(stores, &harness, &run, path)?;
+    let merged = report::of_run(stores, &run, path)?;
     let report = Report::new(&merged);
     if !ended.interrupted {
         print(&terminal::at_end(&report, style()))?;

@@ -35,7 +35,7 @@ use storebench_report::judge::interim;
 
 use super::args::PlaceArg;
 use super::output::print_note;
-use super::{report, runs};
+use super::runs;
 
 /// The default file system on a simulated disk.
 const USUAL: &str = "ext4";
@@ -273,7 +273,6 @@ impl<'a> Launch<'a> {
         listener: &mut dyn Listener,
         interrupted: &AtomicBool,
     ) -> Result<(PathBuf, RunEnd)> {
-        let harness = report::harness(self.stores);
         let precision = self.plan.precision.map(|share| share.0 / 100.0);
         let claims = match self.plan.for_claims {
             true => claims::of_run(&self.header.study, &self.header.plan, "of the run")?,
@@ -282,8 +281,8 @@ impl<'a> Launch<'a> {
         let beyond = |trials: &[TrialResult]| {
             let run = Run::new(self.header.clone(), trials.to_vec());
             match claims.clone() {
-                Some(claims) => undecided::for_claims(&run, &self.cells, &harness, claims),
-                None => undecided::next(&run, &self.cells, &harness, precision),
+                Some(claims) => undecided::for_claims(&run, &self.cells, self.stores, claims),
+                None => undecided::next(&run, &self.cells, self.stores, precision),
             }
         };
         let beyond: Option<ExtraCells<'_>> = goes_further(self.plan).then_some(&beyond);

@@ -21,7 +21,7 @@ use storebench_report::report::Report;
 
 use super::args::MergeArgs;
 use super::output::{print, print_note, style};
-use super::{launch, report, resume, runs};
+use super::{launch, resume, runs};
 
 /// Cells that are named.
 const TOLD: usize = 5;
@@ -65,8 +65,7 @@ pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
         print_note(&format!("written: {}: {parts}, {trials} on {hardware}", folder.display()));
     }
     let runs: Vec<Run> = merged.into_iter().map(|one| Run::new(one.header, one.trials)).collect();
-    let harness = report::harness(stores);
-    let all = results::Merged::new(&runs, &harness).with_stores(stores);
+    let all = results::Merged::new(&runs, stores);
     print(&brief::text(&Report::new(&all), style()))?;
     Ok(Exit::Success)
 }

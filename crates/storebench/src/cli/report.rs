@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::shown::quoted;
-use storebench_core::store::{StoreDef, StoreKind};
+use storebench_core::store::StoreDef;
 use storebench_host::run::Run;
 use storebench_report::data::merge::Merged;
 use storebench_report::data::planned;
@@ -39,9 +39,7 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
             },
         ));
     }
-    let harness = harness(stores);
-    let merged =
-        Merged::new(&runs, &harness).with_stores(stores).with_devices(&floor::beside(&args.runs, &args.out));
+    let merged = Merged::new(&runs, stores).with_devices(&floor::beside(&args.runs, &args.out));
     let merged = with_published(merged, &runs)?;
     let report = ManuallyDrop::new(Report::new(&merged));
     if let Some(path) = &args.html {
@@ -123,15 +121,10 @@ fn named<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>> {
 
 /// A run with everything that its end shows: the device runs next to its folder, and published
 /// results.
-pub fn of_run<'r>(
-    stores: &'r [StoreDef],
-    harness: &[&'static str],
-    run: &'r Run,
-    folder: &Path,
-) -> Result<Merged<'r>> {
+pub fn of_run<'r>(stores: &'r [StoreDef], run: &'r Run, folder: &Path) -> Result<Merged<'r>> {
     let runs = std::slice::from_ref(run);
     let devices = folder.parent().map(floor::in_folder).unwrap_or_default();
-    with_published(Merged::new(runs, harness).with_stores(stores).with_devices(&devices), runs)
+    with_published(Merged::new(runs, stores).with_devices(&devices), runs)
 }
 
 /// Writes a page, with an answer at its top if there is one.
@@ -140,9 +133,4 @@ pub fn page(report: &Report<'_>, lead: Option<&Lead>, path: &Path) -> Result<()>
     storebench_report::page::write(report, lead, &mut bytes)
         .map_err(|error| Error::new(Exit::Failure, format!("writing the page: {error}")))?;
     files::page(path, &bytes)
-}
-
-/// The names of the harness's own stores.
-pub fn harness(stores: &[StoreDef]) -> Vec<&'static str> {
-    stores.iter().filter(|store| store.kind == StoreKind::Harness).map(|store| store.name).collect()
 }

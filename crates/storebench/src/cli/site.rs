@@ -23,7 +23,6 @@ use self::made::Made;
 use super::args::SiteArgs;
 use super::findings::{sentences, with_published};
 use super::output::{complain, print_note};
-use super::report::harness;
 use super::runs;
 
 /// The depth of folders that are searched for runs.
@@ -170,8 +169,7 @@ fn look(stores: &[StoreDef], path: &Path, from: &Folders<'_>) -> Result<Looked> 
     let (run, mut notes) = folder::read_with_notes(path)?;
     let trials = trials(&run);
     let all = [run];
-    let harness = harness(stores);
-    let merged = with_published(Merged::new(&all, &harness).with_stores(stores), &all)?;
+    let merged = with_published(Merged::new(&all, stores), &all)?;
     let source = from.source(path);
     let is_of_paper = all[0].header.preset.as_deref() == Some("paper");
     let of_paper =

@@ -105,8 +105,7 @@ fn show(
     pages: &[PathBuf],
 ) -> Result<()> {
     let Asked { store, question, in_python, .. } = *asked;
-    let harness = report::harness(stores);
-    let merged = Merged::new(runs, &harness);
+    let merged = Merged::new(runs, stores);
     let tuned = TunedSettings::from_runs(question, &merged, store).map_err(|why| unanswered(&why))?;
     let (version, settings) = (&tuned.store.1, tuned.settings());
     let shown = snippet::code_in_one(store, version, settings, in_python);

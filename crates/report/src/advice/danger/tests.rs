@@ -38,7 +38,7 @@ fn runs() -> [Run; 1] {
 }
 
 fn advice(question: &Question, runs: &[Run]) -> Advice {
-    Advice::from_runs(question, &Merged::new(runs, &["null"]), None, &table()).unwrap()
+    Advice::from_runs(question, &Merged::new(runs, &[NULL]), None, &table()).unwrap()
 }
 
 fn text(advice: &Advice) -> String {
@@ -62,7 +62,7 @@ fn a_store_for_another_question_is_named_with_its_price_and_its_trials() {
     table[0].name = "redb";
     table[0].offers = table[1].offers;
     let runs = [run];
-    let found = Advice::from_runs(&question(), &Merged::new(&runs, &["null"]), None, &table).unwrap();
+    let found = Advice::from_runs(&question(), &Merged::new(&runs, &[NULL]), None, &table).unwrap();
     let text = found.text(None, Style { width: 300, colour: false });
     assert!(text.contains("Recommended:  sqlite "), "{text}");
     let line = text.lines().find(|line| line.starts_with("  For the least disk: redb, uses ")).unwrap();
@@ -136,6 +136,6 @@ fn who_asked_for_less_writes_nothing_or_has_no_choice_gets_it_with_the_warning()
 #[test]
 fn a_store_that_the_table_does_not_know_is_not_called_safe() {
     let runs = runs();
-    let found = Advice::from_runs(&question(), &Merged::new(&runs, &["null"]), None, &[]).unwrap();
+    let found = Advice::from_runs(&question(), &Merged::new(&runs, &[NULL]), None, &[]).unwrap();
     assert!(text(&found).contains("What an accident can cost lmdb is not known."));
 }

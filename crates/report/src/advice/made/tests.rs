@@ -120,7 +120,7 @@ fn measured(question: &Question, stores: &[(&str, Costs)], number: usize, random
 /// All stores twice, then the best three that can be recommended and the map five times.
 fn answered(question: &Question, stores: &[(&str, Costs)], random: &mut fastrand::Rng) -> Advice {
     let advice =
-        |runs: &[Run]| Advice::from_runs(question, &Merged::new(runs, &["null"]), None, &table()).unwrap();
+        |runs: &[Run]| Advice::from_runs(question, &Merged::new(runs, &[NULL]), None, &table()).unwrap();
     let look = measured(question, stores, 2, random);
     let looked = advice(std::slice::from_ref(&look));
     let best: Vec<&str> = looked.verdict.ranking.iter().take(3).map(|store| store.store.as_str()).collect();
@@ -225,7 +225,7 @@ fn runs_that_were_made_for_the_fastest_answer_by_any_goal() {
         let runs = [look, again];
         for (goal, known) in known {
             looked.goal = goal;
-            let advice = Advice::from_runs(&looked, &Merged::new(&runs, &["null"]), None, &table()).unwrap();
+            let advice = Advice::from_runs(&looked, &Merged::new(&runs, &[NULL]), None, &table()).unwrap();
             let best = &advice.verdict.ranking[0];
             assert_eq!(best.store, known, "{goal:?}, looked at with {records} records");
             let smaller = |store: &&Candidate| store.is_better_at(goal);
@@ -248,7 +248,7 @@ fn remarked(question: &Question, times: &[(&str, f64)]) -> String {
         blocks("box", &[block(times)]),
         blocks("box", &[again.clone(), again.clone(), again.clone(), again]),
     ];
-    let advice = Advice::from_runs(question, &Merged::new(&runs, &["null"]), None, &[]).unwrap();
+    let advice = Advice::from_runs(question, &Merged::new(&runs, &[NULL]), None, &[]).unwrap();
     assert_eq!(advice.verdict.given_up.len(), 1);
     all_remarks(&advice)
 }

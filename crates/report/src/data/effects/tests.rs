@@ -65,7 +65,7 @@ fn values_are_compared_with_what_is_shipped() {
         effects(merged)[0].main.iter().map(|effect| effect.base.clone()).collect()
     };
     assert_eq!(bases(&merged), ["D", "F"], "the first of each");
-    assert_eq!(bases(&merged.with_stores(&stores)), ["W", "F"]);
+    assert_eq!(bases(&Merged::new(&runs, &stores)), ["W", "F"]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use storebench_core::cell::{Background, Data};
 use storebench_core::result::{LeftOutCell, LeftOutReason};
 use storebench_core::store::Guarantee;
+use storebench_core::stores::NULL;
 use storebench_core::units::SizeRange;
 use storebench_host::plan;
 use storebench_host::run::Run;
@@ -77,7 +78,7 @@ fn thrice(samples: &[Sample]) -> Run {
 
 fn with_claims<'a>(runs: &'a [Run], claims: &str) -> Merged<'a> {
     let claims = claims::of_run("another", claims, "test").unwrap();
-    Merged::new(runs, &["null"]).with_published(claims.into_iter().collect(), Vec::new())
+    Merged::new(runs, &[NULL]).with_published(claims.into_iter().collect(), Vec::new())
 }
 
 fn verdicts(merged: &Merged<'_>) -> Vec<Vec<Verdict>> {
@@ -110,7 +111,7 @@ fn every_claim_of_crud_can_be_checked_at_any_width() {
     let runs = [samples::study()];
     let claims = claims::of_run("crud", "", "test").unwrap().unwrap();
     let number = claims.claims.len();
-    let merged = Merged::new(&runs, &["null"]).with_published(vec![claims], Vec::new());
+    let merged = Merged::new(&runs, &[NULL]).with_published(vec![claims], Vec::new());
     assert_eq!(verdicts(&merged).len(), number);
     for width in [80, 100, 160] {
         let text = text(&merged, Style { width, colour: false });
@@ -276,7 +277,7 @@ fn quick() -> Run {
 fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
     let runs = [quick()];
     let claims = claims::of_run("crud", "", "test").unwrap().unwrap();
-    let merged = Merged::new(&runs, &["null"]).with_published(vec![claims], Vec::new());
+    let merged = Merged::new(&runs, &[NULL]).with_published(vec![claims], Vec::new());
     let studies = check(&merged);
     let finding = |says: &str| {
         let mut checked = studies[0].checked.iter();
@@ -328,7 +329,7 @@ fn the_papers_own_figures_are_put_to_the_same_rule() {
     let runs = [quick()];
     let claims = claims::of_run("crud", "", "test").unwrap().unwrap();
     let tables = published::tables("crud").unwrap();
-    let merged = Merged::new(&runs, &["null"]).with_published(vec![claims], tables);
+    let merged = Merged::new(&runs, &[NULL]).with_published(vec![claims], tables);
     let studies = check(&merged);
     let fastest = studies[0]
         .checked

@@ -1,4 +1,5 @@
 use storebench_core::result::{LeftOutCell, LeftOutReason};
+use storebench_core::stores::NULL;
 use storebench_core::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
 
@@ -7,7 +8,7 @@ use crate::column::MEAN_LATENCY;
 use crate::data::samples::{Sample, blocks, run};
 
 fn only(runs: &[Run]) -> Matrix {
-    let merged = Merged::new(runs, &["null"]);
+    let merged = Merged::new(runs, &[NULL]);
     let mut all = matrices(&merged);
     assert_eq!(all.len(), 1);
     all.remove(0)
@@ -26,7 +27,7 @@ fn the_harness_never_wins() {
         assert_eq!(row.contests[0].contenders.len(), 1);
     }
     let runs = [run("box", &[Sample::new("null")])];
-    assert!(matrices(&Merged::new(&runs, &["null"])).is_empty());
+    assert!(matrices(&Merged::new(&runs, &[NULL])).is_empty());
 }
 
 #[test]

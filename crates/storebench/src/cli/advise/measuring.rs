@@ -31,7 +31,6 @@ use super::super::launch::Launch;
 use super::super::output::print_note;
 use super::super::prepare::{Started, prepare};
 use super::super::question::{SHORTEST_LIMIT, counts, names, records_of, size_of};
-use super::super::report;
 use super::super::runs::{ANSWER, PROBE};
 use super::super::stages::Stages;
 use super::plans::{self, Plans};
@@ -477,8 +476,7 @@ impl<'a> Measuring<'a> {
 
     /// The answer so far.
     fn advice(&self) -> Option<Advice> {
-        let harness = report::harness(self.stages.stores);
-        let merged = Merged::new(&self.stages.runs, &harness);
+        let merged = Merged::new(&self.stages.runs, self.stages.stores);
         Advice::from_runs(self.question, &merged, Some(self.here()), self.stages.stores).ok()
     }
 
@@ -515,8 +513,7 @@ impl<'a> Measuring<'a> {
             Run::new(header, trials.to_vec())
         };
         runs.extend(self.stages.runs.first().map(again));
-        let harness = report::harness(self.stages.stores);
-        let merged = Merged::new(&runs, &harness);
+        let merged = Merged::new(&runs, self.stages.stores);
         Advice::from_runs(self.question, &merged, Some(self.here()), self.stages.stores).ok()
     }
 

@@ -23,7 +23,6 @@ use storebench_report::tuning::{TunedSettings, is_settled};
 use super::super::launch;
 use super::super::output::print_note;
 use super::super::question::records_of;
-use super::super::report;
 use super::super::runs::TUNING;
 use super::super::stages::Stages;
 use super::plans::Length;
@@ -237,8 +236,7 @@ impl<'a> Measuring<'a> {
 
     /// The settings that are reported as a gain, if any.
     fn best(&self) -> Option<Settings> {
-        let harness = report::harness(self.stages.stores);
-        let merged = Merged::new(&self.stages.runs, &harness);
+        let merged = Merged::new(&self.stages.runs, self.stages.stores);
         let tuned = TunedSettings::from_runs(self.asked.question, &merged, self.asked.store).ok()?;
         Some(tuned.changes()?.changes.iter().flat_map(Change::alone).collect())
     }
