@@ -81,8 +81,9 @@ const SETTINGS: &[SettingDef] = &[
 ];
 
 const FLUSH_EVERY_MS: u64 = 500;
-/// Looks, two in a round of sled's thread, before files count as settled though pages still move: half a minute.
-const MOST_LOOKS: u32 = 120;
+/// Looks, two in a round of sled's thread, before files count as settled though pages still move: two rounds. Moving them all takes up to ten
+/// seconds after a few thousand writes, and leaves the file as large as it is, or a little larger.
+const MOST_LOOKS: u32 = 4;
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let given = GivenSettings::new(options, SETTINGS)?;
@@ -175,7 +176,7 @@ impl Sled {
         self.db.size_on_disk().map_err(StoreError::engine)
     }
 
-    /// Waits until sled's thread has no page to move: then a whole round flushes nothing. Now and then it moves pages for ever.
+    /// Waits until sled's thread has no page to move, when a whole round flushes nothing, or has done two rounds.
     fn wait_for_cleaning(&self) -> Result<()> {
         let Some(every) = self.db.context.flush_every_ms.map(Duration::from_millis) else { return Ok(()) };
         // A log of one segment, which is written to, has none to be cleaned.
