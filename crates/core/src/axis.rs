@@ -17,6 +17,7 @@ pub mod ycsb;
 
 use std::str::FromStr;
 
+use crate::result::format1::name_now;
 use crate::shown::quoted;
 use crate::units::as_text;
 pub use def::{Axis, AxisDef, Form, Presence, Role};
@@ -31,8 +32,9 @@ impl Axis {
         all
     }
 
-    /// The axis with a name; `sqlite.page_size` names a store's setting.
+    /// The axis with a name, or with the one that it had in earlier formats; `sqlite.page_size` names a store's setting.
     pub fn named(name: &str) -> Option<Axis> {
+        let name = if name == "giving_back" { name_now(name) } else { name };
         let table = table::ALL.iter().chain(own::axes()).find(|def| def.name == name);
         table.map(|def| Axis(def)).or_else(|| setting::named(name))
     }

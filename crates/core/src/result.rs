@@ -28,13 +28,13 @@ pub use self::fault::{FaultCheck, FaultKind, FaultOutcome, FaultResults, SilentF
 pub use self::machine::{LimitKind, LimitReport, MachineReport};
 pub(crate) use self::measured::LIBRARY_SYNCS;
 pub use self::measured::{
-    Alongside, Audit, Burst, COUNTED_BY_LIBRARY, CallStatistics, ConcurrentCalls, Course, Cpu, DISK,
-    DISK_GROWTH, Disk, Doubt, Epoch, FilePieces, Fragmentation, GivingBack, KillCheck, Latency, Memory,
-    ReclaimResult, Recovery, RecoveryCheck, Reopening, Rest, Round, SPACE, Second, StoredRecords,
-    UnknownFigure, WrittenRecords,
+    Audit, Burst, COUNTED_BY_LIBRARY, CallStatistics, ConcurrentCalls, ConcurrentWork, Cpu, DISK,
+    DISK_GROWTH, Disk, Epoch, FilePieces, Fragmentation, KillCheck, Latency, Memory, ReclaimResult, Recovery,
+    RecoveryCheck, Reopening, ResourceSeries, Rest, Round, SPACE, Second, SpaceReclaim, StoredRecords,
+    UnknownFigure, Warning, WrittenRecords,
 };
 pub use self::parts::PlanParts;
-pub use self::pauses::{Looks, Pauses, UpkeepCount};
+pub use self::pauses::{Pauses, Samples, UpkeepCount};
 pub use self::place::{LocationInfo, StorageBacking};
 pub use self::reason::LeftOutReason;
 pub use self::simulated::{DiskReport, PhaseRequests};
@@ -57,7 +57,7 @@ pub const SOURCES: [&str; 10] = [
 ];
 
 /// The version of the formats in a run folder.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 /// The oldest version that is still read.
 pub const OLDEST_FORMAT: u32 = 1;
 
@@ -86,15 +86,16 @@ pub struct RunHeader {
     /// The machine.
     pub environment: Environment,
     /// The locations of files, by name.
-    pub places: Vec<LocationInfo>,
+    #[serde(alias = "places")]
+    pub locations: Vec<LocationInfo>,
     /// The stores that take part.
     pub stores: Vec<StoreInfo>,
     /// Combinations that were left out, each with its reason.
     pub left_out: Vec<LeftOutCell>,
     /// The blocks after which interim analyses were planned, with the blocks of earlier runs of the same answer; intervals must
     /// allow for them. Empty if nothing was to stop the run early.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub looks: Vec<u32>,
+    #[serde(alias = "looks", default, skip_serializing_if = "Vec::is_empty")]
+    pub interim_analyses: Vec<u32>,
     /// Whether the analyses before the last are strict: together they take little of the allowed error, and the last takes the
     /// rest. Otherwise each takes as much.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -197,8 +198,8 @@ pub struct TrialResult {
     /// Nanoseconds to make an empty file in the location just before. Some file systems are slow for minutes after mass deletions.
     pub file_creation_ns: Option<u64>,
     /// What the machine did during the trial, second by second; absent of short trials.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub course: Option<Course>,
+    #[serde(alias = "course", default, skip_serializing_if = "Option::is_none")]
+    pub resources: Option<ResourceSeries>,
     /// Whether it succeeded, and why not.
     pub outcome: Outcome,
     /// The measurements, if it succeeded.
@@ -346,8 +347,8 @@ pub struct Measurements {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery_check: Option<RecoveryCheck>,
     /// What `life` found when most records were removed and space was reclaimed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub giving_back: Option<GivingBack>,
+    #[serde(alias = "giving_back", default, skip_serializing_if = "Option::is_none")]
+    pub space_reclaim: Option<SpaceReclaim>,
     /// Scans and files of an aged set, of `life`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragmentation: Option<Fragmentation>,
@@ -358,14 +359,14 @@ pub struct Measurements {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Pauses>,
     /// Backups and large batches during the steps, of `life`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub alongside: Option<Alongside>,
+    #[serde(alias = "alongside", default, skip_serializing_if = "Option::is_none")]
+    pub concurrent_work: Option<ConcurrentWork>,
     /// Other machines that made the load.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<ClientReport>,
     /// Figures that can't be right, and are never ranked.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub doubts: Vec<Doubt>,
+    #[serde(alias = "doubts", default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     /// Figures that this machine cannot give, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<UnknownFigure>,

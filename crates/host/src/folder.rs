@@ -406,7 +406,7 @@ pub fn begun(path: &Path) -> Result<Run> {
         return Err(broken(&name, &serde::de::Error::custom("it has parts that no plan has")));
     }
     let mut run = Run::new(header, Vec::new());
-    run.header.places.iter_mut().for_each(format1::find_location);
+    run.header.locations.iter_mut().for_each(format1::find_location);
     if let Some((axis, value)) = beside_axes(&run) {
         run.header.left_out.iter_mut().for_each(|left_out| left_out.cell.set(axis, value.clone()));
     }

@@ -87,7 +87,7 @@ mod tests {
             disk_bytes: 16_384,
             cut,
             missing: Vec::new(),
-            looks: 0,
+            states_tried: 0,
             pieces_before: 1,
         };
         let disk = tempfile::tempfile().unwrap();
@@ -110,8 +110,8 @@ mod tests {
             let log = Log::of(entries).unwrap();
             let cut = Cut { at: log.len(), lost: BTreeSet::new() };
             let cut = save(folder.path(), "state.gz", Log::of([]).unwrap(), &log, &cut).unwrap();
-            let file = "state.gz".to_owned();
-            let kept = KeptState { file, disk_bytes, cut, missing: Vec::new(), looks: 0, pieces_before: 0 };
+            let (file, missing) = ("state.gz".to_owned(), Vec::new());
+            let kept = KeptState { file, disk_bytes, cut, missing, states_tried: 0, pieces_before: 0 };
             let disk = tempfile::tempfile().unwrap();
             restore(folder.path(), &kept, &disk).map(|()| disk)
         };

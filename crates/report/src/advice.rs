@@ -88,7 +88,7 @@ impl Advice {
         let cautions = table.iter().find(|def| def.name == best.store).map_or(&[][..], |def| def.cautions);
         let proof = proof::proof(table, question, best);
         let dangers = dangers(table, question, &verdict, &turns);
-        let place = merged.runs.iter().flat_map(|run| &run.header.places);
+        let place = merged.runs.iter().flat_map(|run| &run.header.locations);
         let mut trials = group.trials.iter().filter(|entry| entry.trial.ok().is_some());
         let cell = trials.next().map(|entry| &entry.trial.cell);
         let trials = group.trials.iter().filter(|entry| at(&entry.trial.cell) == here);

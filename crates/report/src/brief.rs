@@ -144,7 +144,7 @@ fn place(merged: &Merged<'_>) -> Option<String> {
     machines.sort_unstable();
     machines.dedup();
     let mut places: Vec<String> = headers()
-        .flat_map(|header| &header.places)
+        .flat_map(|header| &header.locations)
         .map(|place| {
             let known = [place.file_system.as_deref(), place.device.as_deref()];
             known.into_iter().flatten().collect::<Vec<_>>().join(" on ")

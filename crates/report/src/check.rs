@@ -12,7 +12,7 @@ use storebench_host::run::Run;
 
 use crate::data::merge::Merged;
 use crate::data::rule::rule_text;
-use crate::data::summary::{counts, doubt_lines, noise_lines, unfinished};
+use crate::data::summary::{counts, noise_lines, unfinished, warning_lines};
 use crate::data::{builds, contention};
 use crate::judge::Rule;
 use crate::report::Report;
@@ -35,7 +35,7 @@ pub fn all(report: &Report<'_>, notes: &[String]) -> Vec<Group> {
         Group { about: "the files", lines: files(run, notes) },
         Group { about: "the run", lines: complete(merged).chain(trials(report)).collect() },
         Group { about: "the machine", lines: machine(merged, &run.header.environment) },
-        Group { about: "the figures", lines: vec![harness(merged, run), doubts(merged), engines(merged)] },
+        Group { about: "the figures", lines: vec![harness(merged, run), warnings(merged), engines(merged)] },
     ]
 }
 
@@ -197,10 +197,10 @@ fn harness(merged: &Merged<'_>, run: &Run) -> Line {
     }
 }
 
-fn doubts(merged: &Merged<'_>) -> Line {
-    match some(&doubt_lines(merged)) {
-        Some(doubts) => Line::hint("doubts", "some figures can't be as they seem", doubts),
-        None => Line::ok("doubts", "none"),
+fn warnings(merged: &Merged<'_>) -> Line {
+    match some(&warning_lines(merged)) {
+        Some(warnings) => Line::hint("warnings", "some figures can't be as they seem", warnings),
+        None => Line::ok("warnings", "none"),
     }
 }
 

@@ -132,7 +132,7 @@ impl Column {
         match self.value {
             Value::Operation(_) | Value::Latency(_) => {
                 let is_sound = |operation: &&OperationResult| {
-                    self.counts_requests || measured.doubt(&operation.operation).is_none()
+                    self.counts_requests || measured.warning(&operation.operation).is_none()
                 };
                 self.of_operation(operation.filter(is_sound)?)
             }
@@ -489,7 +489,7 @@ pub const COLUMNS: &[Column] = &[
     checks::RECOVERY,
     checks::RECOVERY_MOST,
     checks::FILES_LEFT,
-    checks::FILES_GIVEN_BACK,
+    checks::FILES_AFTER_RECLAIM,
     checks::SCAN_AGED,
     checks::PAUSED,
     checks::TAIL,

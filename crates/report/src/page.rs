@@ -34,7 +34,7 @@ use flate2::write::ZlibEncoder;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use self::missing::Doubts;
+use self::missing::Warnings;
 use self::model::Model;
 use crate::data::clients;
 use crate::data::clock;
@@ -130,11 +130,11 @@ fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
     SECTIONS.par_iter().with_max_len(1).for_each(|section| {
         report.blocks(section);
     });
-    let doubts = LazyLock::new(|| Doubts::new(merged));
+    let warnings = LazyLock::new(|| Warnings::new(merged));
     let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 19] = [
         ("title", &|| Html::of(title(merged))),
         ("subtitle", &|| machine::subtitle(merged)),
-        ("first", &|| missing::first(merged, &doubts)),
+        ("first", &|| missing::first(merged, &warnings)),
         ("standings", &|| if led { Html::default() } else { standings::html(report) }),
         ("floor", &|| {
             let lines = floor::lines(&merged.floors).into_iter().chain(pace::line(merged));
@@ -151,7 +151,7 @@ fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
         ("epochs_link", &|| timeline::epochs_link(merged)),
         ("findings", &|| findings::html(merged)),
         ("published", &|| published::html(merged)),
-        ("missing", &|| missing::html(merged, matrices, &doubts)),
+        ("missing", &|| missing::html(merged, matrices, &warnings)),
         ("settings", &|| settings::html(merged)),
         ("machine", &|| machine::html(merged)),
         ("again", &|| machine::again(merged)),
@@ -242,7 +242,7 @@ mod tests {
         run.header.plan = evil.into();
         run.header.command.push(evil.into());
         run.header.environment.cpu = Some(evil.into());
-        run.header.places[0].path = evil.into();
+        run.header.locations[0].path = evil.into();
         run.trials[0]
             .measured
             .as_mut()

@@ -5,7 +5,6 @@ use storebench_core::cell::{Background, Data};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::units::{CountRange, SizeRange};
 
-/// The files.
 const FILES: [(&str, &str); 4] = [
     ("ext4", include_str!("../studies/published/crud-ext4.toml")),
     ("hdd", include_str!("../studies/published/crud-hdd.toml")),

@@ -1,15 +1,13 @@
 //! The list of sections. An entry appears in the terminal, the page, CSV, JSON and SQL.
 
-mod alongside;
 mod bursts;
 mod clusters;
+mod concurrent_work;
 mod cuts;
 mod effects;
 mod estimates;
 mod faults;
 mod fragmentation;
-mod giving_back;
-mod giving_back_beside;
 mod of_stores;
 mod pauses;
 mod recovery;
@@ -17,6 +15,8 @@ mod requests;
 mod rounds;
 mod sizes;
 mod slowdown;
+mod space_reclaim;
+mod space_reclaim_concurrent;
 mod trends;
 mod verdicts;
 mod weakest;
@@ -41,10 +41,10 @@ pub const SECTIONS: &[&Section] = &[
     &trends::SECTION,
     &fragmentation::SECTION,
     &pauses::SECTION,
-    &alongside::SECTION,
+    &concurrent_work::SECTION,
     &bursts::SECTION,
-    &giving_back::SECTION,
-    &giving_back_beside::SECTION,
+    &space_reclaim::SECTION,
+    &space_reclaim_concurrent::SECTION,
     &verdicts::SECTION,
 ];
 

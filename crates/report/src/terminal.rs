@@ -168,7 +168,6 @@ fn matrix_text(matrix: &Matrix, style: Style) -> String {
     out
 }
 
-/// The half of a column.
 fn half(column: &Position) -> Position {
     column.part(Role::Half)
 }

@@ -192,7 +192,7 @@ impl TunedSettings {
             question: question.clone(),
             store: (store.name.to_owned(), default.store_version.clone()),
             hardware: header.hardware.clone(),
-            place: header.places.first().cloned(),
+            place: header.locations.first().cloned(),
             records: cell.map_or_else(
                 || (question.size, CountRange::starting_at(question.records)),
                 |cell| (cell.record_size(), cell.records()),
@@ -283,7 +283,7 @@ fn gain(runs: &[Run], races: &[(usize, RaceResult)], judge: &Judge<'_>, question
     let (index, proof) = races.iter().find(|(_, raced)| raced.kind == Kind::Proof)?;
     let tuned = proof.arms.get(DEFAULT + 1)?;
     let run = &runs[*index];
-    let looks = run.header.looks.len().max(1);
+    let looks = run.header.interim_analyses.len().max(1);
     let confidence = interim::confidence(looks);
     let measured = |settings: &Settings| -> Vec<(BlockKey, &Measurements)> {
         let own = run.trials.iter().filter(|trial| judge::settings_of(&trial.cell) == *settings);

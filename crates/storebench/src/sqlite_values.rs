@@ -239,7 +239,6 @@ mod tests {
         assert!(told.contains("2,000,000 steps of SQLite"), "{told}");
     }
 
-    /// All that is in a folder.
     fn contents(folder: &Path) -> Vec<(std::ffi::OsString, Vec<u8>)> {
         let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
         let mut all: Vec<_> = entries.map(|e| (e.file_name(), fs::read(e.path()).unwrap())).collect();

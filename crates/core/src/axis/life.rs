@@ -58,20 +58,20 @@ pub(super) static WRITER: AxisDef = AxisDef {
 };
 
 /// What runs while a store reclaims space.
-pub(crate) const GIVING_BACK_BESIDE: &[&str] = &["alone", "beside"];
+pub(crate) const SPACE_RECLAIM_KINDS: &[&str] = &["alone", "concurrent"];
 
-pub(super) static GIVING_BACK: AxisDef = AxisDef {
-    name: "giving_back",
+pub(super) static SPACE_RECLAIM: AxisDef = AxisDef {
+    name: "space_reclaim",
     order: 1039,
-    help: "life: whether the store reclaims space while nobody works on it (alone), or while one session reads records and another overwrites them (beside)",
-    many: "ways of giving back",
+    help: "life: whether the store reclaims space while nobody works on it (alone), or while one session reads records and another overwrites them (concurrent)",
+    many: "kinds of space reclaim",
     presence: Presence::Off("alone"),
     role: Role::Row,
-    known: GIVING_BACK_BESIDE,
-    read: |text| one_of(text, "a way of giving back", GIVING_BACK_BESIDE),
+    known: SPACE_RECLAIM_KINDS,
+    read: |text| one_of(text, "a kind of space reclaim", SPACE_RECLAIM_KINDS),
     words: |value| match value.text() {
-        "beside" => "calls while giving back".into(),
-        _ => "no calls while giving back".into(),
+        "concurrent" => "calls during space reclaim".into(),
+        _ => "no calls during space reclaim".into(),
     },
     ..WORDS
 };

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::cgroup::TrialCgroup;
 use super::device::{Activity, BlockDevice};
 use super::processors::{Shares, Snapshot};
-use crate::result::Course;
+use crate::result::ResourceSeries;
 
 const STEP: Duration = Duration::from_secs(1);
 
@@ -24,7 +24,7 @@ pub struct ResourceProbe {
 
 impl ResourceProbe {
     /// Does some work and watches meanwhile; `None` if the work was over at once.
-    pub fn during<T>(&self, work: impl FnOnce() -> T) -> (T, Option<Course>) {
+    pub fn during<T>(&self, work: impl FnOnce() -> T) -> (T, Option<ResourceSeries>) {
         std::thread::scope(|scope| {
             let (over, told) = channel::<()>();
             let looking = std::thread::Builder::new().name("course".into());
@@ -36,9 +36,9 @@ impl ResourceProbe {
         })
     }
 
-    fn look_until(&self, over: &Receiver<()>) -> Course {
+    fn look_until(&self, over: &Receiver<()>) -> ResourceSeries {
         let start = Instant::now();
-        let mut course = Course::default();
+        let mut course = ResourceSeries::default();
         let (mut before, mut due) = (self.look(start), STEP);
         while over.recv_timeout(due.saturating_sub(start.elapsed())) == Err(RecvTimeoutError::Timeout) {
             let now = self.look(start);
@@ -114,7 +114,7 @@ impl ResourceSample {
     }
 }
 
-impl Course {
+impl ResourceSeries {
     fn add(&mut self, before: &ResourceSample, now: &ResourceSample) {
         self.at_s.push(rounded(now.at.as_secs_f64()));
         for (name, value) in now.since(before) {
@@ -123,7 +123,7 @@ impl Course {
     }
 
     /// Drops figures that lack a second: which one is not known.
-    fn whole(mut self) -> Course {
+    fn whole(mut self) -> ResourceSeries {
         let seconds = self.at_s.len();
         self.figures.retain(|_, values| values.len() == seconds);
         self
@@ -171,7 +171,7 @@ mod tests {
             waited_ms: 6000,
             busy_ms: 1000,
         };
-        let mut course = Course::default();
+        let mut course = ResourceSeries::default();
         course.add(&look(1, Some(first), 0), &look(3, Some(later), 500_000));
         let of = |name: &str| course.figures[name].as_slice();
         assert_eq!((of("reads_per_s"), of("writes_per_s")), (&[10.0][..], &[0.0][..]));

@@ -211,7 +211,8 @@ pub struct KeptState {
     /// The pieces in words: which bytes of which file.
     pub missing: Vec<MissingPiece>,
     /// States that were looked at to shrink it.
-    pub looks: u64,
+    #[serde(alias = "looks")]
+    pub states_tried: u64,
     /// Pieces that were missing before it was shrunk.
     pub pieces_before: u64,
 }

@@ -60,7 +60,8 @@ pub enum FaultOutcome {
     /// All is there, and no call failed.
     Unharmed,
     /// A call failed, and all that was acknowledged is there.
-    Told,
+    #[serde(alias = "told")]
+    Reported,
     /// The store does not open any more, or does not work: it says so.
     Refused,
     /// Acknowledged data is missing or wrong, without a word.

@@ -60,8 +60,38 @@ fn recognize(sentence: String) -> LeftOutReason {
         LeftOutReason::NoConcurrentReclaim { store: store() },
         LeftOutReason::OneSession { store: store(), threads },
     ];
-    known
-        .into_iter()
-        .find(|reason| reason.to_string() == sentence)
-        .unwrap_or(LeftOutReason::Sentence(sentence))
+    let now = sentence.replace("give space back", "reclaim space");
+    known.into_iter().find(|reason| reason.to_string() == now).unwrap_or(LeftOutReason::Sentence(sentence))
+}
+
+/// The name that a word of formats 1 and 2 has now: of an axis, of its value or of a figure.
+pub fn name_now(word: &str) -> &str {
+    match word {
+        "giving_back" => "space_reclaim",
+        "beside" => "concurrent",
+        "files_given_back" => "files_after_reclaim",
+        word => word,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cell::Cell;
+    use crate::result::{ConcurrentWork, FaultOutcome, Measurements, SpaceReclaim};
+
+    #[test]
+    fn fields_are_read_by_the_names_that_they_had_up_to_format_2() {
+        let measured = Measurements {
+            space_reclaim: Some(SpaceReclaim { removed: 9, ..SpaceReclaim::default() }),
+            concurrent_work: Some(ConcurrentWork { by: "VACUUM".into(), ..ConcurrentWork::default() }),
+            ..Measurements::default()
+        };
+        let now = serde_json::to_string(&measured).unwrap();
+        let old = now.replace("space_reclaim", "giving_back").replace("concurrent_work", "alongside");
+        assert_eq!(now.len() - old.len(), 8, "both have their old names");
+        assert_eq!(serde_json::from_str::<Measurements>(&old).unwrap(), measured);
+        assert_eq!(serde_json::from_str::<FaultOutcome>("\"told\"").unwrap(), FaultOutcome::Reported);
+        let cell: Cell = serde_json::from_str(r#"{"store":"sqlite","giving_back":"beside"}"#).unwrap();
+        assert_eq!(cell.id(), "sqlite/space_reclaim=concurrent");
+    }
 }

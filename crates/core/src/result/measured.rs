@@ -106,7 +106,7 @@ pub struct Rest {
 
 /// The state of the machine during a trial, second by second.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Course {
+pub struct ResourceSeries {
     /// When each second ended, in seconds since the trial's process was started.
     pub at_s: Vec<f64>,
     /// A value for each of these seconds, by figure (docs/results.md). A figure that could not always be read is missing.
@@ -173,7 +173,7 @@ pub struct Epoch {
 
 /// A figure that can't be as it seems.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Doubt {
+pub struct Warning {
     /// The figure's name: [`SPACE`], [`DISK_GROWTH`] or an operation's.
     pub figure: String,
     /// Why not.
@@ -237,7 +237,7 @@ pub enum KillCheck {
 
 /// Other work during the steps, once in each round.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Alongside {
+pub struct ConcurrentWork {
     /// The work; for a backup, in the engine's words.
     pub by: String,
     /// The time that it took in each round, in nanoseconds.
@@ -336,7 +336,7 @@ pub struct FilePieces {
 
 /// Most records of a store were removed. All files are measured while it is closed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GivingBack {
+pub struct SpaceReclaim {
     /// The records that were removed.
     pub removed: u64,
     /// Bytes of the values that are left.
@@ -350,7 +350,7 @@ pub struct GivingBack {
     pub compacted: Option<ReclaimResult>,
 }
 
-/// Space was given back.
+/// Space was reclaimed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReclaimResult {
     /// What did it: `VACUUM`.
@@ -366,10 +366,10 @@ pub struct ReclaimResult {
     pub meanwhile: Option<ConcurrentCalls>,
 }
 
-/// The calls of others while space was given back, and as many before it as show what they take otherwise.
+/// The calls of others during space reclaim, and as many before it as show what they take without.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConcurrentCalls {
-    /// Reads while space was given back.
+    /// Reads during space reclaim.
     pub reads: CallStatistics,
     /// Overwriting meanwhile.
     pub writes: CallStatistics,
@@ -473,8 +473,8 @@ impl Measurements {
     }
 
     /// Why a figure can't be as it seems, if so.
-    pub fn doubt(&self, figure: &str) -> Option<&str> {
-        self.doubts.iter().find(|doubt| doubt.figure == figure).map(|doubt| doubt.reason.as_str())
+    pub fn warning(&self, figure: &str) -> Option<&str> {
+        self.warnings.iter().find(|warning| warning.figure == figure).map(|warning| warning.reason.as_str())
     }
 
     /// The space that the store's files take; `None` where that is unknown.
@@ -485,7 +485,7 @@ impl Measurements {
     /// Space efficiency, the figure of paper 000: bytes of values over bytes allocated on disk; over 1 with compression. Keys
     /// don't count. `None` also for a misleading figure.
     pub fn space_efficiency(&self) -> Option<f64> {
-        (self.disk.allocated_bytes > 0 && self.doubt(SPACE).is_none())
+        (self.disk.allocated_bytes > 0 && self.warning(SPACE).is_none())
             .then(|| self.stored.value_bytes as f64 / self.disk.allocated_bytes as f64)
     }
 
@@ -499,7 +499,7 @@ impl Measurements {
     /// misleading figure.
     pub fn disk_growth(&self) -> Option<f64> {
         let [first, .., last] = self.rounds.as_slice() else { return None };
-        let known = first.disk.allocated_bytes > 0 && self.doubt(DISK_GROWTH).is_none();
+        let known = first.disk.allocated_bytes > 0 && self.warning(DISK_GROWTH).is_none();
         known.then(|| last.disk.allocated_bytes as f64 / first.disk.allocated_bytes as f64)
     }
 

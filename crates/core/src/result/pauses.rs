@@ -23,38 +23,38 @@ pub struct Pauses {
     /// The part of their time in which the calling thread was in a sync, in nanoseconds; absent where syncs are not seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_ns: Option<u64>,
-    /// Looks at the engine's own work right after a pause.
-    pub after: Looks,
-    /// Looks without one.
-    pub otherwise: Looks,
+    /// Samples of the engine's own work right after a pause.
+    pub after: Samples,
+    /// Samples without one.
+    pub otherwise: Samples,
     /// The kinds of background work that the engine reports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub upkeep: Vec<UpkeepCount>,
 }
 
-/// Looks at an engine's own work.
+/// Samples of an engine's own work.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Looks {
-    /// The number of looks.
+pub struct Samples {
+    /// The number of samples.
     pub count: u64,
     /// The time from each look before to them, added, in nanoseconds.
     pub span_ns: u64,
 }
 
-/// A kind of work that an engine does for itself, as looks saw it.
+/// A kind of work that an engine does for itself, as samples saw it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpkeepCount {
     /// Its name.
     pub work: String,
-    /// The looks after pauses that found it done since the look before, or under way.
+    /// The samples after pauses that found it done since the sample before, or under way.
     pub after: u64,
-    /// The other looks that did.
+    /// The other samples that did.
     pub otherwise: u64,
 }
 
-impl Looks {
-    fn plus(self, other: Looks) -> Looks {
-        Looks { count: self.count + other.count, span_ns: self.span_ns + other.span_ns }
+impl Samples {
+    fn plus(self, other: Samples) -> Samples {
+        Samples { count: self.count + other.count, span_ns: self.span_ns + other.span_ns }
     }
 
     fn mean_span_ns(self) -> Option<f64> {
@@ -68,7 +68,7 @@ impl Pauses {
         self.by_call.values().sum()
     }
 
-    /// The share of looks after pauses that would find a kind of work by chance: if it were as frequent then as in looks without
+    /// The share of samples after pauses that would find a kind of work by chance: if it were as frequent then as in samples without
     /// a pause, each of which covers another time. `None` without a look without a pause.
     pub fn by_chance(&self, work: &UpkeepCount) -> Option<f64> {
         let times = self.after.mean_span_ns()? / self.otherwise.mean_span_ns().filter(|span| *span > 0.0)?;
@@ -113,12 +113,12 @@ mod tests {
 
     #[test]
     fn a_longer_look_finds_more_by_chance() {
-        let looks = |count, ms: u64| Looks { count, span_ns: count * ms * 1_000_000 };
-        let pauses = Pauses { after: looks(4, 20), otherwise: looks(100, 10), ..Pauses::default() };
+        let samples = |count, ms: u64| Samples { count, span_ns: count * ms * 1_000_000 };
+        let pauses = Pauses { after: samples(4, 20), otherwise: samples(100, 10), ..Pauses::default() };
         let seen = |otherwise| UpkeepCount { work: "flush".into(), after: 1, otherwise };
-        // A tenth of the looks of 10 ms, so that two in a row miss it in 0.81 of all cases.
+        // A tenth of the samples of 10 ms, so that two in a row miss it in 0.81 of all cases.
         assert!((pauses.by_chance(&seen(10)).unwrap() - 0.19).abs() < 1e-9);
         assert_eq!((pauses.by_chance(&seen(0)), pauses.by_chance(&seen(100))), (Some(0.0), Some(1.0)));
-        assert_eq!(Pauses { otherwise: Looks::default(), ..pauses }.by_chance(&seen(0)), None);
+        assert_eq!(Pauses { otherwise: Samples::default(), ..pauses }.by_chance(&seen(0)), None);
     }
 }

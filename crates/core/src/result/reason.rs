@@ -76,7 +76,7 @@ pub enum LeftOutReason {
         /// The store's name.
         store: String,
     },
-    /// The store gives no space back while others work, which the workload needs.
+    /// The store reclaims no space while others work, which the workload needs.
     NoConcurrentReclaim {
         /// The store's name.
         store: String,
@@ -242,7 +242,7 @@ impl fmt::Display for LeftOutReason {
                 write!(f, "{store} can't make a backup while others write")
             }
             LeftOutReason::NoConcurrentReclaim { store } => {
-                write!(f, "{store} has no way to give space back while others work")
+                write!(f, "{store} has no way to reclaim space while others work")
             }
             LeftOutReason::NoTrace => f.write_str("no trace is named: --trace FILE"),
             LeftOutReason::TooLarge { bytes, limit_bytes } => {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use storebench_disk::counts::{Counts, Requests};
 use storebench_disk::transit::Transit;
 
-use super::{Doubt, Measurements, OperationResult};
+use super::{Measurements, OperationResult, Warning};
 
 /// The share of its model's busy time by which a simulated disk may answer late: beyond it, times are the host's.
 pub(crate) const MOST_LATE: f64 = 0.1;
@@ -35,13 +35,13 @@ impl DiskReport {
         })
     }
 
-    /// Doubts of the times of operations over which it answered late; over the trial, where they were not counted by themselves.
-    pub fn doubts(&self, measured: &Measurements) -> Vec<Doubt> {
+    /// Warnings of the times of operations over which it answered late; over the trial, where they were not counted by themselves.
+    pub fn warnings(&self, measured: &Measurements) -> Vec<Warning> {
         let of = |operation: &OperationResult| {
             let requests = operation.asked_of_disk().map_or(&self.counts.requests, |(requests, _)| requests);
             // It can't have moved by more what takes ten times as long.
             (requests.late_ns as f64 > MOST_LATE * operation.sum_ns as f64).then_some(())?;
-            Some(Doubt { figure: operation.operation.clone(), reason: self.late(requests)? })
+            Some(Warning { figure: operation.operation.clone(), reason: self.late(requests)? })
         };
         measured.operations.iter().filter_map(of).collect()
     }

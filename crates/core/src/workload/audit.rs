@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::cell::Data;
 use crate::record::{Key, Records};
-use crate::result::{Audit, Disk, Doubt, Failure, SPACE, StoredRecords};
+use crate::result::{Audit, Disk, Failure, SPACE, StoredRecords, Warning};
 use crate::store::{Session, Store, StoreError};
 use crate::workload::bench::Bench;
 use crate::workload::stop::WorkloadError;
@@ -320,9 +320,9 @@ pub fn room(estimate_s: f64) -> Duration {
     Duration::try_from_secs_f64(estimate_s * TIMES).unwrap_or(Duration::MAX)
 }
 
-/// Doubts about a trial's figures, though nothing that was read back was wrong.
-pub fn doubts(data: Data, stored: &StoredRecords, disk: &Disk) -> Vec<Doubt> {
-    let mut doubts = Vec::new();
+/// Warnings about a trial's figures, though nothing that was read back was wrong.
+pub fn warnings(data: Data, stored: &StoredRecords, disk: &Disk) -> Vec<Warning> {
+    let mut warnings = Vec::new();
     // Keys don't count: they follow from a number. A folder takes some bytes itself, unless the data are elsewhere.
     let is_here = disk.allocated_bytes > 0 || disk.files > 0;
     if is_here && data == Data::Incompressible && disk.allocated_bytes < stored.value_bytes {
@@ -330,9 +330,9 @@ pub fn doubts(data: Data, stored: &StoredRecords, disk: &Disk) -> Vec<Doubt> {
             "{} bytes of incompressible values can't lie in the {} bytes that the store's folder takes",
             stored.value_bytes, disk.allocated_bytes
         );
-        doubts.push(Doubt { figure: SPACE.into(), reason });
+        warnings.push(Warning { figure: SPACE.into(), reason });
     }
-    doubts
+    warnings
 }
 
 #[cfg(test)]

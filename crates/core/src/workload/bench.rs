@@ -117,7 +117,7 @@ impl<'a> Bench<'a> {
     /// Has the store reclaim the space of removed records; gives the name of what it did, if it can.
     pub fn compact(&mut self) -> Result<Option<&'static str>, WorkloadError> {
         let store = self.store.as_deref_mut().ok_or_else(|| WorkloadError::harness("the store is closed"))?;
-        store.compact().map_err(|error| WorkloadError::store("giving space back", &error))
+        store.compact().map_err(|error| WorkloadError::store("reclaiming space", &error))
     }
 
     /// [`Bench::compact`] while sessions work, if the engine can do that.

@@ -4,12 +4,12 @@
 mod alongside;
 pub(super) mod bursts;
 mod fragmentation;
-mod giving_back;
 mod lane;
 mod meanwhile;
 mod parameters;
 mod pauses;
 mod set;
+mod space_reclaim;
 mod steady;
 
 use std::sync::Mutex;
@@ -18,10 +18,10 @@ use std::time::Duration;
 
 use self::alongside::Alongside;
 use self::bursts::{BurstLoad, Schedule, Seen};
-use self::giving_back::Remains;
 use self::lane::{KINDS, LifeOrder, LifeWorker};
 use self::parameters::{LifeParameters, TENTHS};
 use self::set::Churn;
+use self::space_reclaim::Remains;
 use crate::measure::clock::Clock;
 use crate::record::pool::Pool;
 use crate::record::{KEY_BYTES, Records};
@@ -49,7 +49,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "life",
     help: "write a set of constant size many times over, then remove most of it: speed, pauses and files as a store grows old",
     axes: axes!(
-        STORE CHURN READER WRITER GIVING_BACK THREADS RECORD_SIZE RECORDS DATA GUARANTEE PLACE DISK
+        STORE CHURN READER WRITER SPACE_RECLAIM THREADS RECORD_SIZE RECORDS DATA GUARANTEE PLACE DISK
         MACHINE BACKGROUND TUNING COMPRESSION
     ),
     parameters: &["turnover", "until_steady", "bursts", "burst_period", "equal_cache", "batch", "after_load"],
@@ -108,9 +108,10 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let lives_on = keeps && persists;
     let pieces = bench.elsewhere().is_none().then(|| fragmentation::pieces(bench.folder())).flatten();
     let stored = remains.stored();
-    let giving_back = lives_on.then(|| remains.give_back(&mut bench, &work)).transpose()?;
+    let space_reclaim = lives_on.then(|| remains.reclaim_space(&mut bench, &work)).transpose()?;
     let anew = lives_on.then(|| remains.audit(&mut bench, true, Reading::Anew)).transpose()?;
-    let doubts = if keeps { audit::doubts(spec.cell.data(), &stored, &measured.disk) } else { Vec::new() };
+    let warn = || audit::warnings(spec.cell.data(), &stored, &measured.disk);
+    let warnings = if keeps { warn() } else { Vec::new() };
     let written = lanes.iter().fold(aged.loaded.plus(others), |all, lane| all.plus(lane.written));
     let bursts = bursts(&mut lanes, &work)?;
     let (operations, rounds) = results(&lanes, aged.tenths)?;
@@ -124,13 +125,13 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         rounds,
         stored,
         written: Some(written),
-        giving_back,
+        space_reclaim,
         fragmentation: Some(Fragmentation { pieces, ..aged.fragmentation }),
         bursts,
-        alongside: alongside.map(|one| result::Alongside { beside, otherwise, ..one }),
+        concurrent_work: alongside.map(|one| result::ConcurrentWork { beside, otherwise, ..one }),
         pauses: lanes.into_iter().map(|lane| lane.watch.result()).reduce(Pauses::plus),
         audit: open.or(anew),
-        doubts,
+        warnings,
         ..measured
     })
 }

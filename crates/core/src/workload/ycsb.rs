@@ -25,7 +25,7 @@ use std::sync::Mutex;
 use crate::cell::{Data, Rate};
 use crate::measure::clock::Clock;
 use crate::result::{
-    DISK_GROWTH, Disk, Doubt, Load, Measurements, OVERALL, OperationResult, Round, StoredRecords,
+    DISK_GROWTH, Disk, Load, Measurements, OVERALL, OperationResult, Round, StoredRecords, Warning,
     WrittenRecords,
 };
 use crate::store::Capabilities;
@@ -112,11 +112,8 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let open = (keeps && !persists).then(|| read_back(&mut trial, Reading::Open)).transpose()?;
     trial.close()?;
     let rounds = rounds(&shared, &recorders, &ran)?;
-    let doubts = if keeps {
-        doubts(spec.cell.data(), &stored, (&ran.load, &rounds), &trial.measured.disk)
-    } else {
-        Vec::new()
-    };
+    let warn = || warnings(spec.cell.data(), &stored, (&ran.load, &rounds), &trial.measured.disk);
+    let warnings = if keeps { warn() } else { Vec::new() };
     let anew = (keeps && persists).then(|| read_back(&mut trial, Reading::Anew)).transpose()?;
     let operations = results(&shared, &Recorder::of_all(recorders.iter().cloned())?, &all)?;
     Ok(Measurements {
@@ -126,7 +123,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         rounds,
         stored,
         audit: open.or(anew),
-        doubts,
+        warnings,
         ..trial.measured
     })
 }
@@ -164,16 +161,17 @@ fn rounds(shared: &Shared<'_>, recorders: &[Recorder], ran: &Ran) -> Result<Vec<
 }
 
 /// Warnings about disk figures, at the end and over the rounds.
-fn doubts(data: Data, stored: &StoredRecords, (load, rounds): (&Load, &[Round]), disk: &Disk) -> Vec<Doubt> {
-    let mut doubts = audit::doubts(data, stored, disk);
+fn warnings(data: Data, stored: &StoredRecords, ran: (&Load, &[Round]), disk: &Disk) -> Vec<Warning> {
+    let (load, rounds) = ran;
+    let mut warnings = audit::warnings(data, stored, disk);
     let holds_less =
         |first: &Round| first.disk.allocated_bytes > 0 && first.disk.allocated_bytes < load.value_bytes;
     if data == Data::Incompressible && rounds.first().is_some_and(holds_less) {
         let reason = "after the first round the store's files held less than its values, the rest being in memory while it is \
                       open: say between_rounds = \"close\"";
-        doubts.push(Doubt { figure: DISK_GROWTH.into(), reason: reason.into() });
+        warnings.push(Warning { figure: DISK_GROWTH.into(), reason: reason.into() });
     }
-    doubts
+    warnings
 }
 
 fn stored(shared: &Shared<'_>) -> StoredRecords {

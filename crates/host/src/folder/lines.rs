@@ -32,7 +32,6 @@ pub(super) struct Lines {
 /// The kind of bytes after the last result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileTail {
-    /// Nothing.
     Nothing,
     /// An incomplete line, or zeros: a crash leaves these, and no result is lost.
     CutOff,

@@ -107,12 +107,12 @@ fn write(report: &impl Serialize, out: &Path) -> error::Result<()> {
     })
 }
 
-/// The measurements, with doubts of those figures that the limits did not hold.
+/// The measurements, with warnings of those figures that the limits did not hold.
 fn doubted(mut measured: Measurements, spec: &Spec) -> Measurements {
     let share = spec.limits.as_ref().and_then(|order| order.asked(LimitKind::Share));
     // A server that is limited alone can't be separated from its client, whose time is not limited.
     let share = share.filter(|_| !children::is_held_apart());
-    let doubts = share.map(|millionths| limit::beyond_share(&measured, millionths));
-    measured.doubts.extend(doubts.unwrap_or_default());
+    let warnings = share.map(|millionths| limit::beyond_share(&measured, millionths));
+    measured.warnings.extend(warnings.unwrap_or_default());
     measured
 }

@@ -200,7 +200,7 @@ mod tests {
             machine: None,
             disk: None,
             file_creation_ns: None,
-            course: None,
+            resources: None,
             outcome,
             measured: None,
         };

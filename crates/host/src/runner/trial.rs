@@ -31,7 +31,7 @@ use storebench_core::measure::limit::LimitSupport;
 use storebench_core::measure::others;
 use storebench_core::measure::probe::Probe;
 use storebench_core::result::{
-    BackgroundReport, Course, DiskReport, FORMAT_VERSION, Failure, Outcome, Transit, TrialResult,
+    BackgroundReport, DiskReport, FORMAT_VERSION, Failure, Outcome, ResourceSeries, Transit, TrialResult,
 };
 use storebench_core::test_hooks;
 use storebench_core::workload::audit;
@@ -64,7 +64,7 @@ pub fn not_begun(cell: &Cell, (position, block): (u64, u32), beside: &Path, mess
         background: None,
         machine: None,
         file_creation_ns: None,
-        course: None,
+        resources: None,
         outcome: Outcome::Failed { reason, message, log: String::new() },
         measured: None,
     }
@@ -112,7 +112,7 @@ pub struct Trial<'a> {
 struct TrialRun {
     report: Report,
     wall_s: f64,
-    course: Option<Course>,
+    resources: Option<ResourceSeries>,
     /// The processors that others kept busy meanwhile.
     others: Option<f64>,
     background: Option<BackgroundReport>,
@@ -123,7 +123,7 @@ struct TrialRun {
 impl TrialRun {
     /// Without a process.
     fn not_at_all(report: Report) -> TrialRun {
-        TrialRun { report, wall_s: 0.0, course: None, others: None, background: None, log: String::new() }
+        TrialRun { report, wall_s: 0.0, resources: None, others: None, background: None, log: String::new() }
     }
 }
 
@@ -152,15 +152,15 @@ impl Trial<'_> {
         let ran = ran.map_or(Ok(None), |ran| self.cut_checked(stage, ran))?;
         let ran = ran.map_or(Ok(None), |ran| self.recovery_checked(ran))?;
         exchange::remove(self.folder)?;
-        let Some(TrialRun { report, wall_s, course, others, background, log }) = ran else {
+        let Some(TrialRun { report, wall_s, resources, others, background, log }) = ran else {
             self.remove(&self.log())?;
             self.remove(&self.background_log())?;
             return Ok(None);
         };
         let (outcome, measured) = match report {
             Report::Ok { mut measured } => {
-                let doubts = disk.as_ref().map(|disk| disk.doubts(&measured));
-                measured.doubts.extend(doubts.into_iter().flatten());
+                let warnings = disk.as_ref().map(|disk| disk.warnings(&measured));
+                measured.warnings.extend(warnings.into_iter().flatten());
                 (Outcome::Ok, Some(*measured))
             }
             Report::Failed { reason, message } => (Outcome::Failed { reason, message, log }, None),
@@ -183,7 +183,7 @@ impl Trial<'_> {
             machine,
             disk,
             file_creation_ns: Some(self.file_creation_ns),
-            course,
+            resources,
             outcome,
             measured,
         }))
@@ -252,7 +252,7 @@ impl Trial<'_> {
             supervise::run(&by, (spec, out), output, limit, self.job.interrupted, self.told)
         };
         let others = others::OtherLoadMeter::start(load).ok();
-        let (end, course) = sights.during(run);
+        let (end, resources) = sights.during(run);
         let others = others.and_then(|others| others.processors());
         let end = end.map_err(Error::io("running a trial in", self.folder))?;
         if !self.job.plan.clients.is_empty()
@@ -298,7 +298,7 @@ impl Trial<'_> {
             },
             report => report,
         };
-        Ok(Some(TrialRun { report, wall_s, course, others, background: None, log: self.log() }))
+        Ok(Some(TrialRun { report, wall_s, resources, others, background: None, log: self.log() }))
     }
 
     /// Whether its store is a server that was running before: its work can't be separated from the work of others.

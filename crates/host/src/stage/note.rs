@@ -27,10 +27,7 @@ pub enum Note {
         name: String,
     },
     /// A cgroup.
-    Group {
-        /// Its path.
-        folder: PathBuf,
-    },
+    Group { folder: PathBuf },
     /// A file system in an image, mounted in the work folder.
     Mount {
         /// The image's name there, or that of a simulated disk's file: the name of its folder, a slash, and [`DISK`].

@@ -81,7 +81,7 @@ fn of_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<Aged> {
             && cell.text(Axis::CHURN) == CHURN
             && cell.text(Axis::READER) != "backup"
             && cell.text(Axis::WRITER) != "batch"
-            && cell.text(Axis::GIVING_BACK) != "beside"
+            && cell.text(Axis::SPACE_RECLAIM) != "concurrent"
     };
     let trials = runs.iter().enumerate().filter(|(_, run)| run.header.hardware == advice.hardware);
     let trials = trials.flat_map(|(run, of)| of.trials.iter().map(move |trial| Entry { run, trial }));
@@ -133,7 +133,7 @@ fn stalls(all: &[&Measurements]) -> (u64, u64) {
 
 /// The files after most records were removed, and after the engine reclaimed space, over those before.
 fn space(measured: &Measurements) -> Option<(f64, Option<(f64, String)>)> {
-    let back = measured.giving_back.as_ref()?;
+    let back = measured.space_reclaim.as_ref()?;
     let full = Some(measured.disk.allocated_bytes as f64).filter(|full| *full > 0.0)?;
     let given = back.compacted.as_ref().map(|by| (by.disk.allocated_bytes as f64 / full, by.by.clone()));
     Some((back.disk.allocated_bytes as f64 / full, given))
@@ -251,7 +251,7 @@ fn long(duration: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{Disk, GivingBack, Looks, Pauses, ReclaimResult, UpkeepCount};
+    use storebench_core::result::{Disk, Pauses, ReclaimResult, Samples, SpaceReclaim, UpkeepCount};
     use storebench_host::plan;
 
     use super::super::question::Question;
@@ -282,8 +282,9 @@ mod tests {
             let disk = |bytes| Disk { allocated_bytes: bytes, apparent_bytes: bytes, files: 1 };
             let compacted =
                 ReclaimResult { by: "a copy".into(), disk: disk(full / 8), ..ReclaimResult::default() };
-            measured.giving_back =
-                Some(GivingBack { disk: disk(full), compacted: Some(compacted), ..GivingBack::default() });
+            let compacted = Some(compacted);
+            let reclaim = SpaceReclaim { disk: disk(full), compacted, ..SpaceReclaim::default() };
+            measured.space_reclaim = Some(reclaim);
         }
         run
     }
@@ -346,7 +347,7 @@ mod tests {
         let mut life = life();
         let measured = life.trials[0].measured.as_mut().unwrap();
         measured.rounds.iter_mut().for_each(|round| round.disk.allocated_bytes = 4096);
-        measured.giving_back.as_mut().unwrap().disk.allocated_bytes /= 2;
+        measured.space_reclaim.as_mut().unwrap().disk.allocated_bytes /= 2;
         let lines = answered(Some("1d"), &[life]);
         assert!(lines[1].ends_with("Its files have no upward trend at the end."), "{lines:?}");
     }
@@ -394,7 +395,7 @@ mod tests {
         );
         let mut held = life();
         let pauses = Pauses {
-            after: Looks { count: 8, span_ns: 0 },
+            after: Samples { count: 8, span_ns: 0 },
             upkeep: vec![UpkeepCount { work: WRITE_STALL.into(), after: 2, otherwise: 1 }],
             ..Pauses::default()
         };

@@ -321,7 +321,7 @@ pub(super) fn why_out(entries: &[Entry<'_>], question: &Question, basis: Basis) 
         return format!("{why}, not ranked (docs/building.md)");
     }
     let said = entries.iter().find_map(|entry| why_not(&entry.trial.outcome));
-    let doubted = || measured(entries).into_iter().find_map(|(_, m)| m.doubt(SPACE).map(str::to_owned));
+    let doubted = || measured(entries).into_iter().find_map(|(_, m)| m.warning(SPACE).map(str::to_owned));
     said.or_else(doubted).unwrap_or_else(|| "not every operation of the mix was measured".into())
 }
 

@@ -192,7 +192,7 @@ pub fn sure(advice: &Advice) -> String {
             CONFIDENCE * 100.0,
             match advice.verdict.looks {
                 1 => String::new(),
-                looks => format!(", allowing for {looks} looks"),
+                looks => format!(", allowing for {looks} interim analyses"),
             },
             ratio.blocks,
         ),

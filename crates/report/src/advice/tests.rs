@@ -73,18 +73,18 @@ fn the_best_comes_first_and_the_others_are_weighed_against_it() {
 fn intervals_allow_for_the_looks_that_were_planned() {
     let plain = advice(&question(), &[three_blocks()]).unwrap();
     let mut stopped = three_blocks();
-    stopped.header.looks = vec![3, 5, 8, 12, 20];
+    stopped.header.interim_analyses = vec![3, 5, 8, 12, 20];
     let stopped = advice(&question(), &[stopped]).unwrap();
     let interval = |advice: &Advice| advice.verdict.ranking[2].times_worse.unwrap().ratio.interval.unwrap();
     assert!((interval(&stopped).confidence - 0.99).abs() < 1e-12);
     assert!(interval(&stopped).low < interval(&plain).low);
     let against = stopped.verdict.ranking[1].against_best[0].1.unwrap().ratio.interval.unwrap();
     assert!((against.confidence - 0.99).abs() < 1e-12);
-    assert!(sentences::sure(&stopped).contains("(95 % confidence, allowing for 5 looks, 3 trials"));
+    assert!(sentences::sure(&stopped).contains("allowing for 5 interim analyses, 3 trials"));
     assert!(sentences::sure(&plain).contains("(95 % confidence, 3 trials"));
     // Together, two such runs may combine any look of one with any of the other.
     let mut twice = [three_blocks(), three_blocks()];
-    twice.iter_mut().for_each(|run| run.header.looks = vec![3, 5]);
+    twice.iter_mut().for_each(|run| run.header.interim_analyses = vec![3, 5]);
     assert_eq!(advice(&question(), &twice).unwrap().verdict.looks, 4);
 }
 
@@ -102,7 +102,7 @@ fn time_goes_to_the_pairs_that_it_can_decide() {
     };
     let mut run = blocks("box", &(0..5).map(block).collect::<Vec<_>>());
     let looks = [3, 5, 8, 12];
-    run.header.looks = looks.to_vec();
+    run.header.interim_analyses = looks.to_vec();
     let advice = advice(&question(), &[run]).unwrap();
     let mut beyond = advice.beyond_deciding(0.03, &looks);
     beyond.sort_unstable();
@@ -425,7 +425,7 @@ fn a_build_with_assertions_answers_nothing_and_says_why() {
 fn nothing_of_an_answer_moves_the_cursor() {
     let evil = "x\u{1b}[2J\u{9b}1m\r\ny";
     let mut runs = [run(evil, &[Sample::new(evil).ns(1.0), Sample::new("z"), Sample::new("y").failed(evil)])];
-    runs[0].header.places[0].path = evil.into();
+    runs[0].header.locations[0].path = evil.into();
     let settings = |value: &str| vec![storebench_core::store::Setting::given(evil, value)];
     runs[0].trials.iter_mut().filter_map(|trial| trial.measured.as_mut()).for_each(|measured| {
         measured.store_version = evil.into();

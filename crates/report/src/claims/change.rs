@@ -144,7 +144,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
                 let places = self.places.iter();
                 places.flat_map(|place| self.ratios_at(ratio, place, stores)).collect()
             }
-            Average::Places => self
+            Average::Comparisons => self
                 .by_half()
                 .iter()
                 .flat_map(|(spot, places)| self.ratios_of_means(ratio, spot, places, stores))

@@ -65,12 +65,13 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Average {
-    /// Only trials: each place (record size, records, data) is checked separately.
+    /// Only trials: each comparison (record size, records, data) is checked separately.
     #[default]
     None,
     /// Record sizes and counts, as in papers: the arithmetic mean, in which the largest records weigh most. Kinds of
     /// data stay separate.
-    Places,
+    #[serde(alias = "places")]
+    Comparisons,
     /// Stores as well.
     Stores,
 }

@@ -90,12 +90,12 @@ fn finding(claim: &Claim, design: Option<&Design>, scope: Scope, checked: Checke
         _ => evidence,
     };
     let (tally, leaning) = (Tally::of(&evidence), Tally::leaning(&evidence));
-    let looks = leaning.verdict(claim.share.0);
+    let so_far = leaning.verdict(claim.share.0);
     let verdict = match &coverage {
         Some(coverage) if !claim.is_covered(coverage) => Verdict::Unknown,
         _ => tally.verdict(claim.share.0),
     };
-    Finding { scope, verdict, looks, coverage, tally, leaning, evidence, missing, without, behind, crowded }
+    Finding { scope, verdict, so_far, coverage, tally, leaning, evidence, missing, without, behind, crowded }
 }
 
 /// The pools of one finding: single ones, or those that differ only in the compared axis.

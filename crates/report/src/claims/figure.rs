@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use storebench_core::error::meant;
+use storebench_core::result::format1;
 use storebench_core::units::as_text;
 
 use crate::column::{COLUMNS, Column, MEAN_LATENCY, PEAK_MEMORY, SPACE_EFFICIENCY};
@@ -45,6 +46,7 @@ impl FromStr for Figure {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        let text = format1::name_now(text);
         let figure = |operation: &str, column| {
             Ok(Figure { text: text.to_owned(), operation: operation.to_owned(), column })
         };
@@ -116,6 +118,7 @@ mod tests {
             assert_eq!(figure.to_string(), text);
         }
         assert_eq!(Figure::of_row("space"), "space_efficiency".parse().unwrap());
+        assert_eq!("files_given_back".parse::<Figure>().unwrap().column.id, "files_after_reclaim");
         assert_eq!(Figure::of_row("get"), "get latency_mean".parse().unwrap());
     }
 

@@ -125,7 +125,7 @@ fn an_absent_store_leaves_a_check_open_to_both_sides() {
     ] {
         for (a, b) in [(1.0, 2.0), (2.0, 1.0)] {
             let finding = two(expect, a, b);
-            assert_eq!((finding.verdict, finding.looks), (Verdict::Unknown, Verdict::Unknown), "{expect}");
+            assert_eq!((finding.verdict, finding.so_far), (Verdict::Unknown, Verdict::Unknown), "{expect}");
             assert_eq!(
                 finding.evidence[0].missing,
                 ["c at 1B..1KiB, 100 records, incompressible"],
@@ -170,12 +170,12 @@ fn one_trial_gives_no_verdict_and_says_what_it_looks_like() {
         "expect.behind = { stores = [\"b\"] }",
         "expect.ratio = { of = \"b\", to = \"a\", range = \"1.5..\" }",
         "expect.value = { stores = [\"a\"], range = \"..1.5ns\" }",
-        "average = \"places\"\nexpect.winner = { stores = [\"a\"] }",
+        "average = \"comparisons\"\nexpect.winner = { stores = [\"a\"] }",
     ] {
         let of = |a, b| {
             let finding =
                 found(&claim(rest), &[pool("none", &[(here(), &[("a", once(a)), ("b", once(b))])])]);
-            (finding.verdict, finding.looks, finding.tally.close)
+            (finding.verdict, finding.so_far, finding.tally.close)
         };
         assert_eq!(of(1.0, 2.0), (Verdict::Unknown, Verdict::Reproduced, 1), "{rest}");
         assert_eq!(of(2.0, 1.0), (Verdict::Unknown, Verdict::NotReproduced, 1), "{rest}");
@@ -245,7 +245,7 @@ fn an_average_is_of_places_and_largest_figures_weigh_most() {
         (position(SMALL, 1000, Data::Incompressible), &[("a", steady(1.0)), ("b", steady(2.0))]),
         (position(LARGE, 100, Data::Incompressible), &[("a", steady(100.0)), ("b", steady(50.0))]),
     ];
-    let averaged = claim(&format!("average = \"places\"\n{A_WINS}"));
+    let averaged = claim(&format!("average = \"comparisons\"\n{A_WINS}"));
     let finding = found(&averaged, &[pool("none", &places)]);
     assert_eq!((finding.verdict, finding.tally.total()), (Verdict::NotReproduced, 1));
     assert_eq!(finding.evidence[0].averaged, Some(3));
@@ -535,7 +535,7 @@ fn expectations_can_be_read() {
         "a or b the best by insert, at record_size 1B..1KiB, place hdd, in 75% of the checks"
     );
     assert_eq!(
-        words("average = \"places\"\nexpect.order = { stores = [\"a\", \"b\"], rest_behind = true }"),
+        words("average = \"comparisons\"\nexpect.order = { stores = [\"a\", \"b\"], rest_behind = true }"),
         "by insert, the best first: a, b, all others behind, by the mean over combinations"
     );
 }

@@ -174,7 +174,7 @@ pub struct Finding {
     /// The verdict on the claim.
     pub verdict: Verdict,
     /// The verdict that the trials lean to, from what was measured; equal to `verdict` if that is known.
-    pub looks: Verdict,
+    pub so_far: Verdict,
     /// The measured share of the claim's combinations; `None` if unknown.
     pub coverage: Option<Coverage>,
     /// The settled checks by outcome.

@@ -10,7 +10,7 @@ impl Claim {
         let mut words = self.expect.in_words(&figures.join(", "));
         words.push_str(match self.average {
             Average::None => "",
-            Average::Places => ", by the mean over combinations",
+            Average::Comparisons => ", by the mean over combinations",
             Average::Stores => ", by the mean over combinations and stores",
         });
         let at = [self.at.places_in_words(), self.at.groups_in_words()];

@@ -87,14 +87,14 @@ pub(super) const RECOVERY_MOST: Column =
 /// The files after most records were removed, over those before.
 pub const FILES_LEFT: Column =
     trial("files_left", "files left after removing", Unit::Share, Better::Lower, |m| {
-        of_full(m, m.giving_back.as_ref()?.disk.allocated_bytes)
+        of_full(m, m.space_reclaim.as_ref()?.disk.allocated_bytes)
     })
     .closer();
 
 /// The same after the engine reclaimed space in its own way.
-pub const FILES_GIVEN_BACK: Column =
-    trial("files_given_back", "files left after giving back", Unit::Share, Better::Lower, |m| {
-        of_full(m, m.giving_back.as_ref()?.compacted.as_ref()?.disk.allocated_bytes)
+pub const FILES_AFTER_RECLAIM: Column =
+    trial("files_after_reclaim", "files left after space reclaim", Unit::Share, Better::Lower, |m| {
+        of_full(m, m.space_reclaim.as_ref()?.compacted.as_ref()?.disk.allocated_bytes)
     })
     .closer();
 

@@ -117,7 +117,7 @@ pub fn parts(first: &Run, other: &Run) -> Vec<Difference> {
     let of = |header: &RunHeader| header.shard.as_ref().map_or(1, |shard| shard.of).to_string();
     compared.differ(true, "number of parts", &of(first), &of(other));
     let names = |header: &RunHeader| {
-        header.places.iter().map(|place| place.name.as_str()).collect::<Vec<_>>().join(", ")
+        header.locations.iter().map(|place| place.name.as_str()).collect::<Vec<_>>().join(", ")
     };
     compared.differ(true, "places", &names(first), &names(other));
     if compared.found.is_empty() {
@@ -203,8 +203,8 @@ impl Compared {
 
     /// Compares the places of one name.
     fn places(&mut self, first: &RunHeader, run: &RunHeader) {
-        for a in &first.places {
-            let Some(b) = run.places.iter().find(|place| place.name == a.name) else { continue };
+        for a in &first.locations {
+            let Some(b) = run.locations.iter().find(|place| place.name == a.name) else { continue };
             let mut differ = |refuses: bool, what: &str, of: fn(&LocationInfo) -> Option<&str>| {
                 self.differ(refuses, &format!("place {}: {what}", a.name), known(of(a)), known(of(b)));
             };
@@ -266,7 +266,7 @@ mod tests {
             run.header.stores[0].version = "9.9".into();
             run.header.started = "2026-01-01T00:00:00Z".into();
             run.header.environment.memory_bytes = Some((8 << 30) - (64 << 20));
-            run.header.places[0].path = "/elsewhere".into();
+            run.header.locations[0].path = "/elsewhere".into();
             run.header.plan = "name = \"crud\"\ntrials = 9\n[axes]\nstore = [\"lmdb\"]\n".into();
         });
         assert_eq!(found, []);
@@ -281,8 +281,8 @@ mod tests {
             run.header.environment.memory_bytes = Some(4 << 30);
             run.header.environment.governor = Some("powersave".into());
             run.header.environment.kernel = "Linux 7".into();
-            run.header.places[0].file_system = Some("xfs".into());
-            run.header.places[0].device = Some("vdb".into());
+            run.header.locations[0].file_system = Some("xfs".into());
+            run.header.locations[0].device = Some("vdb".into());
         });
         let refusing = [
             "hardware",

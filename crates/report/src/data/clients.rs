@@ -1,4 +1,4 @@
-//! Reports on load from other machines: which they were, and how well they started together. A saturated client is a doubt of its trial.
+//! Reports on load from other machines: which they were, and how well they started together. A saturated client is a warning of its trial.
 
 use indexmap::IndexMap;
 use storebench_core::units::rough_ns;

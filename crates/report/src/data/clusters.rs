@@ -26,11 +26,9 @@ pub(crate) const SPACE_BEYOND: &str = "space beyond lengths";
 /// The places of one store under one guarantee.
 #[derive(Debug)]
 pub(crate) struct Clusters {
-    /// The machine.
     pub(crate) hardware: String,
     /// The values that the trials have in common.
     pub(crate) at: String,
-    /// The store.
     pub(crate) store: String,
     /// The names of the rows: file systems with their options, or directories; with the store's settings.
     pub(crate) rows: Vec<String>,
@@ -114,7 +112,6 @@ impl At {
         }
     }
 
-    /// Its row.
     fn row(&self) -> (usize, String, Vec<(u64, String)>) {
         let settings = self.settings.iter().map(|(text, number)| (*number, text.clone())).collect();
         (self.kind, self.row.clone(), settings)

@@ -84,7 +84,7 @@ pub(crate) fn unseen(merged: &Merged<'_>, group: &Group<'_>) -> BTreeSet<String>
         .iter()
         .filter(|entry| entry.trial.ok().is_some_and(|measured| measured.guarantee >= Guarantee::Power));
     let place = |entry: &Entry<'_>| {
-        let places = &merged.runs[entry.run].header.places;
+        let places = &merged.runs[entry.run].header.locations;
         places.iter().find(|place| place.is_of(&entry.trial.cell))?.unseen()
     };
     at_power.filter_map(place).collect()
@@ -170,7 +170,7 @@ mod tests {
     fn a_place_whose_bottom_is_not_seen_is_named_at_power_alone() {
         let at = |guarantee: Guarantee| {
             let mut run = run("box", &[Sample::new("lmdb").guarantee(guarantee.name()).tier(guarantee)]);
-            run.header.places[0].bottom = Some(StorageBacking::Unseen { why: "it is a 9p".into() });
+            run.header.locations[0].bottom = Some(StorageBacking::Unseen { why: "it is a 9p".into() });
             let runs = [run];
             let merged = Merged::new(&runs, &[]);
             merged.groups.iter().flat_map(|group| lines(&merged, group)).collect::<Vec<_>>()

@@ -11,7 +11,6 @@ pub(crate) const MOST_OFF: f64 = 0.2;
 /// The time of an operation, or of another part of a trial, over all trials of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Estimated {
-    /// The part.
     pub(crate) part: Part,
     /// The number of its executions.
     pub(crate) times: u64,

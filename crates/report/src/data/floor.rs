@@ -75,7 +75,7 @@ pub fn floors(runs: &[Run], beside: &[Run]) -> Vec<Floor> {
     devices.sort_by(|a, b| (b.0, &b.1.header.started).cmp(&(a.0, &a.1.header.started)));
     let mut found: BTreeMap<(String, String), Floor> = BTreeMap::new();
     for header in runs.iter().filter(|run| !is_device(run)).map(|run| &run.header) {
-        for place in &header.places {
+        for place in &header.locations {
             let at = (header.hardware.clone(), place.name.clone());
             let floor = devices.iter().find_map(|(_, device)| floor(header, place, device));
             if let Some(floor) = floor {
@@ -94,7 +94,7 @@ fn is_complete(run: &Run) -> bool {
 fn floor(header: &RunHeader, place: &LocationInfo, device: &Run) -> Option<Floor> {
     let other = &device.header;
     let machine = |of: &RunHeader| (of.hardware.clone(), of.environment.cpu.clone(), of.environment.cores);
-    let there = other.places.iter().find(|there| is_same(place, there));
+    let there = other.locations.iter().find(|there| is_same(place, there));
     let there = there.filter(|_| machine(header) == machine(other))?;
     let (figures, trials): (Vec<String>, Vec<usize>) =
         WANTED.iter().filter_map(|wanted| figure(wanted, there, device)).unzip();
@@ -245,12 +245,12 @@ mod tests {
         assert_eq!(with(|_| {}), 1);
         assert_eq!(with(|run| run.header.hardware = "other".into()), 0);
         assert_eq!(with(|run| run.header.environment.cpu = None), 0);
-        assert_eq!(with(|run| run.header.places[0].path = "/elsewhere".into()), 1, "the same file system");
-        assert_eq!(with(|run| run.header.places[0].file_system = Some("xfs".into())), 0);
+        assert_eq!(with(|run| run.header.locations[0].path = "/elsewhere".into()), 1, "the same file system");
+        assert_eq!(with(|run| run.header.locations[0].file_system = Some("xfs".into())), 0);
         assert_eq!(
             with(|run| {
-                run.header.places[0].path = "/elsewhere".into();
-                run.header.places[0].device = Some("sda".into());
+                run.header.locations[0].path = "/elsewhere".into();
+                run.header.locations[0].device = Some("sda".into());
             }),
             0
         );

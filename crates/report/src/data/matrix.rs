@@ -412,7 +412,7 @@ pub(crate) fn terms<'e>(
 ) -> Terms {
     let contention = contention::of(headers, entries.clone());
     let headers = behind(headers, entries.clone());
-    let looks = interim::together(headers.iter().map(|header| header.looks.len()));
+    let looks = interim::together(headers.iter().map(|header| header.interim_analyses.len()));
     let threads = entries.clone().next().map_or(1, |entry| entry.trial.cell.threads());
     let environments = headers.iter().map(|header| &header.environment);
     let resolution = clock::resolution(environments, column, name, threads);
@@ -548,14 +548,14 @@ fn contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {
 
 fn why(entries: &[Entry<'_>], (name, column): (&str, &Column), left_out: Option<Why>) -> Why {
     let saturated = saturated::of(entries, name).is_some();
-    let doubted = |measured: &Measurements| measured.doubt(name).is_some();
+    let doubted = |measured: &Measurements| measured.warning(name).is_some();
     // A successful trial has all operations of its workload.
     let lacks = |measured: &Measurements| column.is_of_operation() && measured.operation(name).is_none();
     let outcomes = entries.iter().map(|entry| match (&entry.trial.outcome, entry.trial.ok()) {
         (Outcome::Failed { .. }, _) => Why::Failed,
         (Outcome::Unsupported { .. }, _) => Why::Unsupported,
         _ if entry.not_ranked().is_some() => Why::NotRanked,
-        (_, Some(measured)) if doubted(measured) => Why::Doubted,
+        (_, Some(measured)) if doubted(measured) => Why::Warning,
         (_, Some(measured)) if lacks(measured) => Why::NotApplicable,
         _ if saturated => Why::Saturated,
         _ => Why::NotMeasured,

@@ -263,7 +263,7 @@ impl<'a> Merged<'a> {
     /// may be combined with any of another.
     pub(crate) fn looks<'e>(&self, entries: impl Iterator<Item = &'e Entry<'e>>) -> usize {
         let runs: BTreeSet<usize> = entries.map(|entry| entry.run).collect();
-        interim::together(runs.into_iter().map(|run| self.runs[run].header.looks.len()))
+        interim::together(runs.into_iter().map(|run| self.runs[run].header.interim_analyses.len()))
     }
 
     /// Whether a store is part of the harness: shown in tables, never a winner.

@@ -238,7 +238,7 @@ fn after_load(run: &Run) -> Option<&'static str> {
 
 /// The drivers that mounted the file systems of a run's places, if storebench made them.
 fn drivers(run: &Run) -> BTreeMap<String, String> {
-    let places = run.header.places.iter();
+    let places = run.header.locations.iter();
     places.filter_map(|place| Some((format!("{PLACES}{}", place.name), place.driver.clone()?))).collect()
 }
 
@@ -417,8 +417,8 @@ mod tests {
     fn drivers_of_one_file_system_are_told_apart_in_their_own_cells() {
         let with = |driver: &str| {
             let mut run = planned("lmdb", "batch = 1\n");
-            let here = run.header.places[0].clone();
-            run.header.places.push(LocationInfo {
+            let here = run.header.locations[0].clone();
+            run.header.locations.push(LocationInfo {
                 name: "ntfs:4096".into(),
                 driver: Some(driver.into()),
                 disk: None,

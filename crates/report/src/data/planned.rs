@@ -19,7 +19,7 @@ pub struct Unfinished {
 /// The trials that a run still lacks; `None` if it has all, or its plan can't be read.
 pub fn unfinished(run: &Run) -> Option<Unfinished> {
     let plan = run.plan()?;
-    let places: BTreeSet<&str> = run.header.places.iter().map(LocationInfo::place).collect();
+    let places: BTreeSet<&str> = run.header.locations.iter().map(LocationInfo::place).collect();
     let combinations = match &run.header.shard {
         Some(parts) => parts.combinations,
         None => plan.combinations(places.len()),

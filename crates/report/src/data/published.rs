@@ -200,7 +200,7 @@ pub struct BesideDocument<'a> {
     group: String,
     agreement: Agreement,
     agreeing_share: Option<f64>,
-    places: Vec<PlaceDocument<'a>>,
+    comparisons: Vec<PlaceDocument<'a>>,
 }
 
 #[derive(Serialize)]
@@ -233,7 +233,7 @@ pub fn documents<'a>(merged: &Merged<'_>, all: &'a [Beside<'a>]) -> Vec<BesideDo
         group: label(merged, &beside.scope),
         agreement: beside.agreement(),
         agreeing_share: beside.agreement().share(),
-        places: beside.places.iter().map(place).collect(),
+        comparisons: beside.places.iter().map(place).collect(),
     };
     let held = all.iter().filter(|beside| beside.places.iter().any(|place| place.found.is_some()));
     held.map(document).collect()

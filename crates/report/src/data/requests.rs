@@ -7,7 +7,6 @@ use super::merge::Entry;
 /// The requests of an operation, or of another part of a trial, over all trials of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Asked {
-    /// The part.
     pub(crate) part: Part,
     /// The number of executions: operations, loaded records, or trials.
     pub(crate) times: u64,
@@ -72,9 +71,7 @@ impl Part {
 /// What takes most of a disk's time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cause {
-    /// Its name.
     pub(crate) name: &'static str,
-    /// Its share, 0 to 1.
     pub(crate) share: f64,
 }
 

@@ -25,7 +25,6 @@ pub(crate) enum Figure {
 }
 
 impl Figure {
-    /// All figures.
     pub(crate) const ALL: [Figure; 6] =
         [Figure::Speed, Figure::Files, Figure::Written, Figure::P99, Figure::P999, Figure::Longest];
 
@@ -152,7 +151,7 @@ fn value_bytes(round: &Round) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{DISK_GROWTH, Doubt};
+    use storebench_core::result::{DISK_GROWTH, Warning};
     use storebench_host::run::Run;
 
     use super::*;
@@ -253,8 +252,8 @@ mod tests {
     #[test]
     fn one_round_has_no_curve_and_what_is_doubted_no_growth() {
         let mut runs = [blocks("box", &[vec![Sample::new("lmdb").rounds(2)], vec![Sample::new("lmdb")]])];
-        let doubt = Doubt { figure: DISK_GROWTH.into(), reason: "in memory".into() };
-        runs[0].trials[0].measured.as_mut().unwrap().doubts.push(doubt);
+        let warning = Warning { figure: DISK_GROWTH.into(), reason: "in memory".into() };
+        runs[0].trials[0].measured.as_mut().unwrap().warnings.push(warning);
         let merged = Merged::new(&runs, &[]);
         let entries = &merged.groups[0].trials;
         assert_eq!(most(entries), 2);

@@ -12,12 +12,12 @@ pub fn rule_text(rule: Rule) -> String {
     match rule {
         Rule::Interval => format!(
             "Too close to call, with {MIN_BLOCKS} or more shared blocks: the 95 % interval of the ratio to the best, paired by \
-             block, includes 1. It allows for all comparisons in a combination: where all are equal, one is called worse in at \
+             block, includes 1. It allows for all stores in a combination: where all are equal, one is called worse in at \
              most 5 % of combinations."
         ),
         Rule::Scatter => format!(
             "Candidates, with fewer than {ENOUGH_BLOCKS} shared blocks: no further from the best than trials of the same cells \
-             scatter in this run, at 95 % confidence for all comparisons in a combination, or within {:.0} % of it.",
+             scatter in this run, at 95 % confidence for all stores in a combination, or within {:.0} % of it.",
             THRESHOLD * 100.0
         ),
         Rule::Open => {

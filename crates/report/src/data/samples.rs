@@ -134,7 +134,7 @@ impl Sample {
             others_processors: None,
             disk: None,
             file_creation_ns: Some(25_000),
-            course: None,
+            resources: None,
             outcome: self.outcome.clone(),
             measured,
         }
@@ -204,11 +204,11 @@ pub fn measured(ns: f64) -> Measurements {
         cut_check: None,
         fault_check: None,
         recovery_check: None,
-        giving_back: None,
+        space_reclaim: None,
         fragmentation: None,
         bursts: vec![],
         pauses: None,
-        alongside: None,
+        concurrent_work: None,
         kill_check: Some(KillCheck::Held {
             steps: 256,
             undone: true,
@@ -216,7 +216,7 @@ pub fn measured(ns: f64) -> Measurements {
             took_ns: 300_000_000,
         }),
         clients: vec![],
-        doubts: vec![],
+        warnings: vec![],
         unknown: vec![],
     }
 }
@@ -352,7 +352,7 @@ fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
             clock: "tsc".into(),
             machine_id: None,
         },
-        places: vec![LocationInfo {
+        locations: vec![LocationInfo {
             name: DEFAULT_PLACE.into(),
             place: None,
             path: "/srv/bench".into(),
@@ -370,7 +370,7 @@ fn header(hardware: &str, stores: Vec<StoreInfo>) -> RunHeader {
         }],
         stores,
         left_out: vec![],
-        looks: vec![],
+        interim_analyses: vec![],
         strict_early: false,
         blocks_before: 0,
         shard: None,

@@ -26,12 +26,12 @@ pub(crate) fn rotation(place: &LocationInfo, environment: &Environment) -> Optio
 }
 
 /// Doubtful figures by cell: once each, with the first trial's reason.
-pub(crate) fn doubt_lines(merged: &Merged<'_>) -> Vec<String> {
+pub(crate) fn warning_lines(merged: &Merged<'_>) -> Vec<String> {
     let mut doubted: IndexMap<(String, &str), &str> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
-        let doubts = trial.ok().into_iter().flat_map(|measured| &measured.doubts);
-        for doubt in doubts.filter(|_| !merged.is_harness(trial.cell.store())) {
-            doubted.entry((trial.cell.id(), doubt.figure.as_str())).or_insert(&doubt.reason);
+        let warnings = trial.ok().into_iter().flat_map(|measured| &measured.warnings);
+        for warning in warnings.filter(|_| !merged.is_harness(trial.cell.store())) {
+            doubted.entry((trial.cell.id(), warning.figure.as_str())).or_insert(&warning.reason);
         }
     }
     let line = |((cell, figure), reason): (&(String, &str), &&str)| {
@@ -253,8 +253,8 @@ mod tests {
         let Run { mut header, .. } = run("box", &[Sample::new("lmdb")]);
         let mut told = |virtualisation: &str, rotates| {
             header.environment.virtualisation = Some(virtualisation.into());
-            header.places[0].rotates = rotates;
-            rotation(&header.places[0], &header.environment)
+            header.locations[0].rotates = rotates;
+            rotation(&header.locations[0], &header.environment)
         };
         assert_eq!(told("none", Some(true)), Some("rotating, says the kernel"));
         assert_eq!(told("docker", Some(false)), Some("solid state"));

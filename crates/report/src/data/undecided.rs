@@ -42,7 +42,7 @@ pub fn next(run: &Run, cells: &[Cell], stores: &[StoreDef], precision: Option<f6
 /// The same where a plan goes on for its claims: at a look, the cells behind checks that are too close to call, of claims that they
 /// decide; between two looks, the cells of the block before. Empty if all claims are decided, or lack what no block would bring.
 pub fn for_claims(run: &Run, cells: &[Cell], stores: &[StoreDef], claims: StudyClaims) -> Vec<usize> {
-    let looks = &run.header.looks;
+    let looks = &run.header.interim_analyses;
     let blocks = run.trials.iter().map(|trial| trial.block + 1).max().unwrap_or_default();
     if looks.last().is_none_or(|last| blocks >= *last) {
         return Vec::new();
@@ -104,7 +104,7 @@ impl Place {
         contests: impl Iterator<Item = Contest>,
         precision: Option<f64>,
     ) -> Option<Place> {
-        let looks = &header.looks;
+        let looks = &header.interim_analyses;
         let blocks = here.values().map(|entries| entries.len()).max()? as u32;
         let (last, next) = (*looks.last()?, looks.iter().find(|look| **look > blocks));
         let next = *next.filter(|_| blocks < last)?;
@@ -168,7 +168,7 @@ mod tests {
         let block =
             |number: usize| stores.iter().map(|(store, ns)| Sample::new(store).ns(ns(number))).collect();
         let mut run = blocks("box", &(0..count).map(block).collect::<Vec<_>>());
-        run.header.looks = interim::from(1);
+        run.header.interim_analyses = interim::from(1);
         let cells: Vec<Cell> = run.trials.iter().take(stores.len()).map(|trial| trial.cell.clone()).collect();
         let mut next: Vec<&str> = next(&run, &cells, table, precision)
             .into_iter()
@@ -214,7 +214,7 @@ mod tests {
             let block = |number| [("lmdb", one(number)), ("redb", other(number)), ("sqlite", 5000.0)];
             let block = |number| block(number).map(|(store, ns)| Sample::new(store).ns(ns)).to_vec();
             let mut run = blocks("box", &(0..count).map(block).collect::<Vec<_>>());
-            (run.header.looks, run.header.strict_early) = (interim::from(3), true);
+            (run.header.interim_analyses, run.header.strict_early) = (interim::from(3), true);
             let cells: Vec<Cell> = run.trials.iter().take(3).map(|trial| trial.cell.clone()).collect();
             let claim = format!(
                 "[[claim]]\nsays = \"x\"\nsource = \"1\"\nfigure = [\"get\"]\namong = [\"redb\", \"{winner}\"]\n\
@@ -274,7 +274,7 @@ mod tests {
             ]
         };
         let mut run = blocks("box", &(0..5).map(block).collect::<Vec<_>>());
-        run.header.looks = interim::from(1);
+        run.header.interim_analyses = interim::from(1);
         let cells: Vec<Cell> = run.trials.iter().take(4).map(|trial| trial.cell.clone()).collect();
         let first = |run: &Run| next(run, &cells, &[], None).first().map(|index| index / 2);
         assert_eq!(first(&run), Some(1));

@@ -24,7 +24,7 @@ pub enum Why {
     #[strum(serialize = "left out")]
     LeftOut,
     /// The figure is doubtful.
-    Doubted,
+    Warning,
     /// It ran, but has no such figure.
     #[strum(serialize = "not measured")]
     NotMeasured,

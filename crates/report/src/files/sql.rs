@@ -63,7 +63,7 @@ pub enum SqlError {
 const APPLICATION_ID: u32 = 0x5374_6f42;
 
 /// The version of the tables, for readers (`PRAGMA user_version`).
-const TABLES_VERSION: u32 = 1;
+const TABLES_VERSION: u32 = 2;
 
 /// Whether a file is from [`write()`]: SQLite's header, with our application id.
 pub fn is_ours(path: &Path) -> bool {

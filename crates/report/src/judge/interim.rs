@@ -78,13 +78,13 @@ pub struct AnalysisLevels {
 /// The confidences for figures of these runs.
 pub fn levels(runs: &[&RunHeader]) -> AnalysisLevels {
     match runs {
-        [RunHeader { looks, strict_early: true, .. }] if looks.len() > 1 => AnalysisLevels {
-            early: 1.0 - (1.0 - CONFIDENCE) * EARLY / (looks.len() - 1) as f64,
+        [run] if run.strict_early && run.interim_analyses.len() > 1 => AnalysisLevels {
+            early: 1.0 - (1.0 - CONFIDENCE) * EARLY / (run.interim_analyses.len() - 1) as f64,
             end: 1.0 - (1.0 - CONFIDENCE) * (1.0 - EARLY),
         },
         // Bonferroni's bound holds however each of several runs ended.
         _ => {
-            let alike = confidence(together(runs.iter().map(|run| run.looks.len())));
+            let alike = confidence(together(runs.iter().map(|run| run.interim_analyses.len())));
             AnalysisLevels { early: alike, end: alike }
         }
     }
@@ -304,7 +304,7 @@ mod tests {
     fn called_worse_by_strict_looks(stores: usize) -> f64 {
         let planned = from(8);
         let mut run = crate::data::samples::blocks("box", &[]);
-        run.header.looks.clone_from(&planned);
+        run.header.interim_analyses.clone_from(&planned);
         run.header.strict_early = true;
         let AnalysisLevels { early, end } = levels(&[&run.header]);
         let last = InterimAnalysis { blocks: planned[planned.len() - 1], confidence: end };
@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn strict_early_looks_leave_the_last_nearly_all_of_the_error() {
         let mut run = crate::data::samples::blocks("box", &[]);
-        run.header.looks = vec![8, 12, 20, 32];
+        run.header.interim_analyses = vec![8, 12, 20, 32];
         assert_eq!(levels(&[&run.header]), AnalysisLevels { early: confidence(4), end: confidence(4) });
         let alike = run.header.clone();
         run.header.strict_early = true;
@@ -344,7 +344,7 @@ mod tests {
         assert!((strict.early - (1.0 - 0.005 / 3.0)).abs() < 1e-12 && (strict.end - 0.955).abs() < 1e-12);
         // Whichever looks of two runs are combined.
         assert_eq!(levels(&[&run.header, &alike]).end, confidence(16));
-        run.header.looks = vec![40];
+        run.header.interim_analyses = vec![40];
         assert_eq!(levels(&[&run.header]), AnalysisLevels { early: CONFIDENCE, end: CONFIDENCE });
     }
 

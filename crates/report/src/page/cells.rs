@@ -107,7 +107,6 @@ pub struct Cells {
     at: IndexMap<&'static str, Vec<Option<usize>>>,
     /// Trials that succeeded.
     succeeded: Vec<usize>,
-    /// All trials.
     trials: Vec<usize>,
     /// Why there is no ranked figure; empty if there is one.
     why: Vec<&'static str>,

@@ -61,7 +61,7 @@ pub fn html(merged: &Merged<'_>) -> Html {
 /// A machine with its places, as a text that is equal for runs of the same.
 fn machine(run: &Run) -> String {
     let RunHeader { hardware, storebench, environment, .. } = &run.header;
-    let places = run.header.places.iter().map(|place| (&place.name, &place.path, &place.file_system));
+    let places = run.header.locations.iter().map(|place| (&place.name, &place.path, &place.file_system));
     format!(
         "{hardware} {storebench} {:?} {:?} {:?} {} {:?}",
         environment.cpu,
@@ -107,7 +107,7 @@ fn places(run: &Run) -> Html {
         ];
         (tag("h4").with(("Place ", &place.name)), pairs(rows))
     };
-    Html::of(run.header.places.iter().map(place).collect::<Vec<_>>())
+    Html::of(run.header.locations.iter().map(place).collect::<Vec<_>>())
 }
 
 /// The command and the plan of each run.

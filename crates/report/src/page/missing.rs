@@ -1,4 +1,4 @@
-//! Figures that the page lacks, and reasons to doubt the others.
+//! Figures that the page lacks, and warnings about the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,11 +26,11 @@ const LISTED: usize = 40;
 const GAPS: usize = 3;
 
 /// The first facts for a reader: how little is behind the figures, and the main gaps.
-pub fn first(merged: &Merged<'_>, doubts: &Doubts) -> Html {
+pub fn first(merged: &Merged<'_>, warnings: &Warnings) -> Html {
     let mut lines: Vec<Html> = summary::unfinished(merged).into_iter().map(Html::of).collect();
-    lines.extend(doubts.few.as_ref().map(|few| Html::of((&few.what, ": a first impression."))));
-    if doubts.others > 0 {
-        lines.push(Html::of((to_missing(&counted(doubts.others, "doubt")), " about these figures.")));
+    lines.extend(warnings.few.as_ref().map(|few| Html::of((&few.what, ": a first impression."))));
+    if warnings.others > 0 {
+        lines.push(Html::of((to_missing(&counted(warnings.others, "warning")), " about these figures.")));
     }
     let alert = (!lines.is_empty()).then(|| p(Html::joined(lines, " ")).class("alert soft"));
     let gaps: Vec<&str> = untried(merged).into_iter().map(|(what, _)| what).collect();
@@ -46,7 +46,7 @@ fn to_missing(text: &str) -> Tag {
 }
 
 /// The section's content.
-pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], doubts: &Doubts) -> Html {
+pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], warnings: &Warnings) -> Html {
     let missing = summary::missing(merged, matrices.iter().flatten());
     let unfinished = summary::unfinished(merged).into_iter().map(|line| p(line).class("alert soft"));
     let unknown = unknown(merged);
@@ -55,7 +55,7 @@ pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], doubts: &Doubts) -
     let in_words = |all: Vec<&Unknown<'_>>| all.into_iter().map(Unknown::in_words).collect::<Vec<_>>();
     Html::of((
         (p(summary::counts(merged)), unfinished.collect::<Vec<_>>()),
-        block("Doubts", doubts.all.clone()),
+        block("Warnings", warnings.all.clone()),
         block("What the figures mean", scope::notes(merged)),
         lists("Failed trials", "trials", &missing.failed),
         lists("Unsupported", "trials", &missing.unsupported),
@@ -100,20 +100,19 @@ fn measured<'a>(merged: &'a Merged<'_>) -> impl Iterator<Item = &'a Measurements
     trials(merged).filter_map(TrialResult::ok)
 }
 
-/// Doubts about the figures that a careful reader should know.
-pub struct Doubts {
-    /// All.
+/// Warnings about the figures that a careful reader should know.
+pub struct Warnings {
     all: Vec<String>,
     /// Whether there are too few trials to know the scatter of figures.
     few: Option<FewTrials>,
-    /// The number of other doubts.
+    /// The number of other warnings.
     others: usize,
 }
 
-impl Doubts {
-    /// The doubts of all runs.
-    pub fn new(merged: &Merged<'_>) -> Doubts {
-        let (impossible, noise) = (summary::doubt_lines(merged), summary::noise_lines(merged));
+impl Warnings {
+    /// The warnings of all runs.
+    pub fn new(merged: &Merged<'_>) -> Warnings {
+        let (impossible, noise) = (summary::warning_lines(merged), summary::noise_lines(merged));
         let builds = builds::not_ranked(merged);
         let rest =
             [contention::lines(merged), saturated::lines(merged), impossible, builds, of_the_machine(merged)]
@@ -122,7 +121,7 @@ impl Doubts {
         let others = noise.len().saturating_sub(1) + rest.len();
         let few = few_trials(merged);
         let few_line = few.as_ref().map(|few| format!("{}: {}", few.what, few.why));
-        Doubts { all: noise.into_iter().chain(rest).chain(few_line).collect(), few, others }
+        Warnings { all: noise.into_iter().chain(rest).chain(few_line).collect(), few, others }
     }
 }
 
@@ -168,7 +167,7 @@ fn few_trials(merged: &Merged<'_>) -> Option<FewTrials> {
     Some(FewTrials { what, why })
 }
 
-/// Doubts because of other activity of the machine.
+/// Warnings because of other activity of the machine.
 fn of_the_machine(merged: &Merged<'_>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for run in merged.runs {
@@ -323,8 +322,8 @@ mod tests {
     fn page(run: Run) -> (String, String) {
         let runs = [run];
         let merged = Merged::new(&runs, &[]);
-        let doubts = Doubts::new(&merged);
-        let (above, below) = (first(&merged, &doubts), html(&merged, &[], &doubts));
+        let warnings = Warnings::new(&merged);
+        let (above, below) = (first(&merged, &warnings), html(&merged, &[], &warnings));
         (above.as_str().into(), below.as_str().into())
     }
 
@@ -334,7 +333,7 @@ mod tests {
         once.trials[1].load_1min = Some(9.0);
         let (above, _) = page(once);
         assert!(above.contains("One trial of each cell: a first impression."), "{above}");
-        assert!(above.contains("<a href=\"#go=missing\">2 doubts</a>"), "{above}");
+        assert!(above.contains("<a href=\"#go=missing\">2 warnings</a>"), "{above}");
         assert!(above.contains("Not measured: figures during a background load; several threads; reads"));
     }
 

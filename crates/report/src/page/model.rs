@@ -62,7 +62,6 @@ pub struct Model<'a> {
     columns: Vec<ColumnInfo>,
     /// The column by which stores are ranked by memory.
     memory: &'static str,
-    /// The rows of the matrix.
     rows: Vec<MatrixRow>,
     cells: Cells,
     /// Why cells have no figures.
@@ -79,7 +78,6 @@ pub struct Model<'a> {
     prices: Prices,
     /// Charts of the effects of settings.
     dots: Vec<Dots>,
-    /// Heat maps.
     heats: Vec<Heat>,
     percentiles: Percentiles,
     timelines: Timelines,
@@ -296,7 +294,7 @@ impl GroupAxis {
 
 /// The time of a flushed write on a simulated disk, which orders disks.
 fn flushed_ns(merged: &Merged<'_>, disk: &str) -> Option<f64> {
-    let places = merged.runs.iter().flat_map(|run| &run.header.places);
+    let places = merged.runs.iter().flat_map(|run| &run.header.locations);
     places.filter_map(|place| place.disk.as_ref()).find(|own| own.name == disk)?.flushed_ns()
 }
 
@@ -312,7 +310,7 @@ fn machines<'a>(merged: &Merged<'a>) -> BTreeMap<&'a str, String> {
             let device = place.device.as_ref().map_or_else(String::new, |device| format!(" on {device}"));
             format!("{}{device}", place.file_system.as_deref().unwrap_or("unknown file system"))
         };
-        let places: IndexSet<String> = run.header.places.iter().map(place).collect();
+        let places: IndexSet<String> = run.header.locations.iter().map(place).collect();
         let places: Vec<String> = places.into_iter().collect();
         (run.header.hardware.as_str(), format!("{}; {}", parts.join(", "), places.join(", ")))
     };

@@ -18,7 +18,6 @@ use crate::stats::{Ratio, compare};
 /// Pairs of cells, with the factor between their operations' times.
 #[derive(Debug, Default, Serialize)]
 pub struct Prices {
-    /// The cells.
     cell: Vec<usize>,
     /// The cells that they are compared with.
     beside: Vec<usize>,

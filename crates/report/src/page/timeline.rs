@@ -3,7 +3,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
-use storebench_core::result::{Course, Epoch, Latency, OperationResult, Second, TrialResult};
+use storebench_core::result::{Epoch, Latency, OperationResult, ResourceSeries, Second, TrialResult};
 
 use super::cells::Row;
 use super::numbers::rounded;
@@ -185,7 +185,7 @@ impl Timeline {
         });
         let began_s =
             first.and_then(|first| Some(first.in_trial_ms? as f64 / 1000.0 - f64::from(first.at_s)));
-        match trial.course.as_ref().zip(began_s) {
+        match trial.resources.as_ref().zip(began_s) {
             Some((course, began_s)) => Timeline { machine: machine(course, began_s, steps), ..self },
             None => self,
         }
@@ -193,18 +193,18 @@ impl Timeline {
 }
 
 /// The machine's figures in each step, given the operation's beginning in seconds after the trial's.
-fn machine(course: &Course, began_s: f64, steps: &[Step]) -> IndexMap<&'static str, Vec<Option<f64>>> {
+fn machine(seen: &ResourceSeries, began_s: f64, steps: &[Step]) -> IndexMap<&'static str, Vec<Option<f64>>> {
     let mean = |parts: &[&Vec<f64>], (at, lasted): Step| {
         let from = began_s + at;
         // A sample counts if the middle of its second is in the step.
         let within = |(_, end): &(usize, &f64)| (from..from + lasted).contains(&(**end - 0.5));
-        let looks = || course.at_s.iter().enumerate().filter(within).map(|(number, _)| number);
+        let looks = || seen.at_s.iter().enumerate().filter(within).map(|(number, _)| number);
         let sum: f64 = looks().map(|look| parts.iter().map(|part| part[look]).sum::<f64>()).sum();
         let count = looks().count();
         (count > 0).then(|| rounded(sum / count as f64, 4))
     };
     let figure = |(id, names): (&'static str, &[&str])| {
-        let parts: Option<Vec<&Vec<f64>>> = names.iter().map(|name| course.figures.get(*name)).collect();
+        let parts: Option<Vec<&Vec<f64>>> = names.iter().map(|name| seen.figures.get(*name)).collect();
         let parts = parts?;
         Some((id, steps.iter().map(|step| mean(&parts, *step)).collect()))
     };
@@ -235,10 +235,9 @@ mod tests {
     use super::*;
     use crate::data::samples::{Sample, run};
 
-    /// A trial of one operation.
-    fn trial(change: impl FnOnce(&mut OperationResult), course: Option<Course>) -> TrialResult {
+    fn trial(change: impl FnOnce(&mut OperationResult), course: Option<ResourceSeries>) -> TrialResult {
         let mut trial = run("box", &[Sample::new("lmdb")]).trials.remove(0);
-        trial.course = course;
+        trial.resources = course;
         let operations = &mut trial.measured.as_mut().unwrap().operations;
         operations.truncate(1);
         change(&mut operations[0]);
@@ -265,13 +264,13 @@ mod tests {
         assert_eq!((line.per_s[59], line.per_s[60]), (10.0, 0.0));
     }
 
-    fn course() -> Course {
+    fn course() -> ResourceSeries {
         let figures = [
             ("user_share", vec![0.1, 0.2, 0.3, 0.4, 0.5]),
             ("system_share", vec![0.1; 5]),
             ("memory_bytes", vec![1e6, 2e6, 3e6, 4e6, 5e6]),
         ];
-        Course {
+        ResourceSeries {
             at_s: vec![1.0, 2.0, 3.0, 4.0, 5.0],
             figures: figures.into_iter().map(|(name, values)| (name.to_owned(), values)).collect(),
         }

@@ -8,7 +8,6 @@ use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
 use crate::stats::{median, quantile};
 
-/// The section.
 pub const SECTION: Section = Section {
     name: "bursts",
     title: "Bursts: ten times the load for a short time",

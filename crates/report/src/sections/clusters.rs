@@ -7,7 +7,6 @@ use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Tone, Visibility,
 };
 
-/// The section.
 pub const SECTION: Section = Section {
     name: "clusters",
     title: "File systems by cluster size in bytes: mean latency, space beyond lengths",

@@ -37,7 +37,7 @@ const CUTS: Shape = Shape {
         Column::whole("flushes"),
         Column::real("whole", Unit::Bytes),
         Column::whole("sessions"),
-        Column::text("tier"),
+        Column::text("guarantee"),
         Column::text("holds").at(ColumnRole::Line, "holds"),
         Column::whole("states").at(ColumnRole::Line, "states"),
         Column::whole("held").at(ColumnRole::Line, "all there"),
@@ -160,7 +160,7 @@ fn row(one: &Looked) -> Vec<(&'static str, Cell)> {
     let open = |share: f64| Cell::or_none(quantile(&cuts.open_ns, share), |ns| Cell::real(ns as f64));
     let others = [
         ("sessions", Cell::count(cuts.sessions)),
-        ("tier", Cell::or_none(one.tier, |tier| Cell::text(tier.to_string()))),
+        ("guarantee", Cell::or_none(one.tier, |tier| Cell::text(tier.to_string()))),
         ("holds", Cell::or_none(holds, Cell::text)),
         ("open_p50", open(0.5)),
         ("open_most", open(1.0)),

@@ -12,7 +12,6 @@ use crate::section::{
 };
 use crate::stats::MIN_BLOCKS;
 
-/// The section.
 pub const SECTION: Section = Section {
     name: "effects",
     title: "What settings are worth",
@@ -54,7 +53,7 @@ const MAIN: Shape = Shape {
         Column::text("setting").only_sql(),
         Column::text("value").only_sql().at(ColumnRole::Line, "setting"),
         Column::text("base"),
-        Column::text("promise").at(ColumnRole::Line, "promise"),
+        Column::text("guarantee").at(ColumnRole::Line, "guarantee"),
         Column::whole("pairs"),
         Column::text("operation").only_csv().at(ColumnRole::Across, ""),
         // Empty for all operations together.
@@ -234,7 +233,7 @@ fn main(merged: &Merged<'_>, effects: &Effects) -> Table {
                 ("setting", Cell::text(setting)),
                 ("value", Cell::text(value).shown(readable(value))),
                 ("base", Cell::text(base)),
-                ("promise", Cell::text(effect.promise)),
+                ("guarantee", Cell::text(effect.promise)),
                 ("pairs", Cell::whole(effect.pairs)),
                 ("operation", Cell::text(operation)),
                 ("of", Cell::or_none(Some(operation).filter(|name| *name != ALL), Cell::text)),

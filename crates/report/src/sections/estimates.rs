@@ -15,7 +15,6 @@ use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Tone, Visibility,
 };
 
-/// The section.
 pub const SECTION: Section = Section {
     name: "estimates",
     title: "Estimated on other disks: the time of an operation, not measured there",

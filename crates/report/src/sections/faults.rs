@@ -9,7 +9,6 @@ use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
 };
 
-/// The section.
 pub const SECTION: Section = Section {
     name: "faults",
     title: "Faults of the disk: what each store said, and what it kept",
@@ -30,7 +29,7 @@ const FAULTS: Shape = Shape {
         Column::whole("trials"),
         Column::whole("struck").at(ColumnRole::Line, "struck"),
         Column::whole("unharmed").at(ColumnRole::Line, "unharmed"),
-        Column::whole("told").at(ColumnRole::Line, "said no"),
+        Column::whole("reported").at(ColumnRole::Line, "said no"),
         Column::whole("refused").at(ColumnRole::Line, "refused"),
         Column::whole("silent").at(ColumnRole::Line, "silent"),
         Column::whole("crashed").at(ColumnRole::Line, "crashed"),
@@ -89,7 +88,7 @@ fn row(one: &Struck, kind: FaultKind) -> Vec<(&'static str, Cell)> {
     vec![
         ("struck", Cell::count(struck)),
         ("unharmed", of(FaultOutcome::Unharmed)),
-        ("told", of(FaultOutcome::Told)),
+        ("reported", of(FaultOutcome::Reported)),
         ("refused", of(FaultOutcome::Refused)),
         ("silent", of(FaultOutcome::Silent)),
         ("crashed", of(FaultOutcome::Crashed)),

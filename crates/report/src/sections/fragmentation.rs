@@ -8,7 +8,6 @@ use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
 use crate::stats::quantile;
 
-/// The section.
 pub const SECTION: Section = Section {
     name: "fragmentation",
     title: "Fragmentation: scans and files of an aged set",

@@ -8,7 +8,6 @@ use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
 
-/// The section.
 pub const SECTION: Section = Section {
     name: "pauses",
     title: "Pauses, and the work that the engine did for itself",
@@ -37,8 +36,8 @@ const PAUSES: Shape = Shape {
         Column::real("after", Unit::Share).at(ColumnRole::Line, "found"),
         Column::real("by_chance", Unit::Share).at(ColumnRole::Line, "by chance"),
         Column::real("otherwise", Unit::Share),
-        Column::whole("looks_after"),
-        Column::whole("looks_otherwise"),
+        Column::whole("samples_after"),
+        Column::whole("samples_otherwise"),
     ],
 };
 
@@ -46,8 +45,8 @@ const LEGEND: &str = "\
 A pause is a call that took longer than 10 ms; those of all trials together, by the call. when: in the ten tenths, or while steps came by a \
 schedule, with a burst at so much of the store's speed. of the time: the pauses \
 over all calls. in syncs: the part of the pauses in which the calling thread was in a sync. own work: what the engine tells that it does for \
-itself. found: the share of looks, each right after a pause, that found it done since the look before, or under way. by chance: the share that \
-would find it if it were as frequent then as in the looks without a pause. Work that is found no more often than by chance explains no pause, \
+itself. found: the share of samples, each right after a pause, that found it done since the sample before, or under way. by chance: the share that \
+would find it if it were as frequent then as in the samples without a pause. Work that is found no more often than by chance explains no pause, \
 and one that is found more often need not be its cause. A store that does not tell has none.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
@@ -107,7 +106,7 @@ fn of_work(all: &Pauses, work: &UpkeepCount) -> Row {
         ("after", share(work.after, all.after.count)),
         ("by_chance", Cell::or_none(all.by_chance(work), Cell::real)),
         ("otherwise", share(work.otherwise, all.otherwise.count)),
-        ("looks_after", Cell::count(all.after.count)),
-        ("looks_otherwise", Cell::count(all.otherwise.count)),
+        ("samples_after", Cell::count(all.after.count)),
+        ("samples_otherwise", Cell::count(all.otherwise.count)),
     ]
 }

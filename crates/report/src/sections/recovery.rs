@@ -17,7 +17,6 @@ use crate::section::{
 };
 use crate::stats::quantile;
 
-/// The section.
 pub const SECTION: Section = Section {
     name: "recovery",
     title: "Opening: how long a store takes after a kill, after a power cut, and after it was closed",

@@ -13,7 +13,6 @@ use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
 };
 
-/// The section.
 pub const SECTION: Section = Section {
     name: "requests",
     title: "Requests to the simulated disk, as it counted them",

@@ -13,7 +13,6 @@ use crate::section::{
 };
 use crate::stats::Summary;
 
-/// The section.
 pub const SECTION: Section = Section {
     name: "rounds",
     title: "Round by round",

@@ -11,7 +11,6 @@ use crate::section::{
 use crate::stats::Summary;
 use crate::stats::cliff::Cliff;
 
-/// The section.
 pub const SECTION: Section = Section {
     name: "sizes",
     title: "Data against memory: where throughput falls",

@@ -11,7 +11,6 @@ use crate::data::spread;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape, Table, Visibility};
 use crate::stats::MIN_BLOCKS;
 
-/// The section.
 pub const SECTION: Section = Section {
     name: "load",
     title: "What a load in the background costs: mean latency without and with it",

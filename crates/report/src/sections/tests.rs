@@ -47,11 +47,11 @@ fn run_for(section: &str) -> Run {
         "cuts" => cut(),
         "faults" => faulty(),
         "recovery" => killed(),
-        "giving_back" => life::aged(),
-        "giving_back_beside" => life::disturbed(),
+        "space_reclaim" => life::aged(),
+        "space_reclaim_concurrent" => life::disturbed(),
         "weakest" => life::unequal(),
         "pauses" => life::pausing(),
-        "alongside" => life::backed_up(),
+        "concurrent_work" => life::backed_up(),
         "bursts" => life::bursting(),
         "fragmentation" => life::fragmented(),
         "trends" => life::trending(),
@@ -152,7 +152,7 @@ fn bad(check: CutCheck) -> CutCheck {
             missing(ByteOwner::FileSystem),
             missing(ByteOwner::Journal),
         ],
-        looks: 12,
+        states_tried: 12,
         pieces_before: 30,
     };
     cuts.bad.push(BadState {
@@ -182,7 +182,7 @@ fn faulty() -> Run {
         let mut faults = FaultResults::default();
         for (kind, aftermath) in FaultKind::ALL.into_iter().zip(FaultOutcome::ALL) {
             faults.note(kind, aftermath, "the record 5a16 is missing".into());
-            faults.note(kind, FaultOutcome::Told, String::new());
+            faults.note(kind, FaultOutcome::Reported, String::new());
         }
         trial.measured.as_mut().unwrap().fault_check = Some(match trial.cell.store() {
             "lmdb" => FaultCheck::Made(faults),
@@ -262,7 +262,6 @@ fn estimating() -> Run {
     run
 }
 
-/// The claims of a section.
 fn claims_for(section: &str) -> Vec<StudyClaims> {
     let of_crud =
         (section == "verdicts").then(|| crate::claims::of_run("crud", "", "test").unwrap().unwrap());
@@ -406,7 +405,7 @@ fn effects_and_combinations_are_told_with_what_is_promised() {
     assert_eq!((best["best"].as_str(), best["guarantee_given"].as_str()), ("1", "power"));
     let last = of("effect")[4];
     assert_eq!(
-        (last["settings"].as_str(), last["operation"].as_str(), last["promise"].as_str()),
+        (last["settings"].as_str(), last["operation"].as_str(), last["guarantee"].as_str()),
         ("j=W", "all", "less")
     );
     assert!((last["times"].parse::<f64>().unwrap() - 0.612).abs() < 0.001);

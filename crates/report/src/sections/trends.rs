@@ -9,7 +9,6 @@ use crate::data::rounds::{Figure, Growth, LAST, growth, kept_of_written, trend};
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
 use crate::stats::trend::Trend;
 
-/// The section.
 pub const SECTION: Section = Section {
     name: "trends",
     title: "Trends over the last five rounds",

@@ -6,7 +6,6 @@ use crate::data::findings::{Checked, Study, check, label, unheard};
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, PagePosition, Section, Shape, Table, Visibility};
 
-/// The section.
 pub const SECTION: Section = Section {
     name: "verdicts",
     title: "Published findings: verdicts",
@@ -31,7 +30,7 @@ const VERDICTS: Shape = Shape {
         Column::text("title"),
         Column::text("verdict"),
         // The leaning, if the verdict is unknown.
-        Column::text("looks"),
+        Column::text("so_far"),
         Column::text("measured"),
         Column::whole("agree"),
         Column::whole("checks"),
@@ -71,12 +70,12 @@ fn of_claim(study: &Study<'_>, number: usize, checked: &Checked<'_>) -> Vec<(&'s
 }
 
 fn row(merged: &Merged<'_>, checked: &Checked<'_>, finding: &Finding) -> Vec<(&'static str, Cell)> {
-    let looks = (finding.looks != finding.verdict).then(|| finding.looks.name());
+    let so_far = (finding.so_far != finding.verdict).then(|| finding.so_far.name());
     vec![
         ("hardware", Cell::text(&finding.scope.hardware)),
         ("title", Cell::text(label(merged, &finding.scope))),
         ("verdict", Cell::text(finding.verdict.name())),
-        ("looks", Cell::or_none(looks, Cell::text)),
+        ("so_far", Cell::or_none(so_far, Cell::text)),
         ("measured", Cell::or_none(measured(checked.claim, finding), Cell::text)),
         ("agree", Cell::whole(finding.leaning.agree)),
         ("checks", Cell::whole(finding.leaning.total())),

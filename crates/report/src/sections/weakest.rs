@@ -6,7 +6,7 @@ use storebench_core::result::{Measurements, OVERALL, Recovery, Round};
 use storebench_core::units::three_digits;
 
 use crate::column::Unit;
-use crate::column::checks::{FILES_GIVEN_BACK, FILES_LEFT, LITTLE_DISK, SCAN_AGED};
+use crate::column::checks::{FILES_AFTER_RECLAIM, FILES_LEFT, LITTLE_DISK, SCAN_AGED};
 use crate::data::contention;
 use crate::data::matrix::Sorted;
 use crate::data::merge::{BlockKey, Entry, Group, Merged, measured};
@@ -17,7 +17,6 @@ use crate::layout::words::position_among;
 use crate::section::{Block, Cell, Column, FoldState, PagePosition, Section, Shape, Table, Visibility};
 use crate::stats::{self, Better, Series};
 
-/// The section.
 pub const SECTION: Section = Section {
     name: "weakest",
     title: "Weakest sides: what each store is furthest behind the others in",
@@ -47,8 +46,8 @@ const LEGEND: &str = "\
 Of all properties and positions the one in which the store is worse than the best, as trials tell, and its median over its trials is the \
 most times the median of the other stores there, and at least 1.2 times. Beside other programs no times are compared. The properties: the \
 mean time of all calls; the longest call; the times that creating and opening it take; operations per second in the first tenth over those in \
-the last; the files while all is there, over the values; the files when nine tenths of the records are gone, and when the engine has given \
-space back, or could not, over those before; a scan of the aged set over one of the fresh set. Files below 1 MiB count as 1 MiB, and what is \
+the last; the files while all is there, over the values; the files when nine tenths of the records are gone, and when the engine has \
+reclaimed space, or could not, over those before; a scan of the aged set over one of the fresh set. Files below 1 MiB count as 1 MiB, and what is \
 left of them counts where more than 1 MiB of values was removed. A longest call need not come again.";
 
 /// A smaller factor does not count as behind.
@@ -83,9 +82,9 @@ const PROPERTIES: [Property; 9] = [
         ("with nine tenths of the records removed the files take", "of what they took"),
     ),
     Property(
-        "after giving back",
+        "after space reclaim",
         Unit::Share,
-        |m| given_back(m).filter(|_| removed_much(m)),
+        |m| after_reclaim(m).filter(|_| removed_much(m)),
         ("at last, with a tenth of the records, the files take", "of what they took"),
     ),
     Property(
@@ -120,7 +119,7 @@ fn files(measured: &Measurements) -> Option<f64> {
 
 /// Whether enough was removed that the files show more than an engine's logs and minimum sizes.
 fn removed_much(measured: &Measurements) -> bool {
-    let left = measured.giving_back.as_ref().map_or(0, |back| back.value_bytes);
+    let left = measured.space_reclaim.as_ref().map_or(0, |back| back.value_bytes);
     measured.stored.value_bytes.saturating_sub(left) as f64 > LITTLE_DISK
 }
 
@@ -131,8 +130,8 @@ fn slowing_down(measured: &Measurements) -> Option<f64> {
 }
 
 /// The final files: without a way to reclaim space, as they were left.
-fn given_back(measured: &Measurements) -> Option<f64> {
-    FILES_GIVEN_BACK.of_trial(measured).or_else(|| FILES_LEFT.of_trial(measured))
+fn after_reclaim(measured: &Measurements) -> Option<f64> {
+    FILES_AFTER_RECLAIM.of_trial(measured).or_else(|| FILES_LEFT.of_trial(measured))
 }
 
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
@@ -150,7 +149,6 @@ struct Weakest {
 }
 
 impl Weakest {
-    /// The sentence.
     fn sentence(&self, store: &str) -> String {
         let (before, after) = self.property.3;
         let value = self.property.1.show(self.value);
@@ -208,7 +206,7 @@ pub fn answer(merged: &Merged<'_>) -> Option<String> {
 
 /// A property of a store by block: only a set's life has all of them.
 fn series(property: &Property, entries: &[Entry<'_>]) -> Series<BlockKey> {
-    let trials = measured(entries).into_iter().filter(|(_, measured)| measured.giving_back.is_some());
+    let trials = measured(entries).into_iter().filter(|(_, measured)| measured.space_reclaim.is_some());
     trials.filter_map(|(block, measured)| Some((block, (property.2)(measured)?))).collect()
 }
 

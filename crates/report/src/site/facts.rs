@@ -239,7 +239,7 @@ fn rows(report: &Report<'_>, section: &Section) -> Vec<Row> {
 fn disk(header: &RunHeader, group: &Group<'_>) -> String {
     let cells = group.trials.iter().map(|entry| &entry.trial.cell);
     let cell = cells.chain(group.left_out.iter().map(|omitted| &omitted.cell)).next();
-    let place = cell.and_then(|cell| header.places.iter().find(|place| place.is_of(cell)));
+    let place = cell.and_then(|cell| header.locations.iter().find(|place| place.is_of(cell)));
     let Some(place) = place else { return "unknown disk".into() };
     let kind = match place.disk() {
         HERE => rotation(place, &header.environment).unwrap_or("unknown disk").to_owned(),

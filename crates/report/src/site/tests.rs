@@ -207,7 +207,7 @@ fn nothing_that_others_wrote_becomes_markup() {
     let mut run = blocks(evil, &[vec![Sample::new(evil), Sample::new("b")]]);
     run.header.title = evil.into();
     run.header.study = evil.into();
-    run.header.places[0].file_system = Some(evil.into());
+    run.header.locations[0].file_system = Some(evil.into());
     run.trials[0].measured.as_mut().unwrap().store_version = evil.into();
     let site = site(&[run]);
     for (name, text) in &site {

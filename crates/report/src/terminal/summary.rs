@@ -17,7 +17,7 @@ use crate::data::pace;
 use crate::data::preset;
 use crate::data::saturated;
 use crate::data::summary::{
-    Alike, Lists, Missing, counts, doubt_lines, missing, noise_lines, rotation, unfinished,
+    Alike, Lists, Missing, counts, missing, noise_lines, rotation, unfinished, warning_lines,
 };
 
 /// Entries of a list that a line shows.
@@ -43,8 +43,8 @@ pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, style: Style
     for line in [counts(merged)].into_iter().chain(unfinished(merged)) {
         out.push_str(&wrap(&line, style.width, "  "));
     }
-    let doubts = doubt_lines(merged).into_iter().chain(builds::not_ranked(merged));
-    for line in saturated::lines(merged).into_iter().chain(doubts).chain(noise_lines(merged)) {
+    let warnings = warning_lines(merged).into_iter().chain(builds::not_ranked(merged));
+    for line in saturated::lines(merged).into_iter().chain(warnings).chain(noise_lines(merged)) {
         out.push_str(&wrap(&line, style.width, "  "));
     }
     out.push_str(first);
@@ -62,7 +62,7 @@ pub fn notes(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String 
         clients::lines(merged).into_iter().chain([counts(merged)]).chain(unfinished(merged)).chain(lists);
     let lines = lines.chain(saturated::lines(merged));
     let lines = lines.chain(builds::not_ranked(merged));
-    let lines = lines.chain(in_one(doubt_lines(merged))).chain(in_one(noise_lines(merged)));
+    let lines = lines.chain(in_one(warning_lines(merged))).chain(in_one(noise_lines(merged)));
     let lines: String = lines.map(|line| wrap(&line, style.width, "  ")).collect();
     lines + &failed_text(&missing, style)
 }
@@ -114,7 +114,7 @@ fn machine(run: &Run) -> Vec<String> {
         distribution.clone().unwrap_or_else(|| "unknown distribution".into()),
         virtualisation.clone().unwrap_or_else(unknown),
     )];
-    lines.extend(run.header.places.iter().map(|info| place(info, &run.header.environment)));
+    lines.extend(run.header.locations.iter().map(|info| place(info, &run.header.environment)));
     lines.extend(settings(run));
     lines.extend(preset::line(run));
     lines

@@ -103,7 +103,8 @@ fn gained(tuned: &TunedSettings, gain: &Gain) -> Vec<String> {
 
 /// The source of the interval.
 fn fresh(gain: &Gain) -> String {
-    let looks = if gain.looks > 1 { format!(", allowing for {} looks", gain.looks) } else { String::new() };
+    let looks = gain.looks;
+    let looks = if looks > 1 { format!(", allowing for {looks} interim analyses") } else { String::new() };
     if gain.times.blocks < MIN_BLOCKS {
         return format!(
             "Measured again against the default only {}: an interval needs three. A longer --budget gives it.",

@@ -60,7 +60,7 @@ pub(crate) fn run(kind: Kind, variants: &[(&[(&str, &str)], f64)], records: u64)
         })
         .collect();
     run.header.study = kind.name().into();
-    run.header.looks = if kind == Kind::Proof { vec![3, 5, 8] } else { Vec::new() };
+    run.header.interim_analyses = if kind == Kind::Proof { vec![3, 5, 8] } else { Vec::new() };
     run.header.plan = format!(
         "format = 1\nname = \"{}\"\ntitle = \"t\"\nworkload = \"crud\"\nmix = \"get=80,update=20\"\ntrials = 1\nseed = 1\n\
          size_limit = \"1GiB\"\ntimeout = \"1m\"\none_at_a_time = true\n{points}[axes]\nstore = [\"made\"]\n\
@@ -103,7 +103,7 @@ fn a_gain_is_told_with_its_interval_and_what_it_costs() {
     for part in [
         "Change these settings of made 1.2.3:\n  a = 1 (default: 0); its ease\n  b = 1 (default: 0)\n",
         "1.54x faster [1.53, 1.55]",
-        "8 fresh pairs of trials that took no part in the choice, allowing for 3 looks.",
+        "8 fresh pairs of trials that took no part in the choice, allowing for 3 interim analyses.",
         "By operation: get 1.54x faster",
         "They promise what the default does: guarantee process. A kill costs nothing; a power cut can cost the newest writes.",
         "Mattered: a.",

@@ -14,14 +14,14 @@ expect.winner = { stores = ["random"] }
 says = "Syncs cost fiftyfold, whatever the size"
 source = "2"
 figure = ["latency"]
-average = "places"
+average = "comparisons"
 expect.ratio = { axis = "flush", of = "yes", to = "no", range = "40..60" }
 
 [[claim]]
 says = "Large blocks are quicker on average"
 source = "3"
 figure = ["latency"]
-average = "places"
+average = "comparisons"
 at.extent = ["1MiB"]
 expect.ratio = { axis = "chunk_size", of = "4KiB", to = "64KiB", range = "1.5..", stores = ["sequential"] }
 "#;

@@ -25,7 +25,6 @@ struct Checked {
     run: PathBuf,
     /// Whether no check failed.
     sound: bool,
-    /// The checks.
     checks: Vec<Group>,
 }
 

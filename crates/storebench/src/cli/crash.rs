@@ -207,7 +207,7 @@ fn one(state: &Kept<'_>) -> String {
         few => format!(
             "not written: {few} of {} that were not flushed yet; {} showed that no fewer do the same",
             counted(kept.pieces_before, "piece"),
-            counted(kept.looks, "more state")
+            counted(kept.states_tried, "more state")
         ),
     });
     kept.missing.iter().for_each(|missing| {

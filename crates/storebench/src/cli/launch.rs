@@ -196,12 +196,12 @@ impl<'a> Launch<'a> {
             let place = missing
                 .get(&cell.site())
                 .cloned()
-                .or_else(|| forgetful(&header.places, stores, cell))
+                .or_else(|| forgetful(&header.locations, stores, cell))
                 .or_else(|| unplaced(places, cell));
             let place = place.map(|why| LeftOutReason::NoPlace { why });
             let load =
                 || background::lacking(cell.background()).map(|why| LeftOutReason::NoBackground { why });
-            place.or_else(load).or_else(|| limits::lacking(&reach, plan, cell, &header.places))
+            place.or_else(load).or_else(|| limits::lacking(&reach, plan, cell, &header.locations))
         };
         let (cells, left_out) =
             schedule::cells(plan, stores, &rooms(&header), &lacking).map_err(Error::bad_value)?;
@@ -371,10 +371,10 @@ fn header(
         command: std::env::args_os().map(|word| without_user(&word.to_string_lossy()).into_owned()).collect(),
         plan: plan.to_toml()?,
         environment,
-        places,
+        locations: places,
         stores: store_infos(stores, plan),
         left_out: Vec::new(),
-        looks: if goes_further(plan) { interim::from(plan.trials) } else { Vec::new() },
+        interim_analyses: if goes_further(plan) { interim::from(plan.trials) } else { Vec::new() },
         // With a precision, widths matter: every look is as good as the last.
         strict_early: plan.budget.is_some() && plan.precision.is_none(),
         blocks_before: 0,
@@ -433,7 +433,7 @@ pub fn rooms(header: &RunHeader) -> Vec<LocationRoom> {
         free_bytes: place.free_bytes,
         memory_bytes,
     };
-    header.places.iter().map(room).collect()
+    header.locations.iter().map(room).collect()
 }
 
 /// The error of a plan without a cell that can run, with reasons.

@@ -35,7 +35,7 @@ pub fn begun(now: &RunHeader, out: &Path) -> Result<Option<Resumed>> {
 /// Whether a new run would continue an earlier one.
 fn is_continued_by(begun: &RunHeader, now: &RunHeader) -> bool {
     let paths = |header: &RunHeader| -> Vec<(String, String)> {
-        header.places.iter().map(|place| (place.name.clone(), place.path.clone())).collect()
+        header.locations.iter().map(|place| (place.name.clone(), place.path.clone())).collect()
     };
     (&begun.shard, &begun.plan, &begun.storebench, &begun.stores)
         == (&now.shard, &now.plan, &now.storebench, &now.stores)

@@ -100,7 +100,6 @@ fn data(report: &Report<'_>, args: &ReportArgs) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The requested section.
 fn of_name(name: &str) -> Result<&'static Section> {
     let known = || SECTIONS.iter().map(|section| section.name).collect::<Vec<_>>().join(", ");
     let unknown = || Error::bad_value(format!("there is no section {}: there are {}", quoted(name), known()));

@@ -41,15 +41,15 @@ pub fn resume(
     reach::servers(stores, plan)?;
     reach::clients(plan, interrupted)?;
     trace::check_same(plan, interrupted)?;
-    let places: Places = run.header.places.iter().map(place_of).collect();
+    let places: Places = run.header.locations.iter().map(place_of).collect();
     for place in places.values() {
         launch::clean(&runs::directory("using the place of the run", place.directory())?)?;
     }
-    run.header.places.iter().try_for_each(check_driver)?;
+    run.header.locations.iter().try_for_each(check_driver)?;
     // The cells that it left out are already decided, whatever is free now.
     let everywhere: Vec<LocationRoom> = run
         .header
-        .places
+        .locations
         .iter()
         .map(|place| LocationRoom { disk: place.disk().to_owned(), ..LocationRoom::unbounded(place.place()) })
         .collect();

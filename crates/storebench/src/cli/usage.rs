@@ -2,6 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use storebench_core::error::{Error, Exit};
+use storebench_core::result::format1;
 use storebench_core::shown::{piece, shortened};
 use storebench_host::plan::{self, STUDIES};
 
@@ -44,13 +45,21 @@ pub fn explain(error: &clap::Error) -> Error {
         .filter(|line| !line.is_empty() && !line.starts_with(TIP))
         .collect();
     let wrong = shortened(&wrong.join(" "));
-    let wrong = wrong.strip_prefix("error: ").unwrap_or(&wrong);
+    let wrong = renamed(error).unwrap_or_else(|| wrong.strip_prefix("error: ").unwrap_or(&wrong).to_owned());
     match error.kind() {
         ErrorKind::InvalidValue | ErrorKind::ValueValidation | ErrorKind::InvalidUtf8 => {
             Error::bad_value(wrong)
         }
         _ => Error::new(Exit::Usage, format!("{wrong}; see {} --help", command(&text))),
     }
+}
+
+/// The new name of an option that was renamed.
+fn renamed(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    let old = option.strip_prefix("--")?.replace('-', "_");
+    let now = Some(format1::name_now(&old)).filter(|now| *now != old)?;
+    Some(format!("{option} is called --{} now", now.replace('_', "-")))
 }
 
 /// Clap's own message, with a long wrong value cut.
@@ -88,6 +97,9 @@ mod tests {
         assert_eq!(exit, Exit::Usage);
         assert!(message.starts_with("unexpected argument '--recordz' found"), "{message}");
         assert!(message.ends_with(" found; see storebench run --help"), "{message}");
+        let (exit, message) = explained(&["run", "life", "--giving-back=beside"]);
+        assert_eq!(exit, Exit::Usage);
+        assert_eq!(message, "--giving-back is called --space-reclaim now; see storebench run --help");
         let (exit, message) = explained(&["check"]);
         assert_eq!(exit, Exit::Usage);
         assert!(message.contains("not provided: <RUN>...; see"), "{message}");

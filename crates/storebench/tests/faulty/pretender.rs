@@ -89,7 +89,6 @@ struct Pretender {
     inner: Arc<dyn Store>,
     /// Where something else is written.
     beneath: Option<Arc<dyn Store>>,
-    /// The file that it syncs.
     synced: Option<File>,
     pretence: Pretence,
     guarantee: Guarantee,

@@ -60,7 +60,7 @@ fn stores_live_on_a_simulated_disk_which_counts_what_they_ask_of_it() {
         let all = counts.requests.all() - counts.requests.discards.requests;
         assert_eq!(counts.requests.modelled_ns, all * 1_000, "{disk:?}");
     }
-    let place = run.header.places.iter().find(|place| place.disk() == "quick").unwrap();
+    let place = run.header.locations.iter().find(|place| place.disk() == "quick").unwrap();
     assert_eq!((place.name.as_str(), place.place()), ("ext4:4096 on simulated quick", "ext4:4096"));
     assert!(place.driver.as_deref().is_some_and(|driver| driver == "kernel (ext4)"), "{place:?}");
     assert!(run.header.plan.contains("[disks.quick"));
@@ -140,7 +140,7 @@ fn a_run_on_a_simulated_disk_is_resumed_as_it_was() {
     scratch.storebench("run --resume latest").ends(Exit::Success);
     let run = scratch.results();
     assert!(run.trials.len() == 2 && run.trials.iter().all(|trial| matches!(trial.outcome, Outcome::Ok)));
-    assert_eq!(run.header.places, before.places);
+    assert_eq!(run.header.locations, before.locations);
     for trial in &run.trials {
         let counts = &trial.disk.as_ref().unwrap().counts;
         assert_eq!(

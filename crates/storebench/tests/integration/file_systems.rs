@@ -110,7 +110,7 @@ fn every_store_lives_on_every_file_system_of_this_machine() {
     let cells = cells.filter(|(name, store)| keeps_power(name) || !gives_power(store));
     assert_complete(&run, cells.count(), 1);
     assert_eq!(failed(&run), [""; 0]);
-    for place in &run.header.places {
+    for place in &run.header.locations {
         assert_eq!(place.image.as_ref().map(FileSystem::to_string).as_deref(), Some(place.name.as_str()));
         let driver = place.driver.as_deref().unwrap();
         assert!(driver.starts_with("kernel (") || driver.starts_with("FUSE ("), "{driver}");
@@ -142,7 +142,7 @@ fn the_largest_and_the_smallest_clusters_and_mount_options_are_had() {
     let run = scratch.results();
     assert_complete(&run, (names.len() + 1) * 2, 1);
     assert_eq!(failed(&run), [""; 0]);
-    if let Some(place) = run.header.places.iter().find(|place| place.name.contains("noatime")) {
+    if let Some(place) = run.header.locations.iter().find(|place| place.name.contains("noatime")) {
         let options = place.mount_options.as_deref().unwrap();
         assert!(options.contains("noatime") && options.contains("data=journal"), "{options}");
     }

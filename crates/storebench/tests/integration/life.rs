@@ -29,7 +29,7 @@ pub fn stores() -> Vec<&'static StoreDef> {
 
 /// The files when most records were removed, and when space was given back, over those before.
 fn shares(measured: &Measurements) -> (f64, Option<f64>) {
-    let back = measured.giving_back.as_ref().unwrap();
+    let back = measured.space_reclaim.as_ref().unwrap();
     let share = |bytes: u64| bytes as f64 / measured.disk.allocated_bytes as f64;
     let compacted = back.compacted.as_ref();
     assert!(compacted.is_none_or(|one| one.took_ns > 0 && one.peak_bytes >= one.disk.allocated_bytes));
@@ -65,7 +65,7 @@ fn stores_keep_or_give_back_space_as_their_documents_say() {
         }
     }
     let said = scratch.storebench("report latest --table").ends(Exit::Success);
-    assert!(said.out.contains("Giving back") && said.out.contains("longest"), "{said}");
+    assert!(said.out.contains("Space reclaim") && said.out.contains("longest"), "{said}");
     scratch.assert_nothing_left();
 }
 
@@ -84,7 +84,7 @@ fn backups_are_whole_while_several_threads_write() {
     for store in &names {
         // Where SQLite has no WAL, a backup would keep writers waiting.
         let all = || run.trials.iter().filter(|trial| trial.cell.store() == *store);
-        let whole: Vec<_> = all().filter_map(|trial| trial.ok()?.alongside.as_ref()).collect();
+        let whole: Vec<_> = all().filter_map(|trial| trial.ok()?.concurrent_work.as_ref()).collect();
         assert!(whole.len() >= 3, "{store}: {:?}", all().map(|trial| &trial.outcome).collect::<Vec<_>>());
         for backups in whole {
             assert_eq!((backups.took_ns.len(), backups.bytes.len()), (10, 10));
@@ -107,12 +107,13 @@ fn who_may_work_while_space_is_given_back_is_seen() {
     let names = |all: &[&StoreDef]| all.iter().map(|store| store.name).collect::<Vec<_>>().join(",");
     let run =
         "run life --quick --records 4000 --record-size 1KiB --churn uniform --turnover 1 --guarantee process";
-    scratch.storebench(&format!("{run} --giving-back beside --store {}", names(&stores))).ends(Exit::Success);
+    let run = format!("{run} --space-reclaim concurrent --store {}", names(&stores));
+    scratch.storebench(&run).ends(Exit::Success);
     let run = scratch.results();
     for store in stores.iter().filter(able) {
         let trial = run.trials.iter().find(|trial| trial.cell.store() == store.name).unwrap();
         let measured = trial.ok().unwrap_or_else(|| panic!("{}: {:?}", store.name, trial.outcome));
-        let compacted = measured.giving_back.as_ref().and_then(|back| back.compacted.as_ref()).unwrap();
+        let compacted = measured.space_reclaim.as_ref().and_then(|back| back.compacted.as_ref()).unwrap();
         let calls = compacted.meanwhile.as_ref().unwrap_or_else(|| panic!("{}: {compacted:?}", store.name));
         assert_eq!(calls.refused, None, "{}", store.name);
         assert!(calls.reads_before.count > 0 && calls.writes_before.count > 0, "{}: {calls:?}", store.name);
@@ -141,9 +142,8 @@ fn sqlite_gives_back_its_free_pages_some_at_a_time() {
     let scratch = Scratch::new();
     let run =
         "run life --quick --store sqlite --set sqlite.auto_vacuum=INCREMENTAL --records 1000 --churn waves";
-    scratch
-        .storebench(&format!("{run} --record-size 100B..2KiB --giving-back alone,beside --guarantee process"))
-        .ends(Exit::Success);
+    let all = "--record-size 100B..2KiB --space-reclaim alone,concurrent --guarantee process";
+    scratch.storebench(&format!("{run} {all}")).ends(Exit::Success);
     let run = scratch.results();
     let all: Vec<&Measurements> = run.trials.iter().filter_map(|trial| trial.ok()).collect();
     let [alone, beside] = all.as_slice() else { panic!("{:?}", run.trials) };
@@ -152,7 +152,7 @@ fn sqlite_gives_back_its_free_pages_some_at_a_time() {
     for measured in all {
         let (left, given_back) = shares(measured);
         assert!(left > 0.9 && given_back < Some(0.5), "{left} {given_back:?}");
-        let compacted = measured.giving_back.as_ref().unwrap().compacted.as_ref().unwrap();
+        let compacted = measured.space_reclaim.as_ref().unwrap().compacted.as_ref().unwrap();
         assert_eq!(compacted.by, "incremental_vacuum");
     }
     scratch.assert_nothing_left();
@@ -175,10 +175,10 @@ fn checkpoints_of_sqlite_are_seen_and_large_batches_make_steps_wait() {
         upkeep.iter().find(|one| one.work == "checkpoint").map(|one| one.after + one.otherwise)
     };
     assert!(checkpoints(&alone) >= Some(3), "{:?}", alone.pauses);
-    assert_eq!(beside.alongside.as_ref().map(|batches| batches.took_ns.len()), Some(10));
-    assert!(alone.alongside.is_none());
+    assert_eq!(beside.concurrent_work.as_ref().map(|batches| batches.took_ns.len()), Some(10));
+    assert!(alone.concurrent_work.is_none());
     let shares = [&alone, &beside].map(|one| one.operation("update").unwrap().latency.max_ns);
-    let batch = *beside.alongside.as_ref().unwrap().took_ns.iter().min().unwrap();
+    let batch = *beside.concurrent_work.as_ref().unwrap().took_ns.iter().min().unwrap();
     assert!(shares[1] > batch / 2, "one waits for the other: {shares:?}, {batch}");
     scratch.assert_nothing_left();
 }
@@ -223,13 +223,13 @@ fn a_life_can_be_lived_on_file_systems_disks_and_machines() {
     assert_eq!(run.trials.len(), 4 * machine.split(',').count());
     for trial in &run.trials {
         let (cell, measured) = (&trial.cell, trial.ok().unwrap_or_else(|| panic!("{:?}", trial.outcome)));
-        assert_eq!((measured.rounds.len(), measured.giving_back.as_ref().unwrap().removed), (10, 45));
+        assert_eq!((measured.rounds.len(), measured.space_reclaim.as_ref().unwrap().removed), (10, 45));
         let requests = trial.disk.as_ref().map(|disk| disk.counts.requests.writes.requests);
         assert_eq!(requests > Some(0), cell.disk() == "recorder", "{}: {requests:?}", cell.id());
         assert_eq!(trial.machine.is_some(), cell.machine() != "here", "{}", cell.id());
     }
     let said = scratch.storebench("report latest --table").ends(Exit::Success);
-    assert!(said.out.contains("Giving back") && said.out.contains("recorder"), "{said}");
+    assert!(said.out.contains("Space reclaim") && said.out.contains("recorder"), "{said}");
     assert_gone(&scratch);
 }
 

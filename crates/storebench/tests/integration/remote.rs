@@ -53,7 +53,7 @@ fn assert_clean(server: &Server, scratch: &Scratch) {
 #[track_caller]
 fn assert_of_board(run: &Run, board: &Path) {
     assert_eq!(run.header.hardware, environment::host_name());
-    assert!(Path::new(&run.header.places[0].path).starts_with(board), "{:?}", run.header.places);
+    assert!(Path::new(&run.header.locations[0].path).starts_with(board), "{:?}", run.header.locations);
     assert!(run.header.command.contains(&"board".to_owned()), "{:?}", run.header.command);
 }
 
@@ -145,7 +145,7 @@ fn folders_there_may_have_any_name() {
     let mut arguments: Vec<&str> = study.split_whitespace().collect();
     arguments.extend(["--remote-dir", odd.to_str().unwrap(), "--at", &at]);
     said(&mut server.command(&scratch, &arguments)).ends(Exit::Success);
-    assert_eq!(scratch.results().header.places[0].path, place.display().to_string());
+    assert_eq!(scratch.results().header.locations[0].path, place.display().to_string());
     let mut inside: Vec<_> = fs::read_dir(&odd).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     inside.sort();
     assert_eq!(inside, ["programs", "runs"]);
@@ -245,7 +245,7 @@ fn a_run_on_a_phone_looks_like_any_other() {
     assert!(run.ends(Exit::Success).err.contains("to adb:1234"), "it was copied");
     let result = scratch.results();
     assert_complete(&result, 1, 1);
-    assert!(Path::new(&result.header.places[0].path).starts_with(&phone), "{:?}", result.header.places);
+    assert!(Path::new(&result.header.locations[0].path).starts_with(&phone), "{:?}", result.header.locations);
     let odd = with_adb(&study.replace("adb:1234", "adb:"));
     odd.complains(Exit::Unreachable, &["odd: shell -T"]);
     // Once for each of them.

@@ -72,7 +72,7 @@ fn programs_mount_what_they_can_and_the_rest_says_what_would_help() {
     let kept = stores.split(',').filter(|name| shipped(name).is_some_and(|tier| tier < Guarantee::Power));
     assert_complete(&run, kept.count(), 1);
     assert_eq!(failed(&run), [""; 0]);
-    let place = run.header.places.iter().find(|place| place.name == "fuse2fs:4096").unwrap();
+    let place = run.header.locations.iter().find(|place| place.name == "fuse2fs:4096").unwrap();
     assert_eq!(place.driver.as_deref(), Some("FUSE (fuse2fs)"));
     let reason = left_out(&run, "ext4:4096");
     let words = "mounting ext4 needs root (fuse2fs needs none): ";
@@ -100,7 +100,7 @@ fn a_simulated_disk_has_a_file_system_that_is_named_as_what_it_is() {
         assert!(trial.cell.store() != "sqlite" || disk.counts.requests.flushes > 10, "{disk:?}");
     }
     assert!(left_out(&run, "fuse2fs").contains("a power cut can take what was synced"));
-    let place = run.header.places.iter().find(|place| place.disk() == "steady").unwrap();
+    let place = run.header.locations.iter().find(|place| place.disk() == "steady").unwrap();
     assert_eq!(place.file_system.as_deref(), Some("fuse2fs"));
     let said = storebench(&scratch, "report latest").ends(Exit::Success);
     assert!(said.out.contains("place fuse2fs on simulated steady"), "{said}");

@@ -1,19 +1,19 @@
 //! Whether a share of the processors' time was in force during a measurement. The kernel gives it in slices, and checks at its
 //! clock tick whether a slice is used up: what ends before runs at full speed.
 
-use crate::result::{Counters, Doubt, Measurements, OVERALL, OperationResult};
+use crate::result::{Counters, Measurements, OVERALL, OperationResult, Warning};
 
 /// How far a phase may exceed its share before its figures are another machine's.
 const TOLERATED: f64 = 1.25;
 
 /// The operations of a trial that had more of a processor's time than their share of it, in millionths.
-pub fn beyond_share(measured: &Measurements, millionths: u64) -> Vec<Doubt> {
+pub fn beyond_share(measured: &Measurements, millionths: u64) -> Vec<Warning> {
     let share = millionths as f64 / 1e6;
     let overall = measured.operation(OVERALL).and_then(|overall| overall.counters.as_ref());
-    let doubt = |operation: &OperationResult| {
+    let warning = |operation: &OperationResult| {
         let counters = operation.counters.as_ref().or(overall)?;
         let had = had(counters)?;
-        (had > share * TOLERATED).then(|| Doubt {
+        (had > share * TOLERATED).then(|| Warning {
             figure: operation.operation.clone(),
             reason: format!(
                 "it had {:.0} % of a processor's time, where the machine's share is {} %: the work was over too soon for that to \
@@ -24,7 +24,7 @@ pub fn beyond_share(measured: &Measurements, millionths: u64) -> Vec<Doubt> {
             ),
         })
     };
-    measured.operations.iter().filter_map(doubt).collect()
+    measured.operations.iter().filter_map(warning).collect()
 }
 
 fn had(counters: &Counters) -> Option<f64> {
@@ -79,7 +79,7 @@ mod tests {
     fn doubted(operations: Vec<OperationResult>, millionths: u64) -> Vec<String> {
         let empty = Measurements::default();
         let measured = Measurements { operations, ..empty };
-        beyond_share(&measured, millionths).into_iter().map(|doubt| doubt.figure).collect()
+        beyond_share(&measured, millionths).into_iter().map(|warning| warning.figure).collect()
     }
 
     #[test]
@@ -101,8 +101,8 @@ mod tests {
     fn the_share_is_told_as_it_was_asked_for() {
         let reason = |millionths| {
             let operations = vec![operation("get", Some((1000, 1000)))];
-            let doubts = beyond_share(&Measurements { operations, ..Measurements::default() }, millionths);
-            doubts[0].reason.clone()
+            let warnings = beyond_share(&Measurements { operations, ..Measurements::default() }, millionths);
+            warnings[0].reason.clone()
         };
         for (millionths, words) in
             [(35_000, "share is 3.5 %:"), (57_000, "share is 5.7 %:"), (290_000, "share is 29 %:")]

@@ -63,9 +63,9 @@ fn some_records_from_all_over_are_removed_for_good() {
 fn less_disk_than_incompressible_values_is_doubted() {
     let stored = StoredRecords { records: 10, key_bytes: 320, value_bytes: 10_000 };
     let disk = |allocated_bytes| Disk { allocated_bytes, apparent_bytes: 50_000, files: 1 };
-    assert_eq!(doubts(Data::Incompressible, &stored, &disk(10_000)), []);
-    assert_eq!(doubts(Data::Compressible, &stored, &disk(4_096)), []);
-    let doubted = doubts(Data::Incompressible, &stored, &disk(4_096));
+    assert_eq!(warnings(Data::Incompressible, &stored, &disk(10_000)), []);
+    assert_eq!(warnings(Data::Compressible, &stored, &disk(4_096)), []);
+    let doubted = warnings(Data::Incompressible, &stored, &disk(4_096));
     assert_eq!(doubted.len(), 1);
     assert!(doubted[0].reason.contains("10000") && doubted[0].reason.contains("4096"), "{doubted:?}");
 }

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use super::share::{Order, Share};
 use super::shared::Shares;
 use crate::cell::Rate;
-use crate::result::{ClientPhase, ClientReport, Counters, Doubt, OperationResult};
+use crate::result::{ClientPhase, ClientReport, Counters, OperationResult, Warning};
 use crate::server::running::ServerNamespace;
 use crate::workload::bench::Bench;
 use crate::workload::clients::words::{
@@ -106,8 +106,8 @@ fn measured(kinds: &[OperationMeasurements]) -> Result<Recorder, String> {
 }
 
 /// Warnings about operations with saturated clients: they may say more about these than about the store.
-pub fn doubts(clients: &[ClientReport], operations: &[OperationResult]) -> Vec<Doubt> {
-    let doubt = |operation: &OperationResult| {
+pub fn warnings(clients: &[ClientReport], operations: &[OperationResult]) -> Vec<Warning> {
+    let warning = |operation: &OperationResult| {
         let name = &operation.operation;
         let why = |client: &ClientReport| {
             let own = |phase: &&ClientPhase| phase.operation == MIX || phase.operation == *name;
@@ -115,9 +115,9 @@ pub fn doubts(clients: &[ClientReport], operations: &[OperationResult]) -> Vec<D
             Some(format!("the client {} was saturated: {why}", client.host))
         };
         let why: Vec<String> = clients.iter().filter_map(why).collect();
-        (!why.is_empty()).then(|| Doubt { figure: name.clone(), reason: why.join("; ") })
+        (!why.is_empty()).then(|| Warning { figure: name.clone(), reason: why.join("; ") })
     };
-    operations.iter().filter_map(doubt).collect()
+    operations.iter().filter_map(warning).collect()
 }
 
 #[cfg(test)]

@@ -82,9 +82,9 @@ fn measure(
         (keeps && !persists).then(|| expected.audit(&mut trial.bench, records, Reading::Open)).transpose()?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;
-    let mut doubts =
-        if keeps { audit::doubts(spec.cell.data(), &stored, &measured.disk) } else { Vec::new() };
-    doubts.extend(fleet::doubts(&clients, &operations));
+    let mut warnings =
+        if keeps { audit::warnings(spec.cell.data(), &stored, &measured.disk) } else { Vec::new() };
+    warnings.extend(fleet::warnings(&clients, &operations));
     let anew = (keeps && persists).then(|| expected.audit(&mut bench, records, Reading::Anew)).transpose()?;
     Ok(Measurements {
         load,
@@ -95,7 +95,7 @@ fn measure(
         cache_left_warm: cache_emptied_by.and_then(EmptiedCache::left_warm).map(str::to_owned),
         audit: open.or(anew),
         clients,
-        doubts,
+        warnings,
         ..measured
     })
 }

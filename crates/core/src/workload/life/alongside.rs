@@ -71,7 +71,7 @@ pub struct Alongside<'a> {
     options: OpenOptions<'a>,
     backup: PathBuf,
     busy: &'a AtomicBool,
-    seen: result::Alongside,
+    seen: result::ConcurrentWork,
     /// Its thread's.
     syncs: u64,
 }
@@ -92,7 +92,7 @@ impl<'a> Alongside<'a> {
         };
         let batch = (FIRST..FIRST + count).map(record).collect();
         let backup = options.directory.join(BACKUP);
-        let seen = result::Alongside::default();
+        let seen = result::ConcurrentWork::default();
         Alongside { work, set, threads, churn, records, batch, open, options, backup, busy, seen, syncs: 0 }
     }
 
@@ -213,7 +213,7 @@ impl<'a> Alongside<'a> {
     pub fn finish<'s>(
         self,
         parts: impl IntoIterator<Item = &'s Set>,
-    ) -> Result<result::Alongside, WorkloadError> {
+    ) -> Result<result::ConcurrentWork, WorkloadError> {
         if self.work == Work::Backup {
             let options = OpenOptions { directory: &self.backup, ..self.options.clone() };
             let store =

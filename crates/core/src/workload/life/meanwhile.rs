@@ -1,4 +1,4 @@
-//! The calls of others while a store gives space back: one thread reads records, another overwrites its own.
+//! The calls of others while a store reclaims space: one thread reads records, another overwrites its own.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -121,7 +121,7 @@ impl Thread<'_> {
             if found.is_ok() && !is_right {
                 let key = String::from_utf8_lossy(&key);
                 return Err(WorkloadError::wrong_data(format!(
-                    "the record {key} is missing or wrong while space is given back"
+                    "the record {key} is missing or wrong during space reclaim"
                 )));
             }
             number += usize::from(found.is_ok());
@@ -162,7 +162,7 @@ impl Thread<'_> {
             let start = Instant::now();
             while seen.before.count < CALLS_BEFORE && start.elapsed() < BEFORE {
                 let Some((took, done)) = call(&mut *session)? else { break };
-                done.map_err(|error| WorkloadError::store("working before space is given back", &error))?;
+                done.map_err(|error| WorkloadError::store("working before space reclaim", &error))?;
                 seen.before.add(took.as_nanos() as u64);
                 thread::sleep(REST);
             }
@@ -193,9 +193,7 @@ impl Thread<'_> {
                 thread::sleep(REST);
             }
             if let Some((_, again)) = call(session)? {
-                again.map_err(|error| {
-                    WorkloadError::store("working when space has been given back", &error)
-                })?;
+                again.map_err(|error| WorkloadError::store("working after space reclaim", &error))?;
             }
         }
         Ok(())

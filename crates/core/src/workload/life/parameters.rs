@@ -49,7 +49,7 @@ pub(crate) struct LifeParameters {
     pub batch: usize,
     pub after_load: AfterLoad,
     /// Whether others read and write while space is reclaimed.
-    pub gives_back_beside: bool,
+    pub reclaims_concurrently: bool,
     pub bursts: Vec<BurstLoad>,
     pub burst_period: Duration,
 }
@@ -65,7 +65,7 @@ impl LifeParameters {
             until_steady: parameters.until_steady.map_or(1, |times| times.0 as usize),
             batch: parameters.batch() as usize,
             after_load: parameters.after_load(),
-            gives_back_beside: gives_back_beside(cell),
+            reclaims_concurrently: reclaims_concurrently(cell),
             bursts: parameters.bursts.as_ref().map_or(Vec::new(), |loads| loads.0.clone()),
             burst_period: parameters.burst_period.map_or(Duration::from_secs(60), |time| time.0),
         }
@@ -87,14 +87,14 @@ fn has_others(cell: &Cell) -> bool {
     has_held_reader(cell) || Work::of(cell).is_some()
 }
 
-fn gives_back_beside(cell: &Cell) -> bool {
-    cell.text(Axis::GIVING_BACK) == "beside"
+fn reclaims_concurrently(cell: &Cell) -> bool {
+    cell.text(Axis::SPACE_RECLAIM) == "concurrent"
 }
 
 /// Open sessions: the threads', and one for large batches; or the two that read and write while space is reclaimed.
 pub fn sessions(cell: &Cell) -> u64 {
     let steps = u64::from(cell.threads()) + u64::from(Work::of(cell) == Some(Work::Batch));
-    if gives_back_beside(cell) { steps.max(meanwhile::SESSIONS) } else { steps }
+    if reclaims_concurrently(cell) { steps.max(meanwhile::SESSIONS) } else { steps }
 }
 
 pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
@@ -127,7 +127,7 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
         if has_held_reader(case.cell) && !able.held_reader {
             return Err(LeftOutReason::NoHeldReader { store: store.name.into() });
         }
-        if gives_back_beside(case.cell) && !able.compacts_beside {
+        if reclaims_concurrently(case.cell) && !able.compacts_beside {
             return Err(LeftOutReason::NoConcurrentReclaim { store: store.name.into() });
         }
         case.holds(held(case))
@@ -199,14 +199,14 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let load_s = records * record_s + batches * sync_s;
     let calls = if work.churn.replaces() { 2.0 } else { 1.0 };
     let step_s = calls * (record_s + sync_s * if folder { 2.0 } else { 1.0 });
-    let giving_back_s = records * (MOVED_S + per_file_s) + batches * sync_s;
+    let reclaim_s = records * (MOVED_S + per_file_s) + batches * sync_s;
     let audit_s = audit::seconds(work.records, mean, CALL_S, 0.0);
     let besides = Work::of(case.cell).map_or(0, |besides| besides.records(work.records));
     let besides_s = (besides * work.most_tenths() as u64) as f64 * MOVED_S;
     let steps_s = (work.steps * work.most_tenths() as u64) as f64 * step_s + besides_s;
     // The steps after the pause last as long as it.
     let bursts_s = work.bursts.len() as f64 * work.burst_period.as_secs_f64() * 7.0 / 6.0;
-    Time::of(OVERHEAD_S + load_s + steps_s + bursts_s + giving_back_s + audit_s, audit_s)
+    Time::of(OVERHEAD_S + load_s + steps_s + bursts_s + reclaim_s + audit_s, audit_s)
 }
 
 #[cfg(test)]
@@ -257,7 +257,7 @@ mod tests {
             Some(LeftOutReason::NoBackup { store: store() })
         );
         assert_eq!(
-            reason(&[(Axis::GIVING_BACK, "beside")], MEMORY),
+            reason(&[(Axis::SPACE_RECLAIM, "concurrent")], MEMORY),
             Some(LeftOutReason::NoConcurrentReclaim { store: store() })
         );
         assert_eq!(

@@ -7,7 +7,7 @@ use super::lane::KINDS;
 use crate::measure::children;
 use crate::measure::clock::Clock;
 use crate::measure::syncs;
-use crate::result::{CallStatistics, Looks, Pauses, UpkeepCount};
+use crate::result::{CallStatistics, Pauses, Samples, UpkeepCount};
 use crate::store::{Store, Upkeep};
 use crate::workload::stop::WorkloadError;
 
@@ -125,7 +125,7 @@ impl<'a> Watch<'a> {
         let span_ns = self.clock.nanoseconds(self.looked, begin);
         let Watch { pauses, last, paused, .. } = self;
         let looks = if *paused { &mut pauses.after } else { &mut pauses.otherwise };
-        *looks = Looks { count: looks.count + 1, span_ns: looks.span_ns + span_ns };
+        *looks = Samples { count: looks.count + 1, span_ns: looks.span_ns + span_ns };
         for one in &now {
             let before = last.iter().find(|other| other.work == one.work);
             let is_found = one.under_way || before.is_none_or(|before| before.count != one.count);

@@ -72,7 +72,7 @@ fn a_set_is_written_ten_times_over_and_given_back() {
             let scans = if store == "memory" { 3 } else { 0 };
             assert_eq!((old.fresh_scans_ns.len(), old.aged_scans_ns.len()), (scans, scans), "{store}");
             assert!(old.pieces.is_none_or(|pieces| pieces.pieces >= pieces.files), "{old:?}");
-            let back = measured.giving_back.as_ref();
+            let back = measured.space_reclaim.as_ref();
             assert_eq!(back.map(|back| back.removed), persists.then_some(45), "{store} {churn}");
             // A file for each record.
             let files = back.map(|back| (measured.disk.files - back.disk.files, back.compacted.is_some()));
@@ -221,7 +221,7 @@ fn threads_write_the_set_together_and_each_has_its_own_records() {
 fn large_batches_come_and_go_beside_the_steps() {
     let batches = [(Axis::WRITER, "batch")];
     let measured = trial_on(&batches, &[], &[MEMORY], ("memory", "replace")).unwrap();
-    let alongside = measured.alongside.unwrap();
+    let alongside = measured.concurrent_work.unwrap();
     assert_eq!((alongside.by.as_str(), alongside.took_ns.len()), ("a batch of 5", TENTHS));
     assert!(alongside.bytes.is_empty() && measured.stored.records == 50);
     assert_eq!(alongside.beside_ns.len(), TENTHS);

@@ -8,7 +8,7 @@ use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::measure::series::Series;
 use crate::result::{
-    Counters, Doubt, Load, Measurements, OVERALL, OperationResult, SPACE, Second, StoredRecords,
+    Counters, Load, Measurements, OVERALL, OperationResult, SPACE, Second, StoredRecords, Warning,
     WrittenRecords,
 };
 use crate::store::{Capabilities, Setting};
@@ -68,7 +68,7 @@ pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         stored,
         written: Some(loaded.plus(tally.written)),
         audit: open.or(anew),
-        doubts: doubts(&work.facts, keeps),
+        warnings: warnings(&work.facts, keeps),
         ..measured
     })
 }
@@ -232,13 +232,13 @@ fn stored(work: &ReplayParameters) -> StoredRecords {
     }
 }
 
-fn doubts(facts: &Facts, keeps: bool) -> Vec<Doubt> {
+fn warnings(facts: &Facts, keeps: bool) -> Vec<Warning> {
     if !keeps || facts.one_in == 1 {
         return Vec::new();
     }
     let reason =
         format!("one in {} of the keys was counted: what the store holds is an estimate", facts.one_in);
-    vec![Doubt { figure: SPACE.into(), reason }]
+    vec![Warning { figure: SPACE.into(), reason }]
 }
 
 struct How {

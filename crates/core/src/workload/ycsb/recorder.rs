@@ -15,7 +15,6 @@ pub(crate) enum Slot {
     ReadModifyWrite,
     /// The read of a read-modify-write.
     PartRead,
-    /// Its update.
     PartUpdate,
 }
 
@@ -33,7 +32,6 @@ impl Slot {
         }
     }
 
-    /// The slots that count as a kind.
     fn counted_as(kind: Kind) -> &'static [Slot] {
         match kind {
             Kind::Read => &[Slot::Read, Slot::PartRead],

@@ -151,7 +151,7 @@ impl CutChecker<'_> {
         inner.give_back()?;
         let aftermath = match (looked.finding, &lived.ended) {
             (StateFinding::Held, Some((aftermath, _))) => *aftermath,
-            (StateFinding::Held, None) if failed > 0 => FaultOutcome::Told,
+            (StateFinding::Held, None) if failed > 0 => FaultOutcome::Reported,
             (StateFinding::Held, None) => FaultOutcome::Unharmed,
             (finding, _) => aftermath_of(finding, FaultOutcome::Refused),
         };
@@ -180,7 +180,7 @@ impl CutChecker<'_> {
         }
         let aftermath = match looked.finding {
             StateFinding::Held => FaultOutcome::Unharmed,
-            finding => aftermath_of(finding, FaultOutcome::Told),
+            finding => aftermath_of(finding, FaultOutcome::Reported),
         };
         Ok(Some(Some((aftermath, looked.message))))
     }
@@ -275,7 +275,7 @@ fn aftermath_of(finding: StateFinding, refused: FaultOutcome) -> FaultOutcome {
         | StateFinding::Resurrected
         | StateFinding::Torn
         | StateFinding::Wrong => FaultOutcome::Silent,
-        StateFinding::Unsound => FaultOutcome::Told,
+        StateFinding::Unsound => FaultOutcome::Reported,
         StateFinding::Refused | StateFinding::Unusable | StateFinding::NoSpace => refused,
         StateFinding::Hung => FaultOutcome::Hung,
         StateFinding::Crashed => FaultOutcome::Crashed,

@@ -14,7 +14,7 @@ use storebench_core::error::{Error, Result};
 use storebench_core::result::{ByteOwner, KeptState, MissingPiece, StateFinding};
 
 /// The most states that are checked to shrink one.
-const MOST_LOOKS: u64 = 40;
+const MOST_TRIED: u64 = 40;
 
 /// A state that is being shrunk.
 struct ShrinkingState<'c, 'a> {
@@ -22,7 +22,7 @@ struct ShrinkingState<'c, 'a> {
     scene: DiskScene<'c>,
     of: &'c DrawnState,
     finding: StateFinding,
-    looks: u64,
+    states_tried: u64,
 }
 
 impl CutChecker<'_> {
@@ -34,16 +34,16 @@ impl CutChecker<'_> {
         drawn: &DrawnState,
         finding: StateFinding,
     ) -> Result<Option<KeptState>> {
-        let mut shrinking = ShrinkingState { check: self, scene, of: drawn, finding, looks: 0 };
+        let mut shrinking = ShrinkingState { check: self, scene, of: drawn, finding, states_tried: 0 };
         let Some(cut) = shrinking.shrink(stage)? else { return Ok(None) };
-        let looks = shrinking.looks;
+        let states_tried = shrinking.states_tried;
         let missing = self.missing(stage, scene, &cut)?;
         let file = format!("{}-cut-{}.gz", self.stem, drawn.number);
         let (begin, disk_bytes) =
             self.template.log().map_err(Error::io("reading an image in", stage.work()))?;
         let cut = kept::save(self.room.folder, &file, begin, scene.log, &cut)?;
         let pieces_before = drawn.cut.lost.len() as u64;
-        Ok(Some(KeptState { file, disk_bytes, cut, missing, looks, pieces_before }))
+        Ok(Some(KeptState { file, disk_bytes, cut, missing, states_tried, pieces_before }))
     }
 
     /// Describes the missing pieces by the files that exist without losses, at the cut or at the flush
@@ -91,7 +91,7 @@ impl ShrinkingState<'_, '_> {
     fn shrink(&mut self, stage: &mut Stage<'_>) -> Result<Option<Cut>> {
         let mut cut = self.of.cut.clone();
         let mut parts = 2;
-        while !cut.lost.is_empty() && self.looks < MOST_LOOKS {
+        while !cut.lost.is_empty() && self.states_tried < MOST_TRIED {
             let pieces: Vec<Piece> = cut.lost.iter().copied().collect();
             let Some(fewer) = self.without_a_part(stage, &cut, &pieces, parts)? else { return Ok(None) };
             match fewer {
@@ -123,7 +123,7 @@ impl ShrinkingState<'_, '_> {
             match self.is_same(stage, Cut { at: cut.at, lost: lost.clone() })? {
                 None => return Ok(None),
                 Some(true) => return Ok(Some(Some(lost))),
-                Some(false) if self.looks >= MOST_LOOKS => break,
+                Some(false) if self.states_tried >= MOST_TRIED => break,
                 Some(false) => {}
             }
         }
@@ -137,7 +137,7 @@ impl ShrinkingState<'_, '_> {
         moments.retain(|at| (last..cut.at).contains(at));
         moments.dedup();
         let (mut from, mut to) = (0, moments.len());
-        while from < to && self.looks < MOST_LOOKS {
+        while from < to && self.states_tried < MOST_TRIED {
             let middle = (from + to) / 2;
             let earlier = Cut { at: moments[middle], lost: cut.lost.clone() };
             match self.is_same(stage, earlier.clone())? {
@@ -151,7 +151,7 @@ impl ShrinkingState<'_, '_> {
 
     /// Whether a state has the same finding; `None` if it was interrupted.
     fn is_same(&mut self, stage: &mut Stage<'_>, cut: Cut) -> Result<Option<bool>> {
-        self.looks += 1;
+        self.states_tried += 1;
         let drawn = match self.scene.is_recovery {
             true => DrawnState { cut, ..self.of.clone() },
             false => self.scene.history.drawn(self.of.number, cut),

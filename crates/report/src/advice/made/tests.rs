@@ -142,7 +142,6 @@ fn asked(mix: &str, change: impl Fn(&mut Question)) -> Question {
 /// A question by its name, its stores, and those that answer it.
 type Known = (&'static str, Question, &'static [(&'static str, Costs)], &'static [&'static str]);
 
-/// All questions.
 fn questions() -> Vec<Known> {
     vec![
         ("reads, mostly", asked("get=95,update=5", |_| ()), &STORES, &["tree"]),

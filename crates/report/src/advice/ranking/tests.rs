@@ -62,7 +62,7 @@ fn a_store_that_a_planned_look_gave_up_takes_no_blocks_from_the_others() {
         |noise: f64| vec![Sample::new("lmdb").ns(100_000.0 * noise), Sample::new("redb").ns(103_000.0)];
     let three = |noise: f64| [pair(noise), vec![Sample::new("sqlite").ns(300_000.0)]].concat();
     let mut run = blocks("box", &[three(1.0), three(1.01), three(0.99), pair(1.02), pair(0.98)]);
-    run.header.looks = vec![3, 5, 8];
+    run.header.interim_analyses = vec![3, 5, 8];
     let advice = advice(&question(), &[run]).unwrap();
     let Judged { ranking, given_up, .. } = &advice.verdict;
     let told: Vec<(&str, usize)> =

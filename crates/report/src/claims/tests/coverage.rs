@@ -46,7 +46,7 @@ fn less_than_half_of_what_a_claim_is_about_gives_no_verdict() {
     let three = [(SMALL, 100), (SMALL, 1000), (LARGE, 100)];
     let few = one(&claim(A_WINS), &[wins(&three)]);
     let covers = short_of(3, 8, &["compressible", "1KiB..10KiB", "1,000 records"]);
-    assert_eq!((few.verdict, few.looks, few.coverage), (Verdict::Unknown, Verdict::Reproduced, covers));
+    assert_eq!((few.verdict, few.so_far, few.coverage), (Verdict::Unknown, Verdict::Reproduced, covers));
     // Half of them, and none of one kind of data.
     let half = one(&claim(A_WINS), &[wins(&[three.as_slice(), &[(LARGE, 1000)]].concat())]);
     assert_eq!((half.verdict, half.coverage), (Verdict::Unknown, short_of(4, 8, &["compressible"])));
@@ -68,7 +68,7 @@ fn a_claim_over_several_record_counts_needs_each_of_them() {
     // Half of the combinations, at one of the two counts.
     let half = one(&claim(&few), &[wins(&[(SMALL, 100), (LARGE, 100)])]);
     assert_eq!(
-        (half.verdict, half.looks, half.coverage),
+        (half.verdict, half.so_far, half.coverage),
         (Verdict::Unknown, Verdict::Reproduced, short_of(2, 4, &["1,000 records"]))
     );
     let each = one(&claim(&few), &[wins(&[(SMALL, 100), (LARGE, 1000)])]);
@@ -106,7 +106,7 @@ fn an_average_is_over_all_of_it_or_none() {
     let three = [(SMALL, 100), (SMALL, 1000), (LARGE, 100)];
     let part = one(&claim(&average), &[wins(&three)]);
     assert_eq!(
-        (part.verdict, part.looks, part.coverage),
+        (part.verdict, part.so_far, part.coverage),
         (Verdict::Unknown, Verdict::Reproduced, covered(3, 4))
     );
     let whole = one(&claim(&average), &[wins(&[three.as_slice(), &[(LARGE, 1000)]].concat())]);
@@ -115,7 +115,7 @@ fn an_average_is_over_all_of_it_or_none() {
                     along = \"record_size\", value = \"1B..1KiB\" }";
     let pools = [of_places(&[kinds(SMALL, 1.0, 3.0), kinds(LARGE, 10.0, 20.0)].concat())];
     let finding = one(&claim(greatest), &pools);
-    assert_eq!((finding.verdict, finding.looks), (Verdict::Unknown, Verdict::Reproduced));
+    assert_eq!((finding.verdict, finding.so_far), (Verdict::Unknown, Verdict::Reproduced));
     assert_eq!(finding.coverage, short_of(2, 4, &["1,000 records"]), "both kinds of data together are one");
 }
 

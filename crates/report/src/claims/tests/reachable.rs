@@ -201,10 +201,10 @@ fn both_ways(plan: &Plan, what: &str, lacking: Lacking<'_>) -> [Vec<String>; 2] 
                 "{says}: {verdicts:?} {:#?}",
                 wrong.evidence.first()
             );
-            let looks = [right.looks, wrong.looks];
+            let so_far = [right.so_far, wrong.so_far];
             assert!(
-                [[Verdict::Reproduced, Verdict::NotReproduced], [Verdict::Unknown; 2]].contains(&looks),
-                "{says}: looks {looks:?} {:#?}",
+                [[Verdict::Reproduced, Verdict::NotReproduced], [Verdict::Unknown; 2]].contains(&so_far),
+                "{says}: so far {so_far:?} {:#?}",
                 wrong.evidence.first()
             );
             any |= right.verdict == Verdict::Reproduced;

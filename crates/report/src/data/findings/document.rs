@@ -41,7 +41,7 @@ struct FindingDocument<'a> {
     title: String,
     verdict: Verdict,
     #[serde(skip_serializing_if = "Option::is_none")]
-    looks: Option<Verdict>,
+    so_far: Option<Verdict>,
     #[serde(skip_serializing_if = "Option::is_none")]
     coverage: Option<&'a Coverage>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ pub fn documents<'a>(merged: &'a Merged<'_>, studies: &'a [Study<'a>]) -> Vec<St
         hardware: &finding.scope.hardware,
         title: label(merged, &finding.scope),
         verdict: finding.verdict,
-        looks: (finding.verdict != finding.looks).then_some(finding.looks),
+        so_far: (finding.verdict != finding.so_far).then_some(finding.so_far),
         coverage: finding.coverage.as_ref(),
         measured: measured(claim, finding),
         takes: takes(claim, finding),

@@ -45,7 +45,7 @@ expect.winner = { stores = ["sqlite"] }
 says = "RocksDB inserts compressible data faster"
 source = "section 3"
 figure = ["insert"]
-average = "places"
+average = "comparisons"
 at = { record_size = ["1B..10KiB"] }
 expect.ratio = { axis = "data", of = "compressible", to = "incompressible", stores = ["rocksdb"], range = "..0.9" }
 
@@ -285,7 +285,7 @@ fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
         &checked.findings[0]
     };
     let fastest = finding("Berkeley DB is the fastest at inserting and updating");
-    assert_eq!((fastest.verdict, fastest.looks), (Verdict::Unknown, Verdict::NotReproduced));
+    assert_eq!((fastest.verdict, fastest.so_far), (Verdict::Unknown, Verdict::NotReproduced));
     let more = ["1,000", "10,000", "100,000", "1,000,000"].map(|count| format!("{count} records"));
     let coverage =
         |measured, whole, short: &[String]| Some(Coverage { measured, whole, short: short.to_vec() });
@@ -293,7 +293,7 @@ fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
     assert_eq!((fastest.tally.disagree, fastest.tally.total()), (8, 8));
     // Few records are 100 and 1,000, of both kinds of data: all are needed.
     let few = finding("Few records favour the flat folder over the nested");
-    assert_eq!((few.verdict, few.looks), (Verdict::Unknown, Verdict::Reproduced));
+    assert_eq!((few.verdict, few.so_far), (Verdict::Unknown, Verdict::Reproduced));
     assert_eq!(few.coverage, coverage(16, 64, &["compressible".to_owned(), more[0].clone()]));
     for width in [80, 100] {
         let text = text(&merged, Style { width, colour: false });
@@ -317,7 +317,7 @@ fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
     json::write(&Report::new(&merged), &mut bytes).unwrap();
     let document: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
     let first = &document["findings"][0]["claims"][0]["findings"][0];
-    assert_eq!((&first["verdict"], &first["looks"]), (&"unknown".into(), &"not-reproduced".into()));
+    assert_eq!((&first["verdict"], &first["so_far"]), (&"unknown".into(), &"not-reproduced".into()));
     assert_eq!(first["coverage"], serde_json::json!({ "measured": 8, "whole": 68, "short": more }));
     assert_eq!(first["measured"], "0.0 % of 8 checks");
     assert!(first["takes"].as_str().unwrap().starts_with("takes half of its combinations"), "{first}");

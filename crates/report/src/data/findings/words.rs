@@ -43,7 +43,7 @@ pub(crate) fn over_all_machines(checked: &Checked<'_>) -> Option<String> {
 
 /// The check that best explains the verdict, or the leaning.
 pub(crate) fn telling(finding: &Finding) -> Option<&Evidence> {
-    let wanted = match finding.looks {
+    let wanted = match finding.so_far {
         Verdict::Reproduced => [Outcome::Agrees].as_slice(),
         Verdict::NotReproduced => &[Outcome::Disagrees],
         Verdict::Unknown => &[Outcome::Close, Outcome::Missing],
@@ -146,7 +146,7 @@ pub(crate) fn lacks(finding: &Finding) -> String {
 
 /// The words for an undecided claim.
 pub(crate) fn leaning(finding: &Finding) -> &'static str {
-    match (finding.verdict, finding.looks) {
+    match (finding.verdict, finding.so_far) {
         (Verdict::Unknown, Verdict::Reproduced) => "so far looks right",
         (Verdict::Unknown, Verdict::NotReproduced) => "so far looks wrong",
         _ => "",

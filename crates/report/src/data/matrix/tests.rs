@@ -38,7 +38,7 @@ fn what_no_early_look_told_is_judged_by_what_ended_the_run() {
         vec![Sample::new("lmdb").ns(100_000.0), Sample::new("redb").ns(other)]
     };
     let mut run = blocks("box", &(0..8).map(block).collect::<Vec<_>>());
-    run.header.looks = vec![8, 12, 20, 32];
+    run.header.interim_analyses = vec![8, 12, 20, 32];
     run.header.strict_early = true;
     let told = |run: &Run| {
         let merged = Merged::new(std::slice::from_ref(run), &[]);
@@ -117,20 +117,20 @@ fn space_that_is_doubted_wins_nothing_and_is_told() {
     let mut runs = [run("box", &[Sample::new("lmdb"), Sample::new("redb")])];
     let measured = runs[0].trials[1].measured.as_mut().unwrap();
     measured.disk.allocated_bytes = 4096;
-    measured.doubts =
-        vec![storebench_core::result::Doubt { figure: SPACE.into(), reason: "too little".into() }];
+    measured.warnings =
+        vec![storebench_core::result::Warning { figure: SPACE.into(), reason: "too little".into() }];
     let matrix = only(&runs);
     for row in &matrix.rows {
         let contest = &row.contests[0];
         if row.figure.name == "space" {
             assert_eq!(winners(contest), ["lmdb"]);
-            assert_eq!(contest.absent, [Absent { store: "redb".into(), why: Why::Doubted }]);
+            assert_eq!(contest.absent, [Absent { store: "redb".into(), why: Why::Warning }]);
         } else {
             assert_eq!(contest.contenders.len(), 2, "{}: the rest counts", row.figure.name);
         }
     }
     let merged = Merged::new(&runs, &[]);
-    let text = crate::data::summary::doubt_lines(&merged).join("\n");
+    let text = crate::data::summary::warning_lines(&merged).join("\n");
     assert!(text.contains("space of redb/1B..1KiB/100..500/incompressible/process: too little"), "{text}");
 }
 

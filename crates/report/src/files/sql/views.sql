@@ -26,18 +26,18 @@ SELECT run,
     json_extract(header, '$.environment.clock_ns') AS clock_ns
 FROM run_json;
 
-CREATE VIEW places AS
+CREATE VIEW locations AS
 SELECT run,
-    json_extract(place.value, '$.name') AS place,
-    json_extract(place.value, '$.path') AS path,
-    json_extract(place.value, '$.file_system') AS file_system,
-    json_extract(place.value, '$.mount_options') AS mount_options,
-    json_extract(place.value, '$.driver') AS driver,
-    json_extract(place.value, '$.device') AS device,
-    json_extract(place.value, '$.device_model') AS device_model,
-    json_extract(place.value, '$.rotates') AS rotates,
-    json_extract(place.value, '$.free_bytes') AS free_bytes
-FROM run_json, json_each(header, '$.places') AS place;
+    json_extract(location.value, '$.name') AS place,
+    json_extract(location.value, '$.path') AS path,
+    json_extract(location.value, '$.file_system') AS file_system,
+    json_extract(location.value, '$.mount_options') AS mount_options,
+    json_extract(location.value, '$.driver') AS driver,
+    json_extract(location.value, '$.device') AS device,
+    json_extract(location.value, '$.device_model') AS device_model,
+    json_extract(location.value, '$.rotates') AS rotates,
+    json_extract(location.value, '$.free_bytes') AS free_bytes
+FROM run_json, json_each(header, '$.locations') AS location;
 
 CREATE VIEW stores AS
 SELECT run,
@@ -214,11 +214,11 @@ SELECT trial,
     json_extract(phase.value, '$.behind_ns') AS behind_ns
 FROM trial_json, json_each(result, '$.measured.clients') AS client, json_each(client.value, '$.phases') AS phase;
 
-CREATE VIEW doubts AS
+CREATE VIEW warnings AS
 SELECT trial,
     json_extract(value, '$.figure') AS figure,
     json_extract(value, '$.reason') AS reason
-FROM trial_json, json_each(result, '$.measured.doubts');
+FROM trial_json, json_each(result, '$.measured.warnings');
 
 CREATE VIEW results AS
 SELECT runs.hardware, cells.*, trials.guarantee_given, trials.method, trials.store_version, trials.trial, trials.run, trials.block,

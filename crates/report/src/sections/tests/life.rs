@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use storebench_core::result::{
-    Alongside, Burst, CallStatistics, ConcurrentCalls, Disk, FilePieces, Fragmentation, GivingBack, Latency,
-    Looks, OVERALL, Pauses, ReclaimResult, UpkeepCount,
+    Burst, CallStatistics, ConcurrentCalls, ConcurrentWork, Disk, FilePieces, Fragmentation, Latency,
+    OVERALL, Pauses, ReclaimResult, Samples, SpaceReclaim, UpkeepCount,
 };
 use storebench_host::run::Run;
 
@@ -24,14 +24,14 @@ pub fn aged() -> Run {
             disk: disk(8 << 10),
             meanwhile: None,
         });
-        let back = GivingBack {
+        let back = SpaceReclaim {
             removed: 45,
             value_bytes: 4_500,
             remove_ns: 1_000_000,
             disk: disk(48 << 10),
             compacted,
         };
-        trial.measured.as_mut().unwrap().giving_back = Some(back);
+        trial.measured.as_mut().unwrap().space_reclaim = Some(back);
     }
     run
 }
@@ -70,7 +70,7 @@ pub fn pausing() -> Run {
         let store = trial.cell.store().to_owned();
         let work = |work: &str, after, otherwise| UpkeepCount { work: work.into(), after, otherwise };
         let by_call = [("update".to_owned(), 2), ("scan".to_owned(), 12)];
-        let looks = |count, each_ns: u64| Looks { count, span_ns: count * each_ns };
+        let looks = |count, each_ns: u64| Samples { count, span_ns: count * each_ns };
         let told = vec![work("compaction", 3, 500), work("flush", 12, 20), work("write stall", 0, 0)];
         trial.measured.as_mut().unwrap().pauses = Some(Pauses {
             over_ns: 10_000_000,
@@ -99,7 +99,7 @@ pub fn backed_up() -> Run {
     for trial in &mut run.trials {
         let took_ns = (1..=10).map(|tenth| tenth * 1_000_000).collect();
         let calls = |count, longest_ns| CallStatistics { count, longest_ns };
-        let alongside = Alongside {
+        let work = ConcurrentWork {
             by: "VACUUM INTO".into(),
             took_ns,
             beside_ns: vec![1_000_000; 10],
@@ -107,7 +107,7 @@ pub fn backed_up() -> Run {
             beside: calls(200, 12_000_000),
             otherwise: calls(9_800, 300_000),
         };
-        trial.measured.as_mut().unwrap().alongside = Some(alongside);
+        trial.measured.as_mut().unwrap().concurrent_work = Some(work);
     }
     run
 }
@@ -129,7 +129,7 @@ pub fn disturbed() -> Run {
         });
         let compacted =
             ReclaimResult { by: "VACUUM".into(), took_ns: 50_000_000, meanwhile, ..ReclaimResult::default() };
-        measured.giving_back = Some(GivingBack { compacted: Some(compacted), ..GivingBack::default() });
+        measured.space_reclaim = Some(SpaceReclaim { compacted: Some(compacted), ..SpaceReclaim::default() });
     }
     run
 }
@@ -163,7 +163,7 @@ pub fn unequal() -> Run {
         measured.disk.allocated_bytes = full;
         let left = if store == "lmdb" { full } else { full / 8 };
         let disk = Disk { allocated_bytes: left, apparent_bytes: left, files: 1 };
-        measured.giving_back = Some(GivingBack { removed: 45, disk, ..GivingBack::default() });
+        measured.space_reclaim = Some(SpaceReclaim { removed: 45, disk, ..SpaceReclaim::default() });
         let mut all = measured.operations[0].clone();
         all.operation = OVERALL.into();
         if store == "redb" {
@@ -199,7 +199,7 @@ pub fn trending() -> Run {
 
 #[test]
 fn space_that_came_back_is_told_beside_that_before() {
-    insta::assert_snapshot!("giving_back", shown("giving_back", aged(), true));
+    insta::assert_snapshot!("space_reclaim", shown("space_reclaim", aged(), true));
 }
 
 #[test]
@@ -211,12 +211,12 @@ fn pauses_are_told_with_the_work_that_came_with_them() {
 
 #[test]
 fn calls_beside_giving_back_are_told_and_a_store_without_any_has_no_row() {
-    insta::assert_snapshot!("giving_back_beside", shown("giving_back_beside", disturbed(), true));
+    insta::assert_snapshot!("space_reclaim_concurrent", shown("space_reclaim_concurrent", disturbed(), true));
 }
 
 #[test]
 fn backups_beside_the_steps_are_told() {
-    insta::assert_snapshot!("alongside", shown("alongside", backed_up(), true));
+    insta::assert_snapshot!("concurrent_work", shown("concurrent_work", backed_up(), true));
 }
 
 #[test]

@@ -462,7 +462,7 @@ impl<'a> Measuring<'a> {
         told: Option<Told<'_>>,
         share: f64,
     ) -> Result<(Run, bool)> {
-        launch.header.looks = looks.to_vec();
+        launch.header.interim_analyses = looks.to_vec();
         launch.header.blocks_before = before;
         let goes_on = |trials: &[TrialResult]| {
             let told = told.map_or_else(Vec::new, |told| told(trials));
@@ -509,7 +509,7 @@ impl<'a> Measuring<'a> {
         let mut runs = self.stages.runs.clone();
         let again = |run: &Run| {
             let plan = plan.to_toml().unwrap_or_default();
-            let header = RunHeader { looks: looks.to_vec(), plan, ..run.header.clone() };
+            let header = RunHeader { interim_analyses: looks.to_vec(), plan, ..run.header.clone() };
             Run::new(header, trials.to_vec())
         };
         runs.extend(self.stages.runs.first().map(again));

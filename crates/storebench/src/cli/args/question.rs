@@ -25,7 +25,7 @@ pub struct QuestionArgs {
     pub cold: bool,
     /// The accident that an acknowledged write must survive: none, process (a killed process), power (a power cut), node (a lost
     /// machine, too) [default: process]
-    #[arg(long, value_name = "TIER", value_parser = parse_guarantee)]
+    #[arg(long, value_name = "GUARANTEE", value_parser = parse_guarantee)]
     pub guarantee: Option<Guarantee>,
     /// Threads that use the store at once [default: 1]
     #[arg(long, value_name = "N", value_parser = threads)]

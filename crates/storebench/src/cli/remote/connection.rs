@@ -31,7 +31,6 @@ struct Board {
     machine: String,
     /// The absolute path of storebench's folder there.
     folder: String,
-    /// The programs in it.
     programs: Vec<String>,
 }
 

@@ -59,7 +59,6 @@ fn known_place(cache: &Path, machine: &str) -> PathBuf {
     cache.join("storebench/programs").join(format!("storebench-{}-{machine}", env!("CARGO_PKG_VERSION")))
 }
 
-/// The user's cache.
 fn cache() -> Option<PathBuf> {
     let given = std::env::var_os("XDG_CACHE_HOME").filter(|folder| !folder.is_empty()).map(PathBuf::from);
     given.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))

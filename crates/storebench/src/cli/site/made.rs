@@ -17,7 +17,6 @@ use crate::cli::runs;
 const MARKER: &str = ".storebench-site";
 /// More bytes than it has, whatever the number of pages.
 const MOST_MARKER: u64 = 64 << 20;
-/// Its first line.
 const HEAD: &str = "storebench site: the files below were made by it, and the next one deletes them";
 
 /// A folder that is free for a site, or has one.

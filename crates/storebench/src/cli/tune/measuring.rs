@@ -208,7 +208,7 @@ impl<'a> Measuring<'a> {
         if launch.cells.len() < 2 && !self.stages.runs.is_empty() {
             return Ok(false);
         }
-        launch.header.looks = race.looks.clone();
+        launch.header.interim_analyses = race.looks.clone();
         launch.header.blocks_before = self.blocks;
         if self.stages.runs.is_empty() {
             launch.header.left_out.append(&mut self.refused);

@@ -76,8 +76,8 @@ fn limits_hold_a_server_and_not_its_client() {
         }
         assert_eq!(limit(machine, LimitKind::Memory), Some(400 << 20), "{store}");
         assert_eq!(limit(machine, LimitKind::Share), Some(500_000), "{store}");
-        let doubts = &trial.measured.as_ref().unwrap().doubts;
-        assert!(doubts.is_empty(), "{store}: {doubts:?}");
+        let warnings = &trial.measured.as_ref().unwrap().warnings;
+        assert!(warnings.is_empty(), "{store}: {warnings:?}");
     }
     scratch.assert_nothing_left();
 }

@@ -36,7 +36,6 @@ fn has(program: &str) -> bool {
     found.is_ok_and(|status| status.success())
 }
 
-/// Writes a program.
 fn program(scratch: &Scratch, name: &str, text: &str) {
     let path = scratch.write(&format!("bin/{name}"), format!("#!/bin/sh\n{text}\n"));
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();

@@ -11,7 +11,6 @@ pub trait Dialect: Server<Client: Connection> {
     const MAX_KEY_BYTES: usize;
     const RECORDS: Records;
 
-    /// The name of a type.
     fn type_name(of: SqlType) -> &'static str;
     /// Loads many rows at once.
     fn load(

@@ -251,13 +251,13 @@ fn each_figure_of_a_saturated_client_is_doubted_once() {
         client("a", vec![phase("insert", 0.1), phase("get", 0.95)]),
         client("b", vec![phase("insert", 0.2), phase("get", 0.99)]),
     ];
-    let [doubt] = doubts(&clients, &[operation("insert"), operation("get")]).try_into().unwrap();
-    assert_eq!(doubt.figure, "get");
+    let [warning] = warnings(&clients, &[operation("insert"), operation("get")]).try_into().unwrap();
+    assert_eq!(warning.figure, "get");
     assert_eq!(
-        doubt.reason,
+        warning.reason,
         "the client a was saturated: its processors were busy for 95 % of the time; the client b was saturated: its processors \
          were busy for 99 % of the time"
     );
     let mixed = [client("a", vec![phase("mix", 1.0)])];
-    assert_eq!(doubts(&mixed, &[operation("insert"), operation("get")]).len(), 2);
+    assert_eq!(warnings(&mixed, &[operation("insert"), operation("get")]).len(), 2);
 }

@@ -90,5 +90,5 @@ fn a_record_that_is_lost_meanwhile_is_noticed() {
     });
     let Err(stop) = outcome else { panic!("nothing was noticed") };
     assert_eq!(stop.failure, Failure::WrongData);
-    assert!(stop.message.contains("is missing or wrong while space is given back"), "{}", stop.message);
+    assert!(stop.message.contains("is missing or wrong during space reclaim"), "{}", stop.message);
 }

@@ -8,19 +8,18 @@ use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
 use crate::stats::quantile;
 
-/// The section.
 pub const SECTION: Section = Section {
-    name: "giving_back_beside",
+    name: "space_reclaim_concurrent",
     title: "Space reclaim during other work: what calls took meanwhile",
-    link: "Giving back beside others",
+    link: "Space reclaim during work",
     stands: PagePosition::Above,
     at_end: true,
-    shapes: &[&BESIDE],
+    shapes: &[&CALLS],
     blocks,
 };
 
-const BESIDE: Shape = Shape {
-    name: "giving_back_beside",
+const CALLS: Shape = Shape {
+    name: "space_reclaim_concurrent",
     columns: &[
         Column::text("hardware"),
         Column::text("title").at(ColumnRole::Group, ""),
@@ -39,13 +38,13 @@ const BESIDE: Shape = Shape {
 };
 
 const LEGEND: &str = "\
-While the engine gave space back, one thread read records that were left and another overwrote others of them, each a millisecond after its last \
-call. took: the median time of giving back. reads, writes: the calls that were under way meanwhile, in all trials, and the longest of them. A call that took \
-about as long as giving back may have waited for its end. before, before that: the longest of some 100 reads and 100 writes per trial just before. \
+While the engine reclaimed space, one thread read records that were left and another overwrote others of them, each a millisecond after its last \
+call. took: the median time of that. reads, writes: the calls that were under way meanwhile, in all trials, and the longest of them. A call that took \
+about as long may have waited for its end. before, before that: the longest of some 100 reads and 100 writes per trial just before. \
 refused: a call that the engine answered with an error; its thread made no other meanwhile, and afterwards it was done.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    of_stores::blocks(merged, (&BESIDE, LEGEND), rows)
+    of_stores::blocks(merged, (&CALLS, LEGEND), rows)
 }
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
@@ -80,6 +79,6 @@ fn rows(trials: &[&Measurements]) -> Vec<Row> {
 }
 
 fn beside(measured: &Measurements) -> Option<(&ReclaimResult, &ConcurrentCalls)> {
-    let compacted = measured.giving_back.as_ref()?.compacted.as_ref()?;
+    let compacted = measured.space_reclaim.as_ref()?.compacted.as_ref()?;
     Some((compacted, compacted.meanwhile.as_ref()?))
 }

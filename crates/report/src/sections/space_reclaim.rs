@@ -1,6 +1,6 @@
 //! The space that each store reclaims after most of its records are removed.
 
-use storebench_core::result::{GivingBack, Measurements};
+use storebench_core::result::{Measurements, SpaceReclaim};
 
 use super::of_stores::{self, Row};
 use crate::column::Unit;
@@ -8,19 +8,18 @@ use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
 use crate::stats::quantile;
 
-/// The section.
 pub const SECTION: Section = Section {
-    name: "giving_back",
-    title: "Giving back: the files after most records were removed",
-    link: "Giving back",
+    name: "space_reclaim",
+    title: "Space reclaim: files after most records were removed",
+    link: "Space reclaim",
     stands: PagePosition::Above,
     at_end: true,
-    shapes: &[&GIVING_BACK],
+    shapes: &[&SPACE_RECLAIM],
     blocks,
 };
 
-const GIVING_BACK: Shape = Shape {
-    name: "giving_back",
+const SPACE_RECLAIM: Shape = Shape {
+    name: "space_reclaim",
     columns: &[
         Column::text("hardware"),
         Column::text("title").at(ColumnRole::Group, ""),
@@ -29,7 +28,7 @@ const GIVING_BACK: Shape = Shape {
         Column::real("values", Unit::Bytes).at(ColumnRole::Line, "values left"),
         Column::real("full", Unit::Bytes).at(ColumnRole::Line, "files before"),
         Column::real("removed", Unit::Bytes).at(ColumnRole::Line, "removed"),
-        Column::real("compacted", Unit::Bytes).at(ColumnRole::Line, "given back"),
+        Column::real("compacted", Unit::Bytes).at(ColumnRole::Line, "reclaimed"),
         Column::real("peak", Unit::Bytes).at(ColumnRole::Line, "most meanwhile"),
         Column::real("took", Unit::Nanoseconds).at(ColumnRole::Line, "took"),
         Column::text("by").at(ColumnRole::Line, "by"),
@@ -38,28 +37,28 @@ const GIVING_BACK: Shape = Shape {
 
 const LEGEND: &str = "\
 When a set had been written many times over, nine tenths of its records were removed: the oldest of a queue, of other sets nine of ten. Then \
-the engine was told to give the space back, in its own way, while nobody worked on it or, where that is said, beside others. files before, removed, given back: the space of all files on \
-disk while the store was closed, before, after the records were removed, and at last. most meanwhile: the most that was seen while it \
-gave back; the files were looked at every few milliseconds. Medians over trials. A store without a value in the last four has no such \
+the engine reclaimed space in its own way, while nobody worked on it or, if that is said, during other work. files before, removed, reclaimed: the space of all files on \
+disk while the store was closed, before, after the records were removed, and at last. most meanwhile: the most that was seen during \
+that; the files were looked at every few milliseconds. Medians over trials. A store without a value in the last four has no such \
 call, or is a server that was running before.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    of_stores::blocks(merged, (&GIVING_BACK, LEGEND), rows)
+    of_stores::blocks(merged, (&SPACE_RECLAIM, LEGEND), rows)
 }
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
-    let all: Vec<(&Measurements, &GivingBack)> =
-        trials.iter().filter_map(|measured| Some((*measured, measured.giving_back.as_ref()?))).collect();
+    let all: Vec<(&Measurements, &SpaceReclaim)> =
+        trials.iter().filter_map(|measured| Some((*measured, measured.space_reclaim.as_ref()?))).collect();
     if all.is_empty() { Vec::new() } else { vec![cells(&all)] }
 }
 
-fn cells(all: &[(&Measurements, &GivingBack)]) -> Row {
-    let median = |of: &dyn Fn(&Measurements, &GivingBack) -> Option<u64>| {
+fn cells(all: &[(&Measurements, &SpaceReclaim)]) -> Row {
+    let median = |of: &dyn Fn(&Measurements, &SpaceReclaim) -> Option<u64>| {
         let values: Vec<u64> = all.iter().filter_map(|(measured, back)| of(measured, back)).collect();
         Cell::or_none(quantile(&values, 0.5), |value| Cell::real(value as f64))
     };
     // Unknown for a server that was running before.
-    let files = |of: &dyn Fn(&GivingBack) -> Option<u64>| {
+    let files = |of: &dyn Fn(&SpaceReclaim) -> Option<u64>| {
         median(&|measured, back| measured.known_disk().and_then(|_| of(back)))
     };
     let by = all.iter().find_map(|(_, back)| Some(back.compacted.as_ref()?.by.as_str()));

@@ -1,4 +1,4 @@
-//! The end of a set's life: most of its records are removed, and the store gives back the space that it can.
+//! The end of a set's life: most of its records are removed, and the store reclaims the space that it can.
 
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -10,7 +10,7 @@ use super::parameters::LifeParameters;
 use super::set::{Churn, Set};
 use crate::measure::disk;
 use crate::record::{Key, Records};
-use crate::result::{Audit, Disk, GivingBack, ReclaimResult, StoredRecords};
+use crate::result::{Audit, Disk, ReclaimResult, SpaceReclaim, StoredRecords};
 use crate::workload::audit::{self, Reading, Record, Sample};
 use crate::workload::bench::Bench;
 use crate::workload::crew;
@@ -65,11 +65,11 @@ impl<'r> Remains<'r> {
 
     /// Removes most records of the closed store, and has it reclaim the space, with others at work or without. It is closed
     /// afterwards. Fails also when its files can't be measured.
-    pub fn give_back(
+    pub fn reclaim_space(
         &mut self,
         bench: &mut Bench<'_>,
         work: &LifeParameters,
-    ) -> Result<GivingBack, WorkloadError> {
+    ) -> Result<SpaceReclaim, WorkloadError> {
         bench.reopen()?;
         let start = Instant::now();
         self.remove(bench, work.batch)?;
@@ -77,8 +77,8 @@ impl<'r> Remains<'r> {
         let disk = closed(bench)?;
         let value_bytes = self.value_bytes(self.kept.iter());
         bench.reopen()?;
-        let compacted = self.compacted(bench, work.gives_back_beside)?;
-        Ok(GivingBack { removed: self.removed.len() as u64, value_bytes, remove_ns, disk, compacted })
+        let compacted = self.compacted(bench, work.reclaims_concurrently)?;
+        Ok(SpaceReclaim { removed: self.removed.len() as u64, value_bytes, remove_ns, disk, compacted })
     }
 
     fn remove(&self, bench: &Bench<'_>, batch: usize) -> Result<(), WorkloadError> {
@@ -108,9 +108,9 @@ impl<'r> Remains<'r> {
             true => {
                 let work = || watched(&folder, || timed(|| bench.compact_beside()));
                 let store = bench.store()?;
-                let (given_back, calls) =
+                let (reclaimed, calls) =
                     meanwhile::beside(store, (self.records, self.churn), &mut self.kept, work)?;
-                (given_back, Some(calls))
+                (reclaimed, Some(calls))
             }
         };
         let disk = closed(bench)?;

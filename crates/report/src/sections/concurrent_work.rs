@@ -1,6 +1,6 @@
 //! Backups and large batches that ran during the steps of a set's life.
 
-use storebench_core::result::{Alongside, CallStatistics, Measurements};
+use storebench_core::result::{CallStatistics, ConcurrentWork, Measurements};
 
 use super::of_stores::{self, Row};
 use crate::column::Unit;
@@ -8,19 +8,18 @@ use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
 use crate::stats::quantile;
 
-/// The section.
 pub const SECTION: Section = Section {
-    name: "alongside",
+    name: "concurrent_work",
     title: "Backups and large batches during the steps",
-    link: "Alongside",
+    link: "Concurrent work",
     stands: PagePosition::Above,
     at_end: true,
-    shapes: &[&ALONGSIDE],
+    shapes: &[&CONCURRENT_WORK],
     blocks,
 };
 
-const ALONGSIDE: Shape = Shape {
-    name: "alongside",
+const CONCURRENT_WORK: Shape = Shape {
+    name: "concurrent_work",
     columns: &[
         Column::text("hardware"),
         Column::text("title").at(ColumnRole::Group, ""),
@@ -29,7 +28,7 @@ const ALONGSIDE: Shape = Shape {
         Column::whole("trials"),
         Column::real("took", Unit::Nanoseconds).at(ColumnRole::Line, "took"),
         Column::real("took_most", Unit::Nanoseconds).at(ColumnRole::Line, "at most"),
-        Column::real("beside", Unit::Share).at(ColumnRole::Line, "during steps"),
+        Column::real("during_steps", Unit::Share).at(ColumnRole::Line, "during steps"),
         Column::real("backup", Unit::Bytes).at(ColumnRole::Line, "backup"),
         Column::whole("calls").at(ColumnRole::Line, "calls"),
         Column::real("longest", Unit::Nanoseconds).at(ColumnRole::Line, "longest"),
@@ -39,24 +38,24 @@ const ALONGSIDE: Shape = Shape {
 
 const LEGEND: &str = "\
 Once in each tenth the engine made a backup in its own way, from the begin of the steps on, or another thread inserted a tenth as many records \
-in one batch, and removed them again. took: the median of the times that the backup or the batch took, and the longest. beside steps: the part of that \
+in one batch, and removed them again. took: the median of the times that the backup or the batch took, and the longest. during steps: the part of that \
 in which steps were going on, too; a backup that takes longer than a tenth's steps goes on alone. backup: the space of its files. calls: those \
 of the steps that were under way at the same time, in all trials; longest: the longest of them; otherwise: the longest of all others.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    of_stores::blocks(merged, (&ALONGSIDE, LEGEND), rows)
+    of_stores::blocks(merged, (&CONCURRENT_WORK, LEGEND), rows)
 }
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
-    let all: Vec<&Alongside> = trials.iter().filter_map(|measured| measured.alongside.as_ref()).collect();
+    let all: Vec<&ConcurrentWork> = trials.iter().filter_map(|of| of.concurrent_work.as_ref()).collect();
     let Some(first) = all.first() else { return Vec::new() };
-    let of = |values: fn(&Alongside) -> &Vec<u64>| -> Vec<u64> {
+    let of = |values: fn(&ConcurrentWork) -> &Vec<u64>| -> Vec<u64> {
         all.iter().flat_map(|one| values(one)).copied().collect()
     };
     let real = |value: Option<u64>| Cell::or_none(value, |value| Cell::real(value as f64));
     let took = of(|one| &one.took_ns);
     let beside: u64 = of(|one| &one.beside_ns).iter().sum();
-    let calls = |of: fn(&Alongside) -> CallStatistics| {
+    let calls = |of: fn(&ConcurrentWork) -> CallStatistics| {
         all.iter().map(|one| of(one)).fold(CallStatistics::default(), CallStatistics::plus)
     };
     let (during, otherwise) = (calls(|one| one.beside), calls(|one| one.otherwise));
@@ -66,7 +65,7 @@ fn rows(trials: &[&Measurements]) -> Vec<Row> {
         ("trials", Cell::whole(all.len())),
         ("took", real(quantile(&took, 0.5))),
         ("took_most", real(took.iter().copied().max())),
-        ("beside", Cell::real(beside as f64 / took.iter().sum::<u64>().max(1) as f64)),
+        ("during_steps", Cell::real(beside as f64 / took.iter().sum::<u64>().max(1) as f64)),
         ("backup", real(quantile(&of(|one| &one.bytes), 0.5))),
         ("calls", Cell::count(during.count)),
         ("longest", longest(during)),
