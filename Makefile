@@ -71,13 +71,10 @@ run: ## Install what is missing, build, and run the quick study
 ifneq ($(SETUP),no)
 test test-all test-conformance torture storm: export STOREBENCH_TEST_STRICT = 1
 endif
-# Tests that only `make test-all` runs (CONTRIBUTING.md).
+# Tests that only `make test-all` runs (CONTRIBUTING.md), beside cases that say `(whole)`.
 whole = torture::kills torture::races torture::images torture::disk torture::storm conformance::kill under_other_settings \
-	snippets::c:: snippets::python:: snippets::rust:: snippets::configuration:: crash::postgres_without crash::redis_loses crash::weaker \
-	crash::a_file_that_was_renamed slurm_runs life::backups life::who_may file_systems::every_store_lives \
-	androbench::servers ycsb::threads_share clients::an_interrupted \
-	running_servers::many_things running_servers::a_dead_address running_servers::a_server_that_goes \
-	machines::a_server_s_trial machines::limits_hold_a_server html::headless::what_is_printed cluster::an_answer_has
+	snippets::c:: snippets::python:: snippets::rust:: snippets::configuration:: slurm_runs \
+	androbench::servers ycsb::threads_share clients::an_interrupted
 cargo_test = RUST_TEST_THREADS=$(TEST_THREADS) cargo test --release --workspace --no-fail-fast $$STOREBENCH_CARGO_FLAGS
 
 .PHONY: test

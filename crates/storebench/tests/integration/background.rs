@@ -1,7 +1,6 @@
-//! Loads during trials: each does what it says, ends with what started it, and shows in the results.
+//! Loads that run beside trials: that each does what it says, and ends with what started it. In runs: cases/background.txt.
 
 mod ends;
 mod loads;
 mod players;
-mod runs;
 mod support;

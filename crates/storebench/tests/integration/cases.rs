@@ -3,8 +3,13 @@
 //!
 //! | line | what it does |
 //! | --- | --- |
-//! | `== NAME` | begins a case, in memory; with `(disk)` after the name on a disk; with `(whole)` in `make test-all` alone |
+//! | `== NAME` | begins a case, in memory; with `(disk)` after the name on a disk, with `(elsewhere)` where every user may look; with `(whole)` in `make test-all` alone; with `(each server)` once for each `$kind` of server that was running before |
 //! | `needs COMMAND: WHY` | skips the case unless the command does well |
+//! | `can WHAT` | skips the case where this machine can't: `mount FILE-SYSTEM`, `simulate` a disk, `cut` the power, `limit`, `trace` |
+//! | `server KIND` | starts one that was running before, whose address is `$url`; skips the case where it is not installed. |
+//! | `made`, `as it was` | waits until it has something of a run's; it is as it was, and has nothing of storebench's |
+//! | `hide`, `show`, `kill` | takes its address away, gives it back, kills it |
+//! | `open FILE[#PLACE]` | opens a page in Chromium; what it may be told then, and must show: `Browser::step`. It may complain of nothing |
 //! | `write FILE` | writes the indented lines that follow |
 //! | `let NAME TEXT` | sets a variable for all commands that follow |
 //! | `$ COMMAND` | runs it by `sh`, with `cases/helpers.sh`; it must end well unless the next line says how it ends |
@@ -18,26 +23,37 @@
 //! | `gone` | nothing is left in the folder `disk`, nor of what was mounted there |
 //! | `results [FOLDER]: STORE OUTCOME, ...` | the outcomes of a run, else of the only one, in the order of the alphabet |
 //! | `complete CELLS BLOCKS` | every cell of the only run ran once in every block |
+//! | `is EXPRESSION` | this, in Python, is so of the newest run: `cases/look.py` |
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{LazyLock, Mutex};
 
+use storebench_core::axis::file_system::kind::KINDS as KINDS_OF_FILES;
 use storebench_core::error::Exit;
 
 use crate::cli::support::{
-    STOREBENCH, Said, Scratch, TINY, assert_complete, faulty, outcomes, said, skipped,
+    STOREBENCH, Said, Scratch, TINY, assert_complete, example, faulty, outcomes, said, skipped, wait_for,
 };
-use crate::file_systems::assert_gone;
+use crate::conformance::subject::is_installed;
+use crate::file_systems::{assert_gone, can_limit, can_mount, can_simulate, residents};
+use crate::html::browser::Browser;
+use crate::running_servers::{KINDS, Running};
 use crate::tier;
+use crate::torture::disk::has_strace;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/cases");
 
 /// How many cases of a file run at a time.
 const AT_ONCE: usize = 4;
+
+/// Every store that takes part in all: those of this build that this machine can run, but for the one that holds 1 MiB at most.
+static STORES: LazyLock<String> = LazyLock::new(tier::stores);
+/// Those that live on every file system.
+static RESIDENTS: LazyLock<String> = LazyLock::new(residents);
 
 macro_rules! cases {
     ($($file:ident)*) => {
@@ -52,9 +68,9 @@ macro_rules! cases {
 }
 
 cases! {
-    advise bad_input claims commands comparing exports full_disks libraries limits merging own_tables
-    plans removed_stores reports resuming run_folders running servers simulated_disks tampering terminal
-    tune unlike workloads
+    advise background bad_input claims cluster commands comparing crash exports file_systems full_disks heights help libraries
+    life limits merging own_tables page plans readers removed_stores reports resuming run_folders running
+    running_servers servers simulated_disks site tampering terminal tune unlike without_root workloads ycsb
 }
 
 #[test]
@@ -73,9 +89,28 @@ type Line = (usize, String);
 struct Case {
     name: String,
     on_disk: bool,
+    is_elsewhere: bool,
     /// Whether it takes so long that `make test-all` alone runs it.
     is_long: bool,
+    /// Whether it is played for every server.
+    of_servers: bool,
     lines: Vec<Line>,
+}
+
+impl Case {
+    /// It, or one for each server; with SQL and without, but for the whole matrix.
+    fn each(self) -> Vec<Case> {
+        if !self.of_servers {
+            return vec![self];
+        }
+        let kinds = KINDS.into_iter().filter(|kind| tier::is_whole() || ["postgres", "redis"].contains(kind));
+        let of = |kind| {
+            let start = (0, format!("server {kind}"));
+            let lines = std::iter::once(start).chain(self.lines.iter().cloned()).collect();
+            Case { name: format!("{}: {kind}", self.name), lines, ..self }
+        };
+        kinds.map(of).collect()
+    }
 }
 
 /// The lines before the first case, as a case without a name, and the cases.
@@ -88,8 +123,10 @@ fn parsed(text: &str) -> Vec<Case> {
         let part = more.unwrap_or(line);
         if let Some(name) = line.strip_prefix("== ") {
             let (name, marks) = name.split_once(" (").unwrap_or((name, ""));
-            let (on_disk, is_long) = (marks.contains("disk"), marks.contains("whole"));
-            cases.push(Case { name: name.to_owned(), on_disk, is_long, lines: Vec::new() });
+            let (name, has) = (name.to_owned(), |mark: &str| marks.contains(mark));
+            let (on_disk, is_elsewhere) = (has("disk"), has("elsewhere"));
+            let (is_long, of_servers) = (has("whole"), has("each server"));
+            cases.push(Case { name, on_disk, is_elsewhere, is_long, of_servers, lines: Vec::new() });
         } else if continued {
             case.lines.last_mut().unwrap().1.push_str(part.trim_start());
         } else if let Some(content) = line.strip_prefix("    ") {
@@ -107,7 +144,7 @@ fn parsed(text: &str) -> Vec<Case> {
 /// What a file's cases begin with, and these.
 fn begin(file: &str) -> (Play, Vec<Case>) {
     let text = fs::read_to_string(Path::new(FOLDER).join(file).with_extension("txt")).unwrap();
-    let mut cases = parsed(&text);
+    let mut cases: Vec<Case> = parsed(&text).into_iter().flat_map(Case::each).collect();
     let failed = Mutex::new(Vec::new());
     let mut first = Play::new(Scratch::in_memory(), Vec::new());
     first.play(file, &cases.remove(0), &failed);
@@ -127,7 +164,11 @@ fn run_file(file: &str) {
     cases.retain(|case| case.name.contains(&wanted) && (tier::is_whole() || !case.is_long));
     // Copied before any is played: a resumed run works where it began, in the folder that all are copies of.
     let plays = cases.iter().map(|case| {
-        let scratch = if case.on_disk { Scratch::new() } else { Scratch::in_memory() };
+        let scratch = match case {
+            Case { on_disk: true, .. } => Scratch::new(),
+            Case { is_elsewhere: true, .. } => Scratch::elsewhere(),
+            _ => Scratch::in_memory(),
+        };
         let copied = Command::new("cp").arg("-a").arg(first.scratch.join(".")).arg(scratch.path()).status();
         assert!(copied.unwrap().success());
         (Play::new(scratch, first.variables.clone()), case)
@@ -155,16 +196,29 @@ struct Play {
     kept: BTreeMap<PathBuf, Vec<u8>>,
     /// Whether something that the case needs is not here.
     is_skipped: bool,
+    server: Option<Running>,
+    browser: Option<Browser>,
 }
 
 impl Play {
     fn new(scratch: Scratch, variables: Vec<(String, String)>) -> Play {
         let (last, kept) = (String::new(), BTreeMap::new());
-        Play { scratch, variables, said: None, last, is_judged: true, kept, is_skipped: false }
+        let (server, browser) = (None, None);
+        Play {
+            scratch,
+            variables,
+            said: None,
+            last,
+            is_judged: true,
+            kept,
+            is_skipped: false,
+            server,
+            browser,
+        }
     }
 
     fn play(&mut self, file: &str, case: &Case, failed: &Mutex<Vec<String>>) {
-        let end = (case.lines.last().map_or(0, |line| line.0), "$ true".to_owned());
+        let end = (case.lines.last().map_or(0, |line| line.0), "end".to_owned());
         for (number, line) in case.lines.iter().chain([&end]) {
             let stepped = catch_unwind(AssertUnwindSafe(|| self.step(&case.name, line)));
             if let Err(why) = stepped {
@@ -181,7 +235,10 @@ impl Play {
 
     fn step(&mut self, case: &str, line: &str) {
         let text = |prefix: &str| line.strip_prefix(prefix).map(str::trim_start);
-        if let Some(command) = text("$ ") {
+        if line == "end" {
+            self.judge();
+            self.quiet();
+        } else if let Some(command) = text("$ ") {
             self.run(command);
         } else if let Some(refused) = text("! ") {
             let (command, complaint) = refused.split_once(" => ").unwrap();
@@ -191,34 +248,105 @@ impl Play {
             let words: Vec<&str> = words.split(" | ").filter(|word| !word.is_empty()).collect();
             self.said = self.said.take().map(|said| said.complains(exit(name), &words));
         } else if let Some(needed) = text("needs ") {
-            let (command, why) = needed.split_once(": ").unwrap();
+            let (command, why) = needed.rsplit_once(": ").unwrap();
             self.is_skipped = !self.command(command).output().is_ok_and(|output| output.status.success());
             if self.is_skipped {
                 skipped(case, why);
             }
+        } else if let Some(address) = text("open ") {
+            let (file, after) = address.split_once('#').unwrap_or((address, ""));
+            self.quiet();
+            self.browser = Browser::open(&self.scratch.join(file), &format!("#{after}"));
+            self.is_skipped = self.browser.is_none();
+            if self.is_skipped {
+                skipped(case, "needs Chromium");
+            }
+        } else if let Some(what) = text("can ") {
+            self.is_skipped = !self.can(what);
+        } else if let Some(kind) = text("server ") {
+            let kind = KINDS.into_iter().find(|known| *known == kind).unwrap();
+            self.server = Running::start(kind);
+            self.is_skipped = self.server.is_none();
+            if let Some(server) = &self.server {
+                let known = [("kind", kind), ("url", server.url.as_str()), ("drop", server.told_to_drop())];
+                self.variables.extend(known.map(|(name, value)| (name.to_owned(), value.to_owned())));
+            }
+        } else if let Some(expression) = text("is ") {
+            self.judge();
+            let mut look = self.command("look \"$IS\"");
+            said(look.env("IS", expression)).ends(Exit::Success);
         } else if let Some(file) = text("write ") {
             let (name, content) = file.split_once('\n').unwrap_or((file, ""));
             self.scratch.write(name, format!("{content}\n"));
         } else if let Some(variable) = text("let ") {
             let (name, value) = variable.split_once(' ').unwrap();
             self.variables.push((name.to_owned(), value.to_owned()));
-        } else {
+        } else if !self.browse(line) {
             self.check(line);
         }
     }
 
-    fn run(&mut self, command: &str) {
-        if let Some(said) = self.said.take().filter(|_| !self.is_judged) {
+    /// Does what a line says of an open page, if it is one for a browser.
+    fn browse(&mut self, line: &str) -> bool {
+        let Some(browser) = &mut self.browser else { return false };
+        let known = self.variables.iter();
+        let line =
+            known.fold(line.to_owned(), |line, (name, value)| line.replace(&format!("${name}"), value));
+        browser.step(self.scratch.path(), &line)
+    }
+
+    /// Fails if a page that is open has complained.
+    fn quiet(&mut self) {
+        let complaints = self.browser.as_mut().map_or_else(Vec::new, Browser::complaints);
+        assert!(complaints.is_empty(), "{complaints:#?}");
+    }
+
+    /// Fails if the last command did, and no line has said that it does.
+    fn judge(&mut self) {
+        if let Some(said) = self.said.as_ref().filter(|_| !self.is_judged) {
             assert_eq!(said.code, Some(0), "{}\n{said}", self.last);
         }
+        self.is_judged = true;
+    }
+
+    fn run(&mut self, command: &str) {
+        self.judge();
         (self.said, self.is_judged) = (Some(said(&mut self.command(command))), false);
         self.last = format!("after: {command}");
+    }
+
+    /// Whether this machine can do something; if not, the reason is told.
+    fn can(&mut self, what: &str) -> bool {
+        match what.split_once(' ').unwrap_or((what, "")) {
+            // `$mounts` are those of the named file systems that it can.
+            ("mount", names) => {
+                let all = KINDS_OF_FILES.iter().map(|kind| kind.name);
+                let names: Vec<&str> =
+                    if names == "any" { all.collect() } else { names.split(' ').collect() };
+                let mounts: Vec<&str> = names.into_iter().filter(|name| can_mount(name)).collect();
+                self.variables.push(("mounts".into(), mounts.join(",")));
+                !mounts.is_empty()
+            }
+            ("simulate", _) => can_simulate(),
+            ("limit", _) => can_limit("a trial under limits"),
+            ("trace", _) => has_strace(),
+            ("have", name) => {
+                let store = storebench::STORES.iter().find(|store| store.name == name).unwrap();
+                store.open.is_ok() && is_installed(store)
+            }
+            _ => panic!("nobody knows whether this machine can {what}"),
+        }
+    }
+
+    fn server(&self) -> &Running {
+        self.server.as_ref().expect("a line starts a server")
     }
 
     fn command(&self, script: &str) -> Command {
         let mut command = self.scratch.command("sh", "-euc");
         command.arg(format!(". \"$CASES/helpers.sh\"; {script}")).env("CASES", FOLDER);
         command.env("STOREBENCH", STOREBENCH).env("FAULTY", faulty()).env("TINY", TINY);
+        command.env("STORES", &*STORES).env("RESIDENTS", &*RESIDENTS).env("OWN", example("own_workload"));
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
@@ -249,6 +377,15 @@ impl Play {
             ["no", "runs"] => assert!(self.scratch.runs().is_empty(), "{:?}", self.scratch.runs()),
             ["nothing", "left"] => self.scratch.assert_nothing_left(),
             ["gone"] => assert_gone(&self.scratch),
+            ["made"] => {
+                // Before a run has a folder, it rehearses.
+                let is_made = || self.server().made().len() == 1 && !self.scratch.runs().is_empty();
+                wait_for("a trial that is not the rehearsal", is_made);
+            }
+            ["as", "it", "was"] => self.server().assert_as_it_was(),
+            ["hide"] => self.server().hide(true),
+            ["show"] => self.server().hide(false),
+            ["kill"] => self.server().signal("KILL"),
             ["results", ref named @ ..] => {
                 let only = || self.scratch.only_run();
                 let folder = named.first().map_or_else(only, |name| self.scratch.join(name));
@@ -301,6 +438,8 @@ fn a_case_that_fails_is_named_with_its_line() {
         ("empty", "there"),
         ("claims: hello", "there is no such line: claims: hello"),
         ("needs true: nothing\n$ cat nowhere\n= Failure\nerr: nowhere", ""),
+        ("needs false: luck\n$ exit 1", ""),
+        ("needs test 'a: b': nothing\n$ exit 1", "after: exit 1"),
     ] {
         let cases = parsed(&format!("{begin}== named\n{lines}\n"));
         let failed = Mutex::new(Vec::new());

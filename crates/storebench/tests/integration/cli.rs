@@ -1,13 +1,107 @@
-//! The program as its users meet it: the real binary, in a separate directory on a real disk.
+//! The program as its users meet it, held to its table of stores and of columns; all else that it says: cases.rs.
 
-mod claims;
-#[cfg(feature = "sqlite")]
-mod exports;
-mod help;
-pub(crate) mod machines;
-mod own_tables;
-mod reports;
-mod run_folders;
-mod running;
-pub mod site;
 pub mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use storebench::STORES;
+use storebench_core::error::Exit;
+use storebench_core::store::{Guarantee, StoreKind};
+
+use self::support::{Scratch, TINY, assert_complete, outcomes};
+
+/// The store that no study has unless it is named: most cells are too large for it.
+const NAMED_ALONE: &str = "one-file";
+
+#[test]
+fn every_store_runs_at_every_guarantee_that_it_offers() {
+    let scratch = Scratch::in_memory();
+    let arguments = TINY.replace("--guarantee process", "--guarantee process,power,default");
+    let said = scratch.storebench(&format!("run crud {arguments}")).ends(Exit::Success);
+    let run = scratch.results();
+    let built = || STORES.iter().filter(|store| store.runs_by_default() && store.name != NAMED_ALONE);
+    let wanted = [Some(Guarantee::Process), Some(Guarantee::Power), None];
+    let cells = built().flat_map(|store| wanted.map(|tier| store.resolve(tier))).flatten().count();
+    assert_complete(&run, cells, 1);
+    assert!(outcomes(&run).iter().all(|(_, outcome)| *outcome == "ok"), "{:?}", outcomes(&run));
+    for trial in &run.trials {
+        let store = STORES.iter().find(|store| store.name == trial.cell.store()).unwrap();
+        let measured = trial.ok().unwrap();
+        assert_eq!(Some(measured.guarantee), store.resolve(trial.cell.guarantee().tier()), "{}", store.name);
+        assert_eq!(measured.store_version, (store.version)());
+        // The build of an engine is known of each.
+        let build = measured.store_build.as_ref();
+        let assertions = build.and_then(|build| build.assertions);
+        assert_eq!(assertions.is_some(), store.kind == StoreKind::Engine, "{}: {build:?}", store.name);
+        assert_eq!(measured.operations.iter().map(|done| done.count).collect::<Vec<_>>(), [5; 4]);
+        assert!(measured.disk.allocated_bytes > 0 && measured.stored.records == 25, "{}", store.name);
+        assert!(measured.operations.iter().all(|done| done.latency.min_ns > 0 && done.sum_ns > 0));
+    }
+    scratch.assert_nothing_left();
+    let run = scratch.only_run();
+    let name = run.strip_prefix(scratch.path()).unwrap().display().to_string();
+    for file in ["run.json", "results.jsonl", "report.html"] {
+        assert!(said.err.contains(&format!("{name}/{file}")) && run.join(file).exists(), "{said}");
+    }
+    assert!(said.err.contains(&format!("storebench report {name} --table")), "{said}");
+    let table = scratch.storebench("report latest --table").ends(Exit::Success).out;
+    for store in built() {
+        assert!(table.contains(store.name), "{} is in no table\n{table}", store.name);
+    }
+}
+
+#[test]
+fn stores_are_listed_with_what_they_can() {
+    let said = Scratch::in_memory().storebench("stores").ends(Exit::Success);
+    let head = said.out.lines().next().unwrap();
+    for title in ["store", "kind", "version", "guarantees", "order", "sessions", "codec"] {
+        assert!(head.contains(title), "{head}");
+    }
+    for store in STORES {
+        let mut lines = said.out.lines();
+        let line = lines.find(|line| line.split_whitespace().next() == Some(store.name)).unwrap();
+        if store.open.is_err() {
+            assert!(line.starts_with(&format!("{} is not built: ", store.name)), "{said}");
+            continue;
+        }
+        assert!(line.contains(store.kind.name()), "{line}");
+        let version = (store.version)();
+        let version = version.trim_start_matches("Linux ").split('-').next().unwrap();
+        assert!(line.split_whitespace().any(|word| word == version), "{line}");
+        assert!(line.contains(&format!("{}*", store.shipped)), "{line}");
+        assert!(store.offers.iter().all(|offer| line.contains(offer.guarantee.name())), "{line}");
+    }
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn every_table_view_and_column_is_in_the_reference() {
+    let scratch = Scratch::in_memory();
+    scratch.storebench(&format!("run crud --store flat-folder,sqlite {TINY}")).ends(Exit::Success);
+    scratch.storebench("report latest --sqlite described.db").ends(Exit::Success);
+    let file = rusqlite::Connection::open(scratch.join("described.db")).unwrap();
+    let sql = "SELECT s.name, p.name FROM sqlite_schema s JOIN pragma_table_info(s.name) p WHERE s.type IN ('table', 'view')";
+    let mut statement = file.prepare(sql).unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
+    let mut columns: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (table, column) in rows.unwrap().map(Result::unwrap) {
+        columns.entry(table).or_default().insert(column);
+    }
+    assert_eq!(columns.len(), 41 + 5 + 4, "{:?}", columns.keys());
+    let (of_cells, of_figures) = (columns["cells"].clone(), columns["operation_figures"].clone());
+    let listed: BTreeMap<String, BTreeSet<String>> = storebench_report::files::sql::tables()
+        .into_iter()
+        .map(|(table, columns)| (table, columns.into_iter().collect()))
+        .collect();
+    assert_eq!(listed.keys().collect::<Vec<_>>(), columns.keys().collect::<Vec<_>>());
+    for (table, mut listed) in listed {
+        // The axes are those of the runs.
+        if table == "cells" || listed.remove("all of cells") {
+            listed.extend(of_cells.iter().cloned());
+        }
+        if listed.remove("all of operation_figures") {
+            listed.extend(of_figures.iter().cloned());
+        }
+        assert_eq!(listed, columns[&table], "{table}");
+    }
+}

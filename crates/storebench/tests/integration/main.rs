@@ -3,26 +3,19 @@
 
 mod androbench;
 mod background;
-mod batch;
 mod cases;
 mod cli;
 mod clients;
-mod cluster;
 mod commands;
 mod conformance;
-mod crash;
-mod disks;
-mod doctor;
 mod file_systems;
 mod fleet;
 mod golden;
 mod html;
 mod in_memory;
-mod life;
 mod packages;
 mod pages;
 mod remote;
-mod replay;
 mod rocksdb_library;
 mod running_servers;
 mod shop;
@@ -31,7 +24,6 @@ mod spoken;
 mod store_library;
 mod tier;
 mod torture;
-mod without_root;
 mod ycsb;
 
 use storebench_core::test_hooks;

@@ -44,102 +44,39 @@ use crate::conformance::subject::Subject;
 /// A setting, its value, and what the code must say of it; if that is empty, the value.
 type Asked = (&'static str, &'static str, &'static str);
 
-/// The settings that stores are asked for.
-type OfStores = &'static [(&'static str, &'static [Asked])];
-
-/// Settings in addition to the shipped ones.
-const TUNED: OfStores = &[
-    (
-        "sqlite",
-        &[
-            ("page_size", "8192", ""),
-            ("auto_vacuum", "INCREMENTAL", "auto_vacuum = 2"),
-            ("mmap_size", "1048576", ""),
-        ],
-    ),
-    (
-        "leveldb",
-        &[
-            ("write_buffer_size", "1048576", ""),
-            ("block_cache_size", "2097152", ""),
-            ("block_size", "8192", ""),
-            ("max_file_size", "4194304", ""),
-            ("max_open_files", "500", ""),
-            ("bloom_bits", "10", ""),
-        ],
-    ),
-    (
-        "rocksdb",
-        &[
-            ("write_buffer_size", "1048576", ""),
-            ("block_cache_size", "2097152", ""),
-            ("block_size", "8192", ""),
-            ("bloom_bits", "10", ""),
-            ("max_background_jobs", "3", ""),
-            ("max_open_files", "500", ""),
-            ("compaction_style", "kCompactionStyleUniversal", "rocksdb_universal_compaction"),
-        ],
-    ),
-    ("berkeleydb", &[("pagesize", "8192", ""), ("cachesize", "1048576", "")]),
-    (
-        "lmdb",
-        &[
-            ("map_size", "1073741824", ""),
-            ("max_readers", "200", ""),
-            ("nordahead", "true", "MDB_NORDAHEAD"),
-            ("nomeminit", "true", "MDB_NOMEMINIT"),
-            ("writemap", "true", "MDB_WRITEMAP"),
-        ],
-    ),
-    (
-        "libmdbx",
-        &[
-            ("sync_bytes", "1048576", ""),
-            ("size_upper", "1073741824", ""),
-            ("growth_step", "4194304", ""),
-            ("pagesize", "8192", ""),
-            // As many as its pages have room for.
-            ("max_readers", "200", "238"),
-            ("writemap", "true", "MDBX_WRITEMAP"),
-            ("nordahead", "true", "MDBX_NORDAHEAD"),
-            ("nomeminit", "true", "MDBX_NOMEMINIT"),
-            ("liforeclaim", "true", "MDBX_LIFORECLAIM"),
-        ],
-    ),
-    (
-        "redb",
-        &[
-            ("cache_size", "67108864", ""),
-            ("two_phase_commit", "true", "set_two_phase_commit(true)"),
-            ("quick_repair", "true", "set_quick_repair(true)"),
-        ],
-    ),
-    (
-        "fjall",
-        &[
-            ("cache_size", "16777216", ""),
-            ("max_memtable_size", "8388608", ""),
-            ("max_journaling_size", "134217728", ""),
-            ("data_block_size", "8192", ""),
-            ("kv_separation", "true", "with_kv_separation"),
-            ("worker_threads", "2", ""),
-        ],
-    ),
-    ("sled", &[("cache_capacity", "16777216", ""), ("flush_every_ms", "100", "")]),
-    // Its cache alone.
-    ("unqlite", &[]),
-    ("flat-folder", &[("write", "rename", "temporary name")]),
-    (
-        "nested-folder",
-        &[("levels", "1", ""), ("level_bytes", "3", ""), ("write", "overwrite", "open, write")],
-    ),
-];
+/// Settings in addition to the shipped ones: of libmdbx as many readers as its pages have room for, of UnQLite its cache alone.
+const TUNED: &str = "
+    sqlite: page_size=8192; auto_vacuum=INCREMENTAL > auto_vacuum = 2; mmap_size=1048576
+    leveldb: write_buffer_size=1048576; block_cache_size=2097152; block_size=8192; max_file_size=4194304; max_open_files=500; bloom_bits=10
+    rocksdb: write_buffer_size=1048576; block_cache_size=2097152; block_size=8192; bloom_bits=10; max_background_jobs=3; max_open_files=500; compaction_style=kCompactionStyleUniversal > rocksdb_universal_compaction
+    berkeleydb: pagesize=8192; cachesize=1048576
+    lmdb: map_size=1073741824; max_readers=200; nordahead=true > MDB_NORDAHEAD; nomeminit=true > MDB_NOMEMINIT; writemap=true > MDB_WRITEMAP
+    libmdbx: sync_bytes=1048576; size_upper=1073741824; growth_step=4194304; pagesize=8192; max_readers=200 > 238; writemap=true > MDBX_WRITEMAP; nordahead=true > MDBX_NORDAHEAD; nomeminit=true > MDBX_NOMEMINIT; liforeclaim=true > MDBX_LIFORECLAIM
+    redb: cache_size=67108864; two_phase_commit=true > set_two_phase_commit(true); quick_repair=true > set_quick_repair(true)
+    fjall: cache_size=16777216; max_memtable_size=8388608; max_journaling_size=134217728; data_block_size=8192; kv_separation=true > with_kv_separation; worker_threads=2
+    sled: cache_capacity=16777216; flush_every_ms=100
+    unqlite:
+    flat-folder: write=rename > temporary name
+    nested-folder: levels=1; level_bytes=3; write=overwrite > open, write
+";
 
 /// Settings that are for tiers with a log alone.
-const OF_THE_LOG: OfStores = &[
-    ("sqlite", &[("wal_autocheckpoint", "500", ""), ("journal_size_limit", "65536", "")]),
-    ("berkeleydb", &[("lg_max", "1048576", ""), ("lg_bsize", "65536", ""), ("checkpoint_kbyte", "1024", "")]),
-];
+const OF_THE_LOG: &str = "
+    sqlite: wal_autocheckpoint=500; journal_size_limit=65536
+    berkeleydb: lg_max=1048576; lg_bsize=65536; checkpoint_kbyte=1024
+";
+
+/// The settings of a store in these tables.
+fn of_store(tables: &[&'static str], store: &str) -> Vec<Asked> {
+    let lines = tables.iter().flat_map(|table| table.lines()).filter_map(|line| line.trim().split_once(':'));
+    let own = lines.filter(|(name, _)| *name == store).flat_map(|(_, all)| all.split(';'));
+    let asked = own.map(str::trim).filter(|one| !one.is_empty()).map(|one| {
+        let (setting, says) = one.split_once(" > ").unwrap_or((one, ""));
+        let (name, value) = setting.split_once('=').unwrap();
+        (name, value, says)
+    });
+    asked.collect()
+}
 
 fn def(name: &str) -> &'static StoreDef {
     STORES.iter().find(|def| def.name == name).unwrap()
@@ -162,13 +99,11 @@ struct Shown {
 
 impl Shown {
     fn of(def: &'static StoreDef, tier: Guarantee, threads: usize, is_tuned: bool) -> Shown {
-        let tables: &[OfStores] = match (is_tuned, tier) {
-            (false, _) => &[],
-            (true, Guarantee::None) => &[TUNED],
-            (true, _) => &[TUNED, OF_THE_LOG],
+        let tuned = match (is_tuned, tier) {
+            (false, _) => Vec::new(),
+            (true, Guarantee::None) => of_store(&[TUNED], def.name),
+            (true, _) => of_store(&[TUNED, OF_THE_LOG], def.name),
         };
-        let of_store = tables.iter().copied().flatten().filter(|(name, _)| *name == def.name);
-        let tuned: Vec<Asked> = of_store.flat_map(|(_, asked)| asked.iter().copied()).collect();
         let mut shown = Shown {
             store: def.name,
             tier,
@@ -228,8 +163,8 @@ static ALL: LazyLock<BTreeMap<&str, Vec<Shown>>> = LazyLock::new(|| {
 
 fn all_of(def: &'static StoreDef) -> Vec<Shown> {
     let threads: &[usize] = if def.capabilities.threads == Threads::One { &[1] } else { &[1, 2] };
-    let is_tuned: &[bool] =
-        if TUNED.iter().any(|(name, _)| *name == def.name) { &[false, true] } else { &[false] };
+    let has_settings = TUNED.lines().any(|line| line.trim().starts_with(&format!("{}:", def.name)));
+    let is_tuned: &[bool] = if has_settings { &[false, true] } else { &[false] };
     let tiers = def.offers.iter().map(|offer| offer.guarantee);
     let all = tiers.flat_map(|tier| threads.iter().map(move |threads| (tier, *threads)));
     all.flat_map(|(tier, threads)| is_tuned.iter().map(move |tuned| Shown::of(def, tier, threads, *tuned)))

@@ -2,6 +2,8 @@
 
 use storebench_core::store::{StoreDef, StoreKind};
 
+use crate::cli::support::skipped;
+
 /// Whether every value of each matrix is asked for: every guarantee, command and mutation.
 pub fn is_whole() -> bool {
     std::env::var("STOREBENCH_TESTS").is_ok_and(|tier| tier == "all")
@@ -10,4 +12,18 @@ pub fn is_whole() -> bool {
 /// Whether a test of all stores includes this one: a separate server for each trial takes seconds, and conformance asks for servers anyway.
 pub fn asks_for(store: &StoreDef) -> bool {
     is_whole() || store.kind != StoreKind::Server
+}
+
+/// Every store that this build has and this machine can run, but for the one that holds 1 MiB at most.
+pub fn stores() -> String {
+    let can_run = |store: &&StoreDef| match store.lacks() {
+        Some(why) if store.open.is_ok() => {
+            skipped(store.name, &why);
+            false
+        }
+        lacks => lacks.is_none() && store.open.is_ok(),
+    };
+    let kept = |store: &&StoreDef| store.kind != StoreKind::Harness && store.name != "one-file";
+    let all = storebench::STORES.iter().filter(kept).filter(|store| asks_for(store)).filter(can_run);
+    all.map(|store| store.name).collect::<Vec<_>>().join(",")
 }

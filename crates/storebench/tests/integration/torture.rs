@@ -1,13 +1,12 @@
 //! Attacks of a hostile user and faults of a machine: kills, races, injected errors, mutated input. A few tries of each
 //! in every test run, about a minute altogether; many more by `make torture`.
 
-mod disk;
+pub mod disk;
 mod fuzz;
 mod images;
 mod kills;
 mod mutations;
 mod races;
-mod readers;
 mod storm;
 
 use std::env;

@@ -1,15 +1,13 @@
-//! Video on systems that have less than ffmpeg: a PATH that holds only what is named.
+//! Video on a system without ffmpeg: a PATH that holds only what is named.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use storebench_core::error::Exit;
 use storebench_host::background::Message;
 
-use super::support::SMALL;
-use crate::cli::support::{STOREBENCH, Scratch, said};
+use crate::cli::support::{STOREBENCH, Scratch};
 
 /// A directory with links to some of this system's programs.
 fn path_with(scratch: &Scratch, programs: &[&str]) -> PathBuf {
@@ -66,34 +64,4 @@ fn gstreamer_plays_where_there_is_no_ffmpeg() {
     assert!(told.len() > 3);
     // Its program is tied to the load, which was killed.
     scratch.assert_nothing_left();
-}
-
-#[test]
-fn without_a_player_it_says_what_to_install() {
-    let scratch = Scratch::new();
-    let path = path_with(&scratch, &[]);
-    let told = says(&scratch, &path, |message| matches!(message, Message::Unsupported { .. }));
-    assert!(
-        matches!(told.last(), Some(Message::Unsupported { why }) if why.contains("apt-get install ffmpeg")),
-        "{told:?}"
-    );
-}
-
-#[test]
-fn without_a_player_its_cells_are_left_out() {
-    let scratch = Scratch::new();
-    let path = path_with(&scratch, &[]);
-    let arguments = format!("{SMALL} --store memory --operations 5 --trials 1 --background none,video");
-    said(scratch.command(STOREBENCH, &arguments).env("PATH", &path)).ends(Exit::Success);
-    let run = scratch.results();
-    assert_eq!(run.trials.len(), 1);
-    assert_eq!(run.header.left_out.len(), 1);
-    assert!(
-        run.header.left_out[0].reason.to_string().contains("apt-get install ffmpeg"),
-        "{:?}",
-        run.header.left_out
-    );
-    let arguments = format!("{SMALL} --store memory --background video");
-    said(scratch.command(STOREBENCH, &arguments).env("PATH", &path))
-        .complains(Exit::Nothing, &["apt-get install ffmpeg"]);
 }

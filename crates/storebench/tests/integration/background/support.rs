@@ -12,10 +12,6 @@ use storebench_host::runner::background::{FinishedLoad, LoadLaunch, LoadProcess,
 
 use crate::cli::support::{STOREBENCH, Scratch, wait_for};
 
-/// A small study, to be run with stores and loads.
-pub const SMALL: &str =
-    "run crud --records 100 --record-size 1KiB --data incompressible --guarantee default --timeout 60s";
-
 /// Starts a load, which has its files in the directory.
 pub fn try_start(scratch: &Scratch, load: &str) -> LoadStart {
     let log = scratch.join("log");

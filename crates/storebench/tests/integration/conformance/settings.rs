@@ -7,199 +7,85 @@ use storebench_core::store::{Guarantee, StoreDef, StoreError};
 
 use super::subject::{Subject, for_each_of, get, is_installed, key};
 
-/// A store, what it is asked for, settings, and the tier that results.
-type Sample = (&'static str, Option<Guarantee>, &'static [(&'static str, &'static str)], Guarantee);
+/// Far from the defaults, several at once: a store and what it is asked for, its settings, and the tier that results.
+const SAMPLES: &str = "
+    sqlite -: journal_mode=PERSIST, page_size=512, cache_size=1 -> power
+    sqlite -: journal_mode=MEMORY, auto_vacuum=FULL, secure_delete=true -> none
+    sqlite -: locking_mode=EXCLUSIVE, synchronous=NORMAL, journal_size_limit=0 -> process
+    sqlite process: page_size=65536, mmap_size=16777216, wal_autocheckpoint=1 -> process
+    leveldb -: write_buffer_size=65536, block_cache_size=0, block_size=1024, max_file_size=1048576, bloom_bits=4, max_open_files=74 -> process
+    rocksdb -: write_buffer_size=65536, block_cache_size=0, block_size=1024, bloom_bits=4, compaction_style=kCompactionStyleUniversal, max_open_files=64 -> process
+    berkeleydb -: type=DB_HASH, pagesize=512 -> none
+    berkeleydb process: type=DB_HASH, cachesize=131072 -> process
+    berkeleydb power: pagesize=65536, lg_bsize=1048576 -> power
+    lmdb -: writemap=true, mapasync=true, map_size=67108864 -> process
+    lmdb -: nometasync=true, nordahead=true, nomeminit=true -> process
+    libmdbx -: sync_mode=utterly_nosync, writemap=true, pagesize=16384, sync_bytes=65536 -> process
+    libmdbx -: sync_mode=nometasync, liforeclaim=true, nordahead=true -> process
+    libmdbx power: pagesize=512, nomeminit=true, growth_step=1048576 -> power
+    redb none: cache_size=1048576, two_phase_commit=true -> none
+    redb -: quick_repair=true, durability=immediate -> power
+    fjall -: persist_mode=none, kv_separation=true, data_block_size=1024, max_memtable_size=1048576, cache_size=1048576 -> none
+    sled -: flush=true, cache_capacity=1048576 -> process
+    sled -: flush_every_ms=10, cache_capacity=65536 -> none
+    postgres -: shared_buffers=131072, wal_segment_size=1048576, max_wal_size=2097152, autovacuum=off -> power
+    postgres -: full_page_writes=off, wal_sync_method=open_datasync -> process
+    postgres -: synchronous_commit=off, wal_buffers=65536, commit_delay=1000 -> none
+    postgres process: synchronous_commit=local, default_transaction_isolation=serializable -> process
+    mariadb -: innodb_page_size=4096, innodb_buffer_pool_size=8388608, innodb_log_file_size=8388608, innodb_flush_method=fsync -> power
+    mariadb -: innodb_doublewrite=OFF, engine=innodb -> process
+    mariadb -: transaction_isolation=READ-COMMITTED, engine=rocksdb -> power
+    mariadb -: engine=rocksdb, rocksdb_flush_log_at_trx_commit=2, rocksdb_manual_wal_flush=OFF, rocksdb_wal_recovery_mode=2 -> process
+    mariadb process: engine=rocksdb, rocksdb_block_cache_size=4194304, rocksdb_use_direct_reads=ON -> process
+    mariadb -: engine=rocksdb, rocksdb_flush_log_at_trx_commit=0, rocksdb_use_direct_io_for_flush_and_compaction=ON -> none
+    redis -: appendonly=yes, auto-aof-rewrite-percentage=0 -> none
+    redis -: appendonly=yes, appendfsync=no, save=off, io-threads=2 -> process
+    redis process: appendfsync=always, no-appendfsync-on-rewrite=yes -> process
+    redis power: save=60 5, auto-aof-rewrite-min-size=1048576 -> power
+    etcd -: reads=serializable, snapshot-count=50 -> power
+    flat-folder -: write=rename -> process
+    flat-folder -: sync_file=true -> process
+    flat-folder -: sync_file=true, sync_folder=true -> power
+    nested-folder -: levels=4, level_bytes=1, sync_folder=true -> process
+    nested-folder power: levels=1, level_bytes=3, write=overwrite -> power
+";
 
-use Guarantee::{None as Lost, Power, Process};
+struct Sample {
+    store: &'static str,
+    asked: Option<Guarantee>,
+    settings: BTreeMap<String, String>,
+    tier: Guarantee,
+}
 
-/// Far from the defaults, several at once.
-const SAMPLES: &[Sample] = &[
-    ("sqlite", None, &[("journal_mode", "PERSIST"), ("page_size", "512"), ("cache_size", "1")], Power),
-    ("sqlite", None, &[("journal_mode", "MEMORY"), ("auto_vacuum", "FULL"), ("secure_delete", "true")], Lost),
-    (
-        "sqlite",
-        None,
-        &[("locking_mode", "EXCLUSIVE"), ("synchronous", "NORMAL"), ("journal_size_limit", "0")],
-        Process,
-    ),
-    (
-        "sqlite",
-        Some(Process),
-        &[("page_size", "65536"), ("mmap_size", "16777216"), ("wal_autocheckpoint", "1")],
-        Process,
-    ),
-    (
-        "leveldb",
-        None,
-        &[
-            ("write_buffer_size", "65536"),
-            ("block_cache_size", "0"),
-            ("block_size", "1024"),
-            ("max_file_size", "1048576"),
-            ("bloom_bits", "4"),
-            ("max_open_files", "74"),
-        ],
-        Process,
-    ),
-    (
-        "rocksdb",
-        None,
-        &[
-            ("write_buffer_size", "65536"),
-            ("block_cache_size", "0"),
-            ("block_size", "1024"),
-            ("bloom_bits", "4"),
-            ("compaction_style", "kCompactionStyleUniversal"),
-            ("max_open_files", "64"),
-        ],
-        Process,
-    ),
-    ("berkeleydb", None, &[("type", "DB_HASH"), ("pagesize", "512")], Lost),
-    ("berkeleydb", Some(Process), &[("type", "DB_HASH"), ("cachesize", "131072")], Process),
-    ("berkeleydb", Some(Power), &[("pagesize", "65536"), ("lg_bsize", "1048576")], Power),
-    ("lmdb", None, &[("writemap", "true"), ("mapasync", "true"), ("map_size", "67108864")], Process),
-    ("lmdb", None, &[("nometasync", "true"), ("nordahead", "true"), ("nomeminit", "true")], Process),
-    (
-        "libmdbx",
-        None,
-        &[
-            ("sync_mode", "utterly_nosync"),
-            ("writemap", "true"),
-            ("pagesize", "16384"),
-            ("sync_bytes", "65536"),
-        ],
-        Process,
-    ),
-    (
-        "libmdbx",
-        None,
-        &[("sync_mode", "nometasync"), ("liforeclaim", "true"), ("nordahead", "true")],
-        Process,
-    ),
-    (
-        "libmdbx",
-        Some(Power),
-        &[("pagesize", "512"), ("nomeminit", "true"), ("growth_step", "1048576")],
-        Power,
-    ),
-    ("redb", Some(Lost), &[("cache_size", "1048576"), ("two_phase_commit", "true")], Lost),
-    ("redb", None, &[("quick_repair", "true"), ("durability", "immediate")], Power),
-    (
-        "fjall",
-        None,
-        &[
-            ("persist_mode", "none"),
-            ("kv_separation", "true"),
-            ("data_block_size", "1024"),
-            ("max_memtable_size", "1048576"),
-            ("cache_size", "1048576"),
-        ],
-        Lost,
-    ),
-    ("sled", None, &[("flush", "true"), ("cache_capacity", "1048576")], Process),
-    ("sled", None, &[("flush_every_ms", "10"), ("cache_capacity", "65536")], Lost),
-    (
-        "postgres",
-        None,
-        &[
-            ("shared_buffers", "131072"),
-            ("wal_segment_size", "1048576"),
-            ("max_wal_size", "2097152"),
-            ("autovacuum", "off"),
-        ],
-        Power,
-    ),
-    ("postgres", None, &[("full_page_writes", "off"), ("wal_sync_method", "open_datasync")], Process),
-    (
-        "postgres",
-        None,
-        &[("synchronous_commit", "off"), ("wal_buffers", "65536"), ("commit_delay", "1000")],
-        Lost,
-    ),
-    (
-        "postgres",
-        Some(Process),
-        &[("synchronous_commit", "local"), ("default_transaction_isolation", "serializable")],
-        Process,
-    ),
-    (
-        "mariadb",
-        None,
-        &[
-            ("innodb_page_size", "4096"),
-            ("innodb_buffer_pool_size", "8388608"),
-            ("innodb_log_file_size", "8388608"),
-            ("innodb_flush_method", "fsync"),
-        ],
-        Power,
-    ),
-    ("mariadb", None, &[("innodb_doublewrite", "OFF"), ("engine", "innodb")], Process),
-    ("mariadb", None, &[("transaction_isolation", "READ-COMMITTED"), ("engine", "rocksdb")], Power),
-    (
-        "mariadb",
-        None,
-        &[
-            ("engine", "rocksdb"),
-            ("rocksdb_flush_log_at_trx_commit", "2"),
-            ("rocksdb_manual_wal_flush", "OFF"),
-            ("rocksdb_wal_recovery_mode", "2"),
-        ],
-        Process,
-    ),
-    (
-        "mariadb",
-        Some(Process),
-        &[("engine", "rocksdb"), ("rocksdb_block_cache_size", "4194304"), ("rocksdb_use_direct_reads", "ON")],
-        Process,
-    ),
-    (
-        "mariadb",
-        None,
-        &[
-            ("engine", "rocksdb"),
-            ("rocksdb_flush_log_at_trx_commit", "0"),
-            ("rocksdb_use_direct_io_for_flush_and_compaction", "ON"),
-        ],
-        Lost,
-    ),
-    ("redis", None, &[("appendonly", "yes"), ("auto-aof-rewrite-percentage", "0")], Lost),
-    (
-        "redis",
-        None,
-        &[("appendonly", "yes"), ("appendfsync", "no"), ("save", "off"), ("io-threads", "2")],
-        Process,
-    ),
-    ("redis", Some(Process), &[("appendfsync", "always"), ("no-appendfsync-on-rewrite", "yes")], Process),
-    ("redis", Some(Power), &[("save", "60 5"), ("auto-aof-rewrite-min-size", "1048576")], Power),
-    ("etcd", None, &[("reads", "serializable"), ("snapshot-count", "50")], Power),
-    ("flat-folder", None, &[("write", "rename")], Process),
-    ("flat-folder", None, &[("sync_file", "true")], Process),
-    ("flat-folder", None, &[("sync_file", "true"), ("sync_folder", "true")], Power),
-    ("nested-folder", None, &[("levels", "4"), ("level_bytes", "1"), ("sync_folder", "true")], Process),
-    ("nested-folder", Some(Power), &[("levels", "1"), ("level_bytes", "3"), ("write", "overwrite")], Power),
-];
+fn samples() -> impl Iterator<Item = Sample> {
+    SAMPLES.lines().filter(|line| !line.is_empty()).map(|line| {
+        let (of, rest) = line.trim().split_once(": ").unwrap();
+        let (store, asked) = of.split_once(' ').unwrap();
+        let (settings, tier) = rest.split_once(" -> ").unwrap();
+        let pairs = settings.split(", ").map(|pair| pair.split_once('=').unwrap());
+        let settings = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let asked = (asked != "-").then(|| asked.parse().unwrap());
+        Sample { store, asked, settings, tier: tier.parse().unwrap() }
+    })
+}
 
 /// The samples of a store.
 pub fn subjects(def: &'static StoreDef) -> Vec<Subject> {
-    let own = SAMPLES.iter().filter(|(name, ..)| *name == def.name);
-    let owned = |(name, value): &(&'static str, &'static str)| ((*name).to_owned(), (*value).to_owned());
-    own.map(|(_, tier, settings, _)| Subject::with(def, *tier, settings.iter().map(owned).collect()))
-        .collect()
+    let own = samples().filter(|sample| sample.store == def.name);
+    own.map(|sample| Subject::with(def, sample.asked, sample.settings)).collect()
 }
 
 /// The tier that a sample is to give.
 fn tier_of(subject: &Subject) -> Guarantee {
-    let same = |(name, tier, settings, _): &&Sample| {
-        let own: BTreeMap<_, _> = settings.iter().copied().collect();
-        let given = subject.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        *name == subject.def.name && *tier == subject.tier && given.eq(own)
+    let same = |sample: &Sample| {
+        (sample.store, sample.asked, &sample.settings) == (subject.def.name, subject.tier, &subject.settings)
     };
-    SAMPLES.iter().find(same).unwrap().3
+    samples().find(same).unwrap().tier
 }
 
 #[test]
 fn every_store_that_takes_settings_has_a_sample() {
-    let sampled: BTreeSet<&str> = SAMPLES.iter().map(|(name, ..)| *name).collect();
+    let sampled: BTreeSet<&str> = samples().map(|sample| sample.store).collect();
     let takes = STORES.iter().filter(|def| def.open.is_ok() && !def.settings.is_empty());
     // UnQLite's one setting is for all stores of a process; its own test has a process to itself.
     let takes = takes.filter(|def| def.name != "unqlite");

@@ -16,10 +16,10 @@ use storebench_host::schedule::LocationRoom;
 use storebench_host::shard::Split;
 
 use super::{BLOCKS, PLAN, only, read};
-use crate::cli::machines::can_limit;
 use crate::cli::support::{
     STOREBENCH, Said, Scratch, assert_complete, is_root, missing, said, wait_for, yaml,
 };
+use crate::file_systems::can_limit;
 use crate::snippets::python::python_with;
 
 /// The cells of the plan: at each of four positions two stores at `none`, and two at `process`.

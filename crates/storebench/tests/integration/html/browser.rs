@@ -2,8 +2,8 @@
 
 use std::io::ErrorKind;
 use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -12,6 +12,15 @@ use tungstenite::{HandshakeError, Message, WebSocket};
 
 /// The longest time for anything before the test fails.
 pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What expressions of cases may use.
+const HELPERS: &str = "const text = (selector) => document.querySelector(selector).textContent; \
+    const count = (selector) => document.querySelectorAll(selector).length; \
+    /* Whether all pictures in it are within their boxes, and the boxes within the page. */ \
+    const within = (selector) => [...document.querySelectorAll(`${selector} .chart svg`)].every((svg) => { \
+        const [inner, outer] = [svg, svg.parentElement].map((e) => e.getBoundingClientRect()); \
+        return inner.height > 0 && inner.bottom <= outer.bottom + 1 && inner.right <= outer.right + 1 \
+            && outer.right <= document.documentElement.clientWidth; });";
 
 /// Names under which Chromium is installed.
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -29,20 +38,6 @@ const FLAGS: [&str; 9] = [
     "--remote-debugging-port=0",
 ];
 
-/// Has a new browser do something with a page and exit: print it, or make a picture of it. `None` without Chromium.
-pub fn once(does: &[&str], file: &Path, after: &str) -> Option<Output> {
-    let profile = tempfile::tempdir().unwrap();
-    let address = format!("file://{}{after}", file.display());
-    let own = FLAGS.into_iter().filter(|flag| !flag.starts_with("--remote"));
-    let arguments: Vec<String> =
-        own.chain(does.iter().copied()).map(str::to_owned).chain([address]).collect();
-    NAMES.iter().find_map(|name| {
-        let mut command = Command::new(name);
-        command.args(&arguments).arg(format!("--user-data-dir={}", profile.path().display()));
-        command.arg("--window-size=1280,2500").stdin(Stdio::null()).output().ok()
-    })
-}
-
 /// A page open in a separate browser, which ends with it.
 pub struct Browser {
     process: Child,
@@ -50,6 +45,9 @@ pub struct Browser {
     session: String,
     number: u64,
     events: Vec<Value>,
+    page: PathBuf,
+    /// What a line of a case has kept.
+    kept: Value,
     _profile: TempDir,
 }
 
@@ -88,12 +86,68 @@ impl Browser {
             session: String::new(),
             number: 0,
             events: vec![],
+            page: PathBuf::new(),
+            kept: Value::Null,
             _profile: profile,
         })
     }
 
+    /// Does what a line of a case says of a page in this folder, if it is one for a browser.
+    pub fn step(&mut self, folder: &Path, line: &str) -> bool {
+        let line = line.replace("$kept", &self.kept.to_string());
+        let (verb, rest) = line.split_once(' ').unwrap_or((&line, ""));
+        let whole = |text: &str| match text.strip_prefix("file ") {
+            Some(name) => std::fs::read_to_string(folder.join(name)).unwrap(),
+            None => format!("(() => {{ {HELPERS} return ({text}); }})()"),
+        };
+        let (selector, text) = rest.split_once(": ").unwrap_or((rest, ""));
+        match verb {
+            "click" => self.click(rest),
+            "press" => self.press(rest),
+            "choose" => self.choose(selector, text),
+            "type" => drop(self.send("Input.insertText", json!({"text": rest}))),
+            "do" if rest.starts_with("file ") => drop(self.value(&whole(rest))),
+            "do" => drop(self.value(rest)),
+            "keep" => self.kept = self.value(&whole(rest)),
+            "until" => self.until(&whole(rest)),
+            "sees" => {
+                let (seen, wanted) = rest.rsplit_once(" == ").unwrap_or((rest, "true"));
+                assert_eq!(self.value(&whole(seen)), serde_json::from_str::<Value>(wanted).unwrap());
+            }
+            "shows" | "hides" => {
+                let shown = self.text(selector);
+                assert_eq!(shown.contains(text), verb == "shows", "{shown}");
+            }
+            "screen" => {
+                let mut words = rest.split(' ');
+                let [width, height] = [(); 2].map(|()| words.next().unwrap().parse().unwrap());
+                self.show_on(width, height, words.next() == Some("phone"));
+            }
+            "media" => drop(self.send("Emulation.setEmulatedMedia", serde_json::from_str(rest).unwrap())),
+            "prints" => {
+                let printed = self.send("Page.printToPDF", json!({}));
+                assert!(printed["data"].as_str().unwrap().len() > rest.parse().unwrap());
+            }
+            "go" => {
+                let (page, after) = (self.page.clone(), self.value(rest));
+                self.send("Page.navigate", json!({"url": "about:blank"}));
+                self.go(&page, after.as_str().unwrap());
+            }
+            "to" => {
+                let address = format!("file://{}", folder.join(rest).display());
+                self.send("Page.navigate", json!({"url": address}));
+                let there =
+                    format!("location.href === {} && document.readyState === 'complete'", json!(address));
+                self.until(&there);
+            }
+            _ => return false,
+        }
+        true
+    }
+
     /// Opens another page, or the same at another place.
     pub fn go(&mut self, file: &Path, after: &str) {
+        self.page = file.to_path_buf();
         self.send("Page.navigate", json!({"url": format!("file://{}{after}", file.display())}));
         self.until("document.documentElement.dataset.ready === 'yes'");
     }
@@ -134,11 +188,6 @@ impl Browser {
     pub fn text(&mut self, selector: &str) -> String {
         let text = self.value(&format!("document.querySelector({}).textContent", json!(selector)));
         text.as_str().unwrap().to_owned()
-    }
-
-    /// The number of elements that a selector finds.
-    pub fn count(&mut self, selector: &str) -> u64 {
-        self.value(&format!("document.querySelectorAll({}).length", json!(selector))).as_u64().unwrap()
     }
 
     /// Has a screen of this many pixels: a phone's has two physical ones for each.
@@ -220,6 +269,8 @@ impl Browser {
     pub fn complaints(&mut self) -> Vec<String> {
         // Whatever was under way has been reported before this answer.
         self.value("new Promise((done) => setTimeout(done, 100))");
+        let is_request = |event: &Value| event["method"] == "Network.requestWillBeSent";
+        assert!(self.events.iter().any(is_request), "requests are not seen");
         let complaint = |event: &Value| match event["method"].as_str()? {
             "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Log.entryAdded" => {
                 Some(event["params"].to_string())
@@ -232,11 +283,6 @@ impl Browser {
             _ => None,
         };
         self.events.iter().filter_map(complaint).collect()
-    }
-
-    /// The number of requests that were seen at all.
-    pub fn requests(&self) -> usize {
-        self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent").count()
     }
 }
 
