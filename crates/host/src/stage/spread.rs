@@ -34,7 +34,8 @@ impl Spread {
         let mut farthest: Option<(u64, String)> = None;
         for _ in 0..MOST_TRIES {
             self.made += 1;
-            let other = format!("{name}-{}", self.made);
+            // ext4 places a folder by a hash of its name: other names than those of the run before, which deleted files lately, too.
+            let other = format!("{name}-{}-{}", std::process::id(), self.made);
             let distance = self.distance(work.make(OsStr::new(&other), 0o777)?.handle().metadata()?.ino());
             let is_farther = farthest.as_ref().is_none_or(|(before, _)| distance > *before);
             nearer.extend(if is_farther {
