@@ -3,9 +3,9 @@
 //!
 //! | line | what it does |
 //! | --- | --- |
-//! | `== NAME` | begins a case, in memory; with `(disk)` after the name on a disk, with `(elsewhere)` where every user may look; with `(whole)` in `make test-all` alone; with `(each server)` once for each `$kind` of server that was running before |
+//! | `== NAME` | begins a case, in memory; with `(disk)` after the name on a disk, with `(elsewhere)` where every user may look; with `(whole)` in `make test-all` and by `STOREBENCH_CASE` alone; with `(each server)` once for each `$kind` of server that was running before |
 //! | `needs COMMAND: WHY` | skips the case unless the command does well |
-//! | `can WHAT` | skips the case where this machine can't: `mount FILE-SYSTEM`, `simulate` a disk, `cut` the power, `limit`, `trace` |
+//! | `can WHAT` | skips the case where this machine can't: `mount FILE-SYSTEM`, `simulate` a disk and cut its power, `limit`, `trace`, `have STORE` |
 //! | `server KIND` | starts one that was running before, whose address is `$url`; skips the case where it is not installed. |
 //! | `made`, `as it was` | waits until it has something of a run's; it is as it was, and has nothing of storebench's |
 //! | `hide`, `show`, `kill` | takes its address away, gives it back, kills it |
@@ -46,6 +46,9 @@ use crate::tier;
 use crate::torture::disk::has_strace;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/cases");
+
+/// What a case's head may say after its name.
+const MARKS: [&str; 5] = ["", "disk", "elsewhere", "whole", "each server"];
 
 /// How many cases of a file run at a time.
 const AT_ONCE: usize = 4;
@@ -123,7 +126,9 @@ fn parsed(text: &str) -> Vec<Case> {
         let part = more.unwrap_or(line);
         if let Some(name) = line.strip_prefix("== ") {
             let (name, marks) = name.split_once(" (").unwrap_or((name, ""));
-            let (name, has) = (name.to_owned(), |mark: &str| marks.contains(mark));
+            let marks: Vec<&str> = marks.trim_end_matches(')').split(", ").collect();
+            assert!(marks.iter().all(|mark| MARKS.contains(mark)), "{line}");
+            let (name, has) = (name.to_owned(), |mark| marks.contains(&mark));
             let (on_disk, is_elsewhere) = (has("disk"), has("elsewhere"));
             let (is_long, of_servers) = (has("whole"), has("each server"));
             cases.push(Case { name, on_disk, is_elsewhere, is_long, of_servers, lines: Vec::new() });
@@ -161,7 +166,8 @@ pub fn begun(file: &str) -> Scratch {
 fn run_file(file: &str) {
     let (first, mut cases) = begin(file);
     let wanted = std::env::var("STOREBENCH_CASE").unwrap_or_default();
-    cases.retain(|case| case.name.contains(&wanted) && (tier::is_whole() || !case.is_long));
+    let is_whole = tier::is_whole() || !wanted.is_empty();
+    cases.retain(|case| case.name.contains(&wanted) && (is_whole || !case.is_long));
     // Copied before any is played: a resumed run works where it began, in the folder that all are copies of.
     let plays = cases.iter().map(|case| {
         let scratch = match case {
@@ -248,12 +254,14 @@ impl Play {
             let words: Vec<&str> = words.split(" | ").filter(|word| !word.is_empty()).collect();
             self.said = self.said.take().map(|said| said.complains(exit(name), &words));
         } else if let Some(needed) = text("needs ") {
+            self.judge();
             let (command, why) = needed.rsplit_once(": ").unwrap();
             self.is_skipped = !self.command(command).output().is_ok_and(|output| output.status.success());
             if self.is_skipped {
                 skipped(case, why);
             }
         } else if let Some(address) = text("open ") {
+            self.judge();
             let (file, after) = address.split_once('#').unwrap_or((address, ""));
             self.quiet();
             self.browser = Browser::open(&self.scratch.join(file), &format!("#{after}"));
@@ -262,8 +270,10 @@ impl Play {
                 skipped(case, "needs Chromium");
             }
         } else if let Some(what) = text("can ") {
+            self.judge();
             self.is_skipped = !self.can(what);
         } else if let Some(kind) = text("server ") {
+            self.judge();
             let kind = KINDS.into_iter().find(|known| *known == kind).unwrap();
             self.server = Running::start(kind);
             self.is_skipped = self.server.is_none();
@@ -440,6 +450,7 @@ fn a_case_that_fails_is_named_with_its_line() {
         ("needs true: nothing\n$ cat nowhere\n= Failure\nerr: nowhere", ""),
         ("needs false: luck\n$ exit 1", ""),
         ("needs test 'a: b': nothing\n$ exit 1", "after: exit 1"),
+        ("$ exit 1\nneeds false: luck", "after: exit 1"),
     ] {
         let cases = parsed(&format!("{begin}== named\n{lines}\n"));
         let failed = Mutex::new(Vec::new());

@@ -77,7 +77,7 @@ start() {
 
 # ended: waits until that has ended, and ends likewise.
 ended() {
-    sooner_or_later [ -s code ]
+    sooner_or_later [ -s code ] || exit 99
     return "$(cat code)"
 }
 
@@ -143,7 +143,7 @@ sooner_or_later() {
     tries=0
     until "$@" 2>/dev/null; do
         tries=$((tries + 1))
-        [ $tries -lt 12000 ]
+        [ $tries -lt 12000 ] || return 1
         sleep 0.05
     done
 }
@@ -157,7 +157,7 @@ mounted() {
     env --default-signal=INT "$FAULTY" run crud --store dawdles --place "$place" "$@" \
         $(tiny --operations 120 --trials "$number" --guarantee default) --at disk >out 2>err &
     run=$!
-    until at=$(json 'd["directory"]' <"$(latest)/trial.json"); do kill -0 "$run" && sleep 0.05; done 2>/dev/null
+    until at=$(json 'd["directory"]' <"$(latest)/trial.json"); do kill -0 "$run"; sleep 0.05; done 2>/dev/null
     at=$(dirname "$at")
     at=$(cd "$(dirname "$at")" && pwd -P)/$(basename "$at")
 }
