@@ -3,7 +3,8 @@
 
 usage: scripts/judge-quick.py PROGRAM [FOLDER]
     the program, and where the three runs go (default: a new folder in TMPDIR)
-Runs `PROGRAM run crud --quick` twice and once with 24 trials, about half an hour together, on a machine that has nothing else to do.
+Runs `PROGRAM run crud --quick` twice and once with 24 trials, on a machine that has nothing else to do. With six minutes before the second
+and the third, in which ext4 forgets the files that the run before deleted (docs/lab-notes/judging.md), that takes three quarters of an hour.
 Of each store that stands alone at the top of a cell in a quick run it says whether it is the best, or too close to call with it, in
 the longer run, and whether it stands alone in the other quick run, or is a candidate there.
 Exit code 0: at least 95 % are among the best of the longer run, and at least 90 % stand alone in both; 1: fewer; 2: usage.
@@ -14,6 +15,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 Tops = dict[tuple[str, ...], set[str]]
 
@@ -32,7 +34,9 @@ def tops(program: str, run: pathlib.Path) -> Tops:
 
 
 def measured(program: str, folder: pathlib.Path, *options: str) -> Tops:
-    """Runs the quick study."""
+    """Runs the quick study, six minutes after the one before."""
+    if any(folder.parent.glob("*/crud-*")):
+        time.sleep(360)
     command = [program, "run", "crud", "--quick", "--out", str(folder), *options]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return tops(program, next(folder.glob("crud-*")))

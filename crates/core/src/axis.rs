@@ -17,7 +17,7 @@ pub mod ycsb;
 
 use std::str::FromStr;
 
-use crate::result::format1::name_now;
+use crate::result::format1::axis_now;
 use crate::shown::quoted;
 use crate::units::as_text;
 pub use def::{Axis, AxisDef, Form, Presence, Role};
@@ -34,7 +34,7 @@ impl Axis {
 
     /// The axis with a name, or with the one that it had in earlier formats; `sqlite.page_size` names a store's setting.
     pub fn named(name: &str) -> Option<Axis> {
-        let name = if name == "giving_back" { name_now(name) } else { name };
+        let name = axis_now(name);
         let table = table::ALL.iter().chain(own::axes()).find(|def| def.name == name);
         table.map(|def| Axis(def)).or_else(|| setting::named(name))
     }

@@ -83,16 +83,12 @@ impl RunFolder {
     fn begin(path: &Path, header: &RunHeader) -> Result<RunFolder> {
         fs::create_dir(path.join(LOGS)).map_err(Error::io("making the run folder", path))?;
         let lock = lock(path)?;
-        let text = serde_json::to_string_pretty(header)
-            .map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
         let results = OpenOptions::new()
             .append(true)
             .create_new(true)
             .open(path.join(RESULTS))
             .map_err(Error::io("making", &path.join(RESULTS)))?;
-        write_synced(&path.join(HEADER), text.as_bytes())
-            .map_err(Error::io("writing", &path.join(HEADER)))?;
-        sync_directory(path).map_err(Error::io("syncing", path))?;
+        write_header(path, header)?;
         RunFolder::open(path, results, lock)
     }
 
@@ -126,6 +122,11 @@ impl RunFolder {
             let message =
                 format!("the results in {} are packed: unpack them by gunzip {PACKED}", path.display());
             return Err(Error::new(Exit::NotStorebench, message));
+        }
+        if run.header.format < FORMAT_VERSION {
+            // A program that reads only the older format must not take the results that follow for such.
+            run.header.format = FORMAT_VERSION;
+            write_header(path, &run.header)?;
         }
         let mut results = OpenOptions::new()
             .read(true)
@@ -318,7 +319,7 @@ pub fn read_with_notes(path: &Path) -> Result<(Run, Vec<String>)> {
     let mut run = begun(path)?;
     let (_, lines) = read_lines(path, &run)?;
     let notes = describe_problems(path, &lines);
-    run.trials = lines.trials;
+    (run.header.format, run.trials) = (FORMAT_VERSION, lines.trials);
     Ok((run, notes))
 }
 
@@ -368,6 +369,7 @@ fn read_lines(path: &Path, run: &Run) -> Result<(Vec<u8>, Lines)> {
     if let Some((axis, value)) = beside_axes(run) {
         lines.trials.iter_mut().for_each(|trial| trial.cell.set(axis, value.clone()));
     }
+    lines.trials.iter_mut().for_each(|trial| trial.format = FORMAT_VERSION);
     Ok((bytes, lines))
 }
 
@@ -411,6 +413,17 @@ pub fn begun(path: &Path) -> Result<Run> {
         run.header.left_out.iter_mut().for_each(|left_out| left_out.cell.set(axis, value.clone()));
     }
     Ok(run)
+}
+
+/// Writes a run's header, as a whole or not at all: without one its results are lost.
+fn write_header(path: &Path, header: &RunHeader) -> Result<()> {
+    let text =
+        serde_json::to_string_pretty(header).map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
+    let (name, fresh) = (path.join(HEADER), path.join(".run.json"));
+    write_synced(&fresh, text.as_bytes())
+        .and_then(|()| fs::rename(&fresh, &name))
+        .and_then(|()| sync_directory(path))
+        .map_err(Error::io("writing", &name))
 }
 
 /// Makes a folder called `name` in `runs`, or `name-2` and so on if that exists.
@@ -470,7 +483,8 @@ fn lock(path: &Path) -> Result<File> {
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
+    let mut file =
+        OpenOptions::new().write(true).create(true).truncate(true).custom_flags(NOFOLLOW).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }
@@ -529,5 +543,18 @@ mod tests {
         keep().unwrap();
         assert_eq!(fs::read_to_string(at("merged/logs/000007.log")).unwrap(), "text");
         assert_eq!(logs(&at("merged"), 7), [("000007.log".to_owned(), "text".to_owned())]);
+    }
+
+    #[test]
+    fn a_run_of_an_older_format_has_the_newest_once_it_is_resumed() {
+        let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("../storebench/tests/golden/crud");
+        let folder = tempfile::tempdir().unwrap();
+        fs::copy(stored.join(HEADER), folder.path().join(HEADER)).unwrap();
+        fs::write(folder.path().join(RESULTS), "").unwrap();
+        let format = || plain_json(&fs::read(folder.path().join(HEADER)).unwrap()).into_owned();
+        let says = |text: &[u8]| String::from_utf8_lossy(text).contains("\"format\": 1");
+        assert!(says(&format()));
+        drop(RunFolder::resume(folder.path()).unwrap());
+        assert!(!says(&format()) && begun(folder.path()).unwrap().header.format == FORMAT_VERSION);
     }
 }

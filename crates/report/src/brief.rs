@@ -232,24 +232,35 @@ impl Named {
     }
 }
 
-/// The stores that are not ranked: for faster ones the cost of a power cut and how often that was seen, for the others their names.
+/// The stores that are not ranked: for faster ones the cost of a power cut and how often that was seen, for the others their
+/// names. The tables have why.
 fn riskier(all: &[Standings]) -> Option<String> {
-    let (mut faster, mut others) = (Vec::new(), Vec::new());
+    let mut faster: IndexMap<(&str, String), Vec<String>> = IndexMap::new();
+    let mut others = Vec::new();
     for one in all {
-        let at = one.name.replacen("Guarantee", "guarantee", 1);
+        let at = one.name.strip_prefix("Guarantee ").unwrap_or(&one.name);
         let mut here: IndexMap<&str, &Risk> = IndexMap::new();
         for risk in one.answers.iter().flat_map(|(_, answer)| &answer.riskier) {
             here.entry(&risk.named.store).or_insert(risk);
         }
-        let (quick, slow): (Vec<&Risk>, Vec<&Risk>) =
-            here.into_values().partition(|risk| risk.named.times.is_some_and(|times| times < 1.0));
-        faster.extend(
-            quick.iter().map(|risk| format!("{} ({at}): {}", risk.named.in_words(), risk.in_words())),
-        );
-        let slow: Vec<&str> = slow.iter().map(|risk| risk.named.store.as_str()).collect();
+        let mut slow = Vec::new();
+        for (store, risk) in here {
+            match risk.named.times.filter(|times| *times < 1.0) {
+                Some(times) => {
+                    let own = faster.entry((store, risk.loss.to_string())).or_default();
+                    let often = risk.often.as_ref().map_or_else(String::new, |often| format!(", {often}"));
+                    own.push(format!("{at}: {}x{often}", three_digits(times)));
+                }
+                None => slow.push(store),
+            }
+        }
         others.extend((!slow.is_empty()).then(|| format!("{} ({at})", slow.join(", "))));
     }
-    let told = [("Faster but riskier", faster), ("Riskier", others)];
+    let faster = faster.into_iter();
+    let faster = faster
+        .map(|((store, loss), times)| format!("{store}: a power cut {loss} ({})", times.join("; ")))
+        .collect();
+    let told: [(&str, Vec<String>); 2] = [("Faster but riskier", faster), ("Riskier", others)];
     let told = told.into_iter().filter(|(_, stores)| !stores.is_empty());
     let told: Vec<String> = told.map(|(what, stores)| format!("{what}: {}.", stores.join("; "))).collect();
     (!told.is_empty()).then(|| told.join(" "))
@@ -258,7 +269,9 @@ fn riskier(all: &[Standings]) -> Option<String> {
 impl Risk {
     /// The cost of a power cut, why, and how often that was seen.
     pub fn in_words(&self) -> String {
-        let seen = if self.seen.is_empty() { String::new() } else { format!(" ({})", self.seen) };
+        let seen = [self.why].into_iter().chain(self.often.as_deref()).filter(|part| !part.is_empty());
+        let seen = seen.collect::<Vec<_>>().join("; ");
+        let seen = if seen.is_empty() { String::new() } else { format!(" ({seen})") };
         format!("a power cut {}{seen}", self.loss)
     }
 }

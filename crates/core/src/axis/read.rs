@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::def::{Axis, Form};
 use super::value::Value;
-use crate::result::format1::name_now;
+use crate::result::format1::value_now;
 
 /// Reads one value of an axis.
 pub struct ValueSeed(pub Axis);
@@ -28,7 +28,7 @@ impl Visitor<'_> for ValueSeed {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
-        self.0.read(if self.0 == Axis::SPACE_RECLAIM { name_now(text) } else { text }).map_err(E::custom)
+        self.0.read(value_now(self.0, text)).map_err(E::custom)
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<Value, E> {

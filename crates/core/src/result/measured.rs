@@ -243,12 +243,14 @@ pub struct ConcurrentWork {
     /// The time that it took in each round, in nanoseconds.
     pub took_ns: Vec<u64>,
     /// The part of that in which steps were going on, too, in each round, in nanoseconds.
-    pub beside_ns: Vec<u64>,
+    #[serde(alias = "beside_ns")]
+    pub during_steps_ns: Vec<u64>,
     /// The space on disk of the backup that each round made; none where none was made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bytes: Vec<u64>,
     /// The calls of the steps that were under way at the same time as the work.
-    pub beside: CallStatistics,
+    #[serde(alias = "beside")]
+    pub during: CallStatistics,
     /// All others.
     pub otherwise: CallStatistics,
 }

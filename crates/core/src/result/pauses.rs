@@ -37,7 +37,7 @@ pub struct Pauses {
 pub struct Samples {
     /// The number of samples.
     pub count: u64,
-    /// The time from each look before to them, added, in nanoseconds.
+    /// The time from the sample before each of them, added, in nanoseconds.
     pub span_ns: u64,
 }
 
@@ -69,7 +69,7 @@ impl Pauses {
     }
 
     /// The share of samples after pauses that would find a kind of work by chance: if it were as frequent then as in samples without
-    /// a pause, each of which covers another time. `None` without a look without a pause.
+    /// a pause, each of which covers another time. `None` without a sample without a pause.
     pub fn by_chance(&self, work: &UpkeepCount) -> Option<f64> {
         let times = self.after.mean_span_ns()? / self.otherwise.mean_span_ns().filter(|span| *span > 0.0)?;
         let otherwise = work.otherwise as f64 / self.otherwise.count as f64;
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_longer_look_finds_more_by_chance() {
+    fn a_longer_time_between_samples_finds_more_by_chance() {
         let samples = |count, ms: u64| Samples { count, span_ns: count * ms * 1_000_000 };
         let pauses = Pauses { after: samples(4, 20), otherwise: samples(100, 10), ..Pauses::default() };
         let seen = |otherwise| UpkeepCount { work: "flush".into(), after: 1, otherwise };

@@ -45,6 +45,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     ),
     parameters: &[
         "operations",
+        "operations_unsynced",
         "order",
         "mix",
         "duration",

@@ -118,7 +118,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let calls = |of: fn(&LifeWorker<'_>) -> CallStatistics| {
         lanes.iter().map(of).fold(CallStatistics::default(), CallStatistics::plus)
     };
-    let (beside, otherwise) = (calls(|lane| lane.watch.beside), calls(|lane| lane.watch.otherwise));
+    let (during, otherwise) = (calls(|lane| lane.watch.beside), calls(|lane| lane.watch.otherwise));
     Ok(Measurements {
         load: aged.load,
         operations,
@@ -128,7 +128,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         space_reclaim,
         fragmentation: Some(Fragmentation { pieces, ..aged.fragmentation }),
         bursts,
-        concurrent_work: alongside.map(|one| result::ConcurrentWork { beside, otherwise, ..one }),
+        concurrent_work: alongside.map(|one| result::ConcurrentWork { during, otherwise, ..one }),
         pauses: lanes.into_iter().map(|lane| lane.watch.result()).reduce(Pauses::plus),
         audit: open.or(anew),
         warnings,

@@ -80,7 +80,7 @@ macro_rules! parameters {
 
 // In alphabetical order, as plans have always been written.
 parameters! {
-    /// Begin operations when the store has come to rest after loading (rest), or straight away (at-once)
+    /// Begin operations when the store is at rest after loading (rest), or straight away (at-once)
     #[arg(long, value_name = "WHEN")]
     after_load: AfterLoad,
     /// Most records in one batch while loading
@@ -108,13 +108,13 @@ parameters! {
     /// Cache of each engine with --tuning equal
     #[arg(long, value_name = "SIZE")]
     equal_cache: Size<1>,
-    /// Replay only the first N operations of the trace
+    /// Replay only the first N operations
     #[arg(long, value_name = "N")]
     limit: Count<1, { u64::MAX }>,
     /// Load before a replay: read-first (keys that the trace reads before it writes them), nothing
     #[arg(long, value_name = "WHAT")]
     load: Loads,
-    /// ycsb: stop after this time, even if fewer than --operations are done; none: don't
+    /// ycsb: stop after this time, whatever --operations says; none: don't
     #[arg(long, value_name = "TIME")]
     max_time: MaxTime,
     /// Alternate operations by weight in one phase, of --operations in all: get=80,update=20
@@ -123,6 +123,9 @@ parameters! {
     /// Timed operations of each kind
     #[arg(long, value_name = "N")]
     operations: Count<1>,
+    /// The same at guarantees whose writes wait for no disk
+    #[arg(long, value_name = "N")]
+    operations_unsynced: Count<1>,
     /// Operations to time, in this order: insert, get, update, remove
     #[arg(long, value_name = "NAME,...")]
     order: List<Operation>,

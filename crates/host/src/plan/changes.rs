@@ -111,6 +111,10 @@ impl Changes {
         }
         lay!(trials seed size_limit timeout precision budget for_claims one_at_a_time axes_one_at_a_time paired disk_estimate cuts torn settling faults
             recovery clients; parameters settings axes);
+        if parameters.operations.is_some() {
+            // It is the number at all guarantees, unless another is given with it.
+            plan.parameters.operations_unsynced = None;
+        }
         plan.parameters.change(parameters);
         for (store, settings) in settings {
             for axis in settings.keys().filter_map(|name| Axis::named(&format!("{store}.{name}"))) {

@@ -36,6 +36,9 @@ impl OtherKeys {
 
     fn take<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
         match (Axis::named(name), &mut self.axes, &mut self.parameters) {
+            (Some(axis), Some(axes), _) if axes.names(axis) => {
+                return Err(A::Error::custom(format!("duplicate field `{axis}`")));
+            }
             (Some(axis), Some(axes), _) => axes.set(axis, map.next_value_seed(ValueListSeed(axis))?),
             (_, _, Some(parameters)) => parameters.take(name, map)?,
             _ => return Err(A::Error::custom(format!("unknown field `{name}`"))),

@@ -44,7 +44,7 @@ pub fn main(stores: &[StoreDef], reach: ClientConnector, spec: &Path, out: &Path
     }
     Step::Preparing.begin();
     let report = match (spec.workload.def().run)(&asked) {
-        Ok(measured) => Report::Ok { measured: Box::new(doubted(measured, &spec)) },
+        Ok(measured) => Report::Ok { measured: Box::new(with_warnings(measured, &spec)) },
         Err(TrialError::Failed(stop)) => Report::Failed { reason: stop.failure, message: stop.message },
         Err(TrialError::Unsupported(message)) => Report::Unsupported { message },
     };
@@ -107,8 +107,8 @@ fn write(report: &impl Serialize, out: &Path) -> error::Result<()> {
     })
 }
 
-/// The measurements, with warnings of those figures that the limits did not hold.
-fn doubted(mut measured: Measurements, spec: &Spec) -> Measurements {
+/// The measurements, with warnings about operations that took more than their limits.
+fn with_warnings(mut measured: Measurements, spec: &Spec) -> Measurements {
     let share = spec.limits.as_ref().and_then(|order| order.asked(LimitKind::Share));
     // A server that is limited alone can't be separated from its client, whose time is not limited.
     let share = share.filter(|_| !children::is_held_apart());

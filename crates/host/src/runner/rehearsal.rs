@@ -173,6 +173,7 @@ fn shortened(plan: &Plan, extent: RehearsalExtent) -> Result<Plan> {
     plan.timeout = Period(TIMEOUT.min(plan.timeout.0));
     // The settings that a server accepts do not depend on the client.
     plan.clients = Vec::new();
+    plan.parameters.operations_unsynced = None;
     let has_duration = plan.parameters.names().any(|name| name == DURATION.0);
     for (name, value) in PARAMETERS.into_iter().chain(has_duration.then_some(DURATION)) {
         if plan.workload.has(name) {

@@ -24,6 +24,7 @@ const LARGE: (u64, u64) = (16 << 10, 16);
 pub(super) struct Spread {
     deleted: Vec<(Instant, u64)>,
     made: u32,
+    began: Option<i128>,
 }
 
 impl Spread {
@@ -34,8 +35,9 @@ impl Spread {
         let mut farthest: Option<(u64, String)> = None;
         for _ in 0..MOST_TRIES {
             self.made += 1;
-            // ext4 places a folder by a hash of its name: other names than those of the run before, which deleted files lately, too.
-            let other = format!("{name}-{}-{}", std::process::id(), self.made);
+            // ext4 places a folder by a hash of its name. So no name is that of an earlier run, which may have deleted its files lately.
+            let began = self.began.get_or_insert_with(|| jiff::Timestamp::now().as_nanosecond());
+            let other = format!("{name}-{began}-{}", self.made);
             let distance = self.distance(work.make(OsStr::new(&other), 0o777)?.handle().metadata()?.ino());
             let is_farther = farthest.as_ref().is_none_or(|(before, _)| distance > *before);
             nearer.extend(if is_farther {

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::axis::read::{KeySeed, ValueListSeed, ValueListWriter};
 use storebench_core::axis::{Axis, Form, Value};
+use storebench_core::result::format1::value_now;
 
 use super::pool::Scope;
 use crate::layout::Position;
@@ -117,7 +118,7 @@ fn takes_in(axis: Axis, wide: &Value, value: &Value) -> bool {
 
 /// A value of an axis as plans write it, or the error in it.
 pub(super) fn canonical(axis: Axis, text: &str) -> Result<String, String> {
-    axis.read(text).map(|value| value.to_string())
+    axis.read(value_now(axis, text)).map(|value| value.to_string())
 }
 
 impl Serialize for Region {
@@ -138,7 +139,9 @@ fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Region, A::Error> {
     let known = |name: &str| Axis::named(name).map(drop).ok_or_else(|| unknown(name));
     while let Some(name) = map.next_key_seed(KeySeed(known))? {
         let axis = Axis::named(&name).ok_or_else(|| A::Error::custom(unknown(&name)))?;
-        region.0.insert(axis, map.next_value_seed(ValueListSeed(axis))?);
+        if region.0.insert(axis, map.next_value_seed(ValueListSeed(axis))?).is_some() {
+            return Err(A::Error::custom(format!("duplicate field `{axis}`")));
+        }
     }
     Ok(region)
 }

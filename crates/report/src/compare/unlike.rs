@@ -119,7 +119,7 @@ pub fn parts(first: &Run, other: &Run) -> Vec<Difference> {
     let names = |header: &RunHeader| {
         header.locations.iter().map(|place| place.name.as_str()).collect::<Vec<_>>().join(", ")
     };
-    compared.differ(true, "places", &names(first), &names(other));
+    compared.differ(true, "locations", &names(first), &names(other));
     if compared.found.is_empty() {
         // A digest of the rest of the plan's results: built-in stores that offer something else.
         let split = |header: &RunHeader| header.shard.as_ref().map_or("", |shard| &shard.split).to_owned();

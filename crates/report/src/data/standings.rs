@@ -155,8 +155,10 @@ pub struct Risk {
     pub named: Named,
     /// What it can cost.
     pub loss: Loss,
-    /// Why, and how often that was seen.
-    pub seen: String,
+    /// Why; empty if it is unknown.
+    pub why: &'static str,
+    /// How often that was seen: in this run, otherwise by storebench's authors.
+    pub often: Option<String>,
 }
 
 /// The standings of all groups with any figure, in the order of the groups.
@@ -391,7 +393,9 @@ impl Known<'_, '_> {
         answer.riskier = riskier
             .iter()
             .filter_map(|store| {
-                Some(Risk { named: named(store), loss: self.loss(store)?, seen: self.seen(store) })
+                let (_, danger) = self.dangers.get(*store)?;
+                let often = self.harm_seen(store);
+                Some(Risk { named: named(store), loss: danger.power_cut, why: danger.why, often })
             })
             .collect();
         answer
@@ -415,9 +419,9 @@ impl Known<'_, '_> {
         all
     }
 
-    /// Why a power cut can do harm, and how often that was seen: in this run, otherwise by storebench's authors.
-    fn seen(&self, contestant: &str) -> String {
-        let Some((store, danger)) = self.dangers.get(contestant) else { return String::new() };
+    /// How often a power cut did harm: in this run, otherwise as seen by storebench's authors.
+    fn harm_seen(&self, contestant: &str) -> Option<String> {
+        let (store, _) = self.dangers.get(contestant)?;
         let tier = self.group.key.tier.unwrap_or_default();
         let cuts = self
             .group
@@ -431,12 +435,13 @@ impl Known<'_, '_> {
         }
         let def = self.merged.stores.iter().find(|def| def.name == store);
         let known = def.and_then(|def| Evidence::together(def.evidence(), tier));
-        let often = match known {
-            _ if harmed > 0 => format!("{} of {} power cuts in this run", grouped(harmed), grouped(states)),
-            Some(known) if harm(&known) > 0 => format!("{} of {}", grouped(harm(&known)), known.cuts()),
-            _ => return danger.why.to_owned(),
-        };
-        [danger.why, &often].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+        match known {
+            _ if harmed > 0 => {
+                Some(format!("{} of {} power cuts in this run", grouped(harmed), grouped(states)))
+            }
+            Some(known) if harm(&known) > 0 => Some(format!("{} of {}", grouped(harm(&known)), known.cuts())),
+            _ => None,
+        }
     }
 
     fn rows(&self, figures: &[Figure], contests: &Contests<'_>, answer: &Answer) -> Vec<Row> {
@@ -621,7 +626,7 @@ mod tests {
         assert_eq!(found[2], ("lmdb".into(), Mark::None, true));
         let lines = told(&stores, 4, of_lines);
         assert!(lines.contains("take redb; next by time: sqlite 3."), "{lines}");
-        let says = "Faster but riskier: lmdb 0.";
+        let says = "Faster but riskier: lmdb: a power cut can cost";
         assert!(lines.contains(says) && lines.contains("4 of 40 power cuts in this run"), "{lines}");
         assert!(!told(&stores, 0, of_lines).contains("riskier"));
     }

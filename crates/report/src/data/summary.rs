@@ -25,21 +25,21 @@ pub(crate) fn rotation(place: &LocationInfo, environment: &Environment) -> Optio
     })
 }
 
-/// Doubtful figures by cell: once each, with the first trial's reason.
+/// Figures with a warning by cell: once each, with the first trial's reason.
 pub(crate) fn warning_lines(merged: &Merged<'_>) -> Vec<String> {
-    let mut doubted: IndexMap<(String, &str), &str> = IndexMap::new();
+    let mut warned: IndexMap<(String, &str), &str> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
         let warnings = trial.ok().into_iter().flat_map(|measured| &measured.warnings);
         for warning in warnings.filter(|_| !merged.is_harness(trial.cell.store())) {
-            doubted.entry((trial.cell.id(), warning.figure.as_str())).or_insert(&warning.reason);
+            warned.entry((trial.cell.id(), warning.figure.as_str())).or_insert(&warning.reason);
         }
     }
     let line = |((cell, figure), reason): (&(String, &str), &&str)| {
-        format!("Doubtful, not ranked: {figure} of {cell}: {reason}.")
+        format!("Warning, not ranked: {figure} of {cell}: {reason}.")
     };
-    let mut lines: Vec<String> = doubted.iter().take(LISTED).map(line).collect();
-    if doubted.len() > LISTED {
-        lines.push(format!("And {} more doubtful figures.", doubted.len() - LISTED));
+    let mut lines: Vec<String> = warned.iter().take(LISTED).map(line).collect();
+    if warned.len() > LISTED {
+        lines.push(format!("And {} more warnings.", warned.len() - LISTED));
     }
     lines
 }

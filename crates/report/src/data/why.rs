@@ -23,7 +23,7 @@ pub enum Why {
     /// The combination was left out.
     #[strum(serialize = "left out")]
     LeftOut,
-    /// The figure is doubtful.
+    /// The figure has a warning.
     Warning,
     /// It ran, but has no such figure.
     #[strum(serialize = "not measured")]

@@ -54,18 +54,18 @@ fn rows(trials: &[&Measurements]) -> Vec<Row> {
     };
     let real = |value: Option<u64>| Cell::or_none(value, |value| Cell::real(value as f64));
     let took = of(|one| &one.took_ns);
-    let beside: u64 = of(|one| &one.beside_ns).iter().sum();
+    let during_steps: u64 = of(|one| &one.during_steps_ns).iter().sum();
     let calls = |of: fn(&ConcurrentWork) -> CallStatistics| {
         all.iter().map(|one| of(one)).fold(CallStatistics::default(), CallStatistics::plus)
     };
-    let (during, otherwise) = (calls(|one| one.beside), calls(|one| one.otherwise));
+    let (during, otherwise) = (calls(|one| one.during), calls(|one| one.otherwise));
     let longest = |calls: CallStatistics| real((calls.count > 0).then_some(calls.longest_ns));
     vec![vec![
         ("work", Cell::text(&first.by)),
         ("trials", Cell::whole(all.len())),
         ("took", real(quantile(&took, 0.5))),
         ("took_most", real(took.iter().copied().max())),
-        ("during_steps", Cell::real(beside as f64 / took.iter().sum::<u64>().max(1) as f64)),
+        ("during_steps", Cell::real(during_steps as f64 / took.iter().sum::<u64>().max(1) as f64)),
         ("backup", real(quantile(&of(|one| &one.bytes), 0.5))),
         ("calls", Cell::count(during.count)),
         ("longest", longest(during)),

@@ -134,7 +134,7 @@ fn of(merged: &Merged<'_>, number: usize, effects: &Effects) -> Vec<Block> {
         Block::Note(format!(
             "Mean latency divided by the mean latency at the base value, paired by block; of several pairs of combinations that differ in \
              nothing else, the geometric mean. Intervals, from {MIN_BLOCKS} blocks on, are 95 % for all values of a column together. \
-             Promise: what a power cut and a kill leave, beside the base value's."
+             guarantee: what a power cut and a kill leave, compared with the base value."
         )),
     ];
     if !effects.interactions.is_empty() {

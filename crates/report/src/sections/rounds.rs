@@ -102,7 +102,7 @@ fn of_figure(
         Figure::Written => ("written", "written", Unit::Bytes),
         Figure::P99 => (P99.title, P99.id, P99.unit),
         Figure::P999 => (P999.title, P999.id, P999.unit),
-        Figure::Longest => ("longest", MAX.id, MAX.unit),
+        Figure::Longest => (MAX.title, MAX.id, MAX.unit),
     };
     let growth = last_over_first(entries, figure).map(|growth| growth.mean);
     let growth = Cell::or_none(growth, |growth| {

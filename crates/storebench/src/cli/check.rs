@@ -16,7 +16,7 @@ use super::report::of_run;
 use super::runs;
 
 /// The version of the `--json` format.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// A run with its check results.
 #[derive(Debug, Serialize)]

@@ -58,7 +58,7 @@ pub fn explain(error: &clap::Error) -> Error {
 fn renamed(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     let old = option.strip_prefix("--")?.replace('-', "_");
-    let now = Some(format1::name_now(&old)).filter(|now| *now != old)?;
+    let now = Some(format1::axis_now(&old)).filter(|now| *now != old)?;
     Some(format!("{option} is called --{} now", now.replace('_', "-")))
 }
 

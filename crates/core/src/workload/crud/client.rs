@@ -43,7 +43,7 @@ pub fn serve(asked: &TrialContext<'_>, threads: Range<u64>, wire: &dyn ClientWir
     let (store, open) = find(stores, spec.cell.store())?;
     let clock = Clock::new();
     let records = trial::records(spec, None)?;
-    let plan = trial::crud(spec, &CrudParameters::of(&spec.parameters));
+    let plan = trial::crud(spec, &CrudParameters::of_cell(&spec.parameters, &spec.cell));
     let one = |thread| plan.share(thread, &records, &clock, store.capabilities.keeps).map(Mutex::new);
     let shares = threads.clone().map(one).collect::<Result<Vec<_>, _>>().map_err(TrialError::harness)?;
     let series = Series::new(shares.len()).map_err(TrialError::harness)?.with_histograms();

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::cell::Cell;
+use crate::store::Guarantee;
 use crate::workload::driver::Visit;
 use crate::workload::mix::Mix;
 use crate::workload::operation::Operation;
@@ -44,6 +46,14 @@ impl CrudParameters {
         }
     }
 
+    /// The values that parameters give for a cell.
+    pub fn of_cell(parameters: &Parameters, cell: &Cell) -> CrudParameters {
+        let own = CrudParameters::of(parameters);
+        let is_unsynced = cell.guarantee().tier().is_some_and(|tier| tier < Guarantee::Power);
+        let unsynced = parameters.operations_unsynced.filter(|_| is_unsynced);
+        CrudParameters { operations: unsynced.map_or(own.operations, |count| count.0), ..own }
+    }
+
     /// The most records that a trial inserts, warm-up included; without bound for a duration.
     pub fn most_inserts(&self) -> u64 {
         let all = self.operations + self.warm_up;
@@ -58,11 +68,23 @@ impl CrudParameters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::Axis;
 
     #[test]
     fn defaults_say_what_holds_where_nothing_is_said() {
         let work = CrudParameters::of(&Parameters::default());
         assert_eq!((work.operations, work.batch, work.order.as_slice()), (1000, 500, &Operation::ALL[..]));
         assert_eq!((work.duration, work.text), (None, None));
+    }
+
+    #[test]
+    fn writes_that_wait_for_no_disk_can_be_more() {
+        let both = Parameters::default().with("operations", "100").unwrap();
+        let both = both.with("operations_unsynced", "400").unwrap();
+        let at = |guarantee: &str| {
+            let cell = Cell::default().with(Axis::GUARANTEE, Axis::GUARANTEE.read(guarantee).unwrap());
+            CrudParameters::of_cell(&both, &cell).operations
+        };
+        assert_eq!(["none", "process", "power", "default"].map(at), [400, 400, 100, 100]);
     }
 }

@@ -127,7 +127,7 @@ impl<'a> Alongside<'a> {
         let beside = turn.ended.min(steps_ended).saturating_duration_since(turn.began);
         self.seen.by = turn.by;
         self.seen.took_ns.push((turn.ended - turn.began).as_nanos() as u64);
-        self.seen.beside_ns.push(beside.as_nanos() as u64);
+        self.seen.during_steps_ns.push(beside.as_nanos() as u64);
         self.syncs += turn.syncs;
         if self.work == Work::Backup {
             let disk =

@@ -224,8 +224,8 @@ fn large_batches_come_and_go_beside_the_steps() {
     let alongside = measured.concurrent_work.unwrap();
     assert_eq!((alongside.by.as_str(), alongside.took_ns.len()), ("a batch of 5", TENTHS));
     assert!(alongside.bytes.is_empty() && measured.stored.records == 50);
-    assert_eq!(alongside.beside_ns.len(), TENTHS);
-    assert_eq!(alongside.beside.count + alongside.otherwise.count, measured.pauses.unwrap().calls);
+    assert_eq!(alongside.during_steps_ns.len(), TENTHS);
+    assert_eq!(alongside.during.count + alongside.otherwise.count, measured.pauses.unwrap().calls);
     // 500 steps are handed over, 50 are loaded, and 5 come ten times.
     assert_eq!(measured.written.unwrap().records, 600);
     assert_eq!(measured.audit.unwrap().read_back, 50);

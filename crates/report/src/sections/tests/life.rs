@@ -102,9 +102,9 @@ pub fn backed_up() -> Run {
         let work = ConcurrentWork {
             by: "VACUUM INTO".into(),
             took_ns,
-            beside_ns: vec![1_000_000; 10],
+            during_steps_ns: vec![1_000_000; 10],
             bytes: vec![64 << 10; 10],
-            beside: calls(200, 12_000_000),
+            during: calls(200, 12_000_000),
             otherwise: calls(9_800, 300_000),
         };
         trial.measured.as_mut().unwrap().concurrent_work = Some(work);
