@@ -249,12 +249,12 @@ fn riskier(all: &[Standings]) -> Option<String> {
                 Some(times) => {
                     let own = faster.entry((store, risk.loss.to_string())).or_default();
                     let often = risk.often.as_ref().map_or_else(String::new, |often| format!(", {often}"));
-                    own.push(format!("{at}: {}x{often}", three_digits(times)));
+                    own.push(format!("at {at} {}x{often}", three_digits(times)));
                 }
                 None => slow.push(store),
             }
         }
-        others.extend((!slow.is_empty()).then(|| format!("{} ({at})", slow.join(", "))));
+        others.extend((!slow.is_empty()).then(|| format!("{} (at {at})", slow.join(", "))));
     }
     let faster = faster.into_iter();
     let faster = faster

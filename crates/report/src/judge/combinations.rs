@@ -91,14 +91,14 @@ fn rivals<'a>(all: &[&'a [Contender]], store: &str) -> Vec<&'a str> {
     tally.into_keys().collect()
 }
 
-/// The store that wins at least half of the combinations, or else stays near the best; `None` if none does.
+/// Of the stores that win at least half of the combinations the one nearest to the best over all; or else the one that stays near the
+/// best; `None` if none does.
 fn preferred<'a>(all: &[&'a [Contender]]) -> Option<&'a str> {
     let wins = wins(all);
-    let most = wins.values().copied().max()?;
-    if is_won_mostly(most, all.len()) {
-        let leading: Vec<&str> =
-            wins.iter().filter(|(_, wins)| **wins == most).map(|(store, _)| *store).collect();
-        return nearest(all, &leading).map(|(store, _)| store).or_else(|| leading.first().copied());
+    let often = wins.iter().filter(|(_, won)| is_won_mostly(**won, all.len()));
+    let often: Vec<&str> = often.map(|(store, _)| *store).collect();
+    if let Some(first) = often.first() {
+        return nearest(all, &often).map(|(store, _)| store).or(Some(first));
     }
     let (store, times) = nearest(all, &measured_in_half(all))?;
     let own: Vec<f64> = all.iter().filter_map(|ranked| times_worse(ranked, store)).collect();
@@ -176,6 +176,13 @@ mod tests {
         let others = slices(&others);
         assert!(preferred(&others) == Some("near") && is_sure(&others, "near"));
         assert!(is_near(others[0], "near") && !is_near(others[0], "b"));
+        let oftener = [
+            contest(&[("often", 1.0), ("nearer", 1.4)]),
+            contest(&[("often", 1.0), ("nearer", 1.0)]),
+            contest(&[("often", 1.0), ("nearer", 1.0)]),
+            contest(&[("best", 1.0), ("nearer", 2.0), ("often", 9.0)]),
+        ];
+        assert_eq!(preferred(&slices(&oftener)), Some("nearer"), "wins half, and is nearer in all");
     }
 
     #[test]

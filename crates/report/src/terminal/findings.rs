@@ -1,4 +1,4 @@
-//! Published findings in the terminal: counts, then each claim with its verdicts and its most telling figures.
+//! Published findings in the terminal: counts, then each claim with its verdicts and its most telling figures; an undecided one in a line.
 
 use anstyle::{AnsiColor, Style as Paint};
 
@@ -138,6 +138,14 @@ fn paint(verdict: Verdict) -> Paint {
 }
 
 fn of_claim(merged: &Merged<'_>, number: usize, checked: &Checked<'_>, style: Style) -> String {
+    if checked.findings.iter().all(|finding| finding.verdict == Verdict::Unknown) {
+        let measured: Vec<&Finding> =
+            checked.findings.iter().filter(|finding| finding.is_measured()).collect();
+        let takes = measured.first().and_then(|first| takes(checked.claim, first));
+        let says = [Some(groups(merged, Verdict::Unknown, &measured)), takes].into_iter().flatten();
+        let says = says.collect::<Vec<_>>().join("; ");
+        return wrap(&format!("{number:>3} {}: {says}", claim(checked)), style.width, INDENT);
+    }
     let mut out = wrap(&format!("{number:>3} {}", claim(checked)), style.width, "    ");
     let mut below = |text: String| {
         let lines = wrap(&text, style.width - 4, "  ");

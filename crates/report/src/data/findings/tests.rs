@@ -300,9 +300,9 @@ fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for told in [
             "unknown: process 0/8 so far looks wrong (8 of 68 combinations measured)",
-            "measured 0.0 % of 8 checks; takes half of its combinations for each of 1,000 records, 10,000 records",
+            "(8 of 68 combinations measured); takes half of its combinations for each of 1,000 records, 10,000 records",
             "unknown: process 16/16 so far looks right (16 of 64 combinations measured)",
-            "measured 100.0 % of 16 checks; takes half of its combinations for each of compressible, 1,000 records",
+            "(16 of 64 combinations measured); takes half of its combinations for each of compressible, 1,000 records",
         ] {
             assert!(words.contains(told), "{told}: {text}");
         }
@@ -342,9 +342,6 @@ fn the_papers_own_figures_are_put_to_the_same_rule() {
         .map(|on| (on.table.as_str(), on.tally.agree, on.tally.total(), on.verdict))
         .collect();
     assert_eq!(found, [("ext4", 50, 68, Verdict::NotReproduced)]);
-    let words = "on the paper's own figures: ext4 73.5 % of 68 checks: not reproduced";
-    let text = text(&merged, Style { width: 100, colour: false });
-    assert!(text.contains(words), "{text}");
     let mut bytes = Vec::new();
     page::write(&Report::new(&merged), None, &mut bytes).unwrap();
     let page = String::from_utf8(bytes).unwrap();
