@@ -71,7 +71,7 @@ run: ## Install what is missing, build, and run the quick study
 ifneq ($(SETUP),no)
 test test-all test-conformance torture storm: export STOREBENCH_TEST_STRICT = 1
 endif
-# Tests that only `make test-all` runs (CONTRIBUTING.md), beside cases that say `(whole)`.
+# Tests that only `make test-all` runs (CONTRIBUTING.md), apart from cases that say `(whole)`.
 whole = torture::kills torture::races torture::images torture::disk torture::storm conformance::kill under_other_settings \
 	snippets::c:: snippets::python:: snippets::rust:: snippets::configuration:: slurm_runs \
 	androbench::servers ycsb::threads_share clients::an_interrupted

@@ -81,8 +81,8 @@ const SETTINGS: &[SettingDef] = &[
 ];
 
 const FLUSH_EVERY_MS: u64 = 500;
-/// Looks, two in a round of sled's thread, before files count as settled though pages still move: two rounds. Moving them all takes up to ten
-/// seconds after a few thousand writes, and leaves the file as large as it is, or a little larger.
+/// Looks, two in a round of sled's thread, before files count as settled though pages still move: two rounds. Moving them all took up to ten
+/// seconds after 1,400 writes of 10 to 100 KiB, in which the files grew from 115 to 160 MB; files of small records kept their size.
 const MOST_LOOKS: u32 = 4;
 
 fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
