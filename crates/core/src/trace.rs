@@ -18,10 +18,10 @@ pub use self::entry::{Entry, key_hash};
 pub use self::facts::Facts;
 pub use self::form::Form;
 pub use self::line::{TimeUnit, family_of};
-pub use self::reader::{Ask, Reader};
+pub use self::reader::{Reader, ReaderOptions};
 pub use self::spread::Spread;
-pub use self::summary::{Share, Sizes, Summary, Touched};
-pub use self::word::{Does, Word};
+pub use self::summary::{Share, Sizes, Summary, TouchedRecords};
+pub use self::word::{OperationName, TraceOperation};
 
 #[cfg(test)]
 pub(crate) mod made;

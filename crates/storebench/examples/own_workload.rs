@@ -16,7 +16,7 @@ use storebench_core::result::Measurements;
 use storebench_core::store::Guarantee;
 use storebench_core::units::parse_count;
 use storebench_core::workload::bare::{BareTrial, operation};
-use storebench_core::workload::case::{Case, Space, Time};
+use storebench_core::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use storebench_core::workload::spec::{TrialContext, TrialError};
 use storebench_core::workload::table::{self, Headline, WorkloadDef};
 
@@ -64,13 +64,16 @@ static REPLACE: WorkloadDef = WorkloadDef {
     operations: &["replace"],
     reason: |_| None,
     headline: &[Headline::Latency],
-    space: |case| Space { peak_bytes: 2.0 * bytes(case) as f64, room_bytes: 2.0 * bytes(case) as f64 },
+    space: |case| SpaceEstimate {
+        peak_bytes: 2.0 * bytes(case) as f64,
+        room_bytes: 2.0 * bytes(case) as f64,
+    },
     held: |_| 0.0,
     memory: |case| bytes(case) as f64,
     time: |case, probe: &Probe| {
         let each_s = probe.file_creation_ns as f64 / 1e9 + bytes(case) as f64 / probe.write_bytes_per_s;
         let operations: u64 = case.parameters.operations();
-        Time::of(0.05 + operations as f64 * each_s, 0.0)
+        TimeEstimate::of(0.05 + operations as f64 * each_s, 0.0)
     },
     time_by_rehearsal: None,
     run,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::entry::Entry;
-use super::word::Does;
+use super::word::TraceOperation;
 use super::zipf;
 
 /// Keys that are counted one by one.
@@ -115,7 +115,7 @@ impl Census {
     /// Counts an operation that is played. The start of a scan is a place in the order, and no key.
     pub fn add(&mut self, entry: &Entry<'_>) {
         let (hash, does) = (entry.hash(), entry.word.does);
-        if does == Does::Scan || !self.takes(hash) {
+        if does == TraceOperation::Scan || !self.takes(hash) {
             return;
         }
         let told = entry.size.map(|size| size as u32);
@@ -131,9 +131,11 @@ impl Census {
         self.looked += u64::from(does.looks() && history.value == Value::Before);
         history.size = told.or(history.size);
         match does {
-            Does::Set | Does::Modify => history.value = Value::Written(told.unwrap_or_default()),
-            Does::Remove => history.value = Value::Gone,
-            Does::Get | Does::Scan | Does::Skip => {}
+            TraceOperation::Set | TraceOperation::Modify => {
+                history.value = Value::Written(told.unwrap_or_default())
+            }
+            TraceOperation::Remove => history.value = Value::Gone,
+            TraceOperation::Get | TraceOperation::Scan | TraceOperation::Skip => {}
         }
         if self.keys.len() > self.most {
             self.halve();

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::word::Word;
+use super::word::OperationName;
 
 /// One operation of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Entry<'a> {
     /// When it was done, in nanoseconds after the first, and never before the one ahead of it.
     pub time_ns: u64,
     /// The trace's own name for the operation.
-    pub word: &'static Word,
+    pub word: &'static OperationName,
     /// Its key.
     pub key: &'a [u8],
     /// Bytes of its value, where the trace has them, as it does of each write; of a scan, the number of records.

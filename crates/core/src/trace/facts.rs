@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::form::Form;
-use super::word::Does;
+use super::word::TraceOperation;
 use crate::shown::quoted;
 use crate::units::as_text;
 
@@ -118,20 +118,20 @@ as_text!(Facts);
 
 impl Facts {
     /// The number of operations of a kind.
-    pub fn of(&self, does: Does) -> u64 {
+    pub fn of(&self, does: TraceOperation) -> u64 {
         match does {
-            Does::Get => self.get,
-            Does::Set => self.set,
-            Does::Modify => self.modify,
-            Does::Remove => self.remove,
-            Does::Scan => self.scan,
-            Does::Skip => self.skip,
+            TraceOperation::Get => self.get,
+            TraceOperation::Set => self.set,
+            TraceOperation::Modify => self.modify,
+            TraceOperation::Remove => self.remove,
+            TraceOperation::Scan => self.scan,
+            TraceOperation::Skip => self.skip,
         }
     }
 
     /// The number of operations that are played.
     pub fn played(&self) -> u64 {
-        Does::PLAYED.into_iter().map(|does| self.of(does)).sum()
+        TraceOperation::PLAYED.into_iter().map(|does| self.of(does)).sum()
     }
 
     /// The number of operations that write a value.

@@ -1,7 +1,7 @@
 //! The forms of traces, and how a file shows its form.
 
 use super::line::{self, Columns};
-use super::word::{self, Word};
+use super::word::{self, OperationName};
 use crate::shown::quoted;
 use crate::units::as_text;
 use crate::words::words;
@@ -36,7 +36,7 @@ impl Form {
     }
 
     /// The words that its operations have.
-    pub fn table(self) -> &'static [Word] {
+    pub fn table(self) -> &'static [OperationName] {
         match self {
             Form::Csv => &word::OWN,
             Form::Twitter => &word::TWITTER,

@@ -1,18 +1,18 @@
 //! One line of a trace, in each form.
 
 use super::form::Form;
-use super::word::{self, Word};
+use super::word::{self, OperationName};
 use crate::shown::quoted;
 use crate::units::as_text;
 use crate::words::words;
 
 /// The content of a line; its key is in a separate buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Said {
+pub struct ParsedLine {
     /// The time in the trace, in nanoseconds.
     pub time_ns: u64,
     /// The trace's name for the operation.
-    pub word: &'static Word,
+    pub word: &'static OperationName,
     /// Bytes of the value, if given; of a scan, records.
     pub size: Option<u64>,
 }
@@ -84,7 +84,7 @@ impl Columns {
     ///
     /// # Errors
     /// A mistake in them.
-    pub fn read(&self, fields: &csv::ByteRecord, key: &mut Vec<u8>) -> Result<Said, String> {
+    pub fn read(&self, fields: &csv::ByteRecord, key: &mut Vec<u8>) -> Result<ParsedLine, String> {
         let field = |at: usize, name: &str| {
             let missing =
                 || format!("it has {} columns and no {name}, which would be column {}", fields.len(), at + 1);
@@ -111,14 +111,14 @@ impl Columns {
         }
         let size = self.size.and_then(|at| fields.get(at)).map(<[u8]>::trim_ascii).unwrap_or_default();
         let size = match (size, word.does) {
-            (b"", word::Does::Set | word::Does::Modify) => {
+            (b"", word::TraceOperation::Set | word::TraceOperation::Modify) => {
                 return Err(format!("a {} needs the size of its value", word.name));
             }
-            (b"", word::Does::Scan) => Some(1),
+            (b"", word::TraceOperation::Scan) => Some(1),
             (b"", _) => None,
             (size, _) => Some(number(size, "size")?),
         };
-        Ok(Said { time_ns, word, size })
+        Ok(ParsedLine { time_ns, word, size })
     }
 }
 
@@ -182,7 +182,7 @@ pub fn csv_fields(line: &str) -> Vec<String> {
 
 /// Reads a line of Twitter's traces: time in seconds, key, its size, the value's size, client, operation, time to live. A key
 /// may hold commas.
-pub fn twitter(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
+pub fn twitter(line: &[u8], key: &mut Vec<u8>) -> Result<ParsedLine, String> {
     let mut from_end = line.rsplitn(6, |byte| *byte == b',');
     let lacks = || "it has fewer than the seven columns of Twitter's traces";
     let mut next = || from_end.next().map(|field| unquoted(field.trim_ascii())).ok_or_else(lacks);
@@ -194,12 +194,12 @@ pub fn twitter(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
     key.clear();
     key.extend_from_slice(unquoted(rest[comma + 1..].trim_ascii_start()));
     let word = find(Form::Twitter, operation)?;
-    Ok(Said { time_ns, word, size: known_size(word, number(size, "size")?) })
+    Ok(ParsedLine { time_ns, word, size: known_size(word, number(size, "size")?) })
 }
 
 /// Reads a line of trace_analyzer: the key in hexadecimal, the operation's number, the column family, the value's size, the time
 /// in microseconds. The keys of families but the first have the family before them, behind all keys of the first.
-pub fn rocksdb(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
+pub fn rocksdb(line: &[u8], key: &mut Vec<u8>) -> Result<ParsedLine, String> {
     let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
     let mut next = || fields.next().ok_or("it has fewer than the five columns of trace_analyzer");
     let (hex, operation, family, size, time) = (next()?, next()?, next()?, next()?, next()?);
@@ -221,8 +221,12 @@ pub fn rocksdb(line: &[u8], key: &mut Vec<u8>) -> Result<Said, String> {
     if family == 0 && key.first() == OTHER_FAMILY.first() {
         key.insert(1, 0);
     }
-    let size = if word.does == word::Does::Scan { Some(1) } else { known_size(word, number(size, "size")?) };
-    Ok(Said { time_ns: seconds(number(time, "time")?, 1_000)?, word, size })
+    let size = if word.does == word::TraceOperation::Scan {
+        Some(1)
+    } else {
+        known_size(word, number(size, "size")?)
+    };
+    Ok(ParsedLine { time_ns: seconds(number(time, "time")?, 1_000)?, word, size })
 }
 
 /// The beginning of keys that are not in RocksDB's first column family; where one in the first begins with 255, a 0 follows.
@@ -234,11 +238,11 @@ pub fn family_of(key: &[u8]) -> &[u8] {
 }
 
 /// A size in a form that writes 0 for no size: only writes can have no bytes.
-fn known_size(word: &Word, size: u64) -> Option<u64> {
+fn known_size(word: &OperationName, size: u64) -> Option<u64> {
     (word.does.writes() || size > 0).then_some(size)
 }
 
-fn find(form: Form, name: &[u8]) -> Result<&'static Word, String> {
+fn find(form: Form, name: &[u8]) -> Result<&'static OperationName, String> {
     word::find(form.table(), name).ok_or_else(|| {
         let known: Vec<&str> = form.table().iter().map(|word| word.name).collect();
         format!(
@@ -290,7 +294,7 @@ fn append_hex(text: &[u8], key: &mut Vec<u8>) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::word::Does;
+    use super::word::TraceOperation;
     use super::*;
 
     #[test]
@@ -298,7 +302,7 @@ mod tests {
         let mut key = Vec::new();
         let said = twitter(b"12,nz:u,x,22,304,7,append,3600", &mut key).unwrap();
         assert_eq!((said.time_ns, said.size, said.word.name), (12_000_000_000, Some(304), "append"));
-        assert_eq!((said.word.does, key.as_slice()), (Does::Modify, &b"nz:u,x"[..]));
+        assert_eq!((said.word.does, key.as_slice()), (TraceOperation::Modify, &b"nz:u,x"[..]));
         twitter(b"12, nz:u, 4, 22, 304, get, 0", &mut key).unwrap();
         assert_eq!(key, b"nz:u");
         let said = twitter(br#""12","nz:u,x","4","22","304","get","0""#, &mut key).unwrap();
@@ -315,7 +319,7 @@ mod tests {
         assert_eq!((said.time_ns, said.size, said.word.name), (1_594_838_400_000_123_000, Some(37), "merge"));
         assert_eq!(key, [0, 255, 0xa1]);
         let said = rocksdb(b"0x41 6 2 0 5", &mut key).unwrap();
-        assert_eq!((said.word.does, said.size), (Does::Scan, Some(1)));
+        assert_eq!((said.word.does, said.size), (TraceOperation::Scan, Some(1)));
         assert_eq!((key.as_slice(), family_of(&key)), (&[255, 1, 0, 0, 0, 2, 0x41][..], &key[..6]));
         assert_eq!(rocksdb(b"0xff010000000241 0 0 0 5", &mut key).unwrap().size, None);
         assert_eq!(
@@ -323,7 +327,7 @@ mod tests {
             (&[255, 0, 1, 0, 0, 0, 2, 0x41][..], &[][..]),
             "another key"
         );
-        assert_eq!(rocksdb(b"0x41 4 0 0 5", &mut key).unwrap().word.does, Does::Skip);
+        assert_eq!(rocksdb(b"0x41 4 0 0 5", &mut key).unwrap().word.does, TraceOperation::Skip);
         for bad in
             ["0x41 0 0 0 5 6", "0x4 0 0 0 5", "41 0 0 0 5", "0x41 9 0 0 5", "0x41 0 0 0", "0x4g 0 0 0 5"]
         {
@@ -354,7 +358,7 @@ mod tests {
         let said = read(&["4142", "PUT", "", "7", "12"], &mut key).unwrap();
         assert_eq!(
             (said.time_ns, said.size, said.word.does, key.as_slice()),
-            (7_000, Some(12), Does::Set, &b"AB"[..])
+            (7_000, Some(12), TraceOperation::Set, &b"AB"[..])
         );
         assert!(read(&["4142", "put", "", "7", ""], &mut key).unwrap_err().contains("needs the size"));
         assert!(read(&["4142", "get", "", "", ""], &mut key).unwrap_err().contains("it has no time"));

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// The traits of a trace to be made.
-pub struct Like {
+pub struct TraceTraits {
     pub keys: usize,
     pub operations: u64,
     /// The exponent of the Zipf distribution of keys.
@@ -18,7 +18,7 @@ pub struct Like {
 }
 
 /// Cluster 14 of Twitter's traces: a row of stat/2020Mar.md of github.com/twitter/cache-trace.
-pub const CLUSTER_14: Like = Like {
+pub const CLUSTER_14: TraceTraits = TraceTraits {
     keys: 3_000,
     operations: 200_000,
     zipf: 1.2959,
@@ -29,7 +29,7 @@ pub const CLUSTER_14: Like = Like {
 };
 
 /// Cluster 23: the same table.
-pub const CLUSTER_23: Like = Like {
+pub const CLUSTER_23: TraceTraits = TraceTraits {
     keys: 2_000,
     operations: 200_000,
     zipf: 0.274,
@@ -42,7 +42,7 @@ pub const CLUSTER_23: Like = Like {
 /// ZippyDB of Cao et al., Characterizing, Modeling, and Benchmarking RocksDB Key-Value Workloads at Facebook, FAST 2020: Get,
 /// Put, Delete and Iterator_seek are 78 : 13 : 6 : 3; keys have 47.9 bytes and values 42.9 on average. Its skew is not given as
 /// an exponent: that of YCSB stands in.
-pub const ZIPPYDB: Like = Like {
+pub const ZIPPYDB: TraceTraits = TraceTraits {
     keys: 5_000,
     operations: 100_000,
     zipf: 0.99,
@@ -52,7 +52,7 @@ pub const ZIPPYDB: Like = Like {
     rate: 50_000,
 };
 
-impl Like {
+impl TraceTraits {
     /// The lines that `line` makes of the operations, each from its number, name, rank of its key, and size.
     fn lines(&self, mut line: impl FnMut(&mut String, u64, &str, usize, u64)) -> String {
         let mut random = fastrand::Rng::with_seed(7);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::entry::Entry;
 use super::form::Form;
-use super::line::{self, Columns, Said};
+use super::line::{self, Columns, ParsedLine};
 use super::source::Source;
 use crate::bounded::RationedReader;
 
@@ -16,7 +16,7 @@ const WARM_UP: u64 = 64 << 20;
 
 /// The options of a reader.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Ask {
+pub struct ReaderOptions {
     /// The form, if the file does not show it.
     pub form: Option<Form>,
     /// The most operations that are read; all otherwise.
@@ -42,7 +42,7 @@ enum Lines {
 /// A trace that is being read.
 pub struct Reader {
     path: PathBuf,
-    ask: Ask,
+    ask: ReaderOptions,
     form: Form,
     packed_by: Option<&'static str>,
     lines: Lines,
@@ -59,7 +59,7 @@ impl Reader {
     ///
     /// # Errors
     /// A sentence that names the file: it can't be read, or is of no known form.
-    pub fn open(path: &Path, ask: Ask) -> Result<Reader, String> {
+    pub fn open(path: &Path, ask: ReaderOptions) -> Result<Reader, String> {
         let failed = |error: io::Error| format!("the trace {}: {error}", path.display());
         let mut source = Source::open(path).map_err(failed)?;
         let packed_by = source.packed_by();
@@ -76,7 +76,7 @@ impl Reader {
 
     fn at_the_beginning(
         path: PathBuf,
-        ask: Ask,
+        ask: ReaderOptions,
         (form, packed_by): (Form, Option<&'static str>),
         lines: Lines,
     ) -> Reader {
@@ -137,7 +137,7 @@ impl Reader {
         let said = self.lines.next(self.form, &mut self.key, &mut self.line_number);
         let line = self.line_number;
         let said = said.map_err(|why| format!("the trace {}, line {line}: {why}", self.path.display()))?;
-        let Some(Said { time_ns, word, size }) = said else { return Ok(None) };
+        let Some(ParsedLine { time_ns, word, size }) = said else { return Ok(None) };
         if self.position == 0 {
             (self.first_ns, self.latest_ns) = (time_ns, time_ns);
         }
@@ -217,7 +217,12 @@ impl Lines {
         }
     }
 
-    fn next(&mut self, form: Form, key: &mut Vec<u8>, number: &mut u64) -> Result<Option<Said>, String> {
+    fn next(
+        &mut self,
+        form: Form,
+        key: &mut Vec<u8>,
+        number: &mut u64,
+    ) -> Result<Option<ParsedLine>, String> {
         match self {
             Lines::Csv { reader, columns, fields, .. } => {
                 reader.get_mut().begin();
@@ -254,7 +259,7 @@ impl Lines {
 mod tests {
     use super::*;
 
-    fn all(text: &str, ask: Ask) -> Result<Vec<(u64, u64, String, u64)>, String> {
+    fn all(text: &str, ask: ReaderOptions) -> Result<Vec<(u64, u64, String, u64)>, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace");
         std::fs::write(&path, text).unwrap();
@@ -279,22 +284,28 @@ mod tests {
         let lines = "5.5,get,\"a,b\",\n5.25,set,c,10\n\n7,scan,a,3\n";
         let expected =
             [(0, 1, "a,b".to_owned(), 0), (0, 2, "c".to_owned(), 10), (1_500_000_000, 3, "a".to_owned(), 3)];
-        assert_eq!(all(lines, Ask::default()).unwrap(), expected);
-        assert_eq!(all(&format!("time,operation,key,size\r\n{lines}"), Ask::default()).unwrap(), expected);
-        let two = all(lines, Ask { limit: Some(2), ..Ask::default() }).unwrap();
+        assert_eq!(all(lines, ReaderOptions::default()).unwrap(), expected);
+        assert_eq!(
+            all(&format!("time,operation,key,size\r\n{lines}"), ReaderOptions::default()).unwrap(),
+            expected
+        );
+        let two = all(lines, ReaderOptions { limit: Some(2), ..ReaderOptions::default() }).unwrap();
         assert_eq!(two, expected[..2]);
     }
 
     #[test]
     fn a_bad_line_is_named() {
-        let error = all("time,operation,key,size\n0,get,a,\n0,fetch,b,\n", Ask::default()).unwrap_err();
+        let error =
+            all("time,operation,key,size\n0,get,a,\n0,fetch,b,\n", ReaderOptions::default()).unwrap_err();
         assert!(error.contains("line 3: ") && error.contains("fetch"), "{error}");
-        let error = all("0,k,1,2,3,get,0\n\n0,k,1,2,3,gat,0\n", Ask::default()).unwrap_err();
+        let error = all("0,k,1,2,3,get,0\n\n0,k,1,2,3,gat,0\n", ReaderOptions::default()).unwrap_err();
         assert!(error.contains("line 3: ") && error.contains("gat"), "{error}");
-        assert!(all("", Ask::default()).unwrap_err().contains("is empty"));
-        let error = all("0,get,a,1\n", Ask { form: Some(Form::Twitter), ..Ask::default() }).unwrap_err();
+        assert!(all("", ReaderOptions::default()).unwrap_err().contains("is empty"));
+        let error =
+            all("0,get,a,1\n", ReaderOptions { form: Some(Form::Twitter), ..ReaderOptions::default() })
+                .unwrap_err();
         assert!(error.contains("seven columns"), "{error}");
-        assert!(Reader::open(Path::new("/nonexistent/trace"), Ask::default()).is_err());
-        assert!(Reader::open(Path::new("/dev/null"), Ask::default()).is_err());
+        assert!(Reader::open(Path::new("/nonexistent/trace"), ReaderOptions::default()).is_err());
+        assert!(Reader::open(Path::new("/dev/null"), ReaderOptions::default()).is_err());
     }
 }

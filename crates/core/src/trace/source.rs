@@ -27,12 +27,12 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 const UTF_16: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
 /// A file whose bytes go into a digest as they are read.
-struct Digested {
+struct DigestingReader {
     file: File,
     digest: Sha256,
 }
 
-impl Read for Digested {
+impl Read for DigestingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
         self.digest.update(&buffer[..read]);
@@ -40,14 +40,14 @@ impl Read for Digested {
     }
 }
 
-impl Seek for Digested {
+impl Seek for DigestingReader {
     fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
     }
 }
 
 /// The way in which a file is packed.
-enum Packing {
+enum Decompressor {
     None,
     Zstd {
         decoder: Box<FrameDecoder>,
@@ -58,16 +58,16 @@ enum Packing {
     Gzip(Option<Box<MultiGzDecoder<Vec<u8>>>>),
 }
 
-impl Packing {
-    fn gzip() -> Packing {
-        Packing::Gzip(Some(Box::new(MultiGzDecoder::new(Vec::new()))))
+impl Decompressor {
+    fn gzip() -> Decompressor {
+        Decompressor::Gzip(Some(Box::new(MultiGzDecoder::new(Vec::new()))))
     }
 }
 
 /// The lines of a trace, decompressed.
 pub struct Source {
-    raw: BufReader<Digested>,
-    packing: Packing,
+    raw: BufReader<DigestingReader>,
+    packing: Decompressor,
     out: Vec<u8>,
     taken: usize,
 }
@@ -84,7 +84,7 @@ impl Source {
             }
             _ => error,
         })?;
-        let mut raw = BufReader::with_capacity(CHUNK, Digested { file, digest: Sha256::new() });
+        let mut raw = BufReader::with_capacity(CHUNK, DigestingReader { file, digest: Sha256::new() });
         let head: Option<[u8; 4]> = raw.fill_buf()?.first_chunk().copied();
         let magic = head.map_or(0, u32::from_le_bytes);
         let head = raw.fill_buf()?;
@@ -93,11 +93,11 @@ impl Source {
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         let packing = if magic == ZSTD || magic & !0xf == SKIPPABLE {
-            Packing::Zstd { decoder: Box::new(FrameDecoder::new()), in_frame: false }
+            Decompressor::Zstd { decoder: Box::new(FrameDecoder::new()), in_frame: false }
         } else if head.starts_with(GZIP) {
-            Packing::gzip()
+            Decompressor::gzip()
         } else {
-            Packing::None
+            Decompressor::None
         };
         let mut source = Source { raw, packing, out: Vec::new(), taken: 0 };
         source.pass_mark()?;
@@ -107,9 +107,9 @@ impl Source {
     /// What the file is packed by.
     pub fn packed_by(&self) -> Option<&'static str> {
         match self.packing {
-            Packing::None => None,
-            Packing::Zstd { .. } => Some("zstd"),
-            Packing::Gzip(_) => Some("gzip"),
+            Decompressor::None => None,
+            Decompressor::Zstd { .. } => Some("zstd"),
+            Decompressor::Gzip(_) => Some("gzip"),
         }
     }
 
@@ -130,9 +130,9 @@ impl Source {
         self.raw.rewind()?;
         self.raw.get_mut().digest = Sha256::new();
         match &mut self.packing {
-            Packing::None => {}
-            Packing::Zstd { in_frame, .. } => *in_frame = false,
-            Packing::Gzip(_) => self.packing = Packing::gzip(),
+            Decompressor::None => {}
+            Decompressor::Zstd { in_frame, .. } => *in_frame = false,
+            Decompressor::Gzip(_) => self.packing = Decompressor::gzip(),
         }
         self.taken = 0;
         self.out.clear();
@@ -159,15 +159,17 @@ impl Source {
         self.taken = 0;
         self.out.clear();
         match &mut self.packing {
-            Packing::None => Ok(()),
-            Packing::Zstd { decoder, in_frame } => from_zstd(&mut self.raw, decoder, in_frame, &mut self.out),
-            Packing::Gzip(decoder) => from_gzip(&mut self.raw, decoder, &mut self.out),
+            Decompressor::None => Ok(()),
+            Decompressor::Zstd { decoder, in_frame } => {
+                from_zstd(&mut self.raw, decoder, in_frame, &mut self.out)
+            }
+            Decompressor::Gzip(decoder) => from_gzip(&mut self.raw, decoder, &mut self.out),
         }
     }
 }
 
 fn from_zstd(
-    raw: &mut BufReader<Digested>,
+    raw: &mut BufReader<DigestingReader>,
     decoder: &mut FrameDecoder,
     in_frame: &mut bool,
     out: &mut Vec<u8>,
@@ -200,7 +202,7 @@ fn from_zstd(
 }
 
 fn from_gzip(
-    raw: &mut BufReader<Digested>,
+    raw: &mut BufReader<DigestingReader>,
     decoder: &mut Option<Box<MultiGzDecoder<Vec<u8>>>>,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
@@ -225,7 +227,7 @@ fn from_gzip(
 }
 
 /// Reads the header of the next frame, and past those to be skipped; `false` at the end of the file.
-fn begin_frame(decoder: &mut FrameDecoder, raw: &mut BufReader<Digested>) -> io::Result<bool> {
+fn begin_frame(decoder: &mut FrameDecoder, raw: &mut BufReader<DigestingReader>) -> io::Result<bool> {
     loop {
         if raw.fill_buf()?.is_empty() {
             return Ok(false);
@@ -258,7 +260,7 @@ impl Read for Source {
 
 impl BufRead for Source {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if matches!(self.packing, Packing::None) {
+        if matches!(self.packing, Decompressor::None) {
             return self.raw.fill_buf();
         }
         if self.taken == self.out.len() {
@@ -269,8 +271,8 @@ impl BufRead for Source {
 
     fn consume(&mut self, count: usize) {
         match self.packing {
-            Packing::None => self.raw.consume(count),
-            Packing::Zstd { .. } | Packing::Gzip(_) => self.taken += count,
+            Decompressor::None => self.raw.consume(count),
+            Decompressor::Zstd { .. } | Decompressor::Gzip(_) => self.taken += count,
         }
     }
 }

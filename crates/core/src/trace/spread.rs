@@ -5,14 +5,14 @@
 use std::path::Path;
 
 use super::entry::Entry;
-use super::reader::{Ask, Reader};
+use super::reader::{Reader, ReaderOptions};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// A trace whose operations each have a separate time.
 pub struct Spread {
     reader: Reader,
-    scout: Option<Scout>,
+    scout: Option<LookaheadReader>,
     /// The time of the operations at hand, how many there are, and how many of them are past.
     group_ns: u64,
     count: u64,
@@ -20,13 +20,13 @@ pub struct Spread {
 }
 
 /// A reader that goes ahead.
-struct Scout {
+struct LookaheadReader {
     reader: Reader,
     /// The time of the first operation that it has not counted.
     next_ns: Option<u64>,
 }
 
-impl Scout {
+impl LookaheadReader {
     /// The number of operations at the next time.
     fn count(&mut self) -> Result<u64, String> {
         let group_ns = self.next_ns;
@@ -41,12 +41,12 @@ impl Scout {
 
 impl Spread {
     /// Opens a trace, from its beginning; `whole_seconds` says that its times are no finer.
-    pub fn open(path: &Path, ask: Ask, whole_seconds: bool) -> Result<Spread, String> {
+    pub fn open(path: &Path, ask: ReaderOptions, whole_seconds: bool) -> Result<Spread, String> {
         let reader = Reader::open(path, ask)?.warmed_up()?;
         let scout = if whole_seconds {
             let mut reader = Reader::open(path, ask)?.warmed_up()?;
             let next_ns = reader.next_entry()?.map(|entry| entry.time_ns);
-            Some(Scout { reader, next_ns })
+            Some(LookaheadReader { reader, next_ns })
         } else {
             None
         };
@@ -80,7 +80,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace");
         std::fs::write(&path, text).unwrap();
-        let mut spread = Spread::open(&path, Ask::default(), whole_seconds).unwrap();
+        let mut spread = Spread::open(&path, ReaderOptions::default(), whole_seconds).unwrap();
         let mut found = Vec::new();
         while let Some(entry) = spread.next_entry().unwrap() {
             found.push(entry.time_ns / 1_000_000);

@@ -9,8 +9,8 @@ use super::census::{Census, KeyTally, LeftRecords, Skew};
 use super::entry::Entry;
 use super::facts::{FINER_TIMES, Facts, NO_TIMES, WHOLE_SECONDS};
 use super::form::Form;
-use super::reader::{Ask, Reader};
-use super::word::{Does, Word};
+use super::reader::{Reader, ReaderOptions};
+use super::word::{OperationName, TraceOperation};
 use crate::units::exact_bytes;
 
 /// The largest value that is played, in bytes.
@@ -60,7 +60,7 @@ pub struct Summary {
     /// The spread of operations over the keys.
     pub skew: Skew,
     /// The records that the first parts of the trace touch.
-    pub working_set: Vec<Touched>,
+    pub working_set: Vec<TouchedRecords>,
     /// Keys that are looked for before the trace writes them.
     pub read_before_written_keys: u64,
     /// Operations that look for keys which the trace has not written by then.
@@ -98,7 +98,7 @@ pub struct Sizes {
 
 /// The records that a first part of the trace touches.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Touched {
+pub struct TouchedRecords {
     /// The part.
     pub share: f64,
     /// Its operations.
@@ -110,10 +110,10 @@ pub struct Touched {
 }
 
 /// The counts that are gathered on the way.
-struct Gathered {
-    words: Vec<(&'static Word, u64)>,
-    keys: SizesSoFar,
-    values: SizesSoFar,
+struct SummaryCounts {
+    words: Vec<(&'static OperationName, u64)>,
+    keys: SizeCounts,
+    values: SizeCounts,
     longest_key: u64,
     largest_value: u64,
     census: Census,
@@ -129,10 +129,10 @@ impl Summary {
     ///
     /// # Errors
     /// A sentence that names the file, when it can't be read.
-    pub fn read(path: &Path, ask: Ask, over: &dyn Fn() -> bool) -> Result<Option<Summary>, String> {
+    pub fn read(path: &Path, ask: ReaderOptions, over: &dyn Fn() -> bool) -> Result<Option<Summary>, String> {
         const BETWEEN: u64 = 1 << 16;
         let mut reader = Reader::open(path, ask)?;
-        let mut gathered = Gathered::new()?;
+        let mut gathered = SummaryCounts::new()?;
         while let Some(entry) = reader.next_entry()? {
             if entry.position % BETWEEN == 0 && over() {
                 return Ok(None);
@@ -148,12 +148,12 @@ impl Summary {
     }
 }
 
-impl Gathered {
-    fn new() -> Result<Gathered, String> {
-        Ok(Gathered {
+impl SummaryCounts {
+    fn new() -> Result<SummaryCounts, String> {
+        Ok(SummaryCounts {
             words: Vec::new(),
-            keys: SizesSoFar::new()?,
-            values: SizesSoFar::new()?,
+            keys: SizeCounts::new()?,
+            values: SizeCounts::new()?,
             longest_key: 0,
             largest_value: 0,
             census: Census::new(),
@@ -176,7 +176,7 @@ impl Gathered {
             None => self.words.push((entry.word, 1)),
         }
         self.add_time(entry.time_ns);
-        if entry.word.does == Does::Skip {
+        if entry.word.does == TraceOperation::Skip {
             return Ok(());
         }
         self.longest_key = self.longest_key.max(entry.key.len() as u64);
@@ -184,7 +184,7 @@ impl Gathered {
         if entry.word.does.writes() {
             self.values.add(size);
         }
-        if entry.word.does != Does::Scan {
+        if entry.word.does != TraceOperation::Scan {
             self.largest_value = self.largest_value.max(size);
         }
         self.census.add(entry);
@@ -207,7 +207,7 @@ impl Gathered {
     fn summary(
         mut self,
         reader: Reader,
-        ask: Ask,
+        ask: ReaderOptions,
         over: &dyn Fn() -> bool,
     ) -> Result<Option<Summary>, String> {
         let (form, packed_by, has_times) = (reader.form(), reader.packed_by(), reader.has_times());
@@ -227,9 +227,9 @@ impl Gathered {
         let touched = |share: f64| {
             let operations = ((self.operations as f64 * share).ceil() as u64).min(self.operations);
             let KeyTally { keys, key_bytes, value_bytes } = self.census.touched_up_to(operations, unknown);
-            Touched { share, operations, keys, bytes: key_bytes + value_bytes }
+            TouchedRecords { share, operations, keys, bytes: key_bytes + value_bytes }
         };
-        let share = |(word, count): &(&'static Word, u64)| Share {
+        let share = |(word, count): &(&'static OperationName, u64)| Share {
             operation: word.name,
             played_as: word.does.name(),
             lost: word.lost,
@@ -260,17 +260,17 @@ impl Gathered {
     }
 
     fn facts(&self, form: Form, left: LeftRecords, unknown: u64) -> Facts {
-        let of = |does: Does| {
+        let of = |does: TraceOperation| {
             self.words.iter().filter(|(word, _)| word.does == does).map(|(_, count)| count).sum::<u64>()
         };
         let LeftRecords { before, kept, written } = left;
         Facts {
-            get: of(Does::Get),
-            set: of(Does::Set),
-            modify: of(Does::Modify),
-            remove: of(Does::Remove),
-            scan: of(Does::Scan),
-            skip: of(Does::Skip),
+            get: of(TraceOperation::Get),
+            set: of(TraceOperation::Set),
+            modify: of(TraceOperation::Modify),
+            remove: of(TraceOperation::Remove),
+            scan: of(TraceOperation::Scan),
+            skip: of(TraceOperation::Skip),
             span_ns: self.last_ns,
             times: if self.whole_seconds { WHOLE_SECONDS } else { FINER_TIMES },
             keys: self.census.keys(),
@@ -294,17 +294,17 @@ impl Gathered {
 }
 
 /// The sizes that were counted so far.
-struct SizesSoFar {
+struct SizeCounts {
     histogram: Histogram<u64>,
     sum: u64,
     min: u64,
     max: u64,
 }
 
-impl SizesSoFar {
-    fn new() -> Result<SizesSoFar, String> {
+impl SizeCounts {
+    fn new() -> Result<SizeCounts, String> {
         let histogram = Histogram::new_with_bounds(1, MOST_VALUE, 3).map_err(|error| error.to_string())?;
-        Ok(SizesSoFar { histogram, sum: 0, min: u64::MAX, max: 0 })
+        Ok(SizeCounts { histogram, sum: 0, min: u64::MAX, max: 0 })
     }
 
     fn add(&mut self, size: u64) {
@@ -313,7 +313,7 @@ impl SizesSoFar {
     }
 
     fn sizes(&self) -> Sizes {
-        let SizesSoFar { histogram, sum, min, max } = self;
+        let SizeCounts { histogram, sum, min, max } = self;
         if histogram.is_empty() {
             return Sizes::default();
         }

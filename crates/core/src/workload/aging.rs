@@ -7,7 +7,7 @@ use crate::result::{AgingPass, Load, WrittenRecords};
 use crate::store::Session;
 use crate::workload::loading::{ProgressKind, ProgressReporter};
 use crate::workload::parameter::AfterLoad;
-use crate::workload::promise::Acknowledged;
+use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::stop::WorkloadError;
 
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,7 @@ impl Aging {
         self,
         (load, written): &mut (Load, WrittenRecords),
         session: &mut dyn Session,
-        acknowledged: &mut Vec<Acknowledged>,
+        acknowledged: &mut Vec<AcknowledgedWrites>,
         mut record: impl FnMut(u64, u32, &mut Vec<u8>, &mut Vec<u8>),
     ) -> Result<(), WorkloadError> {
         let Aging { records, times, after } = self;
@@ -65,7 +65,8 @@ impl Aging {
                 teller.done(writes);
             }
         }
-        Acknowledged::new("writes before the operations", changes, 1, &before.until_now()).note(acknowledged);
+        AcknowledgedWrites::new("writes before the operations", changes, 1, &before.until_now())
+            .note(acknowledged);
         (load.aged, load.rest) = (Some(aged), after.wait());
         Ok(())
     }

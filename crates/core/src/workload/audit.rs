@@ -35,7 +35,7 @@ pub type Record = (u64, u8);
 
 /// The records that the store must hold.
 #[derive(Debug)]
-pub struct Expected {
+pub struct ExpectedRecords {
     /// Chooses a sample.
     pub seed: u64,
     /// The number of loaded records: those with higher indexes were inserted.
@@ -91,7 +91,7 @@ impl Sample {
     }
 }
 
-impl Expected {
+impl ExpectedRecords {
     /// Checks the open store, after all measurements, and closes it. Fails with [`Failure::WrongData`] at the first record that
     /// is missing, wrong, or there after it was removed.
     pub(crate) fn audit(
@@ -114,7 +114,7 @@ impl Expected {
             bench.reopen()?;
             audit.reopened += 1;
         }
-        let now = Moment { reopened: audit.reopened };
+        let now = AuditMoment { reopened: audit.reopened };
         read_back(bench.store()?, records, &chosen, now)?;
         let (removed, kept) = if self.removes { self.to_remove(chosen) } else { (Vec::new(), chosen) };
         remove(bench.store()?, records, &removed)?;
@@ -122,11 +122,11 @@ impl Expected {
         if reading == Reading::Anew {
             bench.reopen()?;
             audit.reopened += 1;
-            let now = Moment { reopened: audit.reopened };
+            let now = AuditMoment { reopened: audit.reopened };
             read_back(bench.store()?, records, &kept, now)?;
             look_for(bench.store()?, records, &removed, now)?;
         }
-        let now = Moment { reopened: audit.reopened };
+        let now = AuditMoment { reopened: audit.reopened };
         count(bench.store()?, audit.records - audit.removed, now)?;
         bench.close()?;
         audit.took_ns = start.elapsed().as_nanos() as u64;
@@ -187,7 +187,7 @@ pub(crate) fn hold(
     if reopened > 0 {
         bench.reopen()?;
     }
-    let (store, now) = (bench.store()?, Moment { reopened });
+    let (store, now) = (bench.store()?, AuditMoment { reopened });
     read_back(store, records, kept, now)?;
     look_for(store, records, gone, now)?;
     count(store, live, now)?;
@@ -203,11 +203,11 @@ pub(crate) fn hold(
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Moment {
+struct AuditMoment {
     reopened: u32,
 }
 
-impl std::fmt::Display for Moment {
+impl std::fmt::Display for AuditMoment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self.reopened {
             0 => "at the trial's end",
@@ -229,7 +229,7 @@ fn read_back(
     store: &dyn Store,
     records: &Records,
     chosen: &[Record],
-    moment: Moment,
+    moment: AuditMoment,
 ) -> Result<(), WorkloadError> {
     let mut session = session(store)?;
     for (index, version) in chosen {
@@ -264,14 +264,14 @@ fn remove(store: &dyn Store, records: &Records, removed: &[Record]) -> Result<()
         session.remove(&key).map_err(|error| failed("removing", *index, &key, &error))?;
     }
     drop(session);
-    look_for(store, records, removed, Moment { reopened: 0 })
+    look_for(store, records, removed, AuditMoment { reopened: 0 })
 }
 
 fn look_for(
     store: &dyn Store,
     records: &Records,
     removed: &[Record],
-    moment: Moment,
+    moment: AuditMoment,
 ) -> Result<(), WorkloadError> {
     let mut session = session(store)?;
     for (index, _) in removed {
@@ -285,7 +285,7 @@ fn look_for(
     Ok(())
 }
 
-fn count(store: &dyn Store, expected: u64, moment: Moment) -> Result<(), WorkloadError> {
+fn count(store: &dyn Store, expected: u64, moment: AuditMoment) -> Result<(), WorkloadError> {
     let count = store.count().map_err(|error| WorkloadError::store("counting", &error))?;
     if count == expected {
         return Ok(());
@@ -294,7 +294,7 @@ fn count(store: &dyn Store, expected: u64, moment: Moment) -> Result<(), Workloa
     Err(WorkloadError { failure: Failure::WrongData, message, operation: None })
 }
 
-fn wrong(index: u64, key: &Key, what: &str, moment: Moment) -> WorkloadError {
+fn wrong(index: u64, key: &Key, what: &str, moment: AuditMoment) -> WorkloadError {
     let key = String::from_utf8_lossy(key);
     let message = format!("the value of record {index} (key {key}) {what}, {moment}");
     WorkloadError { failure: Failure::WrongData, message, operation: None }

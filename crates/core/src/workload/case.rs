@@ -175,7 +175,7 @@ const SERVER_BYTES: f64 = 150e6;
 
 /// Disk that a cell takes, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Space {
+pub struct SpaceEstimate {
     /// The size of its files at their peak.
     pub peak_bytes: f64,
     /// The room that must be free for it to be tried.
@@ -184,7 +184,7 @@ pub struct Space {
 
 /// Time that a trial takes, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Time {
+pub struct TimeEstimate {
     /// All of it.
     pub trial_s: f64,
     /// Reading back what it left, which is a part of that.
@@ -195,18 +195,18 @@ pub struct Time {
     pub ended: [f64; 2],
 }
 
-impl Time {
+impl TimeEstimate {
     /// The time of a trial, with so much of it for reading back, and no rest.
-    pub fn of(trial_s: f64, audit_s: f64) -> Time {
-        Time { trial_s, audit_s, rest_s: 0.0, ended: [0.0; 2] }
+    pub fn of(trial_s: f64, audit_s: f64) -> TimeEstimate {
+        TimeEstimate { trial_s, audit_s, rest_s: 0.0, ended: [0.0; 2] }
     }
 
     /// The time if processors take `slowness` times as long.
-    pub fn slowed(self, slowness: f64) -> Time {
+    pub fn slowed(self, slowness: f64) -> TimeEstimate {
         let [work_s, most_s] = self.ended;
         let busy_s = self.trial_s - self.rest_s - work_s.min(most_s);
         let trial_s = busy_s * slowness + (work_s * slowness).min(most_s) + self.rest_s;
-        Time { trial_s, audit_s: self.audit_s * slowness, ..self }
+        TimeEstimate { trial_s, audit_s: self.audit_s * slowness, ..self }
     }
 }
 

@@ -9,15 +9,15 @@ use super::zipf::Zipf;
 #[derive(Debug, Clone)]
 pub struct Chooser {
     random: Xoshiro256PlusPlus,
-    law: Law,
+    law: ChoiceLaw,
 }
 
 /// A place in the sequence of a [`Chooser`].
 #[derive(Debug, Clone)]
-pub struct Position(Xoshiro256PlusPlus);
+pub struct ChoicePosition(Xoshiro256PlusPlus);
 
 #[derive(Debug, Clone)]
-enum Law {
+enum ChoiceLaw {
     Uniform,
     Zipfian(Zipf),
 }
@@ -25,33 +25,33 @@ enum Law {
 impl Chooser {
     /// Every record alike.
     pub fn uniform(seed: u64) -> Chooser {
-        Chooser { random: Xoshiro256PlusPlus::seed_from_u64(seed), law: Law::Uniform }
+        Chooser { random: Xoshiro256PlusPlus::seed_from_u64(seed), law: ChoiceLaw::Uniform }
     }
 
     /// Chooses by Zipf's law with `exponent` (YCSB takes 0.99) over `count` records; a hash scatters ranks, so that popular
     /// records are not neighbours. Fails for a count of 0 or an exponent that is not positive.
     pub fn zipfian(seed: u64, count: u64, exponent: f64) -> Result<Chooser, String> {
         let law = Zipf::new(count, exponent)?;
-        Ok(Chooser { random: Xoshiro256PlusPlus::seed_from_u64(seed), law: Law::Zipfian(law) })
+        Ok(Chooser { random: Xoshiro256PlusPlus::seed_from_u64(seed), law: ChoiceLaw::Zipfian(law) })
     }
 
     /// One record below `count`.
     #[inline]
     pub fn below(&mut self, count: u64) -> u64 {
         let number = match &self.law {
-            Law::Uniform => self.random.next_u64(),
-            Law::Zipfian(law) => law.rank(&mut self.random).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            ChoiceLaw::Uniform => self.random.next_u64(),
+            ChoiceLaw::Zipfian(law) => law.rank(&mut self.random).wrapping_mul(0x9e37_79b9_7f4a_7c15),
         };
         ((u128::from(number) * u128::from(count)) >> 64) as u64
     }
 
     /// Where its sequence is.
-    pub fn position(&self) -> Position {
-        Position(self.random.clone())
+    pub fn position(&self) -> ChoicePosition {
+        ChoicePosition(self.random.clone())
     }
 
     /// Returns to an earlier position: what came after it comes again.
-    pub(crate) fn go_back(&mut self, position: Position) {
+    pub(crate) fn go_back(&mut self, position: ChoicePosition) {
         self.random = position.0;
     }
 

@@ -11,7 +11,7 @@ use std::thread::{self, Scope};
 use crate::measure::clock::Clock;
 use crate::result::Failure;
 use crate::store::{Session, Store};
-use crate::workload::elapsed::{Elapsed, Part};
+use crate::workload::elapsed::{Elapsed, TimedPart};
 use crate::workload::line::{BarrierGuard, StartBarrier};
 use crate::workload::stop::WorkloadError;
 
@@ -20,7 +20,12 @@ pub(crate) trait Worker<H: ?Sized, O>: Send {
     type Failed: From<WorkloadError> + Send;
 
     /// Prepares a round, crosses the starting line, and does its work. Stops at the first operation that fails or reads what is wrong.
-    fn round(&mut self, handle: &mut H, order: O, approach: BarrierGuard<'_>) -> Result<Part, Self::Failed>;
+    fn round(
+        &mut self,
+        handle: &mut H,
+        order: O,
+        approach: BarrierGuard<'_>,
+    ) -> Result<TimedPart, Self::Failed>;
 }
 
 /// A thread's lane, which it locks during a round; between rounds the first thread does.
@@ -49,7 +54,7 @@ pub(crate) struct WorkerPool<'c, H: ?Sized, L: Worker<H, O>, O> {
 /// Another thread, seen from the first. Dropping it ends the thread.
 struct WorkerThread<O, E> {
     orders: SyncSender<O>,
-    parts: Receiver<Result<Part, E>>,
+    parts: Receiver<Result<TimedPart, E>>,
 }
 
 /// Opens a handle in each thread, does `work` with all of them, and closes them. `first` gets the first thread's handle before
@@ -140,7 +145,7 @@ impl<H: ?Sized, L: Worker<H, O>, O: Copy + Send> WorkerPool<'_, H, L, O> {
     }
 
     /// Does a round; gives each thread's part.
-    pub fn parts(&mut self, order: O) -> Result<Vec<Part>, L::Failed> {
+    pub fn parts(&mut self, order: O) -> Result<Vec<TimedPart>, L::Failed> {
         for other in &self.others {
             other.orders.send(order).map_err(|_| gone())?;
         }
@@ -163,7 +168,7 @@ fn part<H: ?Sized, L: Worker<H, O>, O>(
     number: usize,
     handle: &mut H,
     order: O,
-) -> Result<Part, L::Failed> {
+) -> Result<TimedPart, L::Failed> {
     let round = || held(lane).round(handle, order, line.approach(number));
     let done = catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|words| Err(panicked(&*words).into()));
     if done.is_err() {

@@ -18,7 +18,7 @@ use crate::record::{KEY_BYTES, Records};
 use crate::result::{ClientReport, Counters, Load, OperationResult, StoredRecords, WrittenRecords};
 use crate::store::Session;
 use crate::workload::aging::Aging;
-use crate::workload::audit::Expected;
+use crate::workload::audit::ExpectedRecords;
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
 use crate::workload::clients::Fleet;
@@ -26,14 +26,14 @@ use crate::workload::crew;
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::loader::{load, numbered};
-use crate::workload::mix::Doing;
+use crate::workload::mix::PhaseWork;
 use crate::workload::operation::Operation;
-use crate::workload::phase::{Goal, Phase};
-use crate::workload::promise::Acknowledged;
+use crate::workload::phase::{Phase, PhaseGoal};
+use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::stop::WorkloadError;
 pub(crate) use crate::workload::task::Crud;
-use share::Order;
-use shared::{Shared, Shares};
+use share::RoundOrder;
+use shared::{SharedRecords, Shares};
 
 /// Inserts, gets, updates and removes single records.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
@@ -70,7 +70,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
 
 /// The workload's measurements.
 #[derive(Debug)]
-pub struct Done {
+pub struct CrudResult {
     /// The last loading.
     pub load: Load,
     /// The operations, in their order.
@@ -82,15 +82,15 @@ pub struct Done {
     /// The means by which the page cache was emptied before the reads, if it was.
     pub cache_emptied_by: Option<EmptiedCache>,
     /// Acknowledged writes with their syncs, to check a promise of `power`.
-    pub(crate) acknowledged: Vec<Acknowledged>,
+    pub(crate) acknowledged: Vec<AcknowledgedWrites>,
     /// The records that the store is to hold, to be read back.
-    pub expected: Expected,
+    pub expected: ExpectedRecords,
     /// The machines that had its sessions, where others had.
     pub clients: Vec<ClientReport>,
 }
 
 /// The work done, before it is summed up.
-pub struct Ran {
+pub struct CrudRun {
     load: Load,
     phases: Vec<Phase>,
     cache_emptied_by: Option<EmptiedCache>,
@@ -104,7 +104,7 @@ struct Progress {
     cache_emptied_by: Option<EmptiedCache>,
 }
 
-enum Next {
+enum NextTask {
     /// The store is full: it must be made anew.
     MakeAnew,
     /// Values are to be read from a store that was just opened.
@@ -113,12 +113,12 @@ enum Next {
 }
 
 /// All of the harness's memory, ready before the store is opened.
-pub struct Prepared<'a> {
-    shared: Shared<'a>,
+pub struct PreparedCrud<'a> {
+    shared: SharedRecords<'a>,
     shares: Shares<'a>,
     batch: Batch,
     loaded: WrittenRecords,
-    acknowledged: Vec<Acknowledged>,
+    acknowledged: Vec<AcknowledgedWrites>,
     /// The machines with the sessions, if not this one.
     fleet: Option<Fleet>,
 }
@@ -130,13 +130,13 @@ impl Crud {
         records: &'a Records,
         clock: &'a Clock,
         check: bool,
-    ) -> Result<Prepared<'a>, String> {
+    ) -> Result<PreparedCrud<'a>, String> {
         let share = |thread| self.share(thread, records, clock, check).map(Mutex::new);
         let shares = (0..self.threads).map(share).collect::<Result<_, String>>()?;
         let batch = Batch::new(self.batch, KEY_BYTES, records.largest_value());
         let series = Series::new(self.threads as usize)?;
-        Ok(Prepared {
-            shared: Shared { plan: self, records, clock, series, first: 0 },
+        Ok(PreparedCrud {
+            shared: SharedRecords { plan: self, records, clock, series, first: 0 },
             shares: Shares(shares),
             batch,
             loaded: WrittenRecords::default(),
@@ -146,22 +146,22 @@ impl Crud {
     }
 }
 
-impl Prepared<'_> {
+impl PreparedCrud<'_> {
     pub(crate) fn spread_over(&mut self, fleet: Option<Fleet>) {
         self.fleet = fleet;
     }
 
     /// Loads the store and does all operations. Stops at the first thing that goes wrong.
-    pub fn run(&mut self, bench: &mut Bench<'_>) -> Result<Ran, WorkloadError> {
+    pub fn run(&mut self, bench: &mut Bench<'_>) -> Result<CrudRun, WorkloadError> {
         let mut progress = Progress { load: None, phases: Vec::new(), cache_emptied_by: None };
         loop {
             match self.while_open(bench, &mut progress)? {
-                Next::MakeAnew => {
+                NextTask::MakeAnew => {
                     bench.fresh()?;
                     progress.load = None;
                 }
-                Next::OpenCold => progress.cache_emptied_by = Some(bench.reopen_cold()?),
-                Next::Finish => break,
+                NextTask::OpenCold => progress.cache_emptied_by = Some(bench.reopen_cold()?),
+                NextTask::Finish => break,
             }
         }
         if let Some(fleet) = &mut self.fleet {
@@ -169,12 +169,12 @@ impl Prepared<'_> {
         }
         let Progress { load, phases, cache_emptied_by } = progress;
         let load = load.ok_or_else(|| WorkloadError::harness("nothing was loaded"))?;
-        Ok(Ran { load, phases, cache_emptied_by })
+        Ok(CrudRun { load, phases, cache_emptied_by })
     }
 
     /// Works while the store is open, with the same sessions throughout: this process's, or its clients'.
-    fn while_open(&mut self, bench: &Bench<'_>, progress: &mut Progress) -> Result<Next, WorkloadError> {
-        let Prepared { shared, shares, batch, loaded, acknowledged, fleet } = self;
+    fn while_open(&mut self, bench: &Bench<'_>, progress: &mut Progress) -> Result<NextTask, WorkloadError> {
+        let PreparedCrud { shared, shares, batch, loaded, acknowledged, fleet } = self;
         let (shared, shares, store) = (&*shared, &*shares, bench.store()?);
         let mut loading = Loading { shared, shares, batch, loaded };
         if let Some(fleet) = fleet {
@@ -201,8 +201,8 @@ impl Prepared<'_> {
     }
 
     /// The measurements.
-    pub fn done(self, ran: Ran) -> Result<Done, WorkloadError> {
-        let Ran { load, phases, cache_emptied_by } = ran;
+    pub fn done(self, ran: CrudRun) -> Result<CrudResult, WorkloadError> {
+        let CrudRun { load, phases, cache_emptied_by } = ran;
         let (stored, written) =
             (self.shares.stored(self.shared.records), self.loaded.plus(self.shares.written()));
         let expected = self.shares.expected(self.shared.plan);
@@ -212,12 +212,21 @@ impl Prepared<'_> {
         let operations: Vec<_> =
             phases.into_iter().map(|phase| phase.results(&recorder)).collect::<Result<_, WorkloadError>>()?;
         let operations = operations.concat();
-        Ok(Done { load, operations, stored, written, cache_emptied_by, acknowledged, expected, clients })
+        Ok(CrudResult {
+            load,
+            operations,
+            stored,
+            written,
+            cache_emptied_by,
+            acknowledged,
+            expected,
+            clients,
+        })
     }
 }
 
 struct Loading<'p, 'a> {
-    shared: &'p Shared<'a>,
+    shared: &'p SharedRecords<'a>,
     shares: &'p Shares<'a>,
     batch: &'p mut Batch,
     loaded: &'p mut WrittenRecords,
@@ -229,12 +238,12 @@ impl Loading<'_, '_> {
         &mut self,
         session: &mut dyn Session,
         progress: &mut Progress,
-        acknowledged: &mut Vec<Acknowledged>,
+        acknowledged: &mut Vec<AcknowledgedWrites>,
     ) -> Result<Option<u64>, WorkloadError> {
         if progress.load.is_some() {
             return Ok(None);
         }
-        let Shared { plan, records, .. } = *self.shared;
+        let SharedRecords { plan, records, .. } = *self.shared;
         let count = plan.records.from;
         self.shares.all_loaded(count);
         let add = |batch: &mut Batch, index| {
@@ -255,20 +264,20 @@ impl Loading<'_, '_> {
 
 /// Does rounds of all phases while the store can stay open; `work` does one, of the phase with this number.
 fn rounds<'s>(
-    (shared, shares): (&'s Shared<'_>, &Shares<'_>),
+    (shared, shares): (&'s SharedRecords<'_>, &Shares<'_>),
     progress: &mut Progress,
-    acknowledged: &mut Vec<Acknowledged>,
-    mut work: impl FnMut(usize, Order<'s>) -> Result<(Elapsed, Counters), WorkloadError>,
-) -> Result<Next, WorkloadError> {
+    acknowledged: &mut Vec<AcknowledgedWrites>,
+    mut work: impl FnMut(usize, RoundOrder<'s>) -> Result<(Elapsed, Counters), WorkloadError>,
+) -> Result<NextTask, WorkloadError> {
     let plan = shared.plan;
     loop {
         if progress.phases.last().is_none_or(Phase::is_over) {
             let Some(doing) = plan.doing(progress.phases.len()) else {
-                return Ok(Next::Finish);
+                return Ok(NextTask::Finish);
             };
             let reads = doing.does(Operation::Get);
             if reads && plan.cold && progress.cache_emptied_by.is_none() {
-                return Ok(Next::OpenCold);
+                return Ok(NextTask::OpenCold);
             }
             progress.phases.push(Phase::new(doing, plan));
         }
@@ -276,9 +285,9 @@ fn rounds<'s>(
         let Some(phase) = progress.phases.last_mut() else { continue };
         let live = shares.live();
         match phase.goal(live) {
-            Some(goal) if goal.operations == 0 => return Ok(Next::MakeAnew),
+            Some(goal) if goal.operations == 0 => return Ok(NextTask::MakeAnew),
             Some(goal) => {
-                let work = || work(number, Order { shared, goal, live });
+                let work = || work(number, RoundOrder { shared, goal, live });
                 round(shared, shares, work, phase, goal, acknowledged)?;
             }
             None => continue,
@@ -287,29 +296,29 @@ fn rounds<'s>(
 }
 
 fn round(
-    shared: &Shared<'_>,
+    shared: &SharedRecords<'_>,
     shares: &Shares<'_>,
     work: impl FnOnce() -> Result<(Elapsed, Counters), WorkloadError>,
     phase: &mut Phase,
-    goal: Goal,
-    acknowledged: &mut Vec<Acknowledged>,
+    goal: PhaseGoal,
+    acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<(), WorkloadError> {
     shared.series.begin();
     let (elapsed, counters) = work()?;
     let (what, threads) = (written_by(goal.doing), shared.plan.threads);
-    Acknowledged::new(what, shares.take_writes(), threads, &counters).note(acknowledged);
+    AcknowledgedWrites::new(what, shares.take_writes(), threads, &counters).note(acknowledged);
     phase.count(counters, &shares.take_untimed());
     phase.add(goal, elapsed, shared.series.finish());
     Ok(())
 }
 
-fn written_by(doing: Doing) -> &'static str {
+fn written_by(doing: PhaseWork) -> &'static str {
     match doing {
-        Doing::One(Operation::Insert) => "inserts",
-        Doing::One(Operation::Get) => "writes next to gets",
-        Doing::One(Operation::Update) => "updates",
-        Doing::One(Operation::Remove) => "removals and records put back",
-        Doing::Mix(_) => "writes of the mix",
+        PhaseWork::One(Operation::Insert) => "inserts",
+        PhaseWork::One(Operation::Get) => "writes next to gets",
+        PhaseWork::One(Operation::Update) => "updates",
+        PhaseWork::One(Operation::Remove) => "removals and records put back",
+        PhaseWork::Mix(_) => "writes of the mix",
     }
 }
 

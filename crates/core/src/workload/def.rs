@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::case::{Case, Space, Time};
+use super::case::{Case, SpaceEstimate, TimeEstimate};
 use super::clients::link::ClientWire;
 use super::spec::{TrialContext, TrialError};
 use crate::axis::Axis;
@@ -28,16 +28,16 @@ pub struct WorkloadDef {
     /// The figures that decide, in the order in which a matrix has them.
     pub headline: &'static [Headline],
     /// The disk that a cell takes.
-    pub space: fn(&Case<'_>) -> Space,
+    pub space: fn(&Case<'_>) -> SpaceEstimate,
     /// Bytes of data in the store at its fullest.
     pub held: fn(&Case<'_>) -> f64,
     /// A trial process's memory in bytes: what is made ahead of the work, and what a store keeps in memory alone, without
     /// engines' caches.
     pub memory: fn(&Case<'_>) -> f64,
     /// The time that a trial takes, by what its place costs.
-    pub time: fn(&Case<'_>, &Probe) -> Time,
+    pub time: fn(&Case<'_>, &Probe) -> TimeEstimate,
     /// The time that a trial takes by what a rehearsal of its cell took, in seconds, where that says more.
-    pub time_by_rehearsal: Option<ByRehearsal>,
+    pub time_by_rehearsal: Option<RehearsalEstimate>,
     /// Runs a trial.
     pub run: fn(&TrialContext<'_>) -> Result<Measurements, TrialError>,
     /// Does a client's part of a trial, with these threads; `None` if the work can't be spread over machines.
@@ -47,7 +47,7 @@ pub struct WorkloadDef {
 pub(crate) type Serve = fn(&TrialContext<'_>, Range<u64>, &dyn ClientWire) -> Result<(), TrialError>;
 
 /// Seconds of a trial, estimated from a rehearsal of its cell; `None` if that shows nothing.
-pub(crate) type ByRehearsal = fn(&Case<'_>, &Probe, &TrialResult) -> Option<f64>;
+pub(crate) type RehearsalEstimate = fn(&Case<'_>, &Probe, &TrialResult) -> Option<f64>;
 
 /// The axes with these names: `axes!(STORE RECORDS)`.
 macro_rules! axes {

@@ -37,12 +37,12 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
-pub(crate) use fault::Error;
+pub(crate) use fault::DeviceError;
 pub(crate) use spec::{Amount, Spec};
 pub(crate) use trial::WORKLOAD;
 
 use self::lane::{DeviceWorker, OPERATIONS, Recorder, SYNCS};
-use self::target::Target;
+use self::target::TargetFile;
 use crate::axis::device::values::Sync;
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
@@ -52,7 +52,7 @@ use crate::result::{Requests, Second};
 use crate::workload::crew::{self, own};
 
 #[derive(Debug)]
-pub struct Measured {
+pub struct DeviceMeasurements {
     pub operations: u64,
     pub bytes: u64,
     /// From the first thread's begin to the last one's end, without the final sync.
@@ -71,30 +71,30 @@ pub struct Measured {
 
 /// A file that is laid out, and deleted on drop if not by [`Prepared::finish`].
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedFile {
     spec: Spec,
-    target: Target,
+    target: TargetFile,
 }
 
-impl Prepared {
+impl PreparedFile {
     /// Makes and lays out the file. Fails when the spec can be measured nowhere, or the file can't be made.
-    pub fn new(spec: &Spec, directory: &Path) -> Result<Prepared, Error> {
+    pub fn new(spec: &Spec, directory: &Path) -> Result<PreparedFile, DeviceError> {
         if let Some(unsupported) = spec.unsupported() {
             return Err(unsupported.into());
         }
-        Ok(Prepared { spec: spec.clone(), target: Target::lay_out(spec, directory)? })
+        Ok(PreparedFile { spec: spec.clone(), target: TargetFile::lay_out(spec, directory)? })
     }
 
     /// Fails when the location can't do what the spec asks for, and at the first operation that fails.
-    pub fn measure(&self, clock: &Clock) -> Result<Measured, Error> {
-        let Prepared { spec, target } = self;
+    pub fn measure(&self, clock: &Clock) -> Result<DeviceMeasurements, DeviceError> {
+        let PreparedFile { spec, target } = self;
         self.set_cache()?;
         let lane = |thread| {
             let lane = DeviceWorker::new(spec, thread, clock, target.open(spec)?, target.path().to_owned());
-            lane.map(Mutex::new).map_err(Error::Harness)
+            lane.map(Mutex::new).map_err(DeviceError::Harness)
         };
-        let lanes = (0..spec.threads()).map(lane).collect::<Result<Vec<_>, Error>>()?;
-        let series = Series::new(lanes.len()).map_err(Error::Harness)?;
+        let lanes = (0..spec.threads()).map(lane).collect::<Result<Vec<_>, DeviceError>>()?;
+        let series = Series::new(lanes.len()).map_err(DeviceError::Harness)?;
         let no_handle = || Ok(Box::new(()));
         let (elapsed, disk) = crew::with(
             clock,
@@ -114,7 +114,7 @@ impl Prepared {
         let of = |kind: usize| recorder.latencies(kind).clone();
         let final_sync = spec.pattern.writes().then(|| target.sync()).transpose()?;
         let operations = recorder.latencies(OPERATIONS).count();
-        Ok(Measured {
+        Ok(DeviceMeasurements {
             operations,
             bytes: operations * spec.block,
             wall: elapsed.wall,
@@ -127,12 +127,12 @@ impl Prepared {
         })
     }
 
-    pub fn finish(self) -> Result<(), Error> {
+    pub fn finish(self) -> Result<(), DeviceError> {
         self.target.delete()
     }
 
     /// For direct I/O, cached pages would be in the way.
-    fn set_cache(&self) -> Result<(), Error> {
+    fn set_cache(&self) -> Result<(), DeviceError> {
         self.target.set_cache(!self.spec.cold && !self.spec.io.is_direct())
     }
 }

@@ -33,7 +33,7 @@ words!(Visit, "{} is nothing to do with a value: use copy or touch");
 as_text!(Visit);
 
 #[derive(Debug, Clone)]
-struct Planned {
+struct PlannedOperation {
     operation: Operation,
     timed: bool,
     /// Whether it puts back a record that was just removed.
@@ -46,7 +46,7 @@ struct Planned {
 /// Some operations with their keys and values. Its memory is taken once and kept.
 #[derive(Debug)]
 pub struct Quantum {
-    planned: Vec<Planned>,
+    planned: Vec<PlannedOperation>,
     keys: Vec<Key>,
     arena: Vec<u8>,
     ticks: Vec<u64>,
@@ -84,7 +84,8 @@ impl Quantum {
 
     /// The records that its operations hand to the store.
     pub fn written(&self) -> WrittenRecords {
-        let writes = |planned: &&Planned| matches!(planned.operation, Operation::Insert | Operation::Update);
+        let writes =
+            |planned: &&PlannedOperation| matches!(planned.operation, Operation::Insert | Operation::Update);
         let records = self.planned.iter().filter(writes).count() as u64;
         WrittenRecords {
             records,
@@ -111,7 +112,7 @@ impl Quantum {
         }
         self.keys.push(records.key(index));
         let value = start..self.arena.len();
-        self.planned.push(Planned { operation, timed, puts_back: false, version, index, value });
+        self.planned.push(PlannedOperation { operation, timed, puts_back: false, version, index, value });
     }
 
     /// Plans to check that a removed record is gone, and to put it back, untimed.
@@ -127,14 +128,14 @@ pub(crate) type Recorder = recorder::Recorder<{ Operation::ALL.len() }>;
 
 /// Untimed work: warm-ups, and records put back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Untimed {
+pub(crate) struct UntimedWork {
     counts: [u64; Operation::ALL.len()],
     pub ticks: u64,
     /// By the working threads.
     pub syncs: Syncs,
 }
 
-impl Untimed {
+impl UntimedWork {
     pub fn count(&self, operation: Operation) -> u64 {
         self.counts[operation as usize]
     }
@@ -145,8 +146,8 @@ impl Untimed {
     }
 
     /// Counts from another machine, without syncs.
-    pub fn of_counts(counts: [u64; Operation::ALL.len()]) -> Untimed {
-        Untimed { counts, ..Untimed::default() }
+    pub fn of_counts(counts: [u64; Operation::ALL.len()]) -> UntimedWork {
+        UntimedWork { counts, ..UntimedWork::default() }
     }
 
     pub fn note(&mut self, operation: Operation) {
@@ -154,7 +155,7 @@ impl Untimed {
     }
 
     /// Adds work on another thread, or later.
-    pub fn add(&mut self, other: &Untimed) {
+    pub fn add(&mut self, other: &UntimedWork) {
         self.counts.iter_mut().zip(other.counts).for_each(|(mine, theirs)| *mine += theirs);
         self.ticks += other.ticks;
         self.syncs = self.syncs.plus(&other.syncs);
@@ -174,7 +175,7 @@ pub struct Driver<'a> {
     seen_gone: u64,
     seen: ReadBuffer,
     recorder: Recorder,
-    untimed: Untimed,
+    untimed: UntimedWork,
     pacer: Option<Pacer>,
 }
 
@@ -188,7 +189,7 @@ impl<'a> Driver<'a> {
         check: bool,
     ) -> Result<Driver<'a>, String> {
         let seen = ReadBuffer::new(visit == Visit::Touch, records.largest_value());
-        let (recorder, untimed) = (Recorder::new()?, Untimed::default());
+        let (recorder, untimed) = (Recorder::new()?, UntimedWork::default());
         Ok(Driver {
             clock,
             records,
@@ -222,7 +223,7 @@ impl<'a> Driver<'a> {
         self.recorder.all().iter().map(|record| record.latencies.count()).sum()
     }
 
-    pub(crate) fn add_untimed(&mut self, untimed: &Untimed) {
+    pub(crate) fn add_untimed(&mut self, untimed: &UntimedWork) {
         self.untimed.add(untimed);
     }
 
@@ -232,7 +233,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Untimed work since the last call.
-    pub(crate) fn take_untimed(&mut self) -> Untimed {
+    pub(crate) fn take_untimed(&mut self) -> UntimedWork {
         std::mem::take(&mut self.untimed)
     }
 
@@ -314,7 +315,7 @@ impl<'a> Driver<'a> {
     fn run_operation(
         &mut self,
         session: &mut dyn Session,
-        planned: &Planned,
+        planned: &PlannedOperation,
         key: &Key,
         value: &[u8],
     ) -> Result<u64, WorkloadError> {
@@ -329,7 +330,7 @@ impl<'a> Driver<'a> {
     #[inline(always)]
     fn write(
         &mut self,
-        planned: &Planned,
+        planned: &PlannedOperation,
         key: &Key,
         call: impl FnOnce() -> crate::store::Result<()>,
     ) -> Result<u64, WorkloadError> {
@@ -345,7 +346,7 @@ impl<'a> Driver<'a> {
     fn one_untimed(
         &mut self,
         session: &mut dyn Session,
-        planned: &Planned,
+        planned: &PlannedOperation,
         key: &Key,
         value: &[u8],
     ) -> Result<u64, WorkloadError> {
@@ -370,7 +371,7 @@ impl<'a> Driver<'a> {
     fn check_gone(
         &mut self,
         session: &mut dyn Session,
-        planned: &Planned,
+        planned: &PlannedOperation,
         key: &Key,
     ) -> Result<(), WorkloadError> {
         match session.get(key, &mut |_| ()) {
@@ -384,7 +385,12 @@ impl<'a> Driver<'a> {
     }
 
     #[inline(always)]
-    fn get(&mut self, session: &mut dyn Session, planned: &Planned, key: &Key) -> Result<u64, WorkloadError> {
+    fn get(
+        &mut self,
+        session: &mut dyn Session,
+        planned: &PlannedOperation,
+        key: &Key,
+    ) -> Result<u64, WorkloadError> {
         let start = self.start(planned.timed);
         let seen = &mut self.seen;
         let result = match self.visit {
@@ -406,7 +412,7 @@ impl<'a> Driver<'a> {
     fn check_value(
         &mut self,
         session: &mut dyn Session,
-        planned: &Planned,
+        planned: &PlannedOperation,
         key: &Key,
     ) -> Result<(), WorkloadError> {
         if self.visit == Visit::Touch && !self.copied {
@@ -426,7 +432,7 @@ impl<'a> Driver<'a> {
 }
 
 #[cold]
-fn failed(planned: &Planned, key: &Key, error: &StoreError) -> WorkloadError {
+fn failed(planned: &PlannedOperation, key: &Key, error: &StoreError) -> WorkloadError {
     let doing = format!(
         "{} of record {} (key {})",
         planned.operation.name(),
@@ -437,7 +443,7 @@ fn failed(planned: &Planned, key: &Key, error: &StoreError) -> WorkloadError {
 }
 
 #[cold]
-fn wrong_data(planned: &Planned, key: &Key, what: &str) -> WorkloadError {
+fn wrong_data(planned: &PlannedOperation, key: &Key, what: &str) -> WorkloadError {
     let message =
         format!("the value of record {} (key {}) {what}", planned.index, String::from_utf8_lossy(key));
     WorkloadError { failure: Failure::WrongData, message, operation: Some(planned.operation) }

@@ -8,7 +8,7 @@ use crate::measure::clock::Clock;
 
 /// One thread's timed part of a round, in the clock's moments.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Part {
+pub struct TimedPart {
     pub begin: u64,
     pub end: u64,
     pub calls_ns: u64,
@@ -35,7 +35,7 @@ pub struct Elapsed {
 }
 
 impl Elapsed {
-    pub fn of(clock: &Clock, parts: &[Part]) -> Elapsed {
+    pub fn of(clock: &Clock, parts: &[TimedPart]) -> Elapsed {
         let took = |from, to| Duration::from_nanos(clock.nanoseconds(from, to));
         let begin = parts.iter().map(|part| part.begin).min().unwrap_or(0);
         let end = parts.iter().map(|part| part.end).max().unwrap_or(0);

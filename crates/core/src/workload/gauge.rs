@@ -16,7 +16,7 @@ pub(crate) struct Gauge<'a> {
     device: &'a Result<DeviceSpec, String>,
 }
 
-pub(crate) struct Gauged {
+pub(crate) struct GaugeReading {
     pub counters: Counters,
     seen: MachineUse,
     series: Vec<Second>,
@@ -35,18 +35,18 @@ impl<'a> Gauge<'a> {
     pub fn over<T>(
         &self,
         all: impl FnOnce() -> Result<T, WorkloadError>,
-    ) -> Result<(T, Gauged), WorkloadError> {
+    ) -> Result<(T, GaugeReading), WorkloadError> {
         self.series.begin();
         let machine = MachineCounters::begin(self.device);
         let before = Snapshot::now();
         let done = all()?;
         let counters = before.until_now();
         let seen = machine.end();
-        Ok((done, Gauged { counters, seen, series: self.series.finish() }))
+        Ok((done, GaugeReading { counters, seen, series: self.series.finish() }))
     }
 }
 
-impl Gauged {
+impl GaugeReading {
     pub(crate) fn told_by(self, result: OperationResult) -> OperationResult {
         OperationResult {
             counters: Some(self.counters),

@@ -16,12 +16,12 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use self::alongside::Alongside;
-use self::bursts::{BurstLoad, Schedule, Seen};
+use self::alongside::ConcurrentWorker;
+use self::bursts::{BurstLoad, BurstOutcome, Schedule};
 use self::lane::{KINDS, LifeOrder, LifeWorker};
 use self::parameters::{LifeParameters, TENTHS};
 use self::set::Churn;
-use self::space_reclaim::Remains;
+use self::space_reclaim::RemainingRecords;
 use crate::measure::clock::Clock;
 use crate::record::pool::Pool;
 use crate::record::{KEY_BYTES, Records};
@@ -36,11 +36,11 @@ use crate::workload::bench::Bench;
 use crate::workload::crew::{self, own};
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::elapsed::Elapsed;
-use crate::workload::gauge::{Gauge, Gauged};
+use crate::workload::gauge::{Gauge, GaugeReading};
 use crate::workload::loader::{self, numbered};
 use crate::workload::loading::{ProgressKind, ProgressReporter};
 use crate::workload::on_store::{SettledTrial, StoreTrial, find, promised};
-use crate::workload::promise::Acknowledged;
+use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::recorder::Record;
 use crate::workload::spec::{Spec, TrialContext, TrialError};
 use crate::workload::stop::WorkloadError;
@@ -83,8 +83,8 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let lanes: Vec<_> = (0..work.threads).map(lane).collect::<Result<_, _>>()?;
     let holds_reader = parameters::has_held_reader(&spec.cell);
     let options = spec.options(parameters::sessions(&spec.cell));
-    let mut alongside = alongside::Work::of(&spec.cell)
-        .map(|kind| Alongside::new(kind, &work, (&records, &busy), (open, options.clone())));
+    let mut alongside = alongside::ConcurrentWorkKind::of(&spec.cell)
+        .map(|kind| ConcurrentWorker::new(kind, &work, (&records, &busy), (open, options.clone())));
     let mut batch = Batch::new(work.batch, KEY_BYTES, records.largest_value());
     let mut acknowledged = Vec::with_capacity(2);
     let mut trial = StoreTrial::begin((store, open), options, Some(promised), spec)?;
@@ -94,13 +94,14 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let aged = aging.all(&trial.bench, (&lanes, alongside.as_mut()), &mut batch, &mut acknowledged)?;
     trial.worked()?;
     let mut lanes: Vec<LifeWorker<'_>> = lanes.into_iter().map(own).collect();
-    let others = alongside.as_ref().map_or_else(WrittenRecords::default, Alongside::written);
+    let others = alongside.as_ref().map_or_else(WrittenRecords::default, ConcurrentWorker::written);
     acknowledge(&aged, &lanes, alongside.as_ref(), &mut acknowledged);
     let mut trial = trial.settled(&acknowledged, keeps.then_some(work.records))?;
     // The last backup is opened when all was measured but the files, which are looked at without it.
-    let finish = |one: Alongside<'_>| one.finish(lanes.iter().map(|lane| &lane.set));
+    let finish = |one: ConcurrentWorker<'_>| one.finish(lanes.iter().map(|lane| &lane.set));
     let alongside = alongside.map(finish).transpose()?;
-    let mut remains = Remains::of(lanes.iter().map(|lane| &lane.set), work.churn, &records, spec.seed);
+    let mut remains =
+        RemainingRecords::of(lanes.iter().map(|lane| &lane.set), work.churn, &records, spec.seed);
     let read = |trial: &mut SettledTrial<'_>| remains.audit(&mut trial.bench, false, Reading::Open);
     let open = (keeps && !persists).then(|| read(&mut trial)).transpose()?;
     trial.close()?;
@@ -138,19 +139,19 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
 
 /// Adds the threads' writes and their syncs, to check a promise of `power`.
 fn acknowledge(
-    aged: &Aged,
+    aged: &AgingOutcome,
     lanes: &[LifeWorker<'_>],
-    alongside: Option<&Alongside<'_>>,
-    all: &mut Vec<Acknowledged>,
+    alongside: Option<&ConcurrentWorker<'_>>,
+    all: &mut Vec<AcknowledgedWrites>,
 ) {
     const WHAT: &str = "writes";
     let (shared, syncs) = alongside.map_or((0, 0), |one| (one.shared(), one.syncs()));
     let mut writes = lanes.iter().map(|lane| lane.writes).sum::<u64>().saturating_sub(shared);
     for counters in aged.tenths.iter().map(|tenth| &tenth.gauged.counters).chain(&aged.bursts) {
         let threads = lanes.len() as u64;
-        Acknowledged::new(WHAT, std::mem::take(&mut writes), threads, counters).note(all);
+        AcknowledgedWrites::new(WHAT, std::mem::take(&mut writes), threads, counters).note(all);
     }
-    let own = |one: Acknowledged| one.without(WHAT, syncs);
+    let own = |one: AcknowledgedWrites| one.without(WHAT, syncs);
     *all = std::mem::take(all).into_iter().map(own).collect();
 }
 
@@ -176,7 +177,7 @@ struct Aging<'a> {
 }
 
 /// Its outcome before it is summed up.
-struct Aged {
+struct AgingOutcome {
     load: Load,
     loaded: WrittenRecords,
     tenths: Vec<Tenth>,
@@ -187,7 +188,7 @@ struct Aged {
 
 struct Tenth {
     elapsed: Elapsed,
-    gauged: Gauged,
+    gauged: GaugeReading,
     disk: Disk,
 }
 
@@ -197,10 +198,10 @@ impl<'a> Aging<'a> {
     fn all(
         self,
         bench: &Bench<'_>,
-        (lanes, alongside): (&[Mutex<LifeWorker<'a>>], Option<&mut Alongside<'_>>),
+        (lanes, alongside): (&[Mutex<LifeWorker<'a>>], Option<&mut ConcurrentWorker<'_>>),
         batch: &mut Batch,
-        acknowledged: &mut Vec<Acknowledged>,
-    ) -> Result<Aged, WorkloadError> {
+        acknowledged: &mut Vec<AcknowledgedWrites>,
+    ) -> Result<AgingOutcome, WorkloadError> {
         let store: &dyn Store = bench.store()?;
         let (mut load, mut loaded, mut fresh_scans_ns) = Default::default();
         let (tenths, aged_scans_ns, bursts) = crew::with(
@@ -222,11 +223,11 @@ impl<'a> Aging<'a> {
             },
         )?;
         let fragmentation = Fragmentation { fresh_scans_ns, aged_scans_ns, pieces: None };
-        Ok(Aged { load, loaded, tenths, bursts, fragmentation })
+        Ok(AgingOutcome { load, loaded, tenths, bursts, fragmentation })
     }
 
     /// Checks that the open store has a reader or a backup, if one is wanted.
-    fn probe(self, bench: &Bench<'_>, alongside: Option<&Alongside<'_>>) -> Result<(), TrialError> {
+    fn probe(self, bench: &Bench<'_>, alongside: Option<&ConcurrentWorker<'_>>) -> Result<(), TrialError> {
         let store = bench.store()?;
         if let Some(alongside) = alongside
             && !alongside.is_possible(store)?
@@ -252,7 +253,7 @@ impl<'a> Aging<'a> {
         self,
         batch: &mut Batch,
         session: &mut (dyn Session + '_),
-        acknowledged: &mut Vec<Acknowledged>,
+        acknowledged: &mut Vec<AcknowledgedWrites>,
     ) -> Result<(Load, WrittenRecords), WorkloadError> {
         let Aging { work, records, .. } = self;
         let add = |batch: &mut Batch, index| {
@@ -267,7 +268,7 @@ impl<'a> Aging<'a> {
         self,
         bench: &Bench<'_>,
         (crew, store): (&mut Crew<'_, 's, 'a>, &'s dyn Store),
-        mut alongside: Option<&mut Alongside<'_>>,
+        mut alongside: Option<&mut ConcurrentWorker<'_>>,
     ) -> Result<Vec<Tenth>, WorkloadError> {
         let most = self.work.most_tenths();
         let mut tenths: Vec<Tenth> = Vec::with_capacity(most);
@@ -326,7 +327,10 @@ impl<'a> Aging<'a> {
 fn bursts(lanes: &mut [LifeWorker<'_>], work: &LifeParameters) -> Result<Vec<Burst>, WorkloadError> {
     let mut seen: Vec<_> =
         lanes.iter_mut().map(|lane| std::mem::take(&mut lane.bursts).into_iter()).collect();
-    work.bursts.iter().map(|_| Seen::result(seen.iter_mut().filter_map(Iterator::next).collect())).collect()
+    work.bursts
+        .iter()
+        .map(|_| BurstOutcome::result(seen.iter_mut().filter_map(Iterator::next).collect()))
+        .collect()
 }
 
 /// All tenths together, then each.

@@ -8,7 +8,7 @@ use crate::store::Session;
 use crate::workload::batch::Batch;
 use crate::workload::loading::{ProgressKind, ProgressReporter};
 use crate::workload::parameter::AfterLoad;
-use crate::workload::promise::Acknowledged;
+use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::stop::WorkloadError;
 
 /// Fills batches with records 0 to `count`, in order; `add` adds one.
@@ -33,7 +33,7 @@ pub fn load(
     all: Option<u64>,
     batch: &mut Batch,
     session: &mut dyn Session,
-    acknowledged: &mut Vec<Acknowledged>,
+    acknowledged: &mut Vec<AcknowledgedWrites>,
     after: AfterLoad,
     mut fill: impl FnMut(&mut Batch) -> Result<(), WorkloadError>,
 ) -> Result<(Load, WrittenRecords), WorkloadError> {
@@ -61,7 +61,7 @@ pub fn load(
         }
     }
     let counters = before.until_now();
-    Acknowledged::new("batches", batches, 1, &counters).note(acknowledged);
+    AcknowledgedWrites::new("batches", batches, 1, &counters).note(acknowledged);
     (load.records, load.value_bytes, load.counters) = (written.records, written.value_bytes, Some(counters));
     load.rest = after.wait();
     Ok((load, written))

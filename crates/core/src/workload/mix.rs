@@ -16,7 +16,7 @@ pub struct Mix {
 
 /// The operations of a phase: one operation, or a mix of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Doing {
+pub enum PhaseWork {
     /// One operation, again and again.
     One(Operation),
     /// Several, in turn by their shares.
@@ -28,14 +28,14 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Several things that come in turn, each by its share.
 #[derive(Debug, Clone, Copy)]
-pub struct Turns<const N: usize> {
+pub struct WeightedTurns<const N: usize> {
     /// Places on a circle of 2^64: up to and including each belong to that entry.
     up_to: [u64; N],
 }
 
-impl<const N: usize> Turns<N> {
+impl<const N: usize> WeightedTurns<N> {
     /// The shares add up to 1.
-    pub fn new(shares: [f64; N]) -> Turns<N> {
+    pub fn new(shares: [f64; N]) -> WeightedTurns<N> {
         let mut sum = 0.0;
         let mut up_to = shares.map(|share| {
             sum += share;
@@ -45,7 +45,7 @@ impl<const N: usize> Turns<N> {
         if let Some(last) = shares.iter().rposition(|share| *share > 0.0) {
             up_to[last..].fill(u64::MAX);
         }
-        Turns { up_to }
+        WeightedTurns { up_to }
     }
 
     /// Which has the turn, of turns counted from 0. In any number of successive turns each has its share, but for one or two.
@@ -172,20 +172,20 @@ impl FromStr for Mix {
     }
 }
 
-impl Doing {
+impl PhaseWork {
     /// Whether an operation is done.
     pub fn does(&self, operation: Operation) -> bool {
         match self {
-            Doing::One(one) => *one == operation,
-            Doing::Mix(mix) => mix.share(operation) > 0.0,
+            PhaseWork::One(one) => *one == operation,
+            PhaseWork::Mix(mix) => mix.share(operation) > 0.0,
         }
     }
 
     /// The operation that is done most; of a mix, whose course the time series shows.
     pub fn main(&self) -> Operation {
         match self {
-            Doing::One(one) => *one,
-            Doing::Mix(mix) => {
+            PhaseWork::One(one) => *one,
+            PhaseWork::Mix(mix) => {
                 let most = mix.shares().iter().max_by(|a, b| a.1.total_cmp(&b.1));
                 most.map_or(Operation::Get, |(operation, _)| *operation)
             }
@@ -193,9 +193,9 @@ impl Doing {
     }
 }
 
-impl From<Operation> for Doing {
-    fn from(operation: Operation) -> Doing {
-        Doing::One(operation)
+impl From<Operation> for PhaseWork {
+    fn from(operation: Operation) -> PhaseWork {
+        PhaseWork::One(operation)
     }
 }
 
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn things_come_in_turn_by_their_shares() {
         for shares in [[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.95, 0.0, 0.05], [0.1, 0.2, 0.7]] {
-            let turns = Turns::new(shares);
+            let turns = WeightedTurns::new(shares);
             for from in [0, 1 << 32, u64::MAX - 300] {
                 let mut found = [0.0; 3];
                 (0..1000_u64).for_each(|turn| found[turns.at(from.wrapping_add(turn))] += 1.0);
@@ -274,6 +274,9 @@ mod tests {
         let longest = (0..1000).map(|turn| mix.turn(turn)).collect::<Vec<_>>();
         let runs = longest.chunk_by(|a, b| a == b).map(<[_]>::len).max().unwrap();
         assert!(runs < 20, "{runs} of the same in a row");
-        assert_eq!((Doing::Mix(mix).main(), Doing::Mix(mix).does(Operation::Remove)), (Operation::Get, true));
+        assert_eq!(
+            (PhaseWork::Mix(mix).main(), PhaseWork::Mix(mix).does(Operation::Remove)),
+            (Operation::Get, true)
+        );
     }
 }

@@ -12,7 +12,7 @@ use crate::result::{Counters, DISK, LIBRARY_SYNCS, LeftOutReason, Measurements, 
 use crate::server::running;
 use crate::store::{Guarantee, OpenFn, OpenOptions, Setting, StoreDef, StoreError, StoreKind};
 use crate::workload::bench::Bench;
-use crate::workload::promise::{self, Acknowledged};
+use crate::workload::promise::{self, AcknowledgedWrites};
 use crate::workload::spec::{Spec, TrialError};
 use crate::workload::step::Step;
 use crate::workload::stop::WorkloadError;
@@ -95,7 +95,7 @@ impl<'a> StoreTrial<'a> {
     /// not keep its promise, or can't settle.
     pub fn settled(
         self,
-        acknowledged: &[Acknowledged],
+        acknowledged: &[AcknowledgedWrites],
         records: Option<u64>,
     ) -> Result<SettledTrial<'a>, TrialError> {
         let StoreTrial { bench, store, watch, base, peak, guarantee, settings } = self;
@@ -177,10 +177,10 @@ fn given(bench: &Bench<'_>, promised: Option<Guarantee>) -> Result<Guarantee, Tr
 fn hold_to_power(
     bench: &Bench<'_>,
     store: &StoreDef,
-    acknowledged: &[Acknowledged],
+    acknowledged: &[AcknowledgedWrites],
 ) -> Result<Option<UnknownFigure>, TrialError> {
     if store.kind != StoreKind::Server && store.capabilities.calls_are_seen {
-        acknowledged.iter().try_for_each(Acknowledged::check)?;
+        acknowledged.iter().try_for_each(AcknowledgedWrites::check)?;
         return Ok(None);
     }
     let Some(syncs) = bench.syncs()? else {

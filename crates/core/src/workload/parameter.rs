@@ -9,16 +9,16 @@ use serde::de::{Error as _, MapAccess};
 use serde::{Deserialize, Serialize};
 
 pub use self::after_load::AfterLoad;
-use self::value::Named;
+use self::value::NamedParameter;
 pub use self::value::{Count, List, Size, Time};
 pub(super) use self::value::{read_words, write_words};
 use super::driver::Visit;
 use super::life::bursts::BurstLoad;
 use super::mix::Mix;
 use super::operation::Operation;
-use super::replay::parameters::{Loads, Speed};
+use super::replay::parameters::{ReplayLoad, Speed};
 use super::shop::kind::Shares;
-use super::ycsb::parameters::{Between, MaxTime};
+use super::ycsb::parameters::{BetweenRounds, MaxTime};
 use super::ycsb::property::Properties;
 use crate::trace::{Facts, Form, TimeUnit};
 
@@ -88,7 +88,7 @@ parameters! {
     batch: Count<1>,
     /// ycsb: between rounds, do nothing to the store, or close it and open it again (close)
     #[arg(long, value_name = "WHAT")]
-    between_rounds: Between,
+    between_rounds: BetweenRounds,
     /// The text of a row, on average, of androbench: half as much to half as much again
     #[arg(long, value_name = "SIZE")]
     body: Size<2, { 1 << 20 }>,
@@ -113,7 +113,7 @@ parameters! {
     limit: Count<1, { u64::MAX }>,
     /// Load before a replay: read-first (keys that the trace reads before it writes them), nothing
     #[arg(long, value_name = "WHAT")]
-    load: Loads,
+    load: ReplayLoad,
     /// ycsb: stop after this time, whatever --operations says; none: don't
     #[arg(long, value_name = "TIME")]
     max_time: MaxTime,

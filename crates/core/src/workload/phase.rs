@@ -6,9 +6,9 @@ use std::time::Duration;
 use crate::cell::Rate;
 use crate::result::{Counters, OperationResult, PhaseRequests, Second};
 use crate::units::CountRange;
-use crate::workload::driver::{Recorder, Untimed};
+use crate::workload::driver::{Recorder, UntimedWork};
 use crate::workload::elapsed::Elapsed;
-use crate::workload::mix::{Doing, Mix};
+use crate::workload::mix::{Mix, PhaseWork};
 use crate::workload::operation::Operation;
 use crate::workload::stop::WorkloadError;
 use crate::workload::task::Crud;
@@ -16,7 +16,7 @@ use crate::workload::task::Crud;
 /// What is left of a phase, and its results so far.
 #[derive(Debug)]
 pub struct Phase {
-    doing: Doing,
+    doing: PhaseWork,
     records: CountRange,
     rate: Rate,
     threads: u64,
@@ -26,15 +26,15 @@ pub struct Phase {
     elapsed: Elapsed,
     series: Vec<Second>,
     counters: Option<Counters>,
-    untimed: Untimed,
+    untimed: UntimedWork,
 }
 
 /// Inserts of a mix beyond their share that a thread may do in a round.
 const PASSED_BY: u64 = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Goal {
-    pub doing: Doing,
+pub struct PhaseGoal {
+    pub doing: PhaseWork,
     /// The most operations, warm-up included; none when the store is full and must be made anew.
     pub operations: u64,
     pub warm_up: u64,
@@ -43,7 +43,7 @@ pub struct Goal {
 }
 
 impl Phase {
-    pub fn new(doing: impl Into<Doing>, plan: &Crud) -> Phase {
+    pub fn new(doing: impl Into<PhaseWork>, plan: &Crud) -> Phase {
         Phase {
             doing: doing.into(),
             records: plan.records,
@@ -55,7 +55,7 @@ impl Phase {
             elapsed: Elapsed::default(),
             series: Vec::new(),
             counters: None,
-            untimed: Untimed::default(),
+            untimed: UntimedWork::default(),
         }
     }
 
@@ -64,17 +64,17 @@ impl Phase {
     }
 
     /// The next work with a store that holds `live` records; `None` after the phase.
-    pub fn goal(&self, live: u64) -> Option<Goal> {
+    pub fn goal(&self, live: u64) -> Option<PhaseGoal> {
         if self.is_over() {
             return None;
         }
         let room = self.records.to.saturating_sub(live);
         let room = match self.doing {
-            Doing::One(Operation::Insert) => room,
-            Doing::One(_) => u64::MAX,
-            Doing::Mix(mix) => self.room_for(&mix, room),
+            PhaseWork::One(Operation::Insert) => room,
+            PhaseWork::One(_) => u64::MAX,
+            PhaseWork::Mix(mix) => self.room_for(&mix, room),
         };
-        Some(Goal {
+        Some(PhaseGoal {
             doing: self.doing,
             operations: self.operations_left.min(room),
             warm_up: self.warm_up_left,
@@ -93,7 +93,7 @@ impl Phase {
         ((sure as f64 / share) as u64).max(room.min(1))
     }
 
-    pub fn add(&mut self, goal: Goal, elapsed: Elapsed, series: Vec<Second>) {
+    pub fn add(&mut self, goal: PhaseGoal, elapsed: Elapsed, series: Vec<Second>) {
         if self.time_left.is_none() {
             self.operations_left -= goal.operations;
         }
@@ -106,7 +106,7 @@ impl Phase {
     }
 
     /// Adds a round's counters, and the part of them that is not measured.
-    pub fn count(&mut self, counters: Counters, untimed: &Untimed) {
+    pub fn count(&mut self, counters: Counters, untimed: &UntimedWork) {
         let counters = counters.without_syncs(&untimed.syncs);
         self.counters = Some(match self.counters.take() {
             Some(before) => before.plus(&counters),
@@ -130,7 +130,7 @@ impl Phase {
             false => 0,
         };
         let is_main = operation == self.doing.main();
-        let alone = matches!(self.doing, Doing::One(_));
+        let alone = matches!(self.doing, PhaseWork::One(_));
         let record = recorder.of(operation as usize);
         let is_closed = self.rate == Rate::Closed;
         Ok(OperationResult {
@@ -159,17 +159,17 @@ impl Phase {
     }
 }
 
-impl Goal {
+impl PhaseGoal {
     /// The share of one thread. Inserts go to the threads in turn, from the one whose turn it is, so that indexes have no gap;
     /// other operations are divided evenly.
-    pub(crate) fn for_thread(self, thread: u64, threads: u64, live: u64) -> Goal {
-        let turn = if self.doing == Doing::One(Operation::Insert) {
+    pub(crate) fn for_thread(self, thread: u64, threads: u64, live: u64) -> PhaseGoal {
+        let turn = if self.doing == PhaseWork::One(Operation::Insert) {
             (thread + threads - live % threads) % threads
         } else {
             thread
         };
         let share = |count: u64| (count / threads) + u64::from(turn < count % threads);
-        Goal { operations: share(self.operations), warm_up: share(self.warm_up), ..self }
+        PhaseGoal { operations: share(self.operations), warm_up: share(self.warm_up), ..self }
     }
 }
 
@@ -270,7 +270,7 @@ mod tests {
     fn threads_share_all_operations_and_inserts_leave_no_gap() {
         for (count, live, threads) in [(1000, 100, 3), (7, 5, 4), (1, 0, 8), (0, 9, 2)] {
             let phase = Phase::new(Operation::Insert, &crud("1000..100000", count.max(1)));
-            let goal = Goal { operations: count, ..phase.goal(live).unwrap() };
+            let goal = PhaseGoal { operations: count, ..phase.goal(live).unwrap() };
             let shares: Vec<u64> =
                 (0..threads).map(|thread| goal.for_thread(thread, threads, live).operations).collect();
             assert_eq!(shares.iter().sum::<u64>(), count);

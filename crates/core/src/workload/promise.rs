@@ -10,7 +10,7 @@ const NOT_DURABLE: &str = "sync_file_range";
 
 /// Writes acknowledged in one part of a trial, and the whole process's syncs meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Acknowledged {
+pub(crate) struct AcknowledgedWrites {
     /// The kind of writes, such as `updates`.
     what: &'static str,
     writes: u64,
@@ -19,21 +19,26 @@ pub(crate) struct Acknowledged {
     syncs: Option<u64>,
 }
 
-impl Acknowledged {
+impl AcknowledgedWrites {
     /// `writes` of `threads` threads at once; `counters` hold all syncs, including those of untimed writes.
-    pub fn new(what: &'static str, writes: u64, threads: u64, counters: &Counters) -> Acknowledged {
+    pub fn new(what: &'static str, writes: u64, threads: u64, counters: &Counters) -> AcknowledgedWrites {
         let idle = counters.syncs_by_call.get(NOT_DURABLE).copied().unwrap_or_default();
-        Acknowledged { what, writes, threads, syncs: counters.syncs.map(|syncs| syncs.saturating_sub(idle)) }
+        AcknowledgedWrites {
+            what,
+            writes,
+            threads,
+            syncs: counters.syncs.map(|syncs| syncs.saturating_sub(idle)),
+        }
     }
 
     /// Subtracts syncs that others made meanwhile, if the writes have this name.
     #[must_use]
-    pub fn without(self, what: &str, syncs: u64) -> Acknowledged {
+    pub fn without(self, what: &str, syncs: u64) -> AcknowledgedWrites {
         let own = self.syncs.map(|all| if self.what == what { all.saturating_sub(syncs) } else { all });
-        Acknowledged { syncs: own, ..self }
+        AcknowledgedWrites { syncs: own, ..self }
     }
 
-    pub fn note(self, all: &mut Vec<Acknowledged>) {
+    pub fn note(self, all: &mut Vec<AcknowledgedWrites>) {
         match all.iter_mut().find(|one| one.what == self.what) {
             Some(one) => {
                 one.writes += self.writes;
@@ -45,7 +50,7 @@ impl Acknowledged {
 
     /// Whether there were enough syncs. Without a count the promise is believed. Fails with [`Failure::Unsynced`] otherwise.
     pub fn check(&self) -> Result<(), WorkloadError> {
-        let Acknowledged { what, writes, threads, syncs } = self;
+        let AcknowledgedWrites { what, writes, threads, syncs } = self;
         let least = writes.div_ceil(*threads);
         let Some(syncs) = syncs.filter(|syncs| *syncs < least) else { return Ok(()) };
         let shared =
@@ -59,10 +64,10 @@ impl Acknowledged {
 }
 
 /// Checks that the syncs were enough in all, if no part of a trial has a count. Fails with [`Failure::Unsynced`] otherwise.
-pub(crate) fn check_all(all: &[Acknowledged], syncs: u64) -> Result<(), WorkloadError> {
+pub(crate) fn check_all(all: &[AcknowledgedWrites], syncs: u64) -> Result<(), WorkloadError> {
     let writes: u64 = all.iter().map(|one| one.writes).sum();
     let threads = all.iter().map(|one| one.threads).max().unwrap_or(1);
-    Acknowledged { what: "writes", writes, threads, syncs: Some(syncs) }.check()
+    AcknowledgedWrites { what: "writes", writes, threads, syncs: Some(syncs) }.check()
 }
 
 #[cfg(test)]
@@ -75,7 +80,7 @@ mod tests {
     }
 
     fn holds(writes: u64, threads: u64, syncs: Option<u64>, idle: u64) -> bool {
-        Acknowledged::new("updates", writes, threads, &counters(syncs, idle)).check().is_ok()
+        AcknowledgedWrites::new("updates", writes, threads, &counters(syncs, idle)).check().is_ok()
     }
 
     #[test]
@@ -89,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_count_of_all_is_held_to_all() {
-        let one = |writes, threads| Acknowledged { what: "inserts", writes, threads, syncs: None };
+        let one = |writes, threads| AcknowledgedWrites { what: "inserts", writes, threads, syncs: None };
         let all = [one(100, 1), one(50, 1)];
         assert!(check_all(&all, 150).is_ok() && check_all(&all, 149).is_err() && check_all(&[], 0).is_ok());
         assert!(check_all(&[one(100, 4)], 25).is_ok() && check_all(&[one(100, 4)], 24).is_err());
@@ -99,11 +104,11 @@ mod tests {
     fn rounds_of_one_operation_count_together() {
         let mut all = Vec::new();
         for (what, syncs) in [("inserts", Some(3)), ("updates", Some(10)), ("inserts", Some(17))] {
-            Acknowledged::new(what, 10, 1, &counters(syncs, 0)).note(&mut all);
+            AcknowledgedWrites::new(what, 10, 1, &counters(syncs, 0)).note(&mut all);
         }
         assert_eq!(all.len(), 2);
         assert!(all.iter().all(|one| one.check().is_ok()), "{all:?}");
-        Acknowledged::new("updates", 1, 1, &counters(Some(0), 0)).note(&mut all);
+        AcknowledgedWrites::new("updates", 1, 1, &counters(Some(0), 0)).note(&mut all);
         let stop = all[1].check().unwrap_err();
         assert_eq!(stop.failure, Failure::Unsynced);
         assert!(stop.message.contains("made 10 syncs for 11 acknowledged updates"), "{}", stop.message);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::cell::Rate;
 use crate::units::CountRange;
 use crate::workload::driver::Visit;
-use crate::workload::mix::{Doing, Mix};
+use crate::workload::mix::{Mix, PhaseWork};
 use crate::workload::operation::Operation;
 use crate::workload::parameter::AfterLoad;
 
@@ -35,10 +35,10 @@ pub(crate) struct Crud {
 
 impl Crud {
     /// A phase's operations; `None` after the last.
-    pub fn doing(&self, phase: usize) -> Option<Doing> {
+    pub fn doing(&self, phase: usize) -> Option<PhaseWork> {
         match self.mix {
-            Some(mix) => (phase == 0).then_some(Doing::Mix(mix)),
-            None => self.order.get(phase).copied().map(Doing::One),
+            Some(mix) => (phase == 0).then_some(PhaseWork::Mix(mix)),
+            None => self.order.get(phase).copied().map(PhaseWork::One),
         }
     }
 

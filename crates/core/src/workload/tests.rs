@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::device::{Amount, Prepared};
+use super::device::{Amount, PreparedFile};
 use super::parameter::Parameters;
 use super::spec::{Spec, TrialContext, TrialError};
 use super::table::{self, Workload};
@@ -19,8 +19,8 @@ use crate::measure::clock::Clock;
 use crate::result::Measurements;
 use crate::store::{Capabilities, StoreDef};
 use crate::stores::{FLAT_FOLDER, MEMORY};
-use crate::trace::made::{CLUSTER_14, Like, ZIPPYDB};
-use crate::trace::{Ask, Summary};
+use crate::trace::made::{CLUSTER_14, TraceTraits, ZIPPYDB};
+use crate::trace::{ReaderOptions, Summary};
 
 #[derive(Clone, Copy)]
 enum Over {
@@ -212,11 +212,11 @@ fn parameters(text: &str, folder: &std::path::Path) -> Parameters {
         }
         let path = folder.join("trace");
         let lines = match value {
-            "twitter" => Like { operations: 2_000, ..CLUSTER_14 }.twitter(),
-            _ => Like { operations: 2_000, ..ZIPPYDB }.rocksdb(),
+            "twitter" => TraceTraits { operations: 2_000, ..CLUSTER_14 }.twitter(),
+            _ => TraceTraits { operations: 2_000, ..ZIPPYDB }.rocksdb(),
         };
         std::fs::write(&path, lines).unwrap();
-        let summary = Summary::read(&path, Ask::default(), &|| false).unwrap().unwrap();
+        let summary = Summary::read(&path, ReaderOptions::default(), &|| false).unwrap().unwrap();
         all = all.with("trace", path.to_str().unwrap()).unwrap();
         all = all.with("trace_facts", &summary.facts.to_string()).unwrap();
     }
@@ -289,7 +289,7 @@ fn with_one_seed_the_same_blocks_are_written() {
             seed: 3,
         };
         let folder = tempfile::tempdir().unwrap();
-        let prepared = Prepared::new(&spec, folder.path()).unwrap();
+        let prepared = PreparedFile::new(&spec, folder.path()).unwrap();
         prepared.measure(&Clock::new()).unwrap();
         let found = xxh3_64(&std::fs::read(folder.path().join("device.data")).unwrap());
         prepared.finish().unwrap();

@@ -13,11 +13,11 @@ use crate::result::OperationResult;
 use crate::store;
 use crate::store::sql::SqlSession;
 use crate::workload::crew::{self, WorkerPool, held};
-use crate::workload::elapsed::{Elapsed, Part};
-use crate::workload::gauge::{Gauge, Gauged};
+use crate::workload::elapsed::{Elapsed, TimedPart};
+use crate::workload::gauge::{Gauge, GaugeReading};
 use crate::workload::line::BarrierGuard;
 use crate::workload::pacer::Pacer;
-use crate::workload::promise::Acknowledged;
+use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::recorder::Recorder;
 use crate::workload::stop::WorkloadError;
 
@@ -88,7 +88,12 @@ impl<'g, T> TransactionWorker<'g, T> {
 impl<H: ?Sized, T: Transactions<H>> crew::Worker<H, usize> for TransactionWorker<'_, T> {
     type Failed = WorkloadError;
 
-    fn round(&mut self, on: &mut H, kind: usize, approach: BarrierGuard<'_>) -> Result<Part, WorkloadError> {
+    fn round(
+        &mut self,
+        on: &mut H,
+        kind: usize,
+        approach: BarrierGuard<'_>,
+    ) -> Result<TimedPart, WorkloadError> {
         let Gauge { clock, series, .. } = self.gauge;
         let mut seconds = series.thread(0, self.recorder.latencies(kind)).map_err(WorkloadError::harness)?;
         let started = approach.cross()?;
@@ -109,18 +114,18 @@ impl<H: ?Sized, T: Transactions<H>> crew::Worker<H, usize> for TransactionWorker
         let end = clock.now();
         let latencies = self.recorder.latencies(kind);
         seconds.finish(latencies).map_err(WorkloadError::harness)?;
-        Ok(Part { begin, end, calls_ns: latencies.sum_ns(), ..Part::default() })
+        Ok(TimedPart { begin, end, calls_ns: latencies.sum_ns(), ..TimedPart::default() })
     }
 }
 
 /// One kind's outcome without its latencies.
-type Phase = (Elapsed, Gauged);
+type Phase = (Elapsed, GaugeReading);
 
 fn phases<H: ?Sized, T: Transactions<H>>(
     lane: &Mutex<TransactionWorker<'_, T>>,
     crew: &mut WorkerPool<'_, H, TransactionWorker<'_, T>, usize>,
     rest: Duration,
-    acknowledged: &mut Vec<Acknowledged>,
+    acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<Vec<Phase>, WorkloadError> {
     let (gauge, count) = {
         let lane = held(lane);
@@ -131,7 +136,7 @@ fn phases<H: ?Sized, T: Transactions<H>>(
         std::thread::sleep(rest);
         let (elapsed, gauged) = gauge.over(|| crew.round(kind))?;
         if let Some(what) = what {
-            Acknowledged::new(what, count, 1, &gauged.counters).note(acknowledged);
+            AcknowledgedWrites::new(what, count, 1, &gauged.counters).note(acknowledged);
         }
         Ok((elapsed, gauged))
     };

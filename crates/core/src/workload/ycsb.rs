@@ -34,7 +34,7 @@ use crate::workload::batch::Batch;
 use crate::workload::crew::own;
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::on_store::{SettledTrial, StoreTrial, find, promised};
-use crate::workload::promise::Acknowledged;
+use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::recorder::Record;
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::stop::WorkloadError;
@@ -42,7 +42,7 @@ use definition::Kind;
 use lane::YcsbWorker;
 use parameters::YcsbParameters;
 use recorder::Recorder;
-use rounds::Ran;
+use rounds::YcsbRun;
 use shared::Shared;
 
 /// YCSB's core workload.
@@ -103,7 +103,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     trial.worked()?;
     let (recorders, written, writes) = together(lanes)?;
     let all = ran.together();
-    Acknowledged::new("writes", writes, shared.work.threads, &all.counters).note(&mut acknowledged);
+    AcknowledgedWrites::new("writes", writes, shared.work.threads, &all.counters).note(&mut acknowledged);
     let stored = stored(&shared);
     let mut trial = trial.settled(&acknowledged, keeps.then_some(stored.records))?;
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
@@ -146,12 +146,12 @@ fn together(
 }
 
 /// Each round's figures, if there are several.
-fn rounds(shared: &Shared<'_>, recorders: &[Recorder], ran: &Ran) -> Result<Vec<Round>, WorkloadError> {
+fn rounds(shared: &Shared<'_>, recorders: &[Recorder], ran: &YcsbRun) -> Result<Vec<Round>, WorkloadError> {
     if ran.rounds.len() < 2 {
         return Ok(Vec::new());
     }
     let rounds = recorders.iter().zip(&ran.rounds);
-    let round = |(recorder, did): (&Recorder, &rounds::Round)| {
+    let round = |(recorder, did): (&Recorder, &rounds::YcsbRound)| {
         let mut operations = results(shared, recorder, did)?;
         // The whole trial's results hold them.
         operations.iter_mut().for_each(|operation| operation.series = Vec::new());
@@ -184,7 +184,7 @@ fn stored(shared: &Shared<'_>) -> StoredRecords {
 fn results(
     shared: &Shared<'_>,
     recorder: &Recorder,
-    did: &rounds::Round,
+    did: &rounds::YcsbRound,
 ) -> Result<Vec<OperationResult>, WorkloadError> {
     let main = shared.definition().main();
     let all = result(OVERALL, &recorder::all(recorder).map_err(WorkloadError::harness)?, shared, did)?;
@@ -210,7 +210,7 @@ fn result(
     name: &str,
     record: &Record,
     shared: &Shared<'_>,
-    did: &rounds::Round,
+    did: &rounds::YcsbRound,
 ) -> Result<OperationResult, WorkloadError> {
     record.result(name, &did.elapsed, shared.work.rate == Rate::Closed, shared.work.threads)
 }

@@ -9,7 +9,7 @@ use storebench_core::cell::Cell;
 use storebench_core::measure::probe::Probe;
 use storebench_core::result::FaultKind;
 use storebench_core::store::StoreDef;
-use storebench_core::workload::case::{Case, Time};
+use storebench_core::workload::case::{Case, TimeEstimate};
 use storebench_core::workload::parameter::AfterLoad;
 use storebench_core::workload::recover;
 
@@ -49,15 +49,15 @@ impl Plan {
 
     /// The time of a trial, by the costs of its place, whether it starts a server, and the slowness of its
     /// machine.
-    pub fn time(&self, cell: &Cell, stores: &[StoreDef], probe: &Probe) -> Time {
+    pub fn time(&self, cell: &Cell, stores: &[StoreDef], probe: &Probe) -> TimeEstimate {
         let case = self.case(cell, stores);
         let time = (self.workload.def().time)(&case, probe);
         let loads = self.workload.has("after_load");
         let after = if loads { self.parameters.after_load() } else { AfterLoad::AtOnce };
         let start_s = case.server_start_s();
         let begin_s = start_s + after.shortest(start_s > 0.0).as_secs_f64();
-        let time = Time { trial_s: time.trial_s + begin_s, ..time }.slowed(self.slowness(cell));
-        Time { trial_s: time.trial_s + self.checks_s(start_s), ..time }
+        let time = TimeEstimate { trial_s: time.trial_s + begin_s, ..time }.slowed(self.slowness(cell));
+        TimeEstimate { trial_s: time.trial_s + self.checks_s(start_s), ..time }
     }
 
     /// The room on the disk that a trial and the checks after it need, in bytes: a recovery check begins when the trial's files are gone.

@@ -35,7 +35,7 @@ use storebench_core::result::{
 };
 use storebench_core::test_hooks;
 use storebench_core::workload::audit;
-use storebench_core::workload::case::Time;
+use storebench_core::workload::case::TimeEstimate;
 use storebench_core::workload::loading::LoadProgress;
 use storebench_core::workload::spec::{Report, Spec};
 
@@ -376,7 +376,7 @@ impl Trial<'_> {
         const SLOW: Probe =
             Probe { file_creation_ns: 1_000_000, sync_ns: 20_000_000, write_bytes_per_s: 10_000_000.0 };
         let plan = self.job.plan;
-        let Time { audit_s, rest_s, .. } = plan.time(self.cell, self.job.stores, &SLOW);
+        let TimeEstimate { audit_s, rest_s, .. } = plan.time(self.cell, self.job.stores, &SLOW);
         audit::room(audit_s).saturating_add(Duration::try_from_secs_f64(rest_s).unwrap_or_default())
     }
 

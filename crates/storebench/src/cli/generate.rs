@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::shown;
 use storebench_core::units::{counted, grouped, rough_bytes, rough_duration};
-use storebench_core::workload::shop::files::{self, Made, Order, Progress, Stopped};
+use storebench_core::workload::shop::files::{self, FilesSpec, GenerateError, GeneratedFiles, Progress};
 
 use super::args::{GenerateArgs, Generated};
 use super::output::print;
@@ -26,26 +26,26 @@ pub fn generate(args: &GenerateArgs) -> Result<Exit> {
     let GenerateArgs { workload: Generated::Shop, size, ref out, seed, unsorted, sample, threads } = *args;
     let interrupted = signals::listen()?;
     let threads = threads.map(|threads| usize::try_from(threads).unwrap_or(usize::MAX));
-    let order = Order { bytes: size, seed, sorted: !unsorted, threads, sample };
+    let order = FilesSpec { bytes: size, seed, sorted: !unsorted, threads, sample };
     let mut shown = Shown::new(&interrupted);
     let started = Instant::now();
     let made = files::write(&order, out, &mut |progress| shown.goes_on(progress));
     shown.clear();
     match made {
         Ok(made) => print(&text(&made, started.elapsed())).map(|()| Exit::Success),
-        Err(Stopped::Interrupted) => {
+        Err(GenerateError::Interrupted) => {
             Err(Error::new(Exit::Interrupted, "interrupted: what was made so far is deleted again"))
         }
-        Err(Stopped::Exists(path)) => Err(Error::bad_value(format!(
+        Err(GenerateError::Exists(path)) => Err(Error::bad_value(format!(
             "{} is there already: name another folder with --out, or delete it",
             path.display()
         ))),
-        Err(Stopped::File(path, error)) => Err(Error::io("writing", Path::new(&path))(error)),
+        Err(GenerateError::File(path, error)) => Err(Error::io("writing", Path::new(&path))(error)),
     }
 }
 
 /// The files that were made, and how quickly.
-fn text(made: &Made, took: Duration) -> String {
+fn text(made: &GeneratedFiles, took: Duration) -> String {
     let mut text = String::new();
     for (path, bytes) in &made.files {
         text.push_str(&format!("{:>9}  {}\n", rough_bytes(*bytes as f64), path.display()));

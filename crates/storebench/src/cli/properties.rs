@@ -12,7 +12,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::shown::quoted;
 use storebench_core::workload::parameter::{Count, Time};
 use storebench_core::workload::ycsb::definition::{Definition, Kind};
-use storebench_core::workload::ycsb::dialect::{Belongs, belongs, ycsb_name};
+use storebench_core::workload::ycsb::dialect::{PropertyTarget, belongs, ycsb_name};
 use storebench_core::workload::ycsb::file;
 use storebench_core::workload::ycsb::parameters::MaxTime;
 use storebench_core::workload::ycsb::property::Properties;
@@ -143,7 +143,7 @@ fn says_how_many(run: &RunArgs) -> bool {
 impl Given {
     /// Whether no number of requests ends the work.
     fn is_endless(&self) -> bool {
-        belongs(&self.name, &self.value) == Ok(Belongs::UntilTime)
+        belongs(&self.name, &self.value) == Ok(PropertyTarget::UntilTime)
     }
 }
 
@@ -155,7 +155,7 @@ pub fn tell_meaning(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<()> {
         let files = args.property_files.iter().filter(is_own).cloned().collect::<Vec<_>>();
         let given = last_of_each(all(&files, args, texts)?)?;
         for Given { name, value, by } in &given {
-            if let Ok(Belongs::Idle(why)) = belongs(name, value) {
+            if let Ok(PropertyTarget::Idle(why)) = belongs(name, value) {
                 lines.push(format!("{by}: {name} changes nothing here: {why}"));
             }
         }
@@ -241,13 +241,13 @@ fn put(
 ) -> std::result::Result<(), String> {
     let named = |wrong: String| format!("{name} = {}: {wrong}", quoted(value));
     match belongs(name, value)? {
-        Belongs::Property => properties.set(name, value)?,
-        Belongs::Axis(axis, text) => changes.axes.set(axis, [axis.read(&text).map_err(named)?]),
-        Belongs::Parameter(of_plan, text) => {
+        PropertyTarget::Property => properties.set(name, value)?,
+        PropertyTarget::Axis(axis, text) => changes.axes.set(axis, [axis.read(&text).map_err(named)?]),
+        PropertyTarget::Parameter(of_plan, text) => {
             changes.parameters.set(of_plan, &text).map_err(named)?;
         }
-        Belongs::Meant(value) => properties.set(name, value)?,
-        Belongs::UntilTime | Belongs::Nowhere | Belongs::Idle(_) => {}
+        PropertyTarget::Meant(value) => properties.set(name, value)?,
+        PropertyTarget::UntilTime | PropertyTarget::Nowhere | PropertyTarget::Idle(_) => {}
     }
     Ok(())
 }

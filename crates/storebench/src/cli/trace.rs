@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::shown;
-use storebench_core::trace::{Ask, EXACT, Form, Reader, Share, Sizes, Summary, TimeUnit};
+use storebench_core::trace::{EXACT, Form, Reader, ReaderOptions, Share, Sizes, Summary, TimeUnit};
 use storebench_core::units::{counted, grouped, rough_bytes, three_digits};
 use storebench_core::workload::replay::parameters::{ReplayParameters, ask};
 use storebench_host::plan::Plan;
@@ -24,7 +24,8 @@ const READ: &str = "interrupted while the trace was read";
 /// [`Exit::BadValue`] if it can't be read.
 pub fn show(args: &TraceArgs) -> Result<Exit> {
     let interrupted = signals::listen()?;
-    let ask = Ask { form: args.format, limit: args.limit, unit_ns: args.time_unit.map(TimeUnit::ns) };
+    let ask =
+        ReaderOptions { form: args.format, limit: args.limit, unit_ns: args.time_unit.map(TimeUnit::ns) };
     let Some(summary) = read(&args.file, ask, &interrupted)? else { return Ok(Exit::Interrupted) };
     if args.json {
         print_json(&summary)?;
@@ -38,7 +39,7 @@ pub fn show(args: &TraceArgs) -> Result<Exit> {
 ///
 /// # Errors
 /// [`Exit::BadValue`] if it can't be read.
-pub fn read(path: &Path, ask: Ask, interrupted: &AtomicBool) -> Result<Option<Summary>> {
+pub fn read(path: &Path, ask: ReaderOptions, interrupted: &AtomicBool) -> Result<Option<Summary>> {
     Summary::read(path, ask, &|| interrupted.load(Ordering::Relaxed)).map_err(Error::bad_value)
 }
 
@@ -316,7 +317,7 @@ mod tests {
             .map(|n| format!("0x{:04X} {} 0 {} {}\n", n * n % 97, [0, 1, 5, 7][n % 4], n % 30 + 1, n * 1000))
             .collect();
         std::fs::write(&path, lines).unwrap();
-        let summary = Summary::read(&path, Ask::default(), &|| false).unwrap().unwrap();
+        let summary = Summary::read(&path, ReaderOptions::default(), &|| false).unwrap().unwrap();
         let text = text(&summary, Path::new("trace.txt"));
         assert!(text.starts_with("trace.txt: 400 operations on "), "{text}");
         assert!(text.contains("Form: rocksdb (RocksDB's trace_analyzer"), "{text}");

@@ -1,14 +1,14 @@
 use super::*;
-use crate::trace::made::{CLUSTER_14, CLUSTER_23, Like, ZIPPYDB};
+use crate::trace::made::{CLUSTER_14, CLUSTER_23, TraceTraits, ZIPPYDB};
 
 fn summary(text: &str) -> Summary {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace");
     std::fs::write(&path, text).unwrap();
-    Summary::read(&path, Ask::default(), &|| false).unwrap().unwrap()
+    Summary::read(&path, ReaderOptions::default(), &|| false).unwrap().unwrap()
 }
 
-fn is_like(summary: &Summary, like: &Like, words: &[&str]) {
+fn is_like(summary: &Summary, like: &TraceTraits, words: &[&str]) {
     assert_eq!(summary.operations, like.operations);
     for ((_, share), word) in like.mix.iter().zip(words) {
         let found = summary.mix.iter().find(|known| known.operation == *word).unwrap();
@@ -77,9 +77,9 @@ fn a_trace_without_times_or_operations_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace");
     std::fs::write(&path, "operation,key,size\n").unwrap();
-    let error = Summary::read(&path, Ask::default(), &|| false).unwrap_err();
+    let error = Summary::read(&path, ReaderOptions::default(), &|| false).unwrap_err();
     assert!(error.ends_with("has no operation"), "{error}");
     std::fs::write(&path, "operation,key,size\nset,a,2000000000\n").unwrap();
-    let error = Summary::read(&path, Ask::default(), &|| false).unwrap_err();
+    let error = Summary::read(&path, ReaderOptions::default(), &|| false).unwrap_err();
     assert!(error.contains("operation 1: a size of 2000000000: at most 1GiB"), "{error}");
 }

@@ -6,9 +6,9 @@ use crate::store::OpenOptions;
 use crate::stores::{FLAT_FOLDER, MEMORY};
 use crate::units::SizeRange;
 
-fn expected(shares: &[&[u8]], loaded: u64) -> Expected {
+fn expected(shares: &[&[u8]], loaded: u64) -> ExpectedRecords {
     let versions = shares.iter().map(|share| share.to_vec()).collect();
-    Expected { seed: 3, loaded, versions, removes: true, seen_gone: 0 }
+    ExpectedRecords { seed: 3, loaded, versions, removes: true, seen_gone: 0 }
 }
 
 #[test]

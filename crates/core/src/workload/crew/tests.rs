@@ -31,7 +31,7 @@ impl Worker<u64, u64> for Made {
         handle: &mut u64,
         order: u64,
         approach: BarrierGuard<'_>,
-    ) -> Result<Part, WorkloadError> {
+    ) -> Result<TimedPart, WorkloadError> {
         self.rounds += 1;
         *handle += order;
         match self.way {
@@ -54,7 +54,7 @@ impl Worker<u64, u64> for Made {
             }
             _ => {}
         }
-        Ok(Part { begin, end: begin + 1, ..Part::default() })
+        Ok(TimedPart { begin, end: begin + 1, ..TimedPart::default() })
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::parameters::CrudParameters;
 use super::share;
-use super::shared::{Shared, Shares};
+use super::shared::{SharedRecords, Shares};
 use super::trial;
 use crate::guard;
 use crate::measure::clock::Clock;
@@ -23,12 +23,12 @@ use crate::workload::clients::words::{
     ClientOrder, ClientReply, ClientResults, ClientRound, OperationMeasurements, RoundResult, packed,
 };
 use crate::workload::crew;
-use crate::workload::elapsed::{Elapsed, Part};
+use crate::workload::elapsed::{Elapsed, TimedPart};
 use crate::workload::line::{StartBarrier, StartGate};
 use crate::workload::on_store::{find, unsupported_or_failed};
 use crate::workload::operation::Operation;
 use crate::workload::pacer::wait_until;
-use crate::workload::phase::Goal;
+use crate::workload::phase::PhaseGoal;
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::stop::WorkloadError;
 
@@ -47,7 +47,8 @@ pub fn serve(asked: &TrialContext<'_>, threads: Range<u64>, wire: &dyn ClientWir
     let one = |thread| plan.share(thread, &records, &clock, store.capabilities.keeps).map(Mutex::new);
     let shares = threads.clone().map(one).collect::<Result<Vec<_>, _>>().map_err(TrialError::harness)?;
     let series = Series::new(shares.len()).map_err(TrialError::harness)?.with_histograms();
-    let shared = Shared { plan: &plan, records: &records, clock: &clock, series, first: threads.start };
+    let shared =
+        SharedRecords { plan: &plan, records: &records, clock: &clock, series, first: threads.start };
     let client =
         Client { shared, shares: Shares(shares), gate: Edge::new(&clock, wire), wire, clock: &clock };
     let options = spec.options(threads.end - threads.start);
@@ -89,7 +90,7 @@ fn open_made(
 }
 
 struct Client<'a> {
-    shared: Shared<'a>,
+    shared: SharedRecords<'a>,
     shares: Shares<'a>,
     gate: Edge<'a>,
     wire: &'a dyn ClientWire,
@@ -128,15 +129,15 @@ impl Client<'_> {
         &'s self,
         ClientRound { phase, operations, warm_up, until, live }: ClientRound,
         line: &StartBarrier<'_>,
-        work: impl FnOnce(share::Order<'s>) -> Result<Vec<Part>, WorkloadError>,
+        work: impl FnOnce(share::RoundOrder<'s>) -> Result<Vec<TimedPart>, WorkloadError>,
     ) -> Result<RoundResult, WorkloadError> {
         let Client { shared, shares, gate, clock, .. } = self;
         let doing = shared.plan.doing(phase).ok_or_else(|| WorkloadError::harness(OUT_OF_TURN))?;
-        let goal = Goal { doing, operations, warm_up, until };
+        let goal = PhaseGoal { doing, operations, warm_up, until };
         shared.series.begin();
         let timed_before = shares.timed();
         let before = Snapshot::now();
-        let parts = work(share::Order { shared, goal, live })?;
+        let parts = work(share::RoundOrder { shared, goal, live })?;
         let counters = before.until_now();
         let elapsed = Elapsed::of(clock, &parts);
         let (processors, cpu_share, busy_share) = gate.used(&elapsed);

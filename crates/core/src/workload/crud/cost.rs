@@ -12,7 +12,7 @@ use crate::stores::NESTED_FOLDER;
 use crate::workload::aging;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
-use crate::workload::case::{Case, Space, Time};
+use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use crate::workload::operation::Operation;
 
 /// Seconds of starting a process, filling its buffers, opening, settling, closing and deleting a store.
@@ -46,11 +46,11 @@ fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     case.holds(case.cell.expected_bytes(CrudParameters::of_cell(case.parameters, case.cell).most_inserts()))
 }
 
-pub fn space(case: &Case<'_>) -> Space {
+pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let work = CrudParameters::of_cell(case.parameters, case.cell);
     let bytes = case.cell.expected_bytes(work.most_inserts()) * aging::room(case.cell.age());
     let peak_bytes = disk_bytes(case.cell, case.kind(), work.most_inserts());
-    Space { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
+    SpaceEstimate { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
 }
 
 pub fn held(case: &Case<'_>) -> f64 {
@@ -67,12 +67,12 @@ pub fn memory(case: &Case<'_>) -> f64 {
     ahead + batch + case.kept_in_memory(held(case))
 }
 
-pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
+pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let work = CrudParameters::of_cell(case.parameters, case.cell);
     let wait_s = case.syncs() * probe.sync_ns as f64 / 1e9;
     let audit_s = audit_seconds(case.cell, work.most_inserts(), wait_s);
     let clearing_s = clearing_seconds(case.cell, case.kind(), work.most_inserts(), probe);
-    Time::of(seconds((case.cell, wait_s), case.kind(), &work, probe) + audit_s + clearing_s, audit_s)
+    TimeEstimate::of(seconds((case.cell, wait_s), case.kind(), &work, probe) + audit_s + clearing_s, audit_s)
 }
 
 /// Seconds of a trial whose writes wait so long for the disk, without its audit.

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::share::{Order, Share};
+use super::share::{RecordShare, RoundOrder};
 use super::shared::Shares;
 use crate::cell::Rate;
 use crate::result::{ClientPhase, ClientReport, Counters, OperationResult, Warning};
@@ -13,9 +13,9 @@ use crate::workload::clients::words::{
 };
 use crate::workload::clients::{Fleet, FleetRound};
 use crate::workload::crew::held;
-use crate::workload::driver::{Recorder, Untimed};
+use crate::workload::driver::{Recorder, UntimedWork};
 use crate::workload::elapsed::Elapsed;
-use crate::workload::mix::Doing;
+use crate::workload::mix::PhaseWork;
 use crate::workload::operation::Operation;
 use crate::workload::stop::WorkloadError;
 
@@ -33,13 +33,13 @@ pub fn round(
     fleet: &mut Fleet,
     shares: &Shares<'_>,
     phase: usize,
-    Order { shared, goal, live }: Order<'_>,
+    RoundOrder { shared, goal, live }: RoundOrder<'_>,
 ) -> Result<(Elapsed, Counters), WorkloadError> {
     let round =
         ClientRound { phase, operations: goal.operations, warm_up: goal.warm_up, until: goal.until, live };
     let name = match goal.doing {
-        Doing::One(operation) => operation.name(),
-        Doing::Mix(_) => MIX,
+        PhaseWork::One(operation) => operation.name(),
+        PhaseWork::Mix(_) => MIX,
     };
     let is_closed = shared.plan.rate == Rate::Closed;
     let FleetRound { elapsed, counters, began, did } = fleet.round(round, name, is_closed)?;
@@ -61,7 +61,7 @@ fn put(shares: &Shares<'_>, first: usize, did: &RoundResult) -> Result<(), Strin
     }
     let share = threads.first().ok_or("it reported threads that are not its own")?;
     let mut share = held(share);
-    share.driver.add_untimed(&Untimed::of_counts(untimed));
+    share.driver.add_untimed(&UntimedWork::of_counts(untimed));
     share.writes += did.writes;
     share.written = did.written;
     Ok(())
@@ -78,7 +78,7 @@ pub fn gather(fleet: &mut Fleet, shares: &Shares<'_>) -> Result<(), WorkloadErro
     Ok(())
 }
 
-fn take(shares: &[Mutex<Share<'_>>], all: &ClientResults) -> Result<(), String> {
+fn take(shares: &[Mutex<RecordShare<'_>>], all: &ClientResults) -> Result<(), String> {
     if all.versions.len() != shares.len() {
         return Err("it reported threads that are not its own".into());
     }

@@ -1,6 +1,6 @@
 //! One thread's part: the records that it works on, and what it does to them.
 
-use super::shared::Shared;
+use super::shared::SharedRecords;
 use crate::measure::clock::Clock;
 use crate::measure::series::Seconds;
 use crate::record::Records;
@@ -10,25 +10,25 @@ use crate::workload::batch::touched;
 use crate::workload::choose::Chooser;
 use crate::workload::crew::Worker;
 use crate::workload::driver::{Driver, Quantum};
-use crate::workload::elapsed::Part;
+use crate::workload::elapsed::TimedPart;
 use crate::workload::line::BarrierGuard;
-use crate::workload::mix::{Doing, Mix};
+use crate::workload::mix::{Mix, PhaseWork};
 use crate::workload::operation::Operation;
-use crate::workload::phase::Goal;
+use crate::workload::phase::PhaseGoal;
 use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta, largest_quantum};
 use crate::workload::stop::WorkloadError;
 use crate::workload::task::Crud;
 
 /// A round for all threads, in a store that holds `live` records.
 #[derive(Clone, Copy)]
-pub struct Order<'o> {
-    pub shared: &'o Shared<'o>,
-    pub goal: Goal,
+pub struct RoundOrder<'o> {
+    pub shared: &'o SharedRecords<'o>,
+    pub goal: PhaseGoal,
     pub live: u64,
 }
 
 /// One thread's records: every `threads`th, so that threads never meet and each knows what it wrote.
-pub struct Share<'a> {
+pub struct RecordShare<'a> {
     pub thread: u64,
     /// Those on other machines included.
     pub threads: u64,
@@ -43,7 +43,7 @@ pub struct Share<'a> {
     pub writes: u64,
 }
 
-impl Share<'_> {
+impl RecordShare<'_> {
     pub fn index(&self, position: u64) -> u64 {
         position * self.threads + self.thread
     }
@@ -77,7 +77,7 @@ impl Share<'_> {
     fn stretch(
         &mut self,
         session: &mut dyn Session,
-        Order { shared, goal, .. }: Order<'_>,
+        RoundOrder { shared, goal, .. }: RoundOrder<'_>,
         operations: u64,
         goes_on: impl Fn() -> bool,
         mut seconds: Option<&mut Seconds<'_>>,
@@ -94,11 +94,17 @@ impl Share<'_> {
     }
 
     /// Plans at most `most` operations; gives their number.
-    pub(crate) fn fill_quantum(&mut self, records: &Records, doing: Doing, most: u64, timed: bool) -> u64 {
+    pub(crate) fn fill_quantum(
+        &mut self,
+        records: &Records,
+        doing: PhaseWork,
+        most: u64,
+        timed: bool,
+    ) -> u64 {
         self.quantum.clear();
         let operation = match doing {
-            Doing::One(operation) => operation,
-            Doing::Mix(mix) => return self.fill_with(records, &mix, most, timed),
+            PhaseWork::One(operation) => operation,
+            PhaseWork::Mix(mix) => return self.fill_with(records, &mix, most, timed),
         };
         if operation != Operation::Insert && self.versions.is_empty() {
             // There are fewer records than threads.
@@ -123,7 +129,7 @@ impl Share<'_> {
     }
 }
 
-impl Share<'_> {
+impl RecordShare<'_> {
     /// Plans at most `most` operations of a mix; gives their number. Each is chosen among all records that are there by then.
     fn fill_with(&mut self, records: &Records, mix: &Mix, most: u64, timed: bool) -> u64 {
         let mut planned = 0;
@@ -142,19 +148,19 @@ impl Share<'_> {
     }
 }
 
-impl<'o> Worker<dyn Session + '_, Order<'o>> for Share<'_> {
+impl<'o> Worker<dyn Session + '_, RoundOrder<'o>> for RecordShare<'_> {
     type Failed = WorkloadError;
 
     /// Warms up; then, with all others, does the timed part.
     fn round(
         &mut self,
         session: &mut (dyn Session + '_),
-        order: Order<'o>,
+        order: RoundOrder<'o>,
         approach: BarrierGuard<'_>,
-    ) -> Result<Part, WorkloadError> {
-        let Order { shared, goal, live } = order;
+    ) -> Result<TimedPart, WorkloadError> {
+        let RoundOrder { shared, goal, live } = order;
         let goal = goal.for_thread(self.thread, self.threads, live);
-        let order = Order { goal, ..order };
+        let order = RoundOrder { goal, ..order };
         let latencies = self.driver.latencies(goal.doing.main());
         let mut seconds = shared
             .series
@@ -174,7 +180,7 @@ impl<'o> Worker<dyn Session + '_, Order<'o>> for Share<'_> {
         let behind_ticks = pacer.as_ref().map_or(0, |pacer| pacer.behind(end));
         done?;
         seconds.finish(self.driver.latencies(goal.doing.main())).map_err(WorkloadError::harness)?;
-        Ok(Part {
+        Ok(TimedPart {
             begin,
             end,
             calls_ns: self.driver.calls_ns() - calls_before,
@@ -192,8 +198,8 @@ impl Crud {
         records: &'a Records,
         clock: &'a Clock,
         check: bool,
-    ) -> Result<Share<'a>, String> {
-        Ok(Share {
+    ) -> Result<RecordShare<'a>, String> {
+        Ok(RecordShare {
             thread,
             threads: self.threads,
             driver: Driver::new(clock, records, self.visit, check)?,

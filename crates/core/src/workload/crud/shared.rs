@@ -2,19 +2,19 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use super::share::Share;
+use super::share::RecordShare;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
 use crate::record::{KEY_BYTES, Records};
 use crate::result::{StoredRecords, WrittenRecords};
-use crate::workload::audit::Expected;
+use crate::workload::audit::ExpectedRecords;
 use crate::workload::crew::{held, own};
-use crate::workload::driver::{Recorder, Untimed};
+use crate::workload::driver::{Recorder, UntimedWork};
 use crate::workload::operation::Operation;
 use crate::workload::stop::WorkloadError;
 use crate::workload::task::Crud;
 
-pub struct Shared<'a> {
+pub struct SharedRecords<'a> {
     pub plan: &'a Crud,
     pub records: &'a Records,
     pub clock: &'a Clock,
@@ -23,10 +23,10 @@ pub struct Shared<'a> {
     pub first: u64,
 }
 
-pub struct Shares<'a>(pub Vec<Mutex<Share<'a>>>);
+pub struct Shares<'a>(pub Vec<Mutex<RecordShare<'a>>>);
 
 impl<'a> Shares<'a> {
-    fn shares(&self) -> impl Iterator<Item = MutexGuard<'_, Share<'a>>> {
+    fn shares(&self) -> impl Iterator<Item = MutexGuard<'_, RecordShare<'a>>> {
         self.0.iter().map(held)
     }
 
@@ -43,8 +43,8 @@ impl<'a> Shares<'a> {
     }
 
     /// Untimed work since the last call.
-    pub(crate) fn take_untimed(&self) -> Untimed {
-        let mut untimed = Untimed::default();
+    pub(crate) fn take_untimed(&self) -> UntimedWork {
+        let mut untimed = UntimedWork::default();
         self.shares().for_each(|mut share| untimed.add(&share.driver.take_untimed()));
         untimed
     }
@@ -55,8 +55,8 @@ impl<'a> Shares<'a> {
     }
 
     /// The records that the store should hold, for the audit; to be called after all work.
-    pub fn expected(&self, plan: &Crud) -> Expected {
-        Expected {
+    pub fn expected(&self, plan: &Crud) -> ExpectedRecords {
+        ExpectedRecords {
             seed: plan.seed,
             loaded: plan.records.from,
             versions: self.shares().map(|mut share| std::mem::take(&mut share.versions)).collect(),
@@ -67,7 +67,7 @@ impl<'a> Shares<'a> {
 
     pub fn stored(&self, of: &Records) -> StoredRecords {
         let records = self.live();
-        let value_bytes = |share: MutexGuard<'_, Share<'_>>| -> u64 {
+        let value_bytes = |share: MutexGuard<'_, RecordShare<'_>>| -> u64 {
             let length = |(version, position)| of.value_length(share.index(position), version);
             share.versions.iter().copied().zip(0..).map(|record| length(record) as u64).sum()
         };

@@ -32,7 +32,7 @@ pub(super) fn crud(threads: u64) -> Crud {
     }
 }
 
-pub(super) fn run(plan: &Crud, open: OpenFn) -> Result<Done, WorkloadError> {
+pub(super) fn run(plan: &Crud, open: OpenFn) -> Result<CrudResult, WorkloadError> {
     let size = SizeRange { from: 1, to: 300 };
     let records = Records::new(5, size, Pool::generate(Data::Incompressible, 5, size));
     let clock = Clock::new();
@@ -187,7 +187,7 @@ fn which_records_are_chosen_does_not_depend_on_how_quick_the_store_is() {
     let size = SizeRange { from: 200_000, to: 200_001 };
     let records = Records::new(5, size, Pool::generate(Data::Incompressible, 5, size));
     let (clock, plan) = (Clock::new(), crud(1));
-    let updated = |most, doing: Doing| {
+    let updated = |most, doing: PhaseWork| {
         let mut share = plan.share(0, &records, &clock, true).unwrap();
         share.versions.resize(100, 0);
         let mut done = 0;
@@ -197,7 +197,8 @@ fn which_records_are_chosen_does_not_depend_on_how_quick_the_store_is() {
         }
         share.versions
     };
-    for doing in [Operation::Update.into(), Doing::Mix("update=70,insert=20,remove=10".parse().unwrap())] {
+    for doing in [Operation::Update.into(), PhaseWork::Mix("update=70,insert=20,remove=10".parse().unwrap())]
+    {
         assert_eq!(updated(1, doing), updated(2, doing));
         assert_eq!(updated(1, doing), updated(8, doing));
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::parameters::CrudParameters;
-use super::{Crud, Done, Prepared, fleet};
+use super::{Crud, CrudResult, PreparedCrud, fleet};
 use crate::cell::Cache;
 use crate::measure::clock::Clock;
 use crate::measure::page_cache::EmptiedCache;
@@ -65,7 +65,7 @@ pub fn crud(spec: &Spec, work: &CrudParameters) -> Crud {
 fn measure(
     (store, open): (&StoreDef, OpenFn),
     options: OpenOptions<'_>,
-    mut prepared: Prepared<'_>,
+    mut prepared: PreparedCrud<'_>,
     records: &Records,
     promised: Guarantee,
     spec: &Spec,
@@ -73,7 +73,7 @@ fn measure(
     let mut trial = StoreTrial::begin((store, open), options, Some(promised), spec)?;
     let ran = prepared.run(&mut trial.bench)?;
     trial.worked()?;
-    let Done { load, operations, stored, written, cache_emptied_by, acknowledged, expected, clients } =
+    let CrudResult { load, operations, stored, written, cache_emptied_by, acknowledged, expected, clients } =
         prepared.done(ran)?;
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let mut trial = trial.settled(&acknowledged, keeps.then_some(stored.records))?;

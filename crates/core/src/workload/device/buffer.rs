@@ -12,17 +12,17 @@ const STAMP_EVERY: usize = 4096;
 
 /// Aligned, resident memory of a fixed size.
 #[derive(Debug)]
-pub(super) struct Aligned {
+pub(super) struct AlignedBuffer {
     bytes: Vec<u8>,
     start: usize,
     length: usize,
 }
 
-impl Aligned {
-    pub(super) fn random(length: usize, seed: u64) -> Aligned {
+impl AlignedBuffer {
+    pub(super) fn random(length: usize, seed: u64) -> AlignedBuffer {
         let bytes = vec![0_u8; length + ALIGNMENT];
         let start = bytes.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
-        let mut aligned = Aligned { bytes, start, length };
+        let mut aligned = AlignedBuffer { bytes, start, length };
         Xoshiro256PlusPlus::seed_from_u64(seed).fill_bytes(aligned.bytes_mut());
         aligned
     }
@@ -45,16 +45,16 @@ pub(super) fn bytes(block: usize) -> usize {
 /// The blocks that a thread writes, in turn: slices of random bytes, which can't be compressed, each stamped with its number, so
 /// that no two are alike and none can be deduplicated.
 #[derive(Debug)]
-pub(super) struct Pool {
-    memory: Aligned,
+pub(super) struct BlockPool {
+    memory: AlignedBuffer,
     block: usize,
     at: usize,
     written: u64,
 }
 
-impl Pool {
-    pub(super) fn new(block: usize, seed: u64) -> Pool {
-        Pool { memory: Aligned::random(bytes(block), seed), block, at: 0, written: 0 }
+impl BlockPool {
+    pub(super) fn new(block: usize, seed: u64) -> BlockPool {
+        BlockPool { memory: AlignedBuffer::random(bytes(block), seed), block, at: 0, written: 0 }
     }
 
     #[inline(always)]
@@ -86,18 +86,18 @@ mod tests {
     #[test]
     fn memory_is_aligned_and_full_of_random_bytes() {
         for length in [512, 4096, 1 << 20] {
-            let aligned = Aligned::random(length, 1);
+            let aligned = AlignedBuffer::random(length, 1);
             assert_eq!((aligned.bytes().len(), aligned.bytes().as_ptr() as usize % ALIGNMENT), (length, 0));
             let ones: u32 = aligned.bytes().iter().map(|byte| byte.count_ones()).sum();
             assert!((3.5..4.5).contains(&(f64::from(ones) / length as f64)));
         }
-        assert_ne!(Aligned::random(512, 1).bytes(), Aligned::random(512, 2).bytes());
+        assert_ne!(AlignedBuffer::random(512, 1).bytes(), AlignedBuffer::random(512, 2).bytes());
     }
 
     #[test]
     fn no_two_blocks_are_alike_and_each_is_aligned_to_its_size() {
         for block in [512, 1536, 4096, 128 << 10, 1 << 20, 3 << 20] {
-            let mut pool = Pool::new(block, 1);
+            let mut pool = BlockPool::new(block, 1);
             let mut pieces = BTreeSet::new();
             let blocks = 2 * POOL_BYTES / block + 3;
             for _ in 0..blocks {
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn what_is_written_can_hardly_be_compressed() {
-        let mut pool = Pool::new(4096, 1);
+        let mut pool = BlockPool::new(4096, 1);
         let mut written = Vec::new();
         for _ in 0..256 {
             pool.advance();

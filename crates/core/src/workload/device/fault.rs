@@ -58,7 +58,7 @@ impl fmt::Display for Unsupported {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Doing {
+pub enum DeviceStep {
     Make,
     LayOut,
     Open,
@@ -69,23 +69,23 @@ pub enum Doing {
     Delete,
 }
 
-impl Doing {
+impl DeviceStep {
     fn words(self) -> &'static str {
         match self {
-            Doing::Make => "making",
-            Doing::LayOut => "laying out",
-            Doing::Open => "opening",
-            Doing::Advise => "preparing the page cache for",
-            Doing::Read => "reading",
-            Doing::Write => "writing",
-            Doing::Sync => "syncing",
-            Doing::Delete => "deleting",
+            DeviceStep::Make => "making",
+            DeviceStep::LayOut => "laying out",
+            DeviceStep::Open => "opening",
+            DeviceStep::Advise => "preparing the page cache for",
+            DeviceStep::Read => "reading",
+            DeviceStep::Write => "writing",
+            DeviceStep::Sync => "syncing",
+            DeviceStep::Delete => "deleting",
         }
     }
 }
 
 #[derive(Debug)]
-pub enum Error {
+pub enum DeviceError {
     Unsupported(Unsupported),
     NoRoom {
         path: PathBuf,
@@ -93,7 +93,7 @@ pub enum Error {
         free_bytes: u64,
     },
     Io {
-        doing: Doing,
+        doing: DeviceStep,
         path: PathBuf,
         /// In bytes, for what was done at one place.
         offset: Option<u64>,
@@ -102,59 +102,59 @@ pub enum Error {
     Harness(String),
 }
 
-impl Error {
+impl DeviceError {
     /// Whether the disk, or this user's quota, is full.
     pub(crate) fn is_disk_full(&self) -> bool {
         match self {
-            Error::NoRoom { .. } => true,
-            Error::Io { source, .. } => {
+            DeviceError::NoRoom { .. } => true,
+            DeviceError::Io { source, .. } => {
                 matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
             }
-            Error::Unsupported(_) | Error::Harness(_) => false,
+            DeviceError::Unsupported(_) | DeviceError::Harness(_) => false,
         }
     }
 }
 
-impl From<Unsupported> for Error {
-    fn from(unsupported: Unsupported) -> Error {
-        Error::Unsupported(unsupported)
+impl From<Unsupported> for DeviceError {
+    fn from(unsupported: Unsupported) -> DeviceError {
+        DeviceError::Unsupported(unsupported)
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for DeviceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Unsupported(unsupported) => unsupported.fmt(f),
-            Error::NoRoom { path, needed_bytes, free_bytes } => write!(
+            DeviceError::Unsupported(unsupported) => unsupported.fmt(f),
+            DeviceError::NoRoom { path, needed_bytes, free_bytes } => write!(
                 f,
                 "the file takes {}, and {} has {} free: make room, or choose a smaller file or another disk",
                 exact_bytes(*needed_bytes),
                 path.display(),
                 exact_bytes(*free_bytes)
             ),
-            Error::Io { doing, path, offset, source } => {
+            DeviceError::Io { doing, path, offset, source } => {
                 write!(f, "{} {}", doing.words(), path.display())?;
                 if let Some(offset) = offset {
                     write!(f, " at byte {offset}")?;
                 }
                 write!(f, ": {source}")
             }
-            Error::Harness(what) => f.write_str(what),
+            DeviceError::Harness(what) => f.write_str(what),
         }
     }
 }
 
-impl std::error::Error for Error {
+impl std::error::Error for DeviceError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Error::Io { source, .. } => Some(source),
+            DeviceError::Io { source, .. } => Some(source),
             _ => None,
         }
     }
 }
 
-impl From<WorkloadError> for Error {
-    fn from(stop: WorkloadError) -> Error {
-        Error::Harness(stop.message)
+impl From<WorkloadError> for DeviceError {
+    fn from(stop: WorkloadError) -> DeviceError {
+        DeviceError::Harness(stop.message)
     }
 }

@@ -6,9 +6,9 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::buffer::{Aligned, Pool};
-use super::fault::{Doing, Error};
-use super::route::{Route, split_mix};
+use super::buffer::{AlignedBuffer, BlockPool};
+use super::fault::{DeviceError, DeviceStep};
+use super::route::{BlockOffsets, split_mix};
 use super::spec::{Amount, Spec};
 use super::transfer;
 use crate::axis::device::values::{Sync, SyncCall};
@@ -17,7 +17,7 @@ use crate::kernel::system;
 use crate::measure::clock::Clock;
 use crate::measure::series::{Seconds, Series};
 use crate::workload::crew;
-use crate::workload::elapsed::Part;
+use crate::workload::elapsed::TimedPart;
 use crate::workload::line::BarrierGuard;
 use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta};
 use crate::workload::recorder;
@@ -29,8 +29,8 @@ pub(super) const SYNCS: usize = 1;
 
 #[derive(Debug)]
 enum Direction {
-    Read(Aligned),
-    Write { pool: Pool, syncs: Option<Syncs> },
+    Read(AlignedBuffer),
+    Write { pool: BlockPool, syncs: Option<Syncs> },
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ pub(super) struct DeviceWorker<'a> {
     clock: &'a Clock,
     file: File,
     path: PathBuf,
-    route: Route,
+    route: BlockOffsets,
     direction: Direction,
     operations: u64,
     /// The time limit.
@@ -82,11 +82,11 @@ impl<'a> DeviceWorker<'a> {
             Sync::Each(call, writes) => Some(Syncs { call, each: writes.max(1), left: writes.max(1) }),
         };
         let direction = if spec.pattern.writes() {
-            Direction::Write { pool: Pool::new(block, seed), syncs }
+            Direction::Write { pool: BlockPool::new(block, seed), syncs }
         } else {
-            Direction::Read(Aligned::random(block, seed))
+            Direction::Read(AlignedBuffer::random(block, seed))
         };
-        let route = Route::new(spec, thread);
+        let route = BlockOffsets::new(spec, thread);
         // A block that is read a second time is not cold.
         let most = if spec.reads_cold() { route.lap() } else { u64::MAX };
         let (asked, until) = match spec.amount {
@@ -121,18 +121,18 @@ impl<'a> DeviceWorker<'a> {
         deadline: u64,
         goes_on: impl Fn() -> bool,
         seconds: &mut Seconds<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), DeviceError> {
         in_quanta(self.operations, QUANTUM_OPERATIONS as u64, goes_on, |most| {
             self.route.fill(&mut self.offsets[..most as usize]);
             let done = self.quantum(most as usize, deadline)?;
             self.take_note(done);
-            seconds.add_latencies(self.recorder.latencies(OPERATIONS)).map_err(Error::Harness)?;
+            seconds.add_latencies(self.recorder.latencies(OPERATIONS)).map_err(DeviceError::Harness)?;
             Ok(done as u64)
         })
     }
 
     /// Does a quantum's operations; gives their number when the time was over.
-    fn quantum(&mut self, most: usize, deadline: u64) -> Result<usize, Error> {
+    fn quantum(&mut self, most: usize, deadline: u64) -> Result<usize, DeviceError> {
         for position in 0..most {
             let offset = self.offsets[position];
             let done = match &mut self.direction {
@@ -162,17 +162,22 @@ impl<'a> DeviceWorker<'a> {
     }
 
     #[cold]
-    fn failed(&self, doing: Doing, offset: u64, source: io::Error) -> Error {
-        Error::Io { doing, path: self.path.clone(), offset: Some(offset), source }
+    fn failed(&self, doing: DeviceStep, offset: u64, source: io::Error) -> DeviceError {
+        DeviceError::Io { doing, path: self.path.clone(), offset: Some(offset), source }
     }
 }
 
 impl<'s> crew::Worker<(), &'s Series> for DeviceWorker<'_> {
-    type Failed = Error;
+    type Failed = DeviceError;
 
-    fn round(&mut self, (): &mut (), series: &'s Series, approach: BarrierGuard<'_>) -> Result<Part, Error> {
+    fn round(
+        &mut self,
+        (): &mut (),
+        series: &'s Series,
+        approach: BarrierGuard<'_>,
+    ) -> Result<TimedPart, DeviceError> {
         let mut seconds =
-            series.thread(self.thread, self.recorder.latencies(OPERATIONS)).map_err(Error::Harness)?;
+            series.thread(self.thread, self.recorder.latencies(OPERATIONS)).map_err(DeviceError::Harness)?;
         let started = approach.cross()?;
         seconds.restart();
         let (begin, _) = started.begin(Rate::Closed);
@@ -181,8 +186,13 @@ impl<'s> crew::Worker<(), &'s Series> for DeviceWorker<'_> {
         let until = self.until;
         self.stretch(deadline, || started.goes_on(begin, until), &mut seconds)?;
         let end = self.clock.now();
-        seconds.finish(self.recorder.latencies(OPERATIONS)).map_err(Error::Harness)?;
-        Ok(Part { begin, end, calls_ns: self.recorder.latencies(OPERATIONS).sum_ns(), ..Part::default() })
+        seconds.finish(self.recorder.latencies(OPERATIONS)).map_err(DeviceError::Harness)?;
+        Ok(TimedPart {
+            begin,
+            end,
+            calls_ns: self.recorder.latencies(OPERATIONS).sum_ns(),
+            ..TimedPart::default()
+        })
     }
 }
 
@@ -190,14 +200,14 @@ impl<'s> crew::Worker<(), &'s Series> for DeviceWorker<'_> {
 fn read(
     clock: &Clock,
     file: &File,
-    memory: &mut Aligned,
+    memory: &mut AlignedBuffer,
     offset: u64,
-) -> Result<Moments, (Doing, io::Error)> {
+) -> Result<Moments, (DeviceStep, io::Error)> {
     let bytes = memory.bytes_mut();
     let begin = clock.now();
     let result = transfer::read(file, bytes, offset);
     let end = clock.now();
-    result.map_err(|error| (Doing::Read, error))?;
+    result.map_err(|error| (DeviceStep::Read, error))?;
     Ok(Moments { begin, called: end, end })
 }
 
@@ -206,16 +216,16 @@ fn read(
 fn write(
     clock: &Clock,
     file: &File,
-    pool: &mut Pool,
+    pool: &mut BlockPool,
     syncs: Option<&mut Syncs>,
     offset: u64,
-) -> Result<Moments, (Doing, io::Error)> {
+) -> Result<Moments, (DeviceStep, io::Error)> {
     pool.advance();
     let bytes = pool.block();
     let begin = clock.now();
     let result = transfer::write(file, bytes, offset);
     let called = clock.now();
-    result.map_err(|error| (Doing::Write, error))?;
+    result.map_err(|error| (DeviceStep::Write, error))?;
     let Some(syncs) = syncs else { return Ok(Moments { begin, called, end: called }) };
     syncs.left -= 1;
     if syncs.left > 0 {
@@ -228,6 +238,6 @@ fn write(
     };
     // A sync that took no tick of a coarse clock was one all the same.
     let end = clock.now().max(called + 1);
-    result.map_err(|error| (Doing::Sync, error))?;
+    result.map_err(|error| (DeviceStep::Sync, error))?;
     Ok(Moments { begin, called, end })
 }

@@ -4,7 +4,7 @@ use super::spec::Spec;
 
 /// The offsets of one thread's blocks, in order, in endless laps.
 #[derive(Debug, Clone)]
-pub(super) struct Route {
+pub(super) struct BlockOffsets {
     block: u64,
     law: Law,
 }
@@ -18,8 +18,8 @@ enum Law {
     Random { shuffle: Shuffle, seed: u64, lap: u64, next: u64, thread: u64, step: u64 },
 }
 
-impl Route {
-    pub(super) fn new(spec: &Spec, thread: u64) -> Route {
+impl BlockOffsets {
+    pub(super) fn new(spec: &Spec, thread: u64) -> BlockOffsets {
         let (blocks, threads) = (spec.blocks(), spec.threads());
         let law = if spec.pattern.is_random() {
             let shuffle = Shuffle::new(blocks, spec.seed);
@@ -30,7 +30,7 @@ impl Route {
             let first = thread * region + thread.min(left_over);
             Law::Sequential { first, blocks: region + u64::from(thread < left_over), next: 0 }
         };
-        Route { block: spec.block, law }
+        BlockOffsets { block: spec.block, law }
     }
 
     pub(super) fn lap(&self) -> u64 {
@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    fn offsets(route: &mut Route, count: u64) -> Vec<u64> {
+    fn offsets(route: &mut BlockOffsets, count: u64) -> Vec<u64> {
         let mut offsets = vec![0; count as usize];
         // In unequal pieces: where a quantum ends must not matter.
         offsets.chunks_mut(7).for_each(|piece| route.fill(piece));
@@ -146,7 +146,7 @@ mod tests {
         let spec = spec(Pattern::SeqRead, 10, 3);
         let laps: Vec<_> = (0..3)
             .map(|thread| {
-                let mut route = Route::new(&spec, thread);
+                let mut route = BlockOffsets::new(&spec, thread);
                 let lap = route.lap();
                 offsets(&mut route, lap + 1)
             })
@@ -160,7 +160,7 @@ mod tests {
     fn random_blocks_lie_in_the_file_and_come_once_a_lap_from_all_threads_together() {
         for (blocks, threads) in [(1, 1), (2, 1), (3, 3), (10, 4), (1000, 1), (1024, 3), (4097, 2)] {
             let spec = spec(Pattern::RandRead, blocks, threads);
-            let mut routes: Vec<_> = (0..u64::from(threads)).map(|t| Route::new(&spec, t)).collect();
+            let mut routes: Vec<_> = (0..u64::from(threads)).map(|t| BlockOffsets::new(&spec, t)).collect();
             let all: BTreeSet<u64> = (0..blocks).map(|block| block * 512).collect();
             let mut laps = Vec::new();
             for _ in 0..3 {
@@ -183,7 +183,7 @@ mod tests {
     fn the_order_follows_from_the_seed() {
         let order = |seed| {
             let spec = Spec { seed, ..spec(Pattern::RandWrite, 1000, 1) };
-            offsets(&mut Route::new(&spec, 0), 1000)
+            offsets(&mut BlockOffsets::new(&spec, 0), 1000)
         };
         assert_eq!(order(5), order(5));
         assert_ne!(order(5), order(6));

@@ -12,8 +12,8 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::buffer::Aligned;
-use super::fault::{Doing, Error, Unsupported};
+use super::buffer::AlignedBuffer;
+use super::fault::{DeviceError, DeviceStep, Unsupported};
 use super::spec::Spec;
 use super::transfer;
 use crate::axis::device::values::SECTOR_BYTES;
@@ -35,7 +35,7 @@ const LARGEST_SECTOR_BYTES: u64 = 64 << 10;
 
 /// A file of random content, deleted on drop.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct TargetFile {
     folder: Folder,
     file: File,
     path: PathBuf,
@@ -43,16 +43,16 @@ pub(super) struct Target {
     there: bool,
 }
 
-impl Target {
+impl TargetFile {
     /// Writes and syncs all of the file.
-    pub(super) fn lay_out(spec: &Spec, directory: &Path) -> Result<Target, Error> {
-        let folder = Folder::open(directory).map_err(failed(Doing::Open, directory))?;
+    pub(super) fn lay_out(spec: &Spec, directory: &Path) -> Result<TargetFile, DeviceError> {
+        let folder = Folder::open(directory).map_err(failed(DeviceStep::Open, directory))?;
         has_room(spec, &folder)?;
         let path = folder.path().join(NAME);
-        let file = folder.make_file(OsStr::new(NAME)).map_err(failed(Doing::Make, &path))?;
-        let target = Target { folder, file, path, bytes: spec.file_bytes(), there: true };
+        let file = folder.make_file(OsStr::new(NAME)).map_err(failed(DeviceStep::Make, &path))?;
+        let target = TargetFile { folder, file, path, bytes: spec.file_bytes(), there: true };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(spec.seed);
-        target.in_pieces(Doing::LayOut, |file, piece, offset| {
+        target.in_pieces(DeviceStep::LayOut, |file, piece, offset| {
             random.fill_bytes(piece);
             transfer::write(file, piece, offset)
         })?;
@@ -61,15 +61,15 @@ impl Target {
     }
 
     /// Brings the file into the page cache, or out of it. Fails when it stays there.
-    pub(super) fn set_cache(&self, warm: bool) -> Result<(), Error> {
+    pub(super) fn set_cache(&self, warm: bool) -> Result<(), DeviceError> {
         if warm {
-            return self.in_pieces(Doing::Read, transfer::read);
+            return self.in_pieces(DeviceStep::Read, transfer::read);
         }
         for round in 0..DROPS {
             if round > 0 {
                 thread::sleep(PAUSE);
             }
-            system::drop_cache(&self.file).map_err(self.failed(Doing::Advise))?;
+            system::drop_cache(&self.file).map_err(self.failed(DeviceStep::Advise))?;
             match self.cached() {
                 Some(share) if share > LEFT_IN_CACHE => {}
                 _ => return Ok(()),
@@ -86,7 +86,7 @@ impl Target {
     }
 
     /// Opens the file for measuring. Fails when the file system does not support that at this block size.
-    pub(super) fn open(&self, spec: &Spec) -> Result<File, Error> {
+    pub(super) fn open(&self, spec: &Spec) -> Result<File, DeviceError> {
         let mut flags = OFlags::empty();
         if spec.io.is_direct() {
             flags |= OFlags::from_bits_retain(system::DIRECT.ok_or(Unsupported::DirectRefused)? as _);
@@ -96,24 +96,24 @@ impl Target {
             Err(error) if spec.io.is_direct() && is_refusal(&error) => {
                 return Err(Unsupported::DirectRefused.into());
             }
-            other => other.map_err(self.failed(Doing::Open))?,
+            other => other.map_err(self.failed(DeviceStep::Open))?,
         };
         if spec.io.is_direct() {
             self.takes_blocks(&file, spec.block)?;
         }
         // As fio does (fadvise_hint): it decides how far the kernel reads ahead.
-        system::expect_reads(&file, spec.pattern.is_random()).map_err(self.failed(Doing::Advise))?;
+        system::expect_reads(&file, spec.pattern.is_random()).map_err(self.failed(DeviceStep::Advise))?;
         Ok(file)
     }
 
     /// Checks that blocks of this size can be read past the page cache.
-    fn takes_blocks(&self, file: &File, block: u64) -> Result<(), Error> {
-        let mut memory = Aligned::random(block.max(LARGEST_SECTOR_BYTES) as usize, 0);
+    fn takes_blocks(&self, file: &File, block: u64) -> Result<(), DeviceError> {
+        let mut memory = AlignedBuffer::random(block.max(LARGEST_SECTOR_BYTES) as usize, 0);
         let mut takes =
             |bytes: u64| match rustix::io::pread(file, &mut memory.bytes_mut()[..bytes as usize], 0) {
                 Ok(_) => Ok(true),
                 Err(Errno::INVAL) => Ok(false),
-                Err(error) => Err(self.failed_at(Doing::Read, 0)(error.into())),
+                Err(error) => Err(self.failed_at(DeviceStep::Read, 0)(error.into())),
             };
         if takes(block)? {
             return Ok(());
@@ -129,15 +129,15 @@ impl Target {
     }
 
     /// Syncs; gives how long that took.
-    pub(super) fn sync(&self) -> Result<Duration, Error> {
+    pub(super) fn sync(&self) -> Result<Duration, DeviceError> {
         let start = Instant::now();
-        rustix::fs::fsync(&self.file).map_err(|error| self.failed(Doing::Sync)(error.into()))?;
+        rustix::fs::fsync(&self.file).map_err(|error| self.failed(DeviceStep::Sync)(error.into()))?;
         Ok(start.elapsed())
     }
 
-    pub(super) fn delete(mut self) -> Result<(), Error> {
+    pub(super) fn delete(mut self) -> Result<(), DeviceError> {
         self.there = false;
-        self.folder.remove_file(OsStr::new(NAME)).map_err(self.failed(Doing::Delete))
+        self.folder.remove_file(OsStr::new(NAME)).map_err(self.failed(DeviceStep::Delete))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -147,9 +147,9 @@ impl Target {
     /// Does something with all of the file, piece by piece.
     fn in_pieces(
         &self,
-        doing: Doing,
+        doing: DeviceStep,
         mut action: impl FnMut(&File, &mut [u8], u64) -> io::Result<()>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), DeviceError> {
         let mut piece = vec![0; PIECE_BYTES];
         for offset in (0..self.bytes).step_by(PIECE_BYTES) {
             let length = (self.bytes - offset).min(PIECE_BYTES as u64) as usize;
@@ -158,17 +158,17 @@ impl Target {
         Ok(())
     }
 
-    fn failed(&self, doing: Doing) -> impl FnOnce(io::Error) -> Error {
+    fn failed(&self, doing: DeviceStep) -> impl FnOnce(io::Error) -> DeviceError {
         failed(doing, &self.path)
     }
 
-    fn failed_at(&self, doing: Doing, offset: u64) -> impl FnOnce(io::Error) -> Error {
+    fn failed_at(&self, doing: DeviceStep, offset: u64) -> impl FnOnce(io::Error) -> DeviceError {
         let path = self.path.clone();
-        move |source| Error::Io { doing, path, offset: Some(offset), source }
+        move |source| DeviceError::Io { doing, path, offset: Some(offset), source }
     }
 }
 
-impl Drop for Target {
+impl Drop for TargetFile {
     fn drop(&mut self) {
         if self.there {
             // Only on the way out of an error, which is reported.
@@ -177,9 +177,9 @@ impl Drop for Target {
     }
 }
 
-fn failed(doing: Doing, path: &Path) -> impl FnOnce(io::Error) -> Error {
+fn failed(doing: DeviceStep, path: &Path) -> impl FnOnce(io::Error) -> DeviceError {
     let path = path.to_owned();
-    move |source| Error::Io { doing, path, offset: None, source }
+    move |source| DeviceError::Io { doing, path, offset: None, source }
 }
 
 /// Whether a file system has no `O_DIRECT`.
@@ -188,11 +188,11 @@ fn is_refusal(error: &io::Error) -> bool {
 }
 
 /// Checks that the file fits, if the file system reports free space.
-fn has_room(spec: &Spec, folder: &Folder) -> Result<(), Error> {
+fn has_room(spec: &Spec, folder: &Folder) -> Result<(), DeviceError> {
     let Ok(room) = rustix::fs::fstatvfs(folder.handle()) else { return Ok(()) };
     let (free_bytes, needed_bytes) = (room.f_bavail.saturating_mul(room.f_frsize), spec.file_bytes());
     if room.f_blocks > 0 && free_bytes < needed_bytes {
-        return Err(Error::NoRoom { path: folder.path().to_owned(), needed_bytes, free_bytes });
+        return Err(DeviceError::NoRoom { path: folder.path().to_owned(), needed_bytes, free_bytes });
     }
     Ok(())
 }

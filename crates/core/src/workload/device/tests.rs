@@ -3,7 +3,7 @@ use std::path::Path;
 
 use super::*;
 use crate::axis::device::values::{Io, Pattern, Sync, SyncCall};
-use crate::workload::device::fault::{Doing, Unsupported};
+use crate::workload::device::fault::{DeviceStep, Unsupported};
 
 const BLOCK: u64 = 4096;
 const BLOCKS: u64 = 64;
@@ -31,21 +31,21 @@ fn is_empty(directory: &Path) -> bool {
     fs::read_dir(directory).unwrap().next().is_none()
 }
 
-fn run(spec: &Spec, directory: &Path) -> Result<Measured, Error> {
-    let prepared = Prepared::new(spec, directory)?;
+fn run(spec: &Spec, directory: &Path) -> Result<DeviceMeasurements, DeviceError> {
+    let prepared = PreparedFile::new(spec, directory)?;
     let measured = prepared.measure(&Clock::new())?;
     prepared.finish()?;
     Ok(measured)
 }
 
 /// Runs a spec in a folder, in which nothing may be left; `None`, and printed, if the location can't do it.
-fn measured(spec: &Spec) -> Option<Measured> {
+fn measured(spec: &Spec) -> Option<DeviceMeasurements> {
     let directory = directory();
     let result = run(spec, directory.path());
     assert!(is_empty(directory.path()), "{spec:?}");
     match result {
         Ok(measured) => Some(measured),
-        Err(Error::Unsupported(why)) => {
+        Err(DeviceError::Unsupported(why)) => {
             println!("skipped: {} {}: {why}", spec.io.name(), spec.pattern.name());
             None
         }
@@ -55,12 +55,12 @@ fn measured(spec: &Spec) -> Option<Measured> {
 
 fn contents(spec: &Spec) -> Option<(Vec<u8>, Vec<u8>)> {
     let directory = directory();
-    let prepared = Prepared::new(spec, directory.path()).unwrap();
+    let prepared = PreparedFile::new(spec, directory.path()).unwrap();
     let read = || fs::read(directory.path().join("device.data")).unwrap();
     let before = read();
     match prepared.measure(&Clock::new()) {
         Ok(_) => Some((before, read())),
-        Err(Error::Unsupported(why)) => {
+        Err(DeviceError::Unsupported(why)) => {
             println!("skipped: {}: {why}", spec.io.name());
             None
         }
@@ -117,7 +117,7 @@ fn writes_reach_the_blocks_they_are_meant_for_and_reads_change_none() {
 fn what_is_written_is_what_was_made_to_be_written() {
     let (before, after) = contents(&spec(Pattern::SeqWrite)).unwrap();
     let mut state = 3;
-    let mut pool = buffer::Pool::new(BLOCK as usize, route::split_mix(&mut state));
+    let mut pool = buffer::BlockPool::new(BLOCK as usize, route::split_mix(&mut state));
     for written in after.chunks(BLOCK as usize) {
         pool.advance();
         assert!(written == pool.block());
@@ -156,7 +156,7 @@ fn a_duration_ends_it_after_any_number_of_laps() {
 #[test]
 fn warm_is_in_the_page_cache_and_cold_is_not_and_ends_with_the_file() {
     let directory = directory();
-    let prepared = Prepared::new(&spec(Pattern::RandRead), directory.path()).unwrap();
+    let prepared = PreparedFile::new(&spec(Pattern::RandRead), directory.path()).unwrap();
     prepared.set_cache().unwrap();
     assert_eq!(prepared.target.cached(), Some(1.0));
     for amount in [Amount::Operations(1000), Amount::Duration(Duration::from_secs(3600))] {
@@ -177,7 +177,7 @@ fn direct_leaves_the_page_cache_alone() {
     for pattern in Pattern::ALL {
         let directory = directory();
         let spec = Spec { io: Io::Direct, ..spec(pattern) };
-        let prepared = Prepared::new(&spec, directory.path()).unwrap();
+        let prepared = PreparedFile::new(&spec, directory.path()).unwrap();
         if measured(&spec).is_some() {
             prepared.measure(&Clock::new()).unwrap();
             assert!(prepared.target.cached().unwrap() <= 0.01);
@@ -195,7 +195,7 @@ fn memory_is_no_device() {
     for (io, cold) in [(Io::Direct, false), (Io::DirectDsync, false), (Io::Buffered, true)] {
         let spec = Spec { io, cold, ..spec(Pattern::RandWrite) };
         let result = run(&spec, directory.path());
-        let Err(Error::Unsupported(why)) = result else { panic!("{result:?}") };
+        let Err(DeviceError::Unsupported(why)) = result else { panic!("{result:?}") };
         println!("{} on tmpfs: {why}", io.name());
         let stays = why == Unsupported::StaysInMemory { percent: 100 };
         assert!(stays || (io.is_direct() && why == Unsupported::DirectRefused), "{why:?}");
@@ -220,7 +220,7 @@ fn what_makes_no_sense_is_told_before_anything_is_made() {
     ] {
         assert_eq!(spec.unsupported(), Some(expected));
         let result = run(&spec, directory.path());
-        assert!(matches!(result, Err(Error::Unsupported(why)) if why == expected), "{result:?}");
+        assert!(matches!(result, Err(DeviceError::Unsupported(why)) if why == expected), "{result:?}");
     }
     assert_eq!(spec(Pattern::SeqWrite).unsupported(), None);
     assert!(is_empty(directory.path()));
@@ -230,7 +230,10 @@ fn what_makes_no_sense_is_told_before_anything_is_made() {
 fn a_file_that_does_not_fit_is_not_begun() {
     let directory = directory();
     let error = run(&Spec { file: 1 << 60, ..spec(Pattern::SeqRead) }, directory.path()).unwrap_err();
-    assert!(matches!(error, Error::NoRoom { needed_bytes, .. } if needed_bytes == 1 << 60), "{error:?}");
+    assert!(
+        matches!(error, DeviceError::NoRoom { needed_bytes, .. } if needed_bytes == 1 << 60),
+        "{error:?}"
+    );
     assert!(error.is_disk_full() && error.to_string().contains("make room"), "{error}");
     assert!(is_empty(directory.path()));
 }
@@ -239,7 +242,7 @@ fn a_file_that_does_not_fit_is_not_begun() {
 fn a_folder_that_cannot_be_written_and_a_file_in_the_way_are_told_and_stay() {
     let error = run(&spec(Pattern::SeqRead), Path::new("/proc/self")).unwrap_err();
     // A file system of no size does not say that it is full.
-    assert!(matches!(error, Error::Io { doing: Doing::Make, .. }), "{error:?}");
+    assert!(matches!(error, DeviceError::Io { doing: DeviceStep::Make, .. }), "{error:?}");
     assert!(error.to_string().contains("making /proc/self/device.data"), "{error}");
     let error = run(&spec(Pattern::SeqRead), Path::new("/nonexistent")).unwrap_err();
     assert!(error.to_string().contains("opening /nonexistent: "), "{error}");
@@ -247,7 +250,7 @@ fn a_folder_that_cannot_be_written_and_a_file_in_the_way_are_told_and_stay() {
     let theirs = directory.path().join("device.data");
     fs::write(&theirs, "text").unwrap();
     let error = run(&spec(Pattern::SeqRead), directory.path()).unwrap_err();
-    assert!(matches!(error, Error::Io { doing: Doing::Make, .. }), "{error:?}");
+    assert!(matches!(error, DeviceError::Io { doing: DeviceStep::Make, .. }), "{error:?}");
     assert_eq!(fs::read_to_string(&theirs).unwrap(), "text");
 }
 
@@ -274,11 +277,15 @@ fn an_operation_that_fails_is_told_with_its_place_in_the_file() {
 fn a_file_that_is_cut_meanwhile_fails_the_run_and_is_deleted() {
     for threads in [1, 4] {
         let directory = directory();
-        let prepared = Prepared::new(&Spec { threads, ..spec(Pattern::SeqRead) }, directory.path()).unwrap();
+        let prepared =
+            PreparedFile::new(&Spec { threads, ..spec(Pattern::SeqRead) }, directory.path()).unwrap();
         let file = File::options().write(true).open(directory.path().join("device.data")).unwrap();
         file.set_len(BLOCK * 50).unwrap();
         let error = prepared.measure(&Clock::new()).unwrap_err();
-        assert!(matches!(error, Error::Io { doing: Doing::Read, offset: Some(_), .. }), "{error:?}");
+        assert!(
+            matches!(error, DeviceError::Io { doing: DeviceStep::Read, offset: Some(_), .. }),
+            "{error:?}"
+        );
         drop(prepared);
         assert!(is_empty(directory.path()));
     }

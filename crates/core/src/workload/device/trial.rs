@@ -1,6 +1,6 @@
 //! The workload `device`: what it is asked, what it costs, and its trial.
 
-use super::{Amount, Error, Prepared, Spec};
+use super::{Amount, DeviceError, PreparedFile, Spec};
 use crate::axis::Axis;
 use crate::axis::device::values::{Io, Pattern, Sync};
 use crate::cell::{Cache, Cell};
@@ -10,7 +10,7 @@ use crate::result::{Failure, LeftOutReason, Measurements, OperationResult, Phase
 use crate::store::Guarantee;
 use crate::units::parse_bytes;
 use crate::workload::bare::{BareTrial, nanoseconds, operation};
-use crate::workload::case::{Case, Space, Time};
+use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{TrialContext, TrialError};
@@ -70,9 +70,9 @@ fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
     spec.unsupported().map(LeftOutReason::Device).or_else(too_large)
 }
 
-fn space(case: &Case<'_>) -> Space {
+fn space(case: &Case<'_>) -> SpaceEstimate {
     let bytes = spec(case.cell, case.parameters, 0).file_bytes() as f64;
-    Space { peak_bytes: bytes, room_bytes: bytes }
+    SpaceEstimate { peak_bytes: bytes, room_bytes: bytes }
 }
 
 fn memory(case: &Case<'_>) -> f64 {
@@ -80,7 +80,7 @@ fn memory(case: &Case<'_>) -> f64 {
     f64::from(spec.threads) * super::buffer::bytes(spec.block as usize) as f64
 }
 
-fn time(case: &Case<'_>, probe: &Probe) -> Time {
+fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let spec = spec(case.cell, case.parameters, 0);
     let laid_out_s = spec.file_bytes() as f64 / probe.write_bytes_per_s;
     let work_s = match spec.amount {
@@ -94,14 +94,14 @@ fn time(case: &Case<'_>, probe: &Probe) -> Time {
             count as f64 * (each_s + spec.block as f64 / probe.write_bytes_per_s)
         }
     };
-    Time::of(OVERHEAD_S + laid_out_s + work_s, 0.0)
+    TimeEstimate::of(OVERHEAD_S + laid_out_s + work_s, 0.0)
 }
 
 fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let asked = asked.spec;
     let spec = spec(&asked.cell, &asked.parameters, asked.seed);
     let clock = Clock::new();
-    let prepared = Prepared::new(&spec, &asked.directory).map_err(ended)?;
+    let prepared = PreparedFile::new(&spec, &asked.directory).map_err(ended)?;
     let mut trial = BareTrial::begin(asked)?;
     let measured = prepared.measure(&clock).map_err(ended)?;
     trial.worked()?;
@@ -113,7 +113,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
 }
 
 /// Reads or writes, each with its sync; and syncs alone.
-fn operations(spec: &Spec, measured: &super::Measured) -> Result<Vec<OperationResult>, TrialError> {
+fn operations(spec: &Spec, measured: &super::DeviceMeasurements) -> Result<Vec<OperationResult>, TrialError> {
     let name = if spec.pattern.writes() { "write" } else { "read" };
     let mut operations = vec![OperationResult {
         rate_over_ns: Some(nanoseconds(measured.wall)),
@@ -130,15 +130,15 @@ fn operations(spec: &Spec, measured: &super::Measured) -> Result<Vec<OperationRe
 }
 
 /// The phase includes syncs between writes.
-fn phase_disk(measured: &super::Measured) -> Option<PhaseRequests> {
+fn phase_disk(measured: &super::DeviceMeasurements) -> Option<PhaseRequests> {
     Some(PhaseRequests { operations: measured.operations, requests: measured.disk.clone()? })
 }
 
-fn ended(error: Error) -> TrialError {
+fn ended(error: DeviceError) -> TrialError {
     let failure = match &error {
-        Error::Unsupported(unsupported) => return TrialError::Unsupported(unsupported.to_string()),
+        DeviceError::Unsupported(unsupported) => return TrialError::Unsupported(unsupported.to_string()),
         error if error.is_disk_full() => Failure::DiskFull,
-        Error::Harness(_) => Failure::Harness,
+        DeviceError::Harness(_) => Failure::Harness,
         _ => Failure::Store,
     };
     TrialError::Failed(WorkloadError { failure, message: error.to_string(), operation: None })

@@ -30,17 +30,17 @@ const READ: usize = 1_000;
 const ROOM_OF_BACKUP: u64 = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Work {
+pub enum ConcurrentWorkKind {
     Backup,
     /// Another thread inserts many records in one batch, and removes them in another.
     Batch,
 }
 
-impl Work {
-    pub fn of(cell: &Cell) -> Option<Work> {
+impl ConcurrentWorkKind {
+    pub fn of(cell: &Cell) -> Option<ConcurrentWorkKind> {
         match (cell.text(Axis::READER), cell.text(Axis::WRITER)) {
-            ("backup", _) => Some(Work::Backup),
-            (_, "batch") => Some(Work::Batch),
+            ("backup", _) => Some(ConcurrentWorkKind::Backup),
+            (_, "batch") => Some(ConcurrentWorkKind::Batch),
             _ => None,
         }
     }
@@ -48,8 +48,8 @@ impl Work {
     /// Records that need room in addition to the set.
     pub fn records(self, set: u64) -> u64 {
         match self {
-            Work::Backup => ROOM_OF_BACKUP * set,
-            Work::Batch => batch_records(set),
+            ConcurrentWorkKind::Backup => ROOM_OF_BACKUP * set,
+            ConcurrentWorkKind::Batch => batch_records(set),
         }
     }
 }
@@ -59,8 +59,8 @@ fn batch_records(set: u64) -> u64 {
 }
 
 /// The work during a trial's tenths, and its results. Takes all memory before the store is opened.
-pub struct Alongside<'a> {
-    work: Work,
+pub struct ConcurrentWorker<'a> {
+    work: ConcurrentWorkKind,
     set: u64,
     threads: u64,
     churn: Churn,
@@ -76,15 +76,15 @@ pub struct Alongside<'a> {
     syncs: u64,
 }
 
-impl<'a> Alongside<'a> {
+impl<'a> ConcurrentWorker<'a> {
     pub fn new(
-        work: Work,
+        work: ConcurrentWorkKind,
         parameters: &LifeParameters,
         (records, busy): (&'a Records, &'a AtomicBool),
         (open, options): (OpenFn, OpenOptions<'a>),
-    ) -> Alongside<'a> {
+    ) -> ConcurrentWorker<'a> {
         let LifeParameters { records: set, threads, churn, .. } = *parameters;
-        let count = if work == Work::Batch { batch_records(set) } else { 0 };
+        let count = if work == ConcurrentWorkKind::Batch { batch_records(set) } else { 0 };
         let record = |index| {
             let mut value = Vec::new();
             records.append_value(index, 0, &mut value);
@@ -93,12 +93,25 @@ impl<'a> Alongside<'a> {
         let batch = (FIRST..FIRST + count).map(record).collect();
         let backup = options.directory.join(BACKUP);
         let seen = result::ConcurrentWork::default();
-        Alongside { work, set, threads, churn, records, batch, open, options, backup, busy, seen, syncs: 0 }
+        ConcurrentWorker {
+            work,
+            set,
+            threads,
+            churn,
+            records,
+            batch,
+            open,
+            options,
+            backup,
+            busy,
+            seen,
+            syncs: 0,
+        }
     }
 
     /// Whether the empty store has a backup, if one is to be made.
     pub(crate) fn is_possible(&self, store: &dyn Store) -> Result<bool, WorkloadError> {
-        if self.work == Work::Batch {
+        if self.work == ConcurrentWorkKind::Batch {
             return Ok(true);
         }
         let made = self.back_up(store)?;
@@ -129,7 +142,7 @@ impl<'a> Alongside<'a> {
         self.seen.took_ns.push((turn.ended - turn.began).as_nanos() as u64);
         self.seen.during_steps_ns.push(beside.as_nanos() as u64);
         self.syncs += turn.syncs;
-        if self.work == Work::Backup {
+        if self.work == ConcurrentWorkKind::Backup {
             let disk =
                 disk::usage(&self.backup).map_err(|error| failed("measuring", &self.backup, &error))?;
             self.seen.bytes.push(disk.allocated_bytes);
@@ -143,7 +156,7 @@ impl<'a> Alongside<'a> {
 
     /// The most writes of other threads that these syncs may have made durable: each batch can share a sync with one write of each thread.
     pub fn shared(&self) -> u64 {
-        let batches = if self.work == Work::Batch { 2 } else { 0 };
+        let batches = if self.work == ConcurrentWorkKind::Batch { 2 } else { 0 };
         batches * self.seen.took_ns.len() as u64 * self.threads
     }
 
@@ -161,12 +174,12 @@ impl<'a> Alongside<'a> {
     fn turn(&self, store: &dyn Store) -> Result<Turn, WorkloadError> {
         let before = syncs::of_this_thread();
         let (by, began, ended) = match self.work {
-            Work::Backup => {
+            ConcurrentWorkKind::Backup => {
                 let (made, began, ended) = self.timed(|| self.back_up(store));
                 let by = made?.ok_or_else(|| WorkloadError::harness("the store has no backup any more"))?;
                 (by.to_owned(), began, ended)
             }
-            Work::Batch => self.batch(store)?,
+            ConcurrentWorkKind::Batch => self.batch(store)?,
         };
         Ok(Turn { by, began, ended, syncs: syncs::of_this_thread().since(&before).calls() })
     }
@@ -214,7 +227,7 @@ impl<'a> Alongside<'a> {
         self,
         parts: impl IntoIterator<Item = &'s Set>,
     ) -> Result<result::ConcurrentWork, WorkloadError> {
-        if self.work == Work::Backup {
+        if self.work == ConcurrentWorkKind::Backup {
             let options = OpenOptions { directory: &self.backup, ..self.options.clone() };
             let store =
                 (self.open)(&options).map_err(|error| WorkloadError::store("opening the backup", &error))?;

@@ -65,7 +65,7 @@ pub(crate) struct Schedule {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum BurstPart {
     Before,
     Burst,
     After,
@@ -83,24 +83,24 @@ impl Schedule {
     }
 
     /// In nanoseconds from the begin.
-    fn end_ns(self, part: Part) -> f64 {
+    fn end_ns(self, part: BurstPart) -> f64 {
         let share = match part {
-            Part::Before => PARTS[0],
-            Part::Burst => PARTS[1],
-            Part::After => PARTS[2],
+            BurstPart::Before => PARTS[0],
+            BurstPart::Burst => PARTS[1],
+            BurstPart::After => PARTS[2],
             // As long as the pause.
-            Part::Again => 2.0 - PARTS[2],
+            BurstPart::Again => 2.0 - PARTS[2],
         };
         share * self.period.as_nanos() as f64
     }
 
     /// The moments of all steps, in nanoseconds from the begin.
-    pub fn steps(self) -> impl Iterator<Item = (Part, f64)> {
+    pub fn steps(self) -> impl Iterator<Item = (BurstPart, f64)> {
         let period_ns = self.period.as_nanos() as f64;
-        let begins = [0.0, self.end_ns(Part::Before), self.end_ns(Part::Burst), period_ns];
-        let parts = [Part::Before, Part::Burst, Part::After, Part::Again];
+        let begins = [0.0, self.end_ns(BurstPart::Before), self.end_ns(BurstPart::Burst), period_ns];
+        let parts = [BurstPart::Before, BurstPart::Burst, BurstPart::After, BurstPart::Again];
         parts.into_iter().zip(begins).flat_map(move |(part, begin)| {
-            let times = if part == Part::Burst { BURST_TIMES } else { 1.0 };
+            let times = if part == BurstPart::Burst { BURST_TIMES } else { 1.0 };
             let between = 1e9 / (self.per_second * times);
             let count = ((self.end_ns(part) - begin) / between).round() as u64;
             (0..count).map(move |step| (part, begin + step as f64 * between))
@@ -109,11 +109,11 @@ impl Schedule {
 
     /// When steps that have not begun are left out, in nanoseconds from the begin: after twice the schedule's time.
     pub(crate) fn gives_up_ns(self) -> f64 {
-        2.0 * self.end_ns(Part::Again)
+        2.0 * self.end_ns(BurstPart::Again)
     }
 }
 
-pub struct Seen {
+pub struct BurstOutcome {
     schedule: Schedule,
     latencies: Latencies,
     burst: Burst,
@@ -130,32 +130,32 @@ fn together(within: &[(u64, u64)]) -> u64 {
     first.unwrap_or_else(|| within.iter().map(|(_, steps)| steps).sum())
 }
 
-impl Seen {
-    pub fn new(schedule: Schedule) -> Result<Seen, String> {
-        Ok(Seen { schedule, latencies: Latencies::new()?, burst: Burst::default(), pauses: None })
+impl BurstOutcome {
+    pub fn new(schedule: Schedule) -> Result<BurstOutcome, String> {
+        Ok(BurstOutcome { schedule, latencies: Latencies::new()?, burst: Burst::default(), pauses: None })
     }
 
     /// Notes a step's due time and latency. `is_free` is whether all earlier steps had ended by then.
-    pub fn note(&mut self, (part, at_ns): (Part, f64), is_free: bool, latency_ns: u64) {
+    pub fn note(&mut self, (part, at_ns): (BurstPart, f64), is_free: bool, latency_ns: u64) {
         self.latencies.record(latency_ns.max(1));
         let Burst { steps, within_10_ms, within_100_ms, longest_ns, recovered_ns, in_pause, .. } =
             &mut self.burst;
         match part {
-            Part::Before => {}
-            Part::Burst => {
+            BurstPart::Before => {}
+            BurstPart::Burst => {
                 // A count that is behind has met its first long wait.
                 for (within, limit_ns) in [(within_10_ms, SHORT_NS), (within_100_ms, LONG_NS)] {
                     *within += u64::from(*within == *steps && latency_ns <= limit_ns);
                 }
                 *steps += 1;
             }
-            Part::After | Part::Again if is_free && recovered_ns.is_none() => {
-                *recovered_ns = Some((at_ns - self.schedule.end_ns(Part::Burst)).max(0.0) as u64);
-                *in_pause = part == Part::Again;
+            BurstPart::After | BurstPart::Again if is_free && recovered_ns.is_none() => {
+                *recovered_ns = Some((at_ns - self.schedule.end_ns(BurstPart::Burst)).max(0.0) as u64);
+                *in_pause = part == BurstPart::Again;
             }
-            Part::After | Part::Again => {}
+            BurstPart::After | BurstPart::Again => {}
         }
-        if matches!(part, Part::Burst | Part::After) {
+        if matches!(part, BurstPart::Burst | BurstPart::After) {
             *longest_ns = latency_ns.max(*longest_ns);
         }
     }
@@ -164,12 +164,12 @@ impl Seen {
         self.burst.left_out = steps;
     }
 
-    pub fn with(self, pauses: Pauses) -> Seen {
-        Seen { pauses: Some(pauses), ..self }
+    pub fn with(self, pauses: Pauses) -> BurstOutcome {
+        BurstOutcome { pauses: Some(pauses), ..self }
     }
 
     /// The result of all threads, which took turns.
-    pub fn result(threads: Vec<Seen>) -> Result<Burst, WorkloadError> {
+    pub fn result(threads: Vec<BurstOutcome>) -> Result<Burst, WorkloadError> {
         let bursts = || threads.iter().map(|seen| &seen.burst);
         let within = |of: fn(&Burst) -> u64| {
             together(&bursts().map(|burst| (of(burst), burst.steps)).collect::<Vec<_>>())
@@ -192,7 +192,7 @@ impl Seen {
         };
         let mut threads = threads.into_iter();
         let first = threads.next().ok_or_else(|| WorkloadError::harness("no thread sent bursts"))?;
-        let Seen { schedule, mut latencies, mut pauses, .. } = first;
+        let BurstOutcome { schedule, mut latencies, mut pauses, .. } = first;
         for seen in threads {
             latencies.merge(&seen.latencies).map_err(WorkloadError::harness)?;
             pauses = pauses.zip(seen.pauses).map(|(all, more)| all.plus(more));
@@ -217,27 +217,27 @@ mod tests {
 
     #[test]
     fn a_burst_of_a_second_and_a_pause_of_ten_are_in_a_minute() {
-        let steps: Vec<(Part, f64)> = MINUTE.steps().collect();
+        let steps: Vec<(BurstPart, f64)> = MINUTE.steps().collect();
         let of =
             |part| steps.iter().filter(|step| step.0 == part).map(|step| step.1 / 1e9).collect::<Vec<_>>();
         let ends = |part| (of(part).len(), of(part)[0].round(), of(part).last().unwrap().round());
-        assert_eq!(ends(Part::Before), (3_000, 0.0, 30.0));
-        assert_eq!(ends(Part::Burst), (1_000, 30.0, 31.0));
-        assert_eq!(ends(Part::After), (1_900, 31.0, 50.0));
-        assert_eq!(ends(Part::Again), (1_000, 60.0, 70.0));
+        assert_eq!(ends(BurstPart::Before), (3_000, 0.0, 30.0));
+        assert_eq!(ends(BurstPart::Burst), (1_000, 30.0, 31.0));
+        assert_eq!(ends(BurstPart::After), (1_900, 31.0, 50.0));
+        assert_eq!(ends(BurstPart::Again), (1_000, 60.0, 70.0));
         assert!(steps.windows(2).all(|two| two[0].1 < two[1].1), "they ascend");
     }
 
     /// A store that takes this long for each step, one after the other: the expected result follows by arithmetic.
     fn seen(each_ns: f64) -> Burst {
-        let mut seen = Seen::new(MINUTE).unwrap();
+        let mut seen = BurstOutcome::new(MINUTE).unwrap();
         let mut free_at = 0.0_f64;
         for (part, at) in MINUTE.steps() {
             let is_free = free_at <= at;
             free_at = free_at.max(at) + each_ns;
             seen.note((part, at), is_free, (free_at - at) as u64);
         }
-        Seen::result(vec![seen]).unwrap()
+        BurstOutcome::result(vec![seen]).unwrap()
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::bursts::{Schedule, Seen};
+use super::bursts::{BurstOutcome, Schedule};
 use super::parameters::LifeParameters;
-use super::pauses::Watch;
+use super::pauses::PauseWatch;
 use super::set::{Churn, Set, Step};
 use crate::cell::Rate;
 use crate::record::{KEY_BYTES, Key, Records};
@@ -12,7 +12,7 @@ use crate::result::WrittenRecords;
 use crate::store::{Session, Store, StoreError};
 use crate::workload::batch::touched;
 use crate::workload::crew;
-use crate::workload::elapsed::Part;
+use crate::workload::elapsed::TimedPart;
 use crate::workload::gauge::Gauge;
 use crate::workload::line::{BarrierGuard, StartedRound};
 use crate::workload::pacer::wait_until;
@@ -60,8 +60,8 @@ pub(crate) struct LifeWorker<'a> {
     gauge: &'a Gauge<'a>,
     steps: u64,
     /// For tenths, or the current bursts.
-    pub watch: Watch<'a>,
-    spare_watches: Vec<Watch<'a>>,
+    pub watch: PauseWatch<'a>,
+    spare_watches: Vec<PauseWatch<'a>>,
     /// Whether the oldest records are removed many at once.
     in_lots: bool,
     lot: Vec<Key>,
@@ -70,7 +70,7 @@ pub(crate) struct LifeWorker<'a> {
     value: Vec<u8>,
     recorder: Recorder<{ KINDS.len() }>,
     pub measured: Vec<Recorder<{ KINDS.len() }>>,
-    pub bursts: Vec<Seen>,
+    pub bursts: Vec<BurstOutcome>,
     spare: Vec<Recorder<{ KINDS.len() }>>,
     pub written: WrittenRecords,
     /// Writes that changed the store.
@@ -93,8 +93,8 @@ impl<'a> LifeWorker<'a> {
             records,
             gauge,
             steps: (work.steps + threads - 1 - thread) / threads,
-            watch: Watch::new(gauge.clock, threads, busy),
-            spare_watches: work.bursts.iter().map(|_| Watch::new(gauge.clock, threads, busy)).collect(),
+            watch: PauseWatch::new(gauge.clock, threads, busy),
+            spare_watches: work.bursts.iter().map(|_| PauseWatch::new(gauge.clock, threads, busy)).collect(),
             in_lots: work.churn == Churn::Log,
             lot: Vec::with_capacity(LOT),
             scans,
@@ -211,11 +211,11 @@ impl LifeWorker<'_> {
         store: &dyn Store,
         schedule: Schedule,
         started: &StartedRound<'_>,
-    ) -> Result<Seen, WorkloadError> {
+    ) -> Result<BurstOutcome, WorkloadError> {
         let (clock, stopped) = (self.gauge.clock, started.stopped());
         let after = |ns: f64| started.start + clock.ticks(ns) as u64;
         let gives_up = after(schedule.gives_up_ns());
-        let mut seen = Seen::new(schedule).map_err(WorkloadError::harness)?;
+        let mut seen = BurstOutcome::new(schedule).map_err(WorkloadError::harness)?;
         let mut steps = schedule.steps().skip(self.thread as usize).step_by(self.threads as usize).peekable();
         while let Some((part, at_ns)) = steps.next() {
             let planned = self.plan();
@@ -269,7 +269,7 @@ impl crew::Worker<dyn Session + '_, LifeOrder<'_>> for LifeWorker<'_> {
         session: &mut (dyn Session + '_),
         LifeOrder { round, store }: LifeOrder<'_>,
         approach: BarrierGuard<'_>,
-    ) -> Result<Part, WorkloadError> {
+    ) -> Result<TimedPart, WorkloadError> {
         let clock = self.gauge.clock;
         // Bursts record their pauses separately.
         let of_bursts = match round {
@@ -298,7 +298,7 @@ impl crew::Worker<dyn Session + '_, LifeOrder<'_>> for LifeWorker<'_> {
         if let Round::Tenth = round {
             self.measured.push(recorder);
         }
-        Ok(Part { begin, end, calls_ns, ..Part::default() })
+        Ok(TimedPart { begin, end, calls_ns, ..TimedPart::default() })
     }
 }
 

@@ -36,13 +36,13 @@ pub fn beside<T>(
     let middle = there.len() / 2;
     let (read, written) = there.split_at_mut(middle);
     let (moment, ready) = (AtomicU8::new(STARTED), Barrier::new(3));
-    let thread = Thread { store, records, churn, moment: &moment, ready: &ready };
+    let thread = CallingThread { store, records, churn, moment: &moment, ready: &ready };
     let (done, reader, writer) = thread::scope(|scope| {
         let reader = scope.spawn(|| thread.reads(read));
         let writer = scope.spawn(|| thread.writes(written));
         ready.wait();
         moment.store(UNDER_WAY, Ordering::Release);
-        let over = Over(&moment);
+        let over = EndGuard(&moment);
         let done = work();
         drop(over);
         (done, joined(reader), joined(writer))
@@ -59,14 +59,16 @@ pub fn beside<T>(
     Ok((done, calls))
 }
 
-fn joined(thread: thread::ScopedJoinHandle<'_, Result<Seen, WorkloadError>>) -> Result<Seen, WorkloadError> {
+fn joined(
+    thread: thread::ScopedJoinHandle<'_, Result<CallCounts, WorkloadError>>,
+) -> Result<CallCounts, WorkloadError> {
     thread
         .join()
         .unwrap_or_else(|_| Err(WorkloadError::harness("a thread that worked during space reclaim panicked")))
 }
 
 #[derive(Default)]
-struct Seen {
+struct CallCounts {
     before: CallStatistics,
     meanwhile: CallStatistics,
     /// The refused call, with the engine's message.
@@ -79,25 +81,25 @@ type Called = Option<(Duration, Result<(), StoreError>)>;
 type Call<'c> = dyn FnMut(&mut dyn Session) -> Result<Called, WorkloadError> + 'c;
 
 /// Marks the end of the work on drop, even in a panic: the threads end.
-struct Over<'a>(&'a AtomicU8);
+struct EndGuard<'a>(&'a AtomicU8);
 
-impl Drop for Over<'_> {
+impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
         self.0.store(OVER, Ordering::Release);
     }
 }
 
 /// Marks a thread as ready on drop, even in a panic: the others wait for it.
-struct Ready<'a>(&'a Barrier);
+struct ReadyGuard<'a>(&'a Barrier);
 
-impl Drop for Ready<'_> {
+impl Drop for ReadyGuard<'_> {
     fn drop(&mut self) {
         self.0.wait();
     }
 }
 
 #[derive(Clone, Copy)]
-struct Thread<'a> {
+struct CallingThread<'a> {
     store: &'a dyn Store,
     records: &'a Records,
     churn: Churn,
@@ -105,8 +107,8 @@ struct Thread<'a> {
     ready: &'a Barrier,
 }
 
-impl Thread<'_> {
-    fn reads(self, there: &[Record]) -> Result<Seen, WorkloadError> {
+impl CallingThread<'_> {
+    fn reads(self, there: &[Record]) -> Result<CallCounts, WorkloadError> {
         let (mut expected, mut number) = (Vec::new(), 0);
         self.calls("a read", |session| {
             let Some((index, version)) = there.get(number % there.len().max(1)).copied() else {
@@ -129,7 +131,7 @@ impl Thread<'_> {
         })
     }
 
-    fn writes(self, there: &mut [Record]) -> Result<Seen, WorkloadError> {
+    fn writes(self, there: &mut [Record]) -> Result<CallCounts, WorkloadError> {
         let (mut value, mut number) = (Vec::new(), 0);
         self.calls("a write", |session| {
             let count = there.len().max(1);
@@ -154,9 +156,9 @@ impl Thread<'_> {
         self,
         kind: &str,
         mut call: impl FnMut(&mut dyn Session) -> Result<Called, WorkloadError>,
-    ) -> Result<Seen, WorkloadError> {
-        let mut seen = Seen::default();
-        let ready = Ready(self.ready);
+    ) -> Result<CallCounts, WorkloadError> {
+        let mut seen = CallCounts::default();
+        let ready = ReadyGuard(self.ready);
         let opened = crew::session(self.store);
         let before = opened.and_then(|mut session| {
             let start = Instant::now();
@@ -178,7 +180,7 @@ impl Thread<'_> {
         self,
         session: &mut dyn Session,
         (kind, call): (&str, &mut Call<'_>),
-        seen: &mut Seen,
+        seen: &mut CallCounts,
     ) -> Result<(), WorkloadError> {
         let moment = || self.moment.load(Ordering::Acquire);
         while moment() != OVER {

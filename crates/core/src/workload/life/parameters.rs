@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::alongside::Work;
+use super::alongside::ConcurrentWorkKind;
 use super::bursts::BurstLoad;
 use super::meanwhile;
 use super::set::Churn;
@@ -17,7 +17,7 @@ use crate::result::LeftOutReason;
 use crate::store::{Guarantee, StoreKind, Threads};
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
-use crate::workload::case::{Case, Space, Time};
+use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use crate::workload::parameter::AfterLoad;
 use crate::workload::parameter::Parameters;
 
@@ -84,7 +84,7 @@ pub(crate) fn has_held_reader(cell: &Cell) -> bool {
 
 /// Whether a reader is held, or other work goes on during the steps.
 fn has_others(cell: &Cell) -> bool {
-    has_held_reader(cell) || Work::of(cell).is_some()
+    has_held_reader(cell) || ConcurrentWorkKind::of(cell).is_some()
 }
 
 fn reclaims_concurrently(cell: &Cell) -> bool {
@@ -93,7 +93,8 @@ fn reclaims_concurrently(cell: &Cell) -> bool {
 
 /// Open sessions: the threads', and one for large batches; or the two that read and write while space is reclaimed.
 pub fn sessions(cell: &Cell) -> u64 {
-    let steps = u64::from(cell.threads()) + u64::from(Work::of(cell) == Some(Work::Batch));
+    let steps = u64::from(cell.threads())
+        + u64::from(ConcurrentWorkKind::of(cell) == Some(ConcurrentWorkKind::Batch));
     if reclaims_concurrently(cell) { steps.max(meanwhile::SESSIONS) } else { steps }
 }
 
@@ -110,8 +111,8 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
         if is_in_waves(case.cell) {
             waves(case)?;
         }
-        match Work::of(case.cell) {
-            Some(Work::Backup) if case.cell.text(Axis::WRITER) == "batch" => {
+        match ConcurrentWorkKind::of(case.cell) {
+            Some(ConcurrentWorkKind::Backup) if case.cell.text(Axis::WRITER) == "batch" => {
                 let why = "a backup and large batches are not looked at together";
                 return Err(LeftOutReason::Contradiction { why: why.into() });
             }
@@ -119,7 +120,7 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
                 let why = "bursts come when the reader, the backups and the large batches have ended: ask for them without these";
                 return Err(LeftOutReason::Contradiction { why: why.into() });
             }
-            Some(Work::Backup) if !able.backup => {
+            Some(ConcurrentWorkKind::Backup) if !able.backup => {
                 return Err(LeftOutReason::NoBackup { store: store.name.into() });
             }
             _ => {}
@@ -150,15 +151,15 @@ fn waves(case: &Case<'_>) -> Result<(), LeftOutReason> {
     Err(LeftOutReason::Contradiction { why: why.into() })
 }
 
-pub fn space(case: &Case<'_>) -> Space {
+pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let work = LifeParameters::of(case.cell, case.parameters);
     let file_bytes = FileSystem::file_bytes(case.cell.place());
     let blocks = if case.kind() == StoreKind::Folder { work.records as f64 * file_bytes } else { 0.0 };
-    let besides = Work::of(case.cell).map_or(0, |besides| besides.records(work.records));
+    let besides = ConcurrentWorkKind::of(case.cell).map_or(0, |besides| besides.records(work.records));
     let bytes = (held(case) + (work.records * KEY_BYTES as u64) as f64)
         * (1.0 + besides as f64 / work.records.max(1) as f64);
     let peak_bytes = (bytes * ROOM_FACTOR / 2.0).max(blocks) + f64::from(1 << 20);
-    Space { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
+    SpaceEstimate { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
 }
 
 /// Bytes of values at the fullest.
@@ -177,16 +178,17 @@ pub fn memory(case: &Case<'_>) -> f64 {
     let parts = work.most_tenths() + work.bursts.len();
     let histograms = HISTOGRAMS_BYTES * parts as f64 * work.threads as f64;
     let own = pool_bytes(case.cell.data(), size) as f64 + 5.0 * records + histograms;
-    let another = match Work::of(case.cell) {
-        Some(Work::Batch) => {
-            Work::Batch.records(work.records) as f64 * (KEY_BYTES as f64 + case.cell.record_size().mean())
+    let another = match ConcurrentWorkKind::of(case.cell) {
+        Some(ConcurrentWorkKind::Batch) => {
+            ConcurrentWorkKind::Batch.records(work.records) as f64
+                * (KEY_BYTES as f64 + case.cell.record_size().mean())
         }
         _ => 0.0,
     };
     own + another + batch + case.kept_in_memory(held(case))
 }
 
-pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
+pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let work = LifeParameters::of(case.cell, case.parameters);
     let syncs = case.tier() >= Some(Guarantee::Power);
     let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
@@ -201,12 +203,12 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let step_s = calls * (record_s + sync_s * if folder { 2.0 } else { 1.0 });
     let reclaim_s = records * (MOVED_S + per_file_s) + batches * sync_s;
     let audit_s = audit::seconds(work.records, mean, CALL_S, 0.0);
-    let besides = Work::of(case.cell).map_or(0, |besides| besides.records(work.records));
+    let besides = ConcurrentWorkKind::of(case.cell).map_or(0, |besides| besides.records(work.records));
     let besides_s = (besides * work.most_tenths() as u64) as f64 * MOVED_S;
     let steps_s = (work.steps * work.most_tenths() as u64) as f64 * step_s + besides_s;
     // The steps after the pause last as long as it.
     let bursts_s = work.bursts.len() as f64 * work.burst_period.as_secs_f64() * 7.0 / 6.0;
-    Time::of(OVERHEAD_S + load_s + steps_s + bursts_s + reclaim_s + audit_s, audit_s)
+    TimeEstimate::of(OVERHEAD_S + load_s + steps_s + bursts_s + reclaim_s + audit_s, audit_s)
 }
 
 #[cfg(test)]

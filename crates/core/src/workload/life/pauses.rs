@@ -20,7 +20,7 @@ const BETWEEN_NS: f64 = 10e6;
 const MOST_LOOKING: u64 = 50;
 const MOST_AFTER_PAUSES: u64 = 10;
 
-pub struct Watch<'a> {
+pub struct PauseWatch<'a> {
     clock: &'a Clock,
     /// Whether other work is under way.
     busy: &'a AtomicBool,
@@ -45,10 +45,10 @@ pub struct Watch<'a> {
     synced_ns: u64,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> PauseWatch<'a> {
     /// For one of `threads` threads; `busy` is set during other work.
-    pub fn new(clock: &'a Clock, threads: u64, busy: &'a AtomicBool) -> Watch<'a> {
-        Watch {
+    pub fn new(clock: &'a Clock, threads: u64, busy: &'a AtomicBool) -> PauseWatch<'a> {
+        PauseWatch {
             clock,
             busy,
             was_busy: false,
@@ -123,7 +123,7 @@ impl<'a> Watch<'a> {
         let begin = self.clock.now();
         let now = ask(store)?;
         let span_ns = self.clock.nanoseconds(self.looked, begin);
-        let Watch { pauses, last, paused, .. } = self;
+        let PauseWatch { pauses, last, paused, .. } = self;
         let looks = if *paused { &mut pauses.after } else { &mut pauses.otherwise };
         *looks = Samples { count: looks.count + 1, span_ns: looks.span_ns + span_ns };
         for one in &now {

@@ -24,7 +24,7 @@ const LOOKED_FOR: usize = 1_000;
 /// Between measuring the files while space is reclaimed.
 const LOOKS: Duration = Duration::from_millis(5);
 
-pub(crate) struct Remains<'r> {
+pub(crate) struct RemainingRecords<'r> {
     records: &'r Records,
     churn: Churn,
     seed: u64,
@@ -32,15 +32,15 @@ pub(crate) struct Remains<'r> {
     removed: Vec<Record>,
 }
 
-impl<'r> Remains<'r> {
+impl<'r> RemainingRecords<'r> {
     /// What is left: the newest tenth of a queue or a log, otherwise every tenth record.
     pub fn of<'s>(
         parts: impl IntoIterator<Item = &'s Set>,
         churn: Churn,
         records: &'r Records,
         seed: u64,
-    ) -> Remains<'r> {
-        let mut remains = Remains { records, churn, seed, kept: Vec::new(), removed: Vec::new() };
+    ) -> RemainingRecords<'r> {
+        let mut remains = RemainingRecords { records, churn, seed, kept: Vec::new(), removed: Vec::new() };
         for all in parts.into_iter().map(Set::all) {
             let from = all.len() - all.len() / LEFT;
             for (number, record) in all.enumerate() {

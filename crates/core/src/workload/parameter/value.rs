@@ -153,15 +153,15 @@ impl<'de, T: FromStr<Err = String> + PartialEq + Display> Deserialize<'de> for L
 }
 
 /// Reads a value; errors name the parameter.
-pub struct Named<'n, T>(&'n str, PhantomData<T>);
+pub struct NamedParameter<'n, T>(&'n str, PhantomData<T>);
 
-impl<T> Named<'_, T> {
-    pub fn of(name: &str) -> Named<'_, T> {
-        Named(name, PhantomData)
+impl<T> NamedParameter<'_, T> {
+    pub fn of(name: &str) -> NamedParameter<'_, T> {
+        NamedParameter(name, PhantomData)
     }
 }
 
-impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for Named<'_, T> {
+impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for NamedParameter<'_, T> {
     type Value = T;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<T, D::Error> {

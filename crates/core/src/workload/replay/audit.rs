@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::result::{Audit, Failure};
 use crate::shown::quoted;
 use crate::store::{Store, StoreError};
-use crate::trace::{Does, Reader, key_hash};
+use crate::trace::{Reader, TraceOperation, key_hash};
 use crate::workload::bench::Bench;
 use crate::workload::crew::held;
 use crate::workload::stop::WorkloadError;
@@ -18,7 +18,7 @@ use super::followed::ABSENT;
 use super::player::Player;
 use super::values::Values;
 
-pub struct Held<'h, 'a> {
+pub struct HeldRecords<'h, 'a> {
     pub reader: Reader,
     pub fit: &'h mut Fit,
     pub values: &'h Values,
@@ -26,7 +26,7 @@ pub struct Held<'h, 'a> {
     pub records: u64,
 }
 
-impl Held<'_, '_> {
+impl HeldRecords<'_, '_> {
     /// Reads the followed keys back; if `anew`, after closing and opening the store again. Closes it. Fails with
     /// [`Failure::WrongData`] at the first key whose value is missing, wrong, or there though it was removed.
     pub fn audit(self, bench: &mut Bench<'_>, anew: bool) -> Result<Audit, WorkloadError> {
@@ -43,14 +43,14 @@ impl Held<'_, '_> {
     }
 
     fn read_back(self, store: &dyn Store, audit: &mut Audit) -> Result<(), WorkloadError> {
-        let Held { reader, fit, values, players, .. } = self;
+        let HeldRecords { reader, fit, values, players, .. } = self;
         let failed = |error: StoreError| WorkloadError::store("reading the store back", &error);
         let mut reader = reader.rewind().map_err(WorkloadError::harness)?;
         let mut session = store.session().map_err(failed)?;
         let (mut found, mut scratch) = (Vec::new(), Vec::new());
         let lanes = players.len();
         while let Some(entry) = reader.next_entry().map_err(WorkloadError::harness)? {
-            if matches!(entry.word.does, Does::Skip | Does::Scan) {
+            if matches!(entry.word.does, TraceOperation::Skip | TraceOperation::Scan) {
                 continue;
             }
             let key = fit.key(entry.key);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::time::Instant;
 
-use crate::trace::Does;
+use crate::trace::TraceOperation;
 
 pub(crate) const CHUNK_OPERATIONS: usize = 128;
 pub(crate) const CHUNK_BYTES: usize = 64 << 10;
@@ -18,8 +18,8 @@ pub fn chunks(largest: usize) -> usize {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Planned {
-    pub does: Does,
+pub(crate) struct ReplayStep {
+    pub does: TraceOperation,
     /// In the trace, from 1.
     pub position: u64,
     /// When it is due, in nanoseconds after the first.
@@ -31,7 +31,7 @@ pub(crate) struct Planned {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Outcome {
+pub struct StepOutcome {
     pub ticks: u64,
     pub found: bool,
     pub read_bytes: u64,
@@ -40,9 +40,9 @@ pub struct Outcome {
 /// A chunk, whose memory is taken once and kept.
 #[derive(Debug)]
 pub(crate) struct Chunk {
-    pub planned: Vec<Planned>,
+    pub planned: Vec<ReplayStep>,
     pub bytes: Vec<u8>,
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<StepOutcome>,
 }
 
 impl Chunk {
@@ -50,11 +50,18 @@ impl Chunk {
     pub fn new(largest: usize) -> Chunk {
         let mut bytes = vec![1; CHUNK_BYTES + largest];
         bytes.clear();
-        let empty =
-            Planned { does: Does::Skip, position: 1, due_ns: 1, hash: 1, records: 1, key: 0..1, value: 0..1 };
+        let empty = ReplayStep {
+            does: TraceOperation::Skip,
+            position: 1,
+            due_ns: 1,
+            hash: 1,
+            records: 1,
+            key: 0..1,
+            value: 0..1,
+        };
         let mut planned = vec![empty; CHUNK_OPERATIONS];
         planned.clear();
-        let outcomes = vec![Outcome { ticks: 1, found: true, read_bytes: 1 }; CHUNK_OPERATIONS];
+        let outcomes = vec![StepOutcome { ticks: 1, found: true, read_bytes: 1 }; CHUNK_OPERATIONS];
         Chunk { planned, bytes, outcomes }
     }
 
@@ -68,14 +75,14 @@ impl Chunk {
     }
 }
 
-pub(crate) struct Outgoing {
+pub(crate) struct ChunkSender {
     full: SyncSender<Box<Chunk>>,
     empty: Receiver<Box<Chunk>>,
     at_hand: Option<Box<Chunk>>,
     blocked_ns: Arc<AtomicU64>,
 }
 
-pub(crate) struct Incoming {
+pub(crate) struct ChunkReceiver {
     full: Receiver<Box<Chunk>>,
     empty: SyncSender<Box<Chunk>>,
     blocked_ns: Arc<AtomicU64>,
@@ -83,10 +90,10 @@ pub(crate) struct Incoming {
 
 /// The other end has gone.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Gone;
+pub(crate) struct ChannelClosed;
 
 /// Both ends, with all chunks. `blocked_ns` adds up, over all lanes, how long the reader waited for a thread that is behind.
-pub(crate) fn lane(largest: usize, blocked_ns: &Arc<AtomicU64>) -> (Outgoing, Incoming) {
+pub(crate) fn lane(largest: usize, blocked_ns: &Arc<AtomicU64>) -> (ChunkSender, ChunkReceiver) {
     let count = chunks(largest);
     let (full, to_play) = sync_channel(count);
     let (played, empty) = sync_channel(count);
@@ -94,13 +101,13 @@ pub(crate) fn lane(largest: usize, blocked_ns: &Arc<AtomicU64>) -> (Outgoing, In
         // The receiver is here, and there is room for all.
         let _ = played.send(Box::new(Chunk::new(largest)));
     }
-    let outgoing = Outgoing { full, empty, at_hand: None, blocked_ns: Arc::clone(blocked_ns) };
-    (outgoing, Incoming { full: to_play, empty: played, blocked_ns: Arc::clone(blocked_ns) })
+    let outgoing = ChunkSender { full, empty, at_hand: None, blocked_ns: Arc::clone(blocked_ns) };
+    (outgoing, ChunkReceiver { full: to_play, empty: played, blocked_ns: Arc::clone(blocked_ns) })
 }
 
-impl Outgoing {
+impl ChunkSender {
     /// Waits for a chunk with room for one more. Fails when the thread has ended.
-    pub fn chunk(&mut self) -> Result<&mut Chunk, Gone> {
+    pub fn chunk(&mut self) -> Result<&mut Chunk, ChannelClosed> {
         if self.at_hand.as_ref().is_some_and(|chunk| chunk.is_full()) {
             self.flush()?;
         }
@@ -115,13 +122,13 @@ impl Outgoing {
         Ok(self.at_hand.insert(chunk))
     }
 
-    fn wait_for_empty(&self) -> Result<Box<Chunk>, Gone> {
+    fn wait_for_empty(&self) -> Result<Box<Chunk>, ChannelClosed> {
         match self.empty.try_recv() {
             Ok(chunk) => Ok(chunk),
-            Err(TryRecvError::Disconnected) => Err(Gone),
+            Err(TryRecvError::Disconnected) => Err(ChannelClosed),
             Err(TryRecvError::Empty) => {
                 let start = Instant::now();
-                let chunk = self.empty.recv().map_err(|_| Gone);
+                let chunk = self.empty.recv().map_err(|_| ChannelClosed);
                 self.blocked_ns.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
                 chunk
             }
@@ -129,9 +136,9 @@ impl Outgoing {
     }
 
     /// Hands over what there is. Fails when the thread has ended.
-    pub fn flush(&mut self) -> Result<(), Gone> {
+    pub fn flush(&mut self) -> Result<(), ChannelClosed> {
         match self.at_hand.take() {
-            Some(chunk) if !chunk.planned.is_empty() => self.full.send(chunk).map_err(|_| Gone),
+            Some(chunk) if !chunk.planned.is_empty() => self.full.send(chunk).map_err(|_| ChannelClosed),
             empty => {
                 self.at_hand = empty;
                 Ok(())
@@ -140,7 +147,7 @@ impl Outgoing {
     }
 }
 
-impl Incoming {
+impl ChunkReceiver {
     /// How long the reader has waited for threads that are behind, in nanoseconds.
     pub(crate) fn blocked_ns(&self) -> u64 {
         self.blocked_ns.load(Ordering::Relaxed)

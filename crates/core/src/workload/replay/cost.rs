@@ -6,7 +6,7 @@ use crate::record::pool::pool_bytes;
 use crate::result::LeftOutReason;
 use crate::store::{Guarantee, StoreKind};
 use crate::units::SizeRange;
-use crate::workload::case::{Case, Space, Time};
+use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 
 use super::chunk::{CHUNK_BYTES, chunks};
 use super::parameters::ReplayParameters;
@@ -47,9 +47,9 @@ pub fn held(case: &Case<'_>) -> f64 {
     ReplayParameters::of(case.parameters).map_or(0.0, |work| held_bytes(&work))
 }
 
-pub fn space(case: &Case<'_>) -> Space {
+pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let Some(work) = ReplayParameters::of(case.parameters) else {
-        return Space { peak_bytes: 0.0, room_bytes: 0.0 };
+        return SpaceEstimate { peak_bytes: 0.0, room_bytes: 0.0 };
     };
     let held = held_bytes(&work);
     let written = work.facts.write_bytes as f64;
@@ -57,7 +57,7 @@ pub fn space(case: &Case<'_>) -> Space {
     let file_bytes = FileSystem::file_bytes(case.cell.place());
     let blocks = if case.kind() == StoreKind::Folder { work.facts.keys as f64 * file_bytes } else { 0.0 };
     let peak_bytes = held * PEAK + written.min(held * 4.0) + blocks;
-    Space { peak_bytes, room_bytes: peak_bytes * 2.0 }
+    SpaceEstimate { peak_bytes, room_bytes: peak_bytes * 2.0 }
 }
 
 /// Bytes of fixed tables, chunks, and all records if the store has nowhere else to keep them.
@@ -71,8 +71,8 @@ pub fn memory(case: &Case<'_>) -> f64 {
     TABLES_BYTES + pool + f64::from(case.cell.threads()) * thread + kept
 }
 
-pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
-    let Some(work) = ReplayParameters::of(case.parameters) else { return Time::of(OVERHEAD_S, 0.0) };
+pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
+    let Some(work) = ReplayParameters::of(case.parameters) else { return TimeEstimate::of(OVERHEAD_S, 0.0) };
     let facts = &work.facts;
     let syncs = case.tier() >= Some(Guarantee::Power);
     let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
@@ -88,5 +88,5 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
         false => 0.0,
     };
     let audit_s = lines_s + facts.keys.min(u64::from(case.cell.threads()) << 14) as f64 * CALL_S;
-    Time::of(OVERHEAD_S + load_s + work_s.max(lasts_s) + audit_s, audit_s)
+    TimeEstimate::of(OVERHEAD_S + load_s + work_s.max(lasts_s) + audit_s, audit_s)
 }

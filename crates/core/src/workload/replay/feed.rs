@@ -1,8 +1,8 @@
 //! The thread that reads the trace: it makes keys and values, and hands each operation to the thread that its key belongs to.
 
-use crate::trace::{Does, Spread, key_hash};
+use crate::trace::{Spread, TraceOperation, key_hash};
 
-use super::chunk::{Gone, Outgoing, Planned};
+use super::chunk::{ChannelClosed, ChunkSender, ReplayStep};
 use super::fit::Fit;
 use super::parameters::Speed;
 use super::values::Values;
@@ -14,11 +14,11 @@ pub(crate) struct Feed<'a> {
     pub spread: Spread,
     pub fit: Fit,
     pub values: &'a Values,
-    pub lanes: Vec<Outgoing>,
+    pub lanes: Vec<ChunkSender>,
     pub speed: Speed,
 }
 
-pub(crate) struct Fed {
+pub(crate) struct FeedOutcome {
     pub spread: Spread,
     pub fit: Fit,
     /// In nanoseconds after the first.
@@ -27,17 +27,17 @@ pub(crate) struct Fed {
 
 impl Feed<'_> {
     /// Reads the trace. Ends early, without an error, when a thread that plays has ended.
-    pub fn run(mut self) -> Result<Fed, String> {
+    pub fn run(mut self) -> Result<FeedOutcome, String> {
         let mut last_due_ns = 0;
-        let _: Result<(), Gone> = self.all(&mut last_due_ns)?;
-        Ok(Fed { spread: self.spread, fit: self.fit, last_due_ns })
+        let _: Result<(), ChannelClosed> = self.all(&mut last_due_ns)?;
+        Ok(FeedOutcome { spread: self.spread, fit: self.fit, last_due_ns })
     }
 
-    fn all(&mut self, last_due_ns: &mut u64) -> Result<Result<(), Gone>, String> {
+    fn all(&mut self, last_due_ns: &mut u64) -> Result<Result<(), ChannelClosed>, String> {
         let Feed { spread, fit, values, lanes, speed } = self;
         let mut slice_ns = 0;
         while let Some(entry) = spread.next_entry()? {
-            if entry.word.does == Does::Skip {
+            if entry.word.does == TraceOperation::Skip {
                 continue;
             }
             let due_ns = match speed {
@@ -46,23 +46,27 @@ impl Feed<'_> {
             };
             if due_ns >= slice_ns + SLICE_NS {
                 slice_ns = due_ns;
-                if lanes.iter_mut().try_for_each(Outgoing::flush) == Err(Gone) {
-                    return Ok(Err(Gone));
+                if lanes.iter_mut().try_for_each(ChunkSender::flush) == Err(ChannelClosed) {
+                    return Ok(Err(ChannelClosed));
                 }
             }
             *last_due_ns = due_ns;
-            let key = if entry.word.does == Does::Scan { fit.start(entry.key) } else { fit.key(entry.key) };
+            let key = if entry.word.does == TraceOperation::Scan {
+                fit.start(entry.key)
+            } else {
+                fit.key(entry.key)
+            };
             let size = entry.size.unwrap_or_default() as usize;
             let hash = key_hash(key);
             let lane = lane_of(hash, lanes.len());
-            let Ok(chunk) = lanes[lane].chunk() else { return Ok(Err(Gone)) };
+            let Ok(chunk) = lanes[lane].chunk() else { return Ok(Err(ChannelClosed)) };
             let start = chunk.bytes.len();
             chunk.bytes.extend_from_slice(key);
             let middle = chunk.bytes.len();
             if entry.word.does.writes() {
                 values.append(hash, entry.position, size, &mut chunk.bytes);
             }
-            chunk.planned.push(Planned {
+            chunk.planned.push(ReplayStep {
                 does: entry.word.does,
                 position: entry.position,
                 due_ns,
@@ -72,7 +76,7 @@ impl Feed<'_> {
                 value: middle..chunk.bytes.len(),
             });
         }
-        Ok(lanes.iter_mut().try_for_each(Outgoing::flush))
+        Ok(lanes.iter_mut().try_for_each(ChunkSender::flush))
     }
 }
 

@@ -7,7 +7,7 @@ const PLACES: usize = 1 << 14;
 pub(crate) const ABSENT: u64 = u64::MAX;
 
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct KeySlot {
     /// The key's hash; 0 if the place is free.
     key: u64,
     /// The position of its last write, or [`ABSENT`].
@@ -17,19 +17,19 @@ struct Place {
 }
 
 #[derive(Debug)]
-pub(crate) struct Followed {
-    places: Vec<Place>,
+pub(crate) struct FollowedKeys {
+    places: Vec<KeySlot>,
 }
 
-impl Followed {
+impl FollowedKeys {
     /// Empty. All memory is taken and touched.
-    pub fn new() -> Followed {
-        let mut places = vec![Place { key: 1, written: 1, read_back: true }; PLACES];
-        places.fill(Place { key: 0, written: ABSENT, read_back: false });
-        Followed { places }
+    pub fn new() -> FollowedKeys {
+        let mut places = vec![KeySlot { key: 1, written: 1, read_back: true }; PLACES];
+        places.fill(KeySlot { key: 0, written: ABSENT, read_back: false });
+        FollowedKeys { places }
     }
 
-    fn place(&mut self, key: u64) -> &mut Place {
+    fn place(&mut self, key: u64) -> &mut KeySlot {
         &mut self.places[key as usize % PLACES]
     }
 
@@ -37,7 +37,7 @@ impl Followed {
     pub(crate) fn last_write(&mut self, key: u64, at_first: u64) -> Option<u64> {
         let place = self.place(key);
         if place.key == 0 {
-            *place = Place { key, written: at_first, read_back: false };
+            *place = KeySlot { key, written: at_first, read_back: false };
         }
         (place.key == key).then_some(place.written)
     }
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_place_keeps_its_first_key() {
-        let mut followed = Followed::new();
+        let mut followed = FollowedKeys::new();
         let (first, second) = (77, 77 + PLACES as u64);
         assert_eq!(followed.last_write(first, 0), Some(0));
         assert_eq!(followed.last_write(second, 0), None);

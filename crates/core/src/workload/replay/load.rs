@@ -3,11 +3,11 @@
 
 use crate::result::{Load, WrittenRecords};
 use crate::store::Session;
-use crate::trace::{Does, Entry, Facts, Reader, key_hash};
+use crate::trace::{Entry, Facts, Reader, TraceOperation, key_hash};
 use crate::workload::batch::Batch;
 use crate::workload::loader;
 use crate::workload::parameter::AfterLoad;
-use crate::workload::promise::Acknowledged;
+use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::stop::WorkloadError;
 
 use super::fit::Fit;
@@ -21,16 +21,16 @@ const PLANNED: u64 = MOST as u64 / 10 * 9;
 const BATCH: usize = 500;
 const BATCH_BYTES: usize = 4 << 20;
 
-struct Table {
+struct KeyTable {
     places: Vec<u64>,
     used: usize,
 }
 
-impl Table {
-    fn new() -> Table {
+impl KeyTable {
+    fn new() -> KeyTable {
         let mut places = vec![1; PLACES];
         places.fill(0);
-        Table { places, used: 0 }
+        KeyTable { places, used: 0 }
     }
 
     fn clear(&mut self) {
@@ -60,14 +60,14 @@ impl Table {
 
 /// Loads the store, in memory that does not depend on the trace.
 pub(crate) struct Loader {
-    seen: Firsts,
+    seen: FirstOperations,
     batch: Batch,
     after: AfterLoad,
 }
 
 /// Finds operations that are the first of their keys.
-struct Firsts {
-    table: Table,
+struct FirstOperations {
+    table: KeyTable,
     passes: u64,
     unknown_bytes: u64,
 }
@@ -78,7 +78,7 @@ impl Loader {
         let (key, value) = (facts.longest_key.max(64) as usize, facts.largest_value as usize);
         let (passes, unknown_bytes) = (facts.keys / PLANNED + 1, facts.unknown_value);
         Loader {
-            seen: Firsts { table: Table::new(), passes, unknown_bytes },
+            seen: FirstOperations { table: KeyTable::new(), passes, unknown_bytes },
             batch: Batch::of_bytes(BATCH, BATCH_BYTES, key, value),
             after,
         }
@@ -91,7 +91,7 @@ impl Loader {
         session: &mut dyn Session,
         fit: &mut Fit,
         values: &Values,
-        acknowledged: &mut Vec<Acknowledged>,
+        acknowledged: &mut Vec<AcknowledgedWrites>,
     ) -> Result<(Reader, Load, WrittenRecords), WorkloadError> {
         let Loader { seen, batch, after } = self;
         seen.table.clear();
@@ -124,7 +124,7 @@ fn is_full(batch: &Batch) -> bool {
     batch.is_full() || batch.key_bytes() + batch.value_bytes() >= BATCH_BYTES as u64
 }
 
-impl Firsts {
+impl FirstOperations {
     /// Adds the record that an operation looks for, if it is its key's first.
     fn add(
         &mut self,
@@ -135,7 +135,7 @@ impl Firsts {
         values: &Values,
     ) -> Result<(), WorkloadError> {
         let does = entry.word.does;
-        if matches!(does, Does::Skip | Does::Scan) {
+        if matches!(does, TraceOperation::Skip | TraceOperation::Scan) {
             return Ok(());
         }
         let key = fit.key(entry.key);

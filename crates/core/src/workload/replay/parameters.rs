@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::shown::quoted;
-use crate::trace::{Ask, Facts, TimeUnit};
+use crate::trace::{Facts, ReaderOptions, TimeUnit};
 use crate::units::as_text;
 use crate::words::words;
 use crate::workload::parameter::AfterLoad;
@@ -52,15 +52,15 @@ as_text!(Speed);
 /// The records that are in the store before the first operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[strum(serialize_all = "kebab-case")]
-pub enum Loads {
+pub enum ReplayLoad {
     /// Every key whose first operation looks for it.
     ReadFirst,
     /// Nothing: reads of what the trace has not written are misses.
     Nothing,
 }
 
-words!(Loads, "{} is nothing to load: use read-first or nothing");
-as_text!(Loads);
+words!(ReplayLoad, "{} is nothing to load: use read-first or nothing");
+as_text!(ReplayLoad);
 
 /// The values that parameters give.
 #[derive(Debug, Clone)]
@@ -68,7 +68,7 @@ pub struct ReplayParameters {
     /// The trace's file.
     pub trace: PathBuf,
     /// The questions that its reader is asked.
-    pub ask: Ask,
+    pub ask: ReaderOptions,
     /// The facts about it.
     pub facts: Facts,
     /// The speed at which it is played.
@@ -80,9 +80,9 @@ pub struct ReplayParameters {
 }
 
 /// What parameters ask of the trace's reader.
-pub fn ask(parameters: &Parameters) -> Ask {
+pub fn ask(parameters: &Parameters) -> ReaderOptions {
     let unit_ns = parameters.trace_time_unit.map(TimeUnit::ns);
-    Ask { form: parameters.trace_format, limit: parameters.limit.map(|count| count.0), unit_ns }
+    ReaderOptions { form: parameters.trace_format, limit: parameters.limit.map(|count| count.0), unit_ns }
 }
 
 impl ReplayParameters {
@@ -91,10 +91,10 @@ impl ReplayParameters {
         let facts = parameters.trace_facts.clone()?;
         Some(ReplayParameters {
             trace: PathBuf::from(parameters.trace.as_ref()?),
-            ask: Ask { form: Some(facts.form), ..ask(parameters) },
+            ask: ReaderOptions { form: Some(facts.form), ..ask(parameters) },
             facts,
             speed: parameters.speed.unwrap_or(Speed::Max),
-            loads: parameters.load != Some(Loads::Nothing),
+            loads: parameters.load != Some(ReplayLoad::Nothing),
             after_load: parameters.after_load(),
         })
     }

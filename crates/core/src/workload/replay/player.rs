@@ -7,23 +7,23 @@ use crate::measure::latency::Latencies;
 use crate::measure::series::{Seconds, Series};
 use crate::result::{Failure, WrittenRecords};
 use crate::store::{Result as StoreResult, Session};
-use crate::trace::{Does, family_of};
+use crate::trace::{TraceOperation, family_of};
 use crate::words::words;
 use crate::workload::crew::Worker;
-use crate::workload::elapsed::Part;
+use crate::workload::elapsed::TimedPart;
 use crate::workload::line::BarrierGuard;
 use crate::workload::pacer::wait_until;
 use crate::workload::recorder::Recorder;
 use crate::workload::stop::WorkloadError;
 
-use super::chunk::{Chunk, Incoming, Outcome, Planned};
-use super::followed::{ABSENT, Followed};
+use super::chunk::{Chunk, ChunkReceiver, ReplayStep, StepOutcome};
+use super::followed::{ABSENT, FollowedKeys};
 use super::values::{HEAD, LOADED, Values};
 
 /// Operations that are measured separately: gets that find their key, gets that don't, and the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
-pub enum Kind {
+pub enum ReplayKind {
     Get,
     Miss,
     Set,
@@ -32,17 +32,17 @@ pub enum Kind {
     Scan,
 }
 
-words!(Kind, all);
+words!(ReplayKind, all);
 
-impl Kind {
-    fn of(does: Does, found: bool) -> Kind {
+impl ReplayKind {
+    fn of(does: TraceOperation, found: bool) -> ReplayKind {
         match does {
-            Does::Get if !found => Kind::Miss,
-            Does::Get | Does::Skip => Kind::Get,
-            Does::Set => Kind::Set,
-            Does::Modify => Kind::Modify,
-            Does::Remove => Kind::Remove,
-            Does::Scan => Kind::Scan,
+            TraceOperation::Get if !found => ReplayKind::Miss,
+            TraceOperation::Get | TraceOperation::Skip => ReplayKind::Get,
+            TraceOperation::Set => ReplayKind::Set,
+            TraceOperation::Modify => ReplayKind::Modify,
+            TraceOperation::Remove => ReplayKind::Remove,
+            TraceOperation::Scan => ReplayKind::Scan,
         }
     }
 }
@@ -56,17 +56,17 @@ struct Schedule {
     start: u64,
 }
 
-pub struct Tally {
-    pub recorder: Recorder<{ Kind::ALL.len() }>,
+pub struct ReplayTally {
+    pub recorder: Recorder<{ ReplayKind::ALL.len() }>,
     pub written: WrittenRecords,
     pub fresh_writes: u64,
     /// Values too short to show which write they are from.
     pub short_reads: u64,
 }
 
-impl Tally {
-    pub fn new() -> Result<Tally, String> {
-        Ok(Tally {
+impl ReplayTally {
+    pub fn new() -> Result<ReplayTally, String> {
+        Ok(ReplayTally {
             recorder: Recorder::new()?,
             written: WrittenRecords::default(),
             fresh_writes: 0,
@@ -74,7 +74,7 @@ impl Tally {
         })
     }
 
-    pub fn merge(&mut self, other: &Tally) -> Result<(), String> {
+    pub fn merge(&mut self, other: &ReplayTally) -> Result<(), String> {
         self.recorder.merge(&other.recorder)?;
         self.written = self.written.plus(other.written);
         self.fresh_writes += other.fresh_writes;
@@ -86,7 +86,7 @@ impl Tally {
 pub struct Player<'a> {
     thread: usize,
     /// Its operations, until it has played them.
-    incoming: Option<Incoming>,
+    incoming: Option<ChunkReceiver>,
     /// Whether it plays at the trace's times.
     timed: bool,
     clock: &'a Clock,
@@ -96,9 +96,9 @@ pub struct Player<'a> {
     /// The version of a key that is read before it is written: [`LOADED`] or [`ABSENT`].
     at_first: u64,
     /// The operation in the time series.
-    main: Kind,
-    pub tally: Tally,
-    pub followed: Followed,
+    main: ReplayKind,
+    pub tally: ReplayTally,
+    pub followed: FollowedKeys,
     seen: ReadBuffer,
     scratch: Vec<u8>,
 }
@@ -146,11 +146,11 @@ impl<'a> Player<'a> {
     /// Takes all memory that it will need.
     pub fn new(
         (clock, values): (&'a Clock, &'a Values),
-        (thread, incoming): (usize, Incoming),
+        (thread, incoming): (usize, ChunkReceiver),
         timed: bool,
         (check, in_families): (bool, bool),
         loads: bool,
-        main: Kind,
+        main: ReplayKind,
         (largest_key, largest_value): (usize, usize),
     ) -> Result<Player<'a>, String> {
         let (key, value) = (touched(largest_key), touched(largest_value + 1));
@@ -164,8 +164,8 @@ impl<'a> Player<'a> {
             check,
             at_first: if loads { LOADED } else { ABSENT },
             main,
-            tally: Tally::new()?,
-            followed: Followed::new(),
+            tally: ReplayTally::new()?,
+            followed: FollowedKeys::new(),
             seen,
             scratch: touched(largest_value + 1),
         })
@@ -180,10 +180,10 @@ impl<'a> Player<'a> {
     fn play(
         &mut self,
         session: &mut dyn Session,
-        incoming: &Incoming,
+        incoming: &ChunkReceiver,
         (start, stopped): (u64, &AtomicBool),
         seconds: &mut Seconds<'_>,
-    ) -> Result<Part, WorkloadError> {
+    ) -> Result<TimedPart, WorkloadError> {
         let (mut schedule, timed) = (Schedule { start }, self.timed);
         let begin = if timed { start } else { self.clock.now() };
         let mut stood_still = 0;
@@ -215,7 +215,7 @@ impl<'a> Player<'a> {
         }
         let end = self.clock.now().max(begin);
         let calls_ns = self.tally.recorder.calls_ns();
-        Ok(Part { begin, end, calls_ns, stood_still_ticks: stood_still, ..Part::default() })
+        Ok(TimedPart { begin, end, calls_ns, stood_still_ticks: stood_still, ..TimedPart::default() })
     }
 
     fn chunk(
@@ -238,7 +238,7 @@ impl<'a> Player<'a> {
             let called = call(session, planned, key, value, &mut self.seen);
             let end = self.clock.now();
             let found = called.map_err(|error| failed(planned, key, &error))?;
-            *outcome = Outcome { ticks: end.saturating_sub(start), found, read_bytes: 0 };
+            *outcome = StepOutcome { ticks: end.saturating_sub(start), found, read_bytes: 0 };
             if self.check {
                 self.check(session, planned, key, outcome)?;
             }
@@ -249,8 +249,8 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    fn record(&mut self, planned: &Planned, outcome: &Outcome) {
-        let kind = Kind::of(planned.does, outcome.found) as usize;
+    fn record(&mut self, planned: &ReplayStep, outcome: &StepOutcome) {
+        let kind = ReplayKind::of(planned.does, outcome.found) as usize;
         let tally = &mut self.tally;
         tally.recorder.record(kind, self.clock.nanoseconds(0, outcome.ticks).max(1));
         let value_bytes = planned.value.len() as u64;
@@ -266,15 +266,15 @@ impl<'a> Player<'a> {
     fn check(
         &mut self,
         session: &dyn Session,
-        planned: &Planned,
+        planned: &ReplayStep,
         key: &[u8],
-        outcome: &mut Outcome,
+        outcome: &mut StepOutcome,
     ) -> Result<(), WorkloadError> {
         match planned.does {
-            Does::Scan => return self.check_scan(planned, key, outcome),
-            Does::Get | Does::Modify => {
+            TraceOperation::Scan => return self.check_scan(planned, key, outcome),
+            TraceOperation::Get | TraceOperation::Modify => {
                 // After the write of a modify, the session's own copy is of no use.
-                let copied = session.copied().filter(|_| planned.does == Does::Get);
+                let copied = session.copied().filter(|_| planned.does == TraceOperation::Get);
                 let value = copied.unwrap_or(&self.seen.value);
                 outcome.read_bytes = if outcome.found { value.len() as u64 } else { 0 };
                 let written = if outcome.found {
@@ -288,7 +288,7 @@ impl<'a> Player<'a> {
                 };
                 self.check_version(planned, key, written)?;
             }
-            Does::Set | Does::Remove | Does::Skip => {
+            TraceOperation::Set | TraceOperation::Remove | TraceOperation::Skip => {
                 // It may be followed from now on.
                 let expected = self.followed.last_write(planned.hash, self.at_first);
                 if !outcome.found && expected.is_some_and(|expected| expected != ABSENT) {
@@ -297,9 +297,9 @@ impl<'a> Player<'a> {
             }
         }
         match planned.does {
-            Does::Set | Does::Modify => self.followed.set(planned.hash, planned.position),
-            Does::Remove => self.followed.set(planned.hash, ABSENT),
-            Does::Get | Does::Scan | Does::Skip => {}
+            TraceOperation::Set | TraceOperation::Modify => self.followed.set(planned.hash, planned.position),
+            TraceOperation::Remove => self.followed.set(planned.hash, ABSENT),
+            TraceOperation::Get | TraceOperation::Scan | TraceOperation::Skip => {}
         }
         Ok(())
     }
@@ -307,7 +307,7 @@ impl<'a> Player<'a> {
     /// Checks a read; `written` is the position in the value, if there was one and it is long enough.
     fn check_version(
         &mut self,
-        planned: &Planned,
+        planned: &ReplayStep,
         key: &[u8],
         written: Option<Option<u64>>,
     ) -> Result<(), WorkloadError> {
@@ -336,9 +336,9 @@ impl<'a> Player<'a> {
 
     fn check_scan(
         &mut self,
-        planned: &Planned,
+        planned: &ReplayStep,
         key: &[u8],
-        outcome: &mut Outcome,
+        outcome: &mut StepOutcome,
     ) -> Result<(), WorkloadError> {
         let ReadBuffer { key: first, value, records, scanned_bytes, .. } = &self.seen;
         if *records > planned.records {
@@ -364,7 +364,7 @@ impl<'s> Worker<dyn Session + '_, &'s Series> for Player<'_> {
         session: &mut (dyn Session + '_),
         series: &'s Series,
         approach: BarrierGuard<'_>,
-    ) -> Result<Part, WorkloadError> {
+    ) -> Result<TimedPart, WorkloadError> {
         let incoming = self.incoming.take();
         let incoming = incoming.ok_or_else(|| WorkloadError::harness("the trace was played already"))?;
         let mut seconds =
@@ -380,7 +380,7 @@ impl<'s> Worker<dyn Session + '_, &'s Series> for Player<'_> {
 
 impl Schedule {
     #[inline(always)]
-    fn moment(&self, clock: &Clock, planned: &Planned) -> u64 {
+    fn moment(&self, clock: &Clock, planned: &ReplayStep) -> u64 {
         self.start + clock.ticks(planned.due_ns as f64) as u64
     }
 }
@@ -389,26 +389,26 @@ impl Schedule {
 #[inline(always)]
 fn call(
     session: &mut dyn Session,
-    planned: &Planned,
+    planned: &ReplayStep,
     key: &[u8],
     value: &[u8],
     seen: &mut ReadBuffer,
 ) -> StoreResult<bool> {
     use crate::store::StoreError::Missing;
     match planned.does {
-        Does::Get if session.copied().is_some() => session.get(key, &mut |_| ()),
-        Does::Get => session.get(key, &mut |value| seen.value(value)),
-        Does::Set => session.set(key, value).map(|()| true),
-        Does::Modify => {
+        TraceOperation::Get if session.copied().is_some() => session.get(key, &mut |_| ()),
+        TraceOperation::Get => session.get(key, &mut |value| seen.value(value)),
+        TraceOperation::Set => session.set(key, value).map(|()| true),
+        TraceOperation::Modify => {
             let found = session.get(key, &mut |value| seen.value(value))?;
             session.set(key, value).map(|()| found)
         }
-        Does::Remove => match session.remove(key) {
+        TraceOperation::Remove => match session.remove(key) {
             Ok(()) => Ok(true),
             Err(Missing) => Ok(false),
             Err(error) => Err(error),
         },
-        Does::Scan => {
+        TraceOperation::Scan => {
             (seen.records, seen.scanned_bytes) = (0, 0);
             let family = seen.in_families.then(|| family_of(key));
             let mut visit = |key: &[u8], value: &[u8]| {
@@ -419,22 +419,22 @@ fn call(
             session.scan(key, planned.records, &mut visit)?;
             Ok(seen.records > 0)
         }
-        Does::Skip => Ok(false),
+        TraceOperation::Skip => Ok(false),
     }
 }
 
 #[cold]
-fn failed(planned: &Planned, key: &[u8], error: &crate::store::StoreError) -> WorkloadError {
+fn failed(planned: &ReplayStep, key: &[u8], error: &crate::store::StoreError) -> WorkloadError {
     WorkloadError::store(&format!("{} of {}", planned.does.name(), named(planned, key)), error)
 }
 
 #[cold]
-fn wrong(planned: &Planned, key: &[u8], what: &str) -> WorkloadError {
+fn wrong(planned: &ReplayStep, key: &[u8], what: &str) -> WorkloadError {
     let message = format!("the value of {} {what}", named(planned, key));
     WorkloadError { failure: Failure::WrongData, message, operation: None }
 }
 
-fn named(planned: &Planned, key: &[u8]) -> String {
+fn named(planned: &ReplayStep, key: &[u8]) -> String {
     let key: String = String::from_utf8_lossy(key).chars().take(80).collect();
     format!("key {} (operation {} of the trace)", crate::shown::quoted(&key), planned.position)
 }

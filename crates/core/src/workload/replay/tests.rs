@@ -9,8 +9,8 @@ use crate::store::{
     Capabilities, OpenFn, OpenOptions, Result as StoreResult, Session, Setting, Store, StoreDef, StoreError,
 };
 use crate::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
-use crate::trace::made::{CLUSTER_14, Like, ZIPPYDB};
-use crate::trace::{Ask, Summary};
+use crate::trace::made::{CLUSTER_14, TraceTraits, ZIPPYDB};
+use crate::trace::{ReaderOptions, Summary};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Spec, TrialContext, TrialError};
 
@@ -29,7 +29,7 @@ fn play(
     for (parameter, value) in parameters {
         all = all.with(parameter, value).unwrap();
     }
-    let ask = Ask { limit: all.limit.map(|count| count.0), ..Ask::default() };
+    let ask = ReaderOptions { limit: all.limit.map(|count| count.0), ..ReaderOptions::default() };
     let summary = Summary::read(&path, ask, &|| false).unwrap().unwrap();
     let all = all.with("trace_facts", &summary.facts.to_string()).unwrap();
     // Other tests of this process are at work all the time.
@@ -116,11 +116,11 @@ fn a_scan_begins_in_its_place_and_ends_with_its_family() {
 
 #[test]
 fn made_traces_are_played_whole_and_read_back() {
-    let like = Like { operations: 20_000, ..CLUSTER_14 };
+    let like = TraceTraits { operations: 20_000, ..CLUSTER_14 };
     let measured = play(MEMORY, &like.twitter(), "2", &[]).unwrap();
     assert_eq!(played(&measured), 20_000);
     assert!(measured.audit.unwrap().read_back > 100);
-    let like = Like { operations: 20_000, ..ZIPPYDB };
+    let like = TraceTraits { operations: 20_000, ..ZIPPYDB };
     let measured = play(MEMORY, &like.rocksdb(), "2", &[]).unwrap();
     let scans = measured.operations.iter().find(|one| one.operation == "scan").unwrap();
     assert!(scans.count > 400 && scans.value_bytes > 0, "{}", scans.count);

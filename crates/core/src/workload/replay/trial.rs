@@ -12,21 +12,21 @@ use crate::result::{
     WrittenRecords,
 };
 use crate::store::{Capabilities, Setting};
-use crate::trace::{Does, Facts, Form, Reader, Spread};
+use crate::trace::{Facts, Form, Reader, Spread, TraceOperation};
 use crate::workload::crew::{self, held};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::on_store::{SettledTrial, StoreTrial, find, promised};
-use crate::workload::promise::Acknowledged;
+use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::spec::{Spec, TrialContext, TrialError};
 use crate::workload::stop::WorkloadError;
 
-use super::audit::Held;
+use super::audit::HeldRecords;
 use super::chunk::lane;
-use super::feed::{Fed, Feed};
+use super::feed::{Feed, FeedOutcome};
 use super::fit::Fit;
 use super::load::Loader;
 use super::parameters::{ReplayParameters, Speed};
-use super::player::{Kind, Player, Tally};
+use super::player::{Player, ReplayKind, ReplayTally};
 use super::values::Values;
 use super::{BEHIND_US, SPEED_REACHED};
 
@@ -40,7 +40,7 @@ pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let clock = Clock::new();
     let values = Values::new(spec.cell.data(), spec.seed, work.facts.largest_value);
-    let mut prepared = Prepared::new(&work, spec, &store.capabilities, &clock, &values)?;
+    let mut prepared = PreparedReplay::new(&work, spec, &store.capabilities, &clock, &values)?;
     let options = spec.options(spec.cell.threads().into());
     let mut trial = StoreTrial::begin((store, open), options, Some(promised), spec)?;
     let (load, loaded) = prepared.load(&trial)?;
@@ -52,9 +52,9 @@ pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     prepared.check_digest(&work, played.fed)?;
     let tally = prepared.tally()?;
     let mut audited = |bench: &mut _, anew| {
-        let Prepared { reader, fit, players, .. } = &mut prepared;
+        let PreparedReplay { reader, fit, players, .. } = &mut prepared;
         let reader = reader.take().ok_or_else(|| WorkloadError::harness("the trace was read to its end"))?;
-        Held { reader, fit, values: &values, players, records: stored.records }.audit(bench, anew)
+        HeldRecords { reader, fit, values: &values, players, records: stored.records }.audit(bench, anew)
     };
     let open = (keeps && !persists).then(|| audited(&mut trial.bench, false)).transpose()?;
     trial.close()?;
@@ -74,7 +74,7 @@ pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
 }
 
 /// All of the harness's memory, ready before the store is opened.
-struct Prepared<'a> {
+struct PreparedReplay<'a> {
     work: &'a ReplayParameters,
     clock: &'a Clock,
     values: &'a Values,
@@ -85,24 +85,24 @@ struct Prepared<'a> {
     fit: Fit,
     players: Vec<Mutex<Player<'a>>>,
     series: Series,
-    acknowledged: Vec<Acknowledged>,
+    acknowledged: Vec<AcknowledgedWrites>,
 }
 
 /// The outcome of the replay.
-struct Played {
-    fed: Fed,
+struct ReplayOutcome {
+    fed: FeedOutcome,
     how: How,
     changed_keys: u64,
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> PreparedReplay<'a> {
     fn new(
         work: &'a ReplayParameters,
         spec: &Spec,
         capabilities: &Capabilities,
         clock: &'a Clock,
         values: &'a Values,
-    ) -> Result<Prepared<'a>, TrialError> {
+    ) -> Result<PreparedReplay<'a>, TrialError> {
         let ReplayParameters { trace, ask, facts, speed, loads, .. } = work;
         let threads = spec.cell.threads() as usize;
         let fit = Fit::new(capabilities, facts.longest_key as usize);
@@ -120,7 +120,7 @@ impl<'a> Prepared<'a> {
         };
         let feed = Feed { spread, fit: fit.clone(), values, lanes, speed: *speed };
         let reader = Reader::open(trace, *ask).and_then(Reader::warmed_up).map_err(TrialError::harness)?;
-        Ok(Prepared {
+        Ok(PreparedReplay {
             work,
             clock,
             values,
@@ -148,7 +148,7 @@ impl<'a> Prepared<'a> {
         Ok((load, written))
     }
 
-    fn play(&mut self, trial: &StoreTrial<'_>) -> Result<Played, WorkloadError> {
+    fn play(&mut self, trial: &StoreTrial<'_>) -> Result<ReplayOutcome, WorkloadError> {
         let feed = self.feed.take().ok_or_else(|| WorkloadError::harness("the trace was played already"))?;
         let (store, series, timed) = (trial.bench.store()?, &self.series, self.work.speed != Speed::Max);
         let (fed, elapsed, counters) = crew::with(
@@ -172,7 +172,7 @@ impl<'a> Prepared<'a> {
         )?;
         let threads = self.players.len() as u64;
         let writes = self.players.iter().map(|player| held(player).tally.fresh_writes);
-        Acknowledged::new("writes of the trace", writes.sum(), threads, &counters)
+        AcknowledgedWrites::new("writes of the trace", writes.sum(), threads, &counters)
             .note(&mut self.acknowledged);
         let last_due = Duration::from_nanos(fed.last_due_ns);
         let how = How {
@@ -184,11 +184,11 @@ impl<'a> Prepared<'a> {
             counters,
             main: main_kind(&self.work.facts),
         };
-        Ok(Played { changed_keys: fed.fit.changed(), fed, how })
+        Ok(ReplayOutcome { changed_keys: fed.fit.changed(), fed, how })
     }
 
     /// Whether the played trace is the one that was examined.
-    fn check_digest(&self, work: &ReplayParameters, fed: Fed) -> Result<(), TrialError> {
+    fn check_digest(&self, work: &ReplayParameters, fed: FeedOutcome) -> Result<(), TrialError> {
         let found =
             fed.spread.into_reader().digest(&|| false).map_err(TrialError::harness)?.unwrap_or_default();
         if found == work.facts.sha256 {
@@ -201,8 +201,8 @@ impl<'a> Prepared<'a> {
         )))
     }
 
-    fn tally(&self) -> Result<Tally, WorkloadError> {
-        let mut all = Tally::new().map_err(WorkloadError::harness)?;
+    fn tally(&self) -> Result<ReplayTally, WorkloadError> {
+        let mut all = ReplayTally::new().map_err(WorkloadError::harness)?;
         for player in &self.players {
             all.merge(&held(player).tally).map_err(WorkloadError::harness)?;
         }
@@ -211,15 +211,15 @@ impl<'a> Prepared<'a> {
 }
 
 /// The most frequent operation, for the time series.
-fn main_kind(facts: &Facts) -> Kind {
+fn main_kind(facts: &Facts) -> ReplayKind {
     let kinds = [
-        (Does::Get, Kind::Get),
-        (Does::Set, Kind::Set),
-        (Does::Modify, Kind::Modify),
-        (Does::Remove, Kind::Remove),
-        (Does::Scan, Kind::Scan),
+        (TraceOperation::Get, ReplayKind::Get),
+        (TraceOperation::Set, ReplayKind::Set),
+        (TraceOperation::Modify, ReplayKind::Modify),
+        (TraceOperation::Remove, ReplayKind::Remove),
+        (TraceOperation::Scan, ReplayKind::Scan),
     ];
-    kinds.into_iter().max_by_key(|(does, _)| facts.of(*does)).map_or(Kind::Get, |(_, kind)| kind)
+    kinds.into_iter().max_by_key(|(does, _)| facts.of(*does)).map_or(ReplayKind::Get, |(_, kind)| kind)
 }
 
 fn stored(work: &ReplayParameters) -> StoredRecords {
@@ -249,15 +249,18 @@ struct How {
     behind: Duration,
     series: Vec<Second>,
     counters: Counters,
-    main: Kind,
+    main: ReplayKind,
 }
 
 impl How {
-    fn operations(&self, tally: &Tally) -> Result<Vec<OperationResult>, WorkloadError> {
-        let done = Kind::ALL.into_iter().filter(|kind| tally.recorder.latencies(*kind as usize).count() > 0);
-        let done: Vec<Kind> = done.collect();
-        let all =
-            tally.recorder.together(Kind::ALL.map(|kind| kind as usize)).map_err(WorkloadError::harness)?;
+    fn operations(&self, tally: &ReplayTally) -> Result<Vec<OperationResult>, WorkloadError> {
+        let done =
+            ReplayKind::ALL.into_iter().filter(|kind| tally.recorder.latencies(*kind as usize).count() > 0);
+        let done: Vec<ReplayKind> = done.collect();
+        let all = tally
+            .recorder
+            .together(ReplayKind::ALL.map(|kind| kind as usize))
+            .map_err(WorkloadError::harness)?;
         let all = all.result(OVERALL, &self.elapsed, !self.timed, self.threads)?;
         let mut results = vec![OperationResult { counters: Some(self.counters.clone()), ..all }];
         for kind in &done {
@@ -266,7 +269,12 @@ impl How {
         Ok(results)
     }
 
-    fn operation(&self, kind: Kind, alone: bool, tally: &Tally) -> Result<OperationResult, WorkloadError> {
+    fn operation(
+        &self,
+        kind: ReplayKind,
+        alone: bool,
+        tally: &ReplayTally,
+    ) -> Result<OperationResult, WorkloadError> {
         let record = tally.recorder.of(kind as usize);
         Ok(OperationResult {
             // Which of several operations made a sync is not known.
@@ -277,7 +285,7 @@ impl How {
     }
 
     /// More facts for readers of the results.
-    fn statistics(&self, facts: &Facts, tally: &Tally, changed_keys: u64) -> Vec<Setting> {
+    fn statistics(&self, facts: &Facts, tally: &ReplayTally, changed_keys: u64) -> Vec<Setting> {
         let one = |name: &str, value: u64| Setting::given(format!("replay.{name}"), value);
         let mut all = vec![
             one("operations_not_played", facts.skip),

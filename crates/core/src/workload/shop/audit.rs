@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use super::check::{Check, wrong};
-use super::ids::{self, Made};
+use super::ids::{self, RowOrigin};
 use super::schema::{self, Table};
 use super::shared::Shared;
 use super::tables::{ReadBuffer, Tables};
@@ -33,7 +33,7 @@ pub fn audit(
         if times > 0 {
             bench.reopen()?;
         }
-        rows = Look { shared, purchases, check: Check::new(shared) }
+        rows = ShopAudit { shared, purchases, check: Check::new(shared) }
             .at(shared.open(bench.store()?)?.as_mut())?;
     }
     if times > 0 {
@@ -49,7 +49,7 @@ pub fn audit(
     })
 }
 
-struct Look<'a> {
+struct ShopAudit<'a> {
     shared: &'a Shared<'a>,
     purchases: &'a [u64],
     check: Check<'a>,
@@ -63,7 +63,7 @@ fn at_end(message: String) -> WorkloadError {
     wrong(format!("{message}, after the trial"))
 }
 
-impl Look<'_> {
+impl ShopAudit<'_> {
     /// Checks everything; gives the number of rows.
     fn at(&mut self, tables: &mut dyn Tables) -> Result<u64, WorkloadError> {
         self.rows(tables, Table::Customers)?;
@@ -109,16 +109,18 @@ impl Look<'_> {
             let right = last < id;
             last = id;
             first_wrong = match made {
-                Some(Made::Data(number)) if number == next && right => {
+                Some(RowOrigin::Data(number)) if number == next && right => {
                     next += 1;
                     None
                 }
-                Some(Made::Client { thread, number }) if right && is_of(purchases, thread, number) => {
+                Some(RowOrigin::Client { thread, number }) if right && is_of(purchases, thread, number) => {
                     of_clients[thread as usize] += 1;
                     None
                 }
-                Some(Made::Data(number)) if number > next => Some(format!("the order {next} is missing")),
-                Some(Made::Client { thread, number }) if right => Some(format!(
+                Some(RowOrigin::Data(number)) if number > next => {
+                    Some(format!("the order {next} is missing"))
+                }
+                Some(RowOrigin::Client { thread, number }) if right => Some(format!(
                     "the order {number} of thread {thread} is there, which was not acknowledged"
                 )),
                 Some(_) => Some(format!("the order of the id {id:?} is there twice")),
@@ -217,8 +219,8 @@ fn is_of(purchases: &[u64], thread: u64, number: u64) -> bool {
 fn is_entry(shared: &Shared<'_>, purchases: &[u64], customer: i64, order: i64) -> bool {
     let data = &shared.data;
     let made = match ids::made_by(data.ids(Table::Orders), order) {
-        Some(Made::Data(number)) => data.order(number),
-        Some(Made::Client { thread, number }) if is_of(purchases, thread, number) => {
+        Some(RowOrigin::Data(number)) => data.order(number),
+        Some(RowOrigin::Client { thread, number }) if is_of(purchases, thread, number) => {
             data.purchase(thread, number).order
         }
         _ => return false,

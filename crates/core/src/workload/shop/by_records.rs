@@ -3,7 +3,7 @@
 
 use super::chunk::Source;
 use super::schema::{self, ID_BYTES, INDEX_PREFIX, ORDER_BYTES, Table};
-use super::tables::{Buying, ReadBuffer, Tables, halves};
+use super::tables::{PurchaseRequest, ReadBuffer, Tables, halves};
 use crate::store::{Result, Session, Transaction};
 
 pub(crate) struct ByRecords<'s> {
@@ -202,7 +202,7 @@ impl Tables for ByRecords<'_> {
         }
     }
 
-    fn buy(&mut self, buying: &Buying, seen: &mut ReadBuffer) -> Result<bool> {
+    fn buy(&mut self, buying: &PurchaseRequest, seen: &mut ReadBuffer) -> Result<bool> {
         let (indexed, product) = (self.indexed, &mut self.product);
         let mut done = false;
         self.session.transact(&mut |transaction| {

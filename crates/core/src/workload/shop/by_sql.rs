@@ -2,7 +2,7 @@
 
 use super::chunk::{Chunk, LoadOrder, Source};
 use super::schema::{self, INDEX, Table};
-use super::tables::{Buying, ReadBuffer, Tables};
+use super::tables::{PurchaseRequest, ReadBuffer, Tables};
 use crate::store::sql::{BulkLoad, MOST_COLUMNS, SqlSession, SqlValue, StatementId};
 use crate::store::{Result, StoreError};
 
@@ -66,7 +66,12 @@ impl<'s> BySql<'s> {
         Ok(())
     }
 
-    fn within(&mut self, statements: &Statements, buying: &Buying, seen: &mut ReadBuffer) -> Result<bool> {
+    fn within(
+        &mut self,
+        statements: &Statements,
+        buying: &PurchaseRequest,
+        seen: &mut ReadBuffer,
+    ) -> Result<bool> {
         self.one(Table::Customers, statements.customer, buying.customer, seen)?;
         for product in buying.looked_at {
             self.one(Table::Products, statements.product, product, seen)?;
@@ -120,7 +125,7 @@ impl Tables for BySql<'_> {
         Ok(())
     }
 
-    fn buy(&mut self, buying: &Buying, seen: &mut ReadBuffer) -> Result<bool> {
+    fn buy(&mut self, buying: &PurchaseRequest, seen: &mut ReadBuffer) -> Result<bool> {
         let statements = self.statements()?;
         self.session.begin()?;
         let done = self.within(&statements, buying, seen);

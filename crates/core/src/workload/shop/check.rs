@@ -1,7 +1,7 @@
 //! Checks of the rows that a transaction read against the rows that it may have read.
 
-use super::ids::{self, Made};
-use super::known::{Before, Bounds};
+use super::ids::{self, RowOrigin};
+use super::known::{Bounds, EndedChanges};
 use super::rows::{Order, Purchase};
 use super::schema::{self, Table};
 use super::shared::Shared;
@@ -30,12 +30,12 @@ impl<'a> Check<'a> {
     }
 
     /// The order in a row, if it was loaded or a client began it.
-    pub fn order(&mut self, row: &[u8]) -> Option<(Order, Made)> {
+    pub fn order(&mut self, row: &[u8]) -> Option<(Order, RowOrigin)> {
         let data = &self.shared.data;
         let made = ids::made_by(data.ids(Table::Orders), schema::id_of(row)?)?;
         let order = match made {
-            Made::Data(number) => data.order(number),
-            Made::Client { thread, number } => data.purchase(thread, number).order,
+            RowOrigin::Data(number) => data.order(number),
+            RowOrigin::Client { thread, number } => data.purchase(thread, number).order,
         };
         self.expected.clear();
         data.append_order(&order, &mut self.expected);
@@ -82,7 +82,7 @@ impl<'a> Check<'a> {
         &mut self,
         purchase: &Purchase,
         seen: &ReadBuffer,
-        before: &[Before],
+        before: &[EndedChanges],
     ) -> Result<(), WorkloadError> {
         self.customer(purchase.order.customer, seen.row(0))?;
         let shared = self.shared;

@@ -131,7 +131,7 @@ impl Makers {
                 next: 0,
                 count,
                 current: None,
-                taken: Taken::default(),
+                taken: TakenRows::default(),
                 teller: None,
             })
         })
@@ -164,13 +164,13 @@ pub struct Source {
     next: u64,
     count: u64,
     current: Option<Chunk>,
-    taken: Taken,
+    taken: TakenRows,
     teller: Option<ProgressReporter>,
 }
 
 /// What was taken from a source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct TakenRows {
     /// Time spent waiting for makers.
     pub waited: Duration,
     pub rows: u64,
@@ -215,7 +215,7 @@ impl Source {
     }
 
     /// What was taken of all chunks before the current one.
-    pub fn taken(&self) -> Taken {
+    pub fn taken(&self) -> TakenRows {
         self.taken
     }
 }

@@ -22,7 +22,7 @@ const SAMPLE: &str = "sample.json";
 
 /// The description of the data that are to be made.
 #[derive(Debug, Clone, Copy)]
-pub struct Order {
+pub struct FilesSpec {
     /// Bytes of the data, as the tables' rows count.
     pub bytes: u64,
     /// The seed that rows follow from.
@@ -37,7 +37,7 @@ pub struct Order {
 
 /// The files that were made, and how that went.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
+pub struct GeneratedFiles {
     /// The files, with their lengths.
     pub files: Vec<(PathBuf, u64)>,
     /// Rows in all tables.
@@ -57,7 +57,7 @@ pub struct Progress {
 
 /// Why there are no files.
 #[derive(Debug)]
-pub enum Stopped {
+pub enum GenerateError {
     /// It was asked to end.
     Interrupted,
     /// This file is there already.
@@ -87,10 +87,10 @@ struct Ids<T> {
 /// Makes the files in a folder, which is made if missing. `goes_on` receives the progress and decides whether to go on. Unless
 /// all is made, nothing is left.
 pub fn write(
-    order: &Order,
+    order: &FilesSpec,
     folder: &Path,
     goes_on: &mut dyn FnMut(Progress) -> bool,
-) -> Result<Made, Stopped> {
+) -> Result<GeneratedFiles, GenerateError> {
     let data = Data::of_size(order.seed, order.bytes);
     let mut files = Files::begin(folder)?;
     let chunks = Chunks::new(&data, if order.sorted { LoadOrder::Sorted } else { LoadOrder::Unsorted });
@@ -105,14 +105,14 @@ pub fn write(
             files.append(chunk.table, &chunk.text)?;
             source.advance();
             if !goes_on(Progress { rows: source.taken().rows, of }) {
-                return Err(Stopped::Interrupted);
+                return Err(GenerateError::Interrupted);
             }
         }
         Ok(source.taken().waited)
     })?;
     files.sample(&sample(&data, order))?;
     let files = files.finish()?;
-    Ok(Made { files, rows: of, waited })
+    Ok(GeneratedFiles { files, rows: of, waited })
 }
 
 fn lines(chunk: &mut Chunk) {
@@ -155,7 +155,7 @@ fn append_number(number: i64, text: &mut Vec<u8>) {
 }
 
 /// Ids of each table, spread evenly over its rows.
-fn sample(data: &Data, order: &Order) -> Sample {
+fn sample(data: &Data, order: &FilesSpec) -> Sample {
     let ids = |table: Table| {
         let rows = data.rows(table);
         let many = order.sample.min(rows);
@@ -197,9 +197,9 @@ struct Files {
 
 impl Files {
     /// Opens all files, with column names in the first line.
-    fn begin(folder: &Path) -> Result<Files, Stopped> {
+    fn begin(folder: &Path) -> Result<Files, GenerateError> {
         let made_folder = !folder.exists();
-        fs::create_dir_all(folder).map_err(|error| Stopped::File(folder.to_path_buf(), error))?;
+        fs::create_dir_all(folder).map_err(|error| GenerateError::File(folder.to_path_buf(), error))?;
         let mut files = Files { folder: folder.to_path_buf(), open: Vec::new(), sample: None, made_folder };
         for table in Table::ALL {
             let mut file = files.make(&format!("{}.csv", table.name()))?;
@@ -211,32 +211,32 @@ impl Files {
     }
 
     /// Makes a file under a temporary name.
-    fn make(&self, name: &str) -> Result<Unfinished, Stopped> {
+    fn make(&self, name: &str) -> Result<Unfinished, GenerateError> {
         let whole = self.folder.join(name);
         if whole.symlink_metadata().is_ok() {
-            return Err(Stopped::Exists(whole));
+            return Err(GenerateError::Exists(whole));
         }
         let path = self.folder.join(format!("{name}{UNFINISHED}"));
         match File::options().write(true).create_new(true).open(&path) {
             Ok(file) => Ok(Unfinished { path, out: BufWriter::with_capacity(PIECE, file), length: 0 }),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Stopped::Exists(path)),
-            Err(error) => Err(Stopped::File(path, error)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(GenerateError::Exists(path)),
+            Err(error) => Err(GenerateError::File(path, error)),
         }
     }
 
-    fn append(&mut self, table: Table, text: &[u8]) -> Result<(), Stopped> {
+    fn append(&mut self, table: Table, text: &[u8]) -> Result<(), GenerateError> {
         let found = self.open.iter_mut().find(|(of, _)| *of == table);
         found.map_or(Ok(()), |(_, file)| file.append(text))
     }
 
-    fn sample(&mut self, sample: &Sample) -> Result<(), Stopped> {
+    fn sample(&mut self, sample: &Sample) -> Result<(), GenerateError> {
         let Some(file) = &mut self.sample else { return Ok(()) };
         let text = serde_json::to_string(sample).map_err(|error| file.wrong(error.into()))?;
         file.append(format!("{text}\n").as_bytes())
     }
 
     /// Syncs and renames the files; gives names and lengths.
-    fn finish(mut self) -> Result<Vec<(PathBuf, u64)>, Stopped> {
+    fn finish(mut self) -> Result<Vec<(PathBuf, u64)>, GenerateError> {
         let of_tables = self.open.iter_mut().map(|(_, file)| file);
         for file in of_tables.chain(self.sample.as_mut()) {
             file.out
@@ -249,7 +249,7 @@ impl Files {
         for file in of_tables.chain(self.sample.as_ref()) {
             let whole = file.path.with_extension("");
             let named = match whole.symlink_metadata() {
-                Ok(_) => Err(Stopped::Exists(whole.clone())),
+                Ok(_) => Err(GenerateError::Exists(whole.clone())),
                 Err(_) => fs::rename(&file.path, &whole).map_err(|error| file.wrong(error)),
             };
             if let Err(stopped) = named {
@@ -267,13 +267,13 @@ impl Files {
 }
 
 impl Unfinished {
-    fn append(&mut self, text: &[u8]) -> Result<(), Stopped> {
+    fn append(&mut self, text: &[u8]) -> Result<(), GenerateError> {
         self.length += text.len() as u64;
         self.out.write_all(text).map_err(|error| self.wrong(error))
     }
 
-    fn wrong(&self, error: io::Error) -> Stopped {
-        Stopped::File(self.path.clone(), error)
+    fn wrong(&self, error: io::Error) -> GenerateError {
+        GenerateError::File(self.path.clone(), error)
     }
 }
 
@@ -298,8 +298,8 @@ pub const MOST_SAMPLED: u64 = 1_000_000;
 mod tests {
     use super::*;
 
-    fn order(threads: usize, sorted: bool) -> Order {
-        Order { bytes: 1 << 20, seed: 5, sorted, threads: Some(threads), sample: 10 }
+    fn order(threads: usize, sorted: bool) -> FilesSpec {
+        FilesSpec { bytes: 1 << 20, seed: 5, sorted, threads: Some(threads), sample: 10 }
     }
 
     fn names(folder: &Path) -> Vec<String> {
@@ -363,11 +363,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("made");
         let stopped = write(&order(2, true), &inner, &mut |progress| progress.rows < 1000);
-        assert!(matches!(stopped, Err(Stopped::Interrupted)));
+        assert!(matches!(stopped, Err(GenerateError::Interrupted)));
         assert!(!inner.exists(), "a folder that it made goes, too");
         fs::write(folder.path().join("orders.csv"), "mine").unwrap();
         let stopped = write(&order(2, true), folder.path(), &mut |_| true);
-        assert!(matches!(stopped, Err(Stopped::Exists(path)) if path.ends_with("orders.csv")));
+        assert!(matches!(stopped, Err(GenerateError::Exists(path)) if path.ends_with("orders.csv")));
         assert_eq!(names(folder.path()), ["orders.csv"]);
         assert_eq!(fs::read_to_string(folder.path().join("orders.csv")).unwrap(), "mine");
     }

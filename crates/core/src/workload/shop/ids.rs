@@ -29,7 +29,7 @@ const fn inverse(odd: u64) -> u64 {
 
 /// Who made a row, and its number there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Made {
+pub enum RowOrigin {
     Data(u64),
     /// An order of a client thread.
     Client {
@@ -90,13 +90,13 @@ pub(crate) fn of_client(thread: u64, number: u64) -> i64 {
     (((thread + 1) << OWN_BITS) | mixed) as i64
 }
 
-pub(crate) fn made_by(data: &Ids, id: i64) -> Option<Made> {
+pub(crate) fn made_by(data: &Ids, id: i64) -> Option<RowOrigin> {
     let bits = u64::try_from(id).ok()?;
     match bits >> OWN_BITS {
-        0 => data.number(id).map(Made::Data),
+        0 => data.number(id).map(RowOrigin::Data),
         maker => {
             let number = fold(fold(bits & OWN).wrapping_mul(INVERSE) & OWN);
-            Some(Made::Client { thread: maker - 1, number })
+            Some(RowOrigin::Client { thread: maker - 1, number })
         }
     }
 }
@@ -135,7 +135,7 @@ mod tests {
                 let id = ids.of(number);
                 assert!(id > last && id >> OWN_BITS == 0, "{rows} {number}");
                 assert_eq!(ids.number(id), Some(number));
-                assert_eq!(made_by(&ids, id), Some(Made::Data(number)));
+                assert_eq!(made_by(&ids, id), Some(RowOrigin::Data(number)));
                 last = id;
             }
         }
@@ -153,7 +153,7 @@ mod tests {
             for number in (0..1000).chain([OWN]) {
                 let id = of_client(thread, number);
                 assert!(id > 0 && all.insert(id));
-                assert_eq!(made_by(&data, id), Some(Made::Client { thread, number }));
+                assert_eq!(made_by(&data, id), Some(RowOrigin::Client { thread, number }));
             }
         }
         let ids: Vec<i64> = (0..1000).map(|number| of_client(0, number)).collect();

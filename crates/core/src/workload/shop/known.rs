@@ -8,7 +8,7 @@ use super::rows::{Data, Order};
 use super::schema::Table;
 
 /// What threads know together: 16 bytes for each product, 8 for each customer.
-pub struct Known {
+pub struct SharedKnowledge {
     stock: Vec<Stock>,
     orders: Vec<Change>,
 }
@@ -29,7 +29,7 @@ struct Stock {
 
 /// The changes that had ended when a read of a product began.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Before {
+pub(crate) struct EndedChanges {
     taken: u32,
     brought: u32,
 }
@@ -65,9 +65,9 @@ impl Change {
     }
 }
 
-impl Known {
+impl SharedKnowledge {
     /// For data that no transaction has changed.
-    pub fn new(data: &Data) -> Known {
+    pub fn new(data: &Data) -> SharedKnowledge {
         let many = |table| usize::try_from(data.rows(table)).unwrap_or(usize::MAX);
         let mut orders: Vec<Change> = Vec::new();
         orders.resize_with(many(Table::Customers), Change::default);
@@ -78,7 +78,7 @@ impl Known {
         }
         let mut stock = Vec::new();
         stock.resize_with(many(Table::Products), Stock::default);
-        Known { stock, orders }
+        SharedKnowledge { stock, orders }
     }
 
     fn stock(&self, product: u64) -> &Stock {
@@ -107,14 +107,14 @@ impl Known {
         self.stock(product).brought.end(amount);
     }
 
-    pub fn before(&self, product: u64) -> Before {
+    pub fn before(&self, product: u64) -> EndedChanges {
         let stock = self.stock(product);
-        Before { taken: stock.taken.ended(), brought: stock.brought.ended() }
+        EndedChanges { taken: stock.taken.ended(), brought: stock.brought.ended() }
     }
 
     /// The bounds of a stock that was read, `first` at the start, when the read has ended. The reader itself takes `own` only
     /// after the read.
-    pub fn quantity(&self, product: u64, first: i32, before: Before, own: u32) -> Bounds {
+    pub fn quantity(&self, product: u64, first: i32, before: EndedChanges, own: u32) -> Bounds {
         let stock = self.stock(product);
         let (taken, brought) = (stock.taken.begun() - own, stock.brought.begun());
         let first = i64::from(first);
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn a_read_sees_what_had_ended_and_nothing_that_had_not_begun() {
         let data = Data::of_size(3, 1 << 16);
-        let known = Known::new(&data);
+        let known = SharedKnowledge::new(&data);
         let order = data.purchase(0, 1).order;
         let Order { product, customer, amount, .. } = order;
         let (first, own) = (data.quantity(product), i64::from(data.quantity(product)));
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn the_orders_of_the_data_are_known() {
         let data = Data::of_size(3, 1 << 18);
-        let known = Known::new(&data);
+        let known = SharedKnowledge::new(&data);
         let customers = 0..data.rows(Table::Customers);
         let all: u64 = customers.map(|customer| u64::from(known.orders_before(customer))).sum();
         assert_eq!(all, data.rows(Table::Orders));

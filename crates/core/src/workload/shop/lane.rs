@@ -3,15 +3,15 @@
 
 use super::check::Check;
 use super::kind::Kind;
-use super::known::Before;
+use super::known::EndedChanges;
 use super::rows::{LOOKED_AT, Purchase};
 use super::schema::{ORDER_BYTES, Table};
 use super::shared::Shared;
-use super::tables::{Buying, ReadBuffer, Tables};
+use super::tables::{PurchaseRequest, ReadBuffer, Tables};
 use crate::measure::series::Seconds;
 use crate::store::{self, StoreError};
 use crate::workload::crew;
-use crate::workload::elapsed::Part;
+use crate::workload::elapsed::TimedPart;
 use crate::workload::line::BarrierGuard;
 use crate::workload::pacer::Pacer;
 use crate::workload::recorder;
@@ -28,7 +28,7 @@ pub(crate) struct ShopWorker<'a> {
     thread: u64,
     shared: &'a Shared<'a>,
     drawn: [u64; Kind::ALL.len()],
-    buying: Buying,
+    buying: PurchaseRequest,
     seen: ReadBuffer,
     check: Check<'a>,
     recorder: Recorder,
@@ -49,7 +49,7 @@ impl<'a> ShopWorker<'a> {
             thread,
             shared,
             drawn: [0; Kind::ALL.len()],
-            buying: Buying { order: Vec::with_capacity(ORDER_BYTES), ..Buying::default() },
+            buying: PurchaseRequest { order: Vec::with_capacity(ORDER_BYTES), ..PurchaseRequest::default() },
             seen: ReadBuffer::new(),
             check: Check::new(shared),
             recorder: Recorder::new()?,
@@ -124,7 +124,7 @@ impl<'a> ShopWorker<'a> {
     fn timed<T>(
         &mut self,
         kind: Kind,
-        mut attempt: impl FnMut(&Buying, &mut ReadBuffer) -> store::Result<T>,
+        mut attempt: impl FnMut(&PurchaseRequest, &mut ReadBuffer) -> store::Result<T>,
     ) -> Result<(T, u64), WorkloadError> {
         let ShopWorker { shared, buying, seen, pacer, .. } = self;
         seen.clear();
@@ -175,7 +175,7 @@ impl<'a> ShopWorker<'a> {
         let shared = self.shared;
         let purchase = shared.data.purchase(self.thread, number);
         self.draw(&purchase);
-        let mut before = [Before::default(); LOOKED_AT];
+        let mut before = [EndedChanges::default(); LOOKED_AT];
         for (before, product) in before.iter_mut().zip(purchase.looked_at) {
             *before = shared.known.before(product);
         }
@@ -191,7 +191,7 @@ impl<'a> ShopWorker<'a> {
     /// Fills in a purchase's ids and row.
     fn draw(&mut self, purchase: &Purchase) {
         let data = &self.shared.data;
-        let Buying { customer, looked_at, chosen, order, amount } = &mut self.buying;
+        let PurchaseRequest { customer, looked_at, chosen, order, amount } = &mut self.buying;
         *customer = data.ids(Table::Customers).of(purchase.order.customer);
         *looked_at = purchase.looked_at.map(|product| data.ids(Table::Products).of(product));
         *chosen = purchase.chosen;
@@ -221,7 +221,7 @@ impl crew::Worker<dyn Tables + '_, ()> for ShopWorker<'_> {
         tables: &mut (dyn Tables + '_),
         (): (),
         approach: BarrierGuard<'_>,
-    ) -> Result<Part, WorkloadError> {
+    ) -> Result<TimedPart, WorkloadError> {
         let shared = self.shared;
         let mut parts = self.parts().map_err(WorkloadError::harness)?;
         let started = approach.cross()?;
@@ -233,7 +233,7 @@ impl crew::Worker<dyn Tables + '_, ()> for ShopWorker<'_> {
         let end = shared.clock.now();
         self.finish(parts).map_err(WorkloadError::harness)?;
         check_settings(tables)?;
-        Ok(Part { begin, end, calls_ns: self.recorder.latencies(ALL).sum_ns(), ..Part::default() })
+        Ok(TimedPart { begin, end, calls_ns: self.recorder.latencies(ALL).sum_ns(), ..TimedPart::default() })
     }
 }
 

@@ -9,7 +9,7 @@ use crate::measure::counters::Snapshot;
 use crate::result::{Load, WrittenRecords};
 use crate::store::StoreError;
 use crate::workload::loading::{ProgressKind, ProgressReporter};
-use crate::workload::promise::Acknowledged;
+use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::stop::WorkloadError;
 
 use super::schema::ID_BYTES;
@@ -19,7 +19,7 @@ pub fn load(
     shared: &Shared<'_>,
     makers: Makers,
     tables: &mut dyn Tables,
-    acknowledged: &mut Vec<Acknowledged>,
+    acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<(Load, WrittenRecords), WorkloadError> {
     let chunks = Chunks::new(&shared.data, shared.work.order);
     let failed = |error: StoreError| WorkloadError::store("loading the tables", &error);
@@ -40,7 +40,7 @@ pub fn load(
         let all = shared.data.all_rows();
         return Err(WorkloadError::harness(format!("{} rows were loaded, but there are {all}", taken.rows)));
     }
-    Acknowledged::new("loads", batches, 1, &counters).note(acknowledged);
+    AcknowledgedWrites::new("loads", batches, 1, &counters).note(acknowledged);
     let key_bytes = taken.rows * ID_BYTES as u64;
     let value_bytes = taken.bytes - key_bytes;
     let written = WrittenRecords { records: taken.rows, key_bytes, value_bytes };

@@ -12,7 +12,7 @@ use crate::cell::{Cell, Rate};
 use crate::measure::probe::Probe;
 use crate::result::LeftOutReason;
 use crate::store::Guarantee;
-use crate::workload::case::{Case, Space, Time};
+use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use crate::workload::parameter::AfterLoad;
 use crate::workload::parameter::Parameters;
 
@@ -126,11 +126,11 @@ fn of_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&ShopParameters) -> T
 }
 
 /// Bytes of rows, the index, a log of a stretch of them, and partly filled pages.
-pub fn space(case: &Case<'_>) -> Space {
-    of_work(case, Space { peak_bytes: 0.0, room_bytes: 0.0 }, |work| {
+pub fn space(case: &Case<'_>) -> SpaceEstimate {
+    of_work(case, SpaceEstimate { peak_bytes: 0.0, room_bytes: 0.0 }, |work| {
         let bytes = work.bytes();
         let server = case.server_bytes();
-        Space {
+        SpaceEstimate {
             peak_bytes: bytes * 2.0 + f64::from(1 << 20) + server,
             room_bytes: bytes * 3.0 + f64::from(64 << 20) + server,
         }
@@ -154,8 +154,8 @@ pub fn memory(case: &Case<'_>) -> f64 {
 }
 
 /// Seconds: writing transactions wait for the disk, unless the tier is one at which none does.
-pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
-    of_work(case, Time::of(OVERHEAD_S, 0.0), |work| {
+pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
+    of_work(case, TimeEstimate::of(OVERHEAD_S, 0.0), |work| {
         let waits = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
         let sync_s = if waits { SYNCS * probe.sync_ns as f64 / 1e9 } else { 0.0 };
         let part = |kind| work.shares.part(kind);
@@ -176,7 +176,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
         let read_s = work.all_rows() * ROW_S;
         let audit_s = 2.0 * (read_s + 1000.0 * CALL_S + walk_s);
         let ended = work.until.map_or([0.0; 2], |until| [f64::INFINITY, until.as_secs_f64()]);
-        Time { ended, ..Time::of(OVERHEAD_S + load_s + read_s + work_s + audit_s, audit_s) }
+        TimeEstimate { ended, ..TimeEstimate::of(OVERHEAD_S + load_s + read_s + work_s + audit_s, audit_s) }
     })
 }
 

@@ -4,22 +4,22 @@ use super::by_records::ByRecords;
 use super::by_sql::BySql;
 use super::chunk::LoadOrder;
 use super::kind::Kind;
-use super::known::Known;
+use super::known::SharedKnowledge;
 use super::parameters::ShopParameters;
 use super::rows::Data;
 use super::tables::Tables;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
 use crate::store::Store;
-use crate::workload::mix::Turns;
+use crate::workload::mix::WeightedTurns;
 use crate::workload::stop::WorkloadError;
 
 /// What the threads share, with all of its memory.
 pub struct Shared<'a> {
     pub work: ShopParameters,
     pub data: Data,
-    pub known: Known,
-    pub turns: Turns<{ Kind::ALL.len() }>,
+    pub known: SharedKnowledge,
+    pub turns: WeightedTurns<{ Kind::ALL.len() }>,
     pub clock: &'a Clock,
     pub seconds: Series,
     /// For each kind, then for all.
@@ -33,9 +33,9 @@ impl<'a> Shared<'a> {
         let threads = work.threads as usize;
         let epoch = || Series::every(work.epoch, threads);
         Ok(Shared {
-            known: Known::new(&data),
+            known: SharedKnowledge::new(&data),
             data,
-            turns: Turns::new(work.shares.parts()),
+            turns: WeightedTurns::new(work.shares.parts()),
             clock,
             seconds: Series::new(threads)?,
             epochs: [epoch()?, epoch()?, epoch()?, epoch()?],

@@ -16,7 +16,7 @@ use crate::store::Store;
 use crate::workload::bench::Bench;
 use crate::workload::crew::{self, held};
 use crate::workload::elapsed::Elapsed;
-use crate::workload::promise::Acknowledged;
+use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::stop::WorkloadError;
 
 /// The work before it is summed up.
@@ -37,7 +37,7 @@ pub fn run(
     lanes: &[Mutex<ShopWorker<'_>>],
     makers: Makers,
     device: &Result<DeviceSpec, String>,
-    acknowledged: &mut Vec<Acknowledged>,
+    acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<Ran, WorkloadError> {
     let store = bench.store()?;
     let (load, loaded) = load::load(shared, makers, shared.make(store)?.as_mut(), acknowledged)?;
@@ -59,7 +59,8 @@ pub fn run(
         },
     )?;
     let writes = lanes.iter().map(|lane| held(lane).writes()).sum();
-    Acknowledged::new("transactions that write", writes, shared.work.threads, &counters).note(acknowledged);
+    AcknowledgedWrites::new("transactions that write", writes, shared.work.threads, &counters)
+        .note(acknowledged);
     Ok(Ran { load, loaded, elapsed, counters, seen, series: shared.seconds.finish() })
 }
 

@@ -6,7 +6,7 @@ use super::schema::{ID_BYTES, ORDER_BYTES, Table};
 use crate::store::Result;
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Buying {
+pub(crate) struct PurchaseRequest {
     pub customer: i64,
     pub looked_at: [i64; LOOKED_AT],
     pub chosen: usize,
@@ -14,7 +14,7 @@ pub(crate) struct Buying {
     pub amount: i32,
 }
 
-impl Buying {
+impl PurchaseRequest {
     pub fn product(&self) -> i64 {
         self.looked_at[self.chosen]
     }
@@ -30,7 +30,7 @@ pub trait Tables {
     fn orders(&mut self, customer: i64, seen: &mut ReadBuffer) -> Result<()>;
 
     /// In one transaction: reads a customer and products, orders one of them, and changes its stock. Gives whether there was such a stock.
-    fn buy(&mut self, buying: &Buying, seen: &mut ReadBuffer) -> Result<bool>;
+    fn buy(&mut self, buying: &PurchaseRequest, seen: &mut ReadBuffer) -> Result<bool>;
 
     fn restock(&mut self, product: i64, by: i32) -> Result<bool>;
 

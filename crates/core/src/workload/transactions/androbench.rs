@@ -27,7 +27,7 @@ use crate::workload::gauge::Gauge;
 use crate::workload::on_store::{SettledTrial, StoreTrial, find};
 use crate::workload::parameter::AfterLoad;
 
-use crate::workload::promise::Acknowledged;
+use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::stop::WorkloadError;
 
@@ -100,7 +100,7 @@ fn drive(
     lanes: &[Mutex<TransactionWorker<'_, Messages>>; 1],
     clock: &Clock,
     after: AfterLoad,
-    acknowledged: &mut Vec<Acknowledged>,
+    acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<(Load, Vec<Phase>), WorkloadError> {
     let mut loaded = Load::default();
     let prepare = |table: &mut Table<'_>| {
@@ -134,7 +134,7 @@ fn check_settings(session: &mut dyn SqlSession) -> Result<(), WorkloadError> {
 fn load(
     session: &mut dyn SqlSession,
     messages: &mut Messages,
-    acknowledged: &mut Vec<Acknowledged>,
+    acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<Load, WorkloadError> {
     let (count, source) = (messages.rows(), messages.source());
     let mut load = Load { records: count, ..Load::default() };
@@ -160,7 +160,7 @@ fn load(
         return Err(WorkloadError::harness(format!("{loaded} rows were loaded, but {count} were given")));
     }
     let counters = before.until_now();
-    Acknowledged::new("loads", 1, 1, &counters).note(acknowledged);
+    AcknowledgedWrites::new("loads", 1, 1, &counters).note(acknowledged);
     load.counters = Some(counters);
     messages.loaded(load.value_bytes);
     Ok(load)

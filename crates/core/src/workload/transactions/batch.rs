@@ -9,7 +9,7 @@ mod rows;
 mod table;
 
 use self::parameters::BatchParameters;
-use self::play::Play;
+use self::play::BatchTransactions;
 use self::table::{Records, Rows, Table};
 use super::{KINDS, TransactionWorker, phases, results};
 use crate::cell::Rate;
@@ -51,7 +51,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let work = BatchParameters::of(&spec.cell, &spec.parameters);
     let can = &store.capabilities;
     let gauge = Gauge::new(spec, &clock).map_err(TrialError::harness)?;
-    let play = Play::prepare(work, spec.seed, can.keeps);
+    let play = BatchTransactions::prepare(work, spec.seed, can.keeps);
     let lanes =
         TransactionWorker::new(play, work.transactions, Rate::Closed, &gauge).map_err(TrialError::harness)?;
     let mut acknowledged = Vec::with_capacity(KINDS);

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use super::shared::Shared;
-use super::versions::Known;
+use super::versions::KnownVersions;
 use crate::result::{Audit, Failure};
 use crate::store::Store;
 use crate::workload::audit::{Reading, Sample, most_records};
@@ -56,7 +56,7 @@ fn read_back(
     for record in chosen {
         let name = shared.definition().naming.name(*record);
         shared.versions.note(*record, &mut floors);
-        let known = Known::each(&floors, shared.versions.newest(*record, &floors));
+        let known = KnownVersions::each(&floors, shared.versions.newest(*record, &floors));
         let (mut length, mut right) = (0, false);
         let get = session.get(name.bytes(), &mut |value| {
             (length, right) = (value.len(), shared.fields.is_value(*record, &known, value));

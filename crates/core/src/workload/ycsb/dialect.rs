@@ -7,7 +7,7 @@ use crate::shown::quoted;
 
 /// Where a value belongs that YCSB calls by a name.
 #[derive(Debug, PartialEq)]
-pub enum Belongs {
+pub enum PropertyTarget {
     /// Among the properties.
     Property,
     /// On an axis, as plans write it.
@@ -26,16 +26,16 @@ pub enum Belongs {
 
 /// What a name without a place in plans does.
 #[derive(Debug, Clone, Copy)]
-enum Does {
+enum PropertyEffect {
     /// Nothing, whatever its value; also for names that begin with it and a dot.
     Nothing,
     /// Nothing with this value; others are not supported.
     NothingAt(&'static str),
     NotSupported,
 }
-use Does::{NotSupported, Nothing, NothingAt};
+use PropertyEffect::{NotSupported, Nothing, NothingAt};
 
-static OTHERS: [(&str, Does, &str); 26] = [
+static OTHERS: [(&str, PropertyEffect, &str); 26] = [
     ("table", Nothing, "a store has one table"),
     ("fieldnameprefix", Nothing, "fields are known by their position in the record, not by name"),
     (
@@ -106,7 +106,7 @@ pub(super) fn elsewhere(name: &str) -> Option<&'static str> {
 }
 
 /// Where a value belongs; the name is YCSB's. Fails for an unknown or unsupported name, and for a bad value.
-pub fn belongs(name: &str, value: &str) -> Result<Belongs, String> {
+pub fn belongs(name: &str, value: &str) -> Result<PropertyTarget, String> {
     let whole =
         || value.parse::<u64>().map_err(|_| format!("{name} = {}: it must be a whole number", quoted(value)));
     Ok(match name {
@@ -116,48 +116,49 @@ pub fn belongs(name: &str, value: &str) -> Result<Belongs, String> {
                     "recordcount = 0 is an empty store, and 2147483647 records in YCSB: say how many".into(),
                 );
             }
-            count => Belongs::Axis(Axis::RECORDS, count.to_string()),
+            count => PropertyTarget::Axis(Axis::RECORDS, count.to_string()),
         },
         "operationcount" => match whole()? {
-            0 => Belongs::UntilTime,
-            count => Belongs::Parameter("operations", count.to_string()),
+            0 => PropertyTarget::UntilTime,
+            count => PropertyTarget::Parameter("operations", count.to_string()),
         },
-        "threadcount" => Belongs::Axis(Axis::THREADS, whole()?.to_string()),
+        "threadcount" => PropertyTarget::Axis(Axis::THREADS, whole()?.to_string()),
         "target" => match whole()? {
-            0 => Belongs::Axis(Axis::RATE, "closed".into()),
-            rate => Belongs::Axis(Axis::RATE, format!("{rate}/s")),
+            0 => PropertyTarget::Axis(Axis::RATE, "closed".into()),
+            rate => PropertyTarget::Axis(Axis::RATE, format!("{rate}/s")),
         },
         "maxexecutiontime" => match whole()? {
-            0 => Belongs::Parameter("max_time", "none".into()),
-            seconds => Belongs::Parameter("max_time", format!("{seconds}s")),
+            0 => PropertyTarget::Parameter("max_time", "none".into()),
+            seconds => PropertyTarget::Parameter("max_time", format!("{seconds}s")),
         },
         // Every value is checked, whatever it says.
         "dataintegrity" => match value {
-            "true" | "false" => Belongs::Nowhere,
+            "true" | "false" => PropertyTarget::Nowhere,
             _ => return Err(format!("dataintegrity = {}: use true or false", quoted(value))),
         },
         "workload" => match value.rsplit('.').next() {
-            Some("CoreWorkload" | "core") => Belongs::Nowhere,
+            Some("CoreWorkload" | "core") => PropertyTarget::Nowhere,
             _ => {
                 return Err(format!("the workload {} is not supported: only CoreWorkload is", quoted(value)));
             }
         },
-        "requestdistribution" if value.eq_ignore_ascii_case("zipfian") => Belongs::Meant(ZIPFIAN_YCSB),
+        "requestdistribution" if value.eq_ignore_ascii_case("zipfian") => PropertyTarget::Meant(ZIPFIAN_YCSB),
         name => match named(name) {
-            Some(property) => property.read(value).map(|_| Belongs::Property)?,
-            None => Belongs::Idle(idle(name, value)?),
+            Some(property) => property.read(value).map(|_| PropertyTarget::Property)?,
+            None => PropertyTarget::Idle(idle(name, value)?),
         },
     })
 }
 
 /// Why a property does not change the work.
 fn idle(name: &str, value: &str) -> Result<&'static str, String> {
-    let is = |known: &str, does: Does| {
+    let is = |known: &str, does: PropertyEffect| {
         let within = |rest: &str| matches!(does, Nothing) && rest.starts_with('.');
         name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || within(rest))
     };
-    let of_names =
-        |(names, does, _): &(&str, Does, &str)| names.split_whitespace().any(|known| is(known, *does));
+    let of_names = |(names, does, _): &(&str, PropertyEffect, &str)| {
+        names.split_whitespace().any(|known| is(known, *does))
+    };
     let Some((_, does, why)) = OTHERS.iter().copied().find(of_names) else {
         let binding =
             name.split_once('.').filter(|(binding, _)| BINDINGS.split(' ').any(|known| known == *binding));
@@ -201,18 +202,21 @@ mod tests {
 
     #[test]
     fn what_has_a_place_of_its_own_goes_there() {
-        let axis = |axis, text: &str| Ok(Belongs::Axis(axis, text.into()));
+        let axis = |axis, text: &str| Ok(PropertyTarget::Axis(axis, text.into()));
         assert_eq!(belongs("recordcount", "1000"), axis(Axis::RECORDS, "1000"));
         assert_eq!(belongs("target", "500"), axis(Axis::RATE, "500/s"));
         assert_eq!(belongs("target", "0"), axis(Axis::RATE, "closed"));
-        assert_eq!(belongs("operationcount", "0"), Ok(Belongs::UntilTime));
+        assert_eq!(belongs("operationcount", "0"), Ok(PropertyTarget::UntilTime));
         assert_eq!(belongs("threadcount", "4"), axis(Axis::THREADS, "4"));
-        assert_eq!(belongs("maxexecutiontime", "30"), Ok(Belongs::Parameter("max_time", "30s".into())));
-        assert_eq!(belongs("workload", "site.ycsb.workloads.CoreWorkload"), Ok(Belongs::Nowhere));
-        assert_eq!(belongs("workload", "core"), Ok(Belongs::Nowhere));
-        assert_eq!(belongs("maxscanlength", "10"), Ok(Belongs::Property));
-        assert_eq!(belongs("requestdistribution", "zipfian"), Ok(Belongs::Meant(ZIPFIAN_YCSB)));
-        assert_eq!(belongs("requestdistribution", "latest"), Ok(Belongs::Property));
+        assert_eq!(
+            belongs("maxexecutiontime", "30"),
+            Ok(PropertyTarget::Parameter("max_time", "30s".into()))
+        );
+        assert_eq!(belongs("workload", "site.ycsb.workloads.CoreWorkload"), Ok(PropertyTarget::Nowhere));
+        assert_eq!(belongs("workload", "core"), Ok(PropertyTarget::Nowhere));
+        assert_eq!(belongs("maxscanlength", "10"), Ok(PropertyTarget::Property));
+        assert_eq!(belongs("requestdistribution", "zipfian"), Ok(PropertyTarget::Meant(ZIPFIAN_YCSB)));
+        assert_eq!(belongs("requestdistribution", "latest"), Ok(PropertyTarget::Property));
         for (name, says) in [
             ("table", "one table"),
             ("hdrhistogram.percentiles", "every latency"),
@@ -220,7 +224,7 @@ mod tests {
             ("rocksdb.dir", "--set STORE.NAME=VALUE"),
         ] {
             let idle = belongs(name, "x").unwrap();
-            assert!(matches!(idle, Belongs::Idle(why) if why.contains(says)), "{name}: {idle:?}");
+            assert!(matches!(idle, PropertyTarget::Idle(why) if why.contains(says)), "{name}: {idle:?}");
         }
     }
 
@@ -266,7 +270,7 @@ mod tests {
             .split_whitespace()
         {
             let (name, value) = given.split_once('=').unwrap();
-            assert!(matches!(belongs(name, value), Ok(Belongs::Idle(_))), "{given}: {:?}", belongs(name, value));
+            assert!(matches!(belongs(name, value), Ok(PropertyTarget::Idle(_))), "{given}: {:?}", belongs(name, value));
         }
         assert_eq!(
             (ycsb_name("limit.ops"), ycsb_name("field_len_dist")),

@@ -3,7 +3,7 @@
 
 use super::definition::{Definition, Lengths};
 use super::law::EXPONENT;
-use super::versions::{Known, Versions};
+use super::versions::{KnownVersions, Versions};
 use crate::cell::Data;
 use crate::record::Records;
 use crate::record::pool::Pool;
@@ -123,7 +123,7 @@ impl Fields {
     }
 
     /// Whether every field of `value` is in a version that it may have.
-    pub fn is_value(&self, record: u64, known: &Known<'_>, value: &[u8]) -> bool {
+    pub fn is_value(&self, record: u64, known: &KnownVersions<'_>, value: &[u8]) -> bool {
         if self.apart {
             return self.each_is(record, value, |field| known.versions(field));
         }
@@ -131,7 +131,7 @@ impl Fields {
     }
 
     /// Whether a field of `value` is in a version that it may have; only lengths of the fields before it are read.
-    pub fn is_field(&self, record: u64, field: u64, known: &Known<'_>, value: &[u8]) -> bool {
+    pub fn is_field(&self, record: u64, field: u64, known: &KnownVersions<'_>, value: &[u8]) -> bool {
         let Some(part) = self.part(value, field) else { return false };
         let bytes = &value[part.start + self.frame()..part.end];
         let is =
@@ -217,9 +217,9 @@ mod tests {
             let fields = fields(properties);
             for version in [1, 255, 256, 257, 70_000] {
                 let value = made(&fields, 5, version);
-                let may = |from, to| fields.is_value(5, &Known::each(&[from; 10], to), &value);
+                let may = |from, to| fields.is_value(5, &KnownVersions::each(&[from; 10], to), &value);
                 let other = |record, value: &[u8]| {
-                    fields.is_value(record, &Known::each(&[version; 10], version), value)
+                    fields.is_value(record, &KnownVersions::each(&[version; 10], version), value)
                 };
                 assert!(
                     may(version, version) && may(1, version) && may(version, version + 3),
@@ -242,9 +242,9 @@ mod tests {
             fields.make_field(5, 4, 2, &mut by);
             assert!(fields.replace(&old, 4, &by, &mut new));
             let versions: Vec<u32> = (0..10).map(|field| if field == 4 { 2 } else { 1 }).collect();
-            assert!(fields.is_value(5, &Known::each(&versions, 2), &new));
+            assert!(fields.is_value(5, &KnownVersions::each(&versions, 2), &new));
             let stale = vec![1, 1, 1, 1, 3, 1, 1, 1, 1, 1];
-            assert!(!fields.is_value(5, &Known::each(&stale, 3), &new));
+            assert!(!fields.is_value(5, &KnownVersions::each(&stale, 3), &new));
             // Bytes that are no value are noticed.
             assert!(!fields.replace(b"short", 4, &by, &mut new));
             assert!(!fields.replace(&[255; 1040], 4, &by, &mut new));
@@ -257,7 +257,7 @@ mod tests {
             let fields = fields(properties);
             let value = made(&fields, 5, 7);
             let is = |record, field, version, value: &[u8]| {
-                fields.is_field(record, field, &Known::each(&[version; 10], version), value)
+                fields.is_field(record, field, &KnownVersions::each(&[version; 10], version), value)
             };
             for field in 0..fields.count() {
                 assert!(is(5, field, 7, &value), "{properties} {field}");

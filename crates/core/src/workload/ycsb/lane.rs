@@ -5,15 +5,15 @@ use super::definition::Kind;
 use super::law::{LengthChooser, Requests};
 use super::name::Name;
 use super::recorder::{Recorder, Slot, calls_ns};
-use super::scanned::Scanned;
+use super::scanned::ScannedRecords;
 use super::shared::Shared;
-use super::versions::{Begun, Known};
+use super::versions::{BegunWrite, KnownVersions};
 use crate::measure::series::Seconds;
 use crate::result::{Failure, WrittenRecords};
 use crate::store::{Session, StoreError};
 use crate::workload::batch::touched;
 use crate::workload::crew;
-use crate::workload::elapsed::Part;
+use crate::workload::elapsed::TimedPart;
 use crate::workload::line::BarrierGuard;
 use crate::workload::pacer::Pacer;
 use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta, largest_quantum};
@@ -41,7 +41,7 @@ pub(crate) struct YcsbWorker<'a> {
     value: Vec<u8>,
     replaced: Vec<u8>,
     seen: ReadBuffer,
-    scanned: Scanned,
+    scanned: ScannedRecords,
     /// The oldest versions in which the current record may be read.
     floors: Vec<u32>,
     ticks: Vec<(Slot, u64)>,
@@ -72,7 +72,7 @@ impl<'a> YcsbWorker<'a> {
             value: touched(largest as u64),
             replaced: touched(largest as u64),
             seen: ReadBuffer::new(false, largest),
-            scanned: Scanned::new(scanned, largest, shared.versions.slots()),
+            scanned: ScannedRecords::new(scanned, largest, shared.versions.slots()),
             floors: vec![1; shared.versions.slots()],
             ticks: Vec::with_capacity(QUANTUM_OPERATIONS * Slot::COUNT),
             recorder: Recorder::new()?,
@@ -251,7 +251,7 @@ impl<'a> YcsbWorker<'a> {
 
     /// Begins a write of one field, and notes what the value around it may be.
     #[inline(always)]
-    fn begin_field(&mut self, planned: &PlannedRequest) -> Begun {
+    fn begin_field(&mut self, planned: &PlannedRequest) -> BegunWrite {
         let shared = self.shared;
         // Its own write will change them.
         shared.versions.note(planned.record, &mut self.floors);
@@ -285,7 +285,8 @@ impl<'a> YcsbWorker<'a> {
         self.check_found(planned, read)?;
         let newest = shared.versions.newest(planned.record, &self.floors);
         let old = self.seen.value().unwrap_or_default();
-        let is_value = || shared.fields.is_value(planned.record, &Known::each(&self.floors, newest), old);
+        let is_value =
+            || shared.fields.is_value(planned.record, &KnownVersions::each(&self.floors, newest), old);
         match shared.check && !(replaced && is_value()) {
             true => Err(wrong(planned, &not_last(self.seen.length))),
             false => Ok(()),
@@ -386,7 +387,7 @@ impl crew::Worker<dyn Session + '_, ()> for YcsbWorker<'_> {
         session: &mut (dyn Session + '_),
         (): (),
         approach: BarrierGuard<'_>,
-    ) -> Result<Part, WorkloadError> {
+    ) -> Result<TimedPart, WorkloadError> {
         let shared = self.shared;
         if self.has_begun {
             self.begin_another()?;
@@ -404,7 +405,7 @@ impl crew::Worker<dyn Session + '_, ()> for YcsbWorker<'_> {
         self.stretch(session, || started.goes_on(begin, shared.work.until), &mut seconds)?;
         let end = shared.clock.now();
         seconds.finish(self.recorder.latencies(main as usize)).map_err(WorkloadError::harness)?;
-        Ok(Part { begin, end, calls_ns: calls_ns(&self.recorder), ..Part::default() })
+        Ok(TimedPart { begin, end, calls_ns: calls_ns(&self.recorder), ..TimedPart::default() })
     }
 }
 
@@ -421,7 +422,7 @@ fn check(
         shared.versions.note(planned.record, floors);
     }
     let newest = shared.versions.newest(planned.record, floors);
-    let known = Known::each(floors, newest);
+    let known = KnownVersions::each(floors, newest);
     let right = if shared.definition().reads_one_field() {
         shared.fields.is_field(planned.record, planned.field, &known, value)
     } else {

@@ -17,22 +17,22 @@ use crate::words::words;
 use crate::workload::aging;
 use crate::workload::audit;
 use crate::workload::batch::BATCH_BYTES;
-use crate::workload::case::{Case, Space, Time};
+use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use crate::workload::parameter::Parameters;
 use crate::workload::parameter::{self, AfterLoad};
 
 /// What happens between rounds, besides measuring the store's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
-pub enum Between {
+pub enum BetweenRounds {
     /// Nothing: the store stays open, with its sessions.
     Nothing,
     /// The store is closed, measured, and opened again: each round is like one run of a program.
     Close,
 }
 
-words!(Between, "{}: use nothing or close");
-as_text!(Between);
+words!(BetweenRounds, "{}: use nothing or close");
+as_text!(BetweenRounds);
 
 /// When a trial's requests end at the latest, if they do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub(crate) struct YcsbParameters {
     pub operations: u64,
     /// How often they are sent.
     pub rounds: usize,
-    pub between: Between,
+    pub between: BetweenRounds,
     /// The time limit of a round.
     pub until: Option<Duration>,
     pub threads: u64,
@@ -126,7 +126,7 @@ impl YcsbParameters {
         }
         Ok(YcsbParameters {
             rounds,
-            between: parameters.between_rounds.filter(|_| rounds > 1).unwrap_or(Between::Nothing),
+            between: parameters.between_rounds.filter(|_| rounds > 1).unwrap_or(BetweenRounds::Nothing),
             loaded: if definition.loads { 0 } else { own },
             room: records.to - first,
             definition,
@@ -196,12 +196,12 @@ fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     if work.definition.does(Kind::Scan) && !able.order {
         return Err(LeftOutReason::NoOrder { store: store.name.into() });
     }
-    if work.between == Between::Close && store.kind == StoreKind::Server {
+    if work.between == BetweenRounds::Close && store.kind == StoreKind::Server {
         // It would lose its own count of syncs, to which a promise of `power` is held.
         let why = "is a server, which is not closed between rounds: say --between-rounds nothing";
         return Err(LeftOutReason::Contradiction { why: format!("{} {why}", store.name) });
     }
-    if work.between == Between::Close && able.keeps && !able.persists {
+    if work.between == BetweenRounds::Close && able.keeps && !able.persists {
         return Err(LeftOutReason::LosesRounds { store: store.name.into() });
     }
     let tier = cell.guarantee().tier().unwrap_or(store.shipped);
@@ -218,14 +218,14 @@ fn of_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&YcsbParameters) -> T
 }
 
 /// Bytes of disk.
-pub fn space(case: &Case<'_>) -> Space {
-    of_work(case, Space { peak_bytes: 0.0, room_bytes: 0.0 }, |work| {
+pub fn space(case: &Case<'_>) -> SpaceEstimate {
+    of_work(case, SpaceEstimate { peak_bytes: 0.0, room_bytes: 0.0 }, |work| {
         let file_bytes = FileSystem::file_bytes(case.cell.place());
         let blocks =
             if case.kind() == StoreKind::Folder { work.most_records() as f64 * file_bytes } else { 0.0 };
         let bytes = (work.bytes() + (work.most_records() * LONGEST as u64) as f64) * aging::room(work.age);
         let peak_bytes = (bytes * 1.5).max(blocks) + f64::from(1 << 20);
-        Space { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
+        SpaceEstimate { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
     })
 }
 
@@ -253,8 +253,8 @@ pub fn memory(case: &Case<'_>) -> f64 {
 }
 
 /// Seconds.
-pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
-    of_work(case, Time::of(OVERHEAD_S, 0.0), |work| {
+pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
+    of_work(case, TimeEstimate::of(OVERHEAD_S, 0.0), |work| {
         let wait_s = case.syncs() * probe.sync_ns as f64 / 1e9;
         let folder = case.kind() == StoreKind::Folder;
         let per_file_s = if folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
@@ -272,13 +272,13 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
         };
         let asked_s = work.operations as f64 * each_s;
         let round_s = work.until.map_or(asked_s, |until| asked_s.min(until.as_secs_f64()));
-        let reopening_s = if work.between == Between::Close { REOPENING_S } else { 0.0 };
+        let reopening_s = if work.between == BetweenRounds::Close { REOPENING_S } else { 0.0 };
         let rounds = work.rounds as f64;
         let run_s = rounds * (round_s + reopening_s);
         let audit_s = audit::seconds(work.most_records(), work.mean_value(), CALL_S, 0.0);
         let load_s = load_s + f64::from(work.age) * work.loaded as f64 * (CALL_S + write_s);
         let ended = work.until.map_or([0.0; 2], |until| [asked_s, until.as_secs_f64()].map(|s| s * rounds));
-        Time { ended, ..Time::of(OVERHEAD_S + load_s + run_s + audit_s, audit_s) }
+        TimeEstimate { ended, ..TimeEstimate::of(OVERHEAD_S + load_s + run_s + audit_s, audit_s) }
     })
 }
 
@@ -317,8 +317,12 @@ mod tests {
         assert_eq!((capped.until, capped.operations), (Some(Duration::from_secs(1)), 10));
         let rounds = work("D", &[("operations", "1000"), ("rounds", "3"), ("between_rounds", "close")]);
         assert_eq!((rounds.operations, rounds.most_records()), (1000, 1000 + 3 * (50 + 12)));
-        assert_eq!((rounds.rounds, rounds.between), (3, Between::Close));
-        assert_eq!(work("A", &[("between_rounds", "close")]).between, Between::Nothing, "there is one round");
+        assert_eq!((rounds.rounds, rounds.between), (3, BetweenRounds::Close));
+        assert_eq!(
+            work("A", &[("between_rounds", "close")]).between,
+            BetweenRounds::Nothing,
+            "there is one round"
+        );
         let rest = work("C", &[("properties", "insertstart=400,insertcount=600")]);
         assert_eq!((rest.loaded, rest.definition.naming.first), (600, 400));
     }

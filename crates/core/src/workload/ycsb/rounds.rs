@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::lane::YcsbWorker;
 use super::name::LONGEST;
-use super::parameters::Between;
+use super::parameters::BetweenRounds;
 use super::shared::Shared;
 use crate::measure::counters::Snapshot;
 use crate::result::{Counters, Disk, Load, Second, WrittenRecords};
@@ -15,19 +15,19 @@ use crate::workload::bench::Bench;
 use crate::workload::crew;
 use crate::workload::elapsed::Elapsed;
 use crate::workload::loader::{self, numbered};
-use crate::workload::promise::Acknowledged;
+use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::stop::WorkloadError;
 
 /// Measurements before they are summed up.
-pub struct Ran {
+pub struct YcsbRun {
     pub load: Load,
     pub loaded: WrittenRecords,
-    pub rounds: Vec<Round>,
+    pub rounds: Vec<YcsbRound>,
 }
 
 /// Measurements before they are summed up.
 #[derive(Debug, Clone, Default)]
-pub struct Round {
+pub struct YcsbRound {
     pub elapsed: Elapsed,
     pub counters: Counters,
     pub series: Vec<Second>,
@@ -35,13 +35,13 @@ pub struct Round {
     pub disk: Disk,
 }
 
-impl Round {
+impl YcsbRound {
     /// Adds the next round; the files are those after it.
-    fn then(mut self, next: &Round) -> Round {
+    fn then(mut self, next: &YcsbRound) -> YcsbRound {
         let offset_s = self.elapsed.wall.as_secs() as u32;
         let moved = |second: &Second| Second { at_s: second.at_s + offset_s, ..second.clone() };
         self.series.extend(next.series.iter().map(moved));
-        Round {
+        YcsbRound {
             elapsed: self.elapsed.plus(next.elapsed),
             counters: self.counters.plus(&next.counters),
             series: self.series,
@@ -50,10 +50,10 @@ impl Round {
     }
 }
 
-impl Ran {
-    pub fn together(&self) -> Round {
-        let Some((first, rest)) = self.rounds.split_first() else { return Round::default() };
-        rest.iter().fold(first.clone(), Round::then)
+impl YcsbRun {
+    pub fn together(&self) -> YcsbRound {
+        let Some((first, rest)) = self.rounds.split_first() else { return YcsbRound::default() };
+        rest.iter().fold(first.clone(), YcsbRound::then)
     }
 }
 
@@ -64,14 +64,14 @@ pub fn run(
     bench: &mut Bench<'_>,
     lanes: &[Mutex<YcsbWorker<'_>>],
     batch: &mut Batch,
-    acknowledged: &mut Vec<Acknowledged>,
-) -> Result<Ran, WorkloadError> {
-    let (count, closes) = (shared.work.rounds, shared.work.between == Between::Close);
+    acknowledged: &mut Vec<AcknowledgedWrites>,
+) -> Result<YcsbRun, WorkloadError> {
+    let (count, closes) = (shared.work.rounds, shared.work.between == BetweenRounds::Close);
     let mut loaded = None;
     let mut rounds = Vec::with_capacity(count);
     while rounds.len() < count {
         let several = if closes { 1 } else { count };
-        let after = |mut round: Round| {
+        let after = |mut round: YcsbRound| {
             if count > 1 && !closes {
                 round.disk = bench.disk().map_err(unmeasured)?;
             }
@@ -100,7 +100,7 @@ pub fn run(
         }
     }
     let (load, loaded) = loaded.ok_or_else(|| WorkloadError::harness("nothing was loaded"))?;
-    Ok(Ran { load, loaded, rounds })
+    Ok(YcsbRun { load, loaded, rounds })
 }
 
 fn unmeasured(error: std::io::Error) -> WorkloadError {
@@ -114,7 +114,7 @@ fn while_open(
     lanes: &[Mutex<YcsbWorker<'_>>],
     rounds: usize,
     load: impl FnOnce(&mut (dyn Session + '_)) -> Result<(), WorkloadError>,
-    mut after: impl FnMut(Round) -> Result<(), WorkloadError>,
+    mut after: impl FnMut(YcsbRound) -> Result<(), WorkloadError>,
 ) -> Result<(), WorkloadError> {
     crew::with(
         shared.clock,
@@ -127,7 +127,7 @@ fn while_open(
                 let before = Snapshot::now();
                 let elapsed = crew.round(())?;
                 let counters = before.until_now();
-                after(Round { elapsed, counters, series: shared.series.finish(), disk: Disk::default() })
+                after(YcsbRound { elapsed, counters, series: shared.series.finish(), disk: Disk::default() })
             })
         },
     )
@@ -138,7 +138,7 @@ fn load(
     shared: &Shared<'_>,
     batch: &mut Batch,
     session: &mut dyn Session,
-    acknowledged: &mut Vec<Acknowledged>,
+    acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<(Load, WrittenRecords), WorkloadError> {
     let count = shared.work.loaded;
     shared.versions.loaded(count);

@@ -2,11 +2,11 @@
 
 use super::name::LONGEST;
 use super::shared::Shared;
-use super::versions::Known;
+use super::versions::KnownVersions;
 use crate::workload::batch::touched;
 
 /// The records of a scan. Its memory is taken once and kept.
-pub(crate) struct Scanned {
+pub(crate) struct ScannedRecords {
     bytes: Vec<u8>,
     /// The ends of each key and its value.
     ends: Vec<(usize, usize)>,
@@ -17,10 +17,10 @@ pub(crate) struct Scanned {
     floors: Vec<u32>,
 }
 
-impl Scanned {
+impl ScannedRecords {
     /// For scans of up to `most` records; `largest` is a value's length in bytes, `slots` the versions of a record.
-    pub fn new(most: u64, largest: usize, slots: usize) -> Scanned {
-        Scanned {
+    pub fn new(most: u64, largest: usize, slots: usize) -> ScannedRecords {
+        ScannedRecords {
             bytes: touched(most * (LONGEST + largest) as u64),
             ends: Vec::with_capacity(most as usize),
             value_bytes: 0,
@@ -120,5 +120,5 @@ fn is_right(shared: &Shared<'_>, floors: &mut [u32], record: u64, value: &[u8]) 
     } else {
         versions.note(record, floors);
     }
-    shared.fields.is_value(record, &Known::each(floors, versions.newest(record, floors)), value)
+    shared.fields.is_value(record, &KnownVersions::each(floors, versions.newest(record, floors)), value)
 }

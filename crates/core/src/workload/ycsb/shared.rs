@@ -8,7 +8,7 @@ use super::versions::Versions;
 use crate::cell::Data;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
-use crate::workload::mix::Turns;
+use crate::workload::mix::WeightedTurns;
 
 /// What the threads share, with all of its memory.
 pub struct Shared<'a> {
@@ -17,7 +17,7 @@ pub struct Shared<'a> {
     pub versions: Versions,
     /// The order that scans must show; `None` without scans.
     pub order: Option<Order>,
-    pub turns: Turns<{ Kind::ALL.len() }>,
+    pub turns: WeightedTurns<{ Kind::ALL.len() }>,
     /// Whether reads can be checked: not with a store that keeps nothing.
     pub check: bool,
     /// Whether two versions may be the same bytes.
@@ -42,7 +42,7 @@ impl<'a> Shared<'a> {
         Ok(Shared {
             versions: Versions::new(work.most_records(), slots, work.threads),
             order: scans.then(|| Order::new(definition.naming, work.most_records())),
-            turns: Turns::new(definition.shares),
+            turns: WeightedTurns::new(definition.shares),
             check,
             alike: fields.may_be_alike(),
             fields,

@@ -25,7 +25,7 @@ const ONE_BEGUN: u64 = 1 << 32;
 const AT_WORK: u64 = ONE_BEGUN - 1;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Begun {
+pub struct BegunWrite {
     pub version: u32,
     alone: bool,
 }
@@ -86,18 +86,18 @@ impl Versions {
     }
 
     #[inline]
-    pub fn begin(&self, record: u64, slot: u64) -> Begun {
+    pub fn begin(&self, record: u64, slot: u64) -> BegunWrite {
         match self.begun.get(record as usize) {
-            None => Begun { version: self.floor(record, slot) + 1, alone: true },
+            None => BegunWrite { version: self.floor(record, slot) + 1, alone: true },
             Some(state) => {
                 let before = state.fetch_add(ONE_BEGUN + 1, Ordering::SeqCst);
-                Begun { version: (before >> 32) as u32 + 1, alone: before & AT_WORK == 0 }
+                BegunWrite { version: (before >> 32) as u32 + 1, alone: before & AT_WORK == 0 }
             }
         }
     }
 
     #[inline]
-    pub fn end(&self, record: u64, slot: u64, begun: Begun) {
+    pub fn end(&self, record: u64, slot: u64, begun: BegunWrite) {
         let floor = &self.floors[(record * self.slots + slot) as usize];
         match self.begun.get(record as usize) {
             None => floor.store(begun.version, Ordering::Relaxed),
@@ -152,15 +152,15 @@ impl Versions {
 
 /// The versions that a record's fields may have.
 #[derive(Debug)]
-pub struct Known<'a> {
+pub struct KnownVersions<'a> {
     oldest: &'a [u32],
     newest: u32,
 }
 
-impl Known<'_> {
+impl KnownVersions<'_> {
     /// Each slot has a version from its own oldest on.
-    pub fn each(oldest: &[u32], newest: u32) -> Known<'_> {
-        Known { oldest, newest }
+    pub fn each(oldest: &[u32], newest: u32) -> KnownVersions<'_> {
+        KnownVersions { oldest, newest }
     }
 
     /// A slot's versions: the oldest first, which is most often right; then from the newest down.
@@ -225,11 +225,11 @@ mod tests {
 
     #[test]
     fn known_versions_come_the_likely_ones_first() {
-        let of = |known: Known<'_>, slot| known.versions(slot).collect::<Vec<_>>();
-        assert_eq!(of(Known::each(&[3], 3), 0), [3]);
-        assert_eq!(of(Known::each(&[2], 5), 0), [2, 5, 4, 3]);
-        assert_eq!(of(Known::each(&[4, 1], 5), 0), [4, 5]);
-        assert_eq!(of(Known::each(&[4], 4), 1), [u32::MAX], "of no field that there is");
+        let of = |known: KnownVersions<'_>, slot| known.versions(slot).collect::<Vec<_>>();
+        assert_eq!(of(KnownVersions::each(&[3], 3), 0), [3]);
+        assert_eq!(of(KnownVersions::each(&[2], 5), 0), [2, 5, 4, 3]);
+        assert_eq!(of(KnownVersions::each(&[4, 1], 5), 0), [4, 5]);
+        assert_eq!(of(KnownVersions::each(&[4], 4), 1), [u32::MAX], "of no field that there is");
     }
 
     #[test]

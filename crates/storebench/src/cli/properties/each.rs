@@ -8,7 +8,7 @@ use storebench_core::axis::ycsb::own_name;
 use storebench_core::cell::Axis;
 use storebench_core::error::{Error, Result};
 use storebench_core::workload::parameter::Count;
-use storebench_core::workload::ycsb::dialect::{Belongs, belongs};
+use storebench_core::workload::ycsb::dialect::{PropertyTarget, belongs};
 use storebench_core::workload::ycsb::property::Properties;
 use storebench_host::plan::Changes;
 
@@ -54,7 +54,7 @@ fn of_the_run(given: &[Given]) -> BTreeMap<String, String> {
     let is_shared = |one: &&Given| {
         matches!(
             belongs(&one.name, &one.value),
-            Ok(Belongs::Axis(..) | Belongs::Parameter(..) | Belongs::UntilTime)
+            Ok(PropertyTarget::Axis(..) | PropertyTarget::Parameter(..) | PropertyTarget::UntilTime)
         )
     };
     given.iter().filter(is_shared).map(|one| (one.name.clone(), one.value.clone())).collect()

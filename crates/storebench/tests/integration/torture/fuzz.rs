@@ -18,7 +18,7 @@ use storebench_core::measure::latency;
 use storebench_core::result::BadState;
 use storebench_core::server::running::Address;
 use storebench_core::shown;
-use storebench_core::trace::{Ask, Summary};
+use storebench_core::trace::{ReaderOptions, Summary};
 use storebench_core::units;
 use storebench_core::workload::cut::told::steps_of;
 use storebench_core::workload::ycsb::dialect::belongs;
@@ -172,7 +172,7 @@ fn traces_are_read_or_refused() {
     let path = folder.path().join("trace");
     fuzz("trace", |bytes| {
         fs::write(&path, bytes).unwrap();
-        let _ = Summary::read(&path, Ask::default(), &|| false);
+        let _ = Summary::read(&path, ReaderOptions::default(), &|| false);
     });
 }
 

@@ -5,7 +5,7 @@ use crate::cell::{Cell, Rate};
 use crate::measure::probe::Probe;
 use crate::result::{LeftOutReason, TrialResult};
 use crate::store::{Guarantee, StoreKind};
-use crate::workload::case::{Case, Space, Time};
+use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use crate::workload::parameter::Parameters;
 
 /// A row's bytes besides its body, in its table and its index.
@@ -94,9 +94,12 @@ fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
 }
 
 /// Bytes of rows, journal or log, and partly filled pages.
-pub fn space(case: &Case<'_>) -> Space {
+pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let bytes = AndrobenchParameters::of(case.cell, case.parameters).bytes();
-    Space { peak_bytes: bytes * 2.0 + f64::from(1 << 20), room_bytes: bytes * 4.0 + f64::from(8 << 20) }
+    SpaceEstimate {
+        peak_bytes: bytes * 2.0 + f64::from(1 << 20),
+        room_bytes: bytes * 4.0 + f64::from(8 << 20),
+    }
 }
 
 pub fn held(case: &Case<'_>) -> f64 {
@@ -131,7 +134,7 @@ pub fn time_by_rehearsal(case: &Case<'_>, probe: &Probe, rehearsal: &TrialResult
 }
 
 /// Seconds: as if every transaction waited for the disk, unless the tier is one at which none does.
-pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
+pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let work = AndrobenchParameters::of(case.cell, case.parameters);
     let statement_s = statement_s(case);
     let waits = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
@@ -139,7 +142,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let audit_s = work.audit_s(statement_s);
     let transaction_s = sync_s + work.statements as f64 * statement_s;
     let work_s = 3.0 * work.transactions as f64 * transaction_s.max(work.scheduled_s());
-    Time::of(OVERHEAD_S + work.loading_s(statement_s, probe) + work_s + audit_s, audit_s)
+    TimeEstimate::of(OVERHEAD_S + work.loading_s(statement_s, probe) + work_s + audit_s, audit_s)
 }
 
 #[cfg(test)]

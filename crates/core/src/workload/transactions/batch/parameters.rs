@@ -9,7 +9,7 @@ use crate::cell::Cell;
 use crate::measure::probe::Probe;
 use crate::result::LeftOutReason;
 use crate::store::{Guarantee, StoreKind};
-use crate::workload::case::{Case, Space, Time};
+use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use crate::workload::parameter::Parameters;
 
 /// Starting a process, opening, settling and closing a store, in seconds.
@@ -65,13 +65,16 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
 }
 
 /// Bytes of rows, journal or log, and partly filled pages.
-pub fn space(case: &Case<'_>) -> Space {
+pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let work = BatchParameters::of(case.cell, case.parameters);
     let rows = work.rows() as f64;
     let each = FileSystem::file_bytes(case.cell.place());
     let files = if case.kind() == StoreKind::Folder { rows * each } else { 0.0 };
     let bytes = (work.bytes() + rows * BESIDE_VALUES).max(files);
-    Space { peak_bytes: bytes * 2.0 + f64::from(1 << 20), room_bytes: bytes * 4.0 + f64::from(8 << 20) }
+    SpaceEstimate {
+        peak_bytes: bytes * 2.0 + f64::from(1 << 20),
+        room_bytes: bytes * 4.0 + f64::from(8 << 20),
+    }
 }
 
 pub fn held(case: &Case<'_>) -> f64 {
@@ -86,7 +89,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
 }
 
 /// Seconds: as if every transaction waited for the disk, unless the tier is one at which none does.
-pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
+pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let work = BatchParameters::of(case.cell, case.parameters);
     let waits = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
     let folder = case.kind() == StoreKind::Folder;
@@ -98,7 +101,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> Time {
     let work_s = transactions * (2.0 * sync_s + 3.0 * work.statements as f64 * each_s);
     let audit_s = 2.0 * OVERHEAD_S;
     let rest_s = 3.0 * work.rest.as_secs_f64();
-    Time { rest_s, ..Time::of(OVERHEAD_S + work_s + rest_s + audit_s, audit_s) }
+    TimeEstimate { rest_s, ..TimeEstimate::of(OVERHEAD_S + work_s + rest_s + audit_s, audit_s) }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ const SELECT: usize = 1;
 const DELETE: usize = 2;
 
 /// A trial's transactions. Its memory is taken before the store is opened.
-pub struct Play {
+pub struct BatchTransactions {
     work: BatchParameters,
     seed: u64,
     random: Xoshiro256PlusPlus,
@@ -29,10 +29,10 @@ pub struct Play {
     written: WrittenRecords,
 }
 
-impl Play {
-    pub fn prepare(work: BatchParameters, seed: u64, keeps: bool) -> Play {
+impl BatchTransactions {
+    pub fn prepare(work: BatchParameters, seed: u64, keeps: bool) -> BatchTransactions {
         let statements = usize::try_from(work.statements).unwrap_or(usize::MAX);
-        Play {
+        BatchTransactions {
             work,
             seed,
             random: Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x0062_6174_6368),
@@ -49,7 +49,7 @@ impl Play {
     }
 }
 
-impl<'t> Transactions<dyn Table + 't> for Play {
+impl<'t> Transactions<dyn Table + 't> for BatchTransactions {
     const KINDS: [Kind; KINDS] = [
         Kind { name: "insert", acknowledged: Some("transactions that insert") },
         Kind { name: "select", acknowledged: None },
