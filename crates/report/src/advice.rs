@@ -39,8 +39,8 @@ use self::at::{at, position};
 use self::clusters::Clusters;
 use self::cold::cold;
 use self::question::{Mix, Question};
-use self::ranking::{Candidate, Judged, rank};
-use self::turn::{Turn, Turns, turns};
+use self::ranking::{Candidate, JudgedStores, rank};
+use self::turn::{AnswerChange, Sensitivity, turns};
 use crate::data::merge::Merged;
 use crate::data::method::{self, MIX, Method};
 use crate::markup::Html;
@@ -48,8 +48,8 @@ use crate::page::{self, Lead};
 use crate::terminal::grid::Style;
 
 pub use self::answer::Advice;
-pub use self::at::Here;
-pub use self::find::Uncovered;
+pub use self::at::SizesAndCounts;
+pub use self::find::MissingCoverage;
 
 /// The study whose trials are made for an answer.
 const MADE_BY: &str = "crud";
@@ -63,9 +63,9 @@ impl Advice {
     pub fn from_runs(
         question: &Question,
         merged: &Merged<'_>,
-        here: Option<Here>,
+        here: Option<SizesAndCounts>,
         table: &[StoreDef],
-    ) -> Result<Advice, Uncovered> {
+    ) -> Result<Advice, MissingCoverage> {
         let made_for = here.is_some();
         let (group, mut here) = find::find(question, merged, here, table)?;
         let mut verdict = rank(merged, &group, here, question, table);
@@ -79,7 +79,7 @@ impl Advice {
             verdict = rank(merged, &group, here, question, table);
         }
         let Some(best) = verdict.ranking.first() else {
-            return Err(Uncovered::NoStore(verdict.out));
+            return Err(MissingCoverage::NoStore(verdict.out));
         };
         let turns = turns(merged, &group, here, (question, table), &best.store);
         let cold = cold(merged, &group, here, question, table, &verdict);
@@ -154,7 +154,7 @@ fn mixed_otherwise(question: &Question, run: &Run) -> Option<String> {
 }
 
 /// The stores that a power cut can wreck, but not at the guarantee `power`.
-fn safer(table: &[StoreDef], verdict: &Judged) -> BTreeSet<String> {
+fn safer(table: &[StoreDef], verdict: &JudgedStores) -> BTreeSet<String> {
     let is_safer = |store: &&str| {
         let def = table.iter().find(|def| def.name == *store);
         let danger = def.and_then(|def| def.offer(Guarantee::Power)?.danger(&[]));
@@ -168,22 +168,22 @@ fn safer(table: &[StoreDef], verdict: &Judged) -> BTreeSet<String> {
 fn dangers(
     table: &[StoreDef],
     question: &Question,
-    verdict: &Judged,
-    turns: &Turns,
+    verdict: &JudgedStores,
+    turns: &Sensitivity,
 ) -> BTreeMap<String, &'static Danger> {
     let as_measured = |store: &str| verdict.all().find(|candidate| candidate.store == store)?.danger;
     let as_shipped = |store: &str| {
         let def = table.iter().find(|def| def.name == store)?;
         def.offer(tiers::answering(def, question.guarantee)?)?.danger(&[])
     };
-    let named = turns.turns.iter().filter_map(Turn::store);
+    let named = turns.turns.iter().filter_map(AnswerChange::store);
     named
         .filter_map(|store| Some((store.to_owned(), as_measured(store).or_else(|| as_shipped(store))?)))
         .collect()
 }
 
 /// The remarks on practice, which no benchmark sees, for the recommended store and the next.
-fn practice(table: &[StoreDef], verdict: &Judged) -> Vec<(String, &'static str)> {
+fn practice(table: &[StoreDef], verdict: &JudgedStores) -> Vec<(String, &'static str)> {
     let of = |store: &str| table.iter().find(|def| def.name == store).map_or("", |def| def.practice);
     let first = verdict.ranking.iter().take(2).map(|store| (store.store.clone(), of(&store.store)));
     first.filter(|(_, practice)| !practice.is_empty()).collect()

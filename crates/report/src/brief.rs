@@ -12,7 +12,7 @@ use crate::data::contention;
 use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
 use crate::data::names::and;
-use crate::data::standings::{Answer, Named, Risk, Standings, took};
+use crate::data::standings::{Answer, NamedContestant, Risk, Standings, took};
 use crate::layout::{Position, words};
 use crate::report::Report;
 use crate::sections;
@@ -217,15 +217,15 @@ fn in_words(answer: &Answer) -> String {
 }
 
 /// The first stores with their factors, the rest counted.
-fn with_times(all: &[Named]) -> String {
-    let named: Vec<String> = all.iter().take(NAMED).map(Named::in_words).collect();
+fn with_times(all: &[NamedContestant]) -> String {
+    let named: Vec<String> = all.iter().take(NAMED).map(NamedContestant::in_words).collect();
     match all.len().saturating_sub(NAMED) {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
     }
 }
 
-impl Named {
+impl NamedContestant {
     fn in_words(&self) -> String {
         self.times
             .map_or_else(|| self.store.clone(), |times| format!("{} {}x", self.store, three_digits(times)))

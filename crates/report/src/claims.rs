@@ -18,7 +18,7 @@ mod region;
 mod verdict;
 mod words;
 
-pub use self::bounds::{Bounds, By};
+pub use self::bounds::{Bounds, BoundsRule};
 pub use self::claim::{Average, Claim};
 pub use self::contest::Contest;
 pub use self::design::Design;
@@ -27,11 +27,11 @@ pub use self::expect::{
     Alike, Behind, Expect, Greatest, MoreAt, MoreWins, Order, Ratio, Unchanged, Values, Winner,
 };
 pub use self::figure::Figure;
-pub use self::on_table::{OnTable, on_tables};
+pub use self::on_table::{TableVerdict, on_tables};
 pub use self::pool::{Cells, Pool, Scope};
 pub use self::read::{StudyClaims, check, of_plan, of_run, of_study};
 pub use self::region::Region;
-pub use self::verdict::{Coverage, Evidence, Finding, Outcome, Shown, Tally, Verdict};
+pub use self::verdict::{CheckTally, CheckedFigure, Coverage, Evidence, Finding, Outcome, Verdict};
 
 #[cfg(test)]
 mod tests;

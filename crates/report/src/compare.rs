@@ -21,8 +21,8 @@ use storebench_core::cell::{Axis, Cell};
 use storebench_core::store::Guarantee;
 
 use self::across::Across;
-pub use self::cells::{Broken, Observations, Only, SettingChange, Side};
-use self::cells::{Cells, Observed};
+pub use self::cells::{BrokenCell, Observations, OneSidedCell, SettingChange, Side};
+use self::cells::{Cells, ObservedCell};
 use crate::column::{Better, COLUMNS, Column, Unit};
 pub use crate::judge::change::Verdict;
 use crate::judge::change::{self, ChangedFigure, is_coarse};
@@ -133,9 +133,9 @@ pub struct Comparison<'a> {
     /// Mean latencies by store.
     pub stores: Vec<StoreChange>,
     /// Cells that BASE measured and NEW can't run, or failed more often.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<BrokenCell>,
     /// Cells that only one side measured.
-    pub only: Vec<Only>,
+    pub only: Vec<OneSidedCell>,
     /// Figures that only one side has, of cells that both measured.
     pub one_sided: usize,
     /// The axes across which unequal cells are compared; empty if cells are compared with themselves.
@@ -207,8 +207,8 @@ impl<'a> Comparison<'a> {
     }
 
     /// The cells that only one side measured, except those reported as broken.
-    pub fn told_as_only(&self) -> impl Iterator<Item = &Only> {
-        let broken = |only: &Only| self.broken.iter().any(|broken| broken.cell == only.cell);
+    pub fn told_as_only(&self) -> impl Iterator<Item = &OneSidedCell> {
+        let broken = |only: &OneSidedCell| self.broken.iter().any(|broken| broken.cell == only.cell);
         self.only.iter().filter(move |only| only.side != "BASE" || !broken(only))
     }
 
@@ -235,7 +235,7 @@ impl<'a> Comparison<'a> {
 /// One figure of a cell, not yet judged; `None` if only one side has it.
 fn figure(
     layout: &Layout,
-    observed: &Observed<'_>,
+    observed: &ObservedCell<'_>,
     operation: Option<&str>,
     column: &'static Column,
     observations: Observations,

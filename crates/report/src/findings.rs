@@ -16,11 +16,11 @@ use crate::column::Unit;
 use crate::data::findings::words::{
     evidence_with_intervals, judged_without, leaning, measured, on_published, takes, telling,
 };
-use crate::data::findings::{Checked, check as checked, label, lacking};
+use crate::data::findings::{CheckedClaim, check as checked, label, lacking};
 use crate::data::merge::Merged;
 use crate::data::moment::{day, to_the_second};
 use crate::data::preset;
-use crate::data::published::{Beside, Place as Spot, beside, in_words};
+use crate::data::published::{PublishedCell as Spot, TableComparison, beside, in_words};
 use crate::data::spread;
 use crate::data::summary::counts;
 use crate::page::machine::command;
@@ -151,7 +151,7 @@ pub fn of_run(report: &Report<'_>, folder: &str, notes: &[String]) -> Option<Run
     })
 }
 
-fn sentence(merged: &Merged<'_>, checked: &Checked<'_>) -> Sentence {
+fn sentence(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Sentence {
     let claim = checked.claim;
     let found: Vec<&Finding> = checked.findings.iter().filter(|finding| finding.is_measured()).collect();
     let is_any = |verdict: Verdict| found.iter().any(|finding| finding.verdict == verdict);
@@ -194,7 +194,7 @@ fn sentence(merged: &Merged<'_>, checked: &Checked<'_>) -> Sentence {
 }
 
 /// A table next to a group at such a disk; `None` for another group, and where the run has none of its combinations.
-fn winners(merged: &Merged<'_>, beside: &Beside<'_>) -> Option<Winners> {
+fn winners(merged: &Merged<'_>, beside: &TableComparison<'_>) -> Option<Winners> {
     let is_there = beside.places.iter().any(|place| place.found.is_some());
     let is_alike = beside.scope.is_at(Axis::PLACE, HARD_DISK) == (beside.table.place == HARD_DISK);
     let cell = |place: &Spot<'_>| {

@@ -24,7 +24,7 @@ use crate::data::matrix::{Contest, MEMORY, Matrix, Row};
 use crate::data::merge::Merged;
 use crate::data::names::{FAILURE, HEADING, joined, store_style};
 use crate::data::standings::are_short;
-use crate::data::{clock, rule::rule_text, spread, why::Why};
+use crate::data::{clock, rule::rule_text, spread, why::AbsenceReason};
 use crate::judge::Rule;
 use crate::layout::{Position, words};
 use crate::report::Report;
@@ -264,7 +264,7 @@ fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
     let first = contest.contenders.first().filter(|_| contest.is_not_judged());
     let Some(best) = contest.winners().next().or(first) else {
         // A place that no run has, such as the other count of a pair, is not explained.
-        let why = contest.why_empty().filter(|why| *why != Why::NotRun);
+        let why = contest.why_empty().filter(|why| *why != AbsenceReason::NotRun);
         let why = why.map_or("", |why| why.name());
         return Item::new(why).painted(if contest.failed_trials > 0 {
             FAILURE

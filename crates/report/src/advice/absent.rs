@@ -6,9 +6,9 @@ use storebench_core::result::LeftOutReason;
 use storebench_core::store::{Guarantee, StoreDef, StoreKind};
 use storebench_core::units::grouped;
 
-use super::at::{At, at};
+use super::at::{RecordShape, at};
 use super::question::Question;
-use super::ranking::Out;
+use super::ranking::RuledOut;
 use super::tiers;
 use crate::data::merge::{Group, Merged};
 
@@ -23,11 +23,11 @@ pub const NOT_CHOSEN: &str = "not named with --store";
 pub fn absent(
     merged: &Merged<'_>,
     group: &Group<'_>,
-    here: At,
+    here: RecordShape,
     question: &Question,
     table: &[StoreDef],
     known: &BTreeSet<&str>,
-) -> Vec<Out> {
+) -> Vec<RuledOut> {
     let trials = group.trials.iter().filter(|entry| at(&entry.trial.cell) == here);
     let runs_here: BTreeSet<usize> = trials.map(|entry| entry.run).collect();
     let planned = |store: &str| {
@@ -70,7 +70,7 @@ pub fn absent(
     missing
         .filter(|store| seen.insert(store))
         .map(|store| (store, why(store)))
-        .map(|(store, (why, unmeasured))| Out { store: store.to_owned(), why, unmeasured })
+        .map(|(store, (why, unmeasured))| RuledOut { store: store.to_owned(), why, unmeasured })
         .collect()
 }
 

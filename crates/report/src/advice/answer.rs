@@ -7,12 +7,12 @@ use storebench_core::result::LocationInfo;
 use storebench_core::store::{Caution, Danger};
 
 use super::aged::Aged;
-use super::at::At;
+use super::at::RecordShape;
 use super::clusters::Clusters;
 use super::cold::Cold;
 use super::question::Question;
-use super::ranking::{Candidate, Judged};
-use super::turn::Turns;
+use super::ranking::{Candidate, JudgedStores};
+use super::turn::Sensitivity;
 use crate::data::memory::Basis;
 use crate::judge::interim;
 
@@ -22,15 +22,15 @@ pub struct Advice {
     /// The question.
     pub question: Question,
     /// Where the measurements for the answer were made.
-    pub at: At,
+    pub at: RecordShape,
     /// The machine's name.
     pub hardware: String,
     /// The place where the stores' files were.
     pub place: Option<LocationInfo>,
     /// The judged stores.
-    pub verdict: Judged,
+    pub verdict: JudgedStores,
     /// The changes of the question that would change the answer.
-    pub turns: Turns,
+    pub turns: Sensitivity,
     /// The cold reads of the ranked stores, if they were measured.
     pub cold: Option<Cold>,
     /// The stores that a power cut can wreck, but not at the guarantee `power`.

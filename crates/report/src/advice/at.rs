@@ -6,15 +6,15 @@ use storebench_core::units::{CountRange, Sizes};
 use crate::layout::Position;
 
 /// The kind of bytes in the values, the sizes of values, and the number of records.
-pub type At = (Data, Sizes, CountRange);
+pub type RecordShape = (Data, Sizes, CountRange);
 
 /// Where a cell's trials were made.
-pub fn at(cell: &Cell) -> At {
+pub fn at(cell: &Cell) -> RecordShape {
     (cell.data(), cell.record_size(), cell.records())
 }
 
 /// The position of such records in reports.
-pub fn position((data, size, records): At) -> Position {
+pub fn position((data, size, records): RecordShape) -> Position {
     Position::of([
         (Axis::DATA, data.into()),
         (Axis::RECORD_SIZE, size.into()),
@@ -23,4 +23,4 @@ pub fn position((data, size, records): At) -> Position {
 }
 
 /// Sizes and numbers of records with which a question was measured.
-pub type Here = (Sizes, CountRange);
+pub type SizesAndCounts = (Sizes, CountRange);

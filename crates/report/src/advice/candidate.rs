@@ -61,13 +61,13 @@ impl Candidate {
 }
 
 /// The ingredients of a candidate.
-pub(super) struct Making<'m> {
+pub(super) struct CandidateContext<'m> {
     pub question: &'m Question,
     pub basis: Basis,
     pub confidence: f64,
 }
 
-impl Making<'_> {
+impl CandidateContext<'_> {
     /// A store with its figures in these blocks; `None` if it has none.
     pub fn candidate(
         &self,

@@ -3,10 +3,10 @@
 use storebench_core::units::{Sizes, counted, grouped, rough_bytes};
 
 use super::answer::Advice;
-use super::elsewhere::{Elsewhere, Why};
+use super::elsewhere::{OtherStore, Why};
 use super::question::Goal;
 use super::ratios::{better, times_measured};
-use super::turn::Turn;
+use super::turn::AnswerChange;
 use crate::stats::{MIN_BLOCKS, Ratio};
 
 /// Other sizes or counts that are named one by one, at most.
@@ -19,8 +19,8 @@ pub fn changes(advice: &Advice) -> Vec<String> {
     };
     let turns = &advice.turns;
     let mut lines: Vec<String> = turns.turns.iter().map(|change| turn(advice, change, best)).collect();
-    let size = turns.turns.iter().any(|turn| matches!(turn, Turn::Size(..)));
-    let count = turns.turns.iter().any(|turn| matches!(turn, Turn::Records(..)));
+    let size = turns.turns.iter().any(|turn| matches!(turn, AnswerChange::Size(..)));
+    let count = turns.turns.iter().any(|turn| matches!(turn, AnswerChange::Records(..)));
     let sizes: Vec<String> = turns.sizes.iter().map(Sizes::words).collect();
     let counts: Vec<String> = turns.counts.iter().map(|count| grouped(count.from)).collect();
     match (sizes.is_empty() && !size, counts.is_empty() && !count) {
@@ -58,7 +58,12 @@ fn a_few(names: &[String]) -> (String, String) {
 
 /// The store to take with other records, and why; `alike` formats the point at which both are alike, and `cost` is the danger of the
 /// other store.
-fn elsewhere(there: &Elsewhere, (best, asked): (&str, Goal), alike: fn(f64) -> String, cost: &str) -> String {
+fn elsewhere(
+    there: &OtherStore,
+    (best, asked): (&str, Goal),
+    alike: fn(f64) -> String,
+    cost: &str,
+) -> String {
     let trials = times_measured(there.trials);
     let store = there.store.as_deref().map(|store| candidate(store, there.trials));
     match (&there.why, store) {
@@ -96,7 +101,7 @@ fn instead(store: &str, goal: Goal, ratio: Option<&Ratio>, cost: &str) -> String
 }
 
 /// The damage of a power cut to a store that another question recommends, if known and not nothing.
-fn cost(advice: &Advice, turn: &Turn) -> String {
+fn cost(advice: &Advice, turn: &AnswerChange) -> String {
     let known = turn.store().and_then(|store| advice.dangers.get(store));
     match known.filter(|_| advice.question.mix.writes()) {
         Some(danger) => format!("; a power cut {}", danger.power_cut),
@@ -104,10 +109,10 @@ fn cost(advice: &Advice, turn: &Turn) -> String {
     }
 }
 
-fn turn(advice: &Advice, turn: &Turn, best: &str) -> String {
+fn turn(advice: &Advice, turn: &AnswerChange, best: &str) -> String {
     let (asked, cost) = (advice.question.goal, cost(advice, turn));
     match turn {
-        Turn::Goal(goal, store, ratio) => {
+        AnswerChange::Goal(goal, store, ratio) => {
             let what = match goal {
                 Goal::Speed => "For speed",
                 Goal::Space => "For the least disk",
@@ -116,15 +121,15 @@ fn turn(advice: &Advice, turn: &Turn, best: &str) -> String {
             };
             format!("{what}: {}.", instead(store, *goal, ratio.as_ref(), &cost))
         }
-        Turn::Gets(share, there) => {
+        AnswerChange::Gets(share, there) => {
             let percent = |alike: f64| format!("{alike:.0} %");
             format!("With {share} % gets: {}", elsewhere(there, (best, asked), percent, &cost))
         }
-        Turn::Size(size, there) => {
+        AnswerChange::Size(size, there) => {
             let elsewhere = elsewhere(there, (best, asked), rough_bytes, &cost);
             format!("With records of {}: {elsewhere}", size.words())
         }
-        Turn::Records(count, there) => {
+        AnswerChange::Records(count, there) => {
             let alike = |count: f64| grouped(count.round() as u64);
             format!(
                 "With {}: {}",

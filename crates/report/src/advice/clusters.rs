@@ -23,7 +23,7 @@ pub const TITLE: &str = "Beside servers and clusters";
 
 /// The runs of that, and why there are no more of them.
 #[derive(Debug, Default)]
-pub struct Beside {
+pub struct ClusterRuns {
     /// The runs.
     pub runs: Vec<Run>,
     /// The combinations that could not be run.
@@ -87,7 +87,7 @@ pub fn is_beside_clusters(run: &Run) -> bool {
 
 /// The recommended store compared with servers and clusters, if measured on the answer's machine with records like the question's. The
 /// `table` of stores says which are servers.
-pub fn clusters(advice: &Advice, beside: &Beside, table: &[StoreDef]) -> Clusters {
+pub fn clusters(advice: &Advice, beside: &ClusterRuns, table: &[StoreDef]) -> Clusters {
     let question = &advice.question;
     let is_asked = |cell: &Cell| {
         cell.record_size() == question.size
@@ -216,7 +216,7 @@ mod tests {
         let fresh = run("box", &[Sample::new("lmdb").ns(1000.0), Sample::new("redb").ns(1500.0)]);
         let network = network.map(|text| text.parse().unwrap());
         let mut answer = advice(&Question { network, ..question() }, &[fresh]).unwrap();
-        let beside = Beside { runs: runs.to_vec(), no_time: runs.is_empty(), ..Beside::default() };
+        let beside = ClusterRuns { runs: runs.to_vec(), no_time: runs.is_empty(), ..ClusterRuns::default() };
         answer.clusters = clusters(&answer, &beside, &[]);
         let lines = lines(&answer);
         let text = answer.text(None, Style { width: 100, colour: false });

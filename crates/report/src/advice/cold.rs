@@ -5,10 +5,10 @@ use storebench_core::store::StoreDef;
 use storebench_core::units::three_digits;
 use storebench_core::workload::operation::Operation;
 
-use super::at::{At, at, position};
+use super::at::{RecordShape, at, position};
 use super::figures::Here as Weights;
 use super::question::Question;
-use super::ranking::{Judged, answering};
+use super::ranking::{JudgedStores, answering};
 use super::ratios::times_measured;
 use super::tiers;
 use crate::column::{MEAN_LATENCY, Unit};
@@ -62,7 +62,7 @@ pub fn is_cold(reads: u64, records: u64) -> bool {
 }
 
 /// If a question wants cold reads and its trials read more often than there are records: how many of each.
-pub fn repeated(group: &Group<'_>, here: At, question: &Question) -> Option<(u64, u64)> {
+pub fn repeated(group: &Group<'_>, here: RecordShape, question: &Question) -> Option<(u64, u64)> {
     if !question.cold {
         return None;
     }
@@ -76,10 +76,10 @@ pub fn repeated(group: &Group<'_>, here: At, question: &Question) -> Option<(u64
 pub fn cold(
     merged: &Merged<'_>,
     group: &Group<'_>,
-    at: At,
+    at: RecordShape,
     question: &Question,
     table: &[StoreDef],
-    verdict: &Judged,
+    verdict: &JudgedStores,
 ) -> Option<Cold> {
     let best = verdict.ranking.first()?.store.as_str();
     if question.cold || !question.reads() {

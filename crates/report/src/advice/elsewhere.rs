@@ -1,13 +1,13 @@
 //! Other sizes and counts of records: the nearest in each direction at which another store is better.
 
-use super::at::At;
+use super::at::RecordShape;
 use super::figures::Here;
-use super::turn::{Look, Stands};
+use super::turn::{RecommendedStanding, SensitivityContext};
 use crate::stats::{Ratio, compare};
 
 /// The store to take with other records, and why.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Elsewhere {
+pub struct OtherStore {
     /// The store that is best there; `None` if no measured store answers the question.
     pub store: Option<String>,
     /// Why it is not the recommended one.
@@ -30,10 +30,10 @@ pub enum Why {
 /// places at which the recommended store is best, in the axis's order, and the places where the walk ended. Places without
 /// a figure of the recommended store are skipped.
 pub(super) fn outward(
-    look: &Look<'_, '_, '_>,
-    from: (f64, At),
-    mut axis: Vec<(f64, At)>,
-) -> (Vec<At>, Vec<(At, Elsewhere)>) {
+    look: &SensitivityContext<'_, '_, '_>,
+    from: (f64, RecordShape),
+    mut axis: Vec<(f64, RecordShape)>,
+) -> (Vec<RecordShape>, Vec<(RecordShape, OtherStore)>) {
     axis.sort_by(|a, b| a.0.total_cmp(&b.0));
     let below: Vec<_> = axis.iter().rev().filter(|place| place.0 < from.0).copied().collect();
     let above: Vec<_> = axis.iter().filter(|place| place.0 > from.0).copied().collect();
@@ -42,19 +42,19 @@ pub(super) fn outward(
         let mut before = from;
         for place in side {
             match look.stands(place.1) {
-                Stands::Unknown => {}
-                Stands::Best => {
+                RecommendedStanding::Unknown => {}
+                RecommendedStanding::Best => {
                     still.push(place);
                     before = place;
                 }
-                Stands::Beaten(store, times) => {
+                RecommendedStanding::Beaten(store, times) => {
                     turned.push((place.1, beaten(look, before, place, store, times)));
                     break;
                 }
-                Stands::Out(why, store) => {
+                RecommendedStanding::Out(why, store) => {
                     let here = look.asked(place.1);
                     let trials = store.as_deref().and_then(|store| here.get(store)).map_or(0, |s| s.len());
-                    turned.push((place.1, Elsewhere { store, why: Why::Out(why), trials }));
+                    turned.push((place.1, OtherStore { store, why: Why::Out(why), trials }));
                     break;
                 }
             }
@@ -65,12 +65,12 @@ pub(super) fn outward(
 }
 
 fn beaten(
-    look: &Look<'_, '_, '_>,
-    before: (f64, At),
-    there: (f64, At),
+    look: &SensitivityContext<'_, '_, '_>,
+    before: (f64, RecordShape),
+    there: (f64, RecordShape),
     store: String,
     times: Option<Ratio>,
-) -> Elsewhere {
+) -> OtherStore {
     let (near, far) = (look.asked(before.1), look.asked(there.1));
     let ratio = |here: &Here<'_>| {
         compare(here.get(store.as_str())?, here.get(look.best)?).map(|ratio| ratio.ratio.value)
@@ -78,7 +78,7 @@ fn beaten(
     let alike = ratio(&near).zip(ratio(&far)).and_then(|(a, b)| even(before.0, there.0, a, b));
     let trials = [store.as_str(), look.best].into_iter().filter_map(|store| far.get(store)).map(|s| s.len());
     let trials = trials.min().unwrap_or(0);
-    Elsewhere { store: Some(store), why: Why::Beaten(times, alike), trials }
+    OtherStore { store: Some(store), why: Why::Beaten(times, alike), trials }
 }
 
 /// Where a ratio that is `a` at `from` and `b` at `to` crosses 1, if between them, with both axes logarithmic.

@@ -9,9 +9,9 @@ use storebench_core::cell::{Axis, Cache, Cell};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, Sizes, counted};
 
-use super::at::{At, Here, at};
+use super::at::{RecordShape, SizesAndCounts, at};
 use super::question::Question;
-use super::ranking::{Out, reasons};
+use super::ranking::{RuledOut, reasons};
 use super::tiers;
 use crate::data::merge::{Group, GroupKey, Merged};
 use crate::terminal::grid::one_line;
@@ -24,7 +24,7 @@ const NAMED: usize = 5;
 
 /// The part of a question that runs do not cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Uncovered {
+pub enum MissingCoverage {
     /// No trial was made with its guarantee and threads, as shipped and undisturbed.
     Group(String),
     /// Trials of several machines, places or methods match, which can't be compared.
@@ -32,26 +32,26 @@ pub enum Uncovered {
     /// No trial had records of this kind, size and number; the available ones, nearest first.
     Place(Vec<String>),
     /// No store is left, and why.
-    NoStore(Vec<Out>),
+    NoStore(Vec<RuledOut>),
 }
 
-impl fmt::Display for Uncovered {
+impl fmt::Display for MissingCoverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&one_line(&self.in_words()))
     }
 }
 
-impl Uncovered {
+impl MissingCoverage {
     fn in_words(&self) -> String {
         match self {
-            Uncovered::Group(what) => format!("no trial was made {what}"),
-            Uncovered::Several(places) => {
+            MissingCoverage::Group(what) => format!("no trial was made {what}"),
+            MissingCoverage::Several(places) => {
                 format!(
                     "the runs differ in machine, place or method, and each would have another answer; name runs of one: {}",
                     places.join("; ")
                 )
             }
-            Uncovered::Place(there) => {
+            MissingCoverage::Place(there) => {
                 let nearest = there.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join("; ");
                 match there.len() {
                     0 => "no trial had such records; measured were none of that kind".to_owned(),
@@ -61,7 +61,7 @@ impl Uncovered {
                     ),
                 }
             }
-            Uncovered::NoStore(out) => {
+            MissingCoverage::NoStore(out) => {
                 format!("no store answers the question: {}", reasons(out).join("; "))
             }
         }
@@ -76,13 +76,13 @@ impl Uncovered {
 pub fn find<'a>(
     question: &Question,
     merged: &Merged<'a>,
-    here: Option<Here>,
+    here: Option<SizesAndCounts>,
     table: &[StoreDef],
-) -> Result<(Group<'a>, At), Uncovered> {
+) -> Result<(Group<'a>, RecordShape), MissingCoverage> {
     let aged = question.overwritten.is_some();
     of_age(aged, question, merged, here, table).or_else(|error| {
         let other = of_age(!aged, question, merged, here, table);
-        other.map_err(|other| if matches!(error, Uncovered::Group(_)) { other } else { error })
+        other.map_err(|other| if matches!(error, MissingCoverage::Group(_)) { other } else { error })
     })
 }
 
@@ -90,12 +90,12 @@ fn of_age<'a>(
     aged: bool,
     question: &Question,
     merged: &Merged<'a>,
-    here: Option<Here>,
+    here: Option<SizesAndCounts>,
     table: &[StoreDef],
-) -> Result<(Group<'a>, At), Uncovered> {
+) -> Result<(Group<'a>, RecordShape), MissingCoverage> {
     let groups = comparable(question, merged, table, aged);
     if groups.is_empty() {
-        return Err(Uncovered::Group(format!(
+        return Err(MissingCoverage::Group(format!(
             "at guarantee {} with {}, {} caches as shipped and no other load{}",
             question.guarantee,
             question.sessions(),
@@ -108,31 +108,32 @@ fn of_age<'a>(
             Some(here) => (at.1, at.2) == here,
             None => covers(at.1, at.2, question),
         });
-        let other = |at: &At| at.1 != question.size;
+        let other = |at: &RecordShape| at.1 != question.size;
         near.min_by(|a, b| {
             distance(a, question).total_cmp(&distance(b, question)).then(other(a).cmp(&other(b)))
         })
     };
-    let found: Vec<(&Group<'a>, At)> =
+    let found: Vec<(&Group<'a>, RecordShape)> =
         groups.iter().filter_map(|group| Some((group, near(group)?))).collect();
     match found.as_slice() {
         [(group, at)] => Ok(((*group).clone(), *at)),
         [_, _, ..] => {
             let name = |group: &Group<'_>| format!("{}, {}", group.key.hardware, merged.label(&group.key));
-            Err(Uncovered::Several(found.iter().map(|(group, _)| name(group)).collect()))
+            Err(MissingCoverage::Several(found.iter().map(|(group, _)| name(group)).collect()))
         }
         [] => {
-            let mut positions: Vec<At> = groups.iter().flat_map(|group| positions(group, question)).collect();
+            let mut positions: Vec<RecordShape> =
+                groups.iter().flat_map(|group| positions(group, question)).collect();
             positions.sort_by(|a, b| distance(a, question).total_cmp(&distance(b, question)).then(a.cmp(b)));
             positions.dedup();
-            let there = |at: &At| format!("{} of {}", counted(at.2.from, "record"), at.1.words());
-            Err(Uncovered::Place(positions.iter().map(there).collect()))
+            let there = |at: &RecordShape| format!("{} of {}", counted(at.2.from, "record"), at.1.words());
+            Err(MissingCoverage::Place(positions.iter().map(there).collect()))
         }
     }
 }
 
 /// What groups of different tiers must share to be joined: machine, facets, method.
-type Circumstances<'m> = (&'m str, &'m [(Axis, String)], &'m str);
+type GroupConditions<'m> = (&'m str, &'m [(Axis, String)], &'m str);
 
 /// Trials made as the question wants, in comparable sets: one machine, one place, one method.
 fn comparable<'a>(
@@ -143,7 +144,7 @@ fn comparable<'a>(
 ) -> Vec<Group<'a>> {
     let of_age = |group: &&Group<'_>| is_aged(&group.key) == aged;
     let plain = merged.groups.iter().filter(of_age).filter(|group| is_plain(&group.key, question));
-    let mut alike: BTreeMap<Circumstances<'_>, Vec<&Group<'a>>> = BTreeMap::new();
+    let mut alike: BTreeMap<GroupConditions<'_>, Vec<&Group<'a>>> = BTreeMap::new();
     for group in plain {
         let key = &group.key;
         alike.entry((&key.hardware, &key.facets, &key.method)).or_default().push(group);
@@ -156,7 +157,7 @@ fn comparable<'a>(
 }
 
 /// The positions of a group with data of the question's kind.
-fn positions(group: &Group<'_>, question: &Question) -> BTreeSet<At> {
+fn positions(group: &Group<'_>, question: &Question) -> BTreeSet<RecordShape> {
     let cells = group.trials.iter().map(|entry| &entry.trial.cell);
     cells.filter(|cell| cell.data() == question.data).map(at).collect()
 }
@@ -204,7 +205,7 @@ fn typical(sizes: &Sizes) -> u64 {
 }
 
 /// The logarithmic distance between measured and wanted sizes and counts.
-fn distance(at: &At, question: &Question) -> f64 {
+fn distance(at: &RecordShape, question: &Question) -> f64 {
     let far = |a: f64, b: f64| (a / b).ln().abs();
     far(at.1.mean(), question.size.mean()) + far(at.2.from as f64, question.records as f64)
 }

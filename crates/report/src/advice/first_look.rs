@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 use storebench_core::store::StoreDef;
 
-use super::at::{self, At, position};
-use super::candidate::{Candidate, Making};
+use super::at::{self, RecordShape, position};
+use super::candidate::{Candidate, CandidateContext};
 use super::figures::{Here, weighed};
 use super::question::{Goal, Question};
 use super::ranking::{answering, beside};
@@ -13,25 +13,26 @@ use crate::data::merge::Merged;
 use crate::stats::CONFIDENCE;
 
 /// The context of a look at other numbers of records.
-pub(super) struct Look<'l> {
+pub(super) struct OtherCountsContext<'l> {
     pub merged: &'l Merged<'l>,
-    pub at: At,
+    pub at: RecordShape,
     pub question: &'l Question,
     pub table: &'l [StoreDef],
     /// The recommended store.
     pub best: &'l str,
 }
 
-impl Look<'_> {
+impl OtherCountsContext<'_> {
     /// Stores that are not `known` at the question's own place, each compared with the recommended one at the nearest common number
     /// of records; the best first.
     pub fn elsewhere(&self, sorted: &Sorted<'_, '_>, known: &dyn Fn(&str) -> bool) -> Vec<Candidate> {
-        let far = |at: &At| (at.2.from as f64 / self.at.2.from as f64).ln().abs();
-        let alike = |at: &At| (at.0, at.1) == (self.at.0, self.at.1) && at.2 != self.at.2;
-        let mut places: Vec<At> =
+        let far = |at: &RecordShape| (at.2.from as f64 / self.at.2.from as f64).ln().abs();
+        let alike = |at: &RecordShape| (at.0, at.1) == (self.at.0, self.at.1) && at.2 != self.at.2;
+        let mut places: Vec<RecordShape> =
             sorted.entries.keys().map(|position| at::at(&position.cell())).filter(alike).collect();
         places.sort_by(|a, b| far(a).total_cmp(&far(b)));
-        let making = Making { question: self.question, basis: self.merged.memory, confidence: CONFIDENCE };
+        let making =
+            CandidateContext { question: self.question, basis: self.merged.memory, confidence: CONFIDENCE };
         let mut found: IndexMap<String, Candidate> = IndexMap::new();
         for place in places {
             let Some(all) = sorted.entries.get(&position(place)) else { continue };

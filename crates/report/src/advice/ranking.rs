@@ -8,9 +8,9 @@ use storebench_core::store::StoreDef;
 use storebench_core::units::rough_bytes;
 
 use super::absent::{NOT_CHOSEN, absent, outgrown, unable};
-use super::at::{self, At, position};
+use super::at::{self, RecordShape, position};
 pub use super::candidate::Candidate;
-use super::candidate::Making;
+use super::candidate::CandidateContext;
 use super::danger::{avoided, danger, is_avoided};
 use super::figures::{Figures, Here, fits, most_memory, terms, weighed};
 use super::first_look;
@@ -28,7 +28,7 @@ use crate::stats::{Better, Series, compare_at};
 
 /// A store that does not answer, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Out {
+pub struct RuledOut {
     /// Its name.
     pub store: String,
     /// Why.
@@ -38,7 +38,7 @@ pub struct Out {
 }
 
 /// Why stores do not answer, grouped by reason.
-pub fn reasons<'o>(out: impl IntoIterator<Item = &'o Out>) -> Vec<String> {
+pub fn reasons<'o>(out: impl IntoIterator<Item = &'o RuledOut>) -> Vec<String> {
     let mut by_reason: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for out in out {
         by_reason.entry(&out.why).or_default().push(&out.store);
@@ -48,7 +48,7 @@ pub fn reasons<'o>(out: impl IntoIterator<Item = &'o Out>) -> Vec<String> {
 
 /// The judged stores at one place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct JudgedStores {
     /// The stores that can be recommended, the best first. All their figures are from the same blocks.
     pub ranking: Vec<Candidate>,
     /// The stores that a power cut can wreck completely, the best first; figures are from the blocks that they share with the
@@ -57,7 +57,7 @@ pub struct Judged {
     /// The stores that were given up after a look, the best first; figures likewise.
     pub given_up: Vec<Candidate>,
     /// The stores that don't answer the question.
-    pub out: Vec<Out>,
+    pub out: Vec<RuledOut>,
     /// The number of looks that the intervals allow for; 1 without interim looks.
     pub looks: usize,
     /// The cost of the measurements.
@@ -66,7 +66,7 @@ pub struct Judged {
     pub contention: Option<Contention>,
 }
 
-impl Judged {
+impl JudgedStores {
     /// All stores that were measured for the question.
     pub fn all(&self) -> impl Iterator<Item = &Candidate> {
         self.ranking.iter().chain(&self.riskier).chain(&self.given_up)
@@ -77,10 +77,10 @@ impl Judged {
 pub fn rank(
     merged: &Merged<'_>,
     group: &Group<'_>,
-    at: At,
+    at: RecordShape,
     question: &Question,
     table: &[StoreDef],
-) -> Judged {
+) -> JudgedStores {
     let sorted = Sorted::new(merged, group);
     let basis = merged.memory;
     let none = IndexMap::new();
@@ -90,8 +90,8 @@ pub fn rank(
     let confidence = interim::confidence(looks);
     let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
     let contention = contention::of(&headers, all.values().flatten());
-    let judging = Judging {
-        making: Making { question, basis, confidence },
+    let judging = JudgingContext {
+        making: CandidateContext { question, basis, confidence },
         terms_of: &|goal| {
             let terms = terms(merged, &question.mix, goal, confidence);
             terms.during(contention, goal.is_of_time())
@@ -114,7 +114,7 @@ pub fn rank(
     };
     if let Some(best) = ranking.first() {
         let known = |store: &str| all.contains_key(store);
-        let looked = first_look::Look { merged, at, question, table, best: &best.store };
+        let looked = first_look::OtherCountsContext { merged, at, question, table, best: &best.store };
         let (risky, others): (Vec<_>, Vec<_>) =
             looked.elsewhere(&sorted, &known).into_iter().partition(|store| is_avoided(store, question));
         riskier.extend(risky);
@@ -125,7 +125,7 @@ pub fn rank(
         ranking.iter().chain(&riskier).chain(&given_up).map(|store| store.store.as_str()).collect();
     let out = left(merged, group, at, question, table, answered);
     let cost = Cost::of(merged, &ranking, all);
-    Judged { ranking, riskier, given_up, out, looks, cost, contention }
+    JudgedStores { ranking, riskier, given_up, out, looks, cost, contention }
 }
 
 /// The stores of a position that answer the question, with the trials that count.
@@ -147,15 +147,15 @@ pub(super) fn answering<'a>(
 }
 
 /// The terms and figures by which the stores of a position are judged.
-struct Judging<'j, 'a> {
-    making: Making<'j>,
+struct JudgingContext<'j, 'a> {
+    making: CandidateContext<'j>,
     terms_of: &'j dyn Fn(Goal) -> Terms,
     by_goal: IndexMap<Goal, Here<'a>>,
     here: &'j Entries<'a>,
     table: &'j [StoreDef],
 }
 
-impl Judging<'_, '_> {
+impl JudgingContext<'_, '_> {
     /// The ranking of the stores that are not `avoided`, and the stores that were given up, each with the best first. If only stores
     /// that were measured `often` are ranked, the others are given up.
     fn told_apart(&self, avoided: &BTreeSet<String>, often: bool) -> (Vec<Candidate>, Vec<Candidate>) {
@@ -241,7 +241,7 @@ impl Judging<'_, '_> {
 
 /// Stores compared with the recommended one in the blocks of both, the best first; without a common block last.
 pub(super) fn beside(
-    making: &Making<'_>,
+    making: &CandidateContext<'_>,
     (here, by_goal): (&Entries<'_>, &IndexMap<Goal, Here<'_>>),
     table: &[StoreDef],
     best: &str,
@@ -271,16 +271,16 @@ pub(super) fn beside(
 fn left(
     merged: &Merged<'_>,
     group: &Group<'_>,
-    at: At,
+    at: RecordShape,
     question: &Question,
     table: &[StoreDef],
     answered: BTreeSet<&str>,
-) -> Vec<Out> {
+) -> Vec<RuledOut> {
     let sorted = Sorted::new(merged, group);
     let tried = sorted.entries.get(&position(at)).into_iter().flatten();
     let tried = tried.filter(|(store, _)| !merged.is_harness(store) && !answered.contains(&***store));
-    let mut out: Vec<Out> = tried
-        .map(|(store, entries)| Out {
+    let mut out: Vec<RuledOut> = tried
+        .map(|(store, entries)| RuledOut {
             store: store.to_string(),
             why: match outgrown(table, store, question) {
                 _ if !question.allows(store) => NOT_CHOSEN.to_owned(),
@@ -294,7 +294,7 @@ fn left(
         let here = at::at(cell) == at && question.allows(cell.store());
         if here && !answered.contains(cell.store()) && out.iter().all(|out| out.store != cell.store()) {
             let why = cell.guarantee().tier().and_then(|tier| unable(table, cell.store(), tier));
-            out.push(Out {
+            out.push(RuledOut {
                 store: cell.store().to_owned(),
                 why: why.unwrap_or_else(|| omitted.reason.to_string()),
                 unmeasured: false,

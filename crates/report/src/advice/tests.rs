@@ -5,10 +5,10 @@ use storebench_core::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
 
 use super::absent::{NO_TURN, NOT_CHOSEN};
-use super::elsewhere::{Elsewhere, Why};
+use super::elsewhere::{OtherStore, Why};
 use super::question::{Goal, Question};
 use super::ranking::reasons;
-use super::turn::Turn;
+use super::turn::AnswerChange;
 use super::*;
 use crate::data::memory::Basis;
 use crate::data::samples::{Sample, blocks, run};
@@ -33,7 +33,7 @@ pub(super) fn question() -> Question {
     }
 }
 
-pub(super) fn advice(question: &Question, runs: &[Run]) -> Result<Advice, Uncovered> {
+pub(super) fn advice(question: &Question, runs: &[Run]) -> Result<Advice, MissingCoverage> {
     Advice::from_runs(question, &Merged::new(runs, &[NULL]), None, &[])
 }
 
@@ -170,7 +170,9 @@ fn records_of_another_size_may_turn_the_answer_and_where_is_told() {
         ],
     )];
     let advice = advice(&question(), &runs).unwrap();
-    let [Turn::Size(size, there)] = advice.turns.turns.as_slice() else { panic!("{:?}", advice.turns) };
+    let [AnswerChange::Size(size, there)] = advice.turns.turns.as_slice() else {
+        panic!("{:?}", advice.turns)
+    };
     assert_eq!((**size, there.store.as_deref(), there.trials), (other.into(), Some("redb"), 1));
     let Why::Beaten(times, even) = there.why.clone() else { panic!("{there:?}") };
     assert!((times.unwrap().ratio.value - 2.0).abs() < 0.01);
@@ -201,7 +203,7 @@ fn the_nearest_crossing_to_either_side_is_shown() {
     }
     let advice = advice(&question(), &[run]).unwrap();
     let turns = advice.turns.turns.iter().filter_map(|turn| match turn {
-        Turn::Gets(share, Elsewhere { store, why: Why::Beaten(_, alike), .. }) => {
+        AnswerChange::Gets(share, OtherStore { store, why: Why::Beaten(_, alike), .. }) => {
             Some((*share, store.as_deref()?, *alike))
         }
         _ => None,

@@ -5,9 +5,9 @@ use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, Sizes};
 use storebench_core::workload::operation::Operation;
 
-use super::at::{self, At, position};
+use super::at::{self, RecordShape, position};
 use super::danger::avoided;
-use super::elsewhere::{Elsewhere, Why, outward};
+use super::elsewhere::{OtherStore, Why, outward};
 use super::figures::{Here, fits, terms, weighed};
 use super::question::{Goal, Mix, Question};
 use super::ranking::why_out;
@@ -21,23 +21,23 @@ use crate::stats::{Better, Ratio, Series, compare};
 
 /// A change of the question that changes the answer.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Turn {
+pub enum AnswerChange {
     /// With another goal another store is best; the factor by which it beats the recommended one at that goal.
     Goal(Goal, String, Option<Ratio>),
     /// With this number of gets in a hundred operations another store is better: the nearest in each direction.
-    Gets(u32, Elsewhere),
+    Gets(u32, OtherStore),
     /// With records of another size another store is better: the nearest in each direction. The point at which both stores
     /// are equal is in bytes.
-    Size(Box<Sizes>, Elsewhere),
+    Size(Box<Sizes>, OtherStore),
     /// With another number of records, likewise.
-    Records(CountRange, Elsewhere),
+    Records(CountRange, OtherStore),
 }
 
 /// The measurements outside the question's own place, and whether they change the answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Turns {
+pub struct Sensitivity {
     /// The changes that change it.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<AnswerChange>,
     /// Other record sizes at which the recommended store was compared with others, and is best or may be, the smallest first;
     /// none is beyond a size that changes the answer.
     pub sizes: Vec<Sizes>,
@@ -49,19 +49,19 @@ pub struct Turns {
 pub fn turns(
     merged: &Merged<'_>,
     group: &Group<'_>,
-    at: At,
+    at: RecordShape,
     (question, table): (&Question, &[StoreDef]),
     best: &str,
-) -> Turns {
+) -> Sensitivity {
     let sorted = Sorted::new(merged, group);
-    let look = Look { merged, group, sorted: &sorted, question, table, best };
-    let mut turns: Vec<Turn> = Goal::ALL
+    let look = SensitivityContext { merged, group, sorted: &sorted, question, table, best };
+    let mut turns: Vec<AnswerChange> = Goal::ALL
         .into_iter()
         .filter(|goal| *goal != question.goal)
         .filter_map(|goal| {
             let here = look.here(at, &question.mix, goal);
             other_winner(&here, best, look.terms(at, &question.mix, goal))
-                .map(|(store, times)| Turn::Goal(goal, store, times))
+                .map(|(store, times)| AnswerChange::Goal(goal, store, times))
         })
         .collect();
     if question.goal != Goal::Space && question.goal != Goal::Memory {
@@ -73,9 +73,9 @@ pub fn turns(
     let of_counts = positions().filter(|p| p.1 == at.1).map(|p| (p.2.from as f64, p));
     let (sizes, other_sizes) = outward(&look, (at.1.mean(), at), of_sizes.collect());
     let (counts, other_counts) = outward(&look, (at.2.from as f64, at), of_counts.collect());
-    turns.extend(other_sizes.into_iter().map(|(p, elsewhere)| Turn::Size(Box::new(p.1), elsewhere)));
-    turns.extend(other_counts.into_iter().map(|(p, elsewhere)| Turn::Records(p.2, elsewhere)));
-    Turns {
+    turns.extend(other_sizes.into_iter().map(|(p, elsewhere)| AnswerChange::Size(Box::new(p.1), elsewhere)));
+    turns.extend(other_counts.into_iter().map(|(p, elsewhere)| AnswerChange::Records(p.2, elsewhere)));
+    Sensitivity {
         turns,
         sizes: sizes.into_iter().map(|position| position.1).collect(),
         counts: counts.into_iter().map(|position| position.2).collect(),
@@ -83,7 +83,7 @@ pub fn turns(
 }
 
 /// The context of a search for another winner.
-pub(super) struct Look<'l, 'g, 'a> {
+pub(super) struct SensitivityContext<'l, 'g, 'a> {
     merged: &'l Merged<'a>,
     group: &'l Group<'a>,
     sorted: &'l Sorted<'g, 'a>,
@@ -94,7 +94,7 @@ pub(super) struct Look<'l, 'g, 'a> {
 }
 
 /// The standing of the recommended store at a position.
-pub(super) enum Stands {
+pub(super) enum RecommendedStanding {
     /// The best, or too close to call with it.
     Best,
     /// Another store is better, by this factor.
@@ -105,18 +105,20 @@ pub(super) enum Stands {
     Unknown,
 }
 
-impl Turn {
+impl AnswerChange {
     /// The store to take instead, if any.
     pub fn store(&self) -> Option<&str> {
         match self {
-            Turn::Goal(_, store, _) => Some(store),
-            Turn::Gets(_, there) | Turn::Size(_, there) | Turn::Records(_, there) => there.store.as_deref(),
+            AnswerChange::Goal(_, store, _) => Some(store),
+            AnswerChange::Gets(_, there) | AnswerChange::Size(_, there) | AnswerChange::Records(_, there) => {
+                there.store.as_deref()
+            }
         }
     }
 }
 
-impl<'a> Look<'_, '_, 'a> {
-    fn here(&self, at: At, mix: &Mix, goal: Goal) -> Here<'a> {
+impl<'a> SensitivityContext<'_, '_, 'a> {
+    fn here(&self, at: RecordShape, mix: &Mix, goal: Goal) -> Here<'a> {
         let Some(entries) = self.sorted.entries.get(&position(at)) else { return Here::new() };
         let mut entries = ranked_stores(entries);
         entries.retain(|store, entries| {
@@ -131,12 +133,12 @@ impl<'a> Look<'_, '_, 'a> {
     }
 
     /// The question's figures at a position.
-    pub(super) fn asked(&self, at: At) -> Here<'a> {
+    pub(super) fn asked(&self, at: RecordShape) -> Here<'a> {
         self.here(at, &self.question.mix, self.question.goal)
     }
 
     /// The terms on which stores are separated at a position.
-    fn terms(&self, at: At, mix: &Mix, goal: Goal) -> Terms {
+    fn terms(&self, at: RecordShape, mix: &Mix, goal: Goal) -> Terms {
         let here = || self.sorted.entries.get(&position(at)).into_iter().flatten().flat_map(|(_, here)| here);
         let headers: Vec<&RunHeader> = self.merged.runs.iter().map(|run| &run.header).collect();
         let terms = terms(self.merged, mix, goal, interim::confidence(self.merged.looks(here())));
@@ -144,26 +146,26 @@ impl<'a> Look<'_, '_, 'a> {
     }
 
     /// The question's own terms at a position.
-    pub(super) fn own_terms(&self, at: At) -> Terms {
+    pub(super) fn own_terms(&self, at: RecordShape) -> Terms {
         self.terms(at, &self.question.mix, self.question.goal)
     }
 
     /// The standing of the recommended store at another position.
-    pub(super) fn stands(&self, at: At) -> Stands {
-        let Some(all) = self.sorted.entries.get(&position(at)) else { return Stands::Unknown };
+    pub(super) fn stands(&self, at: RecordShape) -> RecommendedStanding {
+        let Some(all) = self.sorted.entries.get(&position(at)) else { return RecommendedStanding::Unknown };
         let here = self.asked(at);
         if here.contains_key(self.best) {
             if self.own_terms(at).crowded {
-                return Stands::Unknown;
+                return RecommendedStanding::Unknown;
             }
             let other = |store: &str| {
                 store != self.best && !self.merged.is_harness(store) && self.question.allows(store)
             };
             let others = all.keys().any(|store| other(store));
             return match other_winner(&here, self.best, self.own_terms(at)) {
-                Some((store, times)) => Stands::Beaten(store, times),
-                None if others => Stands::Best,
-                None => Stands::Unknown,
+                Some((store, times)) => RecommendedStanding::Beaten(store, times),
+                None if others => RecommendedStanding::Best,
+                None => RecommendedStanding::Unknown,
             };
         }
         let omitted = || {
@@ -180,11 +182,13 @@ impl<'a> Look<'_, '_, 'a> {
             .or_else(omitted);
         let standings = decide_on(&series(&here), Better::Lower, self.own_terms(at));
         let first = standings.first().and_then(|first| here.get_index(first.index));
-        why.map_or(Stands::Unknown, |why| Stands::Out(why, first.map(|(store, _)| store.to_string())))
+        why.map_or(RecommendedStanding::Unknown, |why| {
+            RecommendedStanding::Out(why, first.map(|(store, _)| store.to_string()))
+        })
     }
 
     /// The nearest share of gets in each direction, to one percent, at which another store is better.
-    fn gets(&self, at: At) -> Vec<Turn> {
+    fn gets(&self, at: RecordShape) -> Vec<AnswerChange> {
         let now = (self.question.mix.share(Operation::Get) * 100.0).round() as u32;
         let here = |percent: u32| {
             let mix = self.question.mix.with_gets(f64::from(percent) / 100.0)?;
@@ -202,7 +206,7 @@ impl<'a> Look<'_, '_, 'a> {
             let alike = shares.iter().find(is_ahead).map(|percent| f64::from(*percent));
             let trials = times.map_or(0, |times| times.blocks);
             let why = Why::Beaten(times, alike);
-            Some(Turn::Gets(percent, Elsewhere { store: Some(store), why, trials }))
+            Some(AnswerChange::Gets(percent, OtherStore { store: Some(store), why, trials }))
         };
         let sides = [(0..now).rev().collect(), (now + 1..=100).collect()];
         sides.into_iter().filter_map(side).collect()

@@ -25,7 +25,7 @@ pub struct Bounds {
 
 /// How it is decided whether a value is within a range.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum By {
+pub enum BoundsRule {
     /// By an interval.
     Interval(Interval),
     /// By a distance of [`THRESHOLD`] from the ends, or of a quarter of a narrower range: a leaning of few trials.
@@ -128,11 +128,11 @@ impl Bounds {
     }
 
     /// Whether a value is within the range: with all of its interval, with none of it, or unknown.
-    pub fn judge(&self, value: f64, by: By) -> Outcome {
+    pub fn judge(&self, value: f64, by: BoundsRule) -> Outcome {
         let (least, most) = match by {
-            By::Interval(interval) => (interval.low, interval.high),
-            By::Threshold => (value / self.margin(), value * self.margin()),
-            By::Nothing => return Outcome::Close,
+            BoundsRule::Interval(interval) => (interval.low, interval.high),
+            BoundsRule::Threshold => (value / self.margin(), value * self.margin()),
+            BoundsRule::Nothing => return Outcome::Close,
         };
         let above = |end: f64| self.low.is_none_or(|low| end >= low);
         let below = |end: f64| self.high.is_none_or(|high| end <= high);
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn an_interval_decides_where_there_is_one() {
-        let interval = |low, high| By::Interval(Interval { low, high, confidence: 0.95 });
+        let interval = |low, high| BoundsRule::Interval(Interval { low, high, confidence: 0.95 });
         let least = bounds("1..");
         assert_eq!(least.judge(1.03, interval(1.0, 1.06)), Outcome::Agrees);
         assert_eq!(least.judge(1.03, interval(0.99, 1.07)), Outcome::Close);
@@ -191,16 +191,16 @@ mod tests {
     #[test]
     fn otherwise_a_twentieth_of_the_value_does() {
         let least = bounds("1..");
-        assert_eq!(least.judge(1.06, By::Threshold), Outcome::Agrees);
-        assert_eq!(least.judge(1.03, By::Threshold), Outcome::Close);
-        assert_eq!(least.judge(0.96, By::Threshold), Outcome::Close);
-        assert_eq!(least.judge(0.94, By::Threshold), Outcome::Disagrees);
-        assert_eq!(bounds("..2").judge(1.9, By::Threshold), Outcome::Agrees);
-        assert_eq!(bounds("..2").judge(1.0, By::Nothing), Outcome::Close);
+        assert_eq!(least.judge(1.06, BoundsRule::Threshold), Outcome::Agrees);
+        assert_eq!(least.judge(1.03, BoundsRule::Threshold), Outcome::Close);
+        assert_eq!(least.judge(0.96, BoundsRule::Threshold), Outcome::Close);
+        assert_eq!(least.judge(0.94, BoundsRule::Threshold), Outcome::Disagrees);
+        assert_eq!(bounds("..2").judge(1.9, BoundsRule::Threshold), Outcome::Agrees);
+        assert_eq!(bounds("..2").judge(1.0, BoundsRule::Nothing), Outcome::Close);
         // A range that is narrower than two twentieths can be met, too.
         let narrow = bounds("1..1.04");
-        let found = [1.02, 1.035, 1.06].map(|value| narrow.judge(value, By::Threshold));
+        let found = [1.02, 1.035, 1.06].map(|value| narrow.judge(value, BoundsRule::Threshold));
         assert_eq!(found, [Outcome::Agrees, Outcome::Close, Outcome::Disagrees]);
-        assert_eq!(bounds("0..0").judge(0.0, By::Threshold), Outcome::Agrees);
+        assert_eq!(bounds("0..0").judge(0.0, BoundsRule::Threshold), Outcome::Agrees);
     }
 }

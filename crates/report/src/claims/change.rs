@@ -8,22 +8,22 @@ use super::claim::{Average, Claim};
 use super::contest::{lacking_at, shown};
 use super::expect::{Expect, Greatest, MoreWins, Ratio};
 use super::figure::Figure;
-use super::pair::{Found, mean_on, times, together};
-use super::pool::{Averaged, Pool, average};
+use super::pair::{CheckOutcome, mean_on, times, together};
+use super::pool::{AveragedColumns, Pool, average};
 use super::region::canonical;
-use super::verdict::{Evidence, Outcome, Shown};
+use super::verdict::{CheckedFigure, Evidence, Outcome};
 use crate::column::Unit;
 use crate::judge::place::{self, FewBlocksRule, Terms};
 use crate::layout::Position;
 use crate::stats::{Better, Resolution, Scatter, Series};
 
 /// One side of a comparison: the figures, and the value of the axis.
-pub(super) struct Side<'p, K> {
+pub(super) struct SideFigures<'p, K> {
     pub pools: Vec<&'p Pool<K>>,
     pub value: String,
 }
 
-impl<'p, K> Side<'p, K> {
+impl<'p, K> SideFigures<'p, K> {
     fn series(&self, position: Option<&Position>, store: &str) -> Option<&'p Series<K>> {
         let position = position?;
         self.pools.iter().find_map(|pool| {
@@ -34,7 +34,7 @@ impl<'p, K> Side<'p, K> {
 }
 
 /// A place with both values of the axis.
-pub(super) struct Place {
+pub(super) struct ComparisonPair {
     pub spot: Position,
     pub a: Option<Position>,
     pub b: Option<Position>,
@@ -42,7 +42,7 @@ pub(super) struct Place {
 
 /// The side of a column of figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Which {
+enum SideName {
     A,
     B,
 }
@@ -60,14 +60,14 @@ pub(super) struct Change<'p, K> {
     pub claim: &'p Claim,
     pub figure: &'p Figure,
     pub stores: &'p [String],
-    pub a: Side<'p, K>,
-    pub b: Side<'p, K>,
-    pub places: Vec<Place>,
+    pub a: SideFigures<'p, K>,
+    pub b: SideFigures<'p, K>,
+    pub places: Vec<ComparisonPair>,
     /// The terms of the comparison.
     pub terms: Terms,
 }
 
-type Columns<'p, K> = BTreeMap<(&'p str, Which), &'p Series<K>>;
+type Columns<'p, K> = BTreeMap<(&'p str, SideName), &'p Series<K>>;
 
 impl<'p, K: Ord + Copy> Change<'p, K> {
     /// Checks the expectation; empty if it compares stores.
@@ -86,7 +86,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         }
     }
 
-    fn evidence(&self, spot: &Position, found: Found, shown: Vec<Shown>) -> Evidence {
+    fn evidence(&self, spot: &Position, found: CheckOutcome, shown: Vec<CheckedFigure>) -> Evidence {
         Evidence {
             figure: self.figure.to_string(),
             unit: self.figure.column.unit,
@@ -103,17 +103,17 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     }
 
     /// The figures of a place of the stores that have them on both sides.
-    fn columns(&self, place: &Place, stores: &'p [String]) -> Columns<'p, K> {
+    fn columns(&self, place: &ComparisonPair, stores: &'p [String]) -> Columns<'p, K> {
         let both = stores.iter().filter_map(|store| {
             let (a, b) = (self.a.series(place.a.as_ref(), store)?, self.b.series(place.b.as_ref(), store)?);
-            Some([((store.as_str(), Which::A), a), ((store.as_str(), Which::B), b)])
+            Some([((store.as_str(), SideName::A), a), ((store.as_str(), SideName::B), b)])
         });
         both.flatten().collect()
     }
 
     /// The figures that a place lacks, each with the value of the axis.
-    fn lacking(&self, place: &Place, stores: &[String]) -> Vec<String> {
-        let side = |side: &Side<'p, K>, position: Option<&Position>| {
+    fn lacking(&self, place: &ComparisonPair, stores: &[String]) -> Vec<String> {
+        let side = |side: &SideFigures<'p, K>, position: Option<&Position>| {
             let lacking = stores.iter().filter(move |store| side.series(position, store).is_none());
             lacking
                 .map(|store| format!("{}, {}", lacking_at(store, &place.spot), side.value))
@@ -123,15 +123,19 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     }
 
     /// The places by the halves of a matrix, such as the kinds of data, which are averaged separately.
-    fn by_half(&self) -> BTreeMap<Position, Vec<&Place>> {
-        let mut all: BTreeMap<Position, Vec<&Place>> = BTreeMap::new();
+    fn by_half(&self) -> BTreeMap<Position, Vec<&ComparisonPair>> {
+        let mut all: BTreeMap<Position, Vec<&ComparisonPair>> = BTreeMap::new();
         for place in &self.places {
             all.entry(place.spot.part(Role::Half)).or_default().push(place);
         }
         all
     }
 
-    fn average(&self, places: &[&Place], stores: &'p [String]) -> Averaged<(&'p str, Which), K> {
+    fn average(
+        &self,
+        places: &[&ComparisonPair],
+        stores: &'p [String],
+    ) -> AveragedColumns<(&'p str, SideName), K> {
         // Any position identifies the place; both sides exist, so the first one's is used.
         let columns = places.iter().filter_map(|place| Some((place.a.clone()?, self.columns(place, stores))));
         average(&columns.collect())
@@ -166,7 +170,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         (a, b): (&Series<K>, &Series<K>),
         terms: Terms,
     ) -> Evidence {
-        let found = Found::by(terms, |terms| {
+        let found = CheckOutcome::by(terms, |terms| {
             times(a, b, terms)
                 .map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.by))
         });
@@ -185,7 +189,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         Terms { few: FewBlocksRule::Scatter(Scatter::of(means)), ..self.terms }
     }
 
-    fn ratios_at(&self, ratio: &Ratio, place: &Place, stores: &[String]) -> Vec<Evidence> {
+    fn ratios_at(&self, ratio: &Ratio, place: &ComparisonPair, stores: &[String]) -> Vec<Evidence> {
         let of = |store: &String| match (
             self.a.series(place.a.as_ref(), store),
             self.b.series(place.b.as_ref(), store),
@@ -196,7 +200,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             }
             _ => Evidence {
                 missing: self.lacking(place, std::slice::from_ref(store)),
-                ..self.evidence(&place.spot, Found::MISSING, Vec::new())
+                ..self.evidence(&place.spot, CheckOutcome::MISSING, Vec::new())
             },
         };
         stores.iter().map(of).collect()
@@ -206,17 +210,17 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         &self,
         ratio: &Ratio,
         spot: &Position,
-        places: &[&Place],
+        places: &[&ComparisonPair],
         stores: &'p [String],
     ) -> Vec<Evidence> {
-        let all: Vec<Averaged<(&'p str, Which), K>> =
+        let all: Vec<AveragedColumns<(&'p str, SideName), K>> =
             stores.iter().map(|store| self.average(places, std::slice::from_ref(store))).collect();
         let terms = self.terms_of_means(all.iter().flat_map(|found| found.series.values()));
-        let of = |(store, found): (&'p String, Averaged<(&'p str, Which), K>)| {
-            let sides = (found.series.get(&(store, Which::A)), found.series.get(&(store, Which::B)));
+        let of = |(store, found): (&'p String, AveragedColumns<(&'p str, SideName), K>)| {
+            let sides = (found.series.get(&(store, SideName::A)), found.series.get(&(store, SideName::B)));
             let evidence = match sides {
                 (Some(a), Some(b)) => self.ratio(ratio, spot, Some(store), (a, b), terms),
-                _ => self.evidence(spot, Found::MISSING, Vec::new()),
+                _ => self.evidence(spot, CheckOutcome::MISSING, Vec::new()),
             };
             let missing = places.iter().flat_map(|place| self.lacking(place, std::slice::from_ref(store)));
             let averaged = Some(found.places.len());
@@ -229,7 +233,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         &self,
         ratio: &Ratio,
         spot: &Position,
-        places: &[&Place],
+        places: &[&ComparisonPair],
         stores: &'p [String],
     ) -> Evidence {
         let Means { a, b, places: averaged, stores: averaged_stores } = self.over_stores(places, stores);
@@ -244,27 +248,32 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     }
 
     /// The means over places and stores; also the number of stores, as one without any figure can't be averaged.
-    fn over_stores(&self, places: &[&Place], stores: &'p [String]) -> Means<K> {
+    fn over_stores(&self, places: &[&ComparisonPair], stores: &'p [String]) -> Means<K> {
         let found = self.average(places, stores);
-        let side = |which: Which| -> Series<K> {
+        let side = |which: SideName| -> Series<K> {
             let columns: Vec<&Series<K>> =
                 found.series.iter().filter(|((_, side), _)| *side == which).map(|(_, s)| s).collect();
             let blocks = columns.first().into_iter().flat_map(|series| series.keys());
             let sum = |block: &K| columns.iter().filter_map(|series| series.get(block)).sum::<f64>();
             blocks.map(|block| (*block, sum(block) / columns.len() as f64)).collect()
         };
-        Means { a: side(Which::A), b: side(Which::B), places: found.places, stores: found.series.len() / 2 }
+        Means {
+            a: side(SideName::A),
+            b: side(SideName::B),
+            places: found.places,
+            stores: found.series.len() / 2,
+        }
     }
 
     fn unchanged(&self) -> Vec<Evidence> {
         if self.claim.average == Average::None {
-            let at = |place: &Place| {
+            let at = |place: &ComparisonPair| {
                 self.unchanged_at(&place.spot, &self.columns(place, self.stores), &[place], self.terms)
             };
-            let covers = |place: &Place| place.a.iter().cloned().collect();
+            let covers = |place: &ComparisonPair| place.a.iter().cloned().collect();
             return self.places.iter().map(|place| Evidence { covers: covers(place), ..at(place) }).collect();
         }
-        let of = |(spot, places): (&Position, &Vec<&Place>)| {
+        let of = |(spot, places): (&Position, &Vec<&ComparisonPair>)| {
             let found = self.average(places, self.stores);
             let columns = found.series.iter().map(|(column, series)| (*column, series)).collect();
             let averaged = Some(found.places.len());
@@ -278,19 +287,19 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     fn unchanged_at(
         &self,
         spot: &Position,
-        columns: &BTreeMap<(&'p str, Which), &Series<K>>,
-        places: &[&Place],
+        columns: &BTreeMap<(&'p str, SideName), &Series<K>>,
+        places: &[&ComparisonPair],
         terms: Terms,
     ) -> Evidence {
         let leaning = Terms { few: FewBlocksRule::Threshold, crowded: false, ..terms };
         let (Some(a), Some(b)) =
-            (self.best(columns, Which::A, leaning), self.best(columns, Which::B, leaning))
+            (self.best(columns, SideName::A, leaning), self.best(columns, SideName::B, leaning))
         else {
             let missing = places.iter().flat_map(|place| self.lacking(place, self.stores)).collect();
-            return Evidence { missing, ..self.evidence(spot, Found::MISSING, Vec::new()) };
+            return Evidence { missing, ..self.evidence(spot, CheckOutcome::MISSING, Vec::new()) };
         };
-        let found = Found::by(terms, |terms| {
-            match (self.best(columns, Which::A, terms), self.best(columns, Which::B, terms)) {
+        let found = CheckOutcome::by(terms, |terms| {
+            match (self.best(columns, SideName::A, terms), self.best(columns, SideName::B, terms)) {
                 (Some(a), Some(b)) if a.iter().any(|store| b.contains(store)) => {
                     if a.len() == 1 && b.len() == 1 { Outcome::Agrees } else { Outcome::Close }
                 }
@@ -302,15 +311,15 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             let store = winners.first()?;
             shown(format!("{store}, {value}"), columns.get(&(store, which))?)
         };
-        let sides = [best(&a, Which::A, &self.a.value), best(&b, Which::B, &self.b.value)];
+        let sides = [best(&a, SideName::A, &self.a.value), best(&b, SideName::B, &self.b.value)];
         self.evidence(spot, found, sides.into_iter().flatten().collect())
     }
 
     /// The best stores of a side, if all stores have figures.
     fn best(
         &self,
-        columns: &BTreeMap<(&'p str, Which), &Series<K>>,
-        which: Which,
+        columns: &BTreeMap<(&'p str, SideName), &Series<K>>,
+        which: SideName,
         terms: Terms,
     ) -> Option<Vec<&'p str>> {
         let series = self.stores.iter().map(|store| Some((*columns.get(&(store, which))?).clone()));
@@ -328,9 +337,9 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             }
             missing.extend(lacking);
         }
-        let found = Found::by(self.terms, |terms| self.wins(more, terms).outcome(self.places.len()));
+        let found = CheckOutcome::by(self.terms, |terms| self.wins(more, terms).outcome(self.places.len()));
         let wins = self.wins(more, Terms { few: FewBlocksRule::Threshold, crowded: false, ..self.terms });
-        let count = |value: &str, wins: u32| Shown {
+        let count = |value: &str, wins: u32| CheckedFigure {
             who: format!("{} wins at {value}", more.store),
             value: wins.into(),
             interval: None,
@@ -339,12 +348,12 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         Evidence { unit: Unit::Count, missing, covers, ..self.evidence(&Position::default(), found, shown) }
     }
 
-    fn wins(&self, more: &MoreWins, terms: Terms) -> Wins {
-        let mut wins = Wins::default();
+    fn wins(&self, more: &MoreWins, terms: Terms) -> WinCounts {
+        let mut wins = WinCounts::default();
         for place in &self.places {
             let columns = self.columns(place, self.stores);
             let best = |which| self.best(&columns, which, terms);
-            let (Some(a), Some(b)) = (best(Which::A), best(Which::B)) else {
+            let (Some(a), Some(b)) = (best(SideName::A), best(SideName::B)) else {
                 wins.undecided += 1;
                 continue;
             };
@@ -358,7 +367,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     }
 
     fn greatest(&self, greatest: &Greatest) -> Evidence {
-        let mut along: BTreeMap<Position, Vec<&Place>> = BTreeMap::new();
+        let mut along: BTreeMap<Position, Vec<&ComparisonPair>> = BTreeMap::new();
         for place in &self.places {
             along.entry(place.spot.only(greatest.along)).or_default().push(place);
         }
@@ -374,11 +383,11 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             values.iter().zip(&ratios).find(|(value, ratios)| **value == wanted && !ratios.is_empty());
         let others = values.iter().zip(&ratios).any(|(value, ratios)| *value != wanted && !ratios.is_empty());
         let found = match there {
-            Some((_, ratios_there)) if others && whole => Found::by(terms, |terms| {
+            Some((_, ratios_there)) if others && whole => CheckOutcome::by(terms, |terms| {
                 let greatest_there = is_greatest(&values, &ratios, &wanted, terms);
                 together([greatest_there, in_range(ratios_there, greatest, terms)])
             }),
-            _ => Found::MISSING,
+            _ => CheckOutcome::MISSING,
         };
         let shown = values
             .iter()
@@ -408,13 +417,13 @@ impl<K: Ord + Copy> Means<K> {
 
 /// The wins of a store on either side, alone, and alone or tied; and the places with missing figures.
 #[derive(Default)]
-struct Wins {
+struct WinCounts {
     a: (u32, u32),
     b: (u32, u32),
     undecided: u32,
 }
 
-impl Wins {
+impl WinCounts {
     /// Whether it wins more often on the first side.
     fn outcome(&self, places: usize) -> Outcome {
         match self.undecided {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::bounds::Bounds;
 use super::expect::{Alike, Behind, Expect, Order, Ratio, Values, Winner};
 use super::figure::Figure;
-use super::pair::{Found, ahead, any_of, mean, mean_on, times, together};
-use super::verdict::{Evidence, Outcome, Shown};
+use super::pair::{CheckOutcome, ahead, any_of, mean, mean_on, times, together};
+use super::verdict::{CheckedFigure, Evidence, Outcome};
 use crate::judge::place::{self, FewBlocksRule, Standing, Terms, decide_on};
 use crate::layout::Position;
 use crate::stats::{Better, Estimate, Series};
@@ -31,8 +31,8 @@ pub struct Contest<'a, K> {
 }
 
 /// A figure as it is shown.
-pub(super) fn shown<K>(who: impl Into<String>, series: &Series<K>) -> Option<Shown> {
-    mean(series).map(|mean| Shown { who: who.into(), value: mean.value, interval: mean.interval })
+pub(super) fn shown<K>(who: impl Into<String>, series: &Series<K>) -> Option<CheckedFigure> {
+    mean(series).map(|mean| CheckedFigure { who: who.into(), value: mean.value, interval: mean.interval })
 }
 
 impl<K: Ord + Copy> Contest<'_, K> {
@@ -53,7 +53,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         }
     }
 
-    fn evidence(&self, found: Found, shown: Vec<Shown>, times: Option<Estimate>) -> Evidence {
+    fn evidence(&self, found: CheckOutcome, shown: Vec<CheckedFigure>, times: Option<Estimate>) -> Evidence {
         Evidence {
             figure: self.figure.to_string(),
             unit: self.figure.column.unit,
@@ -74,7 +74,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         self.series.get(position).filter(|series| !series.is_empty())
     }
 
-    fn shown(&self, store: &str) -> Option<Shown> {
+    fn shown(&self, store: &str) -> Option<CheckedFigure> {
         self.series(store).and_then(|series| shown(store, series))
     }
 
@@ -95,14 +95,14 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let standings = decide_on(&self.series, better, self.leaning());
         let named = |standing: &Standing| winner.stores.contains(&self.stores[standing.index]);
         let found = match winner.within {
-            _ if standings.is_empty() || !self.are_all_there(self.stores.iter()) => Found::MISSING,
+            _ if standings.is_empty() || !self.are_all_there(self.stores.iter()) => CheckOutcome::MISSING,
             // If only named stores are measured, one of them is always the best.
-            _ if self.stores.iter().all(|store| winner.stores.contains(store)) => Found::MISSING,
-            None => Found::by(self.terms, |terms| {
+            _ if self.stores.iter().all(|store| winner.stores.contains(store)) => CheckOutcome::MISSING,
+            None => CheckOutcome::by(self.terms, |terms| {
                 let best = place::best(&self.series, better, terms).into_iter();
                 by_ties(best.map(|index| winner.stores.contains(&self.stores[index])))
             }),
-            Some(within) => Found::by(self.terms, |terms| {
+            Some(within) => CheckOutcome::by(self.terms, |terms| {
                 any_of(winner.stores.iter().map(|store| self.is_within(store, within, terms)))
             }),
         };
@@ -160,12 +160,12 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let last = if order.rest_behind { rest } else { Vec::new() };
         let all = || order.stores.iter().chain(last.iter().copied());
         let found = match self.are_all_there(all()) {
-            true => {
-                Found::by(self.terms, |terms| together(pairs.iter().map(|(a, b)| self.ahead(a, b, terms))))
-            }
-            false => Found::MISSING,
+            true => CheckOutcome::by(self.terms, |terms| {
+                together(pairs.iter().map(|(a, b)| self.ahead(a, b, terms)))
+            }),
+            false => CheckOutcome::MISSING,
         };
-        let mut who: Vec<Shown> = order.stores.iter().filter_map(|store| self.shown(store)).collect();
+        let mut who: Vec<CheckedFigure> = order.stores.iter().filter_map(|store| self.shown(store)).collect();
         // Stores that should be behind and are not.
         let others = pairs.iter().skip(order.stores.len() - 1);
         let others = others.filter(|(a, b)| {
@@ -204,13 +204,13 @@ impl<K: Ord + Copy> Contest<'_, K> {
         };
         let limit = Bounds::up_to(alike.within);
         let found = match self.are_all_there(alike.stores.iter()) {
-            true => Found::by(self.terms, |terms| {
+            true => CheckOutcome::by(self.terms, |terms| {
                 together(pairs.iter().map(|pair| {
                     apart(pair, terms)
                         .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.by))
                 }))
             }),
-            false => Found::MISSING,
+            false => CheckOutcome::MISSING,
         };
         let all = pairs.iter().filter_map(|pair| apart(pair, self.terms)).map(|times| times.ratio);
         let furthest = all.max_by(|a, b| a.value.total_cmp(&b.value));
@@ -222,10 +222,10 @@ impl<K: Ord + Copy> Contest<'_, K> {
     fn behind(&self, store: &String, behind: &Behind) -> Evidence {
         let others = || self.stores.iter().filter(|other| !behind.stores.contains(other));
         let found = match self.are_all_there(others().chain([store])) {
-            true => {
-                Found::by(self.terms, |terms| together(others().map(|other| self.ahead(other, store, terms))))
-            }
-            false => Found::MISSING,
+            true => CheckOutcome::by(self.terms, |terms| {
+                together(others().map(|other| self.ahead(other, store, terms)))
+            }),
+            false => CheckOutcome::MISSING,
         };
         // Among the stores that decided it, the one with the smallest distance.
         let decided = others().filter(|other| self.ahead(other, store, self.leaning()) == found.leaning);
@@ -235,7 +235,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
     }
 
     /// The worse of two figures.
-    fn worse(&self, a: Shown, b: Shown) -> Shown {
+    fn worse(&self, a: CheckedFigure, b: CheckedFigure) -> CheckedFigure {
         let is_worse = match self.figure.column.better {
             Better::Higher => a.value < b.value,
             Better::Lower | Better::Neither => a.value > b.value,
@@ -246,7 +246,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
     fn ratio(&self, ratio: &Ratio) -> Evidence {
         let both = self.series(&ratio.of).zip(self.series(&ratio.to));
         let on = |terms| both.and_then(|(of, to)| times(of, to, terms));
-        let found = Found::by(self.terms, |terms| {
+        let found = CheckOutcome::by(self.terms, |terms| {
             on(terms).map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.by))
         });
         let who = [&ratio.of, &ratio.to].into_iter().filter_map(|store| self.shown(store)).collect();
@@ -255,7 +255,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
     }
 
     fn value(&self, store: &String, values: &Values) -> Evidence {
-        let found = Found::by(self.terms, |terms| {
+        let found = CheckOutcome::by(self.terms, |terms| {
             let mean = self.series(store).and_then(|series| mean_on(series, terms));
             mean.map_or(Outcome::Missing, |(mean, by)| values.range.judge(mean.value, by))
         });

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use storebench_core::axis::{Axis, Role};
 
-use super::change::{Change, Place, Side};
+use super::change::{Change, ComparisonPair, SideFigures};
 use super::claim::{Average, Claim};
 use super::contest::{Contest, in_order, lacking_at};
 use super::design::Design;
@@ -13,7 +13,7 @@ use super::figure::Figure;
 use super::more_at::more_at;
 use super::pool::{Pool, Scope, average, terms};
 use super::region::canonical;
-use super::verdict::{Evidence, Finding, Tally, Verdict};
+use super::verdict::{CheckTally, Evidence, Finding, Verdict};
 use crate::judge::place::{FewBlocksRule, Terms};
 use crate::layout::Position;
 use crate::stats::{Scatter, Series};
@@ -29,7 +29,7 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
     design: Option<&Design>,
     pools: &dyn Fn(&Figure) -> &'p [Pool<K>],
 ) -> Vec<Finding> {
-    let mut scopes: Vec<(Scope, Checked)> = Vec::new();
+    let mut scopes: Vec<(Scope, ScopeChecks)> = Vec::new();
     for figure in &claim.figure {
         let pools = pools(figure);
         let admitted: Vec<&Pool<K>> = pools.iter().filter(|pool| claim.admits(&pool.scope)).collect();
@@ -45,7 +45,7 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
             };
             let known = scopes.iter().position(|(known, _)| *known == scope);
             let known = known.unwrap_or_else(|| {
-                scopes.push((scope, Checked::default()));
+                scopes.push((scope, ScopeChecks::default()));
                 scopes.len() - 1
             });
             let behind =
@@ -64,7 +64,7 @@ pub fn evaluate<'p, K: Ord + Copy + 'p>(
 
 /// The checks of one scope.
 #[derive(Default)]
-struct Checked {
+struct ScopeChecks {
     evidence: Vec<Evidence>,
     missing: Vec<String>,
     behind: Vec<String>,
@@ -82,14 +82,14 @@ fn add<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
 }
 
 /// The finding from the checks of one scope.
-fn finding(claim: &Claim, design: Option<&Design>, scope: Scope, checked: Checked) -> Finding {
-    let Checked { evidence, missing, behind, without, crowded } = checked;
+fn finding(claim: &Claim, design: Option<&Design>, scope: Scope, checked: ScopeChecks) -> Finding {
+    let ScopeChecks { evidence, missing, behind, without, crowded } = checked;
     let coverage = design.and_then(|design| design.coverage(claim, &evidence));
     let evidence = match &claim.expect {
         Expect::MoreAt(more) => more_at(more, evidence),
         _ => evidence,
     };
-    let (tally, leaning) = (Tally::of(&evidence), Tally::leaning(&evidence));
+    let (tally, leaning) = (CheckTally::of(&evidence), CheckTally::leaning(&evidence));
     let so_far = leaning.verdict(claim.share.0);
     let verdict = match &coverage {
         Some(coverage) if !claim.is_covered(coverage) => Verdict::Unknown,
@@ -206,8 +206,8 @@ fn changes<K: Ord + Copy>(
         pools.iter().filter(fits).copied().collect()
     };
     let (side_a, side_b) =
-        (Side { pools: of(&a), value: a.clone() }, Side { pools: of(&b), value: b.clone() });
-    let mut places: BTreeMap<Position, Place> = BTreeMap::new();
+        (SideFigures { pools: of(&a), value: a.clone() }, SideFigures { pools: of(&b), value: b.clone() });
+    let mut places: BTreeMap<Position, ComparisonPair> = BTreeMap::new();
     for (side, value, is_a) in [(&side_a, &a, true), (&side_b, &b, false)] {
         let positions = side.pools.iter().flat_map(|pool| pool.cells.keys());
         for position in positions.filter(|position| claim.at.holds(position)) {
@@ -215,11 +215,11 @@ fn changes<K: Ord + Copy>(
                 continue;
             }
             let spot = position.without(axis);
-            let place = places.entry(spot.clone()).or_insert(Place { spot, a: None, b: None });
+            let place = places.entry(spot.clone()).or_insert(ComparisonPair { spot, a: None, b: None });
             *(if is_a { &mut place.a } else { &mut place.b }) = Some(position.clone());
         }
     }
-    let any = |there: fn(&Place) -> bool| places.values().any(there);
+    let any = |there: fn(&ComparisonPair) -> bool| places.values().any(there);
     let mut lacking = Vec::new();
     for (value, there) in [(&a, any(|place| place.a.is_some())), (&b, any(|place| place.b.is_some()))] {
         if !there {

@@ -1,8 +1,8 @@
 //! Checks whether stores win more by one of a claim's figures than by the others.
 
 use super::expect::MoreAt;
-use super::pair::Found;
-use super::verdict::{Evidence, Outcome, Shown, Tally};
+use super::pair::CheckOutcome;
+use super::verdict::{CheckTally, CheckedFigure, Evidence, Outcome};
 use crate::column::Unit;
 use crate::layout::Position;
 
@@ -16,12 +16,12 @@ pub(super) fn more_at(expected: &MoreAt, checks: Vec<Evidence>) -> Vec<Evidence>
     let missing = checks.iter().flat_map(|check| check.missing.iter().cloned()).collect();
     let (here, others): (Vec<Evidence>, Vec<Evidence>) =
         checks.into_iter().partition(|check| check.figure == wanted);
-    let found = Found {
-        settled: compare(Tally::of(&here), Tally::of(&others)),
-        leaning: compare(Tally::leaning(&here), Tally::leaning(&others)),
+    let found = CheckOutcome {
+        settled: compare(CheckTally::of(&here), CheckTally::of(&others)),
+        leaning: compare(CheckTally::leaning(&here), CheckTally::leaning(&others)),
     };
-    let (here, others) = (Tally::leaning(&here), Tally::leaning(&others));
-    let shown = |who: String, tally: Tally| Shown { who, value: least(tally), interval: None };
+    let (here, others) = (CheckTally::leaning(&here), CheckTally::leaning(&others));
+    let shown = |who: String, tally: CheckTally| CheckedFigure { who, value: least(tally), interval: None };
     vec![Evidence {
         shown: vec![shown(format!("best at {wanted}"), here), shown("at the others".into(), others)],
         figure: wanted,
@@ -37,7 +37,7 @@ pub(super) fn more_at(expected: &MoreAt, checks: Vec<Evidence>) -> Vec<Evidence>
     }]
 }
 
-fn compare(here: Tally, others: Tally) -> Outcome {
+fn compare(here: CheckTally, others: CheckTally) -> Outcome {
     match () {
         () if here.total() == 0 || others.total() == 0 => Outcome::Missing,
         () if least(here) > most(others) => Outcome::Agrees,
@@ -48,15 +48,15 @@ fn compare(here: Tally, others: Tally) -> Outcome {
 }
 
 /// The share that is certainly won.
-fn least(tally: Tally) -> f64 {
+fn least(tally: CheckTally) -> f64 {
     share(tally.agree, tally)
 }
 
 /// The share that may be won, counting everything open.
-fn most(tally: Tally) -> f64 {
+fn most(tally: CheckTally) -> f64 {
     share(tally.total() - tally.disagree, tally)
 }
 
-fn share(number: usize, tally: Tally) -> f64 {
+fn share(number: usize, tally: CheckTally) -> f64 {
     if tally.total() == 0 { 0.0 } else { number as f64 / tally.total() as f64 }
 }

@@ -7,30 +7,30 @@ use super::claim::Claim;
 use super::expect::{Expect, MoreAt, MoreWins, Order, Unchanged, Winner};
 use super::figure::Figure;
 use super::pool::Scope;
-use super::verdict::{Outcome, Tally, Verdict};
+use super::verdict::{CheckTally, Outcome, Verdict};
 use crate::layout::Position;
 use crate::published::Table;
 
 /// The result of a claim's rule on published figures.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OnTable {
+pub struct TableVerdict {
     /// The table's name, or the names of two that are compared.
     pub table: String,
     /// The combinations by outcome; those that winners alone can't decide count as missing.
-    pub tally: Tally,
+    pub tally: CheckTally,
     /// The verdict.
     pub verdict: Verdict,
 }
 
 /// A combination of a table: its figure's name, its place, and the winner.
-struct Won<'t> {
+struct TableWin<'t> {
     figure: &'t str,
     position: Position,
     store: &'t str,
 }
 
 /// Checks a claim on its tables, or on the tables of its groups. Empty if winners say nothing about it.
-pub fn on_tables(claim: &Claim, of_study: &[String], tables: &[Table]) -> Vec<OnTable> {
+pub fn on_tables(claim: &Claim, of_study: &[String], tables: &[Table]) -> Vec<TableVerdict> {
     if claim.is_of_average() {
         return Vec::new();
     }
@@ -49,7 +49,7 @@ pub fn on_tables(claim: &Claim, of_study: &[String], tables: &[Table]) -> Vec<On
         };
         found(claim, table.name.clone(), &outcomes)
     };
-    let all: Vec<OnTable> = match (&claim.expect, claim.expect.axis().zip(claim.expect.sides())) {
+    let all: Vec<TableVerdict> = match (&claim.expect, claim.expect.axis().zip(claim.expect.sides())) {
         (_, None) => named.iter().map(one).collect(),
         (expect, Some((axis, (a, b)))) => pairs(&named, axis, (a, b))
             .map(|(a, b)| {
@@ -66,9 +66,9 @@ pub fn on_tables(claim: &Claim, of_study: &[String], tables: &[Table]) -> Vec<On
     all.into_iter().filter(|found| found.tally.missing < found.tally.total()).collect()
 }
 
-fn found(claim: &Claim, table: String, outcomes: &[Outcome]) -> OnTable {
-    let tally = Tally::count(outcomes.iter().copied());
-    OnTable { table, tally, verdict: tally.verdict(claim.share.0) }
+fn found(claim: &Claim, table: String, outcomes: &[Outcome]) -> TableVerdict {
+    let tally = CheckTally::count(outcomes.iter().copied());
+    TableVerdict { table, tally, verdict: tally.verdict(claim.share.0) }
 }
 
 /// The scope of a table's figures: stores as shipped.
@@ -101,7 +101,7 @@ fn pairs<'t>(
 }
 
 /// The combinations of a table that a claim is about.
-fn won<'t>(claim: &Claim, table: &'t Table) -> Vec<Won<'t>> {
+fn won<'t>(claim: &Claim, table: &'t Table) -> Vec<TableWin<'t>> {
     let mut all = Vec::new();
     for row in table.rows.iter().filter(|row| claim.figure.contains(&Figure::of_row(&row.figure))) {
         for data in [Data::Incompressible, Data::Compressible] {
@@ -113,7 +113,7 @@ fn won<'t>(claim: &Claim, table: &'t Table) -> Vec<Won<'t>> {
                     (Axis::RECORDS, (*records).into()),
                 ]);
                 if claim.at.holds(&position) {
-                    all.push(Won { figure: &row.figure, position, store: &cell.store });
+                    all.push(TableWin { figure: &row.figure, position, store: &cell.store });
                 }
             }
         }
@@ -121,7 +121,7 @@ fn won<'t>(claim: &Claim, table: &'t Table) -> Vec<Won<'t>> {
     all
 }
 
-fn by_winner(claim: &Claim, of_study: &[String], winner: &Winner, won: &Won<'_>) -> Outcome {
+fn by_winner(claim: &Claim, of_study: &[String], winner: &Winner, won: &TableWin<'_>) -> Outcome {
     let compared = claim.compared(of_study);
     match winner.stores.iter().any(|store| store == won.store) {
         true => Outcome::Agrees,
@@ -133,7 +133,7 @@ fn by_winner(claim: &Claim, of_study: &[String], winner: &Winner, won: &Won<'_>)
 }
 
 /// Whether the stores are in order: if one of two won, it is ahead of the other.
-fn by_order(order: &Order, won: &Won<'_>) -> Outcome {
+fn by_order(order: &Order, won: &TableWin<'_>) -> Outcome {
     match order.stores.iter().position(|store| store == won.store) {
         Some(0) if order.stores.len() == 2 && !order.rest_behind => Outcome::Agrees,
         Some(place) if place > 0 => Outcome::Disagrees,
@@ -142,12 +142,12 @@ fn by_order(order: &Order, won: &Won<'_>) -> Outcome {
     }
 }
 
-fn more_at(claim: &Claim, of_study: &[String], more: &MoreAt, won: &[Won<'_>]) -> Vec<Outcome> {
+fn more_at(claim: &Claim, of_study: &[String], more: &MoreAt, won: &[TableWin<'_>]) -> Vec<Outcome> {
     let winner = Winner { stores: more.stores.clone(), within: None };
     let share = |there: bool| {
         let of_figure = won.iter().filter(|won| (Figure::of_row(won.figure) == more.figure) == there);
         let outcomes: Vec<Outcome> = of_figure.map(|won| by_winner(claim, of_study, &winner, won)).collect();
-        let tally = Tally::count(outcomes.iter().copied());
+        let tally = CheckTally::count(outcomes.iter().copied());
         (tally.missing == 0 && tally.total() > 0).then(|| tally.agree as f64 / tally.total() as f64)
     };
     let more = share(true).zip(share(false));
@@ -156,8 +156,8 @@ fn more_at(claim: &Claim, of_study: &[String], more: &MoreAt, won: &[Won<'_>]) -
         .collect()
 }
 
-fn unchanged(a: &[Won<'_>], b: &[Won<'_>]) -> Vec<Outcome> {
-    let same = |won: &Won<'_>| {
+fn unchanged(a: &[TableWin<'_>], b: &[TableWin<'_>]) -> Vec<Outcome> {
+    let same = |won: &TableWin<'_>| {
         let other = b.iter().find(|other| other.figure == won.figure && other.position == won.position);
         other.map_or(Outcome::Missing, |other| match other.store == won.store {
             true => Outcome::Agrees,
@@ -167,7 +167,7 @@ fn unchanged(a: &[Won<'_>], b: &[Won<'_>]) -> Vec<Outcome> {
     a.iter().map(same).collect()
 }
 
-fn more_wins(more: &MoreWins, a: &[Won<'_>], b: &[Won<'_>]) -> Vec<Outcome> {
-    let wins = |won: &[Won<'_>]| won.iter().filter(|won| won.store == more.store).count();
+fn more_wins(more: &MoreWins, a: &[TableWin<'_>], b: &[TableWin<'_>]) -> Vec<Outcome> {
+    let wins = |won: &[TableWin<'_>]| won.iter().filter(|won| won.store == more.store).count();
     vec![if wins(a) > wins(b) { Outcome::Agrees } else { Outcome::Disagrees }]
 }

@@ -1,6 +1,6 @@
 //! Compares two figures: their ratio, which is better, and whether the trials can tell.
 
-use super::bounds::By;
+use super::bounds::BoundsRule;
 use super::verdict::Outcome;
 use crate::judge::Rule;
 use crate::judge::place::{FewBlocksRule, Standing, Terms, decide_on};
@@ -8,18 +8,18 @@ use crate::stats::{self, Better, Estimate, Interval, Resolution, Series, Summary
 
 /// The outcome of a check: settled by intervals, or a leaning of the trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct CheckOutcome {
     pub settled: Outcome,
     pub leaning: Outcome,
 }
 
-impl Found {
+impl CheckOutcome {
     /// A needed figure is missing.
-    pub const MISSING: Found = Found { settled: Outcome::Missing, leaning: Outcome::Missing };
+    pub const MISSING: CheckOutcome = CheckOutcome { settled: Outcome::Missing, leaning: Outcome::Missing };
 
     /// Judges on terms; if that settles nothing, as few trials lean, by a threshold. If other programs took the processors, nothing
     /// is settled.
-    pub fn by(terms: Terms, judge: impl Fn(Terms) -> Outcome) -> Found {
+    pub fn by(terms: Terms, judge: impl Fn(Terms) -> Outcome) -> CheckOutcome {
         let settled = match judge(terms) {
             Outcome::Agrees | Outcome::Disagrees if terms.crowded => Outcome::Close,
             known => known,
@@ -28,26 +28,27 @@ impl Found {
             Outcome::Close => judge(Terms { few: FewBlocksRule::Threshold, crowded: false, ..terms }),
             known => known,
         };
-        Found { settled, leaning }
+        CheckOutcome { settled, leaning }
     }
 }
 
 /// The ratio of one figure to another, and how it is judged.
 pub(super) struct Times {
     pub ratio: Estimate,
-    pub by: By,
+    pub by: BoundsRule,
 }
 
 /// `a` over `b`, paired by block; without a common block, the ratio of their means. `None` if one is missing or zero.
 pub(super) fn times<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, terms: Terms) -> Option<Times> {
-    let without_interval = if terms.few == FewBlocksRule::Threshold { By::Threshold } else { By::Nothing };
+    let without_interval =
+        if terms.few == FewBlocksRule::Threshold { BoundsRule::Threshold } else { BoundsRule::Nothing };
     let pair = [a.clone(), b.clone()];
     // The clock's resolution decides which is better, not the ratio.
     let standings = decide_on(&pair, Better::Lower, Terms { resolution: Resolution::default(), ..terms });
     if let [best, Standing { times_worse: Some(worse), verdict, .. }] = standings.as_slice() {
         let ratio = if best.index == 1 { worse.ratio } else { inverse(worse.ratio) };
         let by = match (verdict.rule(), ratio.interval) {
-            (Some(Rule::Interval | Rule::Scatter), Some(interval)) => By::Interval(interval),
+            (Some(Rule::Interval | Rule::Scatter), Some(interval)) => BoundsRule::Interval(interval),
             _ => without_interval,
         };
         return Some(Times { ratio, by });
@@ -80,13 +81,13 @@ pub(super) fn mean<K>(series: &Series<K>) -> Option<Estimate> {
 }
 
 /// A figure's mean, and how it is judged on these terms.
-pub(super) fn mean_on<K>(series: &Series<K>, terms: Terms) -> Option<(Estimate, By)> {
+pub(super) fn mean_on<K>(series: &Series<K>, terms: Terms) -> Option<(Estimate, BoundsRule)> {
     let values: Vec<f64> = series.values().copied().collect();
     let mean = Summary::at(&values, terms.confidence)?.mean;
     let by = match mean.interval.filter(|interval| !interval.is_range()) {
-        Some(interval) => By::Interval(interval),
-        None if terms.few == FewBlocksRule::Threshold => By::Threshold,
-        None => By::Nothing,
+        Some(interval) => BoundsRule::Interval(interval),
+        None if terms.few == FewBlocksRule::Threshold => BoundsRule::Threshold,
+        None => BoundsRule::Nothing,
     };
     Some((mean, by))
 }
@@ -146,7 +147,7 @@ mod tests {
         assert!(
             (up.ratio.value - 2.0).abs() < 0.01 && (up.ratio.value * down.ratio.value - 1.0).abs() < 1e-9
         );
-        let (By::Interval(up), By::Interval(down)) = (up.by, down.by) else {
+        let (BoundsRule::Interval(up), BoundsRule::Interval(down)) = (up.by, down.by) else {
             panic!("three blocks have an interval")
         };
         assert!(up.low < 2.0 && 2.0 < up.high && (up.low * down.high - 1.0).abs() < 1e-9);
@@ -157,17 +158,17 @@ mod tests {
     #[test]
     fn one_trial_leans_and_settles_nothing() {
         let (a, b) = (series(&[1.0]), series(&[9.0]));
-        let found = Found::by(settled(), |terms| ahead(&a, &b, Better::Lower, terms));
-        assert_eq!(found, Found { settled: Outcome::Close, leaning: Outcome::Agrees });
-        assert_eq!(times(&a, &b, settled()).unwrap().by, By::Nothing);
-        assert_eq!(mean_on(&a, settled()).unwrap().1, By::Nothing);
+        let found = CheckOutcome::by(settled(), |terms| ahead(&a, &b, Better::Lower, terms));
+        assert_eq!(found, CheckOutcome { settled: Outcome::Close, leaning: Outcome::Agrees });
+        assert_eq!(times(&a, &b, settled()).unwrap().by, BoundsRule::Nothing);
+        assert_eq!(mean_on(&a, settled()).unwrap().1, BoundsRule::Nothing);
         let (zero, one) = (series(&[0.0]), series(&[1.0]));
         assert_eq!(ahead(&zero, &one, Better::Lower, settled()), Outcome::Close);
         let (zero, one) = (series(&[0.0; 3]), series(&[1.0; 3]));
         assert_eq!(ahead(&zero, &one, Better::Lower, settled()), Outcome::Agrees);
         let crowded = Terms { crowded: true, ..settled() };
-        let found = Found::by(crowded, |terms| ahead(&zero, &one, Better::Lower, terms));
-        assert_eq!(found, Found { settled: Outcome::Close, leaning: Outcome::Agrees });
+        let found = CheckOutcome::by(crowded, |terms| ahead(&zero, &one, Better::Lower, terms));
+        assert_eq!(found, CheckOutcome { settled: Outcome::Close, leaning: Outcome::Agrees });
     }
 
     #[test]

@@ -107,7 +107,7 @@ pub(super) fn terms<K: Ord>(pools: &[&Pool<K>]) -> Terms {
 }
 
 /// Averages over places of columns of figures, such as one for each store.
-pub(super) struct Averaged<C, K> {
+pub(super) struct AveragedColumns<C, K> {
     /// The mean of each column by block.
     pub series: BTreeMap<C, Series<K>>,
     /// The averaged places.
@@ -120,7 +120,7 @@ pub(super) struct Averaged<C, K> {
 /// places and blocks with all of them count.
 pub(super) fn average<C: Ord + Clone, K: Ord + Copy>(
     places: &BTreeMap<Position, BTreeMap<C, &Series<K>>>,
-) -> Averaged<C, K> {
+) -> AveragedColumns<C, K> {
     let columns: BTreeSet<&C> = places.values().flat_map(|place| place.keys()).collect();
     let (whole, ragged): (Vec<_>, Vec<_>) =
         places.iter().partition(|(_, place)| columns.iter().all(|column| place.contains_key(*column)));
@@ -138,7 +138,7 @@ pub(super) fn average<C: Ord + Clone, K: Ord + Copy>(
     };
     let series = |column: &C| blocks.iter().map(|block| (*block, mean(column, block))).collect();
     let filled = columns.iter().filter(|_| !blocks.is_empty());
-    Averaged {
+    AveragedColumns {
         series: filled.map(|column| ((*column).clone(), series(column))).collect(),
         places: whole.into_iter().map(|(position, _)| position.clone()).collect(),
         missing: ragged.iter().flat_map(lacking).collect(),

@@ -43,7 +43,7 @@ words!(Verdict, all);
 
 /// A figure behind a check.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Shown {
+pub struct CheckedFigure {
     /// Its owner: a store, and the axis' value if these are compared.
     pub who: String,
     /// The mean over trials, or the number.
@@ -74,7 +74,7 @@ pub struct Evidence {
     /// The leaning of few trials; equal to `outcome` if it is settled.
     pub leaning: Outcome,
     /// The figures.
-    pub shown: Vec<Shown>,
+    pub shown: Vec<CheckedFigure>,
     /// The ratio that decided it, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<Estimate>,
@@ -89,28 +89,28 @@ pub struct Evidence {
 /// The number of checks by their outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)]
-pub struct Tally {
+pub struct CheckTally {
     pub agree: usize,
     pub disagree: usize,
     pub close: usize,
     pub missing: usize,
 }
 
-impl Tally {
+impl CheckTally {
     /// Counts settled outcomes.
-    pub fn of(evidence: &[Evidence]) -> Tally {
-        Tally::count(evidence.iter().map(|evidence| evidence.outcome))
+    pub fn of(evidence: &[Evidence]) -> CheckTally {
+        CheckTally::count(evidence.iter().map(|evidence| evidence.outcome))
     }
 
     /// Counts leanings.
-    pub fn leaning(evidence: &[Evidence]) -> Tally {
-        Tally::count(evidence.iter().map(|evidence| evidence.leaning))
+    pub fn leaning(evidence: &[Evidence]) -> CheckTally {
+        CheckTally::count(evidence.iter().map(|evidence| evidence.leaning))
     }
 
     /// Counts.
-    pub fn count(outcomes: impl Iterator<Item = Outcome> + Clone) -> Tally {
+    pub fn count(outcomes: impl Iterator<Item = Outcome> + Clone) -> CheckTally {
         let count = |wanted: Outcome| outcomes.clone().filter(|outcome| *outcome == wanted).count();
-        Tally {
+        CheckTally {
             agree: count(Outcome::Agrees),
             disagree: count(Outcome::Disagrees),
             close: count(Outcome::Close),
@@ -178,9 +178,9 @@ pub struct Finding {
     /// The measured share of the claim's combinations; `None` if unknown.
     pub coverage: Option<Coverage>,
     /// The settled checks by outcome.
-    pub tally: Tally,
+    pub tally: CheckTally,
     /// The checks by leaning.
-    pub leaning: Tally,
+    pub leaning: CheckTally,
     /// The checks.
     pub evidence: Vec<Evidence>,
     /// Values of the claim that the figures lack completely.
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn a_share_must_agree_and_doubts_count_for_both_sides() {
         let verdict = |agree, disagree, close, missing, percent| {
-            Tally { agree, disagree, close, missing }.verdict(percent)
+            CheckTally { agree, disagree, close, missing }.verdict(percent)
         };
         assert_eq!(verdict(0, 0, 0, 0, 100.0), Verdict::Unknown);
         assert_eq!(verdict(3, 0, 0, 0, 100.0), Verdict::Reproduced);

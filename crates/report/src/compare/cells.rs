@@ -45,7 +45,7 @@ impl Observations {
 
 /// A cell that BASE measured and NEW can't run, or of whose trials more failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Broken {
+pub struct BrokenCell {
     /// The cell.
     pub cell: Cell,
     /// Trials of NEW that failed; 0 if the cell is unsupported there.
@@ -60,7 +60,7 @@ pub struct Broken {
 
 /// A cell that only one side measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Only {
+pub struct OneSidedCell {
     /// The cell.
     pub cell: Cell,
     /// The tier that it gave.
@@ -87,7 +87,7 @@ pub struct SettingChange {
 }
 
 /// A cell at its guarantee, with its measurements, by the position of the run.
-pub struct Observed<'a> {
+pub struct ObservedCell<'a> {
     pub cell: &'a Cell,
     pub tier: Guarantee,
     /// BASE, then NEW.
@@ -108,7 +108,7 @@ struct Seed(Option<String>, u32);
 
 /// The outcomes of a cell on one side, which explain why it was not measured there.
 #[derive(Default)]
-struct Fate<'a> {
+struct CellFate<'a> {
     measured: usize,
     failures: Vec<&'a Outcome>,
     unsupported: Option<&'a str>,
@@ -118,8 +118,8 @@ struct Fate<'a> {
 /// All cells.
 pub struct Cells<'a> {
     one_tier: bool,
-    observed: IndexMap<(&'a Cell, Option<Guarantee>), Observed<'a>>,
-    fates: IndexMap<&'a Cell, [Fate<'a>; 2]>,
+    observed: IndexMap<(&'a Cell, Option<Guarantee>), ObservedCell<'a>>,
+    fates: IndexMap<&'a Cell, [CellFate<'a>; 2]>,
 }
 
 const SIDES: [&str; 2] = ["BASE", "NEW"];
@@ -142,7 +142,7 @@ impl<'a> Cells<'a> {
         cells
     }
 
-    fn fate(&mut self, side: usize, cell: &'a Cell) -> &mut Fate<'a> {
+    fn fate(&mut self, side: usize, cell: &'a Cell) -> &mut CellFate<'a> {
         &mut self.fates.entry(cell).or_default()[side]
     }
 
@@ -156,7 +156,7 @@ impl<'a> Cells<'a> {
         if let Some(measured) = trial.ok() {
             let tier = measured.guarantee;
             let key = (&trial.cell, self.one_tier.then_some(tier));
-            let observed = self.observed.entry(key).or_insert_with(|| Observed {
+            let observed = self.observed.entry(key).or_insert_with(|| ObservedCell {
                 cell: &trial.cell,
                 tier,
                 sides: [Vec::new(), Vec::new()],
@@ -166,27 +166,32 @@ impl<'a> Cells<'a> {
     }
 
     /// The cells that both sides measured.
-    pub fn both(&self) -> impl Iterator<Item = &Observed<'a>> {
+    pub fn both(&self) -> impl Iterator<Item = &ObservedCell<'a>> {
         self.observed.values().filter(|observed| observed.sides.iter().all(|side| !side.is_empty()))
     }
 
     /// The cells that one side measured.
-    pub fn only(&self) -> Vec<Only> {
-        let of = |observed: &Observed<'a>| {
+    pub fn only(&self) -> Vec<OneSidedCell> {
+        let of = |observed: &ObservedCell<'a>| {
             let side = observed.sides.iter().position(Vec::is_empty).map(|other| 1 - other)?;
             let fate = self.fates.get(observed.cell).map(|fates| &fates[1 - side]);
-            let other = fate.map_or_else(|| "not run".into(), Fate::describe);
-            Some(Only { cell: observed.cell.clone(), guarantee: observed.tier, side: SIDES[side], other })
+            let other = fate.map_or_else(|| "not run".into(), CellFate::describe);
+            Some(OneSidedCell {
+                cell: observed.cell.clone(),
+                guarantee: observed.tier,
+                side: SIDES[side],
+                other,
+            })
         };
         self.observed.values().filter_map(of).collect()
     }
 
     /// The cells that BASE measured and NEW can't run, or failed more often.
-    pub fn broken(&self) -> Vec<Broken> {
-        let of = |(cell, [base, new]): (&&Cell, &[Fate<'_>; 2])| {
+    pub fn broken(&self) -> Vec<BrokenCell> {
+        let of = |(cell, [base, new]): (&&Cell, &[CellFate<'_>; 2])| {
             let unsupported = new.measured == 0 && new.failures.is_empty() && new.unsupported.is_some();
             let broken = base.measured > 0 && (new.failed_share() > base.failed_share() || unsupported);
-            broken.then(|| Broken {
+            broken.then(|| BrokenCell {
                 cell: (*cell).clone(),
                 failed: new.failures.len(),
                 trials: new.measured + new.failures.len(),
@@ -229,7 +234,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-impl Fate<'_> {
+impl CellFate<'_> {
     /// The share of trials that failed.
     fn failed_share(&self) -> f64 {
         self.failures.len() as f64 / (self.measured + self.failures.len()).max(1) as f64
@@ -253,7 +258,7 @@ impl Fate<'_> {
     }
 }
 
-impl<'a> Observed<'a> {
+impl<'a> ObservedCell<'a> {
     /// The figures that either side has: operations in the order in which they ran, then those of whole trials.
     pub fn figures(&self, columns: &[&'static Column]) -> Vec<(Option<&'a str>, &'static Column)> {
         let trials = self.sides.iter().flatten();

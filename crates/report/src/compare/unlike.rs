@@ -54,7 +54,7 @@ pub fn differences(base: &[Run], new: &[Run], across: &[Across]) -> Vec<Differen
     let mut found: Vec<Difference> = Vec::new();
     for (side, runs) in [("BASE", &base[1..]), ("NEW", new)] {
         for run in runs {
-            let mut compared = Compared { side, found: Vec::new() };
+            let mut compared = RunDifferences { side, found: Vec::new() };
             compared.machines(&first.header, &run.header);
             compared.places(&first.header, &run.header);
             compared.plans(first, run);
@@ -74,11 +74,11 @@ pub fn differences(base: &[Run], new: &[Run], across: &[Across]) -> Vec<Differen
 
 /// Differences that show that two runs are from different machines, or from one with another kernel.
 pub fn machines(first: &RunHeader, other: &RunHeader) -> Vec<Difference> {
-    let mut compared = Compared { side: "", found: Vec::new() };
+    let mut compared = RunDifferences { side: "", found: Vec::new() };
     compared.machines(first, other);
     compared.found.retain(|difference| difference.refuses);
     compared.differ(false, "kernel", &first.environment.kernel, &other.environment.kernel);
-    let mut places = Compared { side: "", found: Vec::new() };
+    let mut places = RunDifferences { side: "", found: Vec::new() };
     places.places(first, other);
     compared.found.extend(places.found.into_iter().filter(|difference| difference.refuses));
     compared.found
@@ -88,7 +88,7 @@ pub fn machines(first: &RunHeader, other: &RunHeader) -> Vec<Difference> {
 pub fn parts(first: &Run, other: &Run) -> Vec<Difference> {
     let plans = (first.plan_keys().map(method::keys), other.plan_keys().map(method::keys));
     let (first, other) = (&first.header, &other.header);
-    let mut compared = Compared { side: "", found: Vec::new() };
+    let mut compared = RunDifferences { side: "", found: Vec::new() };
     compared.differ(true, "storebench", &first.storebench, &other.storebench);
     let names: BTreeSet<&str> =
         [first, other].iter().flat_map(|header| &header.stores).map(|store| store.name.as_str()).collect();
@@ -144,12 +144,12 @@ pub fn versions(base: &[Run], new: &[Run]) -> Vec<Versions> {
 }
 
 /// The differences found between two runs.
-struct Compared {
+struct RunDifferences {
     side: &'static str,
     found: Vec<Difference>,
 }
 
-impl Compared {
+impl RunDifferences {
     fn differ(&mut self, refuses: bool, what: &str, base: &str, other: &str) {
         if base != other {
             let (what, base, other) = (what.into(), base.into(), other.into());

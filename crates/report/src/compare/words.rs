@@ -8,7 +8,7 @@ use storebench_core::cell::{Axis, Cell};
 use storebench_core::store::Guarantee;
 use storebench_core::units::{counted, grouped, three_digits};
 
-use super::{Broken, Comparison, FigureChange, Observations, Side, StoreChange, Verdict};
+use super::{BrokenCell, Comparison, FigureChange, Observations, Side, StoreChange, Verdict};
 use crate::data::moment::to_the_second;
 use crate::data::noise::{self, Drift};
 use crate::data::spread;
@@ -433,7 +433,7 @@ fn loads(comparison: &Comparison<'_>) -> Option<String> {
 /// Cells that failed in NEW, and cells of one side only.
 pub fn cells(comparison: &Comparison<'_>) -> Vec<String> {
     let mut all = capped(&comparison.broken, "cells that failed in NEW", |broken| {
-        let Broken { cell, failed, trials, failed_in_base, reason } = broken;
+        let BrokenCell { cell, failed, trials, failed_in_base, reason } = broken;
         let how = match (*failed, *failed_in_base) {
             (0, _) => return format!("measured in BASE, not possible in NEW: {} ({reason})", cell.id()),
             (_, 0) => format!("{failed} of {trials} trials, none in BASE; "),

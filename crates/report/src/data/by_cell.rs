@@ -10,7 +10,7 @@ use crate::column::Column;
 use crate::stats::Summary;
 
 /// A cell on one machine, at its given guarantee, by one method.
-pub struct OfCell<'a> {
+pub struct CellTrials<'a> {
     /// The hardware's name.
     pub hardware: &'a str,
     /// The cell.
@@ -24,20 +24,20 @@ pub struct OfCell<'a> {
 }
 
 /// Every cell that was run, by group, then in running order.
-pub fn cells<'m>(merged: &'m Merged<'m>) -> Vec<OfCell<'m>> {
+pub fn cells<'m>(merged: &'m Merged<'m>) -> Vec<CellTrials<'m>> {
     merged.groups.iter().flat_map(of_group).collect()
 }
 
-fn of_group<'m>(group: &'m Group<'m>) -> Vec<OfCell<'m>> {
+fn of_group<'m>(group: &'m Group<'m>) -> Vec<CellTrials<'m>> {
     let mut cells: IndexMap<&Cell, Vec<Entry<'m>>> = IndexMap::new();
     for entry in &group.trials {
         cells.entry(&entry.trial.cell).or_default().push(*entry);
     }
     let (hardware, tier, method) = (group.key.hardware.as_str(), group.key.tier, group.key.method.as_str());
-    cells.into_iter().map(|(cell, entries)| OfCell { hardware, cell, tier, method, entries }).collect()
+    cells.into_iter().map(|(cell, entries)| CellTrials { hardware, cell, tier, method, entries }).collect()
 }
 
-impl<'a> OfCell<'a> {
+impl<'a> CellTrials<'a> {
     /// The operations, in the order in which they ran.
     pub fn operations(&self) -> IndexSet<&'a str> {
         let all = measured(&self.entries).into_iter().flat_map(|(_, measured)| &measured.operations);

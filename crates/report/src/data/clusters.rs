@@ -13,7 +13,7 @@ use storebench_core::result::{LeftOutReason, OVERALL, Outcome};
 use super::matrix::{competing_series, operations, ranked, terms};
 use super::merge::{BlockKey, Entry, Group, GroupKey, Merged};
 use super::names::joined;
-use super::why::Why;
+use super::why::AbsenceReason;
 use crate::column::{BEYOND_LENGTHS, Column, MEAN_LATENCY, Unit};
 use crate::judge::combinations::is_won_mostly;
 use crate::judge::place::decide_on;
@@ -57,21 +57,21 @@ pub(crate) struct Map {
     /// The number of combinations of the other axes that a figure averages.
     pub(crate) combinations: usize,
     /// By rows and columns; `None` if the plan has no such place.
-    pub(crate) spots: Vec<Vec<Option<Spot>>>,
+    pub(crate) spots: Vec<Vec<Option<MapSpot>>>,
 }
 
 /// One place.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Spot {
+pub(crate) enum MapSpot {
     /// Its figure.
-    Found(Found),
+    Found(ClusterFigure),
     /// It has no figure.
-    Missing(Why),
+    Missing(AbsenceReason),
 }
 
 /// A figure compared with the best of its map.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct ClusterFigure {
     /// The figure: the geometric mean of several combinations, for bytes the arithmetic one.
     pub(crate) mean: f64,
     /// The figure over the least of the map.
@@ -82,15 +82,15 @@ pub(crate) struct Found {
 
 /// A row and a column. Rows follow the table of file systems, then options and settings.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct At {
+struct MapPosition {
     kind: usize,
     row: String,
     settings: Vec<(String, u64)>,
     cluster: u32,
 }
 
-impl At {
-    fn of(merged: &Merged<'_>, cell: &Cell) -> At {
+impl MapPosition {
+    fn of(merged: &Merged<'_>, cell: &Cell) -> MapPosition {
         let place = cell.text(Axis::PLACE);
         let own = cell.values().filter_map(|(axis, value)| Some((axis.setting()?.1, value)));
         let settings: Vec<(String, u64)> = own
@@ -102,13 +102,13 @@ impl At {
             })
             .collect();
         match place.parse::<FileSystem>() {
-            Ok(system) => At {
+            Ok(system) => MapPosition {
                 kind: KINDS.iter().position(|kind| kind == system.kind()).unwrap_or(KINDS.len()),
                 row: system.without_cluster(),
                 settings,
                 cluster: system.cluster(),
             },
-            Err(_) => At { kind: KINDS.len(), row: place.to_owned(), settings, cluster: 0 },
+            Err(_) => MapPosition { kind: KINDS.len(), row: place.to_owned(), settings, cluster: 0 },
         }
     }
 
@@ -124,31 +124,36 @@ impl At {
 
 /// The trials of one store by place, and the places that were left out.
 #[derive(Default)]
-struct Gathered<'a> {
-    ran: BTreeMap<At, BTreeMap<Position, Vec<Entry<'a>>>>,
-    left_out: BTreeMap<At, &'a LeftOutReason>,
+struct ClusterTrials<'a> {
+    ran: BTreeMap<MapPosition, BTreeMap<Position, Vec<Entry<'a>>>>,
+    left_out: BTreeMap<MapPosition, &'a LeftOutReason>,
     operations: IndexSet<String>,
 }
 
 /// The maps of every store that ran in several places, at least two of them file systems.
 pub(crate) fn clusters(merged: &Merged<'_>) -> Vec<Clusters> {
-    let mut all: IndexMap<(GroupKey, String), Gathered<'_>> = IndexMap::new();
+    let mut all: IndexMap<(GroupKey, String), ClusterTrials<'_>> = IndexMap::new();
     for group in &merged.groups {
         gather(merged, group, &mut all);
     }
-    let several = |gathered: &Gathered<'_>| gathered.ran.keys().filter(|at| at.is_file_system()).count() > 1;
+    let several =
+        |gathered: &ClusterTrials<'_>| gathered.ran.keys().filter(|at| at.is_file_system()).count() > 1;
     let there = all.into_iter().filter(|(_, gathered)| several(gathered));
     there.map(|((key, store), gathered)| lay_out(merged, &key, &store, &gathered)).collect()
 }
 
-fn gather<'a>(merged: &Merged<'_>, group: &Group<'a>, all: &mut IndexMap<(GroupKey, String), Gathered<'a>>) {
+fn gather<'a>(
+    merged: &Merged<'_>,
+    group: &Group<'a>,
+    all: &mut IndexMap<(GroupKey, String), ClusterTrials<'a>>,
+) {
     let layout = &merged.layout;
     let key = |cell: &Cell| (without_place(&group.key), store(cell));
     let names: Vec<String> = operations(group).into_iter().filter(|name| name != OVERALL).collect();
     for entry in group.trials.iter().filter(|entry| !merged.is_harness(entry.trial.cell.store())) {
         let cell = &entry.trial.cell;
         let gathered = all.entry(key(cell)).or_default();
-        let here = gathered.ran.entry(At::of(merged, cell)).or_default();
+        let here = gathered.ran.entry(MapPosition::of(merged, cell)).or_default();
         here.entry(layout.position(cell)).or_default().push(*entry);
         for name in &names {
             if !gathered.operations.contains(name) {
@@ -158,7 +163,7 @@ fn gather<'a>(merged: &Merged<'_>, group: &Group<'a>, all: &mut IndexMap<(GroupK
     }
     for omitted in &group.left_out {
         let gathered = all.entry(key(&omitted.cell)).or_default();
-        gathered.left_out.entry(At::of(merged, &omitted.cell)).or_insert(omitted.reason);
+        gathered.left_out.entry(MapPosition::of(merged, &omitted.cell)).or_insert(omitted.reason);
     }
 }
 
@@ -176,8 +181,8 @@ fn store(cell: &Cell) -> String {
     joined(ranked.map(|(_, value)| value.text()))
 }
 
-fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, gathered: &Gathered<'_>) -> Clusters {
-    let ats: BTreeSet<&At> = gathered.ran.keys().chain(gathered.left_out.keys()).collect();
+fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, gathered: &ClusterTrials<'_>) -> Clusters {
+    let ats: BTreeSet<&MapPosition> = gathered.ran.keys().chain(gathered.left_out.keys()).collect();
     let rows: BTreeSet<_> = ats.iter().map(|at| at.row()).collect();
     let mut columns: Vec<u32> =
         ats.iter().map(|at| at.cluster).collect::<BTreeSet<_>>().into_iter().collect();
@@ -187,9 +192,9 @@ fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, gathered: &Gathered
     let figures = latencies.chain([(SPACE_BEYOND, &BEYOND_LENGTHS)]);
     let maps = figures.filter_map(|(name, column)| {
         let (combinations, found) = figures_of(merged, gathered, name, column)?;
-        let spot = |at: &At| match found.get(at) {
-            Some(found) => Spot::Found(*found),
-            None => Spot::Missing(why(gathered, at)),
+        let spot = |at: &MapPosition| match found.get(at) {
+            Some(found) => MapSpot::Found(*found),
+            None => MapSpot::Missing(why(gathered, at)),
         };
         let line = |row: &_| {
             let here = |cluster: &u32| ats.iter().find(|at| at.row() == *row && at.cluster == *cluster);
@@ -215,18 +220,18 @@ fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, gathered: &Gathered
 /// The figure of every place that has one, over the combinations common to all of them; `None` if there are none.
 fn figures_of<'g>(
     merged: &Merged<'_>,
-    gathered: &'g Gathered<'_>,
+    gathered: &'g ClusterTrials<'_>,
     name: &str,
     column: &Column,
-) -> Option<(usize, BTreeMap<&'g At, Found>)> {
+) -> Option<(usize, BTreeMap<&'g MapPosition, ClusterFigure>)> {
     let series_of = |entries: &Vec<Entry<'_>>| competing_series(&ranked(entries), name, column);
-    let of_place = |(at, here): (&'g At, &'g BTreeMap<Position, Vec<Entry<'_>>>)| {
+    let of_place = |(at, here): (&'g MapPosition, &'g BTreeMap<Position, Vec<Entry<'_>>>)| {
         let series = here.iter().map(|(position, entries)| (position, series_of(entries)));
         let known: BTreeMap<&Position, Series<BlockKey>> =
             series.filter(|(_, series)| !series.is_empty()).collect();
         (!known.is_empty()).then_some((at, known))
     };
-    let places: Vec<(&At, BTreeMap<&Position, Series<BlockKey>>)> =
+    let places: Vec<(&MapPosition, BTreeMap<&Position, Series<BlockKey>>)> =
         gathered.ran.iter().filter_map(of_place).collect();
     // A single place has no comparison.
     let [(_, first), _, ..] = places.as_slice() else { return None };
@@ -252,24 +257,26 @@ fn figures_of<'g>(
     let least = means.iter().copied().fold(f64::INFINITY, f64::min);
     let found = places.iter().zip(means.iter().zip(&wins)).map(|((at, _), (mean, wins))| {
         let times = if least > 0.0 { mean / least } else { 1.0 };
-        (*at, Found { mean: *mean, times, wins: is_won_mostly(*wins, common.len()) })
+        (*at, ClusterFigure { mean: *mean, times, wins: is_won_mostly(*wins, common.len()) })
     });
     (!common.is_empty()).then(|| (common.len(), found.collect()))
 }
 
 /// Why a place has no figure.
-fn why(gathered: &Gathered<'_>, at: &At) -> Why {
+fn why(gathered: &ClusterTrials<'_>, at: &MapPosition) -> AbsenceReason {
     let outcomes = gathered.ran.get(at).into_iter().flat_map(BTreeMap::values).flatten();
     let ran = outcomes.map(|entry| match entry.trial.outcome {
-        Outcome::Failed { .. } => Why::Failed,
-        Outcome::Unsupported { .. } => Why::Unsupported,
-        Outcome::Ok => Why::NotMeasured,
+        Outcome::Failed { .. } => AbsenceReason::Failed,
+        Outcome::Unsupported { .. } => AbsenceReason::Unsupported,
+        Outcome::Ok => AbsenceReason::NotMeasured,
     });
-    ran.chain(gathered.left_out.get(at).map(|_| Why::LeftOut)).min().unwrap_or(Why::NotRun)
+    ran.chain(gathered.left_out.get(at).map(|_| AbsenceReason::LeftOut))
+        .min()
+        .unwrap_or(AbsenceReason::NotRun)
 }
 
 /// `left out: vfat:512, vfat:1024: the kernel has no vfat`, for each reason.
-fn reasons(gathered: &Gathered<'_>) -> Vec<String> {
+fn reasons(gathered: &ClusterTrials<'_>) -> Vec<String> {
     let mut places: IndexMap<String, Vec<String>> = IndexMap::new();
     for (at, reason) in gathered.left_out.iter().filter(|(at, _)| !gathered.ran.contains_key(*at)) {
         let size = if at.cluster > 0 { format!(":{}", at.cluster) } else { String::new() };
@@ -312,7 +319,7 @@ mod tests {
         assert_eq!(names, ["insert", "update", "get", "remove"]);
         let spots = &all.maps[0].spots;
         let times = |row: usize, column: usize| match spots[row][column] {
-            Some(Spot::Found(found)) => Some((found.times.round(), found.wins)),
+            Some(MapSpot::Found(found)) => Some((found.times.round(), found.wins)),
             _ => None,
         };
         assert_eq!((times(0, 0), times(0, 1), times(0, 2)), (Some((1.0, true)), Some((2.0, false)), None));
@@ -342,6 +349,6 @@ mod tests {
         let merged = Merged::new(&runs, &[]);
         let [all] = clusters(&merged).try_into().unwrap();
         let ntfs = &all.maps[0].spots[1];
-        assert_eq!((all.columns[0], ntfs[0]), (512, Some(Spot::Missing(Why::Failed))));
+        assert_eq!((all.columns[0], ntfs[0]), (512, Some(MapSpot::Missing(AbsenceReason::Failed))));
     }
 }

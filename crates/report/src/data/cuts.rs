@@ -11,7 +11,7 @@ use super::merge::{Group, Merged};
 
 /// The states of one store, and why some trials have none.
 #[derive(Debug, Default)]
-pub(crate) struct Looked {
+pub(crate) struct CheckedStates {
     /// All of them.
     pub(crate) cuts: CutResults,
     /// Trials with a cut check.
@@ -24,7 +24,7 @@ pub(crate) struct Looked {
     pub(crate) bad: Vec<(u64, BadState)>,
 }
 
-impl Looked {
+impl CheckedStates {
     /// The states cut in a part of the history, and how many of them lost something.
     pub(crate) fn phase(&self, phase: Phase) -> (u64, u64) {
         self.cuts.phases.get(&phase).map_or((0, 0), |states| (states.states, states.caught))
@@ -61,9 +61,12 @@ impl Looked {
 }
 
 /// The states of a group's stores, in the order of its tables; disks that tear blocks are separate.
-pub(crate) fn looked<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(String, Looked)> {
+pub(crate) fn looked<'g, 'a: 'g>(
+    merged: &'g Merged<'a>,
+    group: &'g Group<'a>,
+) -> Vec<(String, CheckedStates)> {
     let sorted = Sorted::new(merged, group);
-    let mut all: IndexMap<(Cow<'_, str>, u64), Looked> = IndexMap::new();
+    let mut all: IndexMap<(Cow<'_, str>, u64), CheckedStates> = IndexMap::new();
     for here in sorted.entries.values() {
         for (store, entries) in here {
             let checks = entries
@@ -93,7 +96,7 @@ mod tests {
     fn what_broke_before_anything_was_acknowledged_stays_so_over_several_trials() {
         let of = |states| [(StateFinding::Refused, states)].into_iter().collect();
         let made = CutResults { found: of(2), unacknowledged: of(2), ..CutResults::default() };
-        let mut looked = Looked::default();
+        let mut looked = CheckedStates::default();
         (0..2).for_each(|position| looked.add(position, &CutCheck::Made(Box::new(made.clone()))));
         assert_eq!(looked.cuts.harms(Guarantee::Power), [(Harm::Created, 4)].into());
     }

@@ -14,8 +14,8 @@ use storebench_core::store::{Guarantee, Loss};
 use storebench_core::units::parse_bytes;
 
 use self::combination::{Combination, Contest, contests};
-pub use self::combination::{Settings, Where};
-pub use self::times::{Known, NOT_YET, Times};
+pub use self::combination::{ContestScope, Settings};
+pub use self::times::{EffectVerdict, NOT_YET, Times};
 use self::times::{Quotient, times};
 use super::merge::{BlockKey, Merged};
 use crate::judge::place::{self, Terms};
@@ -26,7 +26,7 @@ use crate::stats::{Better, CONFIDENCE, Series, Summary};
 pub struct Effects {
     /// Where.
     #[serde(flatten)]
-    pub place: Where,
+    pub place: ContestScope,
     /// The operations, in the order in which they ran.
     pub operations: Vec<String>,
     /// The effect of each value alone.
@@ -34,7 +34,7 @@ pub struct Effects {
     /// The joint effects of two values beyond their separate ones, the greatest first.
     pub interactions: Vec<Interaction>,
     /// Every combination, the safest first, then the fastest.
-    pub points: Vec<Spot>,
+    pub points: Vec<SettingsResult>,
 }
 
 /// The effect of a setting's value, compared with the base's.
@@ -69,7 +69,7 @@ pub struct Interaction {
 
 /// A combination of settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Spot {
+pub struct SettingsResult {
     /// The name under which reports rank it: `sqlite journal_mode=WAL`.
     pub name: String,
     /// The id of its cell; of the first, if there are several.
@@ -98,7 +98,7 @@ impl Effects {
     pub fn is_any_open(&self) -> bool {
         let main = self.main.iter().flat_map(|effect| &effect.times).flatten();
         let mut all = main.chain(self.interactions.iter().map(|one| &one.times));
-        all.any(|times| times.known == Known::NotYet)
+        all.any(|times| times.known == EffectVerdict::NotYet)
     }
 }
 
@@ -292,7 +292,7 @@ fn squares(
     both.filter_map(corners).collect()
 }
 
-fn points(contest: &Contest<'_>) -> Vec<Spot> {
+fn points(contest: &Contest<'_>) -> Vec<SettingsResult> {
     let all: Vec<(&Settings, &Combination<'_>)> =
         contest.combinations.iter().filter(|(_, combination)| !combination.series(None).is_empty()).collect();
     let best = |own: &Combination<'_>| {
@@ -308,7 +308,7 @@ fn points(contest: &Contest<'_>) -> Vec<Spot> {
     let spot = |(settings, combination): &(&Settings, &Combination<'_>)| {
         let values: Vec<f64> = combination.series(None).into_values().collect();
         let (tier, power_cut) = combination.promise();
-        Some(Spot {
+        Some(SettingsResult {
             name: combination.name.clone(),
             cell: combination.cell.id(),
             settings: (*settings).clone(),
@@ -321,17 +321,17 @@ fn points(contest: &Contest<'_>) -> Vec<Spot> {
             best: best(combination),
         })
     };
-    let mut spots: Vec<Spot> = all.iter().filter_map(spot).collect();
+    let mut spots: Vec<SettingsResult> = all.iter().filter_map(spot).collect();
     spots.sort_by(|a, b| {
-        let promise = |spot: &Spot| (spot.tier, spot.power_cut);
+        let promise = |spot: &SettingsResult| (spot.tier, spot.power_cut);
         promise(b).cmp(&promise(a)).then(a.latency_ns.mean.value.total_cmp(&b.latency_ns.mean.value))
     });
     spots
 }
 
 /// The spots by promise, the safest first.
-pub fn by_promise(spots: &[Spot]) -> IndexMap<(Guarantee, Option<Loss>), Vec<&Spot>> {
-    let mut all: IndexMap<_, Vec<&Spot>> = IndexMap::new();
+pub fn by_promise(spots: &[SettingsResult]) -> IndexMap<(Guarantee, Option<Loss>), Vec<&SettingsResult>> {
+    let mut all: IndexMap<_, Vec<&SettingsResult>> = IndexMap::new();
     for spot in spots {
         all.entry((spot.tier, spot.power_cut)).or_default().push(spot);
     }

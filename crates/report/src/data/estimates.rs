@@ -51,7 +51,7 @@ impl Estimated {
 pub(crate) fn estimated(entries: &[Entry<'_>]) -> Vec<Estimated> {
     let disk = entries.iter().find_map(|entry| entry.trial.disk.as_ref());
     let Some(recorded_on) = disk.map(|disk| disk.name.clone()) else { return Vec::new() };
-    let estimate = |one: super::requests::Asked| {
+    let estimate = |one: super::requests::PartRequests| {
         let clocks = one.requests.clocks.as_ref()?;
         let mut on_ns: BTreeMap<String, f64> =
             clocks.on_ns.iter().map(|(name, ns)| (name.clone(), one.each(*ns))).collect();

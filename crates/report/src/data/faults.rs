@@ -10,7 +10,7 @@ use super::merge::{Group, Merged};
 
 /// The faults of a store, and why some trials have none.
 #[derive(Debug, Default)]
-pub(crate) struct Struck {
+pub(crate) struct StoreFaults {
     /// All of them.
     pub(crate) faults: FaultResults,
     /// Trials with such a check.
@@ -20,9 +20,9 @@ pub(crate) struct Struck {
 }
 
 /// The faults of a group's stores, in the order of its tables.
-pub(crate) fn struck<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(String, Struck)> {
+pub(crate) fn struck<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(String, StoreFaults)> {
     let sorted = Sorted::new(merged, group);
-    let mut all: IndexMap<Cow<'_, str>, Struck> = IndexMap::new();
+    let mut all: IndexMap<Cow<'_, str>, StoreFaults> = IndexMap::new();
     for here in sorted.entries.values() {
         for (store, entries) in here {
             for check in entries.iter().filter_map(|entry| entry.trial.ok()?.fault_check.as_ref()) {

@@ -13,7 +13,7 @@ use super::matrix::{Sorted, behind, competing_series, ranked, terms};
 use super::merge::{BlockKey, Group, GroupKey, GuaranteeLabel, Merged};
 use super::saturated;
 use crate::claims::{
-    Claim, Figure, Finding, OnTable, Pool, Scope, StudyClaims, Verdict, evaluate, on_tables,
+    Claim, Figure, Finding, Pool, Scope, StudyClaims, TableVerdict, Verdict, evaluate, on_tables,
 };
 use crate::judge::interim;
 use crate::judge::place::Terms;
@@ -25,18 +25,18 @@ pub struct Study<'a> {
     /// The study.
     pub study: &'a StudyClaims,
     /// In the order of the plan.
-    pub checked: Vec<Checked<'a>>,
+    pub checked: Vec<CheckedClaim<'a>>,
 }
 
 /// A claim, with its results.
 #[derive(Debug)]
-pub struct Checked<'a> {
+pub struct CheckedClaim<'a> {
     /// The claim.
     pub claim: &'a Claim,
     /// One for each group, or each set of groups that differ only in what the claim compares.
     pub findings: Vec<Finding>,
     /// The result of the same rule on the published tables of its own paper.
-    pub published: Vec<OnTable>,
+    pub published: Vec<TableVerdict>,
 }
 
 /// Checks all claims of the runs' studies.
@@ -59,7 +59,7 @@ pub(crate) fn check_at<'a>(merged: &'a Merged<'_>, confidence: f64) -> Vec<Study
         position.and_then(|position| known.get(position)).map_or(&[], Vec::as_slice)
     };
     let study = |study: &'a StudyClaims| {
-        let checked = |claim: &'a Claim| Checked {
+        let checked = |claim: &'a Claim| CheckedClaim {
             claim,
             findings: evaluate(claim, &study.among, study.design.as_ref(), &pools),
             published: on_tables(claim, &study.among, of_study(merged, study)),
@@ -234,7 +234,7 @@ pub(crate) fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
 }
 
 /// Why there is no verdict on a claim of which nothing was measured.
-pub(crate) fn lacking(checked: &Checked<'_>) -> String {
+pub(crate) fn lacking(checked: &CheckedClaim<'_>) -> String {
     let why = |finding| words::why_not(checked.claim, finding);
     checked.findings.first().map_or_else(|| format!("needs {}", unheard(checked.claim)), why)
 }
@@ -270,7 +270,7 @@ pub(crate) fn counts(merged: &Merged<'_>, study: &Study<'_>) -> Vec<(String, Cou
             }
         }
     }
-    let silent = |checked: &&Checked<'_>| checked.findings.iter().all(Finding::cannot_be_measured);
+    let silent = |checked: &&CheckedClaim<'_>| checked.findings.iter().all(Finding::cannot_be_measured);
     let silent = study.checked.iter().filter(silent);
     let (unheard, cannot): (Vec<_>, Vec<_>) = silent.partition(|checked| checked.findings.is_empty());
     for (label, number) in [(NOT_MEASURABLE, cannot.len()), (NOT_APPLICABLE, unheard.len())] {

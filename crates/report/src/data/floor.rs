@@ -29,7 +29,7 @@ pub struct Floor {
 }
 
 /// A figure shown for a place, if the device run has it with reads that find the file in memory if they can.
-struct Wanted {
+struct FloorFigure {
     /// The words after the size of the blocks, which bandwidths omit.
     words: &'static str,
     pattern: &'static str,
@@ -43,14 +43,14 @@ const fn wanted(
     pattern: &'static str,
     how: (&'static str, &'static str),
     unit: Unit,
-) -> Wanted {
-    Wanted { words, pattern, how, unit }
+) -> FloorFigure {
+    FloorFigure { words, pattern, how, unit }
 }
 
 const CACHED: (&str, &str) = ("buffered", "none");
 const PAST_THE_CACHE: (&str, &str) = ("direct", "none");
 
-const WANTED: [Wanted; 5] = [
+const WANTED: [FloorFigure; 5] = [
     wanted("random reads from the page cache", "rand-read", CACHED, Unit::Nanoseconds),
     wanted("random reads past the page cache", "rand-read", PAST_THE_CACHE, Unit::Nanoseconds),
     wanted("synced writes", "rand-write", ("buffered", "fdatasync"), Unit::Nanoseconds),
@@ -113,7 +113,7 @@ fn is_same(a: &LocationInfo, b: &LocationInfo) -> bool {
 }
 
 /// A figure in words, with its reach and number of trials; `None` if the run lacks it.
-fn figure(wanted: &Wanted, place: &LocationInfo, device: &Run) -> Option<(String, usize)> {
+fn figure(wanted: &FloorFigure, place: &LocationInfo, device: &Run) -> Option<(String, usize)> {
     let mut by_cell: BTreeMap<&Cell, Vec<f64>> = BTreeMap::new();
     for trial in device.trials.iter().filter(|trial| fits(wanted, place, &trial.cell)) {
         let operation = trial.ok().and_then(|measured| measured.operations.first());
@@ -136,7 +136,7 @@ fn figure(wanted: &Wanted, place: &LocationInfo, device: &Run) -> Option<(String
     Some((format!("{block}{} {}{reach}", wanted.words, show(mean.value)), by_cell[cell].len()))
 }
 
-fn fits(wanted: &Wanted, place: &LocationInfo, cell: &Cell) -> bool {
+fn fits(wanted: &FloorFigure, place: &LocationInfo, cell: &Cell) -> bool {
     cell.text(Axis::PATTERN) == wanted.pattern
         && (cell.text(Axis::IO), cell.text(Axis::SYNC)) == wanted.how
         && cell.text(Axis::CACHE) == "warm"

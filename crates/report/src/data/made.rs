@@ -52,23 +52,23 @@ fn on_and_with(runs: &[Run]) -> Vec<Vec<(String, String)>> {
 
 /// A part of a build, most telling first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Part<'r> {
+enum BuildPart<'r> {
     Compiler(&'r str),
     Flag(&'r str),
     Source(&'r str),
 }
 
 /// The parts of builds, by store.
-type Parts<'r> = BTreeMap<&'r str, BTreeSet<Part<'r>>>;
+type Parts<'r> = BTreeMap<&'r str, BTreeSet<BuildPart<'r>>>;
 
-fn parts(build: &StoreBuild) -> impl Iterator<Item = Part<'_>> {
+fn parts(build: &StoreBuild) -> impl Iterator<Item = BuildPart<'_>> {
     // The flags, and after a semicolon the compiler.
     let (flags, compiler) = build.flags.as_deref().map_or(("", None), |all| match all.split_once("; ") {
         Some((flags, compiler)) => (flags, Some(compiler)),
         None => (all, None),
     });
-    let flags = flags.split_whitespace().map(Part::Flag);
-    flags.chain(compiler.map(Part::Compiler)).chain([Part::Source(&build.source)])
+    let flags = flags.split_whitespace().map(BuildPart::Flag);
+    flags.chain(compiler.map(BuildPart::Compiler)).chain([BuildPart::Source(&build.source)])
 }
 
 /// The builds of a run's engines, if known. A build that is not ranked is never pooled anyway.
@@ -83,7 +83,7 @@ fn built_with(run: &Run) -> Parts<'_> {
 }
 
 /// The parts that all builds of a store have, and those that any has.
-type Differing<'r> = BTreeMap<&'r str, (BTreeSet<Part<'r>>, BTreeSet<Part<'r>>)>;
+type Differing<'r> = BTreeMap<&'r str, (BTreeSet<BuildPart<'r>>, BTreeSet<BuildPart<'r>>)>;
 
 /// For each run how its builds differ from another run's: by the parts that only some of these
 /// builds have, or by the compilers alone if these differ.
@@ -93,8 +93,8 @@ pub fn builds(runs: &[&Run]) -> Vec<Option<String>> {
     let of = |store| built.iter().filter_map(move |built: &Parts<'_>| built.get(store));
     let mut differing = Differing::new();
     for store in stores {
-        let any: BTreeSet<Part<'_>> = of(store).flatten().copied().collect();
-        let all: BTreeSet<Part<'_>> =
+        let any: BTreeSet<BuildPart<'_>> = of(store).flatten().copied().collect();
+        let all: BTreeSet<BuildPart<'_>> =
             any.iter().copied().filter(|part| of(store).all(|own| own.contains(part))).collect();
         if all.len() < any.len() {
             differing.insert(store, (all, any));
@@ -122,13 +122,13 @@ fn words(built: &Parts<'_>, differing: &Differing<'_>, short: bool) -> Option<St
         few => few.join(" and "),
     };
     let (word, parts) = if with.is_empty() { ("without", without) } else { ("with", with) };
-    let is_ready = word == "with" && parts.iter().all(|part| matches!(part, Part::Source(_)));
-    let is_compiler = |part: &Part<'_>| matches!(part, Part::Compiler(_));
+    let is_ready = word == "with" && parts.iter().all(|part| matches!(part, BuildPart::Source(_)));
+    let is_compiler = |part: &BuildPart<'_>| matches!(part, BuildPart::Compiler(_));
     let by_compiler = short && parts.iter().any(is_compiler);
     let told = parts.into_iter().filter(|part| !by_compiler || is_compiler(part)).map(|part| match part {
         // One compiler has a name for each of its languages.
-        Part::Compiler(name) => name.replacen("c++ (", "cc (", 1),
-        Part::Flag(name) | Part::Source(name) => name.to_owned(),
+        BuildPart::Compiler(name) => name.replacen("c++ (", "cc (", 1),
+        BuildPart::Flag(name) | BuildPart::Source(name) => name.to_owned(),
     });
     let mut told: Vec<String> = told.collect();
     told.dedup();

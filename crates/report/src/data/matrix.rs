@@ -21,7 +21,7 @@ use super::merge::{BlockKey, Entry, Group, Merged, measured};
 use super::names::joined;
 use super::readable::Readable;
 use super::saturated;
-use super::why::Why;
+use super::why::AbsenceReason;
 use crate::column::{Clocked, Column, MEAN_LATENCY, SPACE_AMPLIFICATION, THROUGHPUT, Unit};
 use crate::judge::interim::{self, AnalysisLevels};
 use crate::judge::place::{Contender, FewBlocksRule, Standing, Terms, is_decided, is_judged, winners};
@@ -126,7 +126,7 @@ pub struct Absent {
     /// The store's name.
     pub store: String,
     /// Why.
-    pub why: Why,
+    pub why: AbsenceReason,
 }
 
 impl Contest {
@@ -146,11 +146,11 @@ impl Contest {
     }
 
     /// Why no store has a figure; `None` if one has.
-    pub fn why_empty(&self) -> Option<Why> {
+    pub fn why_empty(&self) -> Option<AbsenceReason> {
         if !self.contenders.is_empty() || !self.riskier.is_empty() {
             return None;
         }
-        Some(self.absent.iter().map(|absent| absent.why).min().unwrap_or(Why::NotRun))
+        Some(self.absent.iter().map(|absent| absent.why).min().unwrap_or(AbsenceReason::NotRun))
     }
 }
 
@@ -271,7 +271,7 @@ pub(crate) struct Sorted<'g, 'a> {
     /// Trials by position and contestant, including the harness's own.
     pub(crate) entries: ByPosition<'a>,
     /// The contestants left out at a position, and whether the store lacks something by its nature.
-    left_out: BTreeMap<(Position, Cow<'g, str>), Why>,
+    left_out: BTreeMap<(Position, Cow<'g, str>), AbsenceReason>,
     /// The headers of the runs.
     headers: Vec<&'g RunHeader>,
     /// The competing stores.
@@ -546,21 +546,25 @@ fn contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {
     Contender::new(stores.get_index(standing.index).map_or_else(String::new, ToString::to_string), standing)
 }
 
-fn why(entries: &[Entry<'_>], (name, column): (&str, &Column), left_out: Option<Why>) -> Why {
+fn why(
+    entries: &[Entry<'_>],
+    (name, column): (&str, &Column),
+    left_out: Option<AbsenceReason>,
+) -> AbsenceReason {
     let saturated = saturated::of(entries, name).is_some();
     let doubted = |measured: &Measurements| measured.warning(name).is_some();
     // A successful trial has all operations of its workload.
     let lacks = |measured: &Measurements| column.is_of_operation() && measured.operation(name).is_none();
     let outcomes = entries.iter().map(|entry| match (&entry.trial.outcome, entry.trial.ok()) {
-        (Outcome::Failed { .. }, _) => Why::Failed,
-        (Outcome::Unsupported { .. }, _) => Why::Unsupported,
-        _ if entry.not_ranked().is_some() => Why::NotRanked,
-        (_, Some(measured)) if doubted(measured) => Why::Warning,
-        (_, Some(measured)) if lacks(measured) => Why::NotApplicable,
-        _ if saturated => Why::Saturated,
-        _ => Why::NotMeasured,
+        (Outcome::Failed { .. }, _) => AbsenceReason::Failed,
+        (Outcome::Unsupported { .. }, _) => AbsenceReason::Unsupported,
+        _ if entry.not_ranked().is_some() => AbsenceReason::NotRanked,
+        (_, Some(measured)) if doubted(measured) => AbsenceReason::Warning,
+        (_, Some(measured)) if lacks(measured) => AbsenceReason::NotApplicable,
+        _ if saturated => AbsenceReason::Saturated,
+        _ => AbsenceReason::NotMeasured,
     });
-    outcomes.chain(left_out).min().unwrap_or(Why::NotRun)
+    outcomes.chain(left_out).min().unwrap_or(AbsenceReason::NotRun)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::data::memory::Basis;
 use crate::data::method::Methods;
 use crate::data::names::joined;
 use crate::data::readable::Readable;
-use crate::data::why::Why;
+use crate::data::why::AbsenceReason;
 use crate::judge::danger::holds;
 use crate::judge::interim;
 use crate::layout::Layout;
@@ -137,17 +137,17 @@ impl fmt::Display for GuaranteeLabel {
 
 /// A cell that was left out, with the reason.
 #[derive(Debug, Clone)]
-pub struct Omitted<'a> {
+pub struct OmittedCell<'a> {
     /// The cell.
     pub cell: Cell,
     /// Why.
     pub reason: &'a LeftOutReason,
 }
 
-impl Omitted<'_> {
+impl OmittedCell<'_> {
     /// Why its place is empty.
-    pub fn why(&self) -> Why {
-        if self.reason.is_not_applicable() { Why::NotApplicable } else { Why::LeftOut }
+    pub fn why(&self) -> AbsenceReason {
+        if self.reason.is_not_applicable() { AbsenceReason::NotApplicable } else { AbsenceReason::LeftOut }
     }
 }
 
@@ -159,7 +159,7 @@ pub struct Group<'a> {
     /// The trials, failed ones included, in the order of the runs given.
     pub trials: Vec<Entry<'a>>,
     /// Combinations that were left out.
-    pub left_out: Vec<Omitted<'a>>,
+    pub left_out: Vec<OmittedCell<'a>>,
 }
 
 /// The trials of several runs, in groups.
@@ -226,7 +226,7 @@ impl<'a> Merged<'a> {
         for (index, run) in runs.iter().enumerate() {
             for left_out in &run.header.left_out {
                 for key in homes(new(index, &left_out.cell, None), &left_out.cell, &tiers, &measured) {
-                    let omitted = Omitted { cell: left_out.cell.clone(), reason: &left_out.reason };
+                    let omitted = OmittedCell { cell: left_out.cell.clone(), reason: &left_out.reason };
                     group(&mut groups, key).left_out.push(omitted);
                 }
             }

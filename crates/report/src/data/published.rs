@@ -15,18 +15,18 @@ use crate::stats::Series;
 
 /// A published table compared with one group of a run.
 #[derive(Debug)]
-pub struct Beside<'a> {
+pub struct TableComparison<'a> {
     /// The table.
     pub table: &'a Table,
     /// The group.
     pub scope: Scope,
     /// The table's places, each with the run's own.
-    pub places: Vec<Place<'a>>,
+    pub places: Vec<PublishedCell<'a>>,
 }
 
 /// One place of a published table, and the same place of the run.
 #[derive(Debug)]
-pub struct Place<'a> {
+pub struct PublishedCell<'a> {
     /// The table's row.
     pub row: &'a Row,
     /// The kind of data in the values.
@@ -101,7 +101,7 @@ pub fn in_words(agreement: Agreement) -> String {
     words
 }
 
-impl Beside<'_> {
+impl TableComparison<'_> {
     /// Counts.
     pub fn agreement(&self) -> Agreement {
         let mut counts = Agreement::default();
@@ -120,7 +120,7 @@ impl Beside<'_> {
 
 /// Compares each table with each group that was measured under the same load. A table that is asked for by
 /// name is compared with all.
-pub fn beside<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Beside<'a>> {
+pub fn beside<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<TableComparison<'a>> {
     let tables: Vec<&Table> =
         merged.tables.iter().filter(|table| name.is_none_or(|name| table.name == name)).collect();
     let mut names: Vec<&str> = Vec::new();
@@ -143,7 +143,11 @@ pub fn beside<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Beside<'a>>
         for table in &tables {
             let alike = pool.scope.value(Axis::BACKGROUND) == Some(table.background.to_string());
             if alike || name.is_some() {
-                all.push(Beside { table, scope: pool.scope.clone(), places: places(table, &figures, group) });
+                all.push(TableComparison {
+                    table,
+                    scope: pool.scope.clone(),
+                    places: places(table, &figures, group),
+                });
             }
         }
     }
@@ -153,7 +157,7 @@ pub fn beside<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Beside<'a>>
 /// A row's figure by its name, in every group.
 type OfFigure<'a> = (&'a str, Figure, Vec<Pool<BlockKey>>);
 
-fn places<'a>(table: &'a Table, figures: &[OfFigure<'_>], group: usize) -> Vec<Place<'a>> {
+fn places<'a>(table: &'a Table, figures: &[OfFigure<'_>], group: usize) -> Vec<PublishedCell<'a>> {
     let mut all = Vec::new();
     for row in &table.rows {
         for data in [Data::Incompressible, Data::Compressible] {
@@ -168,7 +172,7 @@ fn places<'a>(table: &'a Table, figures: &[OfFigure<'_>], group: usize) -> Vec<P
                     figures.iter().find(|(known, ..)| *known == row.figure).and_then(|(_, figure, pools)| {
                         compare(&table.stores, published, figure, &pools[group], &position)
                     });
-                all.push(Place { row, data, records: *records, published, found });
+                all.push(PublishedCell { row, data, records: *records, published, found });
             }
         }
     }
@@ -215,8 +219,8 @@ struct PlaceDocument<'a> {
 }
 
 /// The tables in JSON that share any place with the run.
-pub fn documents<'a>(merged: &Merged<'_>, all: &'a [Beside<'a>]) -> Vec<BesideDocument<'a>> {
-    let place = |place: &'a Place<'a>| PlaceDocument {
+pub fn documents<'a>(merged: &Merged<'_>, all: &'a [TableComparison<'a>]) -> Vec<BesideDocument<'a>> {
+    let place = |place: &'a PublishedCell<'a>| PlaceDocument {
         figure: &place.row.figure,
         record_size: place.row.record_size,
         records: place.records,
@@ -225,7 +229,7 @@ pub fn documents<'a>(merged: &Merged<'_>, all: &'a [Beside<'a>]) -> Vec<BesideDo
         value: place.published.value,
         found: place.found.as_ref(),
     };
-    let document = |beside: &'a Beside<'a>| BesideDocument {
+    let document = |beside: &'a TableComparison<'a>| BesideDocument {
         table: &beside.table.name,
         title: &beside.table.title,
         source: &beside.table.source,

@@ -6,7 +6,7 @@ use super::merge::Entry;
 
 /// The requests of an operation, or of another part of a trial, over all trials of a cell.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Asked {
+pub(crate) struct PartRequests {
     pub(crate) part: Part,
     /// The number of executions: operations, loaded records, or trials.
     pub(crate) times: u64,
@@ -81,7 +81,7 @@ fn most(causes: impl IntoIterator<Item = (&'static str, u64)> + Clone) -> Option
     Some(Cause { name, share: ns as f64 / sum as f64 })
 }
 
-impl Asked {
+impl PartRequests {
     /// A number per execution.
     pub(crate) fn each(&self, number: u64) -> f64 {
         number as f64 / self.times.max(1) as f64
@@ -108,11 +108,11 @@ impl Asked {
         ])
     }
 
-    fn add(all: &mut Vec<Asked>, one: Asked) {
+    fn add(all: &mut Vec<PartRequests>, one: PartRequests) {
         match all.iter_mut().find(|asked| asked.part == one.part) {
             None => all.push(one),
             Some(asked) => {
-                let sum = |asked: &Asked| Some(asked.latency_ns? * asked.times as f64);
+                let sum = |asked: &PartRequests| Some(asked.latency_ns? * asked.times as f64);
                 let latency_ns = sum(asked).zip(sum(&one)).map(|(mine, theirs)| mine + theirs);
                 asked.times += one.times;
                 asked.latency_ns = latency_ns.map(|sum| sum / asked.times.max(1) as f64);
@@ -123,7 +123,7 @@ impl Asked {
 }
 
 /// The requests of a cell's trials, part by part in order; empty if they were not counted by part.
-pub(crate) fn asked(entries: &[Entry<'_>]) -> Vec<Asked> {
+pub(crate) fn asked(entries: &[Entry<'_>]) -> Vec<PartRequests> {
     let mut all = Vec::new();
     for trial in entries.iter().map(|entry| entry.trial) {
         let (Some(measured), Some(disk)) = (trial.ok(), &trial.disk) else { continue };
@@ -134,27 +134,31 @@ pub(crate) fn asked(entries: &[Entry<'_>]) -> Vec<Asked> {
         let told = parts.iter().fold(Requests::default(), |sum, asked| sum.plus(&asked.requests));
         let whole = &disk.counts.requests;
         let rest = Requests { journal: None, ..whole.since(&told) };
-        parts.into_iter().for_each(|one| Asked::add(&mut all, one));
-        Asked::add(&mut all, Asked { part: Part::Rest, times: 1, requests: rest, latency_ns: None });
+        parts.into_iter().for_each(|one| PartRequests::add(&mut all, one));
+        PartRequests::add(
+            &mut all,
+            PartRequests { part: Part::Rest, times: 1, requests: rest, latency_ns: None },
+        );
     }
     all
 }
 
 /// The parts of a trial whose requests were counted separately. The sum over all operations includes each of them.
-fn parts(measured: &Measurements) -> Vec<Asked> {
+fn parts(measured: &Measurements) -> Vec<PartRequests> {
     let of = |part: Part, times: u64, counters: Option<&Counters>| {
         let requests = counters?.disk.clone()?;
-        (times > 0).then_some(Asked { part, times, requests, latency_ns: None })
+        (times > 0).then_some(PartRequests { part, times, requests, latency_ns: None })
     };
     let load = &measured.load;
-    let mut parts: Vec<Asked> = of(Part::Loading, load.records, load.counters.as_ref()).into_iter().collect();
+    let mut parts: Vec<PartRequests> =
+        of(Part::Loading, load.records, load.counters.as_ref()).into_iter().collect();
     let overall = measured.operation(OVERALL).filter(|overall| overall.asked_of_disk().is_some());
     for operation in &measured.operations {
         if overall.is_some_and(|overall| overall.operation != operation.operation) {
             continue;
         }
         let Some((requests, times)) = operation.asked_of_disk() else { continue };
-        parts.push(Asked {
+        parts.push(PartRequests {
             part: Part::of(operation),
             times,
             requests: requests.clone(),

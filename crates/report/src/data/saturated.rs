@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use crate::data::matrix::matrices;
     use crate::data::samples::{Sample, blocks};
-    use crate::data::why::Why;
+    use crate::data::why::AbsenceReason;
 
     #[test]
     fn what_does_not_keep_up_is_told_and_not_ranked() {
@@ -152,7 +152,7 @@ mod tests {
             let row = matrix.rows.iter().find(|row| row.figure.name == name).unwrap();
             (row.contests[0].contenders.len(), row.contests[0].absent.first().map(|absent| absent.why))
         };
-        assert_eq!(contest("insert"), (1, Some(Why::Saturated)));
+        assert_eq!(contest("insert"), (1, Some(AbsenceReason::Saturated)));
         assert_eq!(contest("get"), (2, None));
         assert_eq!(contest("memory"), (2, None));
         let figures: Vec<_> = ["insert", "get"].map(|figure| figure.parse().unwrap()).into();
@@ -219,7 +219,7 @@ mod tests {
         let matrix = &matrices(&merged)[0];
         for row in matrix.rows.iter().filter(|row| ["insert", "get"].contains(&row.figure.name.as_str())) {
             assert_eq!(row.contests[0].contenders.len(), 1, "redb is 0.1 s late in 12.9 s");
-            assert_eq!(row.contests[0].absent[0].why, Why::Saturated);
+            assert_eq!(row.contests[0].absent[0].why, AbsenceReason::Saturated);
         }
         let lines = lines(&merged);
         // 4,000 operations in 10 s, and in 13 s of the schedule that continued.

@@ -43,13 +43,13 @@ pub struct Sizes {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outside: Option<f64>,
     /// All operations together, then each.
-    pub operations: Vec<Falls>,
+    pub operations: Vec<StoreFalls>,
 }
 
 /// The falls of stores in one operation, the last to fall first; before them the stores that do not fall, after them the
 /// unknown ones.
 #[derive(Debug, Serialize)]
-pub struct Falls {
+pub struct StoreFalls {
     /// Its name.
     pub operation: String,
     /// The stores.
@@ -120,7 +120,7 @@ impl Sizes {
     }
 
     /// All operations together, or the only one.
-    pub fn headline(&self) -> Option<&Falls> {
+    pub fn headline(&self) -> Option<&StoreFalls> {
         self.operations.first()
     }
 }
@@ -139,7 +139,7 @@ pub fn times(entry: &Entry<'_>) -> Option<f64> {
 
 /// Trials that differ only in data size and store: by store and by thousandths of the memory.
 #[derive(Default)]
-struct Gathered<'a> {
+struct SizeTrials<'a> {
     groups: Vec<usize>,
     operations: IndexSet<String>,
     stores: IndexMap<String, BTreeMap<u64, Vec<Entry<'a>>>>,
@@ -162,7 +162,7 @@ pub fn sizes(merged: &Merged<'_>) -> Vec<Sizes> {
     if !is_there(merged) {
         return Vec::new();
     }
-    let mut all: IndexMap<(GroupKey, Position), Gathered<'_>> = IndexMap::new();
+    let mut all: IndexMap<(GroupKey, Position), SizeTrials<'_>> = IndexMap::new();
     for (number, group) in merged.groups.iter().enumerate() {
         let sorted: ByPosition<'_> = Sorted::new(merged, group).entries;
         for (position, here) in &sorted {
@@ -183,20 +183,20 @@ pub fn sizes(merged: &Merged<'_>) -> Vec<Sizes> {
             }
         }
     }
-    let several = |gathered: &Gathered<'_>| gathered.stores.values().any(|sizes| sizes.len() > 1);
+    let several = |gathered: &SizeTrials<'_>| gathered.stores.values().any(|sizes| sizes.len() > 1);
     let there = all.into_iter().filter(|(_, gathered)| several(gathered));
     let told = there.map(|((key, rest), gathered)| of(merged, (key, rest), gathered));
     // If all failed, there is nothing to report.
     told.filter(|sizes| sizes.operations.iter().any(|falls| !falls.stores.is_empty())).collect()
 }
 
-fn of(merged: &Merged<'_>, (key, rest): (GroupKey, Position), mut gathered: Gathered<'_>) -> Sizes {
+fn of(merged: &Merged<'_>, (key, rest): (GroupKey, Position), mut gathered: SizeTrials<'_>) -> Sizes {
     let measured: Vec<u64> = gathered.stores.values().flat_map(BTreeMap::keys).copied().collect();
     let (least, most) = (measured.iter().min().copied(), measured.iter().max().copied());
     let ends = (least.filter(|least| *least as f64 <= PARTS), most.filter(|most| *most as f64 > PARTS));
     // All together come first.
     gathered.operations.sort_by_key(|name| name != OVERALL);
-    let falls = |name: &String| Falls {
+    let falls = |name: &String| StoreFalls {
         operation: name.clone(),
         stores: falls(merged, &gathered.stores, name, ends),
     };

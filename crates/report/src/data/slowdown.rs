@@ -35,12 +35,12 @@ pub struct Slowdown {
     pub operation: String,
     /// The latencies with and without the load.
     #[serde(flatten)]
-    pub found: Found,
+    pub found: LoadedLatencies,
 }
 
 /// Latencies with and without a load.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Found {
+pub struct LoadedLatencies {
     /// Cells measured both ways.
     pub cells: usize,
     /// Geometric mean over the cells of the mean latency without the load, in nanoseconds.
@@ -119,7 +119,7 @@ fn cells(with: &Sorted<'_, '_>, without: &Sorted<'_, '_>, store: &str, operation
 /// The mean over cells within each block, then the comparison of the blocks: cells of one block share its noise, so
 /// an interval may count only blocks, not cells. Blocks can be compared only if they hold the same cells; a cell
 /// that lacks a block of the others is excluded.
-fn find(cells: Vec<Pairs>) -> Option<Found> {
+fn find(cells: Vec<Pairs>) -> Option<LoadedLatencies> {
     let blocks: BTreeSet<BlockKey> = cells.iter().flat_map(|pairs| pairs.keys().copied()).collect();
     let (whole, ragged): (Vec<Pairs>, Vec<Pairs>) =
         cells.into_iter().partition(|pairs| pairs.len() == blocks.len());
@@ -135,7 +135,7 @@ fn find(cells: Vec<Pairs>) -> Option<Found> {
     let over_blocks = |series: &Series<BlockKey>| {
         geometric_mean(&series.values().copied().collect::<Vec<_>>()).map(|mean| mean.value)
     };
-    Some(Found {
+    Some(LoadedLatencies {
         cells: whole.len(),
         undisturbed_ns: over_blocks(&without)?,
         disturbed_ns: over_blocks(&with)?,
@@ -144,7 +144,7 @@ fn find(cells: Vec<Pairs>) -> Option<Found> {
 }
 
 /// If no cell has every block: the means over all pairs, with equal weight for each cell, and no interval.
-fn without_interval(cells: &[Pairs]) -> Option<Found> {
+fn without_interval(cells: &[Pairs]) -> Option<LoadedLatencies> {
     let mean = |side: fn(&(f64, f64)) -> f64| {
         let of_cell = |pairs: &Pairs| {
             geometric_mean(&pairs.values().map(side).collect::<Vec<_>>()).map(|mean| mean.value)
@@ -154,7 +154,12 @@ fn without_interval(cells: &[Pairs]) -> Option<Found> {
     };
     let (disturbed_ns, undisturbed_ns) = (mean(|pair| pair.0)?, mean(|pair| pair.1)?);
     let ratio = crate::stats::Estimate { value: disturbed_ns / undisturbed_ns, interval: None };
-    Some(Found { cells: cells.len(), undisturbed_ns, disturbed_ns, ratio: Ratio { blocks: 0, ratio } })
+    Some(LoadedLatencies {
+        cells: cells.len(),
+        undisturbed_ns,
+        disturbed_ns,
+        ratio: Ratio { blocks: 0, ratio },
+    })
 }
 
 #[cfg(test)]
@@ -175,7 +180,7 @@ mod tests {
         all.remove(0)
     }
 
-    fn of(all: &Slowdowns, store: &str, operation: &str) -> Found {
+    fn of(all: &Slowdowns, store: &str, operation: &str) -> LoadedLatencies {
         let mut all = all.slowdowns.iter();
         all.find(|one| one.store == store && one.operation == operation).unwrap().found
     }

@@ -91,7 +91,7 @@ pub struct Row {
     /// The factor to the best of each operation: the geometric mean. It orders rows, and is no verdict.
     pub times: Option<f64>,
     /// One for each figure.
-    pub figures: Vec<Option<Shown>>,
+    pub figures: Vec<Option<RowFigure>>,
     /// The cost of a power cut; `None` if unknown.
     pub power_cut: Option<Loss>,
     /// Whether it is not ranked because evidence calls it dangerous.
@@ -100,7 +100,7 @@ pub struct Row {
 
 /// A figure in a row.
 #[derive(Debug)]
-pub struct Shown {
+pub struct RowFigure {
     /// The figure over trials.
     pub figure: Summary,
     /// The height of its bar, from 1 to [`HEIGHTS`], by the logarithm of its ratio to the best; 0 if it is the only one.
@@ -124,9 +124,9 @@ pub enum Mark {
 #[derive(Debug, Default)]
 pub struct Answer {
     /// The one to take, then those tied with it: the safer first, then the smaller. Empty if none is best.
-    pub take: Vec<Named>,
+    pub take: Vec<NamedContestant>,
     /// The other ranked ones.
-    pub others: Vec<Named>,
+    pub others: Vec<NamedContestant>,
     /// If none is recommended: the contestants that are the best alone, each with its operations.
     pub best_at: Vec<(String, Vec<String>)>,
     /// Whether there are too few trials for a name.
@@ -141,7 +141,7 @@ pub struct Answer {
 
 /// A contestant with the factor to the recommended one.
 #[derive(Debug)]
-pub struct Named {
+pub struct NamedContestant {
     /// Its name for people.
     pub store: String,
     /// The factor, if both have figures.
@@ -152,7 +152,7 @@ pub struct Named {
 #[derive(Debug)]
 pub struct Risk {
     /// The contestant.
-    pub named: Named,
+    pub named: NamedContestant,
     /// What it can cost.
     pub loss: Loss,
     /// Why; empty if it is unknown.
@@ -226,7 +226,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<S
     if places.is_empty() {
         return None;
     }
-    let known = Known { merged, group, dangers: dangers(merged, group) };
+    let known = KnownGroup { merged, group, dangers: dangers(merged, group) };
     let mut all: Vec<Answer> = places.values().map(|contests| known.answer(contests)).collect();
     let together: Contests<'_> = places.values().flatten().copied().collect();
     let together = known.answer(&together);
@@ -284,13 +284,13 @@ fn dangers(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, (String, 
 }
 
 /// A group with what is known of its contestants.
-struct Known<'k, 'a> {
+struct KnownGroup<'k, 'a> {
     merged: &'k Merged<'a>,
     group: &'k Group<'a>,
     dangers: BTreeMap<String, (String, &'static Danger)>,
 }
 
-impl Known<'_, '_> {
+impl KnownGroup<'_, '_> {
     fn name(&self, store: &str) -> String {
         self.merged.readable.name(store).into_owned()
     }
@@ -369,8 +369,10 @@ impl Known<'_, '_> {
         // Without a recommended one there is no factor.
         let first = take.first().copied().unwrap_or_default();
         answer.won = judged.iter().filter(|ranked| is_won_by(ranked, first)).count();
-        let named =
-            |store: &str| Named { store: self.name(store), times: against(&operations, store, first) };
+        let named = |store: &str| NamedContestant {
+            store: self.name(store),
+            times: against(&operations, store, first),
+        };
         let mut others: Vec<&str> = Vec::new();
         for contender in operations.iter().flat_map(|(_, contest)| &contest.contenders) {
             let store = contender.store.as_str();
@@ -462,7 +464,7 @@ impl Known<'_, '_> {
                 let of = |wanted: &Figure| {
                     let (figure, contest) = contests.iter().find(|(figure, _)| *figure == wanted)?;
                     let own = find(contest, store)?;
-                    Some(Shown {
+                    Some(RowFigure {
                         figure: own.figure,
                         height: height(figure, contest, own),
                         wins: is_won_by(&contest.contenders, store) && contest.contenders.len() > 1,

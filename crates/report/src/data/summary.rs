@@ -10,7 +10,7 @@ use super::merge::Merged;
 use super::names::LISTED;
 use super::noise::{self, Outlier};
 use super::planned::{self, Unfinished};
-use super::why::Why;
+use super::why::AbsenceReason;
 use crate::layout::Position;
 
 /// Whether a place's disk rotates, in words. A virtual machine reports what its host says, mostly that its disk
@@ -120,25 +120,25 @@ fn combinations(number: usize) -> String {
 }
 
 /// Equal events: their number, and an example.
-pub(crate) struct Alike {
+pub(crate) struct RepeatedEvent {
     pub(crate) times: usize,
     pub(crate) example: String,
 }
 
 /// Events by their words, which include the reason.
-pub(crate) type Lists = IndexMap<String, Alike>;
+pub(crate) type Lists = IndexMap<String, RepeatedEvent>;
 
 fn count_in(list: &mut Lists, what: String, example: impl FnOnce() -> String) {
     match list.get_mut(&what) {
         Some(alike) => alike.times += 1,
         None => {
-            list.insert(what, Alike { times: 1, example: example() });
+            list.insert(what, RepeatedEvent { times: 1, example: example() });
         }
     }
 }
 
 /// Everything without figures.
-pub(crate) struct Missing {
+pub(crate) struct MissingFigures {
     pub(crate) failed: Lists,
     pub(crate) unsupported: Lists,
     pub(crate) left_out: Lists,
@@ -146,7 +146,10 @@ pub(crate) struct Missing {
 }
 
 /// Everything that failed, is unsupported, was left out or did not run, with reasons.
-pub(crate) fn missing<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m Matrix>) -> Missing {
+pub(crate) fn missing<'m>(
+    merged: &Merged<'_>,
+    matrices: impl IntoIterator<Item = &'m Matrix>,
+) -> MissingFigures {
     let (mut failed, mut unsupported, mut left_out) = (Lists::new(), Lists::new(), Lists::new());
     for (index, run) in merged.runs.iter().enumerate() {
         let of_run = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
@@ -168,7 +171,7 @@ pub(crate) fn missing<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item 
             count_in(&mut left_out, one_line(&omitted.reason.to_string()), || omitted.cell.id());
         }
     }
-    Missing { failed, unsupported, left_out, not_run: not_measured(merged, matrices) }
+    MissingFigures { failed, unsupported, left_out, not_run: not_measured(merged, matrices) }
 }
 
 fn kind(failure: Failure) -> &'static str {
@@ -204,10 +207,11 @@ fn not_measured<'m>(merged: &Merged<'_>, matrices: impl IntoIterator<Item = &'m 
     // With paired axes, a matrix has places that no plan has: no store ran there.
     let is_paired = merged.runs.iter().any(|run| run.plan().is_some_and(|plan| !plan.paired.is_empty()));
     for matrix in matrices {
-        let without = |why: Why| matches!(why, Why::NotMeasured | Why::NotRun);
+        let without = |why: AbsenceReason| matches!(why, AbsenceReason::NotMeasured | AbsenceReason::NotRun);
         let absent = matrix.absent();
         let of_nobody = |at: &Position| {
-            let here = absent.iter().filter(|(other, absent)| other == at && absent.why == Why::NotRun);
+            let here =
+                absent.iter().filter(|(other, absent)| other == at && absent.why == AbsenceReason::NotRun);
             is_paired && here.count() == matrix.contestants()
         };
         for (at, absent) in absent.iter().filter(|(at, absent)| without(absent.why) && !of_nobody(at)) {

@@ -26,13 +26,13 @@ pub fn next(run: &Run, cells: &[Cell], stores: &[StoreDef], precision: Option<f6
     let merged = Merged::new(runs, stores);
     let at: BTreeMap<String, usize> =
         cells.iter().enumerate().map(|(index, cell)| (cell.id(), index)).collect();
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<UndecidedComparison> = Vec::new();
     for group in &merged.groups {
         let sorted = Sorted::new(&merged, group);
         let figures = figures(&merged, group);
         for (position, here) in &sorted.entries {
             let contests = figures.iter().map(|(name, column)| sorted.early_contest(position, name, column));
-            places.extend(Place::of(&run.header, here, contests, precision));
+            places.extend(UndecidedComparison::of(&run.header, here, contests, precision));
         }
     }
     places.sort_by(|a, b| b.worth.total_cmp(&a.worth));
@@ -89,21 +89,21 @@ fn close_cells(run: &Run, stores: &[StoreDef], claims: StudyClaims) -> BTreeSet<
 }
 
 /// A position that continues.
-struct Place {
+struct UndecidedComparison {
     /// The ids of its cells that continue.
     cells: Vec<String>,
     /// How much the next look can decide per second of measuring.
     worth: f64,
 }
 
-impl Place {
+impl UndecidedComparison {
     /// The contestants that continue at a position; `None` if none does.
     fn of(
         header: &RunHeader,
         here: &Here<'_>,
         contests: impl Iterator<Item = Contest>,
         precision: Option<f64>,
-    ) -> Option<Place> {
+    ) -> Option<UndecidedComparison> {
         let looks = &header.interim_analyses;
         let blocks = here.values().map(|entries| entries.len()).max()? as u32;
         let (last, next) = (*looks.last()?, looks.iter().find(|look| **look > blocks));
@@ -135,7 +135,7 @@ impl Place {
         let turn = blocks as usize % cells.len().max(1);
         cells.rotate_left(turn);
         let worth = chances.values().sum::<f64>() / took_s.max(f64::MIN_POSITIVE);
-        (!cells.is_empty()).then_some(Place { cells, worth })
+        (!cells.is_empty()).then_some(UndecidedComparison { cells, worth })
     }
 }
 

@@ -7,7 +7,7 @@ use storebench_core::words::words;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, strum::VariantNames)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "lowercase")]
-pub enum Why {
+pub enum AbsenceReason {
     /// Its trials failed.
     Failed,
     /// It is unsupported here.
@@ -33,4 +33,4 @@ pub enum Why {
     NotRun,
 }
 
-words!(Why);
+words!(AbsenceReason);

@@ -10,7 +10,7 @@ use storebench_core::result::{LeftOutReason, Outcome};
 use super::axes::Axes;
 use crate::data::matrix::{Matrix, Sorted};
 use crate::data::merge::{Entry, Group, Merged};
-use crate::data::why::Why;
+use crate::data::why::AbsenceReason;
 use crate::layout::Position;
 
 /// The values that identify a cell.
@@ -32,7 +32,7 @@ pub struct Row<'a> {
     /// Its trials; empty if it was left out or not run.
     pub entries: Vec<Entry<'a>>,
     /// Why it has no figure; `None` if it has one.
-    pub why: Option<Why>,
+    pub why: Option<AbsenceReason>,
     /// The full reason, if known.
     pub reason: Option<Cow<'a, str>>,
 }
@@ -55,7 +55,8 @@ pub fn rows<'a>(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Vec<Row<
             for (store, entries) in stores {
                 let key = Key { group, at: at.clone(), store };
                 // Stores of the harness are in no matrix; the others' reasons are added below.
-                let why = entries.iter().all(|entry| entry.trial.ok().is_none()).then_some(Why::Failed);
+                let why =
+                    entries.iter().all(|entry| entry.trial.ok().is_none()).then_some(AbsenceReason::Failed);
                 rows.insert(key.clone(), Row { key, entries, why, reason: None });
             }
         }
@@ -79,21 +80,25 @@ fn add_reasons<'a>(merged: &Merged<'_>, group: &'a Group<'a>, rows: &mut BTreeMa
     for row in rows.values_mut() {
         let Key { at, store, .. } = row.key.clone();
         row.reason = match row.why {
-            Some(Why::LeftOut | Why::NotApplicable) => {
+            Some(AbsenceReason::LeftOut | AbsenceReason::NotApplicable) => {
                 left_out.get(&(at, store)).map(|reason| reason.to_string().into())
             }
-            Some(Why::Unsupported) => row.entries.iter().find_map(|entry| match &entry.trial.outcome {
-                Outcome::Unsupported { message } => Some(message.as_str().into()),
-                _ => None,
-            }),
-            Some(Why::NotRanked) => row.entries.iter().find_map(Entry::not_ranked).map(Cow::Borrowed),
+            Some(AbsenceReason::Unsupported) => {
+                row.entries.iter().find_map(|entry| match &entry.trial.outcome {
+                    Outcome::Unsupported { message } => Some(message.as_str().into()),
+                    _ => None,
+                })
+            }
+            Some(AbsenceReason::NotRanked) => {
+                row.entries.iter().find_map(Entry::not_ranked).map(Cow::Borrowed)
+            }
             _ => None,
         };
     }
 }
 
 /// The contestants without a figure.
-fn absent<'k>(group: usize, matrix: &Matrix) -> impl Iterator<Item = (Key<'k>, Why)> {
+fn absent<'k>(group: usize, matrix: &Matrix) -> impl Iterator<Item = (Key<'k>, AbsenceReason)> {
     let key = move |at: Position, store: &str| Key { group, at, store: Cow::Owned(store.to_owned()) };
     matrix.absent().into_iter().map(move |(at, absent)| (key(at, &absent.store), absent.why))
 }
@@ -123,7 +128,7 @@ impl Cells {
             cells.store.push(stores.get_index_of(&*row.key.store));
             cells.succeeded.push(row.succeeded());
             cells.trials.push(row.entries.len());
-            cells.why.push(row.why.map_or("", Why::name));
+            cells.why.push(row.why.map_or("", AbsenceReason::name));
             cells.reason.push(row.reason.as_deref().and_then(|reason| reasons.get_index_of(reason)));
         }
         cells
@@ -166,8 +171,8 @@ mod tests {
         let runs = [run];
         let merged = Merged::new(&runs, &[]);
         let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
-        let whys: Vec<Option<Why>> = rows(&merged, &matrices).iter().map(|row| row.why).collect();
-        assert_eq!(whys, [None, Some(Why::LeftOut), Some(Why::Unsupported)]);
+        let whys: Vec<Option<AbsenceReason>> = rows(&merged, &matrices).iter().map(|row| row.why).collect();
+        assert_eq!(whys, [None, Some(AbsenceReason::LeftOut), Some(AbsenceReason::Unsupported)]);
     }
 
     #[test]
@@ -178,6 +183,6 @@ mod tests {
         let rows = rows(&merged, &matrices);
         let of = |row: &Row<'_>| (row.why, row.reason.clone().map(Cow::into_owned), row.succeeded());
         assert_eq!(of(&rows[0]), (None, None, 1));
-        assert_eq!(of(&rows[1]), (Some(Why::NotRanked), Some("built with assertions".into()), 1));
+        assert_eq!(of(&rows[1]), (Some(AbsenceReason::NotRanked), Some("built with assertions".into()), 1));
     }
 }

@@ -8,7 +8,7 @@ use storebench_core::units::{rough_ns, three_digits};
 use super::numbers::rounded;
 use crate::column::Unit;
 use crate::data::effects::{
-    Effects, Known, MainEffect, Spot, by_promise, effects_for_people, promise_in_words,
+    EffectVerdict, Effects, MainEffect, SettingsResult, by_promise, effects_for_people, promise_in_words,
 };
 use crate::data::merge::Merged;
 use crate::data::spread;
@@ -117,7 +117,7 @@ fn whiskers(fewest: Option<usize>) -> &'static str {
     }
 }
 
-fn of_spot(effects: &Effects, spot: &Spot, by_speed: bool) -> Dot {
+fn of_spot(effects: &Effects, spot: &SettingsResult, by_speed: bool) -> Dot {
     let speed = spot.per_second.filter(|_| by_speed).map(|speed| speed.mean);
     let figure = speed.unwrap_or(spot.latency_ns.mean);
     let unit = if speed.is_some() { Unit::PerSecond } else { Unit::Nanoseconds };
@@ -145,7 +145,7 @@ fn in_words(figure: &Estimate, unit: Unit) -> String {
 }
 
 /// A combination by its settings, without its store, which is in the title: `journal_mode=WAL (the paper's best)`.
-fn label(effects: &Effects, spot: &Spot) -> String {
+fn label(effects: &Effects, spot: &SettingsResult) -> String {
     let own = spot.name.strip_prefix(&effects.place.store).unwrap_or(&spot.name).trim_start();
     match (own, spot.marks.join(", ")) {
         ("", marks) if marks.is_empty() => spot.name.clone(),
@@ -182,10 +182,10 @@ fn of_effect(effect: &MainEffect) -> Option<Dot> {
     let times = effect.times.last()?.as_ref()?;
     let reach = times.reach();
     let says = match times.known {
-        Known::Less => "faster",
-        Known::More => "slower",
-        Known::Alike => "no difference beyond a tenth",
-        Known::NotYet => "whether it is faster or slower is not known yet",
+        EffectVerdict::Less => "faster",
+        EffectVerdict::More => "slower",
+        EffectVerdict::Alike => "no difference beyond a tenth",
+        EffectVerdict::NotYet => "whether it is faster or slower is not known yet",
     };
     Some(Dot {
         tip: format!("{}={}: {}, {says}", effect.setting, effect.value, times.text()),
@@ -193,7 +193,7 @@ fn of_effect(effect: &MainEffect) -> Option<Dot> {
         y: rounded(times.value(), DIGITS),
         low: reach.map(|(low, _)| rounded(low, DIGITS)),
         high: reach.map(|(_, high)| rounded(high, DIGITS)),
-        open: times.known == Known::NotYet,
+        open: times.known == EffectVerdict::NotYet,
         best: false,
         named: false,
         aside: effect.promise.to_owned(),

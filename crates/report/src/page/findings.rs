@@ -6,7 +6,7 @@ use crate::data::findings::words::{
     evidence_line, judged_without, leaning, measured, on_published, over_all_machines, takes, telling,
     why_not,
 };
-use crate::data::findings::{Checked, Counts, Study, check, counts, label, lacking, mixed_tiers};
+use crate::data::findings::{CheckedClaim, Counts, Study, check, counts, label, lacking, mixed_tiers};
 use crate::data::merge::Merged;
 use crate::markup::{Html, Tag, column, folded, list, note, number, p, row, scroll, small, table, tag};
 
@@ -25,7 +25,7 @@ pub fn html(merged: &Merged<'_>) -> Html {
 fn of_study(merged: &Merged<'_>, study: &Study<'_>) -> Html {
     let numbered = study.checked.iter().enumerate();
     let (measured, unmeasured): (Vec<_>, Vec<_>) = numbered.partition(|(_, checked)| is_measured(checked));
-    let claim = |(index, checked): (usize, &Checked<'_>)| {
+    let claim = |(index, checked): (usize, &CheckedClaim<'_>)| {
         of_claim(merged, checked).attr("value", (index + 1).to_string())
     };
     let claims: Vec<Tag> = measured.into_iter().map(claim).collect();
@@ -43,13 +43,13 @@ fn of_study(merged: &Merged<'_>, study: &Study<'_>) -> Html {
 }
 
 /// Whether any part of a claim was measured.
-fn is_measured(checked: &Checked<'_>) -> bool {
+fn is_measured(checked: &CheckedClaim<'_>) -> bool {
     checked.findings.iter().any(Finding::is_measured)
 }
 
 /// The claims without measurements, folded into one line.
-fn not_measured(unmeasured: &[(usize, &Checked<'_>)], all: usize) -> Tag {
-    let line = |(index, checked): &(usize, &Checked<'_>)| {
+fn not_measured(unmeasured: &[(usize, &CheckedClaim<'_>)], all: usize) -> Tag {
+    let line = |(index, checked): &(usize, &CheckedClaim<'_>)| {
         let takes = lacking(checked);
         let claim = (&checked.claim.says, " ", small(("(", &checked.claim.source, ")")));
         tag("li").attr("value", (index + 1).to_string()).with((claim, format!(": {takes}.")))
@@ -106,7 +106,7 @@ pub(crate) fn badge(verdict: Verdict) -> Tag {
     tag("span").class(&format!("verdict {}", class(verdict))).with(verdict.name())
 }
 
-fn of_claim(merged: &Merged<'_>, checked: &Checked<'_>) -> Tag {
+fn of_claim(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Tag {
     let claim = checked.claim;
     let (measured, others): (Vec<&Finding>, Vec<_>) =
         checked.findings.iter().partition(|finding| finding.is_measured());
@@ -138,7 +138,7 @@ fn elsewhere(merged: &Merged<'_>, claim: &Claim, others: &[&Finding]) -> Html {
 }
 
 /// A verdict, its scope, and the most telling figures.
-fn of_finding(merged: &Merged<'_>, checked: &Checked<'_>, finding: &Finding) -> Html {
+fn of_finding(merged: &Merged<'_>, checked: &CheckedClaim<'_>, finding: &Finding) -> Html {
     let label = label(merged, &finding.scope);
     let why = telling(finding)
         .map(|evidence| in_full(evidence, checked.claim.figure.len() > 1))
@@ -163,7 +163,7 @@ fn in_full(evidence: &Evidence, with_figure: bool) -> String {
 }
 
 /// Every check of every group, those that disagree first.
-fn all_checks(merged: &Merged<'_>, checked: &Checked<'_>) -> Html {
+fn all_checks(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Html {
     let with_figure = checked.claim.figure.len() > 1;
     let of_group = |finding: &Finding| {
         let outcomes = [Outcome::Disagrees, Outcome::Close, Outcome::Missing, Outcome::Agrees];

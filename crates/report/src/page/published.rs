@@ -7,7 +7,7 @@ use crate::claims::Outcome;
 use crate::column::Unit;
 use crate::data::findings::label;
 use crate::data::merge::Merged;
-use crate::data::published::{Beside, Place, beside, in_words};
+use crate::data::published::{PublishedCell, TableComparison, beside, in_words};
 use crate::markup::{
     BREAK, Html, Tag, column, folded, list, note, p, row as table_row, scroll, small, table as html_table,
     tag,
@@ -19,7 +19,8 @@ pub fn html(merged: &Merged<'_>) -> Html {
     let all = beside(merged, None);
     let (mut tables, mut empty) = (Vec::new(), Vec::new());
     for table in &merged.tables {
-        let here: Vec<&Beside<'_>> = all.iter().filter(|beside| std::ptr::eq(beside.table, table)).collect();
+        let here: Vec<&TableComparison<'_>> =
+            all.iter().filter(|beside| std::ptr::eq(beside.table, table)).collect();
         if here.iter().any(|beside| beside.agreement().compared() > 0) {
             tables.push(section(merged, table, &here));
         } else if !here.is_empty() {
@@ -38,7 +39,7 @@ pub fn html(merged: &Merged<'_>) -> Html {
     Html::of((tag("h3").with("Published tables next to this run"), note(legend), tables, none))
 }
 
-fn section(merged: &Merged<'_>, table: &Table, here: &[&Beside<'_>]) -> Html {
+fn section(merged: &Merged<'_>, table: &Table, here: &[&TableComparison<'_>]) -> Html {
     let groups: Vec<Tag> = here.iter().map(|beside| group(merged, beside)).collect();
     let notes: Vec<&String> = [&table.source, &table.hardware].into_iter().chain(&table.notes).collect();
     Html::of((
@@ -48,7 +49,7 @@ fn section(merged: &Merged<'_>, table: &Table, here: &[&Beside<'_>]) -> Html {
     ))
 }
 
-fn group(merged: &Merged<'_>, beside: &Beside<'_>) -> Tag {
+fn group(merged: &Merged<'_>, beside: &TableComparison<'_>) -> Tag {
     let words = format!("{}: {}", label(merged, &beside.scope), in_words(beside.agreement()));
     if beside.places.iter().all(|place| place.found.is_none()) {
         return p(words);
@@ -57,7 +58,7 @@ fn group(merged: &Merged<'_>, beside: &Beside<'_>) -> Tag {
 }
 
 /// The rows and columns of the table with any place of the run.
-fn grid(beside: &Beside<'_>) -> Tag {
+fn grid(beside: &TableComparison<'_>) -> Tag {
     let found = || beside.places.iter().filter(|place| place.found.is_some());
     let mut columns: Vec<(Data, CountRange)> = found().map(|place| (place.data, place.records)).collect();
     columns.sort_unstable();
@@ -84,7 +85,7 @@ fn grid(beside: &Beside<'_>) -> Tag {
     scroll(html_table(heads, rows).class("beside"))
 }
 
-fn cell(place: &Place<'_>) -> Tag {
+fn cell(place: &PublishedCell<'_>) -> Tag {
     let unit = if place.row.figure == "space" { Unit::Share } else { Unit::Nanoseconds };
     let best = place.found.as_ref().and_then(|found| found.shown.first());
     let ours = best.map_or("not run".into(), |best| format!("{} {}", best.who, unit.show(best.value)));

@@ -7,7 +7,7 @@ use storebench_core::cell::Axis;
 use super::cells::Row;
 use super::numbers::rounded;
 use crate::data::merge::Merged;
-use crate::data::sizes::{Falls, Sizes, is_there, sizes, times};
+use crate::data::sizes::{Sizes, StoreFalls, is_there, sizes, times};
 use crate::markup::{Html, Literal};
 use crate::stats::cliff::Cliff;
 
@@ -51,7 +51,7 @@ fn lines(one: &Sizes, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<Line> {
     let line = |(store, mut points): (usize, Vec<(f64, usize)>)| {
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let name = names.get_index(store).copied().unwrap_or_default();
-        let of = |falls: &Falls| {
+        let of = |falls: &StoreFalls| {
             let fall = falls.stores.iter().find(|fall| fall.store == name)?;
             let Cliff::At { low, high } = fall.cliff else { return None };
             let digits = |value: f64| rounded(value, DIGITS);

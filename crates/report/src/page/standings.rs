@@ -3,7 +3,7 @@
 use super::group_address;
 use crate::brief::{self, Lines};
 use crate::data::names::palette_position;
-use crate::data::standings::{Mark, Row, Shown, Standings, Table, are_short};
+use crate::data::standings::{Mark, Row, RowFigure, Standings, Table, are_short};
 use crate::markup::{
     Html, Tag, column, in_address, note, number, p, row as table_row, scroll, small, table as html_table, tag,
 };
@@ -106,7 +106,7 @@ fn named(row: &Row) -> Html {
 }
 
 fn of_row(one: &Standings, row: &Row, is_known: bool) -> Tag {
-    let cell = |(figure, shown): (&crate::data::matrix::Figure, &Option<Shown>)| {
+    let cell = |(figure, shown): (&crate::data::matrix::Figure, &Option<RowFigure>)| {
         let Some(shown) = shown else { return number("-") };
         let text = figure.unit.show(shown.figure.mean.value);
         if shown.wins { number(tag("strong").with(text)) } else { number(text) }

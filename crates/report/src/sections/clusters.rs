@@ -1,7 +1,7 @@
 //! File systems by cluster size: a map of figures for each store.
 
 use crate::column::Unit;
-use crate::data::clusters::{Clusters, Map, Spot, clusters, heading};
+use crate::data::clusters::{Clusters, Map, MapSpot, clusters, heading};
 use crate::data::merge::Merged;
 use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Tone, Visibility,
@@ -81,7 +81,7 @@ fn row(
     one: &Clusters,
     map: &Map,
     (place, cluster): (&str, u32),
-    spot: Option<Spot>,
+    spot: Option<MapSpot>,
 ) -> Vec<(&'static str, Cell)> {
     let size = if cluster == 0 { Cell::none() } else { Cell::whole(cluster as usize) };
     let mut cells = vec![
@@ -95,8 +95,8 @@ fn row(
     ];
     match spot {
         None => cells.push(("why", Cell::none().shown(""))),
-        Some(Spot::Missing(why)) => cells.push(("why", Cell::text(why.name()).tone(Tone::Dim))),
-        Some(Spot::Found(found)) => {
+        Some(MapSpot::Missing(why)) => cells.push(("why", Cell::text(why.name()).tone(Tone::Dim))),
+        Some(MapSpot::Found(found)) => {
             let name = if map.unit == Unit::Bytes { "beyond_lengths" } else { "latency_mean" };
             let figure = Cell::real(found.mean).best(found.wins).tone(Tone::Heat(found.times));
             let others = [("times_least", Cell::real(found.times)), ("best", Cell::truth(found.wins))];

@@ -4,7 +4,7 @@ use storebench_core::result::{BadState, Control, Phase, StateFinding};
 use storebench_core::units::{counted, rough_ns, three_digits};
 
 use crate::column::Unit;
-use crate::data::cuts::{Looked, looked};
+use crate::data::cuts::{CheckedStates, looked};
 use crate::data::merge::Merged;
 use crate::data::names::joined;
 use crate::data::standings::heading;
@@ -123,7 +123,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 pub fn answer(merged: &Merged<'_>) -> Vec<String> {
     let of = |group| {
         let (mut kept, mut unpromised, mut broken, mut unknown) = (vec![], vec![], vec![], vec![]);
-        for (store, Looked { cuts, tier, .. }) in looked(merged, group) {
+        for (store, CheckedStates { cuts, tier, .. }) in looked(merged, group) {
             let harmed = tier.map_or(0, |tier| shown(&cuts, tier).values().sum());
             let lost = cuts.states() - cuts.of(StateFinding::Held);
             let often =
@@ -149,7 +149,7 @@ pub fn answer(merged: &Merged<'_>) -> Vec<String> {
     merged.groups.iter().filter_map(of).collect()
 }
 
-fn row(one: &Looked) -> Vec<(&'static str, Cell)> {
+fn row(one: &CheckedStates) -> Vec<(&'static str, Cell)> {
     let cuts = &one.cuts;
     let found = StateFinding::ALL.map(|finding| (finding.name(), Cell::whole_unless_0(cuts.of(finding))));
     let at = |values: &[u64], share: f64| Cell::or_none(quantile(values, share), Cell::count);
@@ -197,7 +197,7 @@ fn row(one: &Looked) -> Vec<(&'static str, Cell)> {
 }
 
 /// A store in a sentence or two: its losses, and whether the check would have detected them.
-fn sentence(store: &str, one: &Looked) -> Option<String> {
+fn sentence(store: &str, one: &CheckedStates) -> Option<String> {
     let cuts = &one.cuts;
     let states = cuts.states();
     if states == 0 {
@@ -253,7 +253,7 @@ fn of_all(states: u64, of: u64) -> String {
 }
 
 /// The states by the part of the history of the cut.
-fn parts(one: &Looked) -> String {
+fn parts(one: &CheckedStates) -> String {
     let part = |phase: Phase| match one.phase(phase) {
         (0, _) => None,
         (states, 0) => Some(format!("{states} came when it {}", phase.words())),

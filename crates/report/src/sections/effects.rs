@@ -4,7 +4,8 @@ use storebench_core::units::rough_ns;
 
 use crate::column::Unit;
 use crate::data::effects::{
-    Effects, Interaction, Known, MainEffect, NOT_YET, Settings, Spot, Times, effects, promise_in_words,
+    EffectVerdict, Effects, Interaction, MainEffect, NOT_YET, Settings, SettingsResult, Times, effects,
+    promise_in_words,
 };
 use crate::data::merge::Merged;
 use crate::section::{
@@ -153,7 +154,7 @@ pub fn answer(merged: &Merged<'_>) -> Option<String> {
         let Some(times) = times
             .last()
             .and_then(Option::as_ref)
-            .filter(|times| matches!(times.known, Known::Less | Known::More))
+            .filter(|times| matches!(times.known, EffectVerdict::Less | EffectVerdict::More))
         else {
             continue;
         };
@@ -181,7 +182,7 @@ fn at(effects: &Effects, row: &str) -> Vec<(&'static str, Cell)> {
 fn combinations(merged: &Merged<'_>, effects: &Effects) -> Table {
     let mut table = Table::new(&COMBINATIONS);
     for spot in &effects.points {
-        let Spot { latency_ns, per_second, tier, power_cut, .. } = spot;
+        let SettingsResult { latency_ns, per_second, tier, power_cut, .. } = spot;
         let mut cells = at(effects, "combination");
         let notes = spot.marks.iter().map(|mark| format!("({mark})")).collect();
         let name = Cell::text(&spot.name).shown(merged.readable.name(&spot.name));
@@ -213,7 +214,7 @@ fn combinations(merged: &Merged<'_>, effects: &Effects) -> Table {
     table
 }
 
-fn in_words(spot: &Spot) -> String {
+fn in_words(spot: &SettingsResult) -> String {
     let latency = &spot.latency_ns.mean;
     format!("{}{}", rough_ns(latency.value), crate::data::spread::after(latency.interval, rough_ns))
 }

@@ -2,7 +2,7 @@
 
 use storebench_core::result::{FaultKind, FaultOutcome};
 
-use crate::data::faults::{Struck, struck};
+use crate::data::faults::{StoreFaults, struck};
 use crate::data::merge::Merged;
 use crate::data::names::joined;
 use crate::section::{
@@ -81,7 +81,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     vec![Block::Table(table), Block::fold("In words", FoldState::Part(0), notes), Block::Note(LEGEND.into())]
 }
 
-fn row(one: &Struck, kind: FaultKind) -> Vec<(&'static str, Cell)> {
+fn row(one: &StoreFaults, kind: FaultKind) -> Vec<(&'static str, Cell)> {
     let of = |aftermath| Cell::whole_unless_0(one.faults.of(kind, aftermath));
     let struck = FaultOutcome::ALL.iter().map(|aftermath| one.faults.of(kind, *aftermath)).sum();
     let silent = one.faults.silent.iter().find(|silent| silent.kind == kind);

@@ -7,7 +7,7 @@ use crate::column::Unit;
 use crate::data::matrix::Sorted;
 use crate::data::merge::{Group, Merged};
 use crate::data::names::joined;
-use crate::data::requests::{Asked, Part, asked};
+use crate::data::requests::{Part, PartRequests, asked};
 use crate::layout::words::position_in_full;
 use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
@@ -89,7 +89,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
     }
 }
 
-fn row(one: &Asked) -> [(&'static str, Cell); 14] {
+fn row(one: &PartRequests) -> [(&'static str, Cell); 14] {
     let asked = &one.requests;
     let each = |number: u64| Cell::real(one.each(number));
     [
@@ -115,7 +115,7 @@ fn percent(share: f64) -> String {
 }
 
 /// The kind of request that takes most of the disk's time; also with the device's most frequent work.
-fn why(one: &Asked) -> Option<(String, String)> {
+fn why(one: &PartRequests) -> Option<(String, String)> {
     let kind = one.kind()?;
     let kind = format!("{} {}", kind.name, percent(kind.share));
     let why = match one.work() {
@@ -126,13 +126,13 @@ fn why(one: &Asked) -> Option<(String, String)> {
 }
 
 /// The operation that a store is slowest at.
-fn slowest(all: &[Asked]) -> Option<&Asked> {
+fn slowest(all: &[PartRequests]) -> Option<&PartRequests> {
     let operations = all.iter().filter(|one| one.part.is_operation() && one.requests.all() > 0);
     operations.max_by(|a, b| a.latency_ns.unwrap_or_default().total_cmp(&b.latency_ns.unwrap_or_default()))
 }
 
 /// An operation in a line: its requests to the disk, and which of them take the time.
-fn sentence(store: &str, one: &Asked) -> String {
+fn sentence(store: &str, one: &PartRequests) -> String {
     let asked = &one.requests;
     let some = |number: u64, one_of: &str, many: &str| {
         let each = Unit::Count.show(one.each(number));
@@ -193,7 +193,7 @@ mod tests {
     fn said(late_ns: u64) -> String {
         let requests = Requests { modelled_ns: 5000, late_ns, ..Requests::default() };
         let part = Part::Operation { name: "update".into(), mixed: false, puts_back: false };
-        sentence("leveldb", &Asked { part, times: 1, requests, latency_ns: Some(11_900.0) })
+        sentence("leveldb", &PartRequests { part, times: 1, requests, latency_ns: Some(11_900.0) })
     }
 
     #[test]

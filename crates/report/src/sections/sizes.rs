@@ -4,7 +4,7 @@ use crate::column::{MEAN_LATENCY, P99, Unit};
 use crate::data::merge::Merged;
 use crate::data::readable::Readable;
 use crate::data::sizes::words::{LEGEND, cliff, falls_by, sentences, size};
-use crate::data::sizes::{AtSize, Fall, Falls, Sizes, sizes};
+use crate::data::sizes::{AtSize, Fall, Sizes, StoreFalls, sizes};
 use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
 };
@@ -78,7 +78,7 @@ fn of(one: &Sizes, readable: &Readable) -> Vec<Block> {
     blocks
 }
 
-fn table(one: &Sizes, falls: &Falls, readable: &Readable) -> Table {
+fn table(one: &Sizes, falls: &StoreFalls, readable: &Readable) -> Table {
     let ends = [one.inside, one.outside];
     let mut table = Table::new(&SIZES).across(ends.into_iter().flatten().map(head).collect());
     for fall in &falls.stores {
@@ -97,7 +97,7 @@ fn head(times: f64) -> String {
 
 fn row(
     one: &Sizes,
-    falls: &Falls,
+    falls: &StoreFalls,
     (fall, readable): (&Fall, &Readable),
     at: &AtSize,
 ) -> Vec<(&'static str, Cell)> {

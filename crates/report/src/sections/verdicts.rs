@@ -2,7 +2,7 @@
 
 use crate::claims::Finding;
 use crate::data::findings::words::{judged_without, measured, on_published, takes};
-use crate::data::findings::{Checked, Study, check, label, unheard};
+use crate::data::findings::{CheckedClaim, Study, check, label, unheard};
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, PagePosition, Section, Shape, Table, Visibility};
 
@@ -58,7 +58,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     if table.rows.is_empty() { Vec::new() } else { vec![Block::Table(table)] }
 }
 
-fn of_claim(study: &Study<'_>, number: usize, checked: &Checked<'_>) -> Vec<(&'static str, Cell)> {
+fn of_claim(study: &Study<'_>, number: usize, checked: &CheckedClaim<'_>) -> Vec<(&'static str, Cell)> {
     vec![
         ("study", Cell::text(&study.study.study)),
         ("claim", Cell::whole(number)),
@@ -69,7 +69,7 @@ fn of_claim(study: &Study<'_>, number: usize, checked: &Checked<'_>) -> Vec<(&'s
     ]
 }
 
-fn row(merged: &Merged<'_>, checked: &Checked<'_>, finding: &Finding) -> Vec<(&'static str, Cell)> {
+fn row(merged: &Merged<'_>, checked: &CheckedClaim<'_>, finding: &Finding) -> Vec<(&'static str, Cell)> {
     let so_far = (finding.so_far != finding.verdict).then(|| finding.so_far.name());
     vec![
         ("hardware", Cell::text(&finding.scope.hardware)),

@@ -8,7 +8,7 @@ use crate::data::findings::words::{
     telling,
 };
 use crate::data::findings::{
-    Checked, Counts, NOT_APPLICABLE, NOT_MEASURABLE, Study, check, counts, label, lacking, mixed_tiers,
+    CheckedClaim, Counts, NOT_APPLICABLE, NOT_MEASURABLE, Study, check, counts, label, lacking, mixed_tiers,
 };
 use crate::data::merge::Merged;
 use crate::data::names::HEADING;
@@ -81,7 +81,7 @@ fn summary(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
 }
 
 /// Whether any group covers it.
-fn is_heard(checked: &Checked<'_>) -> bool {
+fn is_heard(checked: &CheckedClaim<'_>) -> bool {
     checked.findings.iter().any(Finding::is_measured)
 }
 
@@ -89,7 +89,7 @@ fn is_any_heard(study: &Study<'_>) -> bool {
     study.checked.iter().any(is_heard)
 }
 
-fn claim(checked: &Checked<'_>) -> String {
+fn claim(checked: &CheckedClaim<'_>) -> String {
     format!("{} ({})", checked.claim.says, checked.claim.source)
 }
 
@@ -137,7 +137,7 @@ fn paint(verdict: Verdict) -> Paint {
     }
 }
 
-fn of_claim(merged: &Merged<'_>, number: usize, checked: &Checked<'_>, style: Style) -> String {
+fn of_claim(merged: &Merged<'_>, number: usize, checked: &CheckedClaim<'_>, style: Style) -> String {
     if checked.findings.iter().all(|finding| finding.verdict == Verdict::Unknown) {
         let measured: Vec<&Finding> =
             checked.findings.iter().filter(|finding| finding.is_measured()).collect();
@@ -172,7 +172,7 @@ fn of_claim(merged: &Merged<'_>, number: usize, checked: &Checked<'_>, style: St
 }
 
 /// The groups with the same verdict, and the figures of the first.
-fn of_verdict(merged: &Merged<'_>, checked: &Checked<'_>, alike: &[&Finding], style: Style) -> String {
+fn of_verdict(merged: &Merged<'_>, checked: &CheckedClaim<'_>, alike: &[&Finding], style: Style) -> String {
     let [first, others @ ..] = alike else { return String::new() };
     let name = first.verdict.name();
     let line = wrap(&groups(merged, first.verdict, alike), style.width - 4, "  ");

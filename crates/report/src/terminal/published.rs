@@ -9,7 +9,7 @@ use crate::column::Unit;
 use crate::data::findings::{label, mixed_tiers};
 use crate::data::merge::Merged;
 use crate::data::names::HEADING;
-use crate::data::published::{Beside, Place, beside, in_words};
+use crate::data::published::{PublishedCell, TableComparison, beside, in_words};
 use crate::published::{Row, Table};
 use crate::terminal::grid::{Grid, Item, Style, wrap};
 
@@ -30,7 +30,8 @@ pub fn text(merged: &Merged<'_>, name: Option<&str>, style: Style) -> String {
     }
     let mut out = String::new();
     for table in &merged.tables {
-        let here: Vec<&Beside<'_>> = all.iter().filter(|beside| std::ptr::eq(beside.table, table)).collect();
+        let here: Vec<&TableComparison<'_>> =
+            all.iter().filter(|beside| std::ptr::eq(beside.table, table)).collect();
         if !here.is_empty() {
             out.push_str(&of_table(merged, table, &here, style));
             out.push('\n');
@@ -44,7 +45,7 @@ pub fn text(merged: &Merged<'_>, name: Option<&str>, style: Style) -> String {
     out
 }
 
-fn of_table(merged: &Merged<'_>, table: &Table, here: &[&Beside<'_>], style: Style) -> String {
+fn of_table(merged: &Merged<'_>, table: &Table, here: &[&TableComparison<'_>], style: Style) -> String {
     let heading = format!("Published table {}: {}", table.name, table.title);
     let mut out = style.paint(HEADING, wrap(&heading, style.width, "  ").trim_end()) + "\n";
     for line in [&table.source, &table.hardware].into_iter().chain(&table.notes) {
@@ -74,7 +75,7 @@ fn ask(table: &Table) -> String {
 }
 
 /// The rows and columns of the table with any place of this run.
-fn grid(beside: &Beside<'_>) -> Grid {
+fn grid(beside: &TableComparison<'_>) -> Grid {
     let found = || beside.places.iter().filter(|place| place.found.is_some());
     let mut columns: Vec<(Data, CountRange)> = found().map(|place| (place.data, place.records)).collect();
     columns.sort_unstable();
@@ -111,11 +112,11 @@ fn grid(beside: &Beside<'_>) -> Grid {
     grid
 }
 
-fn is_of(place: &Place<'_>, row: &Row) -> bool {
+fn is_of(place: &PublishedCell<'_>, row: &Row) -> bool {
     std::ptr::eq(place.row, row)
 }
 
-fn item(place: &Place<'_>) -> Item {
+fn item(place: &PublishedCell<'_>) -> Item {
     let unit = if place.row.figure == "space" { Unit::Share } else { Unit::Nanoseconds };
     let (ours, sign, paint) = match &place.found {
         None => ("not run".to_owned(), ' ', Paint::new().dimmed()),

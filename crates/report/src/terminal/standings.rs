@@ -9,7 +9,7 @@ use super::grid::{Grid, Item, Style, wrap};
 use crate::column::Unit;
 use crate::data::matrix::Figure;
 use crate::data::names::{HEADING, store_style};
-use crate::data::standings::{HEIGHTS, Mark, Row, Shown, Standings};
+use crate::data::standings::{HEIGHTS, Mark, Row, RowFigure, Standings};
 
 /// Bars by height.
 const BARS: [char; HEIGHTS] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -71,7 +71,7 @@ fn items(one: &Standings, row: &Row, is_known: bool) -> Vec<Item> {
     [name].into_iter().chain(figures).chain(power_cut).collect()
 }
 
-fn in_words(unit: Unit, name: &str, shown: &Shown) -> String {
+fn in_words(unit: Unit, name: &str, shown: &RowFigure) -> String {
     let value = shown.figure.mean.value;
     let bar = shown
         .height

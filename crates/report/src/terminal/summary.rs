@@ -17,7 +17,7 @@ use crate::data::pace;
 use crate::data::preset;
 use crate::data::saturated;
 use crate::data::summary::{
-    Alike, Lists, Missing, counts, missing, noise_lines, rotation, unfinished, warning_lines,
+    Lists, MissingFigures, RepeatedEvent, counts, missing, noise_lines, rotation, unfinished, warning_lines,
 };
 
 /// Entries of a list that a line shows.
@@ -86,7 +86,7 @@ fn in_a_line((title, unit, list): (&str, &str, &Lists)) -> Option<String> {
 }
 
 /// What happened, how often, and where first.
-fn describe_alike(what: &str, alike: &Alike, unit: &str) -> String {
+fn describe_alike(what: &str, alike: &RepeatedEvent, unit: &str) -> String {
     match (alike.times, alike.example.as_str()) {
         (_, "") => what.to_owned(),
         (1, example) => format!("{what} ({example})"),
@@ -154,7 +154,7 @@ fn missing_text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> Stri
 }
 
 /// Failures, and what stores don't support.
-fn failed_text(missing: &Missing, style: Style) -> String {
+fn failed_text(missing: &MissingFigures, style: Style) -> String {
     let failed = list("Failed", "trials", &missing.failed, style);
     failed + &list("Unsupported", "trials", &missing.unsupported, style)
 }

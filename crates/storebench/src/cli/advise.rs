@@ -11,10 +11,10 @@ use storebench_core::store::{StoreDef, StoreKind};
 use storebench_core::units::{Period, rough_duration};
 use storebench_core::workload::operation::Operation;
 use storebench_host::run::Run;
-use storebench_report::advice::clusters::Beside;
+use storebench_report::advice::clusters::ClusterRuns;
 use storebench_report::advice::question::{Goal, Question};
 use storebench_report::advice::ranking::Candidate;
-use storebench_report::advice::{Advice, Uncovered, aged, clusters, snippet};
+use storebench_report::advice::{Advice, MissingCoverage, aged, clusters, snippet};
 use storebench_report::column::Unit;
 use storebench_report::data::merge::Merged;
 use storebench_report::report::Report;
@@ -126,7 +126,7 @@ fn answer(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<(Exi
         return list(stores, args, &question).map(|exit| (exit, None));
     }
     let mut own_count_s = None;
-    let mut beside = Beside::default();
+    let mut beside = ClusterRuns::default();
     let (runs, here, kept) = if args.from.is_empty() {
         let mut measuring = Measuring::new(stores, args, &question)?;
         if args.work.like.is_none() && !args.work.compressible && question.size.mean() < TEXT_BYTES {
@@ -229,10 +229,10 @@ fn tune_best(stores: &[StoreDef], store: &StoreDef, question: &Question, args: &
     tune::measure(stores, &asked, &[])
 }
 
-fn unanswered(uncovered: &Uncovered, args: &AdviseArgs) -> Error {
+fn unanswered(uncovered: &MissingCoverage, args: &AdviseArgs) -> Error {
     let advice = match (uncovered, args.from.is_empty()) {
-        (Uncovered::NoStore(_), _) | (_, true) => "",
-        (Uncovered::Several(_), false) => "; or omit --from to measure",
+        (MissingCoverage::NoStore(_), _) | (_, true) => "",
+        (MissingCoverage::Several(_), false) => "; or omit --from to measure",
         (_, false) => "; omit --from to measure it",
     };
     Error::new(Exit::Nothing, format!("there is no answer: {uncovered}{advice}"))

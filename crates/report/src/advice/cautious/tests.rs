@@ -7,7 +7,7 @@ use storebench_host::run::Run;
 
 use super::super::question::Question;
 use super::super::tests::{advice, question};
-use super::super::{Advice, Uncovered};
+use super::super::{Advice, MissingCoverage};
 use crate::data::samples::{Sample, blocks};
 use crate::terminal::grid::Style;
 
@@ -54,7 +54,7 @@ fn mixed_sizes_are_answered_by_what_is_like_them() {
     assert_eq!(answered("1KiB..2KiB", &[mixed]), Ok(mixed.into()));
     // Within its ends, and far from most of its sizes.
     assert!(
-        matches!(answered("18KiB", &[mixed]), Err(Uncovered::Place(there)) if there[0].contains("mixed sizes"))
+        matches!(answered("18KiB", &[mixed]), Err(MissingCoverage::Place(there)) if there[0].contains("mixed sizes"))
     );
     assert!(answered(mixed, &["400B..600B"]).is_err());
 }

@@ -3,7 +3,7 @@
 use super::super::sentences;
 use super::super::tests::{advice, question};
 use super::*;
-use crate::advice::turn::Turn;
+use crate::advice::turn::AnswerChange;
 use crate::data::samples::{Sample, blocks, run};
 use crate::judge::Rule;
 use crate::terminal::grid::Style;
@@ -37,7 +37,7 @@ fn a_store_that_was_given_up_after_a_quick_first_block_is_not_recommended() {
         |noise: f64| vec![Sample::new("lmdb").ns(100_000.0 * noise), Sample::new("redb").ns(110_000.0)];
     let again = blocks("box", &[block(1.0), block(1.01), block(0.99), block(1.0)]);
     let advice = advice(&question(), &[first, again]).unwrap();
-    let Judged { ranking, given_up, .. } = &advice.verdict;
+    let JudgedStores { ranking, given_up, .. } = &advice.verdict;
     let told: Vec<(&str, bool)> =
         ranking.iter().map(|store| (store.store.as_str(), store.verdict.wins())).collect();
     assert_eq!(told, [("lmdb", true), ("redb", false)]);
@@ -64,7 +64,7 @@ fn a_store_that_a_planned_look_gave_up_takes_no_blocks_from_the_others() {
     let mut run = blocks("box", &[three(1.0), three(1.01), three(0.99), pair(1.02), pair(0.98)]);
     run.header.interim_analyses = vec![3, 5, 8];
     let advice = advice(&question(), &[run]).unwrap();
-    let Judged { ranking, given_up, .. } = &advice.verdict;
+    let JudgedStores { ranking, given_up, .. } = &advice.verdict;
     let told: Vec<(&str, usize)> =
         ranking.iter().map(|store| (store.store.as_str(), store.speed.trials)).collect();
     assert_eq!(told, [("lmdb", 5), ("redb", 5)]);
@@ -78,8 +78,12 @@ fn a_store_that_was_given_up_may_be_the_best_by_another_goal() {
     first.trials[0].measured.as_mut().unwrap().disk.allocated_bytes *= 100;
     let again = blocks("box", &timed("lmdb", &[1000.0, 1000.0, 1000.0, 1000.0]));
     let advice = advice(&question(), &[first, again]).unwrap();
-    let space = advice.turns.turns.iter().find(|turn| matches!(turn, Turn::Goal(Goal::Space, ..)));
-    assert!(matches!(space, Some(Turn::Goal(_, store, _)) if store == "flat-folder"), "{:?}", advice.turns);
+    let space = advice.turns.turns.iter().find(|turn| matches!(turn, AnswerChange::Goal(Goal::Space, ..)));
+    assert!(
+        matches!(space, Some(AnswerChange::Goal(_, store, _)) if store == "flat-folder"),
+        "{:?}",
+        advice.turns
+    );
     assert_eq!(advice.verdict.given_up[0].store, "flat-folder");
 }
 

@@ -20,7 +20,7 @@ pub type Settings = BTreeMap<String, String>;
 
 /// What all combinations of a contest share: machine, store, position and method.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Where {
+pub struct ContestScope {
     /// In words: `box, sqlite, 10,000 rows`.
     pub title: String,
     /// The hardware's name.
@@ -37,7 +37,7 @@ pub struct Where {
 /// The trials that differ only in the settings of one store.
 pub struct Contest<'a> {
     /// What they share.
-    pub place: Where,
+    pub place: ContestScope,
     /// By settings.
     pub combinations: IndexMap<Settings, Combination<'a>>,
     /// The plan's own.
@@ -128,7 +128,7 @@ fn of<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: &Plan) -> C
     let at = joined([merged.layout.position(cell).to_string().as_str(), &others.join(", ")]);
     let (hardware, method) = (group.key.hardware.clone(), group.key.method.clone());
     let title = joined([hardware.as_str(), cell.store(), &at, &method]);
-    let place = Where { title, hardware, store: cell.store().to_owned(), at, method };
+    let place = ContestScope { title, hardware, store: cell.store().to_owned(), at, method };
     let shipped = merged.readable.defaults(cell.store());
     Contest { place, combinations: IndexMap::new(), named: named.collect(), base, shipped }
 }

@@ -24,14 +24,14 @@ pub struct Times {
     /// The greatest of a block.
     pub greatest: f64,
     /// The verdict.
-    pub known: Known,
+    pub known: EffectVerdict,
 }
 
 /// The verdict of blocks on a ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::VariantNames)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
-pub enum Known {
+pub enum EffectVerdict {
     /// It is below 1.
     Less,
     /// It is above 1.
@@ -42,16 +42,16 @@ pub enum Known {
     NotYet,
 }
 
-words!(Known);
+words!(EffectVerdict);
 
-impl Known {
-    fn of(ratio: &Ratio) -> Known {
+impl EffectVerdict {
+    fn of(ratio: &Ratio) -> EffectVerdict {
         let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS);
         match interval {
-            Some(interval) if interval.high < 1.0 => Known::Less,
-            Some(interval) if interval.low > 1.0 => Known::More,
-            Some(interval) if interval.low >= 1.0 / ALIKE && interval.high <= ALIKE => Known::Alike,
-            _ => Known::NotYet,
+            Some(interval) if interval.high < 1.0 => EffectVerdict::Less,
+            Some(interval) if interval.low > 1.0 => EffectVerdict::More,
+            Some(interval) if interval.low >= 1.0 / ALIKE && interval.high <= ALIKE => EffectVerdict::Alike,
+            _ => EffectVerdict::NotYet,
         }
     }
 }
@@ -68,7 +68,7 @@ impl Times {
     /// The ends of its reach: the interval of a decided ratio, the blocks' range of an undecided one.
     pub fn reach(&self) -> Option<(f64, f64)> {
         match self.known {
-            Known::NotYet => (self.ratio.blocks > 1).then_some((self.least, self.greatest)),
+            EffectVerdict::NotYet => (self.ratio.blocks > 1).then_some((self.least, self.greatest)),
             _ => self.ratio.ratio.interval.map(|interval| (interval.low, interval.high)),
         }
     }
@@ -77,10 +77,10 @@ impl Times {
     pub fn text(&self) -> String {
         let value = three_digits(self.value());
         match (self.known, self.reach()) {
-            (Known::NotYet, Some((least, greatest))) => {
+            (EffectVerdict::NotYet, Some((least, greatest))) => {
                 format!("×{value} ({}..{})?", three_digits(least), three_digits(greatest))
             }
-            (Known::NotYet, None) => format!("×{value}?"),
+            (EffectVerdict::NotYet, None) => format!("×{value}?"),
             _ => format!("×{value}{}", spread::after(self.ratio.ratio.interval, three_digits)),
         }
     }
@@ -126,7 +126,7 @@ pub fn times(quotients: &[Quotient], confidence: f64) -> Option<Times> {
         ratio,
         least: of_blocks.values().copied().fold(f64::INFINITY, f64::min),
         greatest: of_blocks.values().copied().fold(0.0, f64::max),
-        known: Known::of(&ratio),
+        known: EffectVerdict::of(&ratio),
     })
 }
 
@@ -150,12 +150,12 @@ mod tests {
     #[test]
     fn too_few_blocks_tell_nothing_yet() {
         for (values, known, text) in [
-            (&[0.5, 0.51, 0.49][..], Known::Less, "×0.500 [0.476, 0.525]"),
-            (&[2.0, 2.0, 2.0], Known::More, "×2.00 [2.00, 2.00]"),
-            (&[1.0, 1.01, 0.99], Known::Alike, "×1.000 [0.975, 1.03]"),
-            (&[0.2, 0.9, 0.87], Known::NotYet, "×0.539 (0.200..0.900)?"),
-            (&[0.5, 0.6], Known::NotYet, "×0.548 (0.500..0.600)?"),
-            (&[0.5], Known::NotYet, "×0.500?"),
+            (&[0.5, 0.51, 0.49][..], EffectVerdict::Less, "×0.500 [0.476, 0.525]"),
+            (&[2.0, 2.0, 2.0], EffectVerdict::More, "×2.00 [2.00, 2.00]"),
+            (&[1.0, 1.01, 0.99], EffectVerdict::Alike, "×1.000 [0.975, 1.03]"),
+            (&[0.2, 0.9, 0.87], EffectVerdict::NotYet, "×0.539 (0.200..0.900)?"),
+            (&[0.5, 0.6], EffectVerdict::NotYet, "×0.548 (0.500..0.600)?"),
+            (&[0.5], EffectVerdict::NotYet, "×0.500?"),
         ] {
             let times = of(values);
             assert_eq!((times.known, times.text().as_str()), (known, text));

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::words::{absent, measured, takes};
-use super::{Checked, Study, label};
-use crate::claims::{Claim, Coverage, Evidence, Finding, OnTable, Tally, Verdict};
+use super::{CheckedClaim, Study, label};
+use crate::claims::{CheckTally, Claim, Coverage, Evidence, Finding, TableVerdict, Verdict};
 use crate::data::merge::Merged;
 
 /// A study's claims as JSON has them.
@@ -32,7 +32,7 @@ struct ClaimDocument<'a> {
 struct OnTableDocument<'a> {
     table: &'a str,
     verdict: Verdict,
-    checks: Tally,
+    checks: CheckTally,
 }
 
 #[derive(Serialize)]
@@ -49,9 +49,9 @@ struct FindingDocument<'a> {
     /// The measurements that a verdict needs.
     #[serde(skip_serializing_if = "Option::is_none")]
     takes: Option<String>,
-    checks: Tally,
+    checks: CheckTally,
     /// The same for the leanings of few trials.
-    leaning: Tally,
+    leaning: CheckTally,
     evidence: &'a [Evidence],
     missing: &'a [String],
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -77,12 +77,12 @@ pub fn documents<'a>(merged: &'a Merged<'_>, studies: &'a [Study<'a>]) -> Vec<St
         without: finding.without.iter().map(absent).collect(),
         behind: &finding.behind,
     };
-    let on_table = |found: &'a OnTable| OnTableDocument {
+    let on_table = |found: &'a TableVerdict| OnTableDocument {
         table: &found.table,
         verdict: found.verdict,
         checks: found.tally,
     };
-    let claim = |checked: &'a Checked<'a>| ClaimDocument {
+    let claim = |checked: &'a CheckedClaim<'a>| ClaimDocument {
         says: &checked.claim.says,
         source: &checked.claim.source,
         note: checked.claim.note.as_deref(),

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use storebench_core::cell::{Axis, HERE};
 use storebench_core::units::{counted, three_digits};
 
-use super::Checked;
-use crate::claims::{Claim, Coverage, Evidence, Expect, Finding, OnTable, Outcome, Tally, Verdict};
+use super::CheckedClaim;
+use crate::claims::{CheckTally, Claim, Coverage, Evidence, Expect, Finding, Outcome, TableVerdict, Verdict};
 use crate::column::Unit;
 use crate::data::names::on;
 use crate::data::spread;
@@ -32,7 +32,7 @@ pub(crate) fn over_machines<'m>(verdicts: impl Iterator<Item = (Cow<'m, str>, Ve
 }
 
 /// The same for all measured findings of a claim.
-pub(crate) fn over_all_machines(checked: &Checked<'_>) -> Option<String> {
+pub(crate) fn over_all_machines(checked: &CheckedClaim<'_>) -> Option<String> {
     let machine = |finding: &Finding| match finding.scope.value(Axis::MACHINE) {
         Some(limited) if limited != HERE => format!("{} as {limited}", finding.scope.hardware),
         _ => finding.scope.hardware.clone(),
@@ -170,7 +170,7 @@ pub(crate) fn measured(claim: &Claim, finding: &Finding) -> Option<String> {
 }
 
 /// `53 % of 34 checks`, or `26..41 % of 34 checks` if some are open.
-fn share(tally: Tally) -> String {
+fn share(tally: CheckTally) -> String {
     let percent = |number: usize| 100.0 * number as f64 / tally.total() as f64;
     let (least, most) = (percent(tally.agree), percent(tally.total() - tally.disagree));
     let checks = counted(tally.total(), "check");
@@ -211,8 +211,9 @@ fn reach(claim: &Claim, finding: &Finding) -> Option<String> {
 
 /// The result of the same rule on the paper's own figures: `by the paper's own table ext4 73.5 % of 68 checks: not
 /// reproduced`. `None` if winners alone say nothing about the claim.
-pub(crate) fn on_published(checked: &Checked<'_>) -> Option<String> {
-    let of = |found: &OnTable| format!("{} {}: {}", found.table, share(found.tally), found.verdict.name());
+pub(crate) fn on_published(checked: &CheckedClaim<'_>) -> Option<String> {
+    let of =
+        |found: &TableVerdict| format!("{} {}: {}", found.table, share(found.tally), found.verdict.name());
     let all: Vec<String> = checked.published.iter().map(of).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }

@@ -69,7 +69,7 @@ fn a_build_with_assertions_has_no_place_among_the_winners() {
     let asserting = run("box", &samples);
     let contest = &only(std::slice::from_ref(&asserting)).rows[0].contests[0];
     assert_eq!(winners(contest), ["lmdb"]);
-    assert_eq!(contest.absent, [Absent { store: "rocksdb".into(), why: Why::NotRanked }]);
+    assert_eq!(contest.absent, [Absent { store: "rocksdb".into(), why: AbsenceReason::NotRanked }]);
     // Another run's release build replaces it, with only its own figures.
     let other = [quickest.ns(1800.0).distributed(false), Sample::new("lmdb").ns(900.0)];
     let others = vec![run("box", &other); 3];
@@ -77,7 +77,7 @@ fn a_build_with_assertions_has_no_place_among_the_winners() {
     assert_eq!((winners(contest), contest.contenders.len()), (vec!["lmdb"], 2));
     assert!((contest.contenders[1].figure.mean.value - 1800.0).abs() < 1.0);
     let alone = only(&[run("box", &[Sample::new("rocksdb").distributed(true)])]);
-    assert_eq!(alone.rows[0].contests[0].why_empty(), Some(Why::NotRanked));
+    assert_eq!(alone.rows[0].contests[0].why_empty(), Some(AbsenceReason::NotRanked));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn space_that_is_doubted_wins_nothing_and_is_told() {
         let contest = &row.contests[0];
         if row.figure.name == "space" {
             assert_eq!(winners(contest), ["lmdb"]);
-            assert_eq!(contest.absent, [Absent { store: "redb".into(), why: Why::Warning }]);
+            assert_eq!(contest.absent, [Absent { store: "redb".into(), why: AbsenceReason::Warning }]);
         } else {
             assert_eq!(contest.contenders.len(), 2, "{}: the rest counts", row.figure.name);
         }
@@ -148,10 +148,13 @@ fn what_the_work_does_not_have_or_the_store_lacks_does_not_apply() {
     });
     let matrix = only(&runs);
     let get = matrix.rows.iter().find(|row| row.figure.name == "get").unwrap();
-    assert_eq!(get.contests[0].why_empty(), Some(Why::NotApplicable));
-    assert_eq!(get.contests[1].absent[0].why, Why::NotApplicable);
+    assert_eq!(get.contests[0].why_empty(), Some(AbsenceReason::NotApplicable));
+    assert_eq!(get.contests[1].absent[0].why, AbsenceReason::NotApplicable);
     let insert = matrix.rows.iter().find(|row| row.figure.name == "insert").unwrap();
-    assert_eq!((insert.contests[0].absent.len(), insert.contests[1].absent[0].why), (0, Why::NotApplicable));
+    assert_eq!(
+        (insert.contests[0].absent.len(), insert.contests[1].absent[0].why),
+        (0, AbsenceReason::NotApplicable)
+    );
     // If others of the place were left out, too.
     let mut mixed = runs.clone();
     mixed[0].header.left_out.push(LeftOutCell {
@@ -160,7 +163,10 @@ fn what_the_work_does_not_have_or_the_store_lacks_does_not_apply() {
     });
     let mixed = only(&mixed);
     let get = mixed.rows.iter().find(|row| row.figure.name == "get").unwrap();
-    assert_eq!((get.contests[0].absent.len(), get.contests[0].why_empty()), (3, Some(Why::NotApplicable)));
+    assert_eq!(
+        (get.contests[0].absent.len(), get.contests[0].why_empty()),
+        (3, Some(AbsenceReason::NotApplicable))
+    );
     // Nothing of it is missing.
     let missing = crate::data::summary::missing(&Merged::new(&runs, &[]), [&matrix]);
     assert_eq!((missing.not_run.len(), missing.left_out.len()), (0, 1));
@@ -182,9 +188,9 @@ fn an_empty_place_says_why() {
         reason: LeftOutReason::Sentence("too large".into()),
     });
     let contests = &only(&runs).rows[0].contests;
-    assert_eq!(contests[0].why_empty(), Some(Why::Failed));
+    assert_eq!(contests[0].why_empty(), Some(AbsenceReason::Failed));
     assert_eq!(contests[0].failed_trials, 1);
-    let absent: Vec<Why> = contests[0].absent.iter().map(|absent| absent.why).collect();
-    assert_eq!(absent, [Why::Failed, Why::Unsupported]);
-    assert_eq!((winners(&contests[1]), contests[1].absent[0].why), (vec!["lmdb"], Why::LeftOut));
+    let absent: Vec<AbsenceReason> = contests[0].absent.iter().map(|absent| absent.why).collect();
+    assert_eq!(absent, [AbsenceReason::Failed, AbsenceReason::Unsupported]);
+    assert_eq!((winners(&contests[1]), contests[1].absent[0].why), (vec!["lmdb"], AbsenceReason::LeftOut));
 }

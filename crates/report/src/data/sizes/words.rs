@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use storebench_core::units::three_digits;
 
-use super::{Fall, Falls, Sizes};
+use super::{Fall, Sizes, StoreFalls};
 use crate::data::readable::Readable;
 use crate::data::spread;
 use crate::stats::cliff::Cliff;
@@ -37,7 +37,7 @@ pub fn falls_by(kept: &Ratio) -> String {
 }
 
 /// Which store falls last, which least, and which do not fall.
-pub fn sentences(sizes: &Sizes, falls: &Falls, readable: &Readable) -> Vec<String> {
+pub fn sentences(sizes: &Sizes, falls: &StoreFalls, readable: &Readable) -> Vec<String> {
     let named = |which: fn(&Fall) -> bool| -> Vec<Cow<'_, str>> {
         falls.stores.iter().filter(|fall| which(fall)).map(|fall| readable.name(&fall.store)).collect()
     };

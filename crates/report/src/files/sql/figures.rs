@@ -3,7 +3,7 @@
 
 use super::{Field, SqlValue, Tables, integer, optional, real, text, truth};
 use crate::column::{COLUMNS, Column};
-use crate::data::by_cell::{OfCell, cells};
+use crate::data::by_cell::{CellTrials, cells};
 use crate::data::matrix::{Contest, Matrix, Row, Sorted};
 use crate::data::merge::{Group, Merged};
 use crate::judge::Rule;
@@ -40,7 +40,7 @@ fn describe(column: &Column, tables: &mut Tables<'_>) -> Result {
     tables.insert("columns", fields)
 }
 
-fn of_trials(of_cell: &OfCell<'_>, tables: &mut Tables<'_>) -> Result {
+fn of_trials(of_cell: &CellTrials<'_>, tables: &mut Tables<'_>) -> Result {
     let operations = of_cell.operations();
     for column in COLUMNS {
         if !column.is_of_operation() {
@@ -52,7 +52,12 @@ fn of_trials(of_cell: &OfCell<'_>, tables: &mut Tables<'_>) -> Result {
     Ok(())
 }
 
-fn figure(of_cell: &OfCell<'_>, operation: Option<&str>, column: &Column, tables: &mut Tables<'_>) -> Result {
+fn figure(
+    of_cell: &CellTrials<'_>,
+    operation: Option<&str>,
+    column: &Column,
+    tables: &mut Tables<'_>,
+) -> Result {
     let Some(summary) = of_cell.summary(operation.unwrap_or_default(), column) else { return Ok(()) };
     let Summary { trials, mean_kind, mean, median } = summary;
     let kind = match mean_kind {

@@ -18,11 +18,11 @@ use storebench_core::workload::parameter::{Count, Parameters};
 use storebench_host::plan::{Axes, Changes, Period, Plan};
 use storebench_host::run::Run;
 use storebench_host::runner::job::{ContinueRule, PrecisionRule, RunRequest};
-use storebench_report::advice::clusters::Beside;
+use storebench_report::advice::clusters::ClusterRuns;
 use storebench_report::advice::question::Question;
 use storebench_report::advice::ranking::Candidate;
 use storebench_report::advice::settle::budget;
-use storebench_report::advice::{Advice, Here};
+use storebench_report::advice::{Advice, SizesAndCounts};
 use storebench_report::data::merge::Merged;
 use storebench_report::judge::interim::{self, ALIKE};
 
@@ -95,7 +95,7 @@ pub struct Measuring<'a> {
     /// The store that is measured as a cluster, if the user asks for that.
     server: Option<String>,
     /// The runs that compare the best with a server and a cluster, and why there are no more.
-    pub clusters: Beside,
+    pub clusters: ClusterRuns,
     /// The budget for measuring the question's own number of records, in seconds, if there was no time for it.
     pub own_count_s: Option<f64>,
 }
@@ -132,7 +132,7 @@ impl<'a> Measuring<'a> {
             },
             aged: None,
             server,
-            clusters: Beside::default(),
+            clusters: ClusterRuns::default(),
             own_count_s: None,
         })
     }
@@ -206,7 +206,7 @@ impl<'a> Measuring<'a> {
     }
 
     /// The records with which the question itself is measured.
-    pub fn here(&self) -> Here {
+    pub fn here(&self) -> SizesAndCounts {
         (size_of(&self.plan).unwrap_or(self.question.size), records_of(&self.plan))
     }
 
