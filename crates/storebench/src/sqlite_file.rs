@@ -31,15 +31,15 @@ impl SqlWriter for Writer {
 
     fn insert(&mut self, statement: &str, values: &[SqlValue]) -> Result<(), SqlError> {
         let mut statement = self.0.prepare_cached(statement).map_err(failed)?;
-        let inserted = statement.execute(params_from_iter(values.iter().map(Bound)));
+        let inserted = statement.execute(params_from_iter(values.iter().map(BoundValue)));
         inserted.map(drop).map_err(failed)
     }
 }
 
 /// A value as SQLite takes it.
-struct Bound<'a>(&'a SqlValue);
+struct BoundValue<'a>(&'a SqlValue);
 
-impl ToSql for Bound<'_> {
+impl ToSql for BoundValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self.0 {
             SqlValue::Null => ToSqlOutput::Owned(Value::Null),

@@ -29,7 +29,7 @@ use storebench_core::store::{
 use self::config::{Config, SETTINGS};
 use self::session::BerkeleySession;
 use super::linked::linked;
-use super::one_session::{OneSession, Turn};
+use super::one_session::{CallTurn, OneSession};
 use super::support::{GivenSettings, sync_path};
 
 pub const BERKELEYDB: StoreDef = StoreDef {
@@ -199,7 +199,7 @@ fn check(code: c_int) -> Result<()> {
 }
 
 impl BerkeleyDb {
-    fn turn(&self) -> Result<Option<Turn<'_>>> {
+    fn turn(&self) -> Result<Option<CallTurn<'_>>> {
         self.alone.as_ref().map(OneSession::turn).transpose()
     }
 

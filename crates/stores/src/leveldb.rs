@@ -18,7 +18,7 @@ use storebench_core::store::{
 
 use self::config::{Config, Helpers, SETTINGS};
 use super::linked::linked;
-use super::owned::Owned;
+use super::owned::OwnedPointer;
 
 pub const LEVELDB: StoreDef = StoreDef {
     name: "leveldb",
@@ -55,7 +55,7 @@ fn version() -> String {
 
 struct LevelDb {
     // Fields go in this order: the database first, then what it uses.
-    db: Owned<ffi::Db>,
+    db: OwnedPointer<ffi::Db>,
     _helpers: Helpers,
     config: Config,
     guarantee: Guarantee,
@@ -72,12 +72,12 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     // SAFETY: the options, the cache and the filter are made here and live as long as they must: the options until the
     // database is open, the others as long as the database. The error is checked before the database is used.
     unsafe {
-        let made = Owned::new(ffi::leveldb_options_create(), ffi::leveldb_options_destroy)?;
+        let made = OwnedPointer::new(ffi::leveldb_options_create(), ffi::leveldb_options_destroy)?;
         let helpers = config::set(made.as_ptr(), &config)?;
         let mut error = ptr::null_mut();
         let db = ffi::leveldb_open(made.as_ptr(), name.as_ptr(), &raw mut error);
         check(error)?;
-        let db = Owned::new(db, ffi::leveldb_close)?;
+        let db = OwnedPointer::new(db, ffi::leveldb_close)?;
         let folder = options.directory.to_path_buf();
         Ok(Box::new(LevelDb { db, _helpers: helpers, config, guarantee, folder }))
     }
@@ -118,10 +118,10 @@ impl LevelDb {
         self.property(&CString::new(format!("leveldb.num-files-at-level{level}")).ok()?)
     }
 
-    fn iterator(&self, options: &Owned<ffi::ReadOptions>) -> Result<Owned<ffi::Iterator>> {
+    fn iterator(&self, options: &OwnedPointer<ffi::ReadOptions>) -> Result<OwnedPointer<ffi::Iterator>> {
         // SAFETY: the database and the options are valid; the iterator is ours to free.
         unsafe {
-            Owned::new(
+            OwnedPointer::new(
                 ffi::leveldb_create_iterator(self.db.as_ptr(), options.as_ptr()),
                 ffi::leveldb_iter_destroy,
             )
@@ -129,9 +129,9 @@ impl LevelDb {
     }
 }
 
-fn read_options() -> Result<Owned<ffi::ReadOptions>> {
+fn read_options() -> Result<OwnedPointer<ffi::ReadOptions>> {
     // SAFETY: the options are ours to free.
-    unsafe { Owned::new(ffi::leveldb_readoptions_create(), ffi::leveldb_readoptions_destroy) }
+    unsafe { OwnedPointer::new(ffi::leveldb_readoptions_create(), ffi::leveldb_readoptions_destroy) }
 }
 
 /// # Safety
@@ -149,10 +149,11 @@ impl Store for LevelDb {
     fn session(&self) -> Result<Box<dyn Session + '_>> {
         // SAFETY: all are ours to free.
         unsafe {
-            let write = Owned::new(ffi::leveldb_writeoptions_create(), ffi::leveldb_writeoptions_destroy)?;
+            let write =
+                OwnedPointer::new(ffi::leveldb_writeoptions_create(), ffi::leveldb_writeoptions_destroy)?;
             ffi::leveldb_writeoptions_set_sync(write.as_ptr(), u8::from(self.guarantee == Guarantee::Power));
-            let batch = Owned::new(ffi::leveldb_writebatch_create(), ffi::leveldb_writebatch_destroy)?;
-            let value = Owned::new(ffi::sb_leveldb_string_create(), ffi::sb_leveldb_string_destroy)?;
+            let batch = OwnedPointer::new(ffi::leveldb_writebatch_create(), ffi::leveldb_writebatch_destroy)?;
+            let value = OwnedPointer::new(ffi::sb_leveldb_string_create(), ffi::sb_leveldb_string_destroy)?;
             let (read, shown) = (read_options()?, (ptr::null(), 0));
             Ok(Box::new(LevelDbSession { store: self, read, write, batch, value, shown }))
         }
@@ -192,9 +193,10 @@ impl Store for LevelDb {
     fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
         // SAFETY: both are ours to free; the iterator, which goes first, has the options from here on.
         unsafe {
-            let read = Owned::new(ffi::leveldb_readoptions_create(), ffi::leveldb_readoptions_destroy)?;
+            let read =
+                OwnedPointer::new(ffi::leveldb_readoptions_create(), ffi::leveldb_readoptions_destroy)?;
             let iterator = ffi::leveldb_create_iterator(self.db.as_ptr(), read.as_ptr());
-            Ok(Some(Box::new((Owned::new(iterator, ffi::leveldb_iter_destroy)?, read))))
+            Ok(Some(Box::new((OwnedPointer::new(iterator, ffi::leveldb_iter_destroy)?, read))))
         }
     }
 
@@ -249,11 +251,11 @@ const LEVELS: u32 = 7;
 
 struct LevelDbSession<'a> {
     store: &'a LevelDb,
-    read: Owned<ffi::ReadOptions>,
-    write: Owned<ffi::WriteOptions>,
-    batch: Owned<ffi::WriteBatch>,
+    read: OwnedPointer<ffi::ReadOptions>,
+    write: OwnedPointer<ffi::WriteOptions>,
+    batch: OwnedPointer<ffi::WriteBatch>,
     /// Where the engine copies values to, reused.
-    value: Owned<ffi::CxxString>,
+    value: OwnedPointer<ffi::CxxString>,
     /// The place in it of the value found last, and its length.
     shown: (*const u8, usize),
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::store::StoreBuild;
 
-pub struct Linked {
+pub struct LinkedLibrary {
     pub source: &'static str,
     /// The compiler's flags; empty if unknown.
     pub flags: &'static str,
@@ -32,7 +32,7 @@ macro_rules! linked {
 }
 pub(crate) use linked;
 
-impl Linked {
+impl LinkedLibrary {
     pub fn build(&self, function: *const c_void) -> StoreBuild {
         let flags = (!self.flags.is_empty()).then(|| self.flags.to_owned());
         let assertions = match self.assertions {

@@ -13,10 +13,10 @@ pub struct OneSession {
 }
 
 /// Held by the open session. Whoever holds it must not be `Send`.
-pub struct Pass<'a>(&'a OneSession);
+pub struct SessionPass<'a>(&'a OneSession);
 
 /// Held during a call on the store.
-pub struct Turn<'a>(#[allow(dead_code, reason = "held, not read")] MutexGuard<'a, Option<ThreadId>>);
+pub struct CallTurn<'a>(#[allow(dead_code, reason = "held, not read")] MutexGuard<'a, Option<ThreadId>>);
 
 impl OneSession {
     fn holder(&self) -> MutexGuard<'_, Option<ThreadId>> {
@@ -24,7 +24,7 @@ impl OneSession {
     }
 
     /// Fails with [`StoreError::Unsupported`] while another session is open.
-    pub fn session(&self) -> Result<Pass<'_>> {
+    pub fn session(&self) -> Result<SessionPass<'_>> {
         let mut holder = self.holder();
         if holder.is_some() {
             return Err(StoreError::Unsupported(
@@ -32,22 +32,22 @@ impl OneSession {
             ));
         }
         *holder = Some(thread::current().id());
-        Ok(Pass(self))
+        Ok(SessionPass(self))
     }
 
     /// Waits for its turn. Fails with [`StoreError::Unsupported`] while another thread has a session.
-    pub fn turn(&self) -> Result<Turn<'_>> {
+    pub fn turn(&self) -> Result<CallTurn<'_>> {
         let holder = self.holder();
         match *holder {
             Some(thread) if thread != thread::current().id() => {
                 Err(StoreError::Unsupported("this store is in use by another thread's session".into()))
             }
-            _ => Ok(Turn(holder)),
+            _ => Ok(CallTurn(holder)),
         }
     }
 }
 
-impl Drop for Pass<'_> {
+impl Drop for SessionPass<'_> {
     fn drop(&mut self) {
         *self.0.holder() = None;
     }

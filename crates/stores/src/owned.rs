@@ -5,19 +5,19 @@ use std::ptr::NonNull;
 use storebench_core::store::{Result, StoreError};
 
 /// A pointer that is freed on drop.
-pub struct Owned<T> {
+pub struct OwnedPointer<T> {
     pointer: NonNull<T>,
     free: unsafe extern "C" fn(*mut T),
 }
 
-impl<T> Owned<T> {
+impl<T> OwnedPointer<T> {
     /// Fails for a null pointer.
     ///
     /// # Safety
     /// `pointer` is null or this value's alone, and `free` is the library's function for it.
-    pub unsafe fn new(pointer: *mut T, free: unsafe extern "C" fn(*mut T)) -> Result<Owned<T>> {
+    pub unsafe fn new(pointer: *mut T, free: unsafe extern "C" fn(*mut T)) -> Result<OwnedPointer<T>> {
         match NonNull::new(pointer) {
-            Some(pointer) => Ok(Owned { pointer, free }),
+            Some(pointer) => Ok(OwnedPointer { pointer, free }),
             None => Err(StoreError::Engine("the engine has no memory left".into())),
         }
     }
@@ -27,7 +27,7 @@ impl<T> Owned<T> {
     }
 }
 
-impl<T> Drop for Owned<T> {
+impl<T> Drop for OwnedPointer<T> {
     fn drop(&mut self) {
         // SAFETY: the pointer is this value's alone (see `new`), and freed nowhere else.
         unsafe { (self.free)(self.pointer.as_ptr()) }
@@ -36,6 +36,6 @@ impl<T> Drop for Owned<T> {
 
 // SAFETY: moving the pointer to another thread is safe because nobody else has it, and the libraries that it is used
 // with (LevelDB, RocksDB) tie no handle to a thread.
-unsafe impl<T> Send for Owned<T> {}
+unsafe impl<T> Send for OwnedPointer<T> {}
 // SAFETY: a shared `Owned` only gives its pointer out; calls through it are unsafe and answer for themselves.
-unsafe impl<T> Sync for Owned<T> {}
+unsafe impl<T> Sync for OwnedPointer<T> {}

@@ -30,7 +30,7 @@ use self::ffi::Functions;
 pub use self::library::lacks;
 use self::library::{LIBRARY, Library};
 use self::transaction::Transactions;
-use super::owned::Owned;
+use super::owned::OwnedPointer;
 use super::support::GivenSettings;
 
 pub const ROCKSDB: StoreDef = StoreDef {
@@ -92,8 +92,8 @@ const MAX_KEY_BYTES: usize = u32::MAX as usize;
 struct RocksDb {
     library: Library,
     /// Before `optimistic`, which owns it, and so dropped first.
-    db: Owned<ffi::Db>,
-    optimistic: Option<Owned<ffi::OptimisticDb>>,
+    db: OwnedPointer<ffi::Db>,
+    optimistic: Option<OwnedPointer<ffi::OptimisticDb>>,
     guarantee: Guarantee,
     folder: PathBuf,
     config: Config,
@@ -115,7 +115,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         } else {
             let db = (c.rocksdb_open)(made.as_ptr(), name.as_ptr(), &raw mut error);
             check(c, error)?;
-            (Owned::new(db, c.rocksdb_close)?, None)
+            (OwnedPointer::new(db, c.rocksdb_close)?, None)
         }
     };
     let guarantee = options.guarantee.unwrap_or(ROCKSDB.shipped);
@@ -141,9 +141,9 @@ unsafe fn check(c: &Functions, error: *mut c_char) -> Result<()> {
     }
 }
 
-fn read_options(c: &Functions) -> Result<Owned<ffi::ReadOptions>> {
+fn read_options(c: &Functions) -> Result<OwnedPointer<ffi::ReadOptions>> {
     // SAFETY: the options are ours to free.
-    unsafe { Owned::new((c.rocksdb_readoptions_create)(), c.rocksdb_readoptions_destroy) }
+    unsafe { OwnedPointer::new((c.rocksdb_readoptions_create)(), c.rocksdb_readoptions_destroy) }
 }
 
 impl RocksDb {
@@ -170,11 +170,11 @@ impl RocksDb {
         }
     }
 
-    fn iterator(&self, options: &Owned<ffi::ReadOptions>) -> Result<Owned<ffi::Iterator>> {
+    fn iterator(&self, options: &OwnedPointer<ffi::ReadOptions>) -> Result<OwnedPointer<ffi::Iterator>> {
         let c = &self.library.c;
         // SAFETY: the database and the options are valid; the iterator is ours to free.
         unsafe {
-            Owned::new(
+            OwnedPointer::new(
                 (c.rocksdb_create_iterator)(self.db.as_ptr(), options.as_ptr()),
                 c.rocksdb_iter_destroy,
             )
@@ -185,7 +185,8 @@ impl RocksDb {
         let (c, mut error) = (&self.library.c, ptr::null_mut());
         // SAFETY: the options are ours to free; the database is open.
         unsafe {
-            let options = Owned::new((c.rocksdb_flushoptions_create)(), c.rocksdb_flushoptions_destroy)?;
+            let options =
+                OwnedPointer::new((c.rocksdb_flushoptions_create)(), c.rocksdb_flushoptions_destroy)?;
             (c.rocksdb_flushoptions_set_wait)(options.as_ptr(), 1);
             (c.rocksdb_flush)(self.db.as_ptr(), options.as_ptr(), &raw mut error);
             check(c, error)
@@ -209,13 +210,13 @@ impl Store for RocksDb {
         let c = &self.library.c;
         // SAFETY: all are ours to free.
         let (write, batch) = unsafe {
-            let write = Owned::new((c.rocksdb_writeoptions_create)(), c.rocksdb_writeoptions_destroy)?;
+            let write = OwnedPointer::new((c.rocksdb_writeoptions_create)(), c.rocksdb_writeoptions_destroy)?;
             (c.rocksdb_writeoptions_set_sync)(write.as_ptr(), u8::from(self.guarantee == Guarantee::Power));
             (c.rocksdb_writeoptions_disable_WAL)(
                 write.as_ptr(),
                 i32::from(self.guarantee == Guarantee::None),
             );
-            (write, Owned::new((c.rocksdb_writebatch_create)(), c.rocksdb_writebatch_destroy)?)
+            (write, OwnedPointer::new((c.rocksdb_writebatch_create)(), c.rocksdb_writebatch_destroy)?)
         };
         let transactions = self.optimistic.as_ref().map(|db| Transactions::new(c, db)).transpose()?;
         let read = read_options(c)?;
@@ -273,9 +274,9 @@ impl Store for RocksDb {
         let c = &self.library.c;
         // SAFETY: both are ours to free; the iterator, which goes first, has the options from here on.
         unsafe {
-            let read = Owned::new((c.rocksdb_readoptions_create)(), c.rocksdb_readoptions_destroy)?;
+            let read = OwnedPointer::new((c.rocksdb_readoptions_create)(), c.rocksdb_readoptions_destroy)?;
             let iterator = (c.rocksdb_create_iterator)(self.db.as_ptr(), read.as_ptr());
-            Ok(Some(Box::new((Owned::new(iterator, c.rocksdb_iter_destroy)?, read))))
+            Ok(Some(Box::new((OwnedPointer::new(iterator, c.rocksdb_iter_destroy)?, read))))
         }
     }
 
@@ -354,9 +355,9 @@ struct RocksDbSession<'a> {
     /// The file that sorted records go to.
     appending: Option<Appending<'a>>,
     store: &'a RocksDb,
-    read: Owned<ffi::ReadOptions>,
-    write: Owned<ffi::WriteOptions>,
-    batch: Owned<ffi::WriteBatch>,
+    read: OwnedPointer<ffi::ReadOptions>,
+    write: OwnedPointer<ffi::WriteOptions>,
+    batch: OwnedPointer<ffi::WriteBatch>,
 }
 
 impl Session for RocksDbSession<'_> {

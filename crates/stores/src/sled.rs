@@ -111,7 +111,7 @@ fn open(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
         // sled lowers it to the memory that it may use.
         expect_taken("cache_capacity", &bytes, &db.context.cache_capacity)?;
     }
-    let unlocked = Unlocked { file: options.directory.join(FILE) };
+    let unlocked = UnlockWait { file: options.directory.join(FILE) };
     Ok(Box::new(Sled { db, flush, directory: options.directory.into(), guarantee, unlocked }))
 }
 
@@ -145,15 +145,15 @@ struct Sled {
     guarantee: Guarantee,
     /// After `db`, so that it is dropped later.
     #[allow(dead_code, reason = "its drop is what it is for")]
-    unlocked: Unlocked,
+    unlocked: UnlockWait,
 }
 
 /// Waits, on drop, until the database can be opened again: sled's threads hold its file for a moment longer.
-struct Unlocked {
+struct UnlockWait {
     file: PathBuf,
 }
 
-impl Drop for Unlocked {
+impl Drop for UnlockWait {
     fn drop(&mut self) {
         let Ok(file) = File::open(&self.file) else { return };
         let latest = Instant::now() + Duration::from_secs(10);

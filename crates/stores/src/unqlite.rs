@@ -24,7 +24,7 @@ use self::ffi::{
     UNQLITE_OK, UNQLITE_OPEN_CREATE,
 };
 use super::linked::linked;
-use super::one_session::{OneSession, Pass};
+use super::one_session::{OneSession, SessionPass};
 use super::support::{GivenSettings, expect_taken};
 
 pub const UNQLITE: StoreDef = StoreDef {
@@ -411,7 +411,7 @@ impl Drop for UnQLite {
 
 struct UnQLiteSession<'a> {
     store: &'a UnQLite,
-    _pass: Pass<'a>,
+    _pass: SessionPass<'a>,
     /// Reused for the pieces of a value.
     value: Vec<u8>,
 }

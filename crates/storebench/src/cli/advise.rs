@@ -24,8 +24,8 @@ use super::args::AdviseArgs;
 use super::extras::Extras;
 use super::output::{fitted, print, print_note, style};
 use super::plan::built_store;
-use super::prepare::Started;
-use super::tune::{self, Asked};
+use super::prepare::StartOutcome;
+use super::tune::{self, TuneRequest};
 use super::{files, question, report, runs};
 
 /// Values with a smaller mean size in bytes are likely to be text.
@@ -194,8 +194,8 @@ fn list(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Result<E
         let _ = fs::remove_dir(&args.answer.out);
     }
     match listed? {
-        Started::Listed(text, error) => print(&text).and_then(|()| error.map_or(Ok(Exit::Success), Err)),
-        Started::Ran(()) | Started::Interrupted => Ok(Exit::Interrupted),
+        StartOutcome::Listed(text, error) => print(&text).and_then(|()| error.map_or(Ok(Exit::Success), Err)),
+        StartOutcome::Ran(()) | StartOutcome::Interrupted => Ok(Exit::Interrupted),
     }
 }
 
@@ -213,7 +213,7 @@ fn tune_best(stores: &[StoreDef], store: &StoreDef, question: &Question, args: &
     if question.goal != Goal::Speed {
         print_note("tuning is for speed, whatever the goal of the advice");
     }
-    let asked = Asked {
+    let asked = TuneRequest {
         store,
         question: &Question {
             goal: Goal::Speed,

@@ -158,7 +158,7 @@ pub enum Command {
         directory: PathBuf,
     },
     #[command(flatten)]
-    Hidden(Hidden),
+    Hidden(HiddenCommand),
 }
 
 /// Ways to see a state after a power cut.
@@ -193,7 +193,7 @@ pub enum CrashCommand {
 
 /// Commands that the program gives itself.
 #[derive(Debug, Subcommand)]
-pub enum Hidden {
+pub enum HiddenCommand {
     /// Runs one trial
     #[command(name = "__trial", hide = true)]
     Trial { spec: PathBuf, out: PathBuf },
@@ -279,13 +279,13 @@ pub struct RunArgs {
     #[arg(long, value_name = "DATA", help_heading = "Narrowing the axes", value_hint = ValueHint::AnyPath, conflicts_with_all = ["resume", "record_size", "data"])]
     pub like: Option<String>,
     #[command(flatten, next_help_heading = "How cells are run")]
-    pub how: HowArgs,
+    pub how: PlanArgs,
     #[command(flatten, next_help_heading = "YCSB's properties")]
     pub properties: PropertyArgs,
 
     /// Directory for the stores' files; give several with names to compare them [default: the runs' directory]
     #[arg(long, value_name = "[NAME=]DIR", help_heading = "Where", value_hint = ValueHint::DirPath, conflicts_with = "resume")]
-    pub at: Vec<PlaceArg>,
+    pub at: Vec<LocationArg>,
     /// Directory for the folders of runs
     #[arg(long, value_name = "DIR", default_value = "storebench-runs", help_heading = "Where", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
@@ -299,7 +299,7 @@ pub struct RunArgs {
 
 /// The rest of a plan that the command line can change.
 #[derive(Debug, clap::Args)]
-pub struct HowArgs {
+pub struct PlanArgs {
     #[command(flatten)]
     pub changes: Changes,
     /// Change a setting of a store: sqlite.page_size=8192. Several values make variants to compare: sqlite.page_size=4096,8192
@@ -363,12 +363,12 @@ fn plain_number(value: &str) -> String {
 
 /// A place: `NAME=DIR`, or a directory alone.
 #[derive(Debug, Clone)]
-pub struct PlaceArg {
+pub struct LocationArg {
     pub name: String,
     pub path: PathBuf,
 }
 
-impl FromStr for PlaceArg {
+impl FromStr for LocationArg {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
@@ -377,8 +377,8 @@ impl FromStr for PlaceArg {
             !name.is_empty() && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
         };
         Ok(match text.split_once('=') {
-            Some((name, path)) if named_well(name) => PlaceArg { name: name.into(), path: path.into() },
-            _ => PlaceArg { name: DEFAULT_PLACE.into(), path: text.into() },
+            Some((name, path)) if named_well(name) => LocationArg { name: name.into(), path: path.into() },
+            _ => LocationArg { name: DEFAULT_PLACE.into(), path: text.into() },
         })
     }
 }

@@ -23,8 +23,8 @@ use storebench_host::runner::event::{Event, Listener};
 use storebench_host::runner::parent::RunEnd;
 
 use super::args::{Args, Command, RunArgs};
-use super::prepare::Started;
-use super::remote::wire::{self, Known, Message, Request, SILENCE, Word};
+use super::prepare::StartOutcome;
+use super::remote::wire::{self, BoardSignal, KnownTrials, Message, Request, SILENCE};
 use super::start::{Start, start};
 use super::{resume, runs, signals, usage};
 
@@ -41,10 +41,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// If there is no request; every other error is sent to that machine.
 pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     let interrupted = signals::listen()?;
-    let mut out = Out::new(Arc::clone(&interrupted));
+    let mut out = LineWriter::new(Arc::clone(&interrupted));
     out.send(&Message::Hello { version: env!("CARGO_PKG_VERSION").into(), format: FORMAT_VERSION });
-    let Heard { asked, words } = attend(BufReader::new(io::stdin()), Arc::clone(&interrupted));
-    let Asked { request, results } = wait_for(&asked, &interrupted)?;
+    let BoardMessages { asked, words } = attend(BufReader::new(io::stdin()), Arc::clone(&interrupted));
+    let BoardRequest { request, results } = wait_for(&asked, &interrupted)?;
     if let Some(task) = &request.client {
         return client::serve(stores, task, folder, out, words, &interrupted);
     }
@@ -64,26 +64,26 @@ pub fn main(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
             return Ok(error.exit);
         }
     };
-    if words.recv_timeout(SILENCE) == Ok(Word::Thanks) {
+    if words.recv_timeout(SILENCE) == Ok(BoardSignal::Thanks) {
         board.delete()?;
     }
     Ok(exit)
 }
 
 /// The request, and the results that the other machine has.
-struct Asked {
+struct BoardRequest {
     request: Request,
     results: Vec<String>,
 }
 
 /// The messages from the other machine: its requests, and later ones except signs of life and stop requests.
-struct Heard {
-    asked: Receiver<io::Result<Asked>>,
-    words: Receiver<Word>,
+struct BoardMessages {
+    asked: Receiver<io::Result<BoardRequest>>,
+    words: Receiver<BoardSignal>,
 }
 
 /// Listens to the other machine: interrupts the run when it asks for that, is gone, or falls silent.
-fn attend(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) -> Heard {
+fn attend(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) -> BoardMessages {
     let ((asks, asked), (say, words)) = (mpsc::channel(), mpsc::channel());
     let heard = Arc::new(Mutex::new(Instant::now()));
     let watched = (Arc::clone(&heard), Arc::clone(&interrupted));
@@ -95,7 +95,7 @@ fn attend(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) ->
         interrupted.store(true, Ordering::Relaxed);
     });
     std::thread::spawn(move || {
-        let mut ear = Ear { input, heard };
+        let mut ear = LineReader { input, heard };
         let asked = ear.read_request();
         if asks.send(asked).is_ok() {
             // However it ends, the other machine is gone.
@@ -103,16 +103,16 @@ fn attend(input: impl BufRead + Send + 'static, interrupted: Arc<AtomicBool>) ->
         }
         interrupted.store(true, Ordering::Relaxed);
     });
-    Heard { asked, words }
+    BoardMessages { asked, words }
 }
 
 /// The input, and the time of the last message.
-struct Ear<R> {
+struct LineReader<R> {
     input: R,
     heard: Arc<Mutex<Instant>>,
 }
 
-impl<R: BufRead> Ear<R> {
+impl<R: BufRead> LineReader<R> {
     fn receive<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let received = wire::receive(&mut self.input)?;
         if let Ok(mut heard) = self.heard.lock() {
@@ -121,21 +121,21 @@ impl<R: BufRead> Ear<R> {
         Ok(received)
     }
 
-    fn read_request(&mut self) -> io::Result<Asked> {
+    fn read_request(&mut self) -> io::Result<BoardRequest> {
         let gone = || io::Error::from(io::ErrorKind::UnexpectedEof);
         let request: Request = self.receive()?.ok_or_else(gone)?;
         let results =
             (0..request.results).map(|_| self.receive()?.ok_or_else(gone)).collect::<io::Result<_>>()?;
-        Ok(Asked { request, results })
+        Ok(BoardRequest { request, results })
     }
 
     /// Listens until the other machine is gone.
-    fn listen(&mut self, interrupted: &AtomicBool, words: &Sender<Word>) -> io::Result<()> {
+    fn listen(&mut self, interrupted: &AtomicBool, words: &Sender<BoardSignal>) -> io::Result<()> {
         while let Some(word) = self.receive()? {
             match word {
-                Word::Beat => {}
-                Word::Stop => interrupted.store(true, Ordering::Relaxed),
-                Word::Thanks | Word::Order(_) => drop(words.send(word)),
+                BoardSignal::Beat => {}
+                BoardSignal::Stop => interrupted.store(true, Ordering::Relaxed),
+                BoardSignal::Thanks | BoardSignal::Order(_) => drop(words.send(word)),
             }
         }
         Ok(())
@@ -146,7 +146,7 @@ impl<R: BufRead> Ear<R> {
 ///
 /// # Errors
 /// If it can't be read, or does not come.
-fn wait_for(asked: &Receiver<io::Result<Asked>>, interrupted: &AtomicBool) -> Result<Asked> {
+fn wait_for(asked: &Receiver<io::Result<BoardRequest>>, interrupted: &AtomicBool) -> Result<BoardRequest> {
     loop {
         match asked.recv_timeout(WATCH) {
             Ok(asked) => return asked.map_err(Error::io("reading", Path::new("the request"))),
@@ -160,7 +160,7 @@ struct Board<'a> {
     stores: &'a [StoreDef],
     /// The directory of runs.
     runs: PathBuf,
-    out: Out,
+    out: LineWriter,
     interrupted: &'a AtomicBool,
     /// The run's folder, once it exists.
     folder: Option<PathBuf>,
@@ -186,12 +186,12 @@ impl Board<'_> {
             launch.run(&[], folder, &mut events, interrupted).map(|(_, ended)| ended)
         })?;
         Ok(match started {
-            Started::Ran(ended) => ended,
-            Started::Listed(text, error) => {
+            StartOutcome::Ran(ended) => ended,
+            StartOutcome::Listed(text, error) => {
                 self.out.send(&Message::Text(text));
                 error.map_or(Ok(RunEnd { interrupted: false, failed: 0 }), Err)?
             }
-            Started::Interrupted => RunEnd { interrupted: true, failed: 0 },
+            StartOutcome::Interrupted => RunEnd { interrupted: true, failed: 0 },
         })
     }
 
@@ -205,7 +205,7 @@ impl Board<'_> {
         }
         let Resumed { folder: mut kept, .. } = when_free(&path)?;
         self.folder = Some(path.clone());
-        let (mut there, mut here) = (Known::default(), Known::default());
+        let (mut there, mut here) = (KnownTrials::default(), KnownTrials::default());
         let ours = kept.results()?;
         for (result, _) in &ours {
             here.add(result);
@@ -287,14 +287,14 @@ fn when_free(path: &Path) -> Result<Resumed> {
 }
 
 /// Standard output; the run ends when nobody reads it any more.
-struct Out {
+struct LineWriter {
     out: Stdout,
     interrupted: Arc<AtomicBool>,
 }
 
-impl Out {
-    fn new(interrupted: Arc<AtomicBool>) -> Out {
-        Out { out: io::stdout(), interrupted }
+impl LineWriter {
+    fn new(interrupted: Arc<AtomicBool>) -> LineWriter {
+        LineWriter { out: io::stdout(), interrupted }
     }
 
     fn send(&mut self, message: &Message) {
@@ -314,7 +314,7 @@ impl Out {
 
 /// Sends events to the other machine.
 struct EventSender<'a> {
-    out: &'a mut Out,
+    out: &'a mut LineWriter,
     /// The run's folder.
     folder: PathBuf,
 }

@@ -20,7 +20,7 @@ const FORMAT: u32 = 2;
 
 /// A run with its check results.
 #[derive(Debug, Serialize)]
-struct Checked {
+struct CheckedRun {
     /// Its folder.
     run: PathBuf,
     /// Whether no check failed.
@@ -31,13 +31,13 @@ struct Checked {
 #[derive(Debug, Serialize)]
 struct Findings {
     format: u32,
-    runs: Vec<Checked>,
+    runs: Vec<CheckedRun>,
 }
 
 /// Checks runs, and prints the results.
 pub fn check(stores: &[StoreDef], args: &CheckArgs) -> Result<Exit> {
     let folders = runs::each(&args.runs, &args.out)?;
-    let runs: Vec<Checked> = folders.iter().map(|path| look(stores, path)).collect::<Result<_>>()?;
+    let runs: Vec<CheckedRun> = folders.iter().map(|path| look(stores, path)).collect::<Result<_>>()?;
     let sound = runs.iter().all(|run| run.sound);
     if args.json {
         print_json(&Findings { format: FORMAT, runs })?;
@@ -48,14 +48,14 @@ pub fn check(stores: &[StoreDef], args: &CheckArgs) -> Result<Exit> {
 }
 
 /// Reads a run and checks it.
-fn look(stores: &[StoreDef], path: &Path) -> Result<Checked> {
+fn look(stores: &[StoreDef], path: &Path) -> Result<CheckedRun> {
     let (run, notes) = folder::read_with_notes(path)?;
     let checks = check::all(&Report::new(&of_run(stores, &run, path)?), &notes);
     let sound = check::is_sound(&checks);
-    Ok(Checked { run: path.to_path_buf(), sound, checks })
+    Ok(CheckedRun { run: path.to_path_buf(), sound, checks })
 }
 
-impl Checked {
+impl CheckedRun {
     /// As text: the folder, the checks, and the summary.
     fn text(&self) -> String {
         let groups: String = self.checks.iter().map(|group| format!("\n{}", group.text(WIDTH))).collect();

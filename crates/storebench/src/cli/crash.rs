@@ -15,7 +15,7 @@ use super::output::{fitted, print};
 use super::{files, runs};
 
 /// A kept state, with its trial.
-struct Kept<'r> {
+struct SavedState<'r> {
     trial: &'r TrialResult,
     measured: &'r Measurements,
     bad: &'r BadState,
@@ -54,23 +54,23 @@ pub fn run(command: &CrashCommand) -> Result<Exit> {
 }
 
 /// The states kept with some trials.
-fn kept(trials: &[TrialResult]) -> Vec<Kept<'_>> {
-    let of_trial = |trial| -> Option<Vec<Kept<'_>>> {
+fn kept(trials: &[TrialResult]) -> Vec<SavedState<'_>> {
+    let of_trial = |trial| -> Option<Vec<SavedState<'_>>> {
         let trial: &TrialResult = trial;
         let measured = trial.ok()?;
         let cuts = measured.cuts()?;
-        let kept = |bad| -> Option<Kept<'_>> {
+        let kept = |bad| -> Option<SavedState<'_>> {
             let bad: &BadState = bad;
-            Some(Kept { trial, measured, bad, kept: bad.kept.as_ref()? })
+            Some(SavedState { trial, measured, bad, kept: bad.kept.as_ref()? })
         };
         Some(cuts.bad.iter().filter_map(kept).collect())
     };
     trials.iter().filter_map(of_trial).flatten().collect()
 }
 
-fn find<'k, 'r>(all: &'k [Kept<'r>], name: &str) -> Result<&'k Kept<'r>> {
+fn find<'k, 'r>(all: &'k [SavedState<'r>], name: &str) -> Result<&'k SavedState<'r>> {
     all.iter().find(|kept| kept.name() == name).ok_or_else(|| {
-        let names: Vec<String> = all.iter().map(Kept::name).collect();
+        let names: Vec<String> = all.iter().map(SavedState::name).collect();
         let there = match names.as_slice() {
             [] => "no state of this run was kept: in none did a store lose more than it may".to_owned(),
             names => format!("there are {}", names.join(", ")),
@@ -79,7 +79,7 @@ fn find<'k, 'r>(all: &'k [Kept<'r>], name: &str) -> Result<&'k Kept<'r>> {
     })
 }
 
-impl Kept<'_> {
+impl SavedState<'_> {
     fn name(&self) -> String {
         self.bad.name(self.trial.position)
     }
@@ -105,7 +105,7 @@ impl Kept<'_> {
     }
 }
 
-fn list(all: &[Kept<'_>], run: &Path) -> String {
+fn list(all: &[SavedState<'_>], run: &Path) -> String {
     if all.is_empty() {
         return "No state was kept: in none did a store lose more than it may.\n".into();
     }
@@ -122,7 +122,7 @@ fn list(all: &[Kept<'_>], run: &Path) -> String {
 }
 
 /// Whether the guarantee excluded the loss, and what helps.
-fn what_to_do(state: &Kept<'_>, trials: &[TrialResult], run: &Path) -> String {
+fn what_to_do(state: &SavedState<'_>, trials: &[TrialResult], run: &Path) -> String {
     let (store, given) = (state.trial.cell.store(), state.measured.guarantee);
     let tier = state.trial.cell.guarantee().tier().unwrap_or(given);
     let is_unacknowledged = state.bad.acknowledged.iter().all(|steps| *steps == 0);
@@ -189,7 +189,7 @@ fn lost(finding: StateFinding) -> &'static str {
     }
 }
 
-fn one(state: &Kept<'_>) -> String {
+fn one(state: &SavedState<'_>) -> String {
     let (bad, kept) = (state.bad, state.kept);
     let sum = |steps: &[u64]| steps.iter().fold(0_u64, |all, steps| all.saturating_add(*steps));
     let while_it = bad.phase.map_or("took steps", |phase| phase.words());
@@ -218,7 +218,7 @@ fn one(state: &Kept<'_>) -> String {
 }
 
 /// Writes a state's disk, its history and a script to a new folder.
-fn export(run: &Path, state: &Kept<'_>, to: &Path) -> Result<()> {
+fn export(run: &Path, state: &SavedState<'_>, to: &Path) -> Result<()> {
     files::refuse_standard_output("--to", to, "there are several files; name a directory")?;
     let steps = steps_of(state.bad).ok_or_else(|| {
         let message =
@@ -230,7 +230,7 @@ fn export(run: &Path, state: &Kept<'_>, to: &Path) -> Result<()> {
 
 fn export_into(
     run: &Path,
-    state: &Kept<'_>,
+    state: &SavedState<'_>,
     steps: impl Iterator<Item = StepProgress>,
     to: &Path,
 ) -> Result<()> {

@@ -13,8 +13,8 @@ use storebench_host::plan::STUDIES;
 use storebench_report::terminal::checklist::{Group, Line, State, entry};
 use storebench_report::terminal::grid::wrap;
 
-use self::checks::Here;
-use self::studies::{Ability, Lack};
+use self::checks::CheckedMachine;
+use self::studies::{MissingNeed, StudyAbility};
 use super::args::DoctorArgs;
 use super::output::{WIDTH, print, print_json};
 use super::{launch, runs};
@@ -28,7 +28,7 @@ struct Findings {
     format: u32,
     /// Whether every requested study can run completely.
     complete: bool,
-    studies: Vec<Ability>,
+    studies: Vec<StudyAbility>,
     checks: Vec<Group>,
 }
 
@@ -55,10 +55,10 @@ fn names(args: &DoctorArgs) -> Vec<String> {
 fn look(stores: &[StoreDef], names: &[String], directory: &Path) -> Result<Findings> {
     // As root this command would mount nothing that stays.
     driver::advise("run the study as root");
-    let here = Here::look(stores, directory)?;
+    let here = CheckedMachine::look(stores, directory)?;
     let checks = checks::all(&here);
     let ability = |name: &String| studies::ability(stores, name, directory);
-    let studies = names.iter().map(ability).collect::<Result<Vec<Ability>>>()?;
+    let studies = names.iter().map(ability).collect::<Result<Vec<StudyAbility>>>()?;
     let complete = studies.iter().all(|study| study.lacks.is_empty());
     Ok(Findings { format: FORMAT, complete, studies, checks })
 }
@@ -101,7 +101,7 @@ fn page(found: &Findings) -> String {
             _ => "part",
         };
         text.push_str(&entry(&study.name, word, &study.words(), WIDTH));
-        for Lack { reason, combinations } in &study.lacks {
+        for MissingNeed { reason, combinations } in &study.lacks {
             let reason = once(&mut told, reason);
             text.push_str(&entry("", "", &format!("{combinations} need more: {reason}"), WIDTH));
         }
@@ -155,8 +155,8 @@ mod tests {
         assert_eq!(once("another needs FUSE: load fuse"), "another needs FUSE: as above");
         assert_eq!(once("load fuse"), "as above");
         assert_eq!(once("it needs a loop device"), "it needs a loop device");
-        let lacks = vec![Lack { reason: "a server".into(), combinations: 3 }];
-        let none = Ability { name: "data-size".into(), can: 0, of: 3, asks_for: None, lacks };
+        let lacks = vec![MissingNeed { reason: "a server".into(), combinations: 3 }];
+        let none = StudyAbility { name: "data-size".into(), can: 0, of: 3, asks_for: None, lacks };
         let found = Findings { format: FORMAT, complete: false, studies: vec![none], checks: Vec::new() };
         assert!(page(&found).contains("  data-size          no     0 of 3 combinations"), "{}", page(&found));
     }

@@ -27,7 +27,7 @@ pub fn generate(args: &GenerateArgs) -> Result<Exit> {
     let interrupted = signals::listen()?;
     let threads = threads.map(|threads| usize::try_from(threads).unwrap_or(usize::MAX));
     let order = FilesSpec { bytes: size, seed, sorted: !unsorted, threads, sample };
-    let mut shown = Shown::new(&interrupted);
+    let mut shown = ProgressLine::new(&interrupted);
     let started = Instant::now();
     let made = files::write(&order, out, &mut |progress| shown.goes_on(progress));
     shown.clear();
@@ -66,17 +66,17 @@ fn text(made: &GeneratedFiles, took: Duration) -> String {
 }
 
 /// The progress as a line on standard error.
-struct Shown<'a> {
+struct ProgressLine<'a> {
     interrupted: &'a AtomicBool,
     started: Instant,
     last: Instant,
     terminal: bool,
 }
 
-impl<'a> Shown<'a> {
-    fn new(interrupted: &'a AtomicBool) -> Shown<'a> {
+impl<'a> ProgressLine<'a> {
+    fn new(interrupted: &'a AtomicBool) -> ProgressLine<'a> {
         let now = Instant::now();
-        Shown { interrupted, started: now, last: now, terminal: std::io::stderr().is_terminal() }
+        ProgressLine { interrupted, started: now, last: now, terminal: std::io::stderr().is_terminal() }
     }
 
     /// Shows the progress now and then; returns whether to continue.

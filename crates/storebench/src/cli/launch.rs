@@ -33,7 +33,7 @@ use storebench_report::claims;
 use storebench_report::data::undecided;
 use storebench_report::judge::interim;
 
-use super::args::PlaceArg;
+use super::args::LocationArg;
 use super::output::print_note;
 use super::runs;
 
@@ -41,14 +41,14 @@ use super::runs;
 const USUAL: &str = "ext4";
 
 /// Places by their locations and disks.
-pub type Places = BTreeMap<Site, Location>;
+pub type Locations = BTreeMap<Site, Location>;
 
 /// The directories of the command line, or the runs' directory; leftovers of killed runs there are deleted.
-pub fn directories(at: &[PlaceArg], out: &Path) -> Result<BTreeMap<String, PathBuf>> {
-    let runs = PlaceArg { name: DEFAULT_PLACE.into(), path: out.to_path_buf() };
+pub fn directories(at: &[LocationArg], out: &Path) -> Result<BTreeMap<String, PathBuf>> {
+    let runs = LocationArg { name: DEFAULT_PLACE.into(), path: out.to_path_buf() };
     let given = if at.is_empty() { std::slice::from_ref(&runs) } else { at };
     let mut places = BTreeMap::new();
-    for PlaceArg { name, path } in given {
+    for LocationArg { name, path } in given {
         let path = runs::directory("using the place", path)?;
         if places.insert(name.clone(), path).is_some() {
             let message =
@@ -63,7 +63,7 @@ pub fn directories(at: &[PlaceArg], out: &Path) -> Result<BTreeMap<String, PathB
 /// The places of a plan: the directories, or those directories and file systems that its axis names. A file system without a
 /// directory is in the one called `here`; without that, in an image in each directory. A plan that ranks places
 /// has each once, in the first directory by name.
-pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Places> {
+pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Locations> {
     let disks = simulated(plan);
     if !plan.axes.names(Axis::PLACE) {
         let directory = |(name, path): (&String, &PathBuf)| (name.clone(), Location::Directory(path.clone()));
@@ -121,9 +121,9 @@ fn simulated(plan: &Plan) -> Vec<Option<SimulatedDisk>> {
 
 /// Places on disks: on a simulated one, each is a file system in an image. For a directory called `here`, that is the kernel's
 /// ext4; every other directory has only its own disk.
-fn on_disks(places: BTreeMap<String, Location>, disks: &[Option<SimulatedDisk>]) -> Result<Places> {
+fn on_disks(places: BTreeMap<String, Location>, disks: &[Option<SimulatedDisk>]) -> Result<Locations> {
     let usual: FileSystem = USUAL.parse().map_err(Error::bad_value)?;
-    let mut all = Places::new();
+    let mut all = Locations::new();
     for (name, place) in places {
         for disk in disks {
             let on_it = match (disk, &place) {
@@ -175,7 +175,7 @@ pub fn clean(place: &Path) -> Result<()> {
 pub struct Launch<'a> {
     pub plan: &'a Plan,
     pub stores: &'a [StoreDef],
-    pub places: &'a Places,
+    pub places: &'a Locations,
     pub header: RunHeader,
     pub cells: Vec<Cell>,
     /// Whether it is a part of a plan without any measurement.
@@ -187,7 +187,7 @@ impl<'a> Launch<'a> {
     pub fn new(
         stores: &'a [StoreDef],
         plan: &'a Plan,
-        places: &'a Places,
+        places: &'a Locations,
         hardware: Option<&str>,
     ) -> Result<Launch<'a>> {
         let (mut header, missing) = header(stores, plan, places, hardware)?;
@@ -326,7 +326,7 @@ fn forgetful(places: &[LocationInfo], stores: &[StoreDef], cell: &Cell) -> Optio
 }
 
 /// Why a cell has no place, if so: a directory is only on its own disk.
-fn unplaced(places: &Places, cell: &Cell) -> Option<String> {
+fn unplaced(places: &Locations, cell: &Cell) -> Option<String> {
     (!places.contains_key(&cell.site())).then(|| {
         format!(
             "{} is a directory on a real disk: for a simulated disk, name a file system, such as ext4:4096",
@@ -336,16 +336,16 @@ fn unplaced(places: &Places, cell: &Cell) -> Option<String> {
 }
 
 /// Why places can't be had here.
-type Missing = BTreeMap<Site, String>;
+type MissingLocations = BTreeMap<Site, String>;
 
 /// The header of a run folder, and the unavailable places.
 fn header(
     stores: &[StoreDef],
     plan: &Plan,
-    places: &Places,
+    places: &Locations,
     hardware: Option<&str>,
-) -> Result<(RunHeader, Missing)> {
-    let mut missing = Missing::new();
+) -> Result<(RunHeader, MissingLocations)> {
+    let mut missing = MissingLocations::new();
     let environment = environment::machine();
     let mut info = |(site, place): (&Site, &Location)| -> Result<LocationInfo> {
         let path = place.directory();

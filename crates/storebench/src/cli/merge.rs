@@ -27,14 +27,14 @@ use super::{launch, resume, runs};
 const TOLD: usize = 5;
 
 /// A run with parts of a plan, and its folder.
-struct Part {
+struct PlanPart {
     path: PathBuf,
     run: Run,
     parts: PlanParts,
 }
 
 /// The parts of one machine as one run, with the new positions of each folder's trials.
-struct Merged {
+struct MergedMachine {
     header: RunHeader,
     trials: Vec<TrialResult>,
     positions: BTreeMap<PathBuf, HashMap<u64, u64>>,
@@ -53,7 +53,7 @@ pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
     parts.iter().try_for_each(|part| check_covered(part, split.as_ref()))?;
     let parts = once(parts, split.as_ref())?;
     let lacking = lacking(&parts, split.as_ref());
-    let merged: Vec<Merged> = of_machines(parts)?
+    let merged: Vec<MergedMachine> = of_machines(parts)?
         .into_values()
         .map(|parts| put_together(parts, split.as_ref()))
         .collect::<Result<_>>()?;
@@ -71,7 +71,7 @@ pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
 }
 
 /// Reads the runs, and separately those in the results of earlier merges; in an order independent of the command line.
-fn read(names: &[PathBuf]) -> Result<Vec<Part>> {
+fn read(names: &[PathBuf]) -> Result<Vec<PlanPart>> {
     let mut paths = Vec::new();
     for name in names {
         let within = if name.join("run.json").exists() { Vec::new() } else { runs::within(name) };
@@ -81,7 +81,7 @@ fn read(names: &[PathBuf]) -> Result<Vec<Part>> {
     let part = |path: PathBuf| {
         let run = runs::read(&path)?;
         match run.header.shard.clone() {
-            Some(parts) => Ok(Part { path, run, parts }),
+            Some(parts) => Ok(PlanPart { path, run, parts }),
             None => {
                 let message =
                     format!("{} has a whole plan: merge takes parts, run with --shard", path.display());
@@ -89,20 +89,21 @@ fn read(names: &[PathBuf]) -> Result<Vec<Part>> {
             }
         }
     };
-    let mut parts: Vec<Part> = paths.into_iter().map(part).collect::<Result<_>>()?;
-    let started = |part: &Part| (part.parts.parts.clone(), part.run.header.started.clone());
+    let mut parts: Vec<PlanPart> = paths.into_iter().map(part).collect::<Result<_>>()?;
+    let started = |part: &PlanPart| (part.parts.parts.clone(), part.run.header.started.clone());
     parts.sort_by_key(started);
     Ok(parts)
 }
 
 /// Each part once: a copy adds nothing. If one machine left its part unfinished and another has run it from the beginning, that counts. Among
 /// others that differ, the right one is unknown.
-fn once(mut parts: Vec<Part>, split: Option<&Split>) -> Result<Vec<Part>> {
-    let mut kept: Vec<Part> = Vec::new();
+fn once(mut parts: Vec<PlanPart>, split: Option<&Split>) -> Result<Vec<PlanPart>> {
+    let mut kept: Vec<PlanPart> = Vec::new();
     // Finished ones first, so that each unfinished one meets its replacement.
     parts.sort_by_key(|part| (part.parts.parts.clone(), !is_finished(part, split)));
     for part in parts {
-        let shared = |other: &Part| other.parts.parts.iter().any(|number| part.parts.parts.contains(number));
+        let shared =
+            |other: &PlanPart| other.parts.parts.iter().any(|number| part.parts.parts.contains(number));
         let Some(place) = kept.iter().position(shared) else {
             kept.push(part);
             continue;
@@ -121,7 +122,7 @@ fn once(mut parts: Vec<Part>, split: Option<&Split>) -> Result<Vec<Part>> {
         let (a, b) = (other.path.display(), part.path.display());
         let same = other.parts == part.parts && other.run.trials == part.run.trials;
         if !same || other.run.header.hardware != part.run.header.hardware {
-            let of = |part: &Part| {
+            let of = |part: &PlanPart| {
                 let trials = counted(part.run.trials.len(), "trial");
                 format!("{} ({}, {trials})", part.path.display(), part.parts)
             };
@@ -138,13 +139,13 @@ fn once(mut parts: Vec<Part>, split: Option<&Split>) -> Result<Vec<Part>> {
 }
 
 /// Whether a part has all its trials, as far as known.
-fn is_finished(part: &Part, split: Option<&Split>) -> bool {
+fn is_finished(part: &PlanPart, split: Option<&Split>) -> bool {
     let plan = part.run.plan();
     split.zip(plan).is_some_and(|(split, plan)| unfinished(part, split, plan.trials).is_none())
 }
 
 /// Checks that all are parts of one plan, made in one way.
-fn check_alike(parts: &[Part]) -> Result<()> {
+fn check_alike(parts: &[PlanPart]) -> Result<()> {
     let Some((first, others)) = parts.split_first() else { return Ok(()) };
     let mut found = Vec::new();
     for other in others {
@@ -166,14 +167,18 @@ fn check_alike(parts: &[Part]) -> Result<()> {
     Ok(())
 }
 
-fn in_words(Difference { what, base, other, .. }: &Difference, first: &Part, second: &Part) -> String {
+fn in_words(
+    Difference { what, base, other, .. }: &Difference,
+    first: &PlanPart,
+    second: &PlanPart,
+) -> String {
     let (a, b) = (first.path.display(), second.path.display());
     format!("{}: {} in {a}, {} in {b}", piece(what), piece(base), piece(other))
 }
 
 /// The parts by machine: one name must mean one machine.
-fn of_machines(parts: Vec<Part>) -> Result<BTreeMap<String, Vec<Part>>> {
-    let mut machines: BTreeMap<String, Vec<Part>> = BTreeMap::new();
+fn of_machines(parts: Vec<PlanPart>) -> Result<BTreeMap<String, Vec<PlanPart>>> {
+    let mut machines: BTreeMap<String, Vec<PlanPart>> = BTreeMap::new();
     for part in parts {
         let machine = machines.entry(part.run.header.hardware.clone()).or_default();
         if let Some(first) = machine.first() {
@@ -196,7 +201,7 @@ fn of_machines(parts: Vec<Part>) -> Result<BTreeMap<String, Vec<Part>>> {
 }
 
 /// Checks that a run has only results of its own parts.
-fn check_covered(part: &Part, split: Option<&Split>) -> Result<()> {
+fn check_covered(part: &PlanPart, split: Option<&Split>) -> Result<()> {
     let Some(split) = split else { return Ok(()) };
     let Run { header, trials, .. } = &part.run;
     let mut cells =
@@ -214,7 +219,7 @@ fn check_covered(part: &Part, split: Option<&Split>) -> Result<()> {
 }
 
 /// The split of the plan; `None` for a run with a store or key unknown to this version: the extent of its parts is unknown.
-fn split(stores: &[StoreDef], parts: &[Part]) -> Result<Option<Split>> {
+fn split(stores: &[StoreDef], parts: &[PlanPart]) -> Result<Option<Split>> {
     let Some(first) = parts.first() else { return Ok(None) };
     let (plan, stores) = match resume::planned(stores, &first.run, &first.path) {
         Err(error) if matches!(error.exit, Exit::UnknownStore | Exit::BadPlan) => {
@@ -231,7 +236,7 @@ fn split(stores: &[StoreDef], parts: &[Part]) -> Result<Option<Split>> {
 }
 
 /// Sentences on missing and incomplete parts.
-fn lacking(parts: &[Part], split: Option<&Split>) -> Vec<String> {
+fn lacking(parts: &[PlanPart], split: Option<&Split>) -> Vec<String> {
     let Some(first) = parts.first() else { return Vec::new() };
     let there: BTreeSet<u32> = parts.iter().flat_map(|part| part.parts.parts.iter().copied()).collect();
     let mut lines = Vec::new();
@@ -249,7 +254,7 @@ fn lacking(parts: &[Part], split: Option<&Split>) -> Vec<String> {
 }
 
 /// The cells of a part that lack trials of the plan, if any.
-fn unfinished(part: &Part, split: &Split, trials: u32) -> Option<String> {
+fn unfinished(part: &PlanPart, split: &Split, trials: u32) -> Option<String> {
     let header = &part.run.header;
     let mut done: BTreeMap<&Cell, u32> = BTreeMap::new();
     let planned = part.run.trials.iter().filter(|trial| trial.block < trials);
@@ -277,7 +282,7 @@ fn some(cells: &[&Cell]) -> String {
 }
 
 /// The parts of one machine as one run: equal to a run of the same trials, whatever the order of the parts.
-fn put_together(parts: Vec<Part>, split: Option<&Split>) -> Result<Merged> {
+fn put_together(parts: Vec<PlanPart>, split: Option<&Split>) -> Result<MergedMachine> {
     let headers = || parts.iter().map(|part| &part.run.header);
     let first = headers().min_by_key(|header| &header.started);
     let mut header = first.cloned().ok_or_else(|| Error::bad_value("there is no part to merge"))?;
@@ -296,7 +301,7 @@ fn put_together(parts: Vec<Part>, split: Option<&Split>) -> Result<Merged> {
         (trial.block, trial.started.parse::<jiff::Timestamp>().ok(), trial.position, *index)
     });
     let cells = trials.iter().map(|(_, _, trial)| &trial.cell).collect::<BTreeSet<_>>().len() as u64;
-    let mut merged = Merged { header, trials: Vec::new(), positions: BTreeMap::new() };
+    let mut merged = MergedMachine { header, trials: Vec::new(), positions: BTreeMap::new() };
     let (mut block, mut rank) = (0, 0);
     for (_, path, trial) in trials {
         if trial.block != block {
@@ -319,7 +324,7 @@ fn without_shard(command: &[String]) -> Vec<String> {
     rest.map(|(_, word)| word.clone()).collect()
 }
 
-fn sum(parts: &[Part]) -> PlanParts {
+fn sum(parts: &[PlanPart]) -> PlanParts {
     let mut numbers: Vec<u32> = parts.iter().flat_map(|part| part.parts.parts.iter().copied()).collect();
     numbers.sort_unstable();
     let combinations = parts.iter().map(|part| part.parts.combinations).sum();
@@ -360,7 +365,7 @@ fn rename(value: &mut Value, was: &str, is: &str) {
 }
 
 /// Writes the runs of all machines, all or none: they get their names when complete. Returns their folders.
-fn write(out: &Path, merged: &[Merged]) -> Result<Vec<PathBuf>> {
+fn write(out: &Path, merged: &[MergedMachine]) -> Result<Vec<PathBuf>> {
     let name = out.file_name().ok_or_else(|| Error::bad_value("--out has no name: name a new directory"))?;
     let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     runs::make_directory("making the directory of", parent)?;
@@ -389,13 +394,13 @@ fn within(folder: &Path, name: &str) -> PathBuf {
     if name.is_empty() { folder.to_path_buf() } else { folder.join(name) }
 }
 
-fn fill(folder: &mut RunFolder, merged: &Merged) -> Result<()> {
+fn fill(folder: &mut RunFolder, merged: &MergedMachine) -> Result<()> {
     merged.positions.iter().try_for_each(|(path, positions)| folder.keep_logs_of(path, positions))?;
     folder.append_all(&merged.trials)
 }
 
 /// The folders of the machines within the common one; for a single machine, the common one itself.
-fn names(merged: &[Merged]) -> Vec<String> {
+fn names(merged: &[MergedMachine]) -> Vec<String> {
     if merged.len() == 1 {
         return vec![String::new()];
     }

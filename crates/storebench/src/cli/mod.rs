@@ -53,7 +53,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 
-use args::{Args, Command, Hidden, study};
+use args::{Args, Command, HiddenCommand, study};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::library;
 use storebench_core::lifeline;
@@ -155,31 +155,31 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Clean { directories } => clean::clean(&directories),
         Command::Completions { shell } => man::completions(shell),
         Command::Man { directory } => man::pages(&directory),
-        Command::Hidden(Hidden::Trial { spec, out }) => {
+        Command::Hidden(HiddenCommand::Trial { spec, out }) => {
             child::main(stores, remote::client::reach, &spec, &out)?;
             Ok(Exit::Success)
         }
-        Command::Hidden(Hidden::Background { load, folder, parent }) => {
+        Command::Hidden(HiddenCommand::Background { load, folder, parent }) => {
             storebench_host::background::main(load, &folder, parent)
                 .map_err(|message| Error::new(Exit::Failure, message))?;
             Ok(Exit::Success)
         }
-        Command::Hidden(Hidden::Disk { name: _, folder, parent, order }) => {
+        Command::Hidden(HiddenCommand::Disk { name: _, folder, parent, order }) => {
             storebench_core::simulated::main(&folder, parent, &order)
                 .map_err(|message| Error::new(Exit::Failure, message))?;
             Ok(Exit::Success)
         }
-        Command::Hidden(Hidden::Relay { parent, one_way_ns, names }) => {
+        Command::Hidden(HiddenCommand::Relay { parent, one_way_ns, names }) => {
             storebench_core::server::relay::main(parent, one_way_ns, &names)
                 .map_err(|message| Error::new(Exit::Failure, message))?;
             Ok(Exit::Success)
         }
-        Command::Hidden(Hidden::Library { path }) => {
+        Command::Hidden(HiddenCommand::Library { path }) => {
             library::answer(&path).map_err(Error::io("telling the stores of", &path))?;
             Ok(Exit::Success)
         }
-        Command::Hidden(Hidden::Drop { folder }) => clean::drop_made(stores, &folder),
-        Command::Hidden(Hidden::Reference { out }) => reference::write(stores, &out),
-        Command::Hidden(Hidden::Board { folder }) => board::main(stores, &folder),
+        Command::Hidden(HiddenCommand::Drop { folder }) => clean::drop_made(stores, &folder),
+        Command::Hidden(HiddenCommand::Reference { out }) => reference::write(stores, &out),
+        Command::Hidden(HiddenCommand::Board { folder }) => board::main(stores, &folder),
     }
 }

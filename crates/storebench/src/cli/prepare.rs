@@ -13,7 +13,7 @@ use super::output::print_note;
 const TOLD: usize = 10;
 
 /// The result of a start.
-pub enum Started<T> {
+pub enum StartOutcome<T> {
     /// The run was carried out.
     Ran(T),
     /// Nothing ran: the list of trials for the user, and the error with which the run would end.
@@ -26,19 +26,19 @@ pub enum Started<T> {
 ///
 /// # Errors
 /// If a setting makes all trials fail.
-pub fn prepare(launch: &Launch<'_>, dry_run: bool, interrupted: &AtomicBool) -> Result<Started<()>> {
+pub fn prepare(launch: &Launch<'_>, dry_run: bool, interrupted: &AtomicBool) -> Result<StartOutcome<()>> {
     let learns = launch.plan.workload.def().time_by_rehearsal.is_some();
     let extent = if dry_run && learns { RehearsalExtent::EachCell } else { RehearsalExtent::EachSetting };
     let Some(rehearsal) = rehearsal::rehearse(&launch.job(interrupted), extent)? else {
-        return Ok(Started::Interrupted);
+        return Ok(StartOutcome::Interrupted);
     };
     check_rehearsal(&rehearsal)?;
     if !dry_run {
-        return Ok(Started::Ran(()));
+        return Ok(StartOutcome::Ran(()));
     }
     let text = dry_run::text(launch, &rehearsal, interrupted)?;
-    let listed = |text| Started::Listed(text, launch.check_cells().err());
-    Ok(text.map_or(Started::Interrupted, listed))
+    let listed = |text| StartOutcome::Listed(text, launch.check_cells().err());
+    Ok(text.map_or(StartOutcome::Interrupted, listed))
 }
 
 /// Checks the short trials of each value of each setting.

@@ -42,7 +42,7 @@ pub fn texts(args: &PropertyArgs) -> Result<Texts> {
 }
 
 /// A property with its origin, for messages.
-struct Given {
+struct GivenProperty {
     name: String,
     value: String,
     by: String,
@@ -64,7 +64,7 @@ pub fn changes(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<Option<Chang
     };
     let mut changes = Changes::default();
     let given = last_of_each(all(&args.property_files, args, texts)?)?;
-    for Given { name, value, by } in &given {
+    for GivenProperty { name, value, by } in &given {
         put(name, value, &mut properties, &mut changes).map_err(|wrong| misplaced(by, &wrong))?;
     }
     until_time(run, &given, &mut changes)?;
@@ -80,7 +80,7 @@ pub fn changes(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<Option<Chang
 }
 
 /// The properties of the files, in their order, then the command line's.
-fn all(files: &[PathBuf], args: &PropertyArgs, texts: &Texts) -> Result<Vec<Given>> {
+fn all(files: &[PathBuf], args: &PropertyArgs, texts: &Texts) -> Result<Vec<GivenProperty>> {
     let mut all = Vec::new();
     for path in files {
         all.extend(of_file(path, texts)?);
@@ -90,26 +90,26 @@ fn all(files: &[PathBuf], args: &PropertyArgs, texts: &Texts) -> Result<Vec<Give
 }
 
 /// The properties of the command line.
-fn of_line(args: &PropertyArgs) -> Result<Vec<Given>> {
+fn of_line(args: &PropertyArgs) -> Result<Vec<GivenProperty>> {
     let read = |text: &String| {
         let (name, value) = text.split_once('=').ok_or_else(|| {
             Error::bad_value(format!("-p {}: write it like -p recordcount=1000", quoted(text)))
         })?;
-        Ok(Given {
+        Ok(GivenProperty {
             name: ycsb_name(name.trim()).into(),
             value: value.trim().into(),
             by: format!("-p {name}"),
         })
     };
-    let all: Vec<Given> = args.property.iter().map(read).collect::<Result<_>>()?;
-    let is_double = |one: &&Given| all.iter().filter(|other| other.name == one.name).count() > 1;
+    let all: Vec<GivenProperty> = args.property.iter().map(read).collect::<Result<_>>()?;
+    let is_double = |one: &&GivenProperty| all.iter().filter(|other| other.name == one.name).count() > 1;
     let double = all.iter().find(is_double).map(|one| misplaced(&one.by, "-p gives it twice"));
     double.map_or(Ok(all), Err)
 }
 
 /// The last value of each name, as in YCSB: earlier ones must be valid, but do not count.
-fn last_of_each(all: Vec<Given>) -> Result<Vec<Given>> {
-    let mut last = Vec::<Given>::new();
+fn last_of_each(all: Vec<GivenProperty>) -> Result<Vec<GivenProperty>> {
+    let mut last = Vec::<GivenProperty>::new();
     for given in all {
         put(&given.name, &given.value, &mut Properties::default(), &mut Changes::default())
             .map_err(|wrong| misplaced(&given.by, &wrong))?;
@@ -119,16 +119,18 @@ fn last_of_each(all: Vec<Given>) -> Result<Vec<Given>> {
     // If time ends the work, YCSB needs no number of requests.
     let of = |name: &str| last.iter().find(|one| one.name == name && one.value != "0");
     let is_of_file = last.iter().any(|one| !one.by.starts_with("-p "));
-    if let (None, Some(Given { by, .. }), true) = (of("operationcount"), of("maxexecutiontime"), is_of_file) {
-        last.push(Given { name: "operationcount".into(), value: "0".into(), by: by.clone() });
+    if let (None, Some(GivenProperty { by, .. }), true) =
+        (of("operationcount"), of("maxexecutiontime"), is_of_file)
+    {
+        last.push(GivenProperty { name: "operationcount".into(), value: "0".into(), by: by.clone() });
     }
     Ok(last)
 }
 
 /// Ends the work by time, if neither a property nor an option gives a number of requests.
-fn until_time(run: &RunArgs, given: &[Given], changes: &mut Changes) -> Result<()> {
+fn until_time(run: &RunArgs, given: &[GivenProperty], changes: &mut Changes) -> Result<()> {
     let endless = given.iter().find(|one| one.is_endless()).filter(|_| !says_how_many(run));
-    let Some(Given { by, .. }) = endless else { return Ok(()) };
+    let Some(GivenProperty { by, .. }) = endless else { return Ok(()) };
     let time = changes.parameters.max_time.and_then(|MaxTime(time)| time);
     let time = time.ok_or_else(|| misplaced(by, "operationcount = 0 needs maxexecutiontime, in seconds"))?;
     changes.parameters.duration = Some(Time(time));
@@ -140,7 +142,7 @@ fn says_how_many(run: &RunArgs) -> bool {
     run.how.changes.parameters.names().any(|name| ["operations", "duration"].contains(&name))
 }
 
-impl Given {
+impl GivenProperty {
     /// Whether no number of requests ends the work.
     fn is_endless(&self) -> bool {
         belongs(&self.name, &self.value) == Ok(PropertyTarget::UntilTime)
@@ -154,7 +156,7 @@ pub fn tell_meaning(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<()> {
         let is_own = |path: &&PathBuf| !args.each_file || own_name(&stem(path)) == *workload;
         let files = args.property_files.iter().filter(is_own).cloned().collect::<Vec<_>>();
         let given = last_of_each(all(&files, args, texts)?)?;
-        for Given { name, value, by } in &given {
+        for GivenProperty { name, value, by } in &given {
             if let Ok(PropertyTarget::Idle(why)) = belongs(name, value) {
                 lines.push(format!("{by}: {name} changes nothing here: {why}"));
             }
@@ -173,7 +175,7 @@ pub fn tell_meaning(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<()> {
             let shares = Kind::ALL.into_iter().filter(|kind| definition.does(*kind)).map(share);
             lines.push(format!("{workload} sends {}", shares.collect::<Vec<_>>().join(", ")));
         }
-        if given.iter().any(Given::is_endless) && !says_how_many(run) {
+        if given.iter().any(GivenProperty::is_endless) && !says_how_many(run) {
             lines.push("operationcount is 0 or not given: requests are sent until maxexecutiontime".into());
         }
         let operations = plan.parameters.operations().to_string();
@@ -218,13 +220,13 @@ fn is_proportion(name: &str) -> bool {
     Kind::ALL.into_iter().any(|kind| kind.proportion() == name)
 }
 
-fn of_file(path: &Path, texts: &Texts) -> Result<Vec<Given>> {
+fn of_file(path: &Path, texts: &Texts) -> Result<Vec<GivenProperty>> {
     let shown = path.display();
     let lacking = || Error::new(Exit::BadPlan, format!("the text of {shown} is missing"));
     let text = texts.get(path).ok_or_else(lacking)?;
     let lines =
         file::read(text).map_err(|(line, wrong)| Error::bad_value(format!("{shown}:{line}: {wrong}")))?;
-    let given = |line: file::Line| Given {
+    let given = |line: file::Line| GivenProperty {
         name: ycsb_name(&line.name).into(),
         value: line.value,
         by: format!("{shown}:{}", line.number),

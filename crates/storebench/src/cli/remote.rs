@@ -28,7 +28,7 @@ use storebench_host::runner::progress;
 pub use self::arguments::host_of;
 use self::connection::{Connection, END};
 use self::host::{AdbServer, Host};
-use self::wire::{Known, Message, Request, Word};
+use self::wire::{BoardSignal, KnownTrials, Message, Request};
 use super::args::{BoardArgs, RunArgs, study};
 use super::finish::finish;
 use super::output::print;
@@ -61,7 +61,7 @@ pub fn run(stores: &[StoreDef], args: &RunArgs, host: &str, interrupted: &Atomic
         None => error,
     })?;
     // Everything is here and synced.
-    let _ = connection.send(&Word::Thanks);
+    let _ = connection.send(&BoardSignal::Thanks);
     connection.end();
     drop(here);
     match path {
@@ -84,7 +84,7 @@ fn resume_with(path: &std::path::Path, host: &Host, args: &RunArgs) -> String {
     command
 }
 
-fn start(args: &RunArgs) -> Result<(Request, Here)> {
+fn start(args: &RunArgs) -> Result<(Request, LocalSide)> {
     let source = plan::source(args.study())?;
     // A mistake in the plan is reported before anybody is asked for a password.
     let plan = source.plan()?;
@@ -99,17 +99,17 @@ fn start(args: &RunArgs) -> Result<(Request, Here)> {
         command,
         ..Request::default()
     };
-    Ok((request, Here { out: args.out.clone(), folder: None, known: Known::default() }))
+    Ok((request, LocalSide { out: args.out.clone(), folder: None, known: KnownTrials::default() }))
 }
 
-fn resume(path: PathBuf) -> Result<(Request, Here)> {
+fn resume(path: PathBuf) -> Result<(Request, LocalSide)> {
     let Resumed { folder, run, notes } = RunFolder::resume(&path)?;
     runs::tell_notes(&notes);
     if host_of(&run.header).is_none() {
         let message = format!("{} is a run on this machine: resume it without --remote", path.display());
         return Err(Error::bad_value(message));
     }
-    let mut known = Known::default();
+    let mut known = KnownTrials::default();
     for trial in &run.trials {
         known.add(trial);
     }
@@ -118,19 +118,19 @@ fn resume(path: PathBuf) -> Result<(Request, Here)> {
         results: folder.results()?.len(),
         ..Request::default()
     };
-    Ok((request, Here { out: PathBuf::new(), folder: Some(folder), known }))
+    Ok((request, LocalSide { out: PathBuf::new(), folder: Some(folder), known }))
 }
 
 /// This machine's side of a run.
-struct Here {
+struct LocalSide {
     /// The directory for a new run's folder.
     out: PathBuf,
     /// The run's folder, once it has a header.
     folder: Option<RunFolder>,
-    known: Known,
+    known: KnownTrials,
 }
 
-impl Here {
+impl LocalSide {
     /// Processes the board's messages until the run has ended.
     fn follow(&mut self, connection: &mut Connection, interrupted: &AtomicBool) -> Result<RunEnd> {
         let mut listener = progress::listener();
@@ -138,7 +138,7 @@ impl Here {
         loop {
             if interrupted.load(Ordering::Relaxed) && stop_until.is_none() {
                 stop_until = Instant::now().checked_add(END);
-                connection.send(&Word::Stop)?;
+                connection.send(&BoardSignal::Stop)?;
             }
             if stop_until.is_some_and(|until| Instant::now() > until) {
                 return Err(Error::new(

@@ -17,7 +17,7 @@ use storebench_host::schedule::{self, LocationRoom};
 use storebench_host::shard::Split;
 use storebench_report::claims;
 
-use super::launch::{self, Launch, Places};
+use super::launch::{self, Launch, Locations};
 use super::{libraries, reach, runs, trace};
 
 /// Runs what is left of a run, with its original plan.
@@ -41,7 +41,7 @@ pub fn resume(
     reach::servers(stores, plan)?;
     reach::clients(plan, interrupted)?;
     trace::check_same(plan, interrupted)?;
-    let places: Places = run.header.locations.iter().map(place_of).collect();
+    let places: Locations = run.header.locations.iter().map(place_of).collect();
     for place in places.values() {
         launch::clean(&runs::directory("using the place of the run", place.directory())?)?;
     }

@@ -19,7 +19,7 @@ use super::extras::Extras;
 use super::finish::finish;
 use super::launch::{self, Launch, go_on};
 use super::output::print;
-use super::prepare::Started;
+use super::prepare::StartOutcome;
 use super::start::{Start, start};
 use super::{files, parts, properties, question, remote, resume, runs, signals};
 
@@ -66,12 +66,12 @@ pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exi
                 launch.run(&[], folder, progress::listener().as_mut(), &interrupted).map(Some)
             };
             match start(stores, &asked, &interrupted, run)? {
-                Started::Ran(Some(ran)) => ran,
-                Started::Ran(None) => return Ok(Exit::Success),
-                Started::Listed(text, error) => {
+                StartOutcome::Ran(Some(ran)) => ran,
+                StartOutcome::Ran(None) => return Ok(Exit::Success),
+                StartOutcome::Listed(text, error) => {
                     return print(&text).and_then(|()| error.map_or(Ok(Exit::Success), Err));
                 }
-                Started::Interrupted => return Ok(Exit::Interrupted),
+                StartOutcome::Interrupted => return Ok(Exit::Interrupted),
             }
         }
     };

@@ -19,7 +19,7 @@ use storebench_report::markup::in_address;
 use storebench_report::report::Report;
 use storebench_report::site::{self, MOST_PAIRED, RunFacts, Source};
 
-use self::made::Made;
+use self::made::SiteFolder;
 use super::args::SiteArgs;
 use super::findings::{sentences, with_published};
 use super::output::{complain, print_note};
@@ -31,7 +31,7 @@ const DEPTH: usize = 8;
 const TOLD: usize = 10;
 
 /// A run: its facts, an identity for each trial, and damage to its files.
-struct Looked {
+struct SiteRun {
     path: PathBuf,
     facts: RunFacts,
     trials: Vec<u64>,
@@ -51,7 +51,7 @@ pub fn site(stores: &[StoreDef], args: &SiteArgs) -> Result<Exit> {
             format!("there is no run in {}: name a folder with runs in it", args.directory.display());
         return Err(Error::new(Exit::NotStorebench, message));
     }
-    let made = Made::at(&args.out)?;
+    let made = SiteFolder::at(&args.out)?;
     let from = Folders { directory: &directory, out: made.path() };
     let (mut looked, mut broken) = (Vec::new(), Vec::new());
     for (path, facts) in folders.iter().zip(each(&folders, |path| look(stores, path, &from))) {
@@ -165,7 +165,7 @@ fn address(folder: &Path, file: &Path) -> Option<String> {
 }
 
 /// Analyses one run alone, as its report does.
-fn look(stores: &[StoreDef], path: &Path, from: &Folders<'_>) -> Result<Looked> {
+fn look(stores: &[StoreDef], path: &Path, from: &Folders<'_>) -> Result<SiteRun> {
     let (run, mut notes) = folder::read_with_notes(path)?;
     let trials = trials(&run);
     let all = [run];
@@ -184,7 +184,7 @@ fn look(stores: &[StoreDef], path: &Path, from: &Folders<'_>) -> Result<Looked> 
             path.display()
         ));
     }
-    Ok(Looked { path: path.to_path_buf(), facts, trials, notes })
+    Ok(SiteRun { path: path.to_path_buf(), facts, trials, notes })
 }
 
 /// An identity for each trial, unique wherever it was copied to.
@@ -199,7 +199,7 @@ fn trials(run: &Run) -> Vec<u64> {
 }
 
 /// Leaves out the runs whose trials are all in another: copies, and parts next to their merged run.
-fn without_copies(looked: &mut Vec<Looked>) -> Vec<String> {
+fn without_copies(looked: &mut Vec<SiteRun>) -> Vec<String> {
     looked.sort_by(|a, b| b.trials.len().cmp(&a.trials.len()).then_with(|| a.path.cmp(&b.path)));
     let mut seen: HashMap<u64, PathBuf> = HashMap::new();
     let mut copies = BTreeMap::new();

@@ -17,8 +17,8 @@ use storebench_host::run::Run;
 use storebench_host::runner::job::RunRequest;
 use storebench_host::runner::progress;
 
-use super::args::PlaceArg;
-use super::launch::{self, Launch, Places};
+use super::args::LocationArg;
+use super::launch::{self, Launch, Locations};
 use super::output::print_note;
 use super::{runs, signals};
 
@@ -32,7 +32,7 @@ pub struct Stages<'a> {
     pub runs: Vec<Run>,
     /// Whether the user has interrupted the answer.
     pub interrupted: Arc<AtomicBool>,
-    places: Places,
+    places: Locations,
     start: Instant,
     budget: Duration,
 }
@@ -49,7 +49,7 @@ impl<'a> Stages<'a> {
     ) -> Result<Stages<'a>> {
         let interrupted = signals::listen()?;
         runs::make_directory("making the runs' directory", out)?;
-        let at = at.map(|path| PlaceArg { name: DEFAULT_PLACE.into(), path: path.to_path_buf() });
+        let at = at.map(|path| LocationArg { name: DEFAULT_PLACE.into(), path: path.to_path_buf() });
         let directories = launch::directories(at.as_slice(), out)?;
         Ok(Stages {
             stores,

@@ -14,7 +14,7 @@ use super::args::RunArgs;
 use super::launch::{self, Launch};
 use super::output::print_note;
 use super::plan::plan;
-use super::prepare::{Started, prepare};
+use super::prepare::{StartOutcome, prepare};
 use super::properties::Texts;
 use super::remote::host::AdbServer;
 use super::{reach, runs, trace};
@@ -40,7 +40,7 @@ pub fn start<T>(
     asked: &Start<'_>,
     interrupted: &AtomicBool,
     run: impl FnOnce(Launch<'_>) -> Result<T>,
-) -> Result<Started<T>> {
+) -> Result<StartOutcome<T>> {
     let Start { args, source, texts, out } = asked;
     let mut plan = plan(stores, args, source, texts)?;
     reach::servers(stores, &plan)?;
@@ -75,15 +75,15 @@ pub fn start<T>(
         launch = launch.only(&split, part);
     }
     let prepared = prepare(&launch, args.dry_run, interrupted);
-    if matches!(prepared, Ok(Started::Ran(()))) {
-        return run(launch).map(Started::Ran);
+    if matches!(prepared, Ok(StartOutcome::Ran(()))) {
+        return run(launch).map(StartOutcome::Ran);
     }
     if new_directory {
         // It is empty; otherwise it stays.
         let _ = std::fs::remove_dir(out);
     }
     Ok(match prepared? {
-        Started::Listed(text, error) => Started::Listed(text, error),
-        Started::Ran(()) | Started::Interrupted => Started::Interrupted,
+        StartOutcome::Listed(text, error) => StartOutcome::Listed(text, error),
+        StartOutcome::Ran(()) | StartOutcome::Interrupted => StartOutcome::Interrupted,
     })
 }

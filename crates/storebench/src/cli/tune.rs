@@ -23,7 +23,7 @@ use super::plan::built_store;
 use super::{files, question, report, runs};
 
 /// The request for a tuning: store, place, time.
-pub struct Asked<'a> {
+pub struct TuneRequest<'a> {
     pub store: &'a StoreDef,
     pub question: &'a Question,
     pub budget: Duration,
@@ -47,7 +47,7 @@ pub fn tune(stores: &[StoreDef], extras: Extras, args: &TuneArgs) -> Result<Exit
         files::can_write_page(path)?;
     }
     let pages: Vec<PathBuf> = args.answer.html.iter().cloned().collect();
-    let asked = Asked {
+    let asked = TuneRequest {
         store,
         question: &question,
         budget: args.budget.0,
@@ -65,7 +65,7 @@ pub fn tune(stores: &[StoreDef], extras: Extras, args: &TuneArgs) -> Result<Exit
 }
 
 /// Measures, and shows the result; `pages` are written in addition to the one in the folder of the results.
-pub fn measure(stores: &[StoreDef], asked: &Asked<'_>, pages: &[PathBuf]) -> Result<Exit> {
+pub fn measure(stores: &[StoreDef], asked: &TuneRequest<'_>, pages: &[PathBuf]) -> Result<Exit> {
     let store = asked.store;
     if asked.store.settings.iter().all(|setting| setting.tune.is_empty()) {
         let message =
@@ -100,11 +100,11 @@ pub fn tell_other_language(store: &StoreDef, in_python: bool, folder: &Path) {
 /// Prints the answer from the runs in a folder, and writes it to pages.
 fn show(
     stores: &[StoreDef],
-    asked: &Asked<'_>,
+    asked: &TuneRequest<'_>,
     (runs, folder): (&[Run], &Path),
     pages: &[PathBuf],
 ) -> Result<()> {
-    let Asked { store, question, in_python, .. } = *asked;
+    let TuneRequest { store, question, in_python, .. } = *asked;
     let merged = Merged::new(runs, stores);
     let tuned = TunedSettings::from_runs(question, &merged, store).map_err(|why| unanswered(&why))?;
     let (version, settings) = (&tuned.store.1, tuned.settings());

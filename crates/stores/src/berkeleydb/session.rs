@@ -6,7 +6,7 @@ use std::ptr;
 use storebench_core::store::{Result, Session, StoreError, TransactionBody};
 
 use super::{BerkeleyDb, check, ffi, message, transaction};
-use crate::one_session::Pass;
+use crate::one_session::SessionPass;
 
 /// About the bytes of a record's log entries besides key and value.
 const LOG_OVERHEAD: u64 = 200;
@@ -16,7 +16,7 @@ const FIRST_ROOM: usize = 16 << 10;
 
 pub struct BerkeleySession<'a> {
     store: &'a BerkeleyDb,
-    _pass: Option<Pass<'a>>,
+    _pass: Option<SessionPass<'a>>,
     /// Reused buffers: the engine gives no access to its pages, so there must be one copy.
     key: Vec<u8>,
     value: Vec<u8>,
@@ -46,7 +46,7 @@ pub(super) fn room(buffer: &[u8]) -> u32 {
 }
 
 impl<'a> BerkeleySession<'a> {
-    pub fn new(store: &'a BerkeleyDb, pass: Option<Pass<'a>>) -> BerkeleySession<'a> {
+    pub fn new(store: &'a BerkeleyDb, pass: Option<SessionPass<'a>>) -> BerkeleySession<'a> {
         BerkeleySession {
             store,
             _pass: pass,

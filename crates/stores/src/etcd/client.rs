@@ -10,7 +10,7 @@ use storebench_core::server::running::{Address, Endpoint};
 use storebench_core::store::{Result, StoreError};
 
 use super::connection::Connection;
-use super::members::{self, Told};
+use super::members::{self, MemberStatus};
 use super::messages::{
     AskMembers, AskStatus, Authenticate, Change, Compaction, Defragment, DeleteRange, OneChange, Put, Range,
     Ranged, Record, Status, Transaction,
@@ -112,7 +112,7 @@ impl Client {
             }
             told.push((
                 one.name(),
-                Told { cluster: header.cluster, member: header.member, version: status.version },
+                MemberStatus { cluster: header.cluster, member: header.member, version: status.version },
             ));
         }
         members::expect_one_cluster(&told)?;

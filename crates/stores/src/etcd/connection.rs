@@ -41,7 +41,8 @@ impl Connection {
         let mut waiting = Waiting { socket, state: state.clone() };
         let shake = builder.handshake::<_, Bytes>(Stream { socket: near, state });
         let mut shake = std::pin::pin!(shake);
-        let (sender, driver) = waiting.until(|context| shake.as_mut().poll(context).map_err(Failed::from))?;
+        let (sender, driver) =
+            waiting.until(|context| shake.as_mut().poll(context).map_err(ConnectionError::from))?;
         Ok(Connection { sender, engine: Engine { driver, waiting }, token: None })
     }
 
@@ -134,13 +135,14 @@ impl Engine {
         let driver = &mut self.driver;
         self.waiting.until(|context| {
             if let Poll::Ready(done) = poll(context) {
-                return Poll::Ready(done.map_err(Failed::from));
+                return Poll::Ready(done.map_err(ConnectionError::from));
             }
             // If that reads the answer, it wakes this thread before it sleeps.
             let ended = std::task::ready!(Pin::new(&mut *driver).poll(context));
-            let lost =
-                || Failed::Lost(io::Error::new(ErrorKind::UnexpectedEof, "it has ended the connection"));
-            Poll::Ready(Err(ended.map_or_else(Failed::from, |()| lost())))
+            let lost = || {
+                ConnectionError::Lost(io::Error::new(ErrorKind::UnexpectedEof, "it has ended the connection"))
+            };
+            Poll::Ready(Err(ended.map_or_else(ConnectionError::from, |()| lost())))
         })
     }
 }
@@ -154,7 +156,7 @@ impl Waiting {
     /// Polls until it is done, and sleeps on the socket in between.
     fn until<T>(
         &mut self,
-        mut poll: impl FnMut(&mut Context<'_>) -> Poll<std::result::Result<T, Failed>>,
+        mut poll: impl FnMut(&mut Context<'_>) -> Poll<std::result::Result<T, ConnectionError>>,
     ) -> Result<T> {
         let waker = Waker::from(self.state.clone());
         let mut context = Context::from_waker(&waker);
@@ -176,26 +178,26 @@ impl Waiting {
     }
 
     /// The failure, with the end of the server's log if the connection is lost.
-    fn connection_error(&self, failed: Failed) -> StoreError {
+    fn connection_error(&self, failed: ConnectionError) -> StoreError {
         match failed {
-            Failed::Lost(error) => self.socket.lost(error),
-            Failed::Refused(error) if error.is_io() => {
+            ConnectionError::Lost(error) => self.socket.lost(error),
+            ConnectionError::Refused(error) if error.is_io() => {
                 self.socket.lost(error.into_io().unwrap_or_else(|| ErrorKind::Other.into()))
             }
-            Failed::Refused(error) => StoreError::engine(error),
+            ConnectionError::Refused(error) => StoreError::engine(error),
         }
     }
 }
 
 /// Why there is no answer.
-enum Failed {
+enum ConnectionError {
     Lost(io::Error),
     Refused(h2::Error),
 }
 
-impl From<h2::Error> for Failed {
-    fn from(error: h2::Error) -> Failed {
-        Failed::Refused(error)
+impl From<h2::Error> for ConnectionError {
+    fn from(error: h2::Error) -> ConnectionError {
+        ConnectionError::Refused(error)
     }
 }
 

@@ -14,7 +14,7 @@ use super::client::{Client, OWN_TRANSACTION, SOCKET, USER};
 use super::config::{self, READS, SERIALIZABLE};
 use super::members;
 use super::session::Records;
-use crate::support::server::{Paths, Plan, Programs, Running, Saying, Server};
+use crate::support::server::{Paths, Plan, Programs, RunningServer, Server, ServerProgram};
 
 /// The prefixes of socket names for other members, and for the network between them.
 const PEERS: &str = "peers:";
@@ -53,8 +53,8 @@ impl Server for EtcdServer {
     const START_S: f64 = 1.2;
     /// The server makes its files itself, so the folder is the sign.
     const SIGN: &'static str = ".";
-    const SAYING: &'static Saying =
-        &Saying { name: "etcd", stop: Signal::TERM, ends_by_signal: true, last_words };
+    const SAYING: &'static ServerProgram =
+        &ServerProgram { name: "etcd", stop: Signal::TERM, ends_by_signal: true, last_words };
     const HOLDER: &'static str = "keys that begin with";
     const SYNCS: &'static str = "wal_syncs";
 
@@ -167,7 +167,7 @@ impl Server for EtcdServer {
     }
 
     /// Former values stay, as shipped, and it writes its file every 100 ms.
-    fn settle(_client: &mut Client, (): &(), _running: Option<&Running>) -> Result<()> {
+    fn settle(_client: &mut Client, (): &(), _running: Option<&RunningServer>) -> Result<()> {
         Ok(())
     }
 
@@ -176,7 +176,7 @@ impl Server for EtcdServer {
         Ok(Some("compact and defrag"))
     }
 
-    fn size(client: &mut Client, running: Option<&Running>) -> Result<(&'static str, Option<u64>)> {
+    fn size(client: &mut Client, running: Option<&RunningServer>) -> Result<(&'static str, Option<u64>)> {
         let size = match running {
             Some(_) => None,
             None => u64::try_from(client.status()?.size).ok(),

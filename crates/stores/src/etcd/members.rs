@@ -68,14 +68,14 @@ pub fn lose(folder: &Path) -> io::Result<()> {
 }
 
 /// What a running member reports about itself.
-pub struct Told {
+pub struct MemberStatus {
     pub cluster: u64,
     pub member: u64,
     pub version: String,
 }
 
 /// Refuses members of several clusters, the same one twice, or several versions. The error has what two named members report.
-pub fn expect_one_cluster(members: &[(String, Told)]) -> Result<()> {
+pub fn expect_one_cluster(members: &[(String, MemberStatus)]) -> Result<()> {
     let Some(((first, told), others)) = members.split_first() else { return Ok(()) };
     let refuse = |why: String| Err(StoreError::Engine(why));
     for (at, (name, other)) in others.iter().enumerate() {
@@ -118,9 +118,10 @@ mod tests {
     #[test]
     fn members_of_one_cluster_have_one_version() {
         let one = |name: &str, cluster, member, version: &str| {
-            (name.to_owned(), Told { cluster, member, version: version.into() })
+            (name.to_owned(), MemberStatus { cluster, member, version: version.into() })
         };
-        let told = |members: &[(String, Told)]| expect_one_cluster(members).map_err(|why| why.to_string());
+        let told =
+            |members: &[(String, MemberStatus)]| expect_one_cluster(members).map_err(|why| why.to_string());
         let a = || one("a", 1, 10, "3.4");
         assert_eq!(told(&[a(), one("b", 1, 11, "3.4")]), Ok(()));
         let clusters = told(&[a(), one("b", 2, 11, "3.4")]).unwrap_err();

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use storebench_core::store::{MemoryShare, OpenOptions, Result, Setting, SettingDef};
 
 use super::ffi;
-use crate::owned::Owned;
+use crate::owned::OwnedPointer;
 use crate::support::GivenSettings;
 
 pub const SETTINGS: &[SettingDef] = &[
@@ -83,7 +83,7 @@ impl Config {
     }
 }
 
-pub type Helpers = (Option<Owned<ffi::Cache>>, Option<Owned<ffi::FilterPolicy>>);
+pub type Helpers = (Option<OwnedPointer<ffi::Cache>>, Option<OwnedPointer<ffi::FilterPolicy>>);
 
 /// # Safety
 /// `options` is valid, and what is given back outlives the database that is opened with it.
@@ -110,8 +110,10 @@ pub unsafe fn set(options: *mut ffi::Options, config: &Config) -> Result<Helpers
         let cache = match config.block_cache_size {
             None => None,
             Some(number) => {
-                let cache =
-                    Owned::new(ffi::leveldb_cache_create_lru(bytes(number)), ffi::leveldb_cache_destroy)?;
+                let cache = OwnedPointer::new(
+                    ffi::leveldb_cache_create_lru(bytes(number)),
+                    ffi::leveldb_cache_destroy,
+                )?;
                 ffi::leveldb_options_set_cache(options, cache.as_ptr());
                 Some(cache)
             }
@@ -120,7 +122,7 @@ pub unsafe fn set(options: *mut ffi::Options, config: &Config) -> Result<Helpers
             None => None,
             Some(bits) => {
                 let filter = ffi::leveldb_filterpolicy_create_bloom(int(bits));
-                let filter = Owned::new(filter, ffi::leveldb_filterpolicy_destroy)?;
+                let filter = OwnedPointer::new(filter, ffi::leveldb_filterpolicy_destroy)?;
                 ffi::leveldb_options_set_filter_policy(options, filter.as_ptr());
                 Some(filter)
             }

@@ -16,7 +16,7 @@ use storebench_core::store::sql::SqlValue;
 use storebench_core::store::{Result, StoreError};
 
 pub use self::login::Login;
-use super::wire::{self, Holds};
+use super::wire::{self, ColumnKind};
 use crate::support::server::socket::Socket;
 use crate::support::server::{MOST_ANSWER, error_text, unreadable};
 
@@ -43,7 +43,7 @@ pub struct Client {
 pub struct Statement {
     id: u32,
     parameters: usize,
-    columns: Vec<Holds>,
+    columns: Vec<ColumnKind>,
 }
 
 /// Makes a file for the server to read: it calls its argument with what appends to the file.
@@ -206,7 +206,7 @@ impl Client {
     }
 
     /// Reads the answers to one command and shows each row to `see`; gives the number of rows shown or changed.
-    fn answers(&mut self, columns: &[Holds], mut see: impl FnMut(&[u8]) -> Result<()>) -> Result<u64> {
+    fn answers(&mut self, columns: &[ColumnKind], mut see: impl FnMut(&[u8]) -> Result<()>) -> Result<u64> {
         let mut count = 0;
         loop {
             match self.answer()? {

@@ -15,7 +15,8 @@ use super::password::password;
 use super::{MAX_KEY_BYTES, PORT, config, load, settle};
 use crate::support::server::socket::Socket;
 use crate::support::server::{
-    Connection, Dialect, Paths, Plan, Programs, RecordSession, Records, Running, Saying, Server, Sql, sql,
+    Connection, Dialect, Paths, Plan, Programs, RecordSession, Records, RunningServer, Server, ServerProgram,
+    Sql, sql,
 };
 
 const SOCKET: &str = "socket";
@@ -65,8 +66,8 @@ impl Server for Mysql {
     const SIGN: &'static str = "mysql";
     const PASSES: bool = true;
     const NEEDS_MOMENT: bool = true;
-    const SAYING: &'static Saying =
-        &Saying { name: "mariadbd", stop: Signal::TERM, ends_by_signal: false, last_words };
+    const SAYING: &'static ServerProgram =
+        &ServerProgram { name: "mariadbd", stop: Signal::TERM, ends_by_signal: false, last_words };
     const HOLDER: &'static str = "database";
     const SYNCS: &'static str = "syncs";
 
@@ -198,7 +199,7 @@ impl Server for Mysql {
         told.into_iter().filter_map(Result::transpose).collect()
     }
 
-    fn settle(client: &mut Client, kept: &Kept, running: Option<&Running>) -> Result<()> {
+    fn settle(client: &mut Client, kept: &Kept, running: Option<&RunningServer>) -> Result<()> {
         match (running, kept.is_rocksdb) {
             // The tables of others there are not ours to settle.
             (Some(_), _) => Ok(()),
@@ -231,7 +232,7 @@ impl Server for Mysql {
         if kept.is_rocksdb { config::read_families(client) } else { Ok(Vec::new()) }
     }
 
-    fn size(client: &mut Client, _running: Option<&Running>) -> Result<(&'static str, Option<u64>)> {
+    fn size(client: &mut Client, _running: Option<&RunningServer>) -> Result<(&'static str, Option<u64>)> {
         let sum = "SELECT SUM(data_length + index_length) FROM information_schema.tables WHERE table_schema = DATABASE()";
         Ok(("tables_size", sql::number(client, sum)?))
     }

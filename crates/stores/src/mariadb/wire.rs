@@ -11,7 +11,7 @@ const BINARY: u16 = 63;
 
 /// The kinds of column types that differ here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
+pub enum ColumnKind {
     Integer {
         bytes: usize,
         signed: bool,
@@ -26,26 +26,28 @@ pub enum Holds {
     Nothing,
 }
 
-impl Holds {
-    pub fn of(column: &packets::Column) -> Holds {
+impl ColumnKind {
+    pub fn of(column: &packets::Column) -> ColumnKind {
         use ColumnType as Type;
-        let integer =
-            |bytes| Holds::Integer { bytes, signed: !column.flags().contains(ColumnFlags::UNSIGNED_FLAG) };
+        let integer = |bytes| ColumnKind::Integer {
+            bytes,
+            signed: !column.flags().contains(ColumnFlags::UNSIGNED_FLAG),
+        };
         match column.column_type() {
             Type::MYSQL_TYPE_TINY => integer(1),
             Type::MYSQL_TYPE_SHORT | Type::MYSQL_TYPE_YEAR => integer(2),
             Type::MYSQL_TYPE_LONG | Type::MYSQL_TYPE_INT24 => integer(4),
             Type::MYSQL_TYPE_LONGLONG => integer(8),
-            Type::MYSQL_TYPE_FLOAT => Holds::Real { bytes: 4 },
-            Type::MYSQL_TYPE_DOUBLE => Holds::Real { bytes: 8 },
-            Type::MYSQL_TYPE_NULL => Holds::Nothing,
+            Type::MYSQL_TYPE_FLOAT => ColumnKind::Real { bytes: 4 },
+            Type::MYSQL_TYPE_DOUBLE => ColumnKind::Real { bytes: 8 },
+            Type::MYSQL_TYPE_NULL => ColumnKind::Nothing,
             Type::MYSQL_TYPE_DATE
             | Type::MYSQL_TYPE_TIME
             | Type::MYSQL_TYPE_DATETIME
-            | Type::MYSQL_TYPE_TIMESTAMP => Holds::Time,
-            Type::MYSQL_TYPE_DECIMAL | Type::MYSQL_TYPE_NEWDECIMAL => Holds::Text,
-            _ if column.character_set() == BINARY => Holds::Blob,
-            _ => Holds::Text,
+            | Type::MYSQL_TYPE_TIMESTAMP => ColumnKind::Time,
+            Type::MYSQL_TYPE_DECIMAL | Type::MYSQL_TYPE_NEWDECIMAL => ColumnKind::Text,
+            _ if column.character_set() == BINARY => ColumnKind::Blob,
+            _ => ColumnKind::Text,
         }
     }
 }
@@ -93,7 +95,7 @@ pub fn write_execution<'v>(
 /// Shows the number and the value of each column of a row.
 pub fn read_row<'r>(
     row: &'r [u8],
-    columns: &[Holds],
+    columns: &[ColumnKind],
     mut see: impl FnMut(usize, SqlValue<'r>),
 ) -> Result<()> {
     let odd = || StoreError::Engine("the server sent a row that can't be read".into());
@@ -112,23 +114,23 @@ pub fn read_row<'r>(
     Ok(())
 }
 
-fn take_value<'r>(rest: &mut ParseBuf<'r>, holds: Holds) -> Option<SqlValue<'r>> {
+fn take_value<'r>(rest: &mut ParseBuf<'r>, holds: ColumnKind) -> Option<SqlValue<'r>> {
     Some(match holds {
-        Holds::Nothing => SqlValue::Null,
-        Holds::Integer { bytes, signed } => {
+        ColumnKind::Nothing => SqlValue::Null,
+        ColumnKind::Integer { bytes, signed } => {
             let number = rest.checked_eat(bytes)?;
             let negative = signed && number.last().is_some_and(|last| last & 0x80 != 0);
             let mut wide = [if negative { 0xff } else { 0 }; 8];
             wide[..bytes].copy_from_slice(number);
             SqlValue::Integer(i64::from_le_bytes(wide))
         }
-        Holds::Real { bytes: 4 } => SqlValue::Real(rest.checked_eat_f32_le()?.into()),
-        Holds::Real { .. } => SqlValue::Real(rest.checked_eat_f64_le()?),
-        Holds::Text => {
+        ColumnKind::Real { bytes: 4 } => SqlValue::Real(rest.checked_eat_f32_le()?.into()),
+        ColumnKind::Real { .. } => SqlValue::Real(rest.checked_eat_f64_le()?),
+        ColumnKind::Text => {
             let bytes = rest.checked_eat_lenenc_str()?;
             std::str::from_utf8(bytes).map_or(SqlValue::Blob(bytes), SqlValue::Text)
         }
-        Holds::Blob | Holds::Time => SqlValue::Blob(rest.checked_eat_lenenc_str()?),
+        ColumnKind::Blob | ColumnKind::Time => SqlValue::Blob(rest.checked_eat_lenenc_str()?),
     })
 }
 
@@ -153,13 +155,13 @@ mod tests {
     #[test]
     fn a_row_is_cut_apart_by_what_its_columns_hold() {
         let columns = [
-            Holds::Integer { bytes: 4, signed: true },
-            Holds::Text,
-            Holds::Real { bytes: 8 },
-            Holds::Blob,
-            Holds::Integer { bytes: 1, signed: false },
-            Holds::Text,
-            Holds::Real { bytes: 4 },
+            ColumnKind::Integer { bytes: 4, signed: true },
+            ColumnKind::Text,
+            ColumnKind::Real { bytes: 8 },
+            ColumnKind::Blob,
+            ColumnKind::Integer { bytes: 1, signed: false },
+            ColumnKind::Text,
+            ColumnKind::Real { bytes: 4 },
         ];
         let mut row = vec![0, 0b1000_0000, 0];
         row.extend_from_slice(&(-5_i32).to_le_bytes());

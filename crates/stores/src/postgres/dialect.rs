@@ -16,7 +16,8 @@ use super::client::{Client, Login};
 use super::{PORT, config, password};
 use crate::support::server::socket::Socket;
 use crate::support::server::{
-    Connection, Dialect, Paths, Plan, Programs, RecordSession, Records, Running, Saying, Server, Sql, sql,
+    Connection, Dialect, Paths, Plan, Programs, RecordSession, Records, RunningServer, Server, ServerProgram,
+    Sql, sql,
 };
 
 const USER: &str = "storebench";
@@ -58,8 +59,8 @@ impl Server for Postgresql {
     const SCHEMES: &'static [&'static str] = &["postgresql", "postgres"];
     const START_S: f64 = 0.5;
     const SIGN: &'static str = "PG_VERSION";
-    const SAYING: &'static Saying =
-        &Saying { name: "postgres", stop: Signal::INT, ends_by_signal: false, last_words };
+    const SAYING: &'static ServerProgram =
+        &ServerProgram { name: "postgres", stop: Signal::INT, ends_by_signal: false, last_words };
     const HOLDER: &'static str = "schema";
     const SYNCS: &'static str = "wal_syncs";
 
@@ -205,7 +206,11 @@ impl Server for Postgresql {
     }
 
     /// Does the work of autovacuum and the next checkpoint.
-    fn settle(client: &mut Client, _counts: &Option<&'static str>, running: Option<&Running>) -> Result<()> {
+    fn settle(
+        client: &mut Client,
+        _counts: &Option<&'static str>,
+        running: Option<&RunningServer>,
+    ) -> Result<()> {
         let Some(running) = running else {
             client.execute("VACUUM")?;
             return client.execute("CHECKPOINT");
@@ -247,7 +252,7 @@ impl Server for Postgresql {
         Ok(vec![Setting::read_back("toast_storage", storage(client)?)])
     }
 
-    fn size(client: &mut Client, running: Option<&Running>) -> Result<(&'static str, Option<u64>)> {
+    fn size(client: &mut Client, running: Option<&RunningServer>) -> Result<(&'static str, Option<u64>)> {
         let Some(running) = running else {
             let size = sql::number(client, "SELECT pg_database_size(current_database())")?;
             return Ok(("database_size", size));

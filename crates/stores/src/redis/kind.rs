@@ -14,7 +14,9 @@ use super::client::{Answer, Client, PORT};
 use super::config;
 use super::session::Records;
 use crate::support::server::socket::Socket;
-use crate::support::server::{Paths, Plan, Programs, Running, Saying, Server, unreadable, wait_until};
+use crate::support::server::{
+    Paths, Plan, Programs, RunningServer, Server, ServerProgram, unreadable, wait_until,
+};
 use crate::support::sync_path;
 
 const SOCKET: &str = "socket";
@@ -58,8 +60,8 @@ impl Server for RedisServer {
     const START_S: f64 = 0.1;
     /// The server makes its files itself, so the folder is the sign.
     const SIGN: &'static str = ".";
-    const SAYING: &'static Saying =
-        &Saying { name: "redis-server", stop: Signal::TERM, ends_by_signal: false, last_words };
+    const SAYING: &'static ServerProgram =
+        &ServerProgram { name: "redis-server", stop: Signal::TERM, ends_by_signal: false, last_words };
     const HOLDER: &'static str = "keys that begin with";
     const SYNCS: &'static str = "syncs";
 
@@ -163,7 +165,7 @@ impl Server for RedisServer {
     }
 
     /// Makes the snapshot that is due within the hour, and syncs the log. On a running server both hold others' records, too.
-    fn settle(client: &mut Client, kept: &Kept, running: Option<&Running>) -> Result<()> {
+    fn settle(client: &mut Client, kept: &Kept, running: Option<&RunningServer>) -> Result<()> {
         if running.is_some() {
             return Ok(());
         }
@@ -194,7 +196,7 @@ impl Server for RedisServer {
     }
 
     /// All that its processes hold: records, and overhead.
-    fn size(client: &mut Client, running: Option<&Running>) -> Result<(&'static str, Option<u64>)> {
+    fn size(client: &mut Client, running: Option<&RunningServer>) -> Result<(&'static str, Option<u64>)> {
         let name = "used_memory";
         match running {
             Some(_) => Ok((name, None)),

@@ -9,7 +9,7 @@ use std::ptr;
 use storebench_core::store::{Result, StoreError};
 
 use super::{RocksDb, check, ffi};
-use crate::owned::Owned;
+use crate::owned::OwnedPointer;
 
 /// Bytes of a file: as many as the engine's files of the first sorted level, as shipped.
 const FILE_BYTES: u64 = 64 << 20;
@@ -21,8 +21,8 @@ pub struct Appending<'a> {
     path: PathBuf,
     name: CString,
     /// Dropped before what it was made with.
-    writer: Owned<ffi::SstFileWriter>,
-    _made_with: (Owned<ffi::EnvOptions>, Owned<ffi::Options>),
+    writer: OwnedPointer<ffi::SstFileWriter>,
+    _made_with: (OwnedPointer<ffi::EnvOptions>, OwnedPointer<ffi::Options>),
 }
 
 impl<'a> Appending<'a> {
@@ -33,9 +33,10 @@ impl<'a> Appending<'a> {
         let (c, mut error) = (&store.library.c, ptr::null_mut());
         // SAFETY: all are ours to free, and the writer goes first; the error is checked before the writer is used.
         unsafe {
-            let environment = Owned::new((c.rocksdb_envoptions_create)(), c.rocksdb_envoptions_destroy)?;
+            let environment =
+                OwnedPointer::new((c.rocksdb_envoptions_create)(), c.rocksdb_envoptions_destroy)?;
             let writer = (c.rocksdb_sstfilewriter_create)(environment.as_ptr(), options.as_ptr());
-            let writer = Owned::new(writer, c.rocksdb_sstfilewriter_destroy)?;
+            let writer = OwnedPointer::new(writer, c.rocksdb_sstfilewriter_destroy)?;
             (c.rocksdb_sstfilewriter_open)(writer.as_ptr(), name.as_ptr(), &raw mut error);
             check(c, error)?;
             Ok(Appending { store, path, name, writer, _made_with: (environment, options) })
@@ -79,7 +80,7 @@ impl<'a> Appending<'a> {
         unsafe {
             (c.rocksdb_sstfilewriter_finish)(self.writer.as_ptr(), &raw mut error);
             check(c, error)?;
-            let options = Owned::new(
+            let options = OwnedPointer::new(
                 (c.rocksdb_ingestexternalfileoptions_create)(),
                 c.rocksdb_ingestexternalfileoptions_destroy,
             )?;

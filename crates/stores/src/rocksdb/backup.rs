@@ -6,7 +6,7 @@ use std::ptr;
 
 use storebench_core::store::{Result, StoreError};
 
-use super::super::owned::Owned;
+use super::super::owned::OwnedPointer;
 use super::ffi::Functions;
 use super::{check, ffi};
 
@@ -18,7 +18,7 @@ pub fn checkpoint(c: &Functions, db: *mut ffi::Db, to: &Path) -> Result<()> {
     unsafe {
         let made = (c.rocksdb_checkpoint_object_create)(db, &raw mut error);
         check(c, error)?;
-        let checkpoint = Owned::new(made, c.rocksdb_checkpoint_object_destroy)?;
+        let checkpoint = OwnedPointer::new(made, c.rocksdb_checkpoint_object_destroy)?;
         // With 0 it flushes memory tables first.
         (c.rocksdb_checkpoint_create)(checkpoint.as_ptr(), to.as_ptr(), 0, &raw mut error);
         check(c, error)

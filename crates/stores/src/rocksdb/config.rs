@@ -10,7 +10,7 @@ use storebench_core::store::{MemoryShare, OpenOptions, Result, Setting, SettingD
 
 use super::ffi::{self, Functions};
 use super::library::LIBRARY_SETTING;
-use crate::owned::Owned;
+use crate::owned::OwnedPointer;
 use crate::support::GivenSettings;
 
 pub const SETTINGS: &[SettingDef] = &[
@@ -116,10 +116,10 @@ impl Config {
         })
     }
 
-    pub fn options(&self, c: &Functions) -> Result<Owned<ffi::Options>> {
+    pub fn options(&self, c: &Functions) -> Result<OwnedPointer<ffi::Options>> {
         // SAFETY: the options are ours to free, and each call stores a value in them.
         unsafe {
-            let made = Owned::new((c.rocksdb_options_create)(), c.rocksdb_options_destroy)?;
+            let made = OwnedPointer::new((c.rocksdb_options_create)(), c.rocksdb_options_destroy)?;
             let options = made.as_ptr();
             (c.rocksdb_options_set_create_if_missing)(options, 1);
             (c.rocksdb_options_set_compression)(options, self.codec.1);
@@ -146,8 +146,10 @@ impl Config {
         // SAFETY: the caller's promise. The table's options are copied by the last call, the cache is shared with them,
         // and the filter is theirs from then on.
         unsafe {
-            let made =
-                Owned::new((c.rocksdb_block_based_options_create)(), c.rocksdb_block_based_options_destroy)?;
+            let made = OwnedPointer::new(
+                (c.rocksdb_block_based_options_create)(),
+                c.rocksdb_block_based_options_destroy,
+            )?;
             let table = made.as_ptr();
             if let Some(bytes) = self.block_size {
                 (c.rocksdb_block_based_options_set_block_size)(table, size(bytes));
@@ -157,7 +159,8 @@ impl Config {
                 (c.rocksdb_block_based_options_set_filter_policy)(table, filter);
             }
             if let Some(bytes) = self.block_cache_size {
-                let cache = Owned::new((c.rocksdb_cache_create_lru)(size(bytes)), c.rocksdb_cache_destroy)?;
+                let cache =
+                    OwnedPointer::new((c.rocksdb_cache_create_lru)(size(bytes)), c.rocksdb_cache_destroy)?;
                 (c.rocksdb_block_based_options_set_block_cache)(table, cache.as_ptr());
             }
             (c.rocksdb_options_set_block_based_table_factory)(options, table);

@@ -11,7 +11,7 @@ use storebench_core::library;
 use storebench_core::store::{Result, SettingDef, StoreBuild, StoreError};
 
 use super::ffi::Functions;
-use crate::linked::{Linked, linked};
+use crate::linked::{LinkedLibrary, linked};
 use crate::support::GivenSettings;
 
 pub const LIBRARY: &str = "library";
@@ -62,7 +62,7 @@ impl Library {
     pub fn build(&self) -> StoreBuild {
         let (built, function) = (linked!("ROCKSDB"), self.c.rocksdb_open as *const c_void);
         let Some(file) = &self.file else { return built.build(function) };
-        let build = Linked { flags: "", assertions: "", ..built }.build(function);
+        let build = LinkedLibrary { flags: "", assertions: "", ..built }.build(function);
         let name = file.file_name().unwrap_or_default().display();
         let source = match library::find(file) {
             Ok(found) if AUTHORS.contains(&&*found.sha256) => format!("its authors' build, {name}"),

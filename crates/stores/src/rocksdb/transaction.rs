@@ -7,7 +7,7 @@ use storebench_core::store::{Result, StoreError, Transaction, TransactionBody};
 
 use super::ffi::Functions;
 use super::{check, ffi};
-use crate::owned::Owned;
+use crate::owned::OwnedPointer;
 
 /// How errors of the statuses `Busy` and `TryAgain` begin: another transaction was in the way.
 const CONFLICTS: [&str; 2] = ["Resource busy", "Operation failed. Try again"];
@@ -20,32 +20,32 @@ pub unsafe fn open(
     c: &Functions,
     options: *const ffi::Options,
     name: &CStr,
-) -> Result<(Owned<ffi::Db>, Owned<ffi::OptimisticDb>)> {
+) -> Result<(OwnedPointer<ffi::Db>, OwnedPointer<ffi::OptimisticDb>)> {
     let mut error = ptr::null_mut();
     // SAFETY: the options are copied by the engine; the error is checked before the database is used. Both handles are ours to free.
     unsafe {
         let whole = (c.rocksdb_optimistictransactiondb_open)(options, name.as_ptr(), &raw mut error);
         check(c, error)?;
-        let whole = Owned::new(whole, c.rocksdb_optimistictransactiondb_close)?;
+        let whole = OwnedPointer::new(whole, c.rocksdb_optimistictransactiondb_close)?;
         let db = (c.rocksdb_optimistictransactiondb_get_base_db)(whole.as_ptr());
-        Ok((Owned::new(db, c.rocksdb_optimistictransactiondb_close_base_db)?, whole))
+        Ok((OwnedPointer::new(db, c.rocksdb_optimistictransactiondb_close_base_db)?, whole))
     }
 }
 
 pub struct Transactions<'a> {
     /// The last one, whose memory the next one reuses.
-    last: Option<Owned<ffi::Transaction>>,
-    options: Owned<ffi::OptimisticOptions>,
+    last: Option<OwnedPointer<ffi::Transaction>>,
+    options: OwnedPointer<ffi::OptimisticOptions>,
     c: &'a Functions,
-    db: &'a Owned<ffi::OptimisticDb>,
+    db: &'a OwnedPointer<ffi::OptimisticDb>,
 }
 
 impl<'a> Transactions<'a> {
-    pub fn new(c: &'a Functions, db: &'a Owned<ffi::OptimisticDb>) -> Result<Transactions<'a>> {
+    pub fn new(c: &'a Functions, db: &'a OwnedPointer<ffi::OptimisticDb>) -> Result<Transactions<'a>> {
         // SAFETY: the options are ours to free.
         let options = unsafe {
             let options = (c.rocksdb_optimistictransaction_options_create)();
-            Owned::new(options, c.rocksdb_optimistictransaction_options_destroy)?
+            OwnedPointer::new(options, c.rocksdb_optimistictransaction_options_destroy)?
         };
         Ok(Transactions { last: None, options, c, db })
     }
@@ -53,12 +53,12 @@ impl<'a> Transactions<'a> {
     /// Runs `work` in a transaction, which commits unless `work` fails.
     pub fn run(
         &mut self,
-        read: &Owned<ffi::ReadOptions>,
-        write: &Owned<ffi::WriteOptions>,
+        read: &OwnedPointer<ffi::ReadOptions>,
+        write: &OwnedPointer<ffi::WriteOptions>,
         work: &mut TransactionBody<'_>,
     ) -> Result<()> {
         let c = self.c;
-        let old = self.last.as_ref().map_or(ptr::null_mut(), Owned::as_ptr);
+        let old = self.last.as_ref().map_or(ptr::null_mut(), OwnedPointer::as_ptr);
         // SAFETY: the handles are valid; the old transaction, if any, has ended and is begun anew.
         let raw = unsafe {
             let (db, options) = (self.db.as_ptr(), self.options.as_ptr());
@@ -66,7 +66,7 @@ impl<'a> Transactions<'a> {
         };
         if old.is_null() {
             // SAFETY: it has just been made, and is ours to free.
-            self.last = Some(unsafe { Owned::new(raw, c.rocksdb_transaction_destroy)? });
+            self.last = Some(unsafe { OwnedPointer::new(raw, c.rocksdb_transaction_destroy)? });
         }
         let mut error = ptr::null_mut();
         let done = work(&mut Open { c, raw, read }).and_then(|()| {
@@ -103,7 +103,7 @@ unsafe fn check_conflict(c: &Functions, error: *mut std::ffi::c_char) -> Result<
 struct Open<'a> {
     c: &'a Functions,
     raw: *mut ffi::Transaction,
-    read: &'a Owned<ffi::ReadOptions>,
+    read: &'a OwnedPointer<ffi::ReadOptions>,
 }
 
 /// Shows a pinned value, and releases it.

@@ -80,7 +80,7 @@ impl Plan {
         let journal = read(connection, "journal_mode")?;
         let exclusive = read(connection, "locking_mode")? == "exclusive";
         let built = compile_options(connection)?;
-        let here = Circumstances { journal: &journal, exclusive, built: &built };
+        let here = PragmaConditions { journal: &journal, exclusive, built: &built };
         for (name, value) in &self.values {
             if let Some(why) = here.no_effect(name, &number_of(name, value)) {
                 return Err(StoreError::BadSetting(format!(
@@ -107,13 +107,13 @@ impl Plan {
 }
 
 /// What decides whether a PRAGMA has an effect.
-struct Circumstances<'a> {
+struct PragmaConditions<'a> {
     journal: &'a str,
     exclusive: bool,
     built: &'a [String],
 }
 
-impl Circumstances<'_> {
+impl PragmaConditions<'_> {
     /// Why a PRAGMA does nothing here, if it does nothing.
     fn no_effect(&self, name: &str, value: &str) -> Option<String> {
         let built = |option: &str| self.built.iter().any(|own| own == option);
@@ -292,7 +292,7 @@ mod tests {
     fn what_reads_back_and_does_nothing_is_known() {
         let none = |journal: &str, exclusive, built: &[&str], name: &str, value: &str| {
             let built: Vec<String> = built.iter().map(|option| (*option).to_owned()).collect();
-            Circumstances { journal, exclusive, built: &built }.no_effect(name, value)
+            PragmaConditions { journal, exclusive, built: &built }.no_effect(name, value)
         };
         assert!(none("delete", false, &[], "wal_autocheckpoint", "100").is_some());
         assert!(none("wal", false, &[], "wal_autocheckpoint", "100").is_none());

@@ -62,7 +62,7 @@ impl Statement {
         for (index, value) in (1..).zip(values) {
             self.bind(index, value)?;
         }
-        let rewind = Rewind { statement: self };
+        let rewind = StatementReset { statement: self };
         let mut count = 0;
         loop {
             // SAFETY: the statement is alive, and the bytes bound to it are borrowed until this call returns.
@@ -161,11 +161,11 @@ impl Row<'_> {
 }
 
 /// Resets a statement however a run ends, which ends its transaction and locks.
-struct Rewind<'a> {
+struct StatementReset<'a> {
     statement: &'a Statement,
 }
 
-impl Drop for Rewind<'_> {
+impl Drop for StatementReset<'_> {
     fn drop(&mut self) {
         // SAFETY: the statement is alive. The code repeats the error of the last step, which was handled there.
         unsafe { ffi::sqlite3_reset(self.statement.raw.as_ptr()) };

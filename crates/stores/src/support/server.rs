@@ -17,14 +17,14 @@ pub mod socket;
 pub mod sql;
 mod store;
 
-pub use self::dialect::{Connection, Dialect, Records, Turn};
+pub use self::dialect::{Connection, Dialect, Records, TransactionCommand};
 pub use self::installed::{PROGRAMS_SETTING, Programs};
 pub use self::kind::Server;
 pub use self::own::Paths;
 pub use self::plan::Plan;
-pub use self::process::{LOG, Saying};
+pub use self::process::{LOG, ServerProgram};
 pub use self::rest::wait_until;
-pub use self::running::Running;
+pub use self::running::RunningServer;
 pub use self::session::RecordSession;
 pub use self::sql::Sql;
 pub use self::store::open;

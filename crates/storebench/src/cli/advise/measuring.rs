@@ -29,7 +29,7 @@ use storebench_report::judge::interim::{self, ALIKE};
 use super::super::args::AdviseArgs;
 use super::super::launch::Launch;
 use super::super::output::print_note;
-use super::super::prepare::{Started, prepare};
+use super::super::prepare::{StartOutcome, prepare};
 use super::super::question::{SHORTEST_LIMIT, counts, names, records_of, size_of};
 use super::super::runs::{ANSWER, PROBE};
 use super::super::stages::Stages;
@@ -73,7 +73,7 @@ const SIZE_STEP: u64 = 8;
 const COUNT_STEP: u64 = 10;
 
 /// Returns the stores that are left out of the next block, from the trials so far.
-type Told<'t> = &'t dyn Fn(&[TrialResult]) -> Vec<String>;
+type StoppingRule<'t> = &'t dyn Fn(&[TrialResult]) -> Vec<String>;
 
 /// Measures for a question in stages: a look at every store; the best again, until it is clear which is best; then what
 /// might change the answer, as time allows.
@@ -138,7 +138,7 @@ impl<'a> Measuring<'a> {
     }
 
     /// The look as `--dry-run` lists it.
-    pub fn list(&self) -> Result<Started<()>> {
+    pub fn list(&self) -> Result<StartOutcome<()>> {
         let mut plan = self.plans.screen.clone();
         (plan.trials, plan.budget) = (LOOK_BLOCKS, Some(Period(self.budget)));
         prepare(&self.stages.launch(&plan)?, true, &self.stages.interrupted)
@@ -441,7 +441,7 @@ impl<'a> Measuring<'a> {
         plan: &Plan,
         (looks, before): (&[u32], u32),
         enough: Option<PrecisionRule<'_>>,
-        told: Option<Told<'_>>,
+        told: Option<StoppingRule<'_>>,
         share: f64,
     ) -> Result<Option<(Run, bool)>> {
         let launch = self.stages.launch(plan)?;
@@ -459,7 +459,7 @@ impl<'a> Measuring<'a> {
         mut launch: Launch<'_>,
         (looks, before): (&[u32], u32),
         enough: Option<PrecisionRule<'_>>,
-        told: Option<Told<'_>>,
+        told: Option<StoppingRule<'_>>,
         share: f64,
     ) -> Result<(Run, bool)> {
         launch.header.interim_analyses = looks.to_vec();

@@ -14,8 +14,8 @@ use storebench_core::workload::clients::link::{ClientTask, ClientWire};
 use storebench_core::workload::clients::words::{ClientOrder, ClientReply};
 use storebench_core::workload::spec::{Spec, TrialContext, TrialError};
 
-use super::Out;
-use crate::cli::remote::wire::{Message, Word};
+use super::LineWriter;
+use crate::cli::remote::wire::{BoardSignal, Message};
 
 /// How often the client checks that the trial's process is alive.
 const LOOK: Duration = Duration::from_millis(20);
@@ -30,8 +30,8 @@ pub fn serve(
     stores: &[StoreDef],
     task: &ClientTask,
     folder: &Path,
-    out: Out,
-    words: Receiver<Word>,
+    out: LineWriter,
+    words: Receiver<BoardSignal>,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<Exit> {
     let directory = folder.join(format!("client-{}", std::process::id()));
@@ -79,8 +79,8 @@ fn end_with(interrupted: Arc<AtomicBool>, spec: &Spec) {
 
 /// The two pipes to the trial's process.
 struct Pipes {
-    out: Mutex<Out>,
-    words: Mutex<Receiver<Word>>,
+    out: Mutex<LineWriter>,
+    words: Mutex<Receiver<BoardSignal>>,
 }
 
 impl ClientWire for Pipes {
@@ -92,7 +92,7 @@ impl ClientWire for Pipes {
     fn next_order(&self) -> Option<ClientOrder> {
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let Word::Order(order) = words.recv().ok()? {
+            if let BoardSignal::Order(order) = words.recv().ok()? {
                 return Some(*order);
             }
         }

@@ -23,7 +23,7 @@ use storebench_report::terminal::checklist::{Group, Line};
 use super::super::machines;
 
 /// The machine and the directory to check.
-pub struct Here<'a> {
+pub struct CheckedMachine<'a> {
     stores: &'a [StoreDef],
     directory: PathBuf,
     environment: Environment,
@@ -35,16 +35,16 @@ pub struct Here<'a> {
     is_root: bool,
 }
 
-impl<'a> Here<'a> {
+impl<'a> CheckedMachine<'a> {
     /// Examines the machine, and a directory, in which a work folder is made and deleted again.
     ///
     /// # Errors
     /// If nothing can be made there.
-    pub fn look(stores: &'a [StoreDef], directory: &Path) -> Result<Here<'a>> {
+    pub fn look(stores: &'a [StoreDef], directory: &Path) -> Result<CheckedMachine<'a>> {
         let mut work = WorkFolder::create(directory)?;
         let probe = work.probe()?;
         let cgroups = cgroup::CgroupParent::find(|home| work.stage().group(home).map(drop)).map(drop);
-        Ok(Here {
+        Ok(CheckedMachine {
             stores,
             directory: directory.to_path_buf(),
             environment: environment::machine(),
@@ -62,7 +62,7 @@ impl<'a> Here<'a> {
 
 struct Check {
     about: &'static str,
-    look: fn(&Here<'_>) -> Vec<Line>,
+    look: fn(&CheckedMachine<'_>) -> Vec<Line>,
 }
 
 const CHECKS: &[Check] = &[
@@ -77,7 +77,7 @@ const CHECKS: &[Check] = &[
 ];
 
 /// All findings.
-pub fn all(here: &Here<'_>) -> Vec<Group> {
+pub fn all(here: &CheckedMachine<'_>) -> Vec<Group> {
     let all = CHECKS.iter().map(|check| Group { about: check.about, lines: (check.look)(here) });
     // A program without servers has no findings about them.
     all.filter(|group| !group.lines.is_empty()).collect()
@@ -90,7 +90,7 @@ fn either(name: impl Into<String>, there: std::result::Result<impl Into<String>,
     }
 }
 
-fn stores(here: &Here<'_>) -> Vec<Line> {
+fn stores(here: &CheckedMachine<'_>) -> Vec<Line> {
     let (built, missing): (Vec<&StoreDef>, Vec<&StoreDef>) =
         here.stores.iter().partition(|store| store.open.is_ok());
     let names: Vec<&str> = built.iter().map(|store| store.name).collect();
@@ -99,7 +99,7 @@ fn stores(here: &Here<'_>) -> Vec<Line> {
     [Line::ok("built in", names.join(", "))].into_iter().chain(missing).collect()
 }
 
-fn rights(here: &Here<'_>) -> Vec<Line> {
+fn rights(here: &CheckedMachine<'_>) -> Vec<Line> {
     let root = match here.is_root {
         true => Line::ok("root", "yes"),
         false => {
@@ -119,7 +119,7 @@ fn rights(here: &Here<'_>) -> Vec<Line> {
 }
 
 /// Each is made and mounted once, in a work folder.
-fn file_systems(here: &Here<'_>) -> Vec<Line> {
+fn file_systems(here: &CheckedMachine<'_>) -> Vec<Line> {
     let tried = |kind: &str| -> std::result::Result<String, String> {
         let file_system = kind.parse()?;
         image::try_out(&here.directory, &file_system, None).map(|tried| tried.driver)
@@ -127,20 +127,20 @@ fn file_systems(here: &Here<'_>) -> Vec<Line> {
     KINDS.iter().map(|kind| either(kind.name, tried(kind.name))).collect()
 }
 
-fn servers(here: &Here<'_>) -> Vec<Line> {
+fn servers(here: &CheckedMachine<'_>) -> Vec<Line> {
     let servers = here.stores.iter().filter(|store| store.server.is_some());
     servers
         .map(|store| either(store.name, store.lacks().map_or_else(|| Ok((store.version)()), Err)))
         .collect()
 }
 
-fn limits(here: &Here<'_>) -> Vec<Line> {
+fn limits(here: &CheckedMachine<'_>) -> Vec<Line> {
     let name = |limit: LimitKind| limit.name().replace('_', " ");
     let line = |limit: LimitKind| either(name(limit), machines::holding(limit, &here.reach));
     LimitKind::ALL.into_iter().map(line).collect()
 }
 
-fn loads(_: &Here<'_>) -> Vec<Line> {
+fn loads(_: &CheckedMachine<'_>) -> Vec<Line> {
     let line = |name: &str| {
         let load = name.parse::<Background>();
         either(name, load.and_then(|load| background::lacking(load).map_or(Ok("yes"), Err)))
@@ -153,7 +153,7 @@ const QUICK_SYNC_NS: u64 = 50_000;
 /// With less free space, the larger presets have no room.
 const MUCH_DISK: u64 = 20 << 30;
 
-fn directory(here: &Here<'_>) -> Vec<Line> {
+fn directory(here: &CheckedMachine<'_>) -> Vec<Line> {
     let LocationInfo { path, file_system, device, free_bytes, .. } = &here.place;
     let kind = file_system.as_deref().unwrap_or("unknown file system");
     let lies = match device {
@@ -187,7 +187,7 @@ fn directory(here: &Here<'_>) -> Vec<Line> {
     vec![lies, room, sync]
 }
 
-fn machine(here: &Here<'_>) -> Vec<Line> {
+fn machine(here: &CheckedMachine<'_>) -> Vec<Line> {
     let machine = &here.environment;
     let took = format!("{}, {} ns a reading", machine.clock, three_digits(machine.clock_ns));
     let clock = match machine.clock_ns > SLOW_CLOCK_NS {
@@ -280,7 +280,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let missing = StoreDef { name: "gone", open: Err("build with --features gone"), ..NULL };
         let table = [NULL, missing];
-        let here = Here::look(&table, directory.path()).unwrap();
+        let here = CheckedMachine::look(&table, directory.path()).unwrap();
         let groups = all(&here);
         assert_eq!(groups.len(), CHECKS.len() - 1, "there are no servers");
         for line in groups.iter().flat_map(|group| &group.lines) {

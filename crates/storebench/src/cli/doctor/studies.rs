@@ -18,7 +18,7 @@ use super::super::launch::{self, Launch};
 
 /// The part of a study that can run here.
 #[derive(Debug, PartialEq, Serialize)]
-pub struct Ability {
+pub struct StudyAbility {
     /// The study.
     pub name: String,
     /// The combinations that can run, including those of presets.
@@ -28,19 +28,19 @@ pub struct Ability {
     /// The argument that the command line must give.
     pub asks_for: Option<&'static str>,
     /// What the others need.
-    pub lacks: Vec<Lack>,
+    pub lacks: Vec<MissingNeed>,
 }
 
 /// An unmet need of some combinations.
 #[derive(Debug, PartialEq, Serialize)]
-pub struct Lack {
+pub struct MissingNeed {
     /// The need, with what would help.
     pub reason: String,
     /// The number of combinations that need it.
     pub combinations: usize,
 }
 
-impl Ability {
+impl StudyAbility {
     /// In words.
     pub fn words(&self) -> String {
         match (self.asks_for, self.of) {
@@ -55,7 +55,7 @@ impl Ability {
 ///
 /// # Errors
 /// If there is no such study, or the directory can't be examined.
-pub fn ability(stores: &[StoreDef], name: &str, directory: &Path) -> Result<Ability> {
+pub fn ability(stores: &[StoreDef], name: &str, directory: &Path) -> Result<StudyAbility> {
     let plain = plan::find(name)?;
     let mut plans = vec![plain.clone()];
     for preset in plain.presets.keys() {
@@ -99,17 +99,17 @@ impl Tally {
         Ok(())
     }
 
-    fn ability(mut self, name: &str) -> Ability {
+    fn ability(mut self, name: &str) -> StudyAbility {
         // A preset may need less.
         self.lacks.values_mut().for_each(|ids| ids.retain(|id| !self.can.contains(id)));
         self.lacks.retain(|_, ids| !ids.is_empty());
         let lacking: BTreeSet<&String> = self.lacks.values().flatten().collect();
         let of = self.can.len() + lacking.len();
-        let lack = |(reason, ids): (&String, &BTreeSet<String>)| Lack {
+        let lack = |(reason, ids): (&String, &BTreeSet<String>)| MissingNeed {
             reason: reason.clone(),
             combinations: ids.len(),
         };
-        Ability {
+        StudyAbility {
             name: name.to_owned(),
             can: self.can.len(),
             of,

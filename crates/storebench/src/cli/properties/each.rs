@@ -12,7 +12,7 @@ use storebench_core::workload::ycsb::dialect::{PropertyTarget, belongs};
 use storebench_core::workload::ycsb::property::Properties;
 use storebench_host::plan::Changes;
 
-use super::{Given, Texts, all, last_of_each, misplaced, put, stem, until_time};
+use super::{GivenProperty, Texts, all, last_of_each, misplaced, put, stem, until_time};
 use crate::cli::args::RunArgs;
 
 /// The changes of the files to a plan.
@@ -33,7 +33,7 @@ pub(super) fn changes(run: &RunArgs, texts: &Texts) -> Result<Changes> {
         let given = last_of_each(all(std::slice::from_ref(path), args, texts)?)?;
         shared.push((file, of_the_run(&given)));
         let mut own = Properties::default();
-        for Given { name, value, by } in &given {
+        for GivenProperty { name, value, by } in &given {
             put(name, value, &mut own, &mut changes).map_err(|wrong| misplaced(by, &wrong))?;
         }
         until_time(run, &given, &mut changes)?;
@@ -50,8 +50,8 @@ pub(super) fn changes(run: &RunArgs, texts: &Texts) -> Result<Changes> {
 }
 
 /// The properties that a run has only once.
-fn of_the_run(given: &[Given]) -> BTreeMap<String, String> {
-    let is_shared = |one: &&Given| {
+fn of_the_run(given: &[GivenProperty]) -> BTreeMap<String, String> {
+    let is_shared = |one: &&GivenProperty| {
         matches!(
             belongs(&one.name, &one.value),
             Ok(PropertyTarget::Axis(..) | PropertyTarget::Parameter(..) | PropertyTarget::UntilTime)

@@ -10,7 +10,7 @@ use storebench_core::workload::clients::words::{ClientOrder, ClientReply};
 
 use super::connection::{self, Connection};
 use super::host::Host;
-use super::wire::{Message, Request, Word};
+use super::wire::{BoardSignal, Message, Request};
 use crate::cli::args::BoardArgs;
 
 /// The longest wait for the end of an idle client.
@@ -67,7 +67,7 @@ struct Client {
 
 impl ClientLink for Client {
     fn send(&mut self, order: &ClientOrder) -> std::result::Result<(), String> {
-        let word = Word::Order(Box::new(order.clone()));
+        let word = BoardSignal::Order(Box::new(order.clone()));
         held(&self.connection).send(&word).map_err(|error| said(&error.message, &self.host))
     }
 

@@ -16,7 +16,7 @@ use super::host::Host;
 use super::program::{self, Program};
 use super::shell;
 use super::ssh::{self, Ssh};
-use super::wire::{self, BEAT, Message, Word};
+use super::wire::{self, BEAT, BoardSignal, Message};
 use crate::cli::args::BoardArgs;
 use crate::cli::output::print_note;
 
@@ -196,7 +196,7 @@ impl Connection {
     pub fn beat(&mut self) {
         if self.last_word.elapsed() >= BEAT {
             // If the other side is gone, the next message will not come.
-            let _ = self.send(&Word::Beat);
+            let _ = self.send(&BoardSignal::Beat);
         }
     }
 

@@ -22,7 +22,7 @@ const LINES: usize = 20;
 #[derive(Debug)]
 pub struct Ssh {
     child: Child,
-    complaints: Complaints,
+    complaints: ErrorOutput,
 }
 
 impl Ssh {
@@ -36,7 +36,7 @@ impl Ssh {
         let (Some(input), Some(output), Some(errors)) = pipes else {
             return Err(host.error(&format!("{} was started without pipes", host.program())));
         };
-        let complaints = Complaints::default();
+        let complaints = ErrorOutput::default();
         complaints.collect(BufReader::new(errors));
         Ok((Ssh { child, complaints }, input, output))
     }
@@ -130,7 +130,7 @@ pub fn answers(
 
 /// A command's standard error: kept, or shown as it comes.
 #[derive(Debug, Clone, Default)]
-struct Complaints {
+struct ErrorOutput {
     state: Arc<Mutex<State>>,
     reader: Arc<Mutex<Option<JoinHandle<()>>>>,
 }
@@ -141,7 +141,7 @@ struct State {
     speaks: bool,
 }
 
-impl Complaints {
+impl ErrorOutput {
     fn collect(&self, mut from: impl BufRead + Send + 'static) {
         let state = Arc::clone(&self.state);
         let reader = std::thread::spawn(move || {

@@ -48,7 +48,7 @@ pub struct Request {
 /// This machine's later messages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Word {
+pub enum BoardSignal {
     /// A sign of life.
     Beat,
     /// The run should end.
@@ -124,9 +124,9 @@ pub fn receive<T: DeserializeOwned>(from: &mut dyn BufRead) -> io::Result<Option
 
 /// The trials in some results, each by cell and block.
 #[derive(Debug, Default)]
-pub struct Known(HashSet<(String, u32)>);
+pub struct KnownTrials(HashSet<(String, u32)>);
 
-impl Known {
+impl KnownTrials {
     /// Adds a result; returns whether it is new.
     pub fn add(&mut self, result: &TrialResult) -> bool {
         self.0.insert((result.cell.id(), result.block))

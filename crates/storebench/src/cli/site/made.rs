@@ -20,7 +20,7 @@ const MOST_MARKER: u64 = 64 << 20;
 const HEAD: &str = "storebench site: the files below were made by it, and the next one deletes them";
 
 /// A folder that is free for a site, or has one.
-pub struct Made {
+pub struct SiteFolder {
     path: PathBuf,
     /// The files of the existing site.
     before: BTreeSet<String>,
@@ -31,12 +31,12 @@ pub fn is_site(folder: &Path) -> bool {
     folder.join(MARKER).is_file()
 }
 
-impl Made {
+impl SiteFolder {
     /// Examines a folder that a user named, and makes it if missing.
     ///
     /// # Errors
     /// [`Exit::NotStorebench`] if it holds something other than a site.
-    pub fn at(path: &Path) -> Result<Made> {
+    pub fn at(path: &Path) -> Result<SiteFolder> {
         let mut entries = fs::read_dir(path).ok();
         let is_free = entries.as_mut().is_none_or(|entries| entries.next().is_none());
         let before = match bounded::bytes(&path.join(MARKER), MOST_MARKER) {
@@ -52,7 +52,7 @@ impl Made {
         };
         runs::make_directory("making the site's folder", path)?;
         let path = runs::directory("--out", path)?;
-        Ok(Made { path, before })
+        Ok(SiteFolder { path, before })
     }
 
     /// The absolute path of the folder.
@@ -159,10 +159,10 @@ mod tests {
     fn a_site_takes_the_place_of_a_site_and_of_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("site");
-        Made::at(&out).unwrap().write(&[page("index.html", "1"), page("runs/a.html", "1")]).unwrap();
+        SiteFolder::at(&out).unwrap().write(&[page("index.html", "1"), page("runs/a.html", "1")]).unwrap();
         fs::write(out.join("notes.txt"), "mine").unwrap();
         fs::write(out.join("runs/mine.html"), "mine").unwrap();
-        Made::at(&out).unwrap().write(&[page("index.html", "2"), page("runs/b.html", "2")]).unwrap();
+        SiteFolder::at(&out).unwrap().write(&[page("index.html", "2"), page("runs/b.html", "2")]).unwrap();
         let is = |name: &str| fs::read_to_string(out.join(name)).ok();
         assert_eq!(["index.html", "runs/b.html"].map(is), ["2", "2"].map(|text| Some(text.to_owned())));
         assert_eq!(
@@ -170,7 +170,7 @@ mod tests {
             ["mine", "mine"].map(|text| Some(text.to_owned()))
         );
         assert_eq!(is("runs/a.html"), None);
-        let foreign = Made::at(&out).unwrap().write(&[page("runs/mine.html", "3")]).unwrap_err();
+        let foreign = SiteFolder::at(&out).unwrap().write(&[page("runs/mine.html", "3")]).unwrap_err();
         assert!(
             foreign.exit == Exit::NotStorebench && is("index.html").as_deref() == Some("2"),
             "{foreign:?}"
@@ -182,12 +182,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path();
         fs::write(out.join("notes.txt"), "mine").unwrap();
-        assert_eq!(Made::at(out).err().unwrap().exit, Exit::NotStorebench);
+        assert_eq!(SiteFolder::at(out).err().unwrap().exit, Exit::NotStorebench);
         for marker in
             ["", "mine\n", &format!("{HEAD}\n../notes.txt\n"), &format!("{HEAD}\nruns/../../x.html\n")]
         {
             fs::write(out.join(MARKER), marker).unwrap();
-            assert_eq!(Made::at(out).err().unwrap().exit, Exit::NotStorebench, "{marker}");
+            assert_eq!(SiteFolder::at(out).err().unwrap().exit, Exit::NotStorebench, "{marker}");
         }
         assert!(files(&format!("{HEAD}\nruns/a.html\nindex.html\n")).is_some_and(|names| names.len() == 2));
     }
@@ -198,10 +198,10 @@ mod tests {
         let (out, elsewhere) = (folder.path().join("site"), folder.path().join("elsewhere"));
         fs::create_dir(&elsewhere).unwrap();
         fs::write(elsewhere.join("a.html"), "mine").unwrap();
-        Made::at(&out).unwrap().write(&[page("runs/a.html", "1")]).unwrap();
+        SiteFolder::at(&out).unwrap().write(&[page("runs/a.html", "1")]).unwrap();
         fs::remove_dir_all(out.join("runs")).unwrap();
         std::os::unix::fs::symlink(&elsewhere, out.join("runs")).unwrap();
-        assert!(Made::at(&out).unwrap().write(&[page("runs/b.html", "2")]).is_err());
+        assert!(SiteFolder::at(&out).unwrap().write(&[page("runs/b.html", "2")]).is_err());
         assert_eq!(fs::read_to_string(elsewhere.join("a.html")).unwrap(), "mine");
         assert!(!elsewhere.join("b.html").exists());
     }

@@ -25,8 +25,8 @@ use super::super::output::print_note;
 use super::super::question::records_of;
 use super::super::runs::TUNING;
 use super::super::stages::Stages;
-use super::plans::Length;
-use super::{Asked, plans};
+use super::plans::TrialLength;
+use super::{TuneRequest, plans};
 
 /// Blocks of the first race that there should be time for; and if that would need other records than asked for.
 const SCREEN_BLOCKS: f64 = 8.0;
@@ -43,7 +43,7 @@ const BESIDE_BLOCKS: u32 = 3;
 
 /// Races settings until the search is over.
 pub struct Measuring<'a> {
-    asked: &'a Asked<'a>,
+    asked: &'a TuneRequest<'a>,
     pub stages: Stages<'a>,
     probe: Probe,
     /// The default alone, as in each trial.
@@ -56,7 +56,7 @@ pub struct Measuring<'a> {
 }
 
 impl<'a> Measuring<'a> {
-    pub fn new(stores: &'a [StoreDef], asked: &'a Asked<'a>) -> Result<Measuring<'a>> {
+    pub fn new(stores: &'a [StoreDef], asked: &'a TuneRequest<'a>) -> Result<Measuring<'a>> {
         let plan = plans::plan(asked)?;
         let stages = Stages::new(stores, (asked.out, TUNING), asked.at, asked.budget, &plan)?;
         let plan = plans::first(&plan, asked, asked.at.unwrap_or(asked.out))?;
@@ -144,7 +144,7 @@ impl<'a> Measuring<'a> {
     fn size(&mut self) -> Result<bool> {
         let left_s = self.budget_s() * SCREEN_UNTIL - self.stages.spent_s() - RACE_S;
         let block_s = |blocks: f64| left_s / (blocks * (self.changes.len() + 1) as f64);
-        let length = Length { aim_s: block_s(SCREEN_BLOCKS), most_s: block_s(FEWEST_SCREEN_BLOCKS) };
+        let length = TrialLength { aim_s: block_s(SCREEN_BLOCKS), most_s: block_s(FEWEST_SCREEN_BLOCKS) };
         let most_s = length.most_s * PILOTS as f64;
         self.plan = plans::estimated(self.plan.clone(), self.stages.stores, &self.probe, most_s)?;
         for _ in 0..PILOTS {

@@ -15,7 +15,7 @@ use storebench_host::schedule::{self, LocationRoom};
 use storebench_report::tuning::race::{Kind, Settings};
 
 use super::super::question::{self, counts, most_records, records_of, size_of, sized};
-use super::Asked;
+use super::TuneRequest;
 
 /// Operations of a trial without earlier knowledge; a number below which records are reduced as well; the fewest, and the most: more
 /// add little.
@@ -31,21 +31,21 @@ const COUNT_STEP: u64 = 10;
 const TOO_LONG: f64 = 1.3;
 
 /// The plan of the default alone, without its numbers of records and operations.
-pub fn plan(asked: &Asked<'_>) -> Result<Plan> {
+pub fn plan(asked: &TuneRequest<'_>) -> Result<Plan> {
     let title = format!("Settings of {}: {}", asked.store.name, asked.question);
     let named = [asked.store.name.to_owned()];
     question::plan(("tune", title), &named, (asked.seed, Period(asked.budget)), asked.question)
 }
 
 /// The plan with the question's records, or as many as fit onto the disk.
-pub fn first(plan: &Plan, asked: &Asked<'_>, place: &Path) -> Result<Plan> {
+pub fn first(plan: &Plan, asked: &TuneRequest<'_>, place: &Path) -> Result<Plan> {
     let records = asked.question.records.min(most_records(asked.question, place)?);
     fitting(plan, records, OPERATIONS)
 }
 
 /// The planned time of a trial, in seconds.
 #[derive(Debug, Clone, Copy)]
-pub struct Length {
+pub struct TrialLength {
     /// Short enough for enough blocks: operations are added up to this.
     pub aim_s: f64,
     /// Records are reduced only if a trial would take longer: it leaves time for the fewest blocks.
@@ -64,7 +64,7 @@ pub fn estimated(mut plan: Plan, stores: &[StoreDef], probe: &Probe, most_s: f64
 }
 
 /// A plan whose trials take the planned time, judging by a trial of this one; `None` if this one does.
-pub fn corrected(plan: &Plan, tried: &TrialResult, length: Length) -> Result<Option<Plan>> {
+pub fn corrected(plan: &Plan, tried: &TrialResult, length: TrialLength) -> Result<Option<Plan>> {
     let operations = CrudParameters::of(&plan.parameters).operations;
     let timed_ns: u64 =
         tried.ok().map_or(0, |measured| measured.operations.iter().map(|one| one.sum_ns).sum());

@@ -6,9 +6,9 @@ use mysql_common::packets::{Column, StmtPacket};
 use storebench_core::store::sql::{MOST_COLUMNS, SqlValue};
 use storebench_core::store::{Result, StoreError};
 
-use super::super::wire::{self, Holds};
+use super::super::wire::{self, ColumnKind};
 use super::{Client, Statement, error_of, lost};
-use crate::support::server::{Connection, Turn};
+use crate::support::server::{Connection, TransactionCommand};
 
 /// Rows that one statement adds of a batch, the most first; a batch takes several statements, in one transaction.
 const ROWS_AT_ONCE: [usize; 2] = [64, 8];
@@ -47,7 +47,7 @@ impl Connection for Client {
         for _ in 0..count {
             let described = self.packet()?;
             let column: Column = ParseBuf(&self.input[described]).parse(()).map_err(lost)?;
-            columns.push(Holds::of(&column));
+            columns.push(ColumnKind::of(&column));
         }
         if count > 0 {
             self.pass_by(1)?;
@@ -159,20 +159,20 @@ impl Connection for Client {
         Ok(())
     }
 
-    fn turn(&mut self, (): &(), turn: Turn) -> Result<()> {
+    fn turn(&mut self, (): &(), turn: TransactionCommand) -> Result<()> {
         self.execute(match turn {
-            Turn::Begin => "START TRANSACTION",
-            Turn::Commit => "COMMIT",
-            Turn::RollBack => "ROLLBACK",
+            TransactionCommand::Begin => "START TRANSACTION",
+            TransactionCommand::Commit => "COMMIT",
+            TransactionCommand::RollBack => "ROLLBACK",
         })
     }
 }
 
 impl Client {
     pub fn all_or_none<T>(&mut self, act: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
-        self.turn(&(), Turn::Begin)?;
-        let done = act(self).and_then(|done| self.turn(&(), Turn::Commit).map(|()| done));
+        self.turn(&(), TransactionCommand::Begin)?;
+        let done = act(self).and_then(|done| self.turn(&(), TransactionCommand::Commit).map(|()| done));
         // The first error counts.
-        done.inspect_err(|_| drop(self.turn(&(), Turn::RollBack)))
+        done.inspect_err(|_| drop(self.turn(&(), TransactionCommand::RollBack)))
     }
 }

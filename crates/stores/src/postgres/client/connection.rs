@@ -9,7 +9,7 @@ use storebench_core::store::{Result, StoreError};
 
 use super::super::wire::{self, Columns, numbered};
 use super::{Client, Statement, error_of, lost};
-use crate::support::server::{Connection, Turn};
+use crate::support::server::{Connection, TransactionCommand};
 
 impl Connection for Client {
     type Statement = Statement;
@@ -132,11 +132,11 @@ impl Connection for Client {
     }
 
     /// After a failed statement COMMIT rolls back, which only its tag shows.
-    fn turn(&mut self, [begin, commit, roll_back]: &[Statement; 3], turn: Turn) -> Result<()> {
+    fn turn(&mut self, [begin, commit, roll_back]: &[Statement; 3], turn: TransactionCommand) -> Result<()> {
         let statement = match turn {
-            Turn::Begin => begin,
-            Turn::Commit => commit,
-            Turn::RollBack => roll_back,
+            TransactionCommand::Begin => begin,
+            TransactionCommand::Commit => commit,
+            TransactionCommand::RollBack => roll_back,
         };
         self.run(statement, &[]).map(drop)
     }

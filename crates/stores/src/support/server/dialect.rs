@@ -33,7 +33,7 @@ pub struct Records {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub enum Turn {
+pub enum TransactionCommand {
     Begin,
     Commit,
     RollBack,
@@ -84,5 +84,5 @@ pub trait Connection: Sized + Send {
     fn remove_all(&mut self, remove: &Self::Statement, keys: &[&[u8]]) -> Result<()>;
 
     fn prepare_turns(&mut self) -> Result<Self::Turns>;
-    fn turn(&mut self, turns: &Self::Turns, turn: Turn) -> Result<()>;
+    fn turn(&mut self, turns: &Self::Turns, turn: TransactionCommand) -> Result<()>;
 }

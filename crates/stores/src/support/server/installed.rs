@@ -32,7 +32,7 @@ pub struct Programs {
     /// The user that its packages create.
     pub user: &'static str,
     /// Filled by the first search.
-    pub found: OnceLock<Option<Installed>>,
+    pub found: OnceLock<Option<InstalledServer>>,
 }
 
 /// The setting [`PROGRAMS`], which every server has.
@@ -44,7 +44,7 @@ pub const PROGRAMS_SETTING: SettingDef = SettingDef::new(
 ).varying();
 
 #[derive(Debug, Clone)]
-pub struct Installed {
+pub struct InstalledServer {
     pub server: PathBuf,
     pub maker: Option<PathBuf>,
     pub version: String,
@@ -53,7 +53,7 @@ pub struct Installed {
 impl Programs {
     /// The programs in PATH, else where systems put them, the newest first; the result is kept. Fails when the server was killed
     /// as it was to print its version; the next call tries again.
-    pub fn installed(&self) -> Result<Option<&Installed>> {
+    pub fn installed(&self) -> Result<Option<&InstalledServer>> {
         if let Some(found) = self.found.get() {
             return Ok(found.as_ref());
         }
@@ -62,7 +62,7 @@ impl Programs {
     }
 
     /// [`Programs::installed`], or an error with what is missing and how to get it.
-    pub fn needed(&self) -> Result<&Installed> {
+    pub fn needed(&self) -> Result<&InstalledServer> {
         let found = self.installed()?;
         match (self.missing(found), found) {
             (None, Some(found)) => Ok(found),
@@ -72,7 +72,7 @@ impl Programs {
 
     /// The programs in the folder that the settings name, else [`Programs::needed`]. Fails with [`StoreError::BadSetting`] when
     /// they are not in that folder.
-    pub fn chosen(&self, options: &OpenOptions<'_>) -> Result<Installed> {
+    pub fn chosen(&self, options: &OpenOptions<'_>) -> Result<InstalledServer> {
         let Some(folder) = options.settings.get(PROGRAMS) else { return self.needed().cloned() };
         let there = Path::new(folder).is_absolute().then(|| self.first_of(&[PathBuf::from(folder)]));
         let found = there.transpose()?.flatten();
@@ -100,9 +100,9 @@ impl Programs {
         found.map_or_else(|| "-".into(), |found| found.version.clone())
     }
 
-    fn missing(&self, found: Option<&Installed>) -> Option<String> {
+    fn missing(&self, found: Option<&InstalledServer>) -> Option<String> {
         let Programs { product, oldest, get, user: own, .. } = self;
-        let Some(Installed { version, .. }) = found else {
+        let Some(InstalledServer { version, .. }) = found else {
             return Some(format!("no {product} server is installed: {get}"));
         };
         if numbers(version) < numbers(oldest) {
@@ -125,7 +125,7 @@ impl Programs {
     }
 
     /// The first server in these folders that prints its version; first one next to the maker of its files: they are of one version.
-    fn first_of(&self, folders: &[PathBuf]) -> Result<Option<Installed>> {
+    fn first_of(&self, folders: &[PathBuf]) -> Result<Option<InstalledServer>> {
         let within = |folder: &PathBuf, name| Some(folder.join(name)).filter(|path| path.is_file());
         // In archives it is among scripts, next to the server's folder.
         let scripts = |folder: &PathBuf| folder.parent().map(|above| above.join("scripts"));
@@ -145,7 +145,7 @@ impl Programs {
         there.sort_by_key(|(is_apart, ..)| *is_apart);
         for (_, server, maker) in there {
             if let Some(version) = self.version_of(&server)? {
-                return Ok(Some(Installed { server, maker, version }));
+                return Ok(Some(InstalledServer { server, maker, version }));
             }
         }
         Ok(None)
@@ -277,7 +277,7 @@ mod tests {
         let programs = programs();
         let of = |version: &str| {
             let (server, maker) = (PathBuf::new(), None);
-            programs.missing(Some(&Installed { server, maker, version: version.into() }))
+            programs.missing(Some(&InstalledServer { server, maker, version: version.into() }))
         };
         assert!(programs.missing(None).unwrap().ends_with("apt-get install example"));
         assert!(of("10.4.2").unwrap().contains("version 10.5 or newer"));

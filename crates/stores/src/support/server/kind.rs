@@ -15,8 +15,8 @@ use storebench_core::store::{
 use super::installed::Programs;
 use super::own::{self, Paths};
 use super::plan::Plan;
-use super::process::Saying;
-use super::running::{Running, drop_made, reach};
+use super::process::ServerProgram;
+use super::running::{RunningServer, drop_made, reach};
 
 pub trait Server: Sized + 'static {
     type Client: Send + 'static;
@@ -40,7 +40,7 @@ pub trait Server: Sized + 'static {
     /// Whether it needs a folder for temporary files next to its data.
     const NEEDS_MOMENT: bool = false;
     /// How it reports its start and end.
-    const SAYING: &'static Saying;
+    const SAYING: &'static ServerProgram;
     /// The word for what holds the records on a running server.
     const HOLDER: &'static str;
     /// The name of its sync statistic.
@@ -131,7 +131,7 @@ pub trait Server: Sized + 'static {
         Ok(Vec::new())
     }
     /// Does the work that the server would do in a while of rest; on a running one only for the trial's records.
-    fn settle(client: &mut Self::Client, kept: &Self::Kept, running: Option<&Running>) -> Result<()>;
+    fn settle(client: &mut Self::Client, kept: &Self::Kept, running: Option<&RunningServer>) -> Result<()>;
     /// Checks the records; `false` if it can't. Fails with the fault that it finds.
     fn verify(_client: &mut Self::Client) -> Result<bool> {
         Ok(false)
@@ -146,7 +146,10 @@ pub trait Server: Sized + 'static {
         Ok(Vec::new())
     }
     /// Bytes of data, with the statistic's name.
-    fn size(client: &mut Self::Client, running: Option<&Running>) -> Result<(&'static str, Option<u64>)>;
+    fn size(
+        client: &mut Self::Client,
+        running: Option<&RunningServer>,
+    ) -> Result<(&'static str, Option<u64>)>;
     fn version(client: &mut Self::Client) -> Result<String>;
     /// Whether it was compiled with assertions; `None` if unknown.
     fn has_checks(_client: &mut Self::Client) -> Result<Option<bool>> {

@@ -10,11 +10,11 @@ use storebench_core::server::{self, DATA, owner_of, user_of};
 use storebench_core::store::{OpenOptions, Result, StoreError};
 
 use super::files::{Template, make_folder};
-use super::installed::Installed;
+use super::installed::InstalledServer;
 use super::kind::Server;
 use super::passing::closed_above;
 use super::plan::Plan;
-use super::process::{At, LOG, Process, Reached, new_folder, unprivileged};
+use super::process::{LOG, ReachedFolder, ServerProcess, SocketFolder, new_folder, unprivileged};
 
 /// Makes the files in the store's folder, unless they are there. The error has the programs' messages.
 pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
@@ -34,11 +34,11 @@ pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
 }
 
 /// Makes them in a new folder.
-fn make_files<S: Server>(data: &Path, plan: &Plan, found: &Installed) -> Result<()> {
+fn make_files<S: Server>(data: &Path, plan: &Plan, found: &InstalledServer) -> Result<()> {
     make_folder(data, user_of(S::KNOWN.users))?;
     passes_to::<S>(data)?;
     let Some(maker) = &found.maker else { return Ok(()) };
-    let reached = Reached::open(data)?;
+    let reached = ReachedFolder::open(data)?;
     let name = S::programs().maker.unwrap_or_default();
     let mut command = Command::new(maker);
     command.args(S::making(plan, &reached.path())).stdin(Stdio::null());
@@ -70,21 +70,21 @@ impl Paths {
 }
 
 /// A server at work, until it is dropped.
-pub struct Own {
+pub struct OwnServer {
     /// Several for a cluster.
-    processes: Vec<Process>,
-    socket: Reached,
+    processes: Vec<ServerProcess>,
+    socket: ReachedFolder,
     _relay: Option<Relay>,
     /// Its folder for temporary files, held open as long as it may.
-    moment: Option<(PathBuf, Reached)>,
+    moment: Option<(PathBuf, ReachedFolder)>,
 }
 
-impl Own {
+impl OwnServer {
     /// Starts a server on the data in the store's folder, made if missing, and waits until it is ready. The error has the
     /// server's message.
-    pub fn open<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<Own> {
+    pub fn open<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<OwnServer> {
         prepare::<S>(options)?;
-        Own::start::<S>(options, plan).map_err(|error| match error {
+        OwnServer::start::<S>(options, plan).map_err(|error| match error {
             StoreError::Engine(why) => match S::lacks_part(&why) {
                 Some(part) => StoreError::Unsupported(format!("{part} ({why})")),
                 None if !options.settings.is_empty() => StoreError::BadSetting(why),
@@ -94,7 +94,7 @@ impl Own {
         })
     }
 
-    fn start<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<Own> {
+    fn start<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<OwnServer> {
         let found = S::programs().chosen(options)?;
         let data = options.directory.join(DATA);
         let user = owner_of(&data);
@@ -102,16 +102,16 @@ impl Own {
         // A server of a process that was killed may still be about to end.
         server::end_in(options.directory).map_err(StoreError::io("ending the server of before"))?;
         S::clear(&data)?;
-        let reached = Reached::open(&data)?;
+        let reached = ReachedFolder::open(&data)?;
         let moment = if S::NEEDS_MOMENT {
             let path = new_folder(options.directory, "moment", user)?;
-            let reached = Reached::open(&path)?;
+            let reached = ReachedFolder::open(&path)?;
             Some((path, reached))
         } else {
             None
         };
         let at = new_folder(options.beside.unwrap_or(options.directory), "socket", user)?;
-        let socket = Reached::open(&at)?;
+        let socket = ReachedFolder::open(&at)?;
         let relay = S::relay(plan, &at)?;
         let mut paths = Paths {
             data: reached.path(),
@@ -119,9 +119,9 @@ impl Own {
             moment: moment.as_ref().map(|(_, reached)| reached.path()),
             member: 0,
         };
-        let held: Vec<&Reached> =
+        let held: Vec<&ReachedFolder> =
             [&reached, &socket].into_iter().chain(moment.as_ref().map(|(_, reached)| reached)).collect();
-        let at = Arc::new(At(at));
+        let at = Arc::new(SocketFolder(at));
         let mut processes = Vec::new();
         for member in S::members(plan, &data) {
             paths.member = member;
@@ -131,11 +131,11 @@ impl Own {
             // Some name their socket without a folder.
             command.current_dir(socket.path());
             let log = if processes.is_empty() { LOG.to_owned() } else { format!("{LOG}-{member}") };
-            processes.push(Process::start(S::SAYING, &mut command, at.clone(), log)?);
+            processes.push(ServerProcess::start(S::SAYING, &mut command, at.clone(), log)?);
         }
-        Process::wait_for_all(&mut processes, |pid| S::is_ready(pid, &data, &paths.socket))?;
+        ServerProcess::wait_for_all(&mut processes, |pid| S::is_ready(pid, &data, &paths.socket))?;
         S::furnish(&paths.socket)?;
-        Ok(Own { processes, socket, _relay: relay, moment })
+        Ok(OwnServer { processes, socket, _relay: relay, moment })
     }
 
     pub fn connect<S: Server>(&self) -> Result<S::Client> {
@@ -145,7 +145,7 @@ impl Own {
     /// Fails when it ends with an error, or not in time.
     pub fn stop(self) -> Result<()> {
         // One after the other, so that each that leads finds one to hand that to.
-        self.processes.into_iter().try_for_each(Process::stop)?;
+        self.processes.into_iter().try_for_each(ServerProcess::stop)?;
         // It is empty by now; otherwise it goes with the store's folder.
         self.moment.into_iter().for_each(|(path, _)| drop(fs::remove_dir(path)));
         Ok(())

@@ -8,12 +8,12 @@ use std::path::Path;
 use storebench_core::store::{Result, StoreError};
 
 /// A file's text, and whether anyone else can read it.
-pub struct Found {
+pub struct PasswordFile {
     pub text: String,
     is_private: bool,
 }
 
-pub fn read(path: &Path) -> Result<Option<Found>> {
+pub fn read(path: &Path) -> Result<Option<PasswordFile>> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         file => file.map_err(StoreError::io(format!("opening {}", path.display())))?,
@@ -22,10 +22,10 @@ pub fn read(path: &Path) -> Result<Option<Found>> {
     let is_private = file.metadata().map_err(reading())?.mode() & 0o077 == 0;
     let mut text = String::new();
     file.read_to_string(&mut text).map_err(reading())?;
-    Ok(Some(Found { text, is_private }))
+    Ok(Some(PasswordFile { text, is_private }))
 }
 
-impl Found {
+impl PasswordFile {
     /// The error says what to do about it.
     pub fn refuse_if_others_read(&self, path: &Path) -> Result<()> {
         if self.is_private {

@@ -32,15 +32,15 @@ pub const LOG: &str = "log";
 
 /// A folder that is held open, so that a process without rights reaches it whatever its parents are and however long their names:
 /// a socket's path has at most 107 bytes.
-pub struct Reached {
+pub struct ReachedFolder {
     folder: File,
     path: PathBuf,
 }
 
-impl Reached {
-    pub fn open(path: &Path) -> Result<Reached> {
+impl ReachedFolder {
+    pub fn open(path: &Path) -> Result<ReachedFolder> {
         let folder = File::open(path).map_err(StoreError::io(format!("opening {}", path.display())))?;
-        Ok(Reached { folder, path: path.to_path_buf() })
+        Ok(ReachedFolder { folder, path: path.to_path_buf() })
     }
 
     /// Its path in this process, and in one that inherits it.
@@ -58,7 +58,7 @@ impl Reached {
 pub fn unprivileged(
     command: &mut Command,
     user: Option<&'static User>,
-    reached: &[&Reached],
+    reached: &[&ReachedFolder],
     passes: bool,
 ) -> Result<()> {
     // Before it gives up the right to.
@@ -101,7 +101,7 @@ pub fn unprivileged(
     Ok(())
 }
 
-pub struct Saying {
+pub struct ServerProgram {
     /// For messages.
     pub name: &'static str,
     /// The signal for an orderly end.
@@ -113,9 +113,9 @@ pub struct Saying {
 }
 
 /// The folder of sockets and logs, removed with the last process that uses it.
-pub struct At(pub PathBuf);
+pub struct SocketFolder(pub PathBuf);
 
-impl Drop for At {
+impl Drop for SocketFolder {
     fn drop(&mut self) {
         // Nothing in there is of interest any more.
         let within = fs::read_dir(&self.0).into_iter().flatten().flatten();
@@ -125,33 +125,36 @@ impl Drop for At {
 }
 
 /// A server at work, until it is dropped.
-pub struct Process {
+pub struct ServerProcess {
     child: Child,
-    at: Arc<At>,
+    at: Arc<SocketFolder>,
     log: String,
-    saying: &'static Saying,
+    saying: &'static ServerProgram,
     ended: bool,
 }
 
-impl Process {
+impl ServerProcess {
     /// Starts a server whose output goes to the file `log` in the folder `at`.
     pub fn start(
-        saying: &'static Saying,
+        saying: &'static ServerProgram,
         command: &mut Command,
-        at: Arc<At>,
+        at: Arc<SocketFolder>,
         log: String,
-    ) -> Result<Process> {
+    ) -> Result<ServerProcess> {
         let file = File::create(at.0.join(&log)).map_err(StoreError::io("making the server's log"))?;
         let too = file.try_clone().map_err(StoreError::io("making the server's log"))?;
         command.stdin(Stdio::null()).stdout(file).stderr(too);
         let child = command.spawn().map_err(StoreError::io(format!("starting {}", saying.name)))?;
         children::join(child.id());
-        Ok(Process { child, at, log, saying, ended: false })
+        Ok(ServerProcess { child, at, log, saying, ended: false })
     }
 
     /// Waits until `is_ready` accepts each process number. The error has the message of the server that ended, or says that one
     /// does not come up.
-    pub fn wait_for_all(processes: &mut [Process], mut is_ready: impl FnMut(u32) -> bool) -> Result<()> {
+    pub fn wait_for_all(
+        processes: &mut [ServerProcess],
+        mut is_ready: impl FnMut(u32) -> bool,
+    ) -> Result<()> {
         let start = Instant::now();
         while !processes.iter().all(|process| is_ready(process.child.id())) {
             for process in &mut *processes {
@@ -221,7 +224,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         // Whoever wants to know how it ended asks for it.
         let _ = self.end();

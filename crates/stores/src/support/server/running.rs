@@ -9,12 +9,12 @@ use storebench_core::shown::without_user;
 use storebench_core::store::{OpenOptions, Result, StoreError};
 
 use super::kind::Server;
-use super::own::Own;
+use super::own::OwnServer;
 use super::plan::Plan;
 
 pub enum Backend {
-    Own(Own),
-    Running(Running),
+    Own(OwnServer),
+    Running(RunningServer),
 }
 
 impl Backend {
@@ -30,7 +30,7 @@ impl Backend {
         }
     }
 
-    pub fn running(&self) -> Option<&Running> {
+    pub fn running(&self) -> Option<&RunningServer> {
         match self {
             Backend::Own(_) => None,
             Backend::Running(running) => Some(running),
@@ -55,15 +55,15 @@ impl Backend {
 }
 
 /// A running server, and the holder of the trial's records.
-pub struct Running {
+pub struct RunningServer {
     url: String,
     address: Address,
     holder: String,
 }
 
-impl Running {
+impl RunningServer {
     /// Connects to the server in the settings, and makes the holder, unless the store's folder notes one.
-    pub fn open<S: Server>(options: &OpenOptions<'_>) -> Result<Running> {
+    pub fn open<S: Server>(options: &OpenOptions<'_>) -> Result<RunningServer> {
         let url = options.settings.get(URL).map(String::as_str).unwrap_or_default();
         let address = address::<S>(url)?;
         let noting = || StoreError::io(format!("noting in {} what is made", options.directory.display()));
@@ -77,7 +77,7 @@ impl Running {
                 made
             }
         };
-        Ok(Running { url: url.into(), address, holder: made.name })
+        Ok(RunningServer { url: url.into(), address, holder: made.name })
     }
 
     fn connect<S: Server>(&self, plan: &Plan) -> Result<S::Client> {

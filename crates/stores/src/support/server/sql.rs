@@ -3,7 +3,7 @@
 use storebench_core::store::sql::{self, BulkLoad, Rows, SqlSession, SqlType, SqlValue, StatementId};
 use storebench_core::store::{Result, StoreError};
 
-use super::dialect::{Connection, Dialect, Turn};
+use super::dialect::{Connection, Dialect, TransactionCommand};
 use super::plan::Plan;
 
 pub struct Sql<'a, D: Dialect> {
@@ -56,15 +56,15 @@ impl<D: Dialect> SqlSession for Sql<'_, D> {
     }
 
     fn begin(&mut self) -> Result<()> {
-        self.client.turn(&self.turns, Turn::Begin)
+        self.client.turn(&self.turns, TransactionCommand::Begin)
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.client.turn(&self.turns, Turn::Commit)
+        self.client.turn(&self.turns, TransactionCommand::Commit)
     }
 
     fn roll_back(&mut self) -> Result<()> {
-        self.client.turn(&self.turns, Turn::RollBack)
+        self.client.turn(&self.turns, TransactionCommand::RollBack)
     }
 
     fn bulk_load(&mut self, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {

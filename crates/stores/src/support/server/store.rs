@@ -10,17 +10,17 @@ use storebench_core::store::{
 };
 
 use super::kind::Server;
-use super::own::Own;
+use super::own::OwnServer;
 use super::plan::Plan;
-use super::running::{Backend, Running};
+use super::running::{Backend, RunningServer};
 use storebench_core::server::PROGRAMS;
 
 /// Opens the store on a private server, or on the one that a URL names. Fails also when it did not take the settings.
 pub fn open<S: Server>(options: &OpenOptions<'_>) -> Result<Box<dyn Store>> {
     let plan = S::plan(options)?;
     let server = match options.settings.contains_key(URL) {
-        true => Backend::Running(Running::open::<S>(options)?),
-        false => Backend::Own(Own::open::<S>(options, &plan)?),
+        true => Backend::Running(RunningServer::open::<S>(options)?),
+        false => Backend::Own(OwnServer::open::<S>(options, &plan)?),
     };
     let mut own = server.connect::<S>(&plan)?;
     let settings = S::settings(&mut own)?;
@@ -90,7 +90,7 @@ impl<S: Server> Store for ServerStore<S> {
     fn settings(&self) -> Result<Vec<Setting>> {
         let mut own = self.own();
         let mut settings = S::settings(&mut own)?;
-        let url = self.server.running().map(Running::url);
+        let url = self.server.running().map(RunningServer::url);
         settings.extend(url.map(|url| Setting::given(URL, url)));
         settings.extend(self.plan.programs.iter().map(|folder| Setting::given(PROGRAMS, folder)));
         settings.extend(S::settings_of_table(&mut own, &self.kept)?);
@@ -108,7 +108,7 @@ impl<S: Server> Store for ServerStore<S> {
     }
 
     fn elsewhere(&self) -> Option<String> {
-        self.server.running().map(Running::whereabouts)
+        self.server.running().map(RunningServer::whereabouts)
     }
 
     fn version(&self) -> Option<String> {
