@@ -62,7 +62,7 @@ impl Aging {
                     value_bytes: value.len() as u64,
                 };
                 *written = written.plus(of_this);
-                teller.done(writes);
+                teller.report(writes);
             }
         }
         AcknowledgedWrites::new("writes before the operations", changes, 1, &before.until_now())

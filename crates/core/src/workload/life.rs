@@ -288,7 +288,7 @@ impl<'a> Aging<'a> {
             if tenths.len() == TENTHS {
                 teller.now_of(self.work.steps * most as u64);
             }
-            teller.done(self.work.steps * tenths.len() as u64);
+            teller.report(self.work.steps * tenths.len() as u64);
         }
         Ok(tenths)
     }

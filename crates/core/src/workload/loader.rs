@@ -57,7 +57,7 @@ pub fn load(
         let (key_bytes, value_bytes) = (batch.key_bytes(), batch.value_bytes());
         written = written.plus(WrittenRecords { records: records.len() as u64, key_bytes, value_bytes });
         if let Some(teller) = &mut teller {
-            teller.done(written.records);
+            teller.report(written.records);
         }
     }
     let counters = before.until_now();

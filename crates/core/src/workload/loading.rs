@@ -59,8 +59,8 @@ impl LoadProgress {
         (all > 0).then(|| LoadProgress { doing, done, all, took: Duration::from_nanos(took_ns) })
     }
 
-    fn tell(&self) {
-        told::tell(
+    fn store(&self) {
+        told::store_numbers(
             ProgressSlot::LOADING,
             [self.done, self.all, self.took.as_nanos() as u64, self.doing as u64],
         );
@@ -84,18 +84,18 @@ impl ProgressReporter {
         self.all = all;
     }
 
-    pub fn done(&mut self, done: u64) {
+    pub fn report(&mut self, done: u64) {
         let took = self.start.elapsed();
         if took >= self.due {
             self.due = took + EVERY;
-            LoadProgress { doing: self.doing, done, all: self.all, took }.tell();
+            LoadProgress { doing: self.doing, done, all: self.all, took }.store();
         }
     }
 }
 
 impl Drop for ProgressReporter {
     fn drop(&mut self) {
-        LoadProgress { doing: self.doing, done: 0, all: 0, took: Duration::ZERO }.tell();
+        LoadProgress { doing: self.doing, done: 0, all: 0, took: Duration::ZERO }.store();
     }
 }
 

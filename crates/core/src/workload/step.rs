@@ -53,7 +53,7 @@ impl Step {
     pub fn begin(self) {
         static BEGUN: AtomicU64 = AtomicU64::new(0);
         let begun = BEGUN.fetch_add(1, Ordering::Relaxed);
-        told::tell(ProgressSlot::STEP, [self as u64, begun]);
+        told::store_numbers(ProgressSlot::STEP, [self as u64, begun]);
     }
 }
 

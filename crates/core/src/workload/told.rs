@@ -39,7 +39,7 @@ pub fn by_input() -> io::Result<()> {
 }
 
 /// Tells numbers. A run that does not hear them goes on all the same.
-pub fn tell<const N: usize>(place: ProgressSlot<N>, numbers: [u64; N]) {
+pub fn store_numbers<const N: usize>(place: ProgressSlot<N>, numbers: [u64; N]) {
     if let Some(file) = TOLD.get() {
         write(file, place, numbers);
     }

@@ -91,7 +91,7 @@ impl<'r> RemainingRecords<'r> {
             let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
             session.remove_batch(&keys).map_err(|error| WorkloadError::store("removing a batch", &error))?;
             done += some.len() as u64;
-            teller.done(done);
+            teller.report(done);
         }
         drop(session);
         store.settle().map_err(|error| WorkloadError::store("settling", &error))

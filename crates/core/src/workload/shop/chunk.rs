@@ -192,7 +192,7 @@ impl Source {
             self.taken.bytes += chunk.rows.len() as u64;
             let line = self.line(self.next - 1);
             if let Some(teller) = &mut self.teller {
-                teller.done(self.taken.rows);
+                teller.report(self.taken.rows);
             }
             // A maker that has ended needs it no more.
             let _ = self.lines[line].back.send(chunk);
