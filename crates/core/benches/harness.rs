@@ -114,7 +114,7 @@ fn round(clock: &Clock, store: &StoreDef, operation: Operation) -> (f64, f64) {
     }
     let wall = start.elapsed().as_nanos() as f64 / OPERATIONS as f64;
     let recorder = driver.finish();
-    let latencies = &recorder.of(operation as usize).latencies;
+    let latencies = &recorder.kind_record(operation as usize).latencies;
     assert_eq!(latencies.count(), OPERATIONS, "every operation is recorded");
     (wall, latencies.sum_ns() as f64 / latencies.count() as f64)
 }

@@ -279,7 +279,7 @@ impl Plan {
         if let Some((name, _)) = of_states.iter().find(|(_, given)| *given && self.cuts.is_none()) {
             return Err(format!("{name} is of states after power cuts: say how many with cuts (--cuts N)"));
         }
-        if let Some(other) = self.parameters.names().find(|name| !self.workload.has(name)) {
+        if let Some(other) = self.parameters.names().find(|name| !self.workload.has_parameter(name)) {
             return Err(format!("{other} is not a parameter of the workload {}", self.workload));
         }
         self.check_clients()?;

@@ -147,7 +147,7 @@ fn mixed_otherwise(question: &Question, run: &Run) -> Option<String> {
     let alone = question.mix.shares().len() == 1;
     match mix.map(|mix| mix.parse::<Mix>()) {
         Some(Ok(mix)) if mix == question.mix => None,
-        Some(Ok(mix)) => Some(format!("a mix of {}", mix.in_words())),
+        Some(Ok(mix)) => Some(format!("a mix of {}", mix.describe())),
         _ if alone => None,
         _ => Some("each operation on its own".into()),
     }

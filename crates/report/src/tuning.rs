@@ -367,7 +367,7 @@ fn other_work(run: &Run, question: &Question, screened: usize) -> Option<String>
         (!question.may_have_own_disk() && cell.disk() != question.disk.as_deref().unwrap_or(HERE))
             .then(|| format!("disk {}", cell.disk())),
         (mix.as_ref() != Some(&question.mix)).then(|| match &mix {
-            Some(mix) => format!("a mix of {}", mix.in_words()),
+            Some(mix) => format!("a mix of {}", mix.describe()),
             None => "operations one after the other".into(),
         }),
     ];

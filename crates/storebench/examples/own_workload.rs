@@ -73,7 +73,7 @@ static REPLACE: WorkloadDef = WorkloadDef {
     time: |case, probe: &Probe| {
         let each_s = probe.file_creation_ns as f64 / 1e9 + bytes(case) as f64 / probe.write_bytes_per_s;
         let operations: u64 = case.parameters.operations();
-        TimeEstimate::of(0.05 + operations as f64 * each_s, 0.0)
+        TimeEstimate::with_audit(0.05 + operations as f64 * each_s, 0.0)
     },
     time_by_rehearsal: None,
     run,

@@ -73,7 +73,7 @@ impl Aging {
 }
 
 /// The disk space of an aged set, as a multiple of a fresh one's.
-pub fn room(times: u32) -> f64 {
+pub fn space_factor(times: u32) -> f64 {
     if times == 0 { 1.0 } else { 2.0 }
 }
 

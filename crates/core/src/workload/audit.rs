@@ -69,7 +69,7 @@ pub struct Sample {
 
 impl Sample {
     /// About `most` of all records, of each of which it is known whether it was touched.
-    pub fn of(are_touched: impl Iterator<Item = bool>, most: u64, seed: u64) -> Sample {
+    pub fn select(are_touched: impl Iterator<Item = bool>, most: u64, seed: u64) -> Sample {
         let (mut live, mut touched) = (0, 0);
         for is_touched in are_touched {
             live += 1;
@@ -85,7 +85,7 @@ impl Sample {
     }
 
     /// Whether a record is one of them.
-    pub fn has(&self, index: u64, is_touched: bool) -> bool {
+    pub fn contains(&self, index: u64, is_touched: bool) -> bool {
         let (of, wanted) = if is_touched { self.touched } else { self.untouched };
         wanted >= of || hash(self.seed, index) % of < wanted
     }
@@ -124,7 +124,7 @@ impl ExpectedRecords {
             audit.reopened += 1;
             let now = AuditMoment { reopened: audit.reopened };
             read_back(bench.store()?, records, &kept, now)?;
-            look_for(bench.store()?, records, &removed, now)?;
+            check_removed(bench.store()?, records, &removed, now)?;
         }
         let now = AuditMoment { reopened: audit.reopened };
         count(bench.store()?, audit.records - audit.removed, now)?;
@@ -139,8 +139,8 @@ impl ExpectedRecords {
 
     /// The records to read back, by index and version, in index order, in which they were loaded.
     fn choose(&self, most: u64) -> Vec<Record> {
-        let sample = Sample::of(self.all().map(|record| self.is_touched(record)), most, self.seed);
-        self.all().filter(|record| sample.has(record.0, self.is_touched(*record))).collect()
+        let sample = Sample::select(self.all().map(|record| self.is_touched(record)), most, self.seed);
+        self.all().filter(|record| sample.contains(record.0, self.is_touched(*record))).collect()
     }
 
     /// In index order.
@@ -189,7 +189,7 @@ pub(crate) fn hold(
     }
     let (store, now) = (bench.store()?, AuditMoment { reopened });
     read_back(store, records, kept, now)?;
-    look_for(store, records, gone, now)?;
+    check_removed(store, records, gone, now)?;
     count(store, live, now)?;
     bench.close()?;
     Ok(Audit {
@@ -245,9 +245,9 @@ fn read_back(
                 let what = format!(
                     "is not what was written last: {found} bytes, but {written} were written, or other bytes"
                 );
-                return Err(wrong(*index, &key, &what, moment));
+                return Err(wrong_data(*index, &key, &what, moment));
             }
-            Ok(false) => return Err(wrong(*index, &key, "is missing", moment)),
+            Ok(false) => return Err(wrong_data(*index, &key, "is missing", moment)),
             Err(error) => return Err(failed("reading back", *index, &key, &error)),
         }
     }
@@ -264,10 +264,10 @@ fn remove(store: &dyn Store, records: &Records, removed: &[Record]) -> Result<()
         session.remove(&key).map_err(|error| failed("removing", *index, &key, &error))?;
     }
     drop(session);
-    look_for(store, records, removed, AuditMoment { reopened: 0 })
+    check_removed(store, records, removed, AuditMoment { reopened: 0 })
 }
 
-fn look_for(
+fn check_removed(
     store: &dyn Store,
     records: &Records,
     removed: &[Record],
@@ -278,7 +278,9 @@ fn look_for(
         let key = records.key(*index);
         match session.get(&key, &mut |_| ()) {
             Ok(false) => {}
-            Ok(true) => return Err(wrong(*index, &key, "is still there, though it was removed", moment)),
+            Ok(true) => {
+                return Err(wrong_data(*index, &key, "is still there, though it was removed", moment));
+            }
             Err(error) => return Err(failed("looking for", *index, &key, &error)),
         }
     }
@@ -294,7 +296,7 @@ fn count(store: &dyn Store, expected: u64, moment: AuditMoment) -> Result<(), Wo
     Err(WorkloadError { failure: Failure::WrongData, message, operation: None })
 }
 
-fn wrong(index: u64, key: &Key, what: &str, moment: AuditMoment) -> WorkloadError {
+fn wrong_data(index: u64, key: &Key, what: &str, moment: AuditMoment) -> WorkloadError {
     let key = String::from_utf8_lossy(key);
     let message = format!("the value of record {index} (key {key}) {what}, {moment}");
     WorkloadError { failure: Failure::WrongData, message, operation: None }
@@ -315,7 +317,7 @@ pub fn seconds(records: u64, mean_bytes: f64, call_s: f64, sync_s: f64) -> f64 {
 }
 
 /// The time beyond its limit that a trial may take to be audited.
-pub fn room(estimate_s: f64) -> Duration {
+pub fn time_beyond_limit(estimate_s: f64) -> Duration {
     const TIMES: f64 = 10.0;
     Duration::try_from_secs_f64(estimate_s * TIMES).unwrap_or(Duration::MAX)
 }

@@ -33,7 +33,7 @@ impl<'a> Bench<'a> {
         Ok(Bench { open, folder, options, store: Some(store), elsewhere, syncs_before: 0 })
     }
 
-    pub fn elsewhere(&self) -> Option<&str> {
+    pub fn outside_location(&self) -> Option<&str> {
         self.elsewhere.as_deref()
     }
 

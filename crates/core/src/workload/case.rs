@@ -32,7 +32,7 @@ static NO_SETTINGS: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new()
 
 impl<'a> Case<'a> {
     /// A cell on this machine, where a plan says no more than this.
-    pub fn alone(
+    pub fn with_defaults(
         cell: &'a Cell,
         parameters: &'a Parameters,
         stores: &'a [StoreDef],
@@ -197,7 +197,7 @@ pub struct TimeEstimate {
 
 impl TimeEstimate {
     /// The time of a trial, with so much of it for reading back, and no rest.
-    pub fn of(trial_s: f64, audit_s: f64) -> TimeEstimate {
+    pub fn with_audit(trial_s: f64, audit_s: f64) -> TimeEstimate {
         TimeEstimate { trial_s, audit_s, rest_s: 0.0, ended: [0.0; 2] }
     }
 
@@ -228,7 +228,7 @@ mod tests {
         let stores = [StoreDef { kind: StoreKind::Engine, ..own }, FLAT_FOLDER];
         let syncs = |store: &str, choice| {
             let cell = Cell::of(store).with(Axis::GUARANTEE, GuaranteeChoice::into(choice));
-            Case::alone(&cell, &Parameters::default(), &stores, u64::MAX).syncs()
+            Case::with_defaults(&cell, &Parameters::default(), &stores, u64::MAX).syncs()
         };
         let tier = GuaranteeChoice::Tier;
         let of = |store| {

@@ -37,7 +37,7 @@ impl Chooser {
 
     /// One record below `count`.
     #[inline]
-    pub fn below(&mut self, count: u64) -> u64 {
+    pub fn choose_below(&mut self, count: u64) -> u64 {
         let number = match &self.law {
             ChoiceLaw::Uniform => self.random.next_u64(),
             ChoiceLaw::Zipfian(law) => law.rank(&mut self.random).wrapping_mul(0x9e37_79b9_7f4a_7c15),
@@ -59,7 +59,7 @@ impl Chooser {
     #[inline]
     pub fn fill(&mut self, chosen: &mut [u64], known: &[u8]) {
         let count = known.len() as u64;
-        chosen.fill_with(|| self.below(count));
+        chosen.fill_with(|| self.choose_below(count));
         let seen = chosen.iter().fold(0, |seen, index| seen ^ known.get(*index as usize).unwrap_or(&0));
         std::hint::black_box(seen);
     }
@@ -71,7 +71,7 @@ mod tests {
 
     fn counts(mut chooser: Chooser) -> Vec<u32> {
         let mut counts = vec![0; 1000];
-        (0..200_000).for_each(|_| counts[chooser.below(1000) as usize] += 1);
+        (0..200_000).for_each(|_| counts[chooser.choose_below(1000) as usize] += 1);
         counts
     }
 
@@ -95,7 +95,7 @@ mod tests {
         let choose = |seed| {
             (0..100)
                 .map(move |_| 0)
-                .scan(Chooser::uniform(seed), |c, _: i32| Some(c.below(1_000_000)))
+                .scan(Chooser::uniform(seed), |c, _: i32| Some(c.choose_below(1_000_000)))
                 .collect::<Vec<_>>()
         };
         assert_eq!(choose(5), choose(5));

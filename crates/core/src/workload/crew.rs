@@ -29,12 +29,12 @@ pub(crate) trait Worker<H: ?Sized, O>: Send {
 }
 
 /// A thread's lane, which it locks during a round; between rounds the first thread does.
-pub fn held<L>(lane: &Mutex<L>) -> MutexGuard<'_, L> {
+pub fn lock_worker<L>(lane: &Mutex<L>) -> MutexGuard<'_, L> {
     lane.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A lane that no thread holds any more.
-pub fn own<L>(lane: Mutex<L>) -> L {
+pub fn into_worker<L>(lane: Mutex<L>) -> L {
     lane.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -59,7 +59,7 @@ struct WorkerThread<O, E> {
 
 /// Opens a handle in each thread, does `work` with all of them, and closes them. `first` gets the first thread's handle before
 /// the others are opened.
-pub fn with<H, L, O, T>(
+pub fn run_pool<H, L, O, T>(
     clock: &Clock,
     lanes: &[Mutex<L>],
     open: impl Fn() -> Result<Box<H>, L::Failed> + Sync,
@@ -126,13 +126,13 @@ impl<O: Copy + Send, E: From<WorkloadError> + Send> WorkerThread<O, E> {
             };
             let mut heard = ready.send(Ok(())).is_ok();
             while heard && let Ok(order) = to_do.recv() {
-                heard = done.send(part(line, lane, number, &mut handle, order)).is_ok();
+                heard = done.send(run_worker(line, lane, number, &mut handle, order)).is_ok();
             }
         };
         thread::Builder::new()
             .spawn_scoped(scope, serve)
             .map_err(|error| WorkloadError::harness(format!("starting a thread: {error}")))?;
-        opened.recv().map_err(|_| gone())??;
+        opened.recv().map_err(|_| thread_gone())??;
         Ok(WorkerThread { orders, parts })
     }
 }
@@ -141,17 +141,17 @@ impl<H: ?Sized, L: Worker<H, O>, O: Copy + Send> WorkerPool<'_, H, L, O> {
     /// Does a round on all threads; gives how long it took. The error is that of the thread that failed first.
     pub fn round(&mut self, order: O) -> Result<Elapsed, L::Failed> {
         let parts = self.parts(order)?;
-        Ok(Elapsed::of(self.clock, &parts))
+        Ok(Elapsed::from_parts(self.clock, &parts))
     }
 
     /// Does a round; gives each thread's part.
     pub fn parts(&mut self, order: O) -> Result<Vec<TimedPart>, L::Failed> {
         for other in &self.others {
-            other.orders.send(order).map_err(|_| gone())?;
+            other.orders.send(order).map_err(|_| thread_gone())?;
         }
-        let mine = part(self.line, self.lane, 0, &mut self.handle, order);
+        let mine = run_worker(self.line, self.lane, 0, &mut self.handle, order);
         let theirs =
-            self.others.iter().map(|other| other.parts.recv().unwrap_or_else(|_| Err(gone().into())));
+            self.others.iter().map(|other| other.parts.recv().unwrap_or_else(|_| Err(thread_gone().into())));
         let mut parts: Vec<_> = std::iter::once(mine).chain(theirs).collect();
         if let Some(first) = self.line.first_to_fail() {
             let failed = parts.remove(first.min(parts.len() - 1));
@@ -162,14 +162,14 @@ impl<H: ?Sized, L: Worker<H, O>, O: Copy + Send> WorkerPool<'_, H, L, O> {
 }
 
 /// One thread's part; its failure or panic stops all others.
-fn part<H: ?Sized, L: Worker<H, O>, O>(
+fn run_worker<H: ?Sized, L: Worker<H, O>, O>(
     line: &StartBarrier<'_>,
     lane: &Mutex<L>,
     number: usize,
     handle: &mut H,
     order: O,
 ) -> Result<TimedPart, L::Failed> {
-    let round = || held(lane).round(handle, order, line.approach(number));
+    let round = || lock_worker(lane).round(handle, order, line.approach(number));
     let done = catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|words| Err(panicked(&*words).into()));
     if done.is_err() {
         line.stop(number);
@@ -186,7 +186,7 @@ fn panicked(words: &(dyn Any + Send)) -> WorkloadError {
     WorkloadError { failure: Failure::Crashed, message, operation: None }
 }
 
-fn gone() -> WorkloadError {
+fn thread_gone() -> WorkloadError {
     WorkloadError::harness("a thread has ended before its work")
 }
 

@@ -60,7 +60,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: cost::reason,
     headline: &[Headline::Latency, Headline::Space, Headline::Memory],
     space: cost::space,
-    held: cost::held,
+    held: cost::held_bytes,
     memory: cost::memory,
     time: cost::time,
     time_by_rehearsal: None,
@@ -155,7 +155,7 @@ impl PreparedCrud<'_> {
     pub fn run(&mut self, bench: &mut Bench<'_>) -> Result<CrudRun, WorkloadError> {
         let mut progress = Progress { load: None, phases: Vec::new(), cache_emptied_by: None };
         loop {
-            match self.while_open(bench, &mut progress)? {
+            match self.run_while_open(bench, &mut progress)? {
                 NextTask::MakeAnew => {
                     bench.fresh()?;
                     progress.load = None;
@@ -165,7 +165,7 @@ impl PreparedCrud<'_> {
             }
         }
         if let Some(fleet) = &mut self.fleet {
-            fleet::gather(fleet, &self.shares)?;
+            fleet::gather_results(fleet, &self.shares)?;
         }
         let Progress { load, phases, cache_emptied_by } = progress;
         let load = load.ok_or_else(|| WorkloadError::harness("nothing was loaded"))?;
@@ -173,7 +173,11 @@ impl PreparedCrud<'_> {
     }
 
     /// Works while the store is open, with the same sessions throughout: this process's, or its clients'.
-    fn while_open(&mut self, bench: &Bench<'_>, progress: &mut Progress) -> Result<NextTask, WorkloadError> {
+    fn run_while_open(
+        &mut self,
+        bench: &Bench<'_>,
+        progress: &mut Progress,
+    ) -> Result<NextTask, WorkloadError> {
         let PreparedCrud { shared, shares, batch, loaded, acknowledged, fleet } = self;
         let (shared, shares, store) = (&*shared, &*shares, bench.store()?);
         let mut loading = Loading { shared, shares, batch, loaded };
@@ -184,7 +188,7 @@ impl PreparedCrud<'_> {
                 fleet::round(fleet, shares, phase, order)
             });
         }
-        crew::with(
+        crew::run_pool(
             shared.clock,
             &shares.0,
             || crew::session(store),
@@ -201,7 +205,7 @@ impl PreparedCrud<'_> {
     }
 
     /// The measurements.
-    pub fn done(self, ran: CrudRun) -> Result<CrudResult, WorkloadError> {
+    pub fn into_result(self, ran: CrudRun) -> Result<CrudResult, WorkloadError> {
         let CrudRun { load, phases, cache_emptied_by } = ran;
         let (stored, written) =
             (self.shares.stored(self.shared.records), self.loaded.plus(self.shares.written()));
@@ -275,7 +279,7 @@ fn rounds<'s>(
             let Some(doing) = plan.doing(progress.phases.len()) else {
                 return Ok(NextTask::Finish);
             };
-            let reads = doing.does(Operation::Get);
+            let reads = doing.includes(Operation::Get);
             if reads && plan.cold && progress.cache_emptied_by.is_none() {
                 return Ok(NextTask::OpenCold);
             }

@@ -46,7 +46,7 @@ pub fn run(
                     "another boot could not be shown to the store: {error}"
                 )));
             }
-            tell(&look::look(asked, begun, *made).unwrap_or_else(failed))
+            tell(&look::check_state(asked, begun, *made).unwrap_or_else(failed))
         }
     }
 }

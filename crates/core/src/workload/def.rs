@@ -74,7 +74,7 @@ pub struct Workload(&'static WorkloadDef);
 
 impl Workload {
     /// The workload of an entry.
-    pub const fn of(def: &'static WorkloadDef) -> Workload {
+    pub const fn from_def(def: &'static WorkloadDef) -> Workload {
         Workload(def)
     }
 
@@ -84,7 +84,7 @@ impl Workload {
     }
 
     /// Whether it has a parameter.
-    pub fn has(self, parameter: &str) -> bool {
+    pub fn has_parameter(self, parameter: &str) -> bool {
         self.0.parameters.contains(&parameter)
     }
 }

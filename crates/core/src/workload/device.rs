@@ -49,7 +49,7 @@ use crate::measure::counters::Snapshot;
 use crate::measure::latency::Latencies;
 use crate::measure::series::Series;
 use crate::result::{Requests, Second};
-use crate::workload::crew::{self, own};
+use crate::workload::crew::{self, into_worker};
 
 #[derive(Debug)]
 pub struct DeviceMeasurements {
@@ -96,7 +96,7 @@ impl PreparedFile {
         let lanes = (0..spec.threads()).map(lane).collect::<Result<Vec<_>, DeviceError>>()?;
         let series = Series::new(lanes.len()).map_err(DeviceError::Harness)?;
         let no_handle = || Ok(Box::new(()));
-        let (elapsed, disk) = crew::with(
+        let (elapsed, disk) = crew::run_pool(
             clock,
             &lanes,
             no_handle,
@@ -108,7 +108,7 @@ impl PreparedFile {
                 Ok((elapsed, before.until_now().disk))
             },
         )?;
-        let lanes: Vec<DeviceWorker<'_>> = lanes.into_iter().map(own).collect();
+        let lanes: Vec<DeviceWorker<'_>> = lanes.into_iter().map(into_worker).collect();
         let recorder = Recorder::of_all(lanes.into_iter().map(DeviceWorker::finish))?;
         let has_syncs = spec.pattern.writes() && spec.sync != Sync::None;
         let of = |kind: usize| recorder.latencies(kind).clone();

@@ -35,7 +35,7 @@ pub struct Elapsed {
 }
 
 impl Elapsed {
-    pub fn of(clock: &Clock, parts: &[TimedPart]) -> Elapsed {
+    pub fn from_parts(clock: &Clock, parts: &[TimedPart]) -> Elapsed {
         let took = |from, to| Duration::from_nanos(clock.nanoseconds(from, to));
         let begin = parts.iter().map(|part| part.begin).min().unwrap_or(0);
         let end = parts.iter().map(|part| part.end).max().unwrap_or(0);
@@ -53,12 +53,12 @@ impl Elapsed {
     }
 
     /// Adds parallel work on other threads; together they took `wall`.
-    pub fn beside(self, other: Elapsed, wall: Duration) -> Elapsed {
-        Elapsed { wall, ..self.plus(other) }
+    pub fn add_parallel(self, other: Elapsed, wall: Duration) -> Elapsed {
+        Elapsed { wall, ..self.add_later(other) }
     }
 
     /// Adds later work.
-    pub fn plus(self, other: Elapsed) -> Elapsed {
+    pub fn add_later(self, other: Elapsed) -> Elapsed {
         Elapsed {
             wall: self.wall + other.wall,
             at_work: self.at_work + other.at_work,

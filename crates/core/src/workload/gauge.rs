@@ -32,7 +32,7 @@ impl<'a> Gauge<'a> {
     }
 
     /// Does a phase's operations, and reads all counters before and after.
-    pub fn over<T>(
+    pub fn measure<T>(
         &self,
         all: impl FnOnce() -> Result<T, WorkloadError>,
     ) -> Result<(T, GaugeReading), WorkloadError> {
@@ -67,10 +67,10 @@ mod tests {
     fn counters_are_told_with_the_result_and_a_phase_that_fails_gives_its_error() {
         let (clock, device) = (Clock::new(), Err(String::new()));
         let gauge = Gauge { clock: &clock, series: Series::new(1).unwrap(), device: &device };
-        let (done, gauged) = gauge.over(|| Ok(7)).unwrap();
+        let (done, gauged) = gauge.measure(|| Ok(7)).unwrap();
         let result = gauged.told_by(OperationResult { count: done, ..OperationResult::default() });
         assert_eq!((result.count, result.device_written_bytes, result.counters.is_some()), (7, None, true));
-        let stopped = gauge.over(|| Err::<(), _>(WorkloadError::harness("no"))).err().unwrap();
+        let stopped = gauge.measure(|| Err::<(), _>(WorkloadError::harness("no"))).err().unwrap();
         assert_eq!(stopped.message, "no");
     }
 }

@@ -55,7 +55,7 @@ pub fn write(
     tell: impl Fn(&KillMessage) -> Result<(), TrialError>,
 ) -> Result<(), TrialError> {
     let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
-    let is_power = on_store::promised(def, &asked.spec.cell)? >= Guarantee::Power;
+    let is_power = on_store::offered_guarantee(def, &asked.spec.cell)? >= Guarantee::Power;
     let journal = is_power.then(|| syncs::keep_journal(apart));
     let store = open(asked, Step::Opening)?;
     let undone = journal.map(|kept| kept.map_err(str::to_owned).and_then(|()| seen()));
@@ -121,7 +121,7 @@ pub fn read_back(asked: &TrialContext<'_>, steps: u64, undone: bool) -> Result<(
     let touched = (0..steps).flat_map(|number| step(number).records());
     for record in touched {
         let value = held.get(&record).map(|number| record_value(record, *number, MOST_BYTES));
-        if let Some(wrong) = wrong(&mut *session, record, value.as_deref(), when)? {
+        if let Some(wrong) = why_wrong(&mut *session, record, value.as_deref(), when)? {
             return Err(lost(wrong).into());
         }
     }
@@ -149,7 +149,7 @@ fn lose_a_machine(asked: &TrialContext<'_>) -> Result<bool, TrialError> {
 }
 
 /// Why a record is not as acknowledged; `None` if it is.
-fn wrong(
+fn why_wrong(
     session: &mut dyn Session,
     record: u64,
     value: Option<&[u8]>,

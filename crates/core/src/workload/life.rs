@@ -33,13 +33,13 @@ use crate::store::{Capabilities, HeldReader, Session, Store};
 use crate::workload::audit::{self, Reading};
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
-use crate::workload::crew::{self, own};
+use crate::workload::crew::{self, into_worker};
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::gauge::{Gauge, GaugeReading};
 use crate::workload::loader::{self, numbered};
 use crate::workload::loading::{ProgressKind, ProgressReporter};
-use crate::workload::on_store::{SettledTrial, StoreTrial, find, promised};
+use crate::workload::on_store::{SettledTrial, StoreTrial, find, offered_guarantee};
 use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::recorder::Record;
 use crate::workload::spec::{Spec, TrialContext, TrialError};
@@ -57,7 +57,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: parameters::reason,
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: parameters::space,
-    held: parameters::held,
+    held: parameters::held_bytes,
     memory: parameters::memory,
     time: parameters::time,
     time_by_rehearsal: None,
@@ -68,8 +68,8 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
 fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let TrialContext { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
-    let promised = promised(store, &spec.cell)?;
-    let work = LifeParameters::of(&spec.cell, &spec.parameters);
+    let promised = offered_guarantee(store, &spec.cell)?;
+    let work = LifeParameters::from_parameters(&spec.cell, &spec.parameters);
     let Capabilities { keeps, persists, order, .. } = store.capabilities;
     let clock = Clock::new();
     let gauge = Gauge::of_threads(spec, &clock, work.threads).map_err(TrialError::harness)?;
@@ -83,31 +83,31 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let lanes: Vec<_> = (0..work.threads).map(lane).collect::<Result<_, _>>()?;
     let holds_reader = parameters::has_held_reader(&spec.cell);
     let options = spec.options(parameters::sessions(&spec.cell));
-    let mut alongside = alongside::ConcurrentWorkKind::of(&spec.cell)
+    let mut alongside = alongside::ConcurrentWorkKind::from_cell(&spec.cell)
         .map(|kind| ConcurrentWorker::new(kind, &work, (&records, &busy), (open, options.clone())));
     let mut batch = Batch::new(work.batch, KEY_BYTES, records.largest_value());
     let mut acknowledged = Vec::with_capacity(2);
-    let mut trial = StoreTrial::begin((store, open), options, Some(promised), spec)?;
+    let mut trial = StoreTrial::open((store, open), options, Some(promised), spec)?;
     let aging =
         Aging { work: &work, records: &records, gauge: &gauge, in_order: keeps && order, holds_reader };
     aging.probe(&trial.bench, alongside.as_ref())?;
     let aged = aging.all(&trial.bench, (&lanes, alongside.as_mut()), &mut batch, &mut acknowledged)?;
     trial.worked()?;
-    let mut lanes: Vec<LifeWorker<'_>> = lanes.into_iter().map(own).collect();
+    let mut lanes: Vec<LifeWorker<'_>> = lanes.into_iter().map(into_worker).collect();
     let others = alongside.as_ref().map_or_else(WrittenRecords::default, ConcurrentWorker::written);
     acknowledge(&aged, &lanes, alongside.as_ref(), &mut acknowledged);
-    let mut trial = trial.settled(&acknowledged, keeps.then_some(work.records))?;
+    let mut trial = trial.finish(&acknowledged, keeps.then_some(work.records))?;
     // The last backup is opened when all was measured but the files, which are looked at without it.
     let finish = |one: ConcurrentWorker<'_>| one.finish(lanes.iter().map(|lane| &lane.set));
     let alongside = alongside.map(finish).transpose()?;
     let mut remains =
-        RemainingRecords::of(lanes.iter().map(|lane| &lane.set), work.churn, &records, spec.seed);
+        RemainingRecords::from_sets(lanes.iter().map(|lane| &lane.set), work.churn, &records, spec.seed);
     let read = |trial: &mut SettledTrial<'_>| remains.audit(&mut trial.bench, false, Reading::Open);
     let open = (keeps && !persists).then(|| read(&mut trial)).transpose()?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;
     let lives_on = keeps && persists;
-    let pieces = bench.elsewhere().is_none().then(|| fragmentation::pieces(bench.folder())).flatten();
+    let pieces = bench.outside_location().is_none().then(|| fragmentation::pieces(bench.folder())).flatten();
     let stored = remains.stored();
     let space_reclaim = lives_on.then(|| remains.reclaim_space(&mut bench, &work)).transpose()?;
     let anew = lives_on.then(|| remains.audit(&mut bench, true, Reading::Anew)).transpose()?;
@@ -151,7 +151,7 @@ fn acknowledge(
         let threads = lanes.len() as u64;
         AcknowledgedWrites::new(WHAT, std::mem::take(&mut writes), threads, counters).note(all);
     }
-    let own = |one: AcknowledgedWrites| one.without(WHAT, syncs);
+    let own = |one: AcknowledgedWrites| one.without_syncs(WHAT, syncs);
     *all = std::mem::take(all).into_iter().map(own).collect();
 }
 
@@ -204,7 +204,7 @@ impl<'a> Aging<'a> {
     ) -> Result<AgingOutcome, WorkloadError> {
         let store: &dyn Store = bench.store()?;
         let (mut load, mut loaded, mut fresh_scans_ns) = Default::default();
-        let (tenths, aged_scans_ns, bursts) = crew::with(
+        let (tenths, aged_scans_ns, bursts) = crew::run_pool(
             self.gauge.clock,
             lanes,
             || crew::session(store),
@@ -276,9 +276,10 @@ impl<'a> Aging<'a> {
         let is_steady = |tenths: &[Tenth]| steady::is_steady(&tenths.iter().map(figures).collect::<Vec<_>>());
         let mut teller = ProgressReporter::new(ProgressKind::Writing, self.work.steps * TENTHS as u64);
         while tenths.len() < TENTHS || (tenths.len() < most && !is_steady(&tenths)) {
-            let mut steps = || self.gauge.over(|| crew.round(LifeOrder { round: lane::Round::Tenth, store }));
+            let mut steps =
+                || self.gauge.measure(|| crew.round(LifeOrder { round: lane::Round::Tenth, store }));
             let (elapsed, gauged) = match &mut alongside {
-                Some(alongside) => alongside.over(store, &mut steps)?,
+                Some(alongside) => alongside.run_during(store, &mut steps)?,
                 None => steps()?,
             };
             let disk = bench
@@ -300,9 +301,9 @@ impl<'a> Aging<'a> {
     ) -> Result<Vec<Counters>, WorkloadError> {
         let per_second = self.sustained(tenths);
         let burst = |load: &BurstLoad| {
-            let schedule = Schedule::of(*load, per_second, self.work.burst_period);
+            let schedule = Schedule::for_load(*load, per_second, self.work.burst_period);
             let order = LifeOrder { round: lane::Round::Bursts(schedule), store };
-            let (_, gauged) = self.gauge.over(|| crew.round(order))?;
+            let (_, gauged) = self.gauge.measure(|| crew.round(order))?;
             Ok(gauged.counters)
         };
         self.work.bursts.iter().map(burst).collect()
@@ -351,7 +352,7 @@ fn results(
             first.series = Vec::new();
         }
         rounds.push(Round { operations, disk: tenth.disk });
-        elapsed = elapsed.plus(tenth.elapsed);
+        elapsed = elapsed.add_later(tenth.elapsed);
         all = Some(Recorder::of_all(all.into_iter().chain([recorder]))?);
     }
     let all = all.ok_or_else(|| WorkloadError::harness("nothing was written"))?;
@@ -366,7 +367,7 @@ fn of_kinds(
     threads: u64,
 ) -> Result<Vec<OperationResult>, WorkloadError> {
     let result = |name: &str, record: &Record| record.result(name, elapsed, true, threads);
-    let all = recorder.together(0..KINDS.len()).map_err(WorkloadError::harness)?;
+    let all = recorder.merge_kinds(0..KINDS.len()).map_err(WorkloadError::harness)?;
     let mut results = vec![result(OVERALL, &all)?];
     for (name, record) in KINDS.iter().zip(recorder.all()) {
         if record.latencies.count() > 0 {

@@ -112,7 +112,7 @@ impl<'c> StartBarrier<'c> {
 }
 
 impl<'l> BarrierGuard<'l> {
-    pub fn goes_on(&self) -> bool {
+    pub fn can_continue(&self) -> bool {
         !self.line.is_stopped()
     }
 
@@ -152,7 +152,7 @@ impl Drop for BarrierGuard<'_> {
 
 impl StartedRound<'_> {
     /// When the thread's work begins: now in a closed loop, at the schedule's start in an open one, with its pacer.
-    pub fn begin(&self, rate: Rate) -> (u64, Option<Pacer>) {
+    pub fn start_work(&self, rate: Rate) -> (u64, Option<Pacer>) {
         let StartBarrier { clock, threads, first, .. } = self.line;
         match rate {
             Rate::Closed => (clock.now(), None),
@@ -168,7 +168,7 @@ impl StartedRound<'_> {
     }
 
     /// Whether a thread that began at a moment goes on, for at most `until`, and while no other has failed.
-    pub fn goes_on(&self, begin: u64, until: Option<Duration>) -> bool {
+    pub fn can_continue(&self, begin: u64, until: Option<Duration>) -> bool {
         let StartBarrier { clock, .. } = self.line;
         let is_over = |until| Duration::from_nanos(clock.nanoseconds(begin, clock.now())) >= until;
         !self.line.is_stopped() && !until.is_some_and(is_over)

@@ -50,7 +50,7 @@ impl<const N: usize> WeightedTurns<N> {
 
     /// Which has the turn, of turns counted from 0. In any number of successive turns each has its share, but for one or two.
     #[inline]
-    pub fn at(&self, turn: u64) -> usize {
+    pub fn choose(&self, turn: u64) -> usize {
         let place = turn.wrapping_mul(GOLDEN).wrapping_add(GOLDEN / 2);
         let place = place.min(u64::MAX - 1);
         self.up_to.iter().position(|up_to| place < *up_to).unwrap_or(N - 1)
@@ -97,7 +97,7 @@ impl Mix {
     }
 
     /// The operation of a turn, from 0. In any run of turns each occurs by its share, give or take one or two.
-    pub fn turn(&self, turn: u64) -> Operation {
+    pub fn operation_at(&self, turn: u64) -> Operation {
         let place = turn.wrapping_mul(GOLDEN) as f64 / 2f64.powi(64);
         let mut below = 0.0;
         let found = self.shares().iter().find(|(_, share)| {
@@ -108,7 +108,7 @@ impl Mix {
     }
 
     /// `80 get, 15 update`, of a hundred.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         let one = |(operation, share): &(Operation, f64)| {
             let percent = share * 100.0;
             let percent = if percent.fract() == 0.0 { format!("{percent}") } else { three_digits(percent) };
@@ -174,7 +174,7 @@ impl FromStr for Mix {
 
 impl PhaseWork {
     /// Whether an operation is done.
-    pub fn does(&self, operation: Operation) -> bool {
+    pub fn includes(&self, operation: Operation) -> bool {
         match self {
             PhaseWork::One(one) => *one == operation,
             PhaseWork::Mix(mix) => mix.share(operation) > 0.0,
@@ -208,7 +208,7 @@ mod tests {
         let mix: Mix = "update=15, get=80%,insert=5".parse().unwrap();
         assert_eq!(mix, "insert=1,get=16,update=3,remove=0".parse().unwrap());
         assert_eq!(
-            (mix.in_words(), mix.to_string()),
+            (mix.describe(), mix.to_string()),
             ("5 insert, 80 get, 15 update".into(), "insert=5,get=80,update=15".into())
         );
         assert_eq!((mix.share(Operation::Remove), mix.writes()), (0.0, true));
@@ -250,7 +250,7 @@ mod tests {
             let turns = WeightedTurns::new(shares);
             for from in [0, 1 << 32, u64::MAX - 300] {
                 let mut found = [0.0; 3];
-                (0..1000_u64).for_each(|turn| found[turns.at(from.wrapping_add(turn))] += 1.0);
+                (0..1000_u64).for_each(|turn| found[turns.choose(from.wrapping_add(turn))] += 1.0);
                 for (found, share) in found.into_iter().zip(shares) {
                     assert!((found - share * 1000.0).abs() <= 3.0, "{found} of {share}");
                     assert!(share > 0.0 || found == 0.0);
@@ -265,17 +265,18 @@ mod tests {
         for from in [0, 17, 1 << 40] {
             for turns in [20_u64, 200, 5_000] {
                 for (operation, share) in mix.shares() {
-                    let done =
-                        (from..from + turns).filter(|turn| mix.turn(*turn) == *operation).count() as f64;
+                    let done = (from..from + turns)
+                        .filter(|turn| mix.operation_at(*turn) == *operation)
+                        .count() as f64;
                     assert!((done - turns as f64 * share).abs() <= 3.0, "{operation} {done} of {turns}");
                 }
             }
         }
-        let longest = (0..1000).map(|turn| mix.turn(turn)).collect::<Vec<_>>();
+        let longest = (0..1000).map(|turn| mix.operation_at(turn)).collect::<Vec<_>>();
         let runs = longest.chunk_by(|a, b| a == b).map(<[_]>::len).max().unwrap();
         assert!(runs < 20, "{runs} of the same in a row");
         assert_eq!(
-            (PhaseWork::Mix(mix).main(), PhaseWork::Mix(mix).does(Operation::Remove)),
+            (PhaseWork::Mix(mix).main(), PhaseWork::Mix(mix).includes(Operation::Remove)),
             (Operation::Get, true)
         );
     }

@@ -27,7 +27,7 @@ pub fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, Ope
 }
 
 /// The tier that a store promises for a cell's guarantee. Fails when it does not offer that.
-pub fn promised(store: &StoreDef, cell: &Cell) -> Result<Guarantee, TrialError> {
+pub fn offered_guarantee(store: &StoreDef, cell: &Cell) -> Result<Guarantee, TrialError> {
     let guarantee = cell.guarantee();
     store.resolve(guarantee.tier()).ok_or_else(|| {
         TrialError::Unsupported(format!("{} does not offer the guarantee {guarantee}", store.name))
@@ -54,7 +54,7 @@ pub(crate) struct SettledTrial<'a> {
 
 impl<'a> StoreTrial<'a> {
     /// Opens the store, which must give the `promised` tier, or with no promise report its tier.
-    pub fn begin(
+    pub fn open(
         (store, open): (&'a StoreDef, OpenFn),
         options: OpenOptions<'a>,
         promised: Option<Guarantee>,
@@ -79,7 +79,7 @@ impl<'a> StoreTrial<'a> {
         }
         let bench = Bench::open(open, options).map_err(unsupported_or_failed)?;
         children::check_held().map_err(TrialError::harness)?;
-        let guarantee = given(&bench, promised.filter(|_| !spec.judged))?;
+        let guarantee = check_guarantee(&bench, promised.filter(|_| !spec.judged))?;
         let settings = read_settings(&bench)?;
         Ok(StoreTrial { bench, store, watch, base, peak: None, guarantee, settings })
     }
@@ -93,7 +93,7 @@ impl<'a> StoreTrial<'a> {
 
     /// Checks the store's promise, and lets it settle. `records` are those that it should count, if it counts. Fails when it did
     /// not keep its promise, or can't settle.
-    pub fn settled(
+    pub fn finish(
         self,
         acknowledged: &[AcknowledgedWrites],
         records: Option<u64>,
@@ -106,9 +106,9 @@ impl<'a> StoreTrial<'a> {
         let (settle_ns, settle_counters) = settle(&bench)?;
         let TrialUse { cpu, processors, device, charged_bytes, mut unknown } = watch.settled();
         unknown.extend(unchecked);
-        unknown.extend(bench.elsewhere().map_or_else(Vec::new, not_here));
+        unknown.extend(bench.outside_location().map_or_else(Vec::new, not_here));
         // The traffic of a device under the place is not the store's, where its data are elsewhere.
-        let device = device.filter(|_| bench.elsewhere().is_none());
+        let device = device.filter(|_| bench.outside_location().is_none());
         let peak = peak.map_or_else(process::resident, Ok).map_err(TrialError::harness)?;
         if let Some(records) = records {
             check_count(&bench, records)?;
@@ -162,12 +162,14 @@ fn not_here(elsewhere: &str) -> Vec<UnknownFigure> {
 
 /// The guarantee that the open store gives, which must be the promised one. A running server gives what it was set up for;
 /// opening refuses one that gives another than was asked for.
-fn given(bench: &Bench<'_>, promised: Option<Guarantee>) -> Result<Guarantee, TrialError> {
+fn check_guarantee(bench: &Bench<'_>, promised: Option<Guarantee>) -> Result<Guarantee, TrialError> {
     let guarantee = bench.store()?.guarantee();
     match promised {
-        Some(promised) if promised != guarantee && bench.elsewhere().is_none() => Err(TrialError::harness(
-            format!("the store gives the guarantee {guarantee}, but {promised} was promised"),
-        )),
+        Some(promised) if promised != guarantee && bench.outside_location().is_none() => {
+            Err(TrialError::harness(format!(
+                "the store gives the guarantee {guarantee}, but {promised} was promised"
+            )))
+        }
         _ => Ok(guarantee),
     }
 }
@@ -184,7 +186,7 @@ fn hold_to_power(
         return Ok(None);
     }
     let Some(syncs) = bench.syncs()? else {
-        let reason = match bench.elsewhere() {
+        let reason = match bench.outside_location() {
             Some(_) => {
                 "others use the server, too: its count is not this run's, and power is not checked".into()
             }

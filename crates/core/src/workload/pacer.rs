@@ -55,7 +55,7 @@ impl Pacer {
     }
 
     /// The ticks by which the next operation is late.
-    pub fn behind(&self, now: u64) -> u64 {
+    pub fn ticks_late(&self, now: u64) -> u64 {
         now.saturating_sub(self.moment())
     }
 
@@ -104,7 +104,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(50));
         let late: Vec<u64> = (0..10).map(|_| second.wait(&clock)).collect();
         assert!(late[9] < clock.now(), "what is late keeps its moment");
-        assert!(second.behind(clock.now()) > 0 && second.behind(begin) == 0);
+        assert!(second.ticks_late(clock.now()) > 0 && second.ticks_late(begin) == 0);
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl Phase {
         let offset_s = self.elapsed.wall.as_secs() as u32;
         self.series
             .extend(series.into_iter().map(|second| Second { at_s: second.at_s + offset_s, ..second }));
-        self.elapsed = self.elapsed.plus(elapsed);
+        self.elapsed = self.elapsed.add_later(elapsed);
     }
 
     /// Adds a round's counters, and the part of them that is not measured.
@@ -116,13 +116,13 @@ impl Phase {
     }
 
     pub fn results(self, recorder: &Recorder) -> Result<Vec<OperationResult>, WorkloadError> {
-        let done = Operation::ALL.into_iter().filter(|operation| self.doing.does(*operation));
+        let done = Operation::ALL.into_iter().filter(|operation| self.doing.includes(*operation));
         done.map(|operation| self.result(operation, recorder)).collect()
     }
 
     fn result(&self, operation: Operation, recorder: &Recorder) -> Result<OperationResult, WorkloadError> {
         // Each removed record is put back by an insert that is not timed.
-        let put_back = match self.doing.does(Operation::Remove) {
+        let put_back = match self.doing.includes(Operation::Remove) {
             true => {
                 let removed = recorder.latencies(Operation::Remove as usize).count();
                 removed + self.untimed.count(Operation::Remove)
@@ -131,7 +131,7 @@ impl Phase {
         };
         let is_main = operation == self.doing.main();
         let alone = matches!(self.doing, PhaseWork::One(_));
-        let record = recorder.of(operation as usize);
+        let record = recorder.kind_record(operation as usize);
         let is_closed = self.rate == Rate::Closed;
         Ok(OperationResult {
             warm_up: match operation {
@@ -154,7 +154,7 @@ impl Phase {
         let of = |operation: Operation| {
             recorder.latencies(operation as usize).count() + self.untimed.count(operation)
         };
-        let done = Operation::ALL.into_iter().filter(|operation| self.doing.does(*operation));
+        let done = Operation::ALL.into_iter().filter(|operation| self.doing.includes(*operation));
         Some(PhaseRequests { operations: done.map(of).sum(), requests })
     }
 }

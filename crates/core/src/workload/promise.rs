@@ -33,7 +33,7 @@ impl AcknowledgedWrites {
 
     /// Subtracts syncs that others made meanwhile, if the writes have this name.
     #[must_use]
-    pub fn without(self, what: &str, syncs: u64) -> AcknowledgedWrites {
+    pub fn without_syncs(self, what: &str, syncs: u64) -> AcknowledgedWrites {
         let own = self.syncs.map(|all| if self.what == what { all.saturating_sub(syncs) } else { all });
         AcknowledgedWrites { syncs: own, ..self }
     }

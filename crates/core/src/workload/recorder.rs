@@ -65,7 +65,7 @@ impl<const N: usize> Recorder<N> {
     }
 
     #[inline]
-    pub fn of(&self, kind: usize) -> &Record {
+    pub fn kind_record(&self, kind: usize) -> &Record {
         &self.records[kind]
     }
 
@@ -93,7 +93,7 @@ impl<const N: usize> Recorder<N> {
         self.records.iter().map(|record| record.latencies.sum_ns()).sum()
     }
 
-    pub fn together(&self, kinds: impl IntoIterator<Item = usize>) -> Result<Record, String> {
+    pub fn merge_kinds(&self, kinds: impl IntoIterator<Item = usize>) -> Result<Record, String> {
         let mut all = Record::new()?;
         kinds.into_iter().try_for_each(|kind| all.merge(&self.records[kind]))?;
         Ok(all)

@@ -44,7 +44,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: cost::reason,
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: cost::space,
-    held: cost::held,
+    held: cost::held_value_bytes,
     memory: cost::memory,
     time: cost::time,
     time_by_rehearsal: None,

@@ -28,9 +28,9 @@ use crate::measure::clock::Clock;
 use crate::result::{Measurements, OVERALL, OperationResult, StoredRecords, WrittenRecords};
 use crate::store::{Capabilities, OpenOptions};
 use crate::workload::audit::Reading;
-use crate::workload::crew::own;
+use crate::workload::crew::into_worker;
 use crate::workload::def::{Headline, WorkloadDef, axes};
-use crate::workload::on_store::{SettledTrial, StoreTrial, find, promised};
+use crate::workload::on_store::{SettledTrial, StoreTrial, find, offered_guarantee};
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::stop::WorkloadError;
 use chunk::Makers;
@@ -51,7 +51,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: parameters::reason,
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: parameters::space,
-    held: parameters::held,
+    held: parameters::held_bytes,
     memory: parameters::memory,
     time: parameters::time,
     time_by_rehearsal: None,
@@ -63,8 +63,8 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let TrialContext { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let tier = spec.cell.guarantee().tier();
-    promised(store, &spec.cell)?;
-    let work = ShopParameters::of(&spec.cell, &spec.parameters, spec.memory_limit)
+    offered_guarantee(store, &spec.cell)?;
+    let work = ShopParameters::from_parameters(&spec.cell, &spec.parameters, spec.memory_limit)
         .map_err(TrialError::Unsupported)?;
     let Capabilities { sql, persists, .. } = store.capabilities;
     let clock = Clock::new();
@@ -76,14 +76,14 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let mut acknowledged = Vec::with_capacity(2);
     // With `default`, settings and the transactions decide the tier.
     let options = OpenOptions { transactions: true, ..spec.options(work.threads) };
-    let mut trial = StoreTrial::begin((store, open), options, tier, spec)?;
+    let mut trial = StoreTrial::open((store, open), options, tier, spec)?;
     let ran = steps::run(&shared, &trial.bench, &lanes, makers, &spec.device, &mut acknowledged)?;
     trial.worked()?;
-    let lanes: Vec<_> = lanes.into_iter().map(own).collect();
+    let lanes: Vec<_> = lanes.into_iter().map(into_worker).collect();
     let operations = results(&work, &lanes, &ran, &shared)?;
     let purchases: Vec<u64> = lanes.iter().map(ShopWorker::purchases).collect();
     let (stored, entries) = stored(&work, &ran, &purchases);
-    let mut trial = trial.settled(&acknowledged, (!sql).then_some(stored.records + entries))?;
+    let mut trial = trial.finish(&acknowledged, (!sql).then_some(stored.records + entries))?;
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
     let read_back =
         |trial: &mut SettledTrial<'_>, reading| audit::audit(&shared, &mut trial.bench, &purchases, reading);
@@ -138,7 +138,7 @@ fn results(
         let is_closed = work.rate == Rate::Closed;
         Ok(OperationResult {
             epochs: shared.epochs[kind].finish_epochs(ran.elapsed.wall),
-            ..recorder.of(kind).result(name, &ran.elapsed, is_closed, work.threads)?
+            ..recorder.kind_record(kind).result(name, &ran.elapsed, is_closed, work.threads)?
         })
     };
     let all = OperationResult {
@@ -150,7 +150,7 @@ fn results(
         ..result(OVERALL, ALL)?
     };
     let mut results = vec![all];
-    for kind in Kind::ALL.into_iter().filter(|kind| work.shares.part(*kind) > 0.0) {
+    for kind in Kind::ALL.into_iter().filter(|kind| work.shares.share_of(*kind) > 0.0) {
         results.push(result(kind.name(), kind as usize)?);
     }
     Ok(results)

@@ -34,14 +34,14 @@ pub fn all() -> impl Iterator<Item = &'static WorkloadDef> {
 
 impl Workload {
     /// The first, which stores are measured by.
-    pub const CRUD: Workload = Workload::of(&crud::WORKLOAD);
+    pub const CRUD: Workload = Workload::from_def(&crud::WORKLOAD);
 }
 
 impl FromStr for Workload {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Workload, String> {
-        all().find(|workload| workload.name == text).map(Workload::of).ok_or_else(|| {
+        all().find(|workload| workload.name == text).map(Workload::from_def).ok_or_else(|| {
             let known: Vec<&str> = all().map(|workload| workload.name).collect();
             let hint = meant(text, known.iter().copied());
             let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));

@@ -42,7 +42,7 @@ impl Crud {
         }
     }
 
-    pub fn does(&self, operation: Operation) -> bool {
-        (0..).map_while(|phase| self.doing(phase)).any(|doing| doing.does(operation))
+    pub fn includes(&self, operation: Operation) -> bool {
+        (0..).map_while(|phase| self.doing(phase)).any(|doing| doing.includes(operation))
     }
 }

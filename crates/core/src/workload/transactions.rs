@@ -12,7 +12,7 @@ use crate::measure::clock::Clock;
 use crate::result::OperationResult;
 use crate::store;
 use crate::store::sql::SqlSession;
-use crate::workload::crew::{self, WorkerPool, held};
+use crate::workload::crew::{self, WorkerPool, lock_worker};
 use crate::workload::elapsed::{Elapsed, TimedPart};
 use crate::workload::gauge::{Gauge, GaugeReading};
 use crate::workload::line::BarrierGuard;
@@ -98,7 +98,7 @@ impl<H: ?Sized, T: Transactions<H>> crew::Worker<H, usize> for TransactionWorker
         let mut seconds = series.thread(0, self.recorder.latencies(kind)).map_err(WorkloadError::harness)?;
         let started = approach.cross()?;
         seconds.restart();
-        let (begin, pacer) = started.begin(self.rate);
+        let (begin, pacer) = started.start_work(self.rate);
         let mut timer = Timer { clock, pacer };
         for number in 0..self.count {
             let value_bytes = self.transactions.plan(kind, number);
@@ -128,13 +128,13 @@ fn phases<H: ?Sized, T: Transactions<H>>(
     acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<Vec<Phase>, WorkloadError> {
     let (gauge, count) = {
-        let lane = held(lane);
+        let lane = lock_worker(lane);
         (lane.gauge, lane.count)
     };
     let phase = |(kind, Kind { acknowledged: what, .. }): (usize, &Kind)| {
-        held(lane).transactions.begin(kind);
+        lock_worker(lane).transactions.begin(kind);
         std::thread::sleep(rest);
-        let (elapsed, gauged) = gauge.over(|| crew.round(kind))?;
+        let (elapsed, gauged) = gauge.measure(|| crew.round(kind))?;
         if let Some(what) = what {
             AcknowledgedWrites::new(what, count, 1, &gauged.counters).note(acknowledged);
         }
@@ -148,8 +148,12 @@ fn results<H: ?Sized, T: Transactions<H>>(
     phases: Vec<Phase>,
 ) -> Result<Vec<OperationResult>, WorkloadError> {
     let result = |(kind, (elapsed, gauged)): (usize, Phase)| {
-        let result =
-            lane.recorder.of(kind).result(T::KINDS[kind].name, &elapsed, lane.rate == Rate::Closed, 1)?;
+        let result = lane.recorder.kind_record(kind).result(
+            T::KINDS[kind].name,
+            &elapsed,
+            lane.rate == Rate::Closed,
+            1,
+        )?;
         Ok(gauged.told_by(result))
     };
     phases.into_iter().enumerate().map(result).collect()
@@ -157,7 +161,7 @@ fn results<H: ?Sized, T: Transactions<H>>(
 
 /// Does a statement for each row, several in a transaction; gives the number of rows.
 #[inline(always)]
-fn each<R>(
+fn run_statements<R>(
     session: &mut dyn SqlSession,
     rows: &[R],
     mut statement: impl FnMut(&mut dyn SqlSession, &R) -> store::Result<u64>,

@@ -31,9 +31,9 @@ use crate::result::{
 use crate::store::Capabilities;
 use crate::workload::audit::{self, Reading};
 use crate::workload::batch::Batch;
-use crate::workload::crew::own;
+use crate::workload::crew::into_worker;
 use crate::workload::def::{Headline, WorkloadDef, axes};
-use crate::workload::on_store::{SettledTrial, StoreTrial, find, promised};
+use crate::workload::on_store::{SettledTrial, StoreTrial, find, offered_guarantee};
 use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::recorder::Record;
 use crate::workload::spec::{TrialContext, TrialError};
@@ -75,7 +75,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: parameters::reason,
     headline: &[Headline::Throughput, Headline::Latency, Headline::Space, Headline::Memory],
     space: parameters::space,
-    held: parameters::held,
+    held: parameters::held_bytes,
     memory: parameters::memory,
     time: parameters::time,
     time_by_rehearsal: None,
@@ -86,8 +86,9 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
 fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let TrialContext { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
-    let promised = promised(store, &spec.cell)?;
-    let work = YcsbParameters::of(&spec.cell, &spec.parameters).map_err(TrialError::Unsupported)?;
+    let promised = offered_guarantee(store, &spec.cell)?;
+    let work =
+        YcsbParameters::from_parameters(&spec.cell, &spec.parameters).map_err(TrialError::Unsupported)?;
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let clock = Clock::new();
     let shared =
@@ -98,14 +99,14 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let mut batch = Batch::new(shared.work.batch as usize, rounds::KEY_BYTES, shared.fields.largest());
     let mut acknowledged = Vec::with_capacity(2);
     let options = spec.options(shared.work.threads);
-    let mut trial = StoreTrial::begin((store, open), options, Some(promised), spec)?;
+    let mut trial = StoreTrial::open((store, open), options, Some(promised), spec)?;
     let ran = rounds::run(&shared, &mut trial.bench, &lanes, &mut batch, &mut acknowledged)?;
     trial.worked()?;
-    let (recorders, written, writes) = together(lanes)?;
-    let all = ran.together();
+    let (recorders, written, writes) = join_workers(lanes)?;
+    let all = ran.sum_rounds();
     AcknowledgedWrites::new("writes", writes, shared.work.threads, &all.counters).note(&mut acknowledged);
     let stored = stored(&shared);
-    let mut trial = trial.settled(&acknowledged, keeps.then_some(stored.records))?;
+    let mut trial = trial.finish(&acknowledged, keeps.then_some(stored.records))?;
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
     let read_back =
         |trial: &mut SettledTrial<'_>, reading| check::audit(&shared, &mut trial.bench, spec.seed, reading);
@@ -129,12 +130,12 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
 }
 
 /// All threads' measurements in each round, what they handed to the store, and the writes that certainly changed it.
-fn together(
+fn join_workers(
     lanes: Vec<Mutex<YcsbWorker<'_>>>,
 ) -> Result<(Vec<Recorder>, WrittenRecords, u64), WorkloadError> {
     let (mut written, mut writes) = (WrittenRecords::default(), 0);
     let mut rounds: Vec<Vec<Recorder>> = Vec::new();
-    for lane in lanes.into_iter().map(own) {
+    for lane in lanes.into_iter().map(into_worker) {
         let (own, changed) = lane.written();
         (written, writes) = (written.plus(own), writes + changed);
         let own = lane.finish();
@@ -190,8 +191,8 @@ fn results(
     let all = result(OVERALL, &recorder::all(recorder).map_err(WorkloadError::harness)?, shared, did)?;
     let mut results = vec![OperationResult { counters: Some(did.counters.clone()), ..all }];
     for kind in Kind::ALL {
-        let record = recorder::of(recorder, kind).map_err(WorkloadError::harness)?;
-        if !shared.definition().does(kind) && record.latencies.count() == 0 {
+        let record = recorder::merge_kind(recorder, kind).map_err(WorkloadError::harness)?;
+        if !shared.definition().includes(kind) && record.latencies.count() == 0 {
             continue;
         }
         let one = result(kind.name(), &record, shared, did)?;

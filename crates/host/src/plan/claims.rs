@@ -33,7 +33,7 @@ impl ClaimsOver {
         let within = plan.workload.def().axes.iter().filter(|axis| axis.role().is_within());
         let axes = within
             .fold(Axes::default(), |axes, axis| axes.with(*axis, plan.axes.values(*axis).iter().cloned()));
-        let operations = CrudParameters::of(&plan.parameters).most_inserts();
+        let operations = CrudParameters::from_parameters(&plan.parameters).most_inserts();
         ClaimsOver { axes, paired: plan.paired.clone(), operations, size_limit: plan.size_limit }
     }
 

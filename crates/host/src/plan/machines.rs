@@ -52,7 +52,7 @@ impl Plan {
     pub fn time(&self, cell: &Cell, stores: &[StoreDef], probe: &Probe) -> TimeEstimate {
         let case = self.case(cell, stores);
         let time = (self.workload.def().time)(&case, probe);
-        let loads = self.workload.has("after_load");
+        let loads = self.workload.has_parameter("after_load");
         let after = if loads { self.parameters.after_load() } else { AfterLoad::AtOnce };
         let start_s = case.server_start_s();
         let begin_s = start_s + after.shortest(start_s > 0.0).as_secs_f64();

@@ -176,11 +176,11 @@ fn shortened(plan: &Plan, extent: RehearsalExtent) -> Result<Plan> {
     plan.parameters.operations_unsynced = None;
     let has_duration = plan.parameters.names().any(|name| name == DURATION.0);
     for (name, value) in PARAMETERS.into_iter().chain(has_duration.then_some(DURATION)) {
-        if plan.workload.has(name) {
+        if plan.workload.has_parameter(name) {
             plan.parameters.set(name, value).map_err(ours)?;
         }
     }
-    if plan.workload.has("operations") && extent == RehearsalExtent::EachCell {
+    if plan.workload.has_parameter("operations") && extent == RehearsalExtent::EachCell {
         plan.parameters.operations = Some(Count(TIMED_OPERATIONS));
     }
     Ok(plan)

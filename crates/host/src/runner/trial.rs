@@ -377,7 +377,8 @@ impl Trial<'_> {
             Probe { file_creation_ns: 1_000_000, sync_ns: 20_000_000, write_bytes_per_s: 10_000_000.0 };
         let plan = self.job.plan;
         let TimeEstimate { audit_s, rest_s, .. } = plan.time(self.cell, self.job.stores, &SLOW);
-        audit::room(audit_s).saturating_add(Duration::try_from_secs_f64(rest_s).unwrap_or_default())
+        audit::time_beyond_limit(audit_s)
+            .saturating_add(Duration::try_from_secs_f64(rest_s).unwrap_or_default())
     }
 
     fn room_of_check(&self, doing: &'static str) -> CheckRoom<'_> {

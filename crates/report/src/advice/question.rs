@@ -63,7 +63,7 @@ impl Question {
     fn operations(&self) -> String {
         match self.mix.shares() {
             [(only, _)] => format!("only {}s", only.name()),
-            _ => format!("of 100 operations {}", self.mix.in_words()),
+            _ => format!("of 100 operations {}", self.mix.describe()),
         }
     }
 

@@ -46,7 +46,7 @@ pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &PlanSource, texts: &Te
     given::as_engines_read(stores, &mut plan)?;
     properties::tell_meaning(args, texts, &plan)?;
     plan.settle(Core::here);
-    if let Some(text) = CrudParameters::of(&plan.parameters).text {
+    if let Some(text) = CrudParameters::from_parameters(&plan.parameters).text {
         let text = runs::directory("using the text in", &text)?;
         let shown = text
             .to_str()

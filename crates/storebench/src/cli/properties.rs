@@ -163,7 +163,7 @@ pub fn tell_meaning(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<()> {
         }
         let by = |name: &str| given.iter().find(|one| one.name == name).map(|one| one.by.as_str());
         let properties = plan.parameters.properties.clone().unwrap_or_default();
-        let definition = Definition::of(workload, &properties, "default");
+        let definition = Definition::from_name(workload, &properties, "default");
         // An invalid one is left out later, with the reason.
         if let Ok(definition) = definition
             && (!files.is_empty() || given.iter().any(|one| is_proportion(&one.name)))
@@ -172,7 +172,7 @@ pub fn tell_meaning(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<()> {
                 let percent = definition.share(kind) * 100.0;
                 format!("{percent:.1} % {} ({})", kind.name(), by(kind.proportion()).unwrap_or("default"))
             };
-            let shares = Kind::ALL.into_iter().filter(|kind| definition.does(*kind)).map(share);
+            let shares = Kind::ALL.into_iter().filter(|kind| definition.includes(*kind)).map(share);
             lines.push(format!("{workload} sends {}", shares.collect::<Vec<_>>().join(", ")));
         }
         if given.iter().any(GivenProperty::is_endless) && !says_how_many(run) {

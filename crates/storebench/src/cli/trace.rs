@@ -48,7 +48,7 @@ pub fn read(path: &Path, ask: ReaderOptions, interrupted: &AtomicBool) -> Result
 /// # Errors
 /// [`Exit::BadValue`] if none is named, or it can't be replayed as required.
 pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
-    if !plan.workload.has("trace_facts") {
+    if !plan.workload.has_parameter("trace_facts") {
         return Ok(());
     }
     let path = plan.parameters.trace.as_ref().map(PathBuf::from);
@@ -66,7 +66,7 @@ pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     };
     plan.parameters.trace = Some(shown.to_owned());
     plan.parameters.trace_facts = Some(summary.facts.clone());
-    let work = ReplayParameters::of(&plan.parameters)
+    let work = ReplayParameters::from_parameters(&plan.parameters)
         .ok_or_else(|| Error::new(Exit::Failure, "the trace's facts can't be read back"))?;
     check_times(plan, &work)?;
     print_note(&in_short(&summary));
@@ -130,7 +130,7 @@ fn in_short(summary: &Summary) -> String {
 /// # Errors
 /// [`Exit::BadValue`] if it has changed, or can't be read.
 pub fn check_same(plan: &Plan, interrupted: &AtomicBool) -> Result<()> {
-    let Some(work) = ReplayParameters::of(&plan.parameters) else { return Ok(()) };
+    let Some(work) = ReplayParameters::from_parameters(&plan.parameters) else { return Ok(()) };
     let over = || interrupted.load(Ordering::Relaxed);
     let digest = Reader::open(&work.trace, work.ask).and_then(|reader| reader.digest(&over));
     let Some(digest) = digest.map_err(Error::bad_value)? else {

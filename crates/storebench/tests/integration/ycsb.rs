@@ -54,7 +54,7 @@ fn trial(store: &StoreDef, how: &How<'_>) -> Result<Result<Measurements, TrialEr
     let spec = spec(store, how, directory);
     let stores = [store.clone()];
     let workload: Workload = "ycsb".parse().unwrap();
-    let case = Case::alone(&spec.cell, &spec.parameters, &stores, 1 << 30);
+    let case = Case::with_defaults(&spec.cell, &spec.parameters, &stores, 1 << 30);
     match (workload.def().reason)(&case) {
         Some(reason) => Err(reason),
         None => Ok((workload.def().run)(&TrialContext { stores: &stores, spec: &spec, reach: None })),

@@ -123,7 +123,7 @@ impl Fleet {
         for (member, did) in self.members.iter_mut().zip(did) {
             member.check(&did)?;
             member.note(round.phase, phase, is_closed, &did);
-            rounded.elapsed = rounded.elapsed.beside(did.elapsed, wall);
+            rounded.elapsed = rounded.elapsed.add_parallel(did.elapsed, wall);
             rounded.counters = match rounded.did.is_empty() {
                 true => did.counters.clone(),
                 false => rounded.counters.plus(&did.counters),
@@ -293,7 +293,7 @@ impl RoundSums {
     fn add(&mut self, did: &RoundResult) {
         let wall_s = did.elapsed.wall.as_secs_f64();
         self.count += did.count;
-        self.elapsed = self.elapsed.plus(did.elapsed);
+        self.elapsed = self.elapsed.add_later(did.elapsed);
         self.behind_ns = self.behind_ns.max(did.behind_ns);
         self.wall_s += wall_s;
         self.cpu_s += wall_s * did.cpu_share;

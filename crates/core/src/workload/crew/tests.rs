@@ -40,13 +40,13 @@ impl Worker<u64, u64> for Made {
             _ => {}
         }
         let started = approach.cross()?;
-        let (begin, mut pacer) = started.begin(Rate::PerSecond(1));
+        let (begin, mut pacer) = started.start_work(Rate::PerSecond(1));
         match self.way {
             Way::Fails => return Err(WorkloadError::harness("it failed")),
             Way::Panics => panic!("as planned"),
-            Way::NeverEnds => while started.goes_on(begin, None) {},
+            Way::NeverEnds => while started.can_continue(begin, None) {},
             Way::Waits => {
-                while let Some(pacer) = pacer.as_mut().filter(|_| started.goes_on(begin, None)) {
+                while let Some(pacer) = pacer.as_mut().filter(|_| started.can_continue(begin, None)) {
                     for _ in 0..3600 {
                         pacer.wait(&Clock::new());
                     }
@@ -62,7 +62,7 @@ fn rounds(ways: &[Way]) -> (Result<Elapsed, WorkloadError>, u64) {
     let lanes: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
     let (clock, opened) = (Clock::new(), AtomicU64::new(0));
     let open = || Ok(Box::new(opened.fetch_add(1, Ordering::Relaxed)));
-    let done = with(
+    let done = run_pool(
         &clock,
         &lanes,
         open,
@@ -77,7 +77,7 @@ fn rounds(ways: &[Way]) -> (Result<Elapsed, WorkloadError>, u64) {
         },
     );
     if done.is_ok() {
-        assert!(lanes.iter().all(|lane| held(lane).rounds == 2));
+        assert!(lanes.iter().all(|lane| lock_worker(lane).rounds == 2));
     }
     (done, opened.load(Ordering::Relaxed))
 }
@@ -119,7 +119,7 @@ fn a_thread_whose_handle_can_not_be_opened_ends_it() {
         2 => Err(WorkloadError::harness("no more")),
         number => Ok(Box::new(number)),
     };
-    let done = with(&clock, &lanes, open, |_| Ok(()), |crew| crew.round(1));
+    let done = run_pool(&clock, &lanes, open, |_| Ok(()), |crew| crew.round(1));
     assert_eq!(done.unwrap_err().message, "no more");
 }
 

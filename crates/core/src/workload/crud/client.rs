@@ -58,7 +58,7 @@ pub fn serve(asked: &TrialContext<'_>, threads: Range<u64>, wire: &dyn ClientWir
             ClientOrder::Open { made, loaded } => {
                 loaded.into_iter().for_each(|count| client.shares.all_loaded(count));
                 let store = open_made(open, &options, &made)?;
-                let next = client.while_open(store.as_ref())?;
+                let next = client.run_while_open(store.as_ref())?;
                 store.close().map_err(|error| WorkloadError::store("closing the store", &error))?;
                 next
             }
@@ -99,7 +99,7 @@ struct Client<'a> {
 
 impl Client<'_> {
     /// Does rounds; gives the first other order.
-    fn while_open(&self, store: &dyn Store) -> Result<Option<ClientOrder>, WorkloadError> {
+    fn run_while_open(&self, store: &dyn Store) -> Result<Option<ClientOrder>, WorkloadError> {
         let lanes = &self.shares.0;
         let line = StartBarrier::new(lanes.len(), self.clock);
         let line = line.of_part(self.shared.first, self.shared.plan.threads, &self.gate);
@@ -139,7 +139,7 @@ impl Client<'_> {
         let before = Snapshot::now();
         let parts = work(share::RoundOrder { shared, goal, live })?;
         let counters = before.until_now();
-        let elapsed = Elapsed::of(clock, &parts);
+        let elapsed = Elapsed::from_parts(clock, &parts);
         let (processors, cpu_share, busy_share) = gate.used(&elapsed);
         let begin = parts.iter().map(|part| part.begin).min().unwrap_or(0);
         let behind = parts.iter().map(|part| part.behind_ticks).max().unwrap_or(0);
@@ -164,7 +164,7 @@ impl Client<'_> {
     fn all(&self) -> Result<ClientResults, WorkloadError> {
         let recorder = self.shares.recorder_so_far()?;
         let kind = |operation: Operation| {
-            let record = recorder.of(operation as usize);
+            let record = recorder.kind_record(operation as usize);
             Ok(OperationMeasurements {
                 latencies: record.latencies.pack()?,
                 errors: record.errors,

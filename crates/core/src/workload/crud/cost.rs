@@ -48,12 +48,12 @@ fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
 
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let work = CrudParameters::of_cell(case.parameters, case.cell);
-    let bytes = case.cell.expected_bytes(work.most_inserts()) * aging::room(case.cell.age());
+    let bytes = case.cell.expected_bytes(work.most_inserts()) * aging::space_factor(case.cell.age());
     let peak_bytes = disk_bytes(case.cell, case.kind(), work.most_inserts());
     SpaceEstimate { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
 }
 
-pub fn held(case: &Case<'_>) -> f64 {
+pub fn held_bytes(case: &Case<'_>) -> f64 {
     case.cell.expected_bytes(CrudParameters::of_cell(case.parameters, case.cell).most_inserts())
 }
 
@@ -64,7 +64,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
     let largest = size.to as f64;
     let ahead = pool_bytes(cell.data(), size) as f64 + largest * f64::from(cell.threads());
     let batch = (largest * BATCH).min(BATCH_BYTES as f64 + largest);
-    ahead + batch + case.kept_in_memory(held(case))
+    ahead + batch + case.kept_in_memory(held_bytes(case))
 }
 
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
@@ -72,7 +72,10 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let wait_s = case.syncs() * probe.sync_ns as f64 / 1e9;
     let audit_s = audit_seconds(case.cell, work.most_inserts(), wait_s);
     let clearing_s = clearing_seconds(case.cell, case.kind(), work.most_inserts(), probe);
-    TimeEstimate::of(seconds((case.cell, wait_s), case.kind(), &work, probe) + audit_s + clearing_s, audit_s)
+    TimeEstimate::with_audit(
+        seconds((case.cell, wait_s), case.kind(), &work, probe) + audit_s + clearing_s,
+        audit_s,
+    )
 }
 
 /// Seconds of a trial whose writes wait so long for the disk, without its audit.
@@ -151,7 +154,7 @@ fn audit_seconds(cell: &Cell, inserts: u64, wait_s: f64) -> f64 {
 fn disk_bytes(cell: &Cell, kind: StoreKind, operations: u64) -> f64 {
     let records = cell.records().from.saturating_add(operations).min(cell.records().to) as f64;
     let blocks = if kind == StoreKind::Folder { records * FileSystem::file_bytes(cell.place()) } else { 0.0 };
-    (cell.expected_bytes(operations) * 1.5 * aging::room(cell.age())).max(blocks) + f64::from(1 << 20)
+    (cell.expected_bytes(operations) * 1.5 * aging::space_factor(cell.age())).max(blocks) + f64::from(1 << 20)
 }
 
 #[cfg(test)]
@@ -170,7 +173,7 @@ mod tests {
                 .with(Axis::RECORDS, Axis::RECORDS.read(records).unwrap())
                 .with(Axis::GUARANTEE, GuaranteeChoice::Tier(tier).into())
         };
-        let work = CrudParameters::of(&Parameters::default());
+        let work = CrudParameters::from_parameters(&Parameters::default());
         let wait_s =
             |cell: &Cell| f64::from(u8::from(cell.guarantee().tier() >= Some(Guarantee::Power))) / 1e3;
         let of = |cell: &Cell, kind| seconds((cell, wait_s(cell)), kind, &work, &probe);
@@ -208,7 +211,7 @@ mod tests {
             .with(Axis::RATE, Axis::RATE.read(rate).unwrap());
         let given = parameters.iter();
         let all = given.fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
-        seconds((&cell, 0.0), StoreKind::Engine, &CrudParameters::of(&all), &probe)
+        seconds((&cell, 0.0), StoreKind::Engine, &CrudParameters::from_parameters(&all), &probe)
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::workload::clients::words::{
     ClientResults, ClientRound, OperationMeasurements, RoundResult, unpacked,
 };
 use crate::workload::clients::{Fleet, FleetRound};
-use crate::workload::crew::held;
+use crate::workload::crew::lock_worker;
 use crate::workload::driver::{Recorder, UntimedWork};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::mix::PhaseWork;
@@ -57,10 +57,10 @@ fn put(shares: &Shares<'_>, first: usize, did: &RoundResult) -> Result<(), Strin
     let threads = shares.0.get(first..).unwrap_or_default();
     for (share, records) in threads.iter().zip(&did.records) {
         // Versions come at the end.
-        held(share).versions.resize(*records as usize, 0);
+        lock_worker(share).versions.resize(*records as usize, 0);
     }
     let share = threads.first().ok_or("it reported threads that are not its own")?;
-    let mut share = held(share);
+    let mut share = lock_worker(share);
     share.driver.add_untimed(&UntimedWork::of_counts(untimed));
     share.writes += did.writes;
     share.written = did.written;
@@ -68,7 +68,7 @@ fn put(shares: &Shares<'_>, first: usize, did: &RoundResult) -> Result<(), Strin
 }
 
 /// Takes the clients' measurements, and their records' versions.
-pub fn gather(fleet: &mut Fleet, shares: &Shares<'_>) -> Result<(), WorkloadError> {
+pub fn gather_results(fleet: &mut Fleet, shares: &Shares<'_>) -> Result<(), WorkloadError> {
     for (threads, all) in fleet.finish()? {
         let first = threads.start;
         let taken = shares.0.get(threads).ok_or_else(|| "it has other threads".to_owned());
@@ -83,11 +83,11 @@ fn take(shares: &[Mutex<RecordShare<'_>>], all: &ClientResults) -> Result<(), St
         return Err("it reported threads that are not its own".into());
     }
     for (share, versions) in shares.iter().zip(&all.versions) {
-        let mut share = held(share);
+        let mut share = lock_worker(share);
         share.versions = unpacked(versions, share.versions.len())?;
     }
     let recorder = measured(&all.kinds)?;
-    shares.first().map_or(Ok(()), |share| held(share).driver.add_measured(&recorder, all.seen_gone))
+    shares.first().map_or(Ok(()), |share| lock_worker(share).driver.add_measured(&recorder, all.seen_gone))
 }
 
 fn measured(kinds: &[OperationMeasurements]) -> Result<Recorder, String> {

@@ -33,7 +33,7 @@ pub struct CrudParameters {
 
 impl CrudParameters {
     /// The values that parameters give.
-    pub fn of(parameters: &Parameters) -> CrudParameters {
+    pub fn from_parameters(parameters: &Parameters) -> CrudParameters {
         CrudParameters {
             operations: parameters.operations(),
             order: parameters.order.as_ref().map_or(Operation::ALL.to_vec(), |order| order.0.clone()),
@@ -48,7 +48,7 @@ impl CrudParameters {
 
     /// The values that parameters give for a cell.
     pub fn of_cell(parameters: &Parameters, cell: &Cell) -> CrudParameters {
-        let own = CrudParameters::of(parameters);
+        let own = CrudParameters::from_parameters(parameters);
         let is_unsynced = cell.guarantee().tier().is_some_and(|tier| tier < Guarantee::Power);
         let unsynced = parameters.operations_unsynced.filter(|_| is_unsynced);
         CrudParameters { operations: unsynced.map_or(own.operations, |count| count.0), ..own }
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn defaults_say_what_holds_where_nothing_is_said() {
-        let work = CrudParameters::of(&Parameters::default());
+        let work = CrudParameters::from_parameters(&Parameters::default());
         assert_eq!((work.operations, work.batch, work.order.as_slice()), (1000, 500, &Operation::ALL[..]));
         assert_eq!((work.duration, work.text), (None, None));
     }

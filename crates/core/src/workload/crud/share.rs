@@ -74,7 +74,7 @@ impl RecordShare<'_> {
     }
 
     /// Does at most `operations`, in quanta, while `goes_on`. They are timed if there are `seconds`.
-    fn stretch(
+    fn run_quanta(
         &mut self,
         session: &mut dyn Session,
         RoundOrder { shared, goal, .. }: RoundOrder<'_>,
@@ -134,11 +134,11 @@ impl RecordShare<'_> {
     fn fill_with(&mut self, records: &Records, mix: &Mix, most: u64, timed: bool) -> u64 {
         let mut planned = 0;
         while planned < most && self.quantum.has_room_for(2) {
-            let operation = mix.turn(self.turn);
+            let operation = mix.operation_at(self.turn);
             let chosen = match operation {
                 Operation::Insert => 0,
                 _ if self.versions.is_empty() => break,
-                _ => self.chooser.below(self.versions.len() as u64),
+                _ => self.chooser.choose_below(self.versions.len() as u64),
             };
             self.turn += 1;
             self.plan(records, operation, chosen, timed);
@@ -167,17 +167,17 @@ impl<'o> Worker<dyn Session + '_, RoundOrder<'o>> for RecordShare<'_> {
             .thread((self.thread - shared.first) as usize, latencies)
             .map_err(WorkloadError::harness)?;
         let warm_up = goal.warm_up.min(goal.operations);
-        self.stretch(session, order, warm_up, || approach.goes_on(), None)?;
+        self.run_quanta(session, order, warm_up, || approach.can_continue(), None)?;
         let (calls_before, untimed_before) = (self.driver.calls_ns(), self.driver.untimed_ticks());
         let started = approach.cross()?;
         seconds.restart();
-        let (begin, pacer) = started.begin(shared.plan.rate);
+        let (begin, pacer) = started.start_work(shared.plan.rate);
         self.driver.set_pacer(pacer);
-        let goes_on = || started.goes_on(begin, goal.until);
-        let done = self.stretch(session, order, goal.operations - warm_up, goes_on, Some(&mut seconds));
+        let goes_on = || started.can_continue(begin, goal.until);
+        let done = self.run_quanta(session, order, goal.operations - warm_up, goes_on, Some(&mut seconds));
         let end = shared.clock.now();
         let pacer = self.driver.set_pacer(None);
-        let behind_ticks = pacer.as_ref().map_or(0, |pacer| pacer.behind(end));
+        let behind_ticks = pacer.as_ref().map_or(0, |pacer| pacer.ticks_late(end));
         done?;
         seconds.finish(self.driver.latencies(goal.doing.main())).map_err(WorkloadError::harness)?;
         Ok(TimedPart {

@@ -8,7 +8,7 @@ use crate::measure::series::Series;
 use crate::record::{KEY_BYTES, Records};
 use crate::result::{StoredRecords, WrittenRecords};
 use crate::workload::audit::ExpectedRecords;
-use crate::workload::crew::{held, own};
+use crate::workload::crew::{into_worker, lock_worker};
 use crate::workload::driver::{Recorder, UntimedWork};
 use crate::workload::operation::Operation;
 use crate::workload::stop::WorkloadError;
@@ -27,7 +27,7 @@ pub struct Shares<'a>(pub Vec<Mutex<RecordShare<'a>>>);
 
 impl<'a> Shares<'a> {
     fn shares(&self) -> impl Iterator<Item = MutexGuard<'_, RecordShare<'a>>> {
-        self.0.iter().map(held)
+        self.0.iter().map(lock_worker)
     }
 
     pub fn live(&self) -> u64 {
@@ -60,7 +60,7 @@ impl<'a> Shares<'a> {
             seed: plan.seed,
             loaded: plan.records.from,
             versions: self.shares().map(|mut share| std::mem::take(&mut share.versions)).collect(),
-            removes: plan.does(Operation::Remove),
+            removes: plan.includes(Operation::Remove),
             seen_gone: self.shares().map(|share| share.driver.seen_gone()).sum(),
         }
     }
@@ -98,6 +98,6 @@ impl<'a> Shares<'a> {
     }
 
     pub fn recorder(self) -> Result<Recorder, WorkloadError> {
-        Recorder::of_all(self.0.into_iter().map(|share| own(share).driver.finish()))
+        Recorder::of_all(self.0.into_iter().map(|share| into_worker(share).driver.finish()))
     }
 }

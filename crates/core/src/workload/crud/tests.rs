@@ -43,7 +43,7 @@ pub(super) fn run(plan: &Crud, open: OpenFn) -> Result<CrudResult, WorkloadError
     let mut bench = Bench::open(open, options).unwrap();
     let mut prepared = plan.prepare(&records, &clock, true).unwrap();
     let ran = prepared.run(&mut bench)?;
-    let done = prepared.done(ran)?;
+    let done = prepared.into_result(ran)?;
     assert_eq!(bench.store()?.count().unwrap(), done.stored.records);
     Ok(done)
 }

@@ -13,14 +13,14 @@ use crate::result::Measurements;
 use crate::store::{Capabilities, Guarantee, OpenFn, OpenOptions, StoreDef};
 use crate::workload::audit::{self, Reading};
 use crate::workload::clients::Fleet;
-use crate::workload::on_store::{SettledTrial, StoreTrial, find, promised};
+use crate::workload::on_store::{SettledTrial, StoreTrial, find, offered_guarantee};
 use crate::workload::spec::{Spec, TrialContext, TrialError};
 
 /// Prepares all of the harness's memory, opens the store, drives it, measures.
 pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let TrialContext { stores, spec, reach } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
-    let promised = promised(store, &spec.cell)?;
+    let promised = offered_guarantee(store, &spec.cell)?;
     let clock = Clock::new();
     let work = CrudParameters::of_cell(&spec.parameters, &spec.cell);
     let records = records(spec, work.text.as_deref())?;
@@ -70,13 +70,13 @@ fn measure(
     promised: Guarantee,
     spec: &Spec,
 ) -> Result<Measurements, TrialError> {
-    let mut trial = StoreTrial::begin((store, open), options, Some(promised), spec)?;
+    let mut trial = StoreTrial::open((store, open), options, Some(promised), spec)?;
     let ran = prepared.run(&mut trial.bench)?;
     trial.worked()?;
     let CrudResult { load, operations, stored, written, cache_emptied_by, acknowledged, expected, clients } =
-        prepared.done(ran)?;
+        prepared.into_result(ran)?;
     let Capabilities { keeps, persists, .. } = store.capabilities;
-    let mut trial = trial.settled(&acknowledged, keeps.then_some(stored.records))?;
+    let mut trial = trial.finish(&acknowledged, keeps.then_some(stored.records))?;
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
     let open =
         (keeps && !persists).then(|| expected.audit(&mut trial.bench, records, Reading::Open)).transpose()?;

@@ -15,7 +15,7 @@ const PROGRAM: &str = "/proc/self/exe";
 /// Restarts this process with another boot id, unless it has one. libmdbx reads the id when it is loaded, keeps it in its file,
 /// and trusts what it has not synced as long as it finds the same. Fails when this process may not mount, or can't be restarted.
 pub(super) fn another() -> io::Result<()> {
-    if !shown()? {
+    if !show_other_boot_id()? {
         return Ok(());
     }
     let mut own = env::args_os();
@@ -27,7 +27,7 @@ pub(super) fn another() -> io::Result<()> {
 }
 
 /// Shows this thread and its children another boot id; `false` if they see it already.
-fn shown() -> io::Result<bool> {
+fn show_other_boot_id() -> io::Result<bool> {
     let folder = Path::new(NUMBERS);
     // It is the only number that is shown then. Where there is none to be seen, nobody can ask for it.
     let Ok(number) = fs::read(folder.join("uuid")) else { return Ok(false) };

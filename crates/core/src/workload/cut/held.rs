@@ -27,7 +27,7 @@ pub(super) enum SessionState {
 fn history(lane: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
     let mut all: BTreeMap<u64, Vec<(u64, bool)>> = BTreeMap::new();
     for number in 0..begun {
-        let step = step(steps::of_session(lane, number));
+        let step = step(steps::session_step(lane, number));
         let leaves = !matches!(step, steps::Step::Remove(_));
         step.records().for_each(|record| all.entry(record).or_default().push((number, leaves)));
     }
@@ -55,13 +55,13 @@ pub(super) fn read(
             .get(key.as_bytes(), &mut |found| value = Some(found.to_vec()))
             .map_err(|error| WorkloadError::store(&format!("reading the record {key}"), &error))?;
         let is_of = |(number, leaves): &(u64, bool), value: &[u8]| {
-            *leaves && value == record_value(record, steps::of_session(lane, *number), MOST_BYTES)
+            *leaves && value == record_value(record, steps::session_step(lane, *number), MOST_BYTES)
         };
         let by = value.as_deref().map(|value| wrote.iter().rposition(|step| is_of(step, value)));
         if let (Some(None), Some(value)) = (by, &value) {
             let size = value.len();
             let had = |(number, _): &(u64, bool)| {
-                record_value(record, steps::of_session(lane, *number), MOST_BYTES)
+                record_value(record, steps::session_step(lane, *number), MOST_BYTES)
             };
             if !is_pieced(value, &wrote.iter().map(had).collect::<Vec<_>>()) {
                 return Ok(SessionState::Wrong(format!(
@@ -87,7 +87,7 @@ pub(super) fn read(
             let in_part = batch == Batch::Grouped
                 && taken < begun
                 && matches!(
-                    step(steps::of_session(lane, taken)),
+                    step(steps::session_step(lane, taken)),
                     steps::Step::Batch(_) | steps::Step::Transaction(_)
                 );
             let fits = fits(taken) || (in_part && fits(taken + 1));

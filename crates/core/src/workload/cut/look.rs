@@ -16,7 +16,11 @@ use crate::workload::stop::WorkloadError;
 const NOBODY: u64 = 4_000;
 
 /// Checks a state in which each session had begun this number of steps.
-pub(super) fn look(asked: &TrialContext<'_>, begun: &[u64], made: bool) -> Result<CutMessage, TrialError> {
+pub(super) fn check_state(
+    asked: &TrialContext<'_>,
+    begun: &[u64],
+    made: bool,
+) -> Result<CutMessage, TrialError> {
     let batch = batch(asked, made)?;
     look_by(asked, made, |store| {
         let mut session = kill::session(store)?;
@@ -80,7 +84,7 @@ fn is_full(asked: &TrialContext<'_>) -> bool {
 
 /// Checks that a store takes a new record, closes, opens again, and has it; else gives why not.
 fn works_on(asked: &TrialContext<'_>, made: bool, store: Box<dyn Store>) -> Result<(), String> {
-    let number = steps::of_session(NOBODY, 0);
+    let number = steps::session_step(NOBODY, 0);
     let (key, value) = (steps::record_key(number), steps::record_value(number, number, MOST_BYTES));
     let told = |what: &str, error: &dyn std::fmt::Display| format!("{what} after the cut: {error}");
     let before = store.count().map_err(|error| told("counting", &error))?;

@@ -74,7 +74,7 @@ pub struct FaultReport {
 
 impl FaultReport {
     /// The number of steps that failed, and the first of them.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         let all = self.failed.len();
         let failed = self.failed.iter().flatten().count();
         let first = self.failed.iter().position(Option::is_some);

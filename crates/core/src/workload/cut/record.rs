@@ -98,7 +98,7 @@ impl Taking<'_> {
         let mut marks = Vec::with_capacity(numbers.clone().count());
         for number in numbers {
             let (before, began_ns) = (self.log.length()?, now_ns());
-            steps::take(&mut *session, steps::of_session(lane, number), MOST_BYTES)
+            steps::take(&mut *session, steps::session_step(lane, number), MOST_BYTES)
                 .map_err(|error| WorkloadError::store(&format!("step {number} of the cut check"), &error))?;
             let ended_ns = now_ns();
             marks.push(StepMark { before, after: self.log.length()?, began_ns, ended_ns });

@@ -43,7 +43,7 @@ pub fn steps_of(state: &BadState) -> Option<impl Iterator<Item = StepProgress>> 
 }
 
 fn step_progress(session: u64, number: u64, acknowledged: bool) -> StepProgress {
-    let whole = steps::of_session(session, number);
+    let whole = steps::session_step(session, number);
     let step = step(whole);
     let (does, leaves) = match step {
         Step::Insert(_) => ("insert", true),

@@ -70,7 +70,7 @@ pub enum DeviceStep {
 }
 
 impl DeviceStep {
-    fn words(self) -> &'static str {
+    fn describe(self) -> &'static str {
         match self {
             DeviceStep::Make => "making",
             DeviceStep::LayOut => "laying out",
@@ -133,7 +133,7 @@ impl fmt::Display for DeviceError {
                 exact_bytes(*free_bytes)
             ),
             DeviceError::Io { doing, path, offset, source } => {
-                write!(f, "{} {}", doing.words(), path.display())?;
+                write!(f, "{} {}", doing.describe(), path.display())?;
                 if let Some(offset) = offset {
                     write!(f, " at byte {offset}")?;
                 }

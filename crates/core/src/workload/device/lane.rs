@@ -116,7 +116,7 @@ impl<'a> DeviceWorker<'a> {
     }
 
     /// Does the thread's operations, in quanta, while `goes_on`.
-    fn stretch(
+    fn run_quanta(
         &mut self,
         deadline: u64,
         goes_on: impl Fn() -> bool,
@@ -180,11 +180,11 @@ impl<'s> crew::Worker<(), &'s Series> for DeviceWorker<'_> {
             series.thread(self.thread, self.recorder.latencies(OPERATIONS)).map_err(DeviceError::Harness)?;
         let started = approach.cross()?;
         seconds.restart();
-        let (begin, _) = started.begin(Rate::Closed);
+        let (begin, _) = started.start_work(Rate::Closed);
         let ticks = self.until.map(|until| self.clock.ticks(until.as_nanos() as f64) as u64);
         let deadline = ticks.map_or(u64::MAX, |ticks| begin.saturating_add(ticks));
         let until = self.until;
-        self.stretch(deadline, || started.goes_on(begin, until), &mut seconds)?;
+        self.run_quanta(deadline, || started.can_continue(begin, until), &mut seconds)?;
         let end = self.clock.now();
         seconds.finish(self.recorder.latencies(OPERATIONS)).map_err(DeviceError::Harness)?;
         Ok(TimedPart {

@@ -94,21 +94,21 @@ fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
             count as f64 * (each_s + spec.block as f64 / probe.write_bytes_per_s)
         }
     };
-    TimeEstimate::of(OVERHEAD_S + laid_out_s + work_s, 0.0)
+    TimeEstimate::with_audit(OVERHEAD_S + laid_out_s + work_s, 0.0)
 }
 
 fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let asked = asked.spec;
     let spec = spec(&asked.cell, &asked.parameters, asked.seed);
     let clock = Clock::new();
-    let prepared = PreparedFile::new(&spec, &asked.directory).map_err(ended)?;
+    let prepared = PreparedFile::new(&spec, &asked.directory).map_err(into_trial_error)?;
     let mut trial = BareTrial::begin(asked)?;
-    let measured = prepared.measure(&clock).map_err(ended)?;
+    let measured = prepared.measure(&clock).map_err(into_trial_error)?;
     trial.worked()?;
     let durable = spec.io.is_dsync() || matches!(spec.sync, Sync::Each(_, 0 | 1));
     let guarantee = if durable { Guarantee::Power } else { Guarantee::Process };
     let result = trial.end(operations(&spec, &measured)?, guarantee, spec.file_bytes())?;
-    prepared.finish().map_err(ended)?;
+    prepared.finish().map_err(into_trial_error)?;
     Ok(Measurements { settle_ns: measured.final_sync.map_or(0, nanoseconds), ..result })
 }
 
@@ -134,7 +134,7 @@ fn phase_disk(measured: &super::DeviceMeasurements) -> Option<PhaseRequests> {
     Some(PhaseRequests { operations: measured.operations, requests: measured.disk.clone()? })
 }
 
-fn ended(error: DeviceError) -> TrialError {
+fn into_trial_error(error: DeviceError) -> TrialError {
     let failure = match &error {
         DeviceError::Unsupported(unsupported) => return TrialError::Unsupported(unsupported.to_string()),
         error if error.is_disk_full() => Failure::DiskFull,
@@ -180,7 +180,7 @@ mod tests {
         let parameters = Parameters::default();
         let reason = |values: &[(Axis, &str)], size_limit| {
             let cell = cell(values);
-            super::reason(&Case::alone(&cell, &parameters, &[], size_limit))
+            super::reason(&Case::with_defaults(&cell, &parameters, &[], size_limit))
         };
         assert_eq!(reason(&[], 1 << 30), None);
         assert!(matches!(reason(&[], 1 << 20), Some(LeftOutReason::TooLarge { .. })));

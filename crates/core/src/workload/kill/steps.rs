@@ -33,7 +33,7 @@ const TRANSACTION_RECORDS: u64 = 3;
 const MOST_OF_SESSION: u64 = 1 << 20;
 
 /// The number of a session's step, by its number in that session: the records of sessions have nothing in common.
-pub fn of_session(session: u64, number: u64) -> u64 {
+pub fn session_step(session: u64, number: u64) -> u64 {
     session * MOST_OF_SESSION + number
 }
 
@@ -172,7 +172,7 @@ mod tests {
         assert!(kinds.iter().all(|&kind| kind > 50), "{kinds:?}");
         assert_eq!(held, expected(1_000).into_keys().collect());
         // Each session has its own records.
-        let of = |session| (0..1_000).flat_map(move |number| step(of_session(session, number)).records());
+        let of = |session| (0..1_000).flat_map(move |number| step(session_step(session, number)).records());
         assert!(of(1).collect::<BTreeSet<_>>().is_disjoint(&of(0).collect()));
     }
 

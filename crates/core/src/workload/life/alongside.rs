@@ -37,7 +37,7 @@ pub enum ConcurrentWorkKind {
 }
 
 impl ConcurrentWorkKind {
-    pub fn of(cell: &Cell) -> Option<ConcurrentWorkKind> {
+    pub fn from_cell(cell: &Cell) -> Option<ConcurrentWorkKind> {
         match (cell.text(Axis::READER), cell.text(Axis::WRITER)) {
             ("backup", _) => Some(ConcurrentWorkKind::Backup),
             (_, "batch") => Some(ConcurrentWorkKind::Batch),
@@ -120,7 +120,7 @@ impl<'a> ConcurrentWorker<'a> {
     }
 
     /// Does `steps` during the work, and waits for the end of both.
-    pub fn over<T>(
+    pub fn run_during<T>(
         &mut self,
         store: &dyn Store,
         steps: impl FnOnce() -> Result<T, WorkloadError>,
@@ -128,7 +128,7 @@ impl<'a> ConcurrentWorker<'a> {
         self.remove_backup()?;
         let this = &*self;
         let (done, steps_ended, turn) = thread::scope(|scope| {
-            let turn = scope.spawn(|| this.turn(store));
+            let turn = scope.spawn(|| this.start_turn(store));
             let done = steps();
             let ended = Instant::now();
             let turn = turn
@@ -171,7 +171,7 @@ impl<'a> ConcurrentWorker<'a> {
         }
     }
 
-    fn turn(&self, store: &dyn Store) -> Result<Turn, WorkloadError> {
+    fn start_turn(&self, store: &dyn Store) -> Result<Turn, WorkloadError> {
         let before = syncs::of_this_thread();
         let (by, began, ended) = match self.work {
             ConcurrentWorkKind::Backup => {
@@ -260,7 +260,7 @@ impl<'a> ConcurrentWorker<'a> {
             for place in (0..part.all().len()).step_by(step) {
                 let mut is_there = false;
                 for (index, version) in part.states(place) {
-                    is_there = self.has(&mut *session, index, version)?;
+                    is_there = self.has_record(&mut *session, index, version)?;
                     if is_there {
                         break;
                     }
@@ -274,7 +274,7 @@ impl<'a> ConcurrentWorker<'a> {
         Ok(())
     }
 
-    fn has(&self, session: &mut dyn Session, index: u64, version: u8) -> Result<bool, WorkloadError> {
+    fn has_record(&self, session: &mut dyn Session, index: u64, version: u8) -> Result<bool, WorkloadError> {
         let (key, mut value, mut is_right) = (self.records.key(index), Vec::new(), false);
         self.records.append_value(index, version, &mut value);
         session

@@ -74,7 +74,7 @@ pub enum BurstPart {
 
 impl Schedule {
     /// For a store that sustains this number of steps per second.
-    pub fn of(load: BurstLoad, sustained_per_second: f64, period: Duration) -> Schedule {
+    pub fn for_load(load: BurstLoad, sustained_per_second: f64, period: Duration) -> Schedule {
         let (percent, per_second) = match load {
             BurstLoad::Share(Percent(percent)) => (percent, sustained_per_second * percent / 100.0),
             BurstLoad::PerSecond(steps) => (100.0 * f64::from(steps) / sustained_per_second, steps.into()),
@@ -123,7 +123,7 @@ pub struct BurstOutcome {
 
 /// The steps of a burst before the first slow one, when threads take turns: `within` has each thread's steps before its first
 /// slow one, and its steps.
-fn together(within: &[(u64, u64)]) -> u64 {
+fn steps_together(within: &[(u64, u64)]) -> u64 {
     let threads = within.len() as u64;
     let first = (0..).zip(within).filter(|(_, (within, steps))| within < steps);
     let first = first.map(|(thread, (within, _))| within * threads + thread).min();
@@ -164,7 +164,7 @@ impl BurstOutcome {
         self.burst.left_out = steps;
     }
 
-    pub fn with(self, pauses: Pauses) -> BurstOutcome {
+    pub fn with_pauses(self, pauses: Pauses) -> BurstOutcome {
         BurstOutcome { pauses: Some(pauses), ..self }
     }
 
@@ -172,7 +172,7 @@ impl BurstOutcome {
     pub fn result(threads: Vec<BurstOutcome>) -> Result<Burst, WorkloadError> {
         let bursts = || threads.iter().map(|seen| &seen.burst);
         let within = |of: fn(&Burst) -> u64| {
-            together(&bursts().map(|burst| (of(burst), burst.steps)).collect::<Vec<_>>())
+            steps_together(&bursts().map(|burst| (of(burst), burst.steps)).collect::<Vec<_>>())
         };
         // Free is the load when no thread has to wait any more.
         let recovered_ns = bursts()
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_load_is_a_share_or_so_many_steps_a_second() {
-        let of = |load: &str| Schedule::of(load.parse().unwrap(), 200.0, Duration::from_secs(60));
+        let of = |load: &str| Schedule::for_load(load.parse().unwrap(), 200.0, Duration::from_secs(60));
         assert_eq!((of("50%").percent, of("50%").per_second), (50.0, 100.0));
         assert_eq!((of("100/s").percent, of("100/s").per_second), (50.0, 100.0));
         assert_eq!("2500/s".parse::<BurstLoad>().unwrap().to_string(), "2500/s");
@@ -250,12 +250,12 @@ mod tests {
 
     #[test]
     fn the_first_step_that_waits_is_the_first_of_any_thread() {
-        assert_eq!(together(&[(1_000, 1_000)]), 1_000);
-        assert_eq!(together(&[(3, 500)]), 3);
+        assert_eq!(steps_together(&[(1_000, 1_000)]), 1_000);
+        assert_eq!(steps_together(&[(3, 500)]), 3);
         // With two threads in turn the first one's step 4 is the ninth of all, and the second one's step 2 the sixth.
-        assert_eq!(together(&[(4, 500), (2, 500)]), 5);
-        assert_eq!(together(&[(4, 500), (500, 500)]), 8);
-        assert_eq!(together(&[(500, 500), (499, 499)]), 999);
+        assert_eq!(steps_together(&[(4, 500), (2, 500)]), 5);
+        assert_eq!(steps_together(&[(4, 500), (500, 500)]), 8);
+        assert_eq!(steps_together(&[(500, 500), (499, 499)]), 999);
     }
 
     #[test]

@@ -31,11 +31,11 @@ pub fn scans(session: &mut dyn Session, records: u64, clock: &Clock) -> Result<V
 /// The extents of the files below a folder; `None` if the file system does not report them.
 pub fn pieces(folder: &Path) -> Option<FilePieces> {
     let all = extents::below(folder).ok().filter(|all| !all.is_empty())?;
-    Some(counted(&all))
+    Some(count_pieces(&all))
 }
 
 /// Adjacent extents are one piece.
-fn counted(all: &[FileExtent]) -> FilePieces {
+fn count_pieces(all: &[FileExtent]) -> FilePieces {
     let mut pieces = FilePieces::default();
     let mut before: Option<&FileExtent> = None;
     for lies in all {
@@ -57,8 +57,8 @@ mod tests {
         let lies =
             |path: &str, from: u64, at: u64, bytes: u64| FileExtent { path: path.into(), from, at, bytes };
         let whole = [lies("a", 0, 4096, 4096), lies("a", 4096, 8192, 4096), lies("b", 0, 12_288, 100)];
-        assert_eq!(counted(&whole), FilePieces { files: 2, pieces: 2 });
+        assert_eq!(count_pieces(&whole), FilePieces { files: 2, pieces: 2 });
         let torn = [lies("a", 0, 4096, 4096), lies("a", 4096, 40_960, 4096), lies("a", 8192, 8192, 4096)];
-        assert_eq!(counted(&torn), FilePieces { files: 1, pieces: 3 });
+        assert_eq!(count_pieces(&torn), FilePieces { files: 1, pieces: 3 });
     }
 }

@@ -247,7 +247,7 @@ impl LifeWorker<'_> {
             .thread(self.thread as usize, self.recorder.latencies(main))
             .map_err(WorkloadError::harness)?;
         let begin = clock.now();
-        let goes_on = || started.goes_on(begin, None);
+        let goes_on = || started.can_continue(begin, None);
         in_quanta(self.steps, largest_quantum(Rate::Closed), goes_on, |most| {
             for _ in 0..most {
                 let planned = self.plan();
@@ -289,7 +289,7 @@ impl crew::Worker<dyn Session + '_, LifeOrder<'_>> for LifeWorker<'_> {
         let end = clock.now();
         if let (Some(seen), Some(of_tenths)) = (seen, of_tenths) {
             let pauses = std::mem::replace(&mut self.watch, of_tenths).result();
-            self.bursts.push(seen.with(pauses));
+            self.bursts.push(seen.with_pauses(pauses));
         }
         let spare =
             self.spare.pop().ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;

@@ -27,7 +27,7 @@ const OVER: u8 = 2;
 
 /// Does `work` while one thread reads some of these existing records, and another overwrites the rest. Fails also when no session
 /// can be opened, when a record that is read is not what it was, and when a refused call is refused again after the work.
-pub fn beside<T>(
+pub fn run_with_calls<T>(
     store: &dyn Store,
     (records, churn): (&Records, Churn),
     there: &mut [Record],
@@ -45,7 +45,7 @@ pub fn beside<T>(
         let over = EndGuard(&moment);
         let done = work();
         drop(over);
-        (done, joined(reader), joined(writer))
+        (done, join_thread(reader), join_thread(writer))
     });
     let (done, reader, writer) = (done?, reader?, writer?);
     let refused: Vec<String> = [reader.refused, writer.refused].into_iter().flatten().collect();
@@ -59,7 +59,7 @@ pub fn beside<T>(
     Ok((done, calls))
 }
 
-fn joined(
+fn join_thread(
     thread: thread::ScopedJoinHandle<'_, Result<CallCounts, WorkloadError>>,
 ) -> Result<CallCounts, WorkloadError> {
     thread
@@ -171,12 +171,12 @@ impl CallingThread<'_> {
             Ok(session)
         });
         drop(ready);
-        self.beside(&mut *before?, (kind, &mut call), &mut seen)?;
+        self.call_until_end(&mut *before?, (kind, &mut call), &mut seen)?;
         Ok(seen)
     }
 
     /// Calls until the work is over, one is refused or no record is left. A refused call must succeed when the work is over.
-    fn beside(
+    fn call_until_end(
         self,
         session: &mut dyn Session,
         (kind, call): (&str, &mut Call<'_>),

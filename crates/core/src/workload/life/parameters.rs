@@ -55,10 +55,10 @@ pub(crate) struct LifeParameters {
 }
 
 impl LifeParameters {
-    pub fn of(cell: &Cell, parameters: &Parameters) -> LifeParameters {
+    pub fn from_parameters(cell: &Cell, parameters: &Parameters) -> LifeParameters {
         let (records, turnover) = (cell.records().from, parameters.turnover.map_or(10, |times| times.0));
         LifeParameters {
-            churn: Churn::of(cell.text(Axis::CHURN)),
+            churn: Churn::from_word(cell.text(Axis::CHURN)),
             records,
             threads: cell.threads().into(),
             steps: (records * turnover).div_ceil(TENTHS as u64),
@@ -84,7 +84,7 @@ pub(crate) fn has_held_reader(cell: &Cell) -> bool {
 
 /// Whether a reader is held, or other work goes on during the steps.
 fn has_others(cell: &Cell) -> bool {
-    has_held_reader(cell) || ConcurrentWorkKind::of(cell).is_some()
+    has_held_reader(cell) || ConcurrentWorkKind::from_cell(cell).is_some()
 }
 
 fn reclaims_concurrently(cell: &Cell) -> bool {
@@ -94,7 +94,7 @@ fn reclaims_concurrently(cell: &Cell) -> bool {
 /// Open sessions: the threads', and one for large batches; or the two that read and write while space is reclaimed.
 pub fn sessions(cell: &Cell) -> u64 {
     let steps = u64::from(cell.threads())
-        + u64::from(ConcurrentWorkKind::of(cell) == Some(ConcurrentWorkKind::Batch));
+        + u64::from(ConcurrentWorkKind::from_cell(cell) == Some(ConcurrentWorkKind::Batch));
     if reclaims_concurrently(cell) { steps.max(meanwhile::SESSIONS) } else { steps }
 }
 
@@ -111,7 +111,7 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
         if is_in_waves(case.cell) {
             waves(case)?;
         }
-        match ConcurrentWorkKind::of(case.cell) {
+        match ConcurrentWorkKind::from_cell(case.cell) {
             Some(ConcurrentWorkKind::Backup) if case.cell.text(Axis::WRITER) == "batch" => {
                 let why = "a backup and large batches are not looked at together";
                 return Err(LeftOutReason::Contradiction { why: why.into() });
@@ -131,13 +131,13 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
         if reclaims_concurrently(case.cell) && !able.compacts_beside {
             return Err(LeftOutReason::NoConcurrentReclaim { store: store.name.into() });
         }
-        case.holds(held(case))
+        case.holds(held_bytes(case))
     };
     check().err()
 }
 
 fn is_in_waves(cell: &Cell) -> bool {
-    Churn::of(cell.text(Axis::CHURN)) == Churn::Waves
+    Churn::from_word(cell.text(Axis::CHURN)) == Churn::Waves
 }
 
 fn waves(case: &Case<'_>) -> Result<(), LeftOutReason> {
@@ -152,18 +152,18 @@ fn waves(case: &Case<'_>) -> Result<(), LeftOutReason> {
 }
 
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
-    let work = LifeParameters::of(case.cell, case.parameters);
+    let work = LifeParameters::from_parameters(case.cell, case.parameters);
     let file_bytes = FileSystem::file_bytes(case.cell.place());
     let blocks = if case.kind() == StoreKind::Folder { work.records as f64 * file_bytes } else { 0.0 };
-    let besides = ConcurrentWorkKind::of(case.cell).map_or(0, |besides| besides.records(work.records));
-    let bytes = (held(case) + (work.records * KEY_BYTES as u64) as f64)
+    let besides = ConcurrentWorkKind::from_cell(case.cell).map_or(0, |besides| besides.records(work.records));
+    let bytes = (held_bytes(case) + (work.records * KEY_BYTES as u64) as f64)
         * (1.0 + besides as f64 / work.records.max(1) as f64);
     let peak_bytes = (bytes * ROOM_FACTOR / 2.0).max(blocks) + f64::from(1 << 20);
     SpaceEstimate { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
 }
 
 /// Bytes of values at the fullest.
-pub fn held(case: &Case<'_>) -> f64 {
+pub fn held_bytes(case: &Case<'_>) -> f64 {
     let sizes = case.cell.record_size();
     let value_bytes = if is_in_waves(case.cell) { sizes.largest() as f64 } else { sizes.mean() };
     case.cell.records().from as f64 * value_bytes
@@ -171,25 +171,25 @@ pub fn held(case: &Case<'_>) -> f64 {
 
 /// Bytes of the set, values, and all records if the store has nowhere else to keep them.
 pub fn memory(case: &Case<'_>) -> f64 {
-    let work = LifeParameters::of(case.cell, case.parameters);
+    let work = LifeParameters::from_parameters(case.cell, case.parameters);
     let (size, records) = (case.cell.record_size().span(), case.cell.records().from as f64);
     let largest = size.to as f64;
     let batch = (largest * work.batch as f64).min(BATCH_BYTES as f64 + largest);
     let parts = work.most_tenths() + work.bursts.len();
     let histograms = HISTOGRAMS_BYTES * parts as f64 * work.threads as f64;
     let own = pool_bytes(case.cell.data(), size) as f64 + 5.0 * records + histograms;
-    let another = match ConcurrentWorkKind::of(case.cell) {
+    let another = match ConcurrentWorkKind::from_cell(case.cell) {
         Some(ConcurrentWorkKind::Batch) => {
             ConcurrentWorkKind::Batch.records(work.records) as f64
                 * (KEY_BYTES as f64 + case.cell.record_size().mean())
         }
         _ => 0.0,
     };
-    own + another + batch + case.kept_in_memory(held(case))
+    own + another + batch + case.kept_in_memory(held_bytes(case))
 }
 
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
-    let work = LifeParameters::of(case.cell, case.parameters);
+    let work = LifeParameters::from_parameters(case.cell, case.parameters);
     let syncs = case.tier() >= Some(Guarantee::Power);
     let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
     let folder = case.kind() == StoreKind::Folder;
@@ -203,12 +203,12 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let step_s = calls * (record_s + sync_s * if folder { 2.0 } else { 1.0 });
     let reclaim_s = records * (MOVED_S + per_file_s) + batches * sync_s;
     let audit_s = audit::seconds(work.records, mean, CALL_S, 0.0);
-    let besides = ConcurrentWorkKind::of(case.cell).map_or(0, |besides| besides.records(work.records));
+    let besides = ConcurrentWorkKind::from_cell(case.cell).map_or(0, |besides| besides.records(work.records));
     let besides_s = (besides * work.most_tenths() as u64) as f64 * MOVED_S;
     let steps_s = (work.steps * work.most_tenths() as u64) as f64 * step_s + besides_s;
     // The steps after the pause last as long as it.
     let bursts_s = work.bursts.len() as f64 * work.burst_period.as_secs_f64() * 7.0 / 6.0;
-    TimeEstimate::of(OVERHEAD_S + load_s + steps_s + bursts_s + reclaim_s + audit_s, audit_s)
+    TimeEstimate::with_audit(OVERHEAD_S + load_s + steps_s + bursts_s + reclaim_s + audit_s, audit_s)
 }
 
 #[cfg(test)]
@@ -227,9 +227,9 @@ mod tests {
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
         let of = |turnover: &str| {
             let parameters = Parameters::default().with("turnover", turnover).unwrap();
-            let case = Case::alone(&cell, &parameters, &[MEMORY], 1 << 20);
-            assert!(held(&case) == 100_000.0 && memory(&case) > 100_000.0);
-            (LifeParameters::of(&cell, &parameters).steps, time(&case, &probe).trial_s)
+            let case = Case::with_defaults(&cell, &parameters, &[MEMORY], 1 << 20);
+            assert!(held_bytes(&case) == 100_000.0 && memory(&case) > 100_000.0);
+            (LifeParameters::from_parameters(&cell, &parameters).steps, time(&case, &probe).trial_s)
         };
         let (once, ten) = (of("1"), of("10"));
         assert_eq!((once.0, ten.0), (100, 1_000));
@@ -243,7 +243,7 @@ mod tests {
             let cell =
                 axes.iter().fold(start, |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
             let parameters = Parameters::default();
-            reason(&Case::alone(&cell, &parameters, &[store], 1 << 40))
+            reason(&Case::with_defaults(&cell, &parameters, &[store], 1 << 40))
         };
         let one = StoreDef {
             capabilities: Capabilities { threads: Threads::One, ..MEMORY.capabilities },

@@ -109,7 +109,7 @@ impl<'a> PauseWatch<'a> {
     #[inline]
     pub fn stepped(&mut self, store: &dyn Store) -> Result<(), WorkloadError> {
         let may_look = self.ended >= self.looked + self.took * MOST_AFTER_PAUSES;
-        if (self.paused && may_look) || self.ended >= self.due { self.look(store) } else { Ok(()) }
+        if (self.paused && may_look) || self.ended >= self.due { self.take_sample(store) } else { Ok(()) }
     }
 
     /// Asks the engine after a step of a schedule, if due, and, except after a pause, only if that does not delay the next step at `next`.
@@ -119,7 +119,7 @@ impl<'a> PauseWatch<'a> {
     }
 
     #[cold]
-    fn look(&mut self, store: &dyn Store) -> Result<(), WorkloadError> {
+    fn take_sample(&mut self, store: &dyn Store) -> Result<(), WorkloadError> {
         let begin = self.clock.now();
         let now = ask(store)?;
         let span_ns = self.clock.nanoseconds(self.looked, begin);

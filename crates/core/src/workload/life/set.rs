@@ -24,7 +24,7 @@ pub(crate) enum Churn {
 }
 
 impl Churn {
-    pub fn of(word: &str) -> Churn {
+    pub fn from_word(word: &str) -> Churn {
         match word {
             "zipfian" => Churn::Zipfian,
             "waves" => Churn::Waves,
@@ -101,24 +101,24 @@ impl Set {
         self.churn.replaces()
     }
 
-    pub fn at(&self, place: usize) -> Record {
-        (self.of(place, self.generations[place]), self.versions[place])
+    pub fn record_at(&self, place: usize) -> Record {
+        (self.index_of(place, self.generations[place]), self.versions[place])
     }
 
     /// All states of the record in a place, the newest first.
     pub fn states(&self, place: usize) -> impl Iterator<Item = Record> {
         let (generation, version) = (self.generations[place], self.versions[place]);
-        let generations = (0..=generation).rev().map(move |generation| self.of(place, generation));
+        let generations = (0..=generation).rev().map(move |generation| self.index_of(place, generation));
         let churn = self.churn;
         let versions =
             (0..churn.versions()).map(move |earlier| churn.version(version, churn.versions() - earlier));
         let replaces = self.replaces();
-        let newest = self.of(place, generation);
+        let newest = self.index_of(place, generation);
         let overwritten = versions.map(move |version| (newest, version)).take_while(move |_| !replaces);
         overwritten.chain(generations.map(move |index| (index, version)).take_while(move |_| replaces))
     }
 
-    fn of(&self, place: usize, generation: u32) -> u64 {
+    fn index_of(&self, place: usize, generation: u32) -> u64 {
         (place as u64 + u64::from(generation) * self.len()) * self.threads + self.thread
     }
 
@@ -126,23 +126,25 @@ impl Set {
     pub fn step(&mut self) -> Step {
         let place = match self.churn {
             Churn::Waves | Churn::Queue | Churn::Log => self.oldest,
-            Churn::Uniform | Churn::Zipfian | Churn::Replace => self.chooser.below(self.len()) as usize,
+            Churn::Uniform | Churn::Zipfian | Churn::Replace => {
+                self.chooser.choose_below(self.len()) as usize
+            }
         };
-        let old = self.at(place);
+        let old = self.record_at(place);
         if self.churn.replaces() {
             self.generations[place] += 1;
         } else {
             self.versions[place] = self.churn.version(self.versions[place], 1);
         }
         self.oldest = (self.oldest + 1) % self.versions.len();
-        Step { old, new: self.at(place) }
+        Step { old, new: self.record_at(place) }
     }
 
     /// In order of arrival.
     pub fn all(&self) -> impl ExactSizeIterator<Item = Record> {
         let count = self.versions.len();
         let first = if self.churn.ascends() { self.oldest } else { 0 };
-        (0..count).map(move |number| self.at((first + number) % count))
+        (0..count).map(move |number| self.record_at((first + number) % count))
     }
 }
 
@@ -178,7 +180,7 @@ mod tests {
     fn a_place_remembers_what_its_record_was() {
         for churn in [Churn::Uniform, Churn::Replace] {
             let mut set = Set::new(churn, (1, 2), 8, 7).unwrap();
-            let mut was: Vec<Vec<Record>> = (0..4).map(|place| vec![set.at(place)]).collect();
+            let mut was: Vec<Vec<Record>> = (0..4).map(|place| vec![set.record_at(place)]).collect();
             for _ in 0..40 {
                 let Step { old, new } = set.step();
                 was.iter_mut().find(|states| states.last() == Some(&old)).unwrap().push(new);

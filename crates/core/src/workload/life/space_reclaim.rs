@@ -34,7 +34,7 @@ pub(crate) struct RemainingRecords<'r> {
 
 impl<'r> RemainingRecords<'r> {
     /// What is left: the newest tenth of a queue or a log, otherwise every tenth record.
-    pub fn of<'s>(
+    pub fn from_sets<'s>(
         parts: impl IntoIterator<Item = &'s Set>,
         churn: Churn,
         records: &'r Records,
@@ -109,7 +109,7 @@ impl<'r> RemainingRecords<'r> {
                 let work = || watched(&folder, || timed(|| bench.compact_beside()));
                 let store = bench.store()?;
                 let (reclaimed, calls) =
-                    meanwhile::beside(store, (self.records, self.churn), &mut self.kept, work)?;
+                    meanwhile::run_with_calls(store, (self.records, self.churn), &mut self.kept, work)?;
                 (reclaimed, Some(calls))
             }
         };
@@ -130,9 +130,9 @@ impl<'r> RemainingRecords<'r> {
             true => self.kept.clone(),
             false => self.kept.iter().chain(&self.removed).copied().collect(),
         };
-        let sample = Sample::of(held.iter().map(|_| true), most, self.seed);
+        let sample = Sample::select(held.iter().map(|_| true), most, self.seed);
         let live = held.len() as u64;
-        let read: Vec<Record> = held.into_iter().filter(|record| sample.has(record.0, true)).collect();
+        let read: Vec<Record> = held.into_iter().filter(|record| sample.contains(record.0, true)).collect();
         let step = self.removed.len().div_ceil(LOOKED_FOR).max(1);
         let gone: Vec<Record> =
             if is_removed { self.removed.iter().step_by(step).copied().collect() } else { Vec::new() };

@@ -13,7 +13,7 @@ use crate::units::{Bytes, Period, parse_bytes, parse_count, parse_duration};
 const ANY: u64 = u64::MAX;
 
 /// A value within bounds that are part of its type.
-fn within(value: u64, least: u64, most: u64, shown: impl Fn(u64) -> String) -> Result<u64, String> {
+fn check_bounds(value: u64, least: u64, most: u64, shown: impl Fn(u64) -> String) -> Result<u64, String> {
     match value {
         value if value < least => {
             Err(format!("{} is too few: it must be at least {}", shown(value), shown(least)))
@@ -37,7 +37,7 @@ impl<const LEAST: u64, const MOST: u64> FromStr for Count<LEAST, MOST> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        within(parse_count(text)?, LEAST, MOST, |count| count.to_string()).map(Count)
+        check_bounds(parse_count(text)?, LEAST, MOST, |count| count.to_string()).map(Count)
     }
 }
 
@@ -110,7 +110,7 @@ impl<const LEAST: u64, const MOST: u64> FromStr for Size<LEAST, MOST> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        within(parse_bytes(text)?, LEAST, MOST, |size| Bytes(size).to_string()).map(Size)
+        check_bounds(parse_bytes(text)?, LEAST, MOST, |size| Bytes(size).to_string()).map(Size)
     }
 }
 
@@ -156,7 +156,7 @@ impl<'de, T: FromStr<Err = String> + PartialEq + Display> Deserialize<'de> for L
 pub struct NamedParameter<'n, T>(&'n str, PhantomData<T>);
 
 impl<T> NamedParameter<'_, T> {
-    pub fn of(name: &str) -> NamedParameter<'_, T> {
+    pub fn new(name: &str) -> NamedParameter<'_, T> {
         NamedParameter(name, PhantomData)
     }
 }

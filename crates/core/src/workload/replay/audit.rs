@@ -9,7 +9,7 @@ use crate::shown::quoted;
 use crate::store::{Store, StoreError};
 use crate::trace::{Reader, TraceOperation, key_hash};
 use crate::workload::bench::Bench;
-use crate::workload::crew::held;
+use crate::workload::crew::lock_worker;
 use crate::workload::stop::WorkloadError;
 
 use super::feed::lane_of;
@@ -55,7 +55,7 @@ impl HeldRecords<'_, '_> {
             }
             let key = fit.key(entry.key);
             let hash = key_hash(key);
-            let mut player = held(&players[lane_of(hash, lanes)]);
+            let mut player = lock_worker(&players[lane_of(hash, lanes)]);
             let Some(written) = player.followed.once_to_read_back(hash) else { continue };
             found.clear();
             let there = session.get(key, &mut |value| found.extend_from_slice(value)).map_err(failed)?;
@@ -69,7 +69,7 @@ impl HeldRecords<'_, '_> {
                 }
             };
             if !right {
-                return Err(wrong(key, there, written));
+                return Err(wrong_data(key, there, written));
             }
             if written == ABSENT { audit.seen_gone += 1 } else { audit.read_back += 1 }
         }
@@ -77,7 +77,7 @@ impl HeldRecords<'_, '_> {
     }
 }
 
-fn wrong(key: &[u8], there: bool, written: u64) -> WorkloadError {
+fn wrong_data(key: &[u8], there: bool, written: u64) -> WorkloadError {
     let what = match (there, written) {
         (_, ABSENT) => "is there, though it was removed or never written".to_owned(),
         (false, _) => "is missing".to_owned(),

@@ -93,7 +93,7 @@ pub(crate) struct ChunkReceiver {
 pub(crate) struct ChannelClosed;
 
 /// Both ends, with all chunks. `blocked_ns` adds up, over all lanes, how long the reader waited for a thread that is behind.
-pub(crate) fn lane(largest: usize, blocked_ns: &Arc<AtomicU64>) -> (ChunkSender, ChunkReceiver) {
+pub(crate) fn chunk_channel(largest: usize, blocked_ns: &Arc<AtomicU64>) -> (ChunkSender, ChunkReceiver) {
     let count = chunks(largest);
     let (full, to_play) = sync_channel(count);
     let (played, empty) = sync_channel(count);
@@ -162,7 +162,7 @@ impl ChunkReceiver {
         self.full.recv().ok()
     }
 
-    pub fn give_back(&self, chunk: Box<Chunk>) {
+    pub fn return_chunk(&self, chunk: Box<Chunk>) {
         // The reader may have ended.
         let _ = self.empty.send(chunk);
     }

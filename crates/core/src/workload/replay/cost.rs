@@ -28,7 +28,7 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
 
 fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let (store, able) = case.opens_for_threads()?;
-    let work = ReplayParameters::of(case.parameters).ok_or(LeftOutReason::NoTrace)?;
+    let work = ReplayParameters::from_parameters(case.parameters).ok_or(LeftOutReason::NoTrace)?;
     if work.facts.scan > 0 && !able.order {
         return Err(LeftOutReason::NoOrder { store: store.name.into() });
     }
@@ -43,12 +43,12 @@ fn held_bytes(work: &ReplayParameters) -> f64 {
     (kept + facts.written_key_bytes + facts.written_value_bytes).max(loaded) as f64
 }
 
-pub fn held(case: &Case<'_>) -> f64 {
-    ReplayParameters::of(case.parameters).map_or(0.0, |work| held_bytes(&work))
+pub fn held_value_bytes(case: &Case<'_>) -> f64 {
+    ReplayParameters::from_parameters(case.parameters).map_or(0.0, |work| held_bytes(&work))
 }
 
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
-    let Some(work) = ReplayParameters::of(case.parameters) else {
+    let Some(work) = ReplayParameters::from_parameters(case.parameters) else {
         return SpaceEstimate { peak_bytes: 0.0, room_bytes: 0.0 };
     };
     let held = held_bytes(&work);
@@ -62,7 +62,7 @@ pub fn space(case: &Case<'_>) -> SpaceEstimate {
 
 /// Bytes of fixed tables, chunks, and all records if the store has nowhere else to keep them.
 pub fn memory(case: &Case<'_>) -> f64 {
-    let Some(work) = ReplayParameters::of(case.parameters) else { return TABLES_BYTES };
+    let Some(work) = ReplayParameters::from_parameters(case.parameters) else { return TABLES_BYTES };
     let largest = work.facts.largest_value;
     let pool = pool_bytes(case.cell.data(), SizeRange { from: 1, to: largest + 1 }) as f64;
     let thread =
@@ -72,7 +72,9 @@ pub fn memory(case: &Case<'_>) -> f64 {
 }
 
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
-    let Some(work) = ReplayParameters::of(case.parameters) else { return TimeEstimate::of(OVERHEAD_S, 0.0) };
+    let Some(work) = ReplayParameters::from_parameters(case.parameters) else {
+        return TimeEstimate::with_audit(OVERHEAD_S, 0.0);
+    };
     let facts = &work.facts;
     let syncs = case.tier() >= Some(Guarantee::Power);
     let sync_s = if syncs { probe.sync_ns as f64 / 1e9 } else { 0.0 };
@@ -88,5 +90,5 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
         false => 0.0,
     };
     let audit_s = lines_s + facts.keys.min(u64::from(case.cell.threads()) << 14) as f64 * CALL_S;
-    TimeEstimate::of(OVERHEAD_S + load_s + work_s.max(lasts_s) + audit_s, audit_s)
+    TimeEstimate::with_audit(OVERHEAD_S + load_s + work_s.max(lasts_s) + audit_s, audit_s)
 }

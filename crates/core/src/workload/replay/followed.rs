@@ -29,13 +29,13 @@ impl FollowedKeys {
         FollowedKeys { places }
     }
 
-    fn place(&mut self, key: u64) -> &mut KeySlot {
+    fn slot(&mut self, key: u64) -> &mut KeySlot {
         &mut self.places[key as usize % PLACES]
     }
 
     /// The last write of a key. A new key is followed from now on, with `at_first` as its last write, if its place is free.
     pub(crate) fn last_write(&mut self, key: u64, at_first: u64) -> Option<u64> {
-        let place = self.place(key);
+        let place = self.slot(key);
         if place.key == 0 {
             *place = KeySlot { key, written: at_first, read_back: false };
         }
@@ -44,7 +44,7 @@ impl FollowedKeys {
 
     /// Notes a write at a position, or a removal.
     pub fn set(&mut self, key: u64, written: u64) {
-        let place = self.place(key);
+        let place = self.slot(key);
         if place.key == key {
             place.written = written;
         }
@@ -52,7 +52,7 @@ impl FollowedKeys {
 
     /// The last write of a followed key, at the first call only.
     pub(crate) fn once_to_read_back(&mut self, key: u64) -> Option<u64> {
-        let place = self.place(key);
+        let place = self.slot(key);
         let first = place.key == key && !std::mem::replace(&mut place.read_back, true);
         first.then_some(place.written)
     }

@@ -87,7 +87,7 @@ pub fn ask(parameters: &Parameters) -> ReaderOptions {
 
 impl ReplayParameters {
     /// The values that parameters give; `None` where no trace is named, or it was not looked at.
-    pub fn of(parameters: &Parameters) -> Option<ReplayParameters> {
+    pub fn from_parameters(parameters: &Parameters) -> Option<ReplayParameters> {
         let facts = parameters.trace_facts.clone()?;
         Some(ReplayParameters {
             trace: PathBuf::from(parameters.trace.as_ref()?),

@@ -35,7 +35,7 @@ pub enum ReplayKind {
 words!(ReplayKind, all);
 
 impl ReplayKind {
-    fn of(does: TraceOperation, found: bool) -> ReplayKind {
+    fn from_operation(does: TraceOperation, found: bool) -> ReplayKind {
         match does {
             TraceOperation::Get if !found => ReplayKind::Miss,
             TraceOperation::Get | TraceOperation::Skip => ReplayKind::Get,
@@ -209,7 +209,7 @@ impl<'a> Player<'a> {
             };
             let Some(mut chunk) = chunk else { break };
             let done = self.chunk(session, &mut chunk, timed.then_some((schedule, stopped)));
-            incoming.give_back(chunk);
+            incoming.return_chunk(chunk);
             done?;
             seconds.add_latencies(self.main_latencies()).map_err(WorkloadError::harness)?;
         }
@@ -250,7 +250,7 @@ impl<'a> Player<'a> {
     }
 
     fn record(&mut self, planned: &ReplayStep, outcome: &StepOutcome) {
-        let kind = ReplayKind::of(planned.does, outcome.found) as usize;
+        let kind = ReplayKind::from_operation(planned.does, outcome.found) as usize;
         let tally = &mut self.tally;
         tally.recorder.record(kind, self.clock.nanoseconds(0, outcome.ticks).max(1));
         let value_bytes = planned.value.len() as u64;
@@ -277,22 +277,22 @@ impl<'a> Player<'a> {
                 let copied = session.copied().filter(|_| planned.does == TraceOperation::Get);
                 let value = copied.unwrap_or(&self.seen.value);
                 outcome.read_bytes = if outcome.found { value.len() as u64 } else { 0 };
-                let written = if outcome.found {
-                    let written = self.values.check(planned.hash, value, &mut self.scratch);
-                    Some(
-                        written
-                            .map_err(|()| wrong(planned, key, "is not what was written under this key"))?,
-                    )
-                } else {
-                    None
-                };
+                let written =
+                    if outcome.found {
+                        let written = self.values.check(planned.hash, value, &mut self.scratch);
+                        Some(written.map_err(|()| {
+                            wrong_data(planned, key, "is not what was written under this key")
+                        })?)
+                    } else {
+                        None
+                    };
                 self.check_version(planned, key, written)?;
             }
             TraceOperation::Set | TraceOperation::Remove | TraceOperation::Skip => {
                 // It may be followed from now on.
                 let expected = self.followed.last_write(planned.hash, self.at_first);
                 if !outcome.found && expected.is_some_and(|expected| expected != ABSENT) {
-                    return Err(wrong(planned, key, "is missing, but was to be removed"));
+                    return Err(wrong_data(planned, key, "is missing, but was to be removed"));
                 }
             }
         }
@@ -313,19 +313,19 @@ impl<'a> Player<'a> {
     ) -> Result<(), WorkloadError> {
         let expected = self.followed.last_write(planned.hash, self.at_first);
         match (written, expected) {
-            (None, Some(expected)) if expected != ABSENT => Err(wrong(planned, key, "is missing")),
+            (None, Some(expected)) if expected != ABSENT => Err(wrong_data(planned, key, "is missing")),
             (None, _) => Ok(()),
             (Some(_), Some(ABSENT)) => {
-                Err(wrong(planned, key, "is there, though it was removed or never written"))
+                Err(wrong_data(planned, key, "is there, though it was removed or never written"))
             }
             (Some(None), _) => {
                 self.tally.short_reads += 1;
                 Ok(())
             }
             (Some(Some(found)), _) if found >= planned.position => {
-                Err(wrong(planned, key, "is from a later write"))
+                Err(wrong_data(planned, key, "is from a later write"))
             }
-            (Some(Some(found)), Some(expected)) if found != expected => Err(wrong(
+            (Some(Some(found)), Some(expected)) if found != expected => Err(wrong_data(
                 planned,
                 key,
                 &format!("is operation {found}'s, but operation {expected} wrote it last"),
@@ -342,13 +342,13 @@ impl<'a> Player<'a> {
     ) -> Result<(), WorkloadError> {
         let ReadBuffer { key: first, value, records, scanned_bytes, .. } = &self.seen;
         if *records > planned.records {
-            return Err(wrong(planned, key, "was followed by more records than the scan asked for"));
+            return Err(wrong_data(planned, key, "was followed by more records than the scan asked for"));
         }
         if *records > 0 {
             let hash = crate::trace::key_hash(first);
             let right = first.as_slice() >= key && self.values.check(hash, value, &mut self.scratch).is_ok();
             if !right {
-                return Err(wrong(planned, key, "or the first one after it is not what was written"));
+                return Err(wrong_data(planned, key, "or the first one after it is not what was written"));
             }
             outcome.read_bytes = *scanned_bytes;
         }
@@ -425,16 +425,16 @@ fn call(
 
 #[cold]
 fn failed(planned: &ReplayStep, key: &[u8], error: &crate::store::StoreError) -> WorkloadError {
-    WorkloadError::store(&format!("{} of {}", planned.does.name(), named(planned, key)), error)
+    WorkloadError::store(&format!("{} of {}", planned.does.name(), describe_operation(planned, key)), error)
 }
 
 #[cold]
-fn wrong(planned: &ReplayStep, key: &[u8], what: &str) -> WorkloadError {
-    let message = format!("the value of {} {what}", named(planned, key));
+fn wrong_data(planned: &ReplayStep, key: &[u8], what: &str) -> WorkloadError {
+    let message = format!("the value of {} {what}", describe_operation(planned, key));
     WorkloadError { failure: Failure::WrongData, message, operation: None }
 }
 
-fn named(planned: &ReplayStep, key: &[u8]) -> String {
+fn describe_operation(planned: &ReplayStep, key: &[u8]) -> String {
     let key: String = String::from_utf8_lossy(key).chars().take(80).collect();
     format!("key {} (operation {} of the trace)", crate::shown::quoted(&key), planned.position)
 }

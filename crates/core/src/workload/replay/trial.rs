@@ -13,15 +13,15 @@ use crate::result::{
 };
 use crate::store::{Capabilities, Setting};
 use crate::trace::{Facts, Form, Reader, Spread, TraceOperation};
-use crate::workload::crew::{self, held};
+use crate::workload::crew::{self, lock_worker};
 use crate::workload::elapsed::Elapsed;
-use crate::workload::on_store::{SettledTrial, StoreTrial, find, promised};
+use crate::workload::on_store::{SettledTrial, StoreTrial, find, offered_guarantee};
 use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::spec::{Spec, TrialContext, TrialError};
 use crate::workload::stop::WorkloadError;
 
 use super::audit::HeldRecords;
-use super::chunk::lane;
+use super::chunk::chunk_channel;
 use super::feed::{Feed, FeedOutcome};
 use super::fit::Fit;
 use super::load::Loader;
@@ -34,21 +34,21 @@ use super::{BEHIND_US, SPEED_REACHED};
 pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let TrialContext { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
-    let promised = promised(store, &spec.cell)?;
-    let work = ReplayParameters::of(&spec.parameters)
+    let promised = offered_guarantee(store, &spec.cell)?;
+    let work = ReplayParameters::from_parameters(&spec.parameters)
         .ok_or_else(|| TrialError::harness("no trace was looked at"))?;
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let clock = Clock::new();
     let values = Values::new(spec.cell.data(), spec.seed, work.facts.largest_value);
     let mut prepared = PreparedReplay::new(&work, spec, &store.capabilities, &clock, &values)?;
     let options = spec.options(spec.cell.threads().into());
-    let mut trial = StoreTrial::begin((store, open), options, Some(promised), spec)?;
+    let mut trial = StoreTrial::open((store, open), options, Some(promised), spec)?;
     let (load, loaded) = prepared.load(&trial)?;
     let played = prepared.play(&trial)?;
     trial.worked()?;
     let stored = stored(&work);
     let counted = keeps && work.is_whole() && work.facts.one_in == 1;
-    let mut trial = trial.settled(&prepared.acknowledged, counted.then_some(stored.records))?;
+    let mut trial = trial.finish(&prepared.acknowledged, counted.then_some(stored.records))?;
     prepared.check_digest(&work, played.fed)?;
     let tally = prepared.tally()?;
     let mut audited = |bench: &mut _, anew| {
@@ -111,7 +111,8 @@ impl<'a> PreparedReplay<'a> {
         let whole_seconds = *speed != Speed::Max && facts.has_whole_seconds();
         let spread = Spread::open(trace, *ask, whole_seconds).map_err(TrialError::harness)?;
         let blocked_ns = Arc::default();
-        let (lanes, incoming): (_, Vec<_>) = (0..threads).map(|_| lane(key + value, &blocked_ns)).unzip();
+        let (lanes, incoming): (_, Vec<_>) =
+            (0..threads).map(|_| chunk_channel(key + value, &blocked_ns)).unzip();
         let timed = *speed != Speed::Max;
         let player = |own| {
             let (check, largest) = ((capabilities.keeps, facts.form == Form::RocksDb), (key, value));
@@ -151,7 +152,7 @@ impl<'a> PreparedReplay<'a> {
     fn play(&mut self, trial: &StoreTrial<'_>) -> Result<ReplayOutcome, WorkloadError> {
         let feed = self.feed.take().ok_or_else(|| WorkloadError::harness("the trace was played already"))?;
         let (store, series, timed) = (trial.bench.store()?, &self.series, self.work.speed != Speed::Max);
-        let (fed, elapsed, counters) = crew::with(
+        let (fed, elapsed, counters) = crew::run_pool(
             self.clock,
             &self.players,
             || crew::session(store),
@@ -171,7 +172,7 @@ impl<'a> PreparedReplay<'a> {
             },
         )?;
         let threads = self.players.len() as u64;
-        let writes = self.players.iter().map(|player| held(player).tally.fresh_writes);
+        let writes = self.players.iter().map(|player| lock_worker(player).tally.fresh_writes);
         AcknowledgedWrites::new("writes of the trace", writes.sum(), threads, &counters)
             .note(&mut self.acknowledged);
         let last_due = Duration::from_nanos(fed.last_due_ns);
@@ -204,7 +205,7 @@ impl<'a> PreparedReplay<'a> {
     fn tally(&self) -> Result<ReplayTally, WorkloadError> {
         let mut all = ReplayTally::new().map_err(WorkloadError::harness)?;
         for player in &self.players {
-            all.merge(&held(player).tally).map_err(WorkloadError::harness)?;
+            all.merge(&lock_worker(player).tally).map_err(WorkloadError::harness)?;
         }
         Ok(all)
     }
@@ -259,7 +260,7 @@ impl How {
         let done: Vec<ReplayKind> = done.collect();
         let all = tally
             .recorder
-            .together(ReplayKind::ALL.map(|kind| kind as usize))
+            .merge_kinds(ReplayKind::ALL.map(|kind| kind as usize))
             .map_err(WorkloadError::harness)?;
         let all = all.result(OVERALL, &self.elapsed, !self.timed, self.threads)?;
         let mut results = vec![OperationResult { counters: Some(self.counters.clone()), ..all }];
@@ -275,7 +276,7 @@ impl How {
         alone: bool,
         tally: &ReplayTally,
     ) -> Result<OperationResult, WorkloadError> {
-        let record = tally.recorder.of(kind as usize);
+        let record = tally.recorder.kind_record(kind as usize);
         Ok(OperationResult {
             // Which of several operations made a sync is not known.
             counters: alone.then(|| self.counters.clone()),

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::check::{Check, wrong};
+use super::check::{Check, wrong_data};
 use super::ids::{self, RowOrigin};
 use super::schema::{self, Table};
 use super::shared::Shared;
@@ -34,7 +34,7 @@ pub fn audit(
             bench.reopen()?;
         }
         rows = ShopAudit { shared, purchases, check: Check::new(shared) }
-            .at(shared.open(bench.store()?)?.as_mut())?;
+            .check_tables(shared.open(bench.store()?)?.as_mut())?;
     }
     if times > 0 {
         bench.close()?;
@@ -60,12 +60,12 @@ fn failed(error: StoreError) -> WorkloadError {
 }
 
 fn at_end(message: String) -> WorkloadError {
-    wrong(format!("{message}, after the trial"))
+    wrong_data(format!("{message}, after the trial"))
 }
 
 impl ShopAudit<'_> {
     /// Checks everything; gives the number of rows.
-    fn at(&mut self, tables: &mut dyn Tables) -> Result<u64, WorkloadError> {
+    fn check_tables(&mut self, tables: &mut dyn Tables) -> Result<u64, WorkloadError> {
         self.rows(tables, Table::Customers)?;
         self.rows(tables, Table::Products)?;
         let orders = self.orders(tables)?;
@@ -87,7 +87,7 @@ impl ShopAudit<'_> {
                 next += 1;
             }
         };
-        tables.each(table, &mut see).map_err(failed)?;
+        tables.visit_rows(table, &mut see).map_err(failed)?;
         match first_wrong {
             Some(message) => Err(at_end(message)),
             None if next == shared.data.rows(table) => Ok(()),
@@ -127,7 +127,7 @@ impl ShopAudit<'_> {
                 None => Some(format!("the order of the id {id:?} is not as it was written")),
             };
         };
-        tables.each(Table::Orders, &mut see).map_err(failed)?;
+        tables.visit_rows(Table::Orders, &mut see).map_err(failed)?;
         let loaded = shared.data.rows(Table::Orders);
         if first_wrong.is_none() && next < loaded {
             first_wrong = Some(format!("the order {next} is missing"));
@@ -173,7 +173,7 @@ impl ShopAudit<'_> {
         for place in 0..asked {
             let customer = (u128::from(all) * u128::from(place) / u128::from(asked)) as u64;
             seen.clear();
-            tables.orders(data.ids(Table::Customers).of(customer), &mut seen).map_err(failed)?;
+            tables.orders(data.ids(Table::Customers).id_of_row(customer), &mut seen).map_err(failed)?;
             let known = &self.shared.known;
             let count = known.order_count(customer, known.orders_before(customer));
             self.check.orders(customer, &seen, count).map_err(|stop| at_end(stop.message))?;
@@ -194,7 +194,7 @@ fn wrong_row(
     if number >= shared.data.rows(table) {
         return Err(format!("a row of {} is there, id {id:?}, that nobody made", table.name()));
     }
-    if id.is_some_and(|id| id > shared.data.ids(table).of(number)) {
+    if id.is_some_and(|id| id > shared.data.ids(table).id_of_row(number)) {
         return Err(format!("the row {number} of {} is missing", table.name()));
     }
     if !check.is_row(table, number, row) {
@@ -225,5 +225,5 @@ fn is_entry(shared: &Shared<'_>, purchases: &[u64], customer: i64, order: i64) -
         }
         _ => return false,
     };
-    data.ids(Table::Customers).of(made.customer) == customer
+    data.ids(Table::Customers).id_of_row(made.customer) == customer
 }

@@ -84,7 +84,7 @@ impl<'s> ByRecords<'s> {
         Ok(())
     }
 
-    fn one(&mut self, table: Table, id: &[u8], seen: &mut ReadBuffer) -> Result<()> {
+    fn read_row(&mut self, table: Table, id: &[u8], seen: &mut ReadBuffer) -> Result<()> {
         let session = &mut self.session;
         read(|visit| session.get(&key_of(table, id), visit), id, seen)
     }
@@ -101,8 +101,8 @@ impl<'s> ByRecords<'s> {
             }
             own
         });
-        let read =
-            walked.and_then(|()| found.iter().try_for_each(|order| self.one(Table::Orders, order, seen)));
+        let read = walked
+            .and_then(|()| found.iter().try_for_each(|order| self.read_row(Table::Orders, order, seen)));
         self.found = found;
         read
     }
@@ -163,9 +163,9 @@ impl Tables for ByRecords<'_> {
         let (mut keys, mut entries) = (Vec::<Key>::new(), Vec::new());
         while let Some(chunk) = source.current() {
             keys.clear();
-            keys.extend(chunk.each().map(|row| key_of(chunk.table, halves(row).0)));
+            keys.extend(chunk.rows().map(|row| key_of(chunk.table, halves(row).0)));
             let records: Vec<(&[u8], &[u8])> =
-                keys.iter().zip(chunk.each()).map(|(key, row)| (key.as_slice(), halves(row).1)).collect();
+                keys.iter().zip(chunk.rows()).map(|(key, row)| (key.as_slice(), halves(row).1)).collect();
             if self.sorted {
                 acknowledged = self.session.append_batch(&records)?;
             } else {
@@ -174,7 +174,7 @@ impl Tables for ByRecords<'_> {
             batches += u64::from(acknowledged);
             if self.indexed && chunk.table == Table::Orders {
                 entries.clear();
-                entries.extend(chunk.each().map(|order| entry(customer_of(order), halves(order).0)));
+                entries.extend(chunk.rows().map(|order| entry(customer_of(order), halves(order).0)));
                 entries.sort_unstable();
                 let records: Vec<(&[u8], &[u8])> =
                     entries.iter().map(|key| (key.as_slice(), ENTRY)).collect();
@@ -194,7 +194,7 @@ impl Tables for ByRecords<'_> {
 
     fn orders(&mut self, customer: i64, seen: &mut ReadBuffer) -> Result<()> {
         let customer = customer.to_be_bytes();
-        self.one(Table::Customers, &customer, seen)?;
+        self.read_row(Table::Customers, &customer, seen)?;
         if self.indexed {
             self.orders_by_index(&customer, seen)
         } else {
@@ -238,7 +238,7 @@ impl Tables for ByRecords<'_> {
         Ok(done)
     }
 
-    fn each(&mut self, table: Table, see: &mut dyn FnMut(&[u8])) -> Result<()> {
+    fn visit_rows(&mut self, table: Table, see: &mut dyn FnMut(&[u8])) -> Result<()> {
         let mut row = Vec::with_capacity(table.most_bytes());
         self.walk(&[table.prefix()], WALK, |key, value| {
             let own = key.first() == Some(&table.prefix());

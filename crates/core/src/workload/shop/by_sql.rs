@@ -54,7 +54,13 @@ impl<'s> BySql<'s> {
         self.statements.ok_or_else(|| StoreError::Engine("the statements are not prepared".into()))
     }
 
-    fn one(&mut self, table: Table, statement: StatementId, id: i64, seen: &mut ReadBuffer) -> Result<()> {
+    fn read_row(
+        &mut self,
+        table: Table,
+        statement: StatementId,
+        id: i64,
+        seen: &mut ReadBuffer,
+    ) -> Result<()> {
         let mut missing = true;
         self.session.query(statement, &[SqlValue::Integer(id)], &mut |row| {
             missing = false;
@@ -66,15 +72,15 @@ impl<'s> BySql<'s> {
         Ok(())
     }
 
-    fn within(
+    fn buy_in_transaction(
         &mut self,
         statements: &Statements,
         buying: &PurchaseRequest,
         seen: &mut ReadBuffer,
     ) -> Result<bool> {
-        self.one(Table::Customers, statements.customer, buying.customer, seen)?;
+        self.read_row(Table::Customers, statements.customer, buying.customer, seen)?;
         for product in buying.looked_at {
-            self.one(Table::Products, statements.product, product, seen)?;
+            self.read_row(Table::Products, statements.product, product, seen)?;
         }
         let mut order = [SqlValue::Null; MOST_COLUMNS];
         let columns = schema::values(Table::Orders, &buying.order, &mut order).unwrap_or(0);
@@ -93,7 +99,7 @@ impl Tables for BySql<'_> {
             let loaded = self.session.bulk_load(&into, &mut |add| {
                 let mut bytes = 0;
                 while let Some(chunk) = source.current().filter(|chunk| chunk.table == table) {
-                    for row in chunk.each() {
+                    for row in chunk.rows() {
                         let mut values = [SqlValue::Null; MOST_COLUMNS];
                         let columns = schema::values(table, row, &mut values).unwrap_or(0);
                         add(&values[..columns])?;
@@ -118,7 +124,7 @@ impl Tables for BySql<'_> {
 
     fn orders(&mut self, customer: i64, seen: &mut ReadBuffer) -> Result<()> {
         let statements = self.statements()?;
-        self.one(Table::Customers, statements.customer, customer, seen)?;
+        self.read_row(Table::Customers, statements.customer, customer, seen)?;
         self.session.query(statements.orders, &[SqlValue::Integer(customer)], &mut |row| {
             seen.add(|bytes| schema::append(Table::Orders, row, bytes));
         })?;
@@ -128,7 +134,7 @@ impl Tables for BySql<'_> {
     fn buy(&mut self, buying: &PurchaseRequest, seen: &mut ReadBuffer) -> Result<bool> {
         let statements = self.statements()?;
         self.session.begin()?;
-        let done = self.within(&statements, buying, seen);
+        let done = self.buy_in_transaction(&statements, buying, seen);
         match done.and_then(|done| self.session.commit().map(|()| done)) {
             Ok(done) => Ok(done),
             Err(error) => {
@@ -145,7 +151,7 @@ impl Tables for BySql<'_> {
         Ok(self.session.run(statements.update, &values)? == 1)
     }
 
-    fn each(&mut self, table: Table, see: &mut dyn FnMut(&[u8])) -> Result<()> {
+    fn visit_rows(&mut self, table: Table, see: &mut dyn FnMut(&[u8])) -> Result<()> {
         let query = self.session.prepare(&table.select_all())?;
         let mut bytes = Vec::with_capacity(table.most_bytes());
         self.session.query(query, &[], &mut |row| {

@@ -45,7 +45,7 @@ impl<'a> Check<'a> {
     fn customer(&mut self, customer: u64, row: &[u8]) -> Result<(), WorkloadError> {
         match self.is_row(Table::Customers, customer, row) {
             true => Ok(()),
-            false => Err(wrong(format!("the customer {customer} {}", found(row)))),
+            false => Err(wrong_data(format!("the customer {customer} {}", describe_row(row)))),
         }
     }
 
@@ -60,18 +60,23 @@ impl<'a> Check<'a> {
                     ascending = ascending && last.is_none_or(|last| last < order.id);
                     last = Some(order.id);
                 }
-                _ => return Err(wrong(format!("an order of the customer {customer} {}", found(row)))),
+                _ => {
+                    return Err(wrong_data(format!(
+                        "an order of the customer {customer} {}",
+                        describe_row(row)
+                    )));
+                }
             }
         }
         let many = seen.count() as i64 - 1;
         if !ascending && has_twice(seen) {
-            return Err(wrong(format!("an order of the customer {customer} is shown twice")));
+            return Err(wrong_data(format!("an order of the customer {customer} is shown twice")));
         }
         match count.hold(many) {
             true => Ok(()),
-            false => Err(wrong(format!(
+            false => Err(wrong_data(format!(
                 "the customer {customer} is shown with {many} orders, and must have {}",
-                words(count)
+                describe_bounds(count)
             ))),
         }
     }
@@ -89,15 +94,15 @@ impl<'a> Check<'a> {
         for (place, (product, before)) in purchase.looked_at.iter().zip(before).enumerate() {
             let row = seen.row(1 + place);
             if !self.is_row(Table::Products, *product, row) {
-                return Err(wrong(format!("the product {product} {}", found(row))));
+                return Err(wrong_data(format!("the product {product} {}", describe_row(row))));
             }
             let own = if *product == purchase.order.product { purchase.order.amount } else { 0 };
             let bounds = shared.known.quantity(*product, shared.data.quantity(*product), *before, own);
             let quantity = schema::quantity_of(row).unwrap_or(0).into();
             if !bounds.hold(quantity) {
-                return Err(wrong(format!(
+                return Err(wrong_data(format!(
                     "the product {product} is shown with a stock of {quantity}, and must have {}",
-                    words(bounds)
+                    describe_bounds(bounds)
                 )));
             }
         }
@@ -108,7 +113,7 @@ impl<'a> Check<'a> {
     pub fn changed(&self, done: bool, product: u64) -> Result<(), WorkloadError> {
         match done {
             true => Ok(()),
-            false => Err(wrong(format!("the product {product} was not there to be changed"))),
+            false => Err(wrong_data(format!("the product {product} was not there to be changed"))),
         }
     }
 }
@@ -119,16 +124,16 @@ fn has_twice(seen: &ReadBuffer) -> bool {
     ids.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-fn found(row: &[u8]) -> &'static str {
+fn describe_row(row: &[u8]) -> &'static str {
     if row.is_empty() { "is missing" } else { "is not as it was written" }
 }
 
-fn words(bounds: Bounds) -> String {
+fn describe_bounds(bounds: Bounds) -> String {
     let Bounds { least, most } = bounds;
     if least == most { least.to_string() } else { format!("from {least} to {most}") }
 }
 
 #[cold]
-pub fn wrong(message: String) -> WorkloadError {
+pub fn wrong_data(message: String) -> WorkloadError {
     WorkloadError { failure: Failure::WrongData, message, operation: None }
 }

@@ -39,7 +39,7 @@ impl Chunk {
         }
     }
 
-    pub fn each(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn rows(&self) -> impl Iterator<Item = &[u8]> {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         begins.zip(&self.ends).map(|(begin, end)| &self.rows[begin..*end])
     }
@@ -215,7 +215,7 @@ impl Source {
     }
 
     /// What was taken of all chunks before the current one.
-    pub fn taken(&self) -> TakenRows {
+    pub fn taken_rows(&self) -> TakenRows {
         self.taken
     }
 }
@@ -234,7 +234,7 @@ mod tests {
             |number, chunk| chunks.make(number, chunk),
             |mut source| {
                 while let Some(chunk) = source.current() {
-                    found.extend(chunk.each().map(|row| (chunk.table, row.to_vec())));
+                    found.extend(chunk.rows().map(|row| (chunk.table, row.to_vec())));
                     source.advance();
                 }
             },

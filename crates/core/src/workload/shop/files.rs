@@ -104,11 +104,11 @@ pub fn write(
         while let Some(chunk) = source.current() {
             files.append(chunk.table, &chunk.text)?;
             source.advance();
-            if !goes_on(Progress { rows: source.taken().rows, of }) {
+            if !goes_on(Progress { rows: source.taken_rows().rows, of }) {
                 return Err(GenerateError::Interrupted);
             }
         }
-        Ok(source.taken().waited)
+        Ok(source.taken_rows().waited)
     })?;
     files.sample(&sample(&data, order))?;
     let files = files.finish()?;
@@ -118,7 +118,7 @@ pub fn write(
 fn lines(chunk: &mut Chunk) {
     let mut text = std::mem::take(&mut chunk.text);
     text.clear();
-    for row in chunk.each() {
+    for row in chunk.rows() {
         let mut values = [SqlValue::Null; MOST_COLUMNS];
         let columns = schema::values(chunk.table, row, &mut values).unwrap_or(0);
         for (place, value) in values[..columns].iter().enumerate() {
@@ -160,7 +160,7 @@ fn sample(data: &Data, order: &FilesSpec) -> Sample {
         let rows = data.rows(table);
         let many = order.sample.min(rows);
         let row = |place: u64| (u128::from(rows) * u128::from(place) / u128::from(many)) as u64;
-        (0..many).map(|place| data.ids(table).of(row(place))).collect()
+        (0..many).map(|place| data.ids(table).id_of_row(row(place))).collect()
     };
     Sample {
         format: 1,
@@ -231,7 +231,7 @@ impl Files {
 
     fn sample(&mut self, sample: &Sample) -> Result<(), GenerateError> {
         let Some(file) = &mut self.sample else { return Ok(()) };
-        let text = serde_json::to_string(sample).map_err(|error| file.wrong(error.into()))?;
+        let text = serde_json::to_string(sample).map_err(|error| file.write_error(error.into()))?;
         file.append(format!("{text}\n").as_bytes())
     }
 
@@ -242,7 +242,7 @@ impl Files {
             file.out
                 .flush()
                 .and_then(|()| file.out.get_ref().sync_data())
-                .map_err(|error| file.wrong(error))?;
+                .map_err(|error| file.write_error(error))?;
         }
         let mut done: Vec<(PathBuf, u64)> = Vec::new();
         let of_tables = self.open.iter().map(|(_, file)| file);
@@ -250,7 +250,7 @@ impl Files {
             let whole = file.path.with_extension("");
             let named = match whole.symlink_metadata() {
                 Ok(_) => Err(GenerateError::Exists(whole.clone())),
-                Err(_) => fs::rename(&file.path, &whole).map_err(|error| file.wrong(error)),
+                Err(_) => fs::rename(&file.path, &whole).map_err(|error| file.write_error(error)),
             };
             if let Err(stopped) = named {
                 // Those with final names are this call's own, too.
@@ -269,10 +269,10 @@ impl Files {
 impl Unfinished {
     fn append(&mut self, text: &[u8]) -> Result<(), GenerateError> {
         self.length += text.len() as u64;
-        self.out.write_all(text).map_err(|error| self.wrong(error))
+        self.out.write_all(text).map_err(|error| self.write_error(error))
     }
 
-    fn wrong(&self, error: io::Error) -> GenerateError {
+    fn write_error(&self, error: io::Error) -> GenerateError {
         GenerateError::File(self.path.clone(), error)
     }
 }
@@ -333,13 +333,16 @@ mod tests {
         let mut lines = customers.lines();
         assert_eq!(lines.next(), Some("customer_id,age,name,address"));
         let first: Vec<&str> = lines.next().unwrap().split(',').collect();
-        assert_eq!((first.len(), first[0]), (4, data.ids(Table::Customers).of(0).to_string().as_str()));
+        assert_eq!(
+            (first.len(), first[0]),
+            (4, data.ids(Table::Customers).id_of_row(0).to_string().as_str())
+        );
         assert_eq!(1 + lines.count() as u64, data.rows(Table::Customers));
         let sample: serde_json::Value =
             serde_json::from_str(&fs::read_to_string(one.path().join("sample.json")).unwrap()).unwrap();
         assert_eq!(sample["rows"]["orders"], data.rows(Table::Orders));
         let ids = sample["ids"]["orders"].as_array().unwrap();
-        assert_eq!((ids.len(), ids[0].as_i64()), (10, Some(data.ids(Table::Orders).of(0))));
+        assert_eq!((ids.len(), ids[0].as_i64()), (10, Some(data.ids(Table::Orders).id_of_row(0))));
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl Ids {
     }
 
     #[inline]
-    pub fn of(&self, number: u64) -> i64 {
+    pub fn id_of_row(&self, number: u64) -> i64 {
         let begin = self.begin(number);
         let length = self.begin(number + 1) - begin;
         let name = [number, self.table as u64].map(u64::to_le_bytes);
@@ -68,7 +68,7 @@ impl Ids {
         let id = u64::try_from(id).ok().filter(|id| *id <= OWN)?;
         let near = ((u128::from(id) * u128::from(self.rows)) >> OWN_BITS) as u64;
         let number = if self.begin(near + 1) <= id { near + 1 } else { near };
-        (number < self.rows && self.of(number) == id as i64).then_some(number)
+        (number < self.rows && self.id_of_row(number) == id as i64).then_some(number)
     }
 
     /// The row at a place in unsorted order: each once.
@@ -132,7 +132,7 @@ mod tests {
             let some = (0..rows.min(1000)).chain(rows.saturating_sub(1000)..rows);
             let mut last = -1;
             for number in some.collect::<BTreeSet<u64>>() {
-                let id = ids.of(number);
+                let id = ids.id_of_row(number);
                 assert!(id > last && id >> OWN_BITS == 0, "{rows} {number}");
                 assert_eq!(ids.number(id), Some(number));
                 assert_eq!(made_by(&ids, id), Some(RowOrigin::Data(number)));
@@ -140,9 +140,9 @@ mod tests {
             }
         }
         let ids = Ids::new(5, Table::Orders, 1000);
-        assert_eq!((ids.number(-1), ids.number(ids.of(7) + 1), made_by(&ids, -1)), (None, None, None));
-        assert_ne!(ids.of(7), Ids::new(6, Table::Orders, 1000).of(7), "the seed counts");
-        assert_ne!(ids.of(7), Ids::new(5, Table::Customers, 1000).of(7), "and the table");
+        assert_eq!((ids.number(-1), ids.number(ids.id_of_row(7) + 1), made_by(&ids, -1)), (None, None, None));
+        assert_ne!(ids.id_of_row(7), Ids::new(6, Table::Orders, 1000).id_of_row(7), "the seed counts");
+        assert_ne!(ids.id_of_row(7), Ids::new(5, Table::Customers, 1000).id_of_row(7), "and the table");
     }
 
     #[test]

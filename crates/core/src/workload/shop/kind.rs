@@ -41,7 +41,7 @@ impl Shares {
         self.0.map(|weight| weight / sum)
     }
 
-    pub fn part(self, kind: Kind) -> f64 {
+    pub fn share_of(self, kind: Kind) -> f64 {
         self.parts()[kind as usize]
     }
 }

@@ -56,11 +56,11 @@ impl Change {
         self.ended.fetch_add(by, Ordering::SeqCst);
     }
 
-    fn begun(&self) -> u32 {
+    fn count_begun(&self) -> u32 {
         self.begun.load(Ordering::SeqCst)
     }
 
-    fn ended(&self) -> u32 {
+    fn count_ended(&self) -> u32 {
         self.ended.load(Ordering::SeqCst)
     }
 }
@@ -107,16 +107,16 @@ impl SharedKnowledge {
         self.stock(product).brought.end(amount);
     }
 
-    pub fn before(&self, product: u64) -> EndedChanges {
+    pub fn state_before_read(&self, product: u64) -> EndedChanges {
         let stock = self.stock(product);
-        EndedChanges { taken: stock.taken.ended(), brought: stock.brought.ended() }
+        EndedChanges { taken: stock.taken.count_ended(), brought: stock.brought.count_ended() }
     }
 
     /// The bounds of a stock that was read, `first` at the start, when the read has ended. The reader itself takes `own` only
     /// after the read.
     pub fn quantity(&self, product: u64, first: i32, before: EndedChanges, own: u32) -> Bounds {
         let stock = self.stock(product);
-        let (taken, brought) = (stock.taken.begun() - own, stock.brought.begun());
+        let (taken, brought) = (stock.taken.count_begun() - own, stock.brought.count_begun());
         let first = i64::from(first);
         Bounds {
             least: first + i64::from(before.brought) - i64::from(taken),
@@ -126,18 +126,18 @@ impl SharedKnowledge {
 
     /// The customer's orders acknowledged when a read begins.
     pub(crate) fn orders_before(&self, customer: u64) -> u32 {
-        self.orders(customer).ended()
+        self.orders(customer).count_ended()
     }
 
     /// The bounds of a customer's number of orders, when a read has ended.
     pub(crate) fn order_count(&self, customer: u64, before: u32) -> Bounds {
-        Bounds { least: before.into(), most: self.orders(customer).begun().into() }
+        Bounds { least: before.into(), most: self.orders(customer).count_begun().into() }
     }
 
     /// By how much a product's stock has grown, when nobody changes it.
     pub fn growth(&self, product: u64) -> i64 {
         let stock = self.stock(product);
-        i64::from(stock.brought.ended()) - i64::from(stock.taken.ended())
+        i64::from(stock.brought.count_ended()) - i64::from(stock.taken.count_ended())
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
         let order = data.purchase(0, 1).order;
         let Order { product, customer, amount, .. } = order;
         let (first, own) = (data.quantity(product), i64::from(data.quantity(product)));
-        let before = known.before(product);
+        let before = known.state_before_read(product);
         let exact = Bounds { least: own, most: own };
         assert_eq!(known.quantity(product, first, before, 0), exact);
         known.begin_order(&order);
@@ -163,7 +163,7 @@ mod tests {
         known.end_order(&order);
         known.end_delivery(product, 7);
         let now = Bounds { least: own - taken + 7, most: own - taken + 7 };
-        assert_eq!(known.quantity(product, first, known.before(product), 0), now);
+        assert_eq!(known.quantity(product, first, known.state_before_read(product), 0), now);
         assert_eq!(known.growth(product), 7 - taken);
         let count = known.orders_before(customer);
         assert_eq!(known.order_count(customer, count), Bounds { least: count.into(), most: count.into() });

@@ -99,7 +99,7 @@ impl<'a> ShopWorker<'a> {
             if !goes_on() {
                 break;
             }
-            let kind = Kind::ALL[shared.turns.at(first.wrapping_add(turn))];
+            let kind = Kind::ALL[shared.turns.choose(first.wrapping_add(turn))];
             let number = self.drawn[kind as usize];
             let ticks = match kind {
                 Kind::Orders => self.orders(tables, number),
@@ -162,7 +162,7 @@ impl<'a> ShopWorker<'a> {
     fn orders(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, WorkloadError> {
         let shared = self.shared;
         let customer = shared.data.customer_asked_for(self.thread, number);
-        let id = shared.data.ids(Table::Customers).of(customer);
+        let id = shared.data.ids(Table::Customers).id_of_row(customer);
         let before = shared.known.orders_before(customer);
         let ((), ticks) = self.timed(Kind::Orders, |_, seen| tables.orders(id, seen))?;
         let most = shared.known.order_count(customer, before);
@@ -177,7 +177,7 @@ impl<'a> ShopWorker<'a> {
         self.draw(&purchase);
         let mut before = [EndedChanges::default(); LOOKED_AT];
         for (before, product) in before.iter_mut().zip(purchase.looked_at) {
-            *before = shared.known.before(product);
+            *before = shared.known.state_before_read(product);
         }
         shared.known.begin_order(&purchase.order);
         let (done, ticks) = self.timed(Kind::Buy, |buying, seen| tables.buy(buying, seen))?;
@@ -192,8 +192,8 @@ impl<'a> ShopWorker<'a> {
     fn draw(&mut self, purchase: &Purchase) {
         let data = &self.shared.data;
         let PurchaseRequest { customer, looked_at, chosen, order, amount } = &mut self.buying;
-        *customer = data.ids(Table::Customers).of(purchase.order.customer);
-        *looked_at = purchase.looked_at.map(|product| data.ids(Table::Products).of(product));
+        *customer = data.ids(Table::Customers).id_of_row(purchase.order.customer);
+        *looked_at = purchase.looked_at.map(|product| data.ids(Table::Products).id_of_row(product));
         *chosen = purchase.chosen;
         *amount = purchase.order.amount as i32;
         order.clear();
@@ -203,7 +203,7 @@ impl<'a> ShopWorker<'a> {
     fn restock(&mut self, tables: &mut dyn Tables, number: u64) -> Result<u64, WorkloadError> {
         let shared = self.shared;
         let (product, amount) = shared.data.delivery(self.thread, number);
-        let id = shared.data.ids(Table::Products).of(product);
+        let id = shared.data.ids(Table::Products).id_of_row(product);
         shared.known.begin_delivery(product, amount);
         let (done, ticks) = self.timed(Kind::Restock, |_, _| tables.restock(id, amount as i32))?;
         self.check.changed(done, product)?;
@@ -227,9 +227,9 @@ impl crew::Worker<dyn Tables + '_, ()> for ShopWorker<'_> {
         let started = approach.cross()?;
         parts.seconds.restart();
         parts.epochs.iter_mut().for_each(Seconds::restart);
-        let (begin, pacer) = started.begin(shared.work.rate);
+        let (begin, pacer) = started.start_work(shared.work.rate);
         self.pacer = pacer;
-        self.all(tables, || started.goes_on(begin, shared.work.until), &mut parts)?;
+        self.all(tables, || started.can_continue(begin, shared.work.until), &mut parts)?;
         let end = shared.clock.now();
         self.finish(parts).map_err(WorkloadError::harness)?;
         check_settings(tables)?;

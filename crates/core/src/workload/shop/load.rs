@@ -30,7 +30,7 @@ pub fn load(
     let (loaded, taken) = makers.run(chunks.count(), make, |mut source| {
         source.told_by(teller);
         let loaded = tables.load(&mut source);
-        (loaded, source.taken())
+        (loaded, source.taken_rows())
     });
     let batches = loaded.map_err(failed)?;
     tables.make_index().map_err(|error| WorkloadError::store("making the index", &error))?;

@@ -50,7 +50,7 @@ pub(crate) struct ShopParameters {
 
 impl ShopParameters {
     /// The values of a cell and its parameters; `memory` is the machine's limit in bytes, if any. The error says what is wrong with them.
-    pub fn of(
+    pub fn from_parameters(
         cell: &Cell,
         parameters: &Parameters,
         memory_limit: Option<u64>,
@@ -109,7 +109,7 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
 
 fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let (store, able) = case.opens_for_threads()?;
-    let work = ShopParameters::of(case.cell, case.parameters, case.memory_limit)
+    let work = ShopParameters::from_parameters(case.cell, case.parameters, case.memory_limit)
         .map_err(|why| LeftOutReason::Contradiction { why })?;
     if !able.sql && !able.order {
         return Err(LeftOutReason::NoOrder { store: store.name.into() });
@@ -121,13 +121,14 @@ fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
 }
 
 /// A figure of the cell's work; `nothing` for contradictory parameters, as such a cell is left out.
-fn of_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&ShopParameters) -> T) -> T {
-    ShopParameters::of(case.cell, case.parameters, case.memory_limit).map_or(nothing, |work| of(&work))
+fn estimate_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&ShopParameters) -> T) -> T {
+    ShopParameters::from_parameters(case.cell, case.parameters, case.memory_limit)
+        .map_or(nothing, |work| of(&work))
 }
 
 /// Bytes of rows, the index, a log of a stretch of them, and partly filled pages.
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
-    of_work(case, SpaceEstimate { peak_bytes: 0.0, room_bytes: 0.0 }, |work| {
+    estimate_work(case, SpaceEstimate { peak_bytes: 0.0, room_bytes: 0.0 }, |work| {
         let bytes = work.bytes();
         let server = case.server_bytes();
         SpaceEstimate {
@@ -137,14 +138,14 @@ pub fn space(case: &Case<'_>) -> SpaceEstimate {
     })
 }
 
-pub fn held(case: &Case<'_>) -> f64 {
-    of_work(case, 0.0, ShopParameters::bytes)
+pub fn held_bytes(case: &Case<'_>) -> f64 {
+    estimate_work(case, 0.0, ShopParameters::bytes)
 }
 
 /// Bytes for what is known of each product and customer, letters of texts, chunks, histograms; and the tables themselves, if the
 /// store has nowhere else to keep them.
 pub fn memory(case: &Case<'_>) -> f64 {
-    of_work(case, 0.0, |work| {
+    estimate_work(case, 0.0, |work| {
         let [customers, products, _] = work.rows();
         let known = (8 * customers + 16 * products) as f64;
         let histograms = HISTOGRAM_BYTES * (9.0 * work.threads as f64 + 15.0);
@@ -155,10 +156,10 @@ pub fn memory(case: &Case<'_>) -> f64 {
 
 /// Seconds: writing transactions wait for the disk, unless the tier is one at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
-    of_work(case, TimeEstimate::of(OVERHEAD_S, 0.0), |work| {
+    estimate_work(case, TimeEstimate::with_audit(OVERHEAD_S, 0.0), |work| {
         let waits = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
         let sync_s = if waits { SYNCS * probe.sync_ns as f64 / 1e9 } else { 0.0 };
-        let part = |kind| work.shares.part(kind);
+        let part = |kind| work.shares.share_of(kind);
         let walk_s =
             if work.indexed { 0.0 } else { work.rows()[Table::Orders as usize] as f64 * ROW_S / 10.0 };
         let call_s = part(Kind::Orders) * (4.0 * CALL_S + walk_s)
@@ -176,7 +177,10 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
         let read_s = work.all_rows() * ROW_S;
         let audit_s = 2.0 * (read_s + 1000.0 * CALL_S + walk_s);
         let ended = work.until.map_or([0.0; 2], |until| [f64::INFINITY, until.as_secs_f64()]);
-        TimeEstimate { ended, ..TimeEstimate::of(OVERHEAD_S + load_s + read_s + work_s + audit_s, audit_s) }
+        TimeEstimate {
+            ended,
+            ..TimeEstimate::with_audit(OVERHEAD_S + load_s + read_s + work_s + audit_s, audit_s)
+        }
     })
 }
 
@@ -195,7 +199,7 @@ mod tests {
     }
 
     fn of<T>(cell: &Cell, parameters: &Parameters, stores: &[StoreDef], what: impl Fn(&Case<'_>) -> T) -> T {
-        what(&Case::alone(cell, parameters, stores, 1 << 24))
+        what(&Case::with_defaults(cell, parameters, stores, 1 << 24))
     }
 
     #[test]
@@ -204,15 +208,15 @@ mod tests {
         let parameters = parameters.with("shares", "buy=1").unwrap().with("epoch", "5s").unwrap();
         let asked =
             cell("memory", &[(Axis::INDEX, "none"), (Axis::LOAD_ORDER, "unsorted"), (Axis::THREADS, "3")]);
-        let work = ShopParameters::of(&asked, &parameters, None).unwrap();
+        let work = ShopParameters::from_parameters(&asked, &parameters, None).unwrap();
         assert_eq!((work.indexed, work.order, work.threads), (false, LoadOrder::Unsorted, 3));
         assert_eq!(
-            (work.shares.part(Kind::Buy), work.epoch, work.until),
+            (work.shares.share_of(Kind::Buy), work.epoch, work.until),
             (1.0, Duration::from_secs(5), None)
         );
         assert_eq!([0, 1, 2].map(|thread| work.operations_of(thread)), [4, 3, 3]);
         let timed = parameters.with("duration", "2s").unwrap();
-        let plain = ShopParameters::of(&cell("memory", &[]), &timed, None).unwrap();
+        let plain = ShopParameters::from_parameters(&cell("memory", &[]), &timed, None).unwrap();
         assert_eq!((plain.indexed, plain.order), (true, LoadOrder::Sorted));
         assert_eq!(plain.until, Some(Duration::from_secs(2)));
         assert!(plain.operations_of(0) > 1 << 60);
@@ -222,7 +226,10 @@ mod tests {
     fn data_are_relative_to_a_limit_of_memory_alone() {
         let asked = cell("memory", &[(Axis::DATA_SIZE, "2.5x")]);
         let plain = Parameters::default();
-        assert_eq!(ShopParameters::of(&asked, &plain, Some(4 << 20)).unwrap().data_bytes, 10 << 20);
+        assert_eq!(
+            ShopParameters::from_parameters(&asked, &plain, Some(4 << 20)).unwrap().data_bytes,
+            10 << 20
+        );
         let Some(LeftOutReason::Contradiction { why }) = of(&asked, &plain, &[MEMORY], reason) else {
             panic!("it has no limit");
         };

@@ -85,7 +85,7 @@ impl Data {
         }
         let mut random = self.random(Purpose::Row(table), number);
         let begin = bytes.len();
-        bytes.extend(self.ids(table).of(number).to_be_bytes());
+        bytes.extend(self.ids(table).id_of_row(number).to_be_bytes());
         for (name, of) in &table.columns()[1..] {
             match of {
                 Of::Long => bytes.extend(self.long(name, &mut random).to_be_bytes()),
@@ -118,7 +118,7 @@ impl Data {
 
     pub fn order(&self, number: u64) -> Order {
         let mut random = self.random(Purpose::Row(Table::Orders), number);
-        self.drawn(self.ids(Table::Orders).of(number), &mut random)
+        self.drawn(self.ids(Table::Orders).id_of_row(number), &mut random)
     }
 
     fn drawn(&self, id: i64, random: &mut Xoshiro256PlusPlus) -> Order {
@@ -156,8 +156,8 @@ impl Data {
 
     pub(crate) fn append_order(&self, order: &Order, bytes: &mut Vec<u8>) {
         bytes.extend(order.id.to_be_bytes());
-        bytes.extend(self.ids(Table::Customers).of(order.customer).to_be_bytes());
-        bytes.extend(self.ids(Table::Products).of(order.product).to_be_bytes());
+        bytes.extend(self.ids(Table::Customers).id_of_row(order.customer).to_be_bytes());
+        bytes.extend(self.ids(Table::Products).id_of_row(order.product).to_be_bytes());
         bytes.extend(order.amount.to_be_bytes());
         bytes.extend(order.ordered_at.to_be_bytes());
     }
@@ -236,7 +236,7 @@ mod tests {
                 assert!(bytes.len() + 3 * FEWER_LETTERS >= table.most_bytes());
                 let mut found = [SqlValue::Null; MOST_COLUMNS];
                 assert_eq!(values(table, &bytes, &mut found), Some(table.columns().len()));
-                assert_eq!(id_of(&bytes), Some(data.ids(table).of(number)));
+                assert_eq!(id_of(&bytes), Some(data.ids(table).id_of_row(number)));
             }
         }
         assert_eq!(quantity_of(&row(&data, Table::Products, 3)), Some(data.quantity(3)));

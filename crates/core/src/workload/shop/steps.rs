@@ -14,7 +14,7 @@ use crate::measure::machine_counters::{MachineCounters, MachineUse};
 use crate::result::{Counters, Load, Second, WrittenRecords};
 use crate::store::Store;
 use crate::workload::bench::Bench;
-use crate::workload::crew::{self, held};
+use crate::workload::crew::{self, lock_worker};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::stop::WorkloadError;
@@ -42,7 +42,7 @@ pub fn run(
     let store = bench.store()?;
     let (load, loaded) = load::load(shared, makers, shared.make(store)?.as_mut(), acknowledged)?;
     warm::warm(shared, bench)?;
-    let (elapsed, counters, seen) = crew::with(
+    let (elapsed, counters, seen) = crew::run_pool(
         shared.clock,
         lanes,
         || open(shared, store),
@@ -58,7 +58,7 @@ pub fn run(
             Ok((elapsed, counters, seen))
         },
     )?;
-    let writes = lanes.iter().map(|lane| held(lane).writes()).sum();
+    let writes = lanes.iter().map(|lane| lock_worker(lane).writes()).sum();
     AcknowledgedWrites::new("transactions that write", writes, shared.work.threads, &counters)
         .note(acknowledged);
     Ok(Ran { load, loaded, elapsed, counters, seen, series: shared.seconds.finish() })

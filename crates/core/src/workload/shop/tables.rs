@@ -35,7 +35,7 @@ pub trait Tables {
     fn restock(&mut self, product: i64, by: i32) -> Result<bool>;
 
     /// Every row of a table, in key order.
-    fn each(&mut self, table: Table, see: &mut dyn FnMut(&[u8])) -> Result<()>;
+    fn visit_rows(&mut self, table: Table, see: &mut dyn FnMut(&[u8])) -> Result<()>;
 
     /// Every entry of the index, in its order: customer and order.
     fn each_entry(&mut self, see: &mut dyn FnMut(i64, i64)) -> Result<()>;

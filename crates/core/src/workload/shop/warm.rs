@@ -14,7 +14,7 @@ const TABLES: [Table; 3] = [Table::Orders, Table::Customers, Table::Products];
 
 /// Flushes the store, and reads every row and index entry once.
 pub fn warm(shared: &Shared<'_>, bench: &Bench<'_>) -> Result<(), WorkloadError> {
-    if bench.elsewhere().is_none() {
+    if bench.outside_location().is_none() {
         device::sync_file_system(bench.folder())
             .map_err(|error| WorkloadError::harness(error.to_string()))?;
     }
@@ -24,5 +24,5 @@ pub fn warm(shared: &Shared<'_>, bench: &Bench<'_>) -> Result<(), WorkloadError>
     if shared.work.indexed {
         tables.each_entry(&mut |_, _| ()).map_err(failed)?;
     }
-    TABLES.into_iter().try_for_each(|table| tables.each(table, &mut |_| ())).map_err(failed)
+    TABLES.into_iter().try_for_each(|table| tables.visit_rows(table, &mut |_| ())).map_err(failed)
 }

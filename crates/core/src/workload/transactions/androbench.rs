@@ -21,7 +21,7 @@ use crate::measure::counters::Snapshot;
 use crate::result::{Load, Measurements};
 use crate::store::sql::{BulkLoad, SqlSession};
 use crate::store::{Loss, Store, StoreDef};
-use crate::workload::crew::{self, held, own};
+use crate::workload::crew::{self, into_worker, lock_worker};
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::gauge::Gauge;
 use crate::workload::on_store::{SettledTrial, StoreTrial, find};
@@ -40,7 +40,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: parameters::reason,
     headline: &[Headline::Latency, Headline::Space, Headline::Memory],
     space: parameters::space,
-    held: parameters::held,
+    held: parameters::held_bytes,
     memory: parameters::memory,
     time: parameters::time,
     time_by_rehearsal: Some(parameters::time_by_rehearsal),
@@ -58,21 +58,21 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         return Err(TrialError::Unsupported(format!("{} does not offer the guarantee {tier}", store.name)));
     }
     let clock = Clock::new();
-    let work = AndrobenchParameters::of(&spec.cell, &spec.parameters);
+    let work = AndrobenchParameters::from_parameters(&spec.cell, &spec.parameters);
     let gauge = Gauge::new(spec, &clock).map_err(TrialError::harness)?;
     let messages = Messages::prepare(work, spec.seed).map_err(TrialError::harness)?;
     let lanes = TransactionWorker::new(messages, work.transactions, work.rate, &gauge)
         .map_err(TrialError::harness)?;
     let mut acknowledged = Vec::with_capacity(1 + KINDS);
     // With `default`, settings decide the tier.
-    let mut trial = StoreTrial::begin((store, open), spec.options(1), tier, spec)?;
+    let mut trial = StoreTrial::open((store, open), spec.options(1), tier, spec)?;
     let after = spec.parameters.after_load();
     let (load, phases) = drive(trial.bench.store()?, &lanes, &clock, after, &mut acknowledged)?;
     trial.worked()?;
-    let [lane] = lanes.map(own);
+    let [lane] = lanes.map(into_worker);
     let operations = results::<Table<'_>, _>(&lane, phases)?;
     let messages = lane.transactions;
-    let mut trial = trial.settled(&acknowledged, None)?;
+    let mut trial = trial.finish(&acknowledged, None)?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;
     let expected = Expected { source: messages.source(), versions: messages.versions() };
@@ -104,12 +104,12 @@ fn drive(
 ) -> Result<(Load, Vec<Phase>), WorkloadError> {
     let mut loaded = Load::default();
     let prepare = |table: &mut Table<'_>| {
-        loaded = load(table.session.as_mut(), &mut held(&lanes[0]).transactions, acknowledged)?;
+        loaded = load(table.session.as_mut(), &mut lock_worker(&lanes[0]).transactions, acknowledged)?;
         loaded.rest = (loaded.records > 0).then(|| after.wait()).flatten();
         table.prepare()
     };
     let mut noted = Vec::with_capacity(KINDS);
-    let phases = crew::with(
+    let phases = crew::run_pool(
         clock,
         lanes,
         || Table::make(store).map(Box::new),

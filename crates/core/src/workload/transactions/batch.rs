@@ -18,10 +18,10 @@ use crate::result::{Audit, Measurements, StoredRecords};
 use crate::store::sql::SqlValue;
 use crate::store::{Capabilities, Store};
 use crate::workload::bench::Bench;
-use crate::workload::crew::{self, own};
+use crate::workload::crew::{self, into_worker};
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::gauge::Gauge;
-use crate::workload::on_store::{SettledTrial, StoreTrial, find, promised};
+use crate::workload::on_store::{SettledTrial, StoreTrial, find, offered_guarantee};
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::stop::WorkloadError;
 
@@ -34,7 +34,7 @@ pub static WORKLOAD: WorkloadDef = WorkloadDef {
     reason: parameters::reason,
     headline: &[Headline::Latency, Headline::Memory],
     space: parameters::space,
-    held: parameters::held,
+    held: parameters::held_bytes,
     memory: parameters::memory,
     time: parameters::time,
     time_by_rehearsal: None,
@@ -46,18 +46,18 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let TrialContext { stores, spec, .. } = *asked;
     let (store, open) = find(stores, spec.cell.store())?;
     let tier = spec.cell.guarantee().tier();
-    let promised = promised(store, &spec.cell)?;
+    let promised = offered_guarantee(store, &spec.cell)?;
     let clock = Clock::new();
-    let work = BatchParameters::of(&spec.cell, &spec.parameters);
+    let work = BatchParameters::from_parameters(&spec.cell, &spec.parameters);
     let can = &store.capabilities;
     let gauge = Gauge::new(spec, &clock).map_err(TrialError::harness)?;
     let play = BatchTransactions::prepare(work, spec.seed, can.keeps);
     let lanes =
         TransactionWorker::new(play, work.transactions, Rate::Closed, &gauge).map_err(TrialError::harness)?;
     let mut acknowledged = Vec::with_capacity(KINDS);
-    let mut trial = StoreTrial::begin((store, open), spec.options(1), tier.map(|_| promised), spec)?;
+    let mut trial = StoreTrial::open((store, open), spec.options(1), tier.map(|_| promised), spec)?;
     let store = trial.bench.store()?;
-    let phases = crew::with(
+    let phases = crew::run_pool(
         &clock,
         &lanes,
         || table_of(store, can),
@@ -65,10 +65,10 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         |crew| phases(&lanes[0], crew, work.rest, &mut acknowledged),
     )?;
     trial.worked()?;
-    let [lane] = lanes.map(own);
+    let [lane] = lanes.map(into_worker);
     let operations = results::<dyn Table, _>(&lane, phases)?;
     let play = lane.transactions;
-    let mut trial = trial.settled(&acknowledged, (can.keeps && !can.sql).then_some(0))?;
+    let mut trial = trial.finish(&acknowledged, (can.keeps && !can.sql).then_some(0))?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;
     let audit = (can.keeps && can.persists).then(|| audit(&mut bench, can)).transpose()?;
@@ -95,7 +95,7 @@ fn table_of<'s>(store: &'s dyn Store, can: &Capabilities) -> Result<Box<dyn Tabl
 fn audit(bench: &mut Bench<'_>, can: &Capabilities) -> Result<Audit, WorkloadError> {
     let start = std::time::Instant::now();
     bench.reopen()?;
-    let left = left(bench.store()?, can)?;
+    let left = rows_left(bench.store()?, can)?;
     bench.close()?;
     if left > 0 {
         let message =
@@ -105,7 +105,7 @@ fn audit(bench: &mut Bench<'_>, can: &Capabilities) -> Result<Audit, WorkloadErr
     Ok(Audit { reopened: 1, took_ns: start.elapsed().as_nanos() as u64, ..Audit::default() })
 }
 
-fn left(store: &dyn Store, can: &Capabilities) -> Result<u64, WorkloadError> {
+fn rows_left(store: &dyn Store, can: &Capabilities) -> Result<u64, WorkloadError> {
     let failed = |error| WorkloadError::store("counting the rows that are left", &error);
     if !can.sql {
         return store.count().map_err(failed);

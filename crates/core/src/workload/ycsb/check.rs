@@ -39,8 +39,8 @@ pub fn audit(
 fn choose(shared: &Shared<'_>, seed: u64, most: u64) -> Vec<u64> {
     let live = shared.versions.inserted();
     let is_touched = |record: u64| shared.versions.is_touched(record, shared.work.loaded);
-    let sample = Sample::of((0..live).map(is_touched), most, seed);
-    (0..live).filter(|record| sample.has(*record, is_touched(*record))).collect()
+    let sample = Sample::select((0..live).map(is_touched), most, seed);
+    (0..live).filter(|record| sample.contains(*record, is_touched(*record))).collect()
 }
 
 /// Reads records and checks their versions.
@@ -56,7 +56,7 @@ fn read_back(
     for record in chosen {
         let name = shared.definition().naming.name(*record);
         shared.versions.note(*record, &mut floors);
-        let known = KnownVersions::each(&floors, shared.versions.newest(*record, &floors));
+        let known = KnownVersions::from_slots(&floors, shared.versions.newest(*record, &floors));
         let (mut length, mut right) = (0, false);
         let get = session.get(name.bytes(), &mut |value| {
             (length, right) = (value.len(), shared.fields.is_value(*record, &known, value));
@@ -76,7 +76,7 @@ fn read_back(
             1 => "after the trial, when the store had been closed and opened anew",
             _ => "after the trial, when the store had been closed and opened anew once more",
         };
-        return Err(wrong(format!("the value of record {record} (key {key}) {what}, {when}")));
+        return Err(wrong_data(format!("the value of record {record} (key {key}) {what}, {when}")));
     }
     Ok(())
 }
@@ -85,10 +85,10 @@ fn count(store: &dyn Store, expected: u64) -> Result<(), WorkloadError> {
     let count = store.count().map_err(|error| WorkloadError::store("counting", &error))?;
     match count == expected {
         true => Ok(()),
-        false => Err(wrong(format!("the store counts {count} records, but should hold {expected}"))),
+        false => Err(wrong_data(format!("the store counts {count} records, but should hold {expected}"))),
     }
 }
 
-fn wrong(message: String) -> WorkloadError {
+fn wrong_data(message: String) -> WorkloadError {
     WorkloadError { failure: Failure::WrongData, message, operation: None }
 }

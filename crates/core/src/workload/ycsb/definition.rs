@@ -62,7 +62,7 @@ pub(crate) enum Lengths {
 }
 
 impl Lengths {
-    fn named(name: &str) -> Lengths {
+    fn from_name(name: &str) -> Lengths {
         match name {
             "uniform" => Lengths::Uniform,
             "zipfian" => Lengths::Zipfian,
@@ -129,33 +129,33 @@ const LOAD: &str = "load";
 impl Definition {
     /// The workload of a name, with other properties; `distribution` may be `default` for the properties'. Fails when there is no
     /// such workload, or its properties contradict one another.
-    pub fn of(name: &str, others: &Properties, distribution: &str) -> Result<Definition, String> {
+    pub fn from_name(name: &str, others: &Properties, distribution: &str) -> Result<Definition, String> {
         let built_in = BUILT_IN.iter().find(|(known, _)| *known == name);
         let own = match built_in {
             Some((_, text)) => text.parse::<Properties>()?,
             None if name == LOAD || name.starts_with(OWN) => Properties::default(),
             None => return Err(format!("YCSB has no workload {name}")),
         };
-        let properties = own.with(&others.taken_by(name));
+        let properties = own.replace_by(&others.taken_by(name));
         let loads = name == LOAD;
         let definition = Definition {
-            shares: if loads { only(Kind::Insert) } else { shares(&properties)? },
+            shares: if loads { weights_of_one(Kind::Insert) } else { shares(&properties)? },
             distribution: request(&properties, distribution),
             scan: Span {
-                least: properties.whole("minscanlength"),
-                most: properties.whole("maxscanlength"),
-                law: Lengths::named(properties.text("scanlengthdistribution")),
+                least: properties.whole_number("minscanlength"),
+                most: properties.whole_number("maxscanlength"),
+                law: Lengths::from_name(properties.text("scanlengthdistribution")),
             },
-            fields: properties.whole("fieldcount"),
+            fields: properties.whole_number("fieldcount"),
             field: field(&properties),
             read_all: properties.text("readallfields") == "true",
             write_all: properties.text("writeallfields") == "true",
             naming: Naming {
                 ordered: properties.text("insertorder") == "ordered",
-                padding: properties.whole("zeropadding"),
-                first: properties.whole("insertstart"),
+                padding: properties.whole_number("zeropadding"),
+                first: properties.whole_number("insertstart"),
             },
-            insert_count: Some(properties.whole("insertcount")).filter(|count| *count > 0),
+            insert_count: Some(properties.whole_number("insertcount")).filter(|count| *count > 0),
             loads,
         };
         definition.check().map(|()| definition)
@@ -178,7 +178,7 @@ impl Definition {
     }
 
     /// Whether a kind occurs.
-    pub fn does(&self, kind: Kind) -> bool {
+    pub fn includes(&self, kind: Kind) -> bool {
         self.share(kind) > 0.0
     }
 
@@ -190,7 +190,7 @@ impl Definition {
 
     /// Whether records are written after they were loaded.
     pub fn writes(&self) -> bool {
-        [Kind::Update, Kind::Insert, Kind::ReadModifyWrite].into_iter().any(|kind| self.does(kind))
+        [Kind::Update, Kind::Insert, Kind::ReadModifyWrite].into_iter().any(|kind| self.includes(kind))
     }
 
     pub(crate) fn is_partial(&self) -> bool {
@@ -211,7 +211,7 @@ impl Definition {
     }
 }
 
-fn only(kind: Kind) -> [f64; Kind::ALL.len()] {
+fn weights_of_one(kind: Kind) -> [f64; Kind::ALL.len()] {
     Kind::ALL.map(|other| if other == kind { 1.0 } else { 0.0 })
 }
 
@@ -244,9 +244,11 @@ fn request(properties: &Properties, asked: &str) -> Distribution {
 }
 
 fn field(properties: &Properties) -> Span {
-    let (most, law) =
-        (properties.whole("fieldlength"), Lengths::named(properties.text("fieldlengthdistribution")));
-    let least = if law == Lengths::Constant { most } else { properties.whole("minfieldlength") };
+    let (most, law) = (
+        properties.whole_number("fieldlength"),
+        Lengths::from_name(properties.text("fieldlengthdistribution")),
+    );
+    let least = if law == Lengths::Constant { most } else { properties.whole_number("minfieldlength") };
     Span { least, most, law }
 }
 
@@ -256,7 +258,7 @@ mod tests {
     use crate::axis::ycsb;
 
     fn of(name: &str, properties: &str) -> Result<Definition, String> {
-        Definition::of(name, &properties.parse().unwrap(), "default")
+        Definition::from_name(name, &properties.parse().unwrap(), "default")
     }
 
     #[test]
@@ -296,7 +298,7 @@ mod tests {
         assert_eq!((of_one, one.is_partial()), ([true, false, false, false, true], false));
         assert!(!of("A", "readallfields=false,fieldcount=1").unwrap().reads_one_field());
         let latest: Properties = "requestdistribution=latest".parse().unwrap();
-        let asked = Definition::of("A", &latest, "hotspot").unwrap();
+        let asked = Definition::from_name("A", &latest, "hotspot").unwrap();
         assert_eq!(asked.distribution, Distribution::Hotspot { data: 0.2, requests: 0.8 });
     }
 

@@ -1,6 +1,6 @@
 //! The property names of YCSB and its family (go-ycsb, YCSB-cpp): where each value belongs in plans, and why some change nothing.
 
-use super::property::{ALL, named};
+use super::property::{ALL, find_property};
 use crate::axis::Axis;
 use crate::axis::ycsb::ZIPFIAN_YCSB;
 use crate::shown::quoted;
@@ -94,7 +94,7 @@ pub fn ycsb_name(name: &str) -> &str {
 }
 
 /// The plan's name for a property.
-pub(super) fn elsewhere(name: &str) -> Option<&'static str> {
+pub(super) fn plan_name(name: &str) -> Option<&'static str> {
     Some(match name {
         "recordcount" => "records",
         "operationcount" => "operations",
@@ -143,7 +143,7 @@ pub fn belongs(name: &str, value: &str) -> Result<PropertyTarget, String> {
             }
         },
         "requestdistribution" if value.eq_ignore_ascii_case("zipfian") => PropertyTarget::Meant(ZIPFIAN_YCSB),
-        name => match named(name) {
+        name => match find_property(name) {
             Some(property) => property.read(value).map(|_| PropertyTarget::Property)?,
             None => PropertyTarget::Idle(idle(name, value)?),
         },

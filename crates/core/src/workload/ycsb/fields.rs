@@ -92,7 +92,7 @@ impl Fields {
     #[inline]
     pub fn replace(&self, old: &[u8], field: u64, by: &[u8], new: &mut Vec<u8>) -> bool {
         new.clear();
-        let Some(part) = self.part(old, field) else { return false };
+        let Some(part) = self.field_range(old, field) else { return false };
         if new.capacity() < old.len() - part.len() + by.len() {
             return false;
         }
@@ -104,7 +104,7 @@ impl Fields {
 
     /// The place of a field; `None` if the value is too short.
     #[inline]
-    fn part(&self, value: &[u8], field: u64) -> Option<Part> {
+    fn field_range(&self, value: &[u8], field: u64) -> Option<Part> {
         if self.count == 1 {
             return Some(0..value.len());
         }
@@ -132,7 +132,7 @@ impl Fields {
 
     /// Whether a field of `value` is in a version that it may have; only lengths of the fields before it are read.
     pub fn is_field(&self, record: u64, field: u64, known: &KnownVersions<'_>, value: &[u8]) -> bool {
-        let Some(part) = self.part(value, field) else { return false };
+        let Some(part) = self.field_range(value, field) else { return false };
         let bytes = &value[part.start + self.frame()..part.end];
         let is =
             |version: u32| self.records.is_value(self.index(record, field, version), version as u8, bytes);
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     fn fields(properties: &str) -> Fields {
-        let definition = Definition::of("A", &properties.parse().unwrap(), "default").unwrap();
+        let definition = Definition::from_name("A", &properties.parse().unwrap(), "default").unwrap();
         Fields::new(&definition, Data::Incompressible, 7)
     }
 
@@ -217,9 +217,9 @@ mod tests {
             let fields = fields(properties);
             for version in [1, 255, 256, 257, 70_000] {
                 let value = made(&fields, 5, version);
-                let may = |from, to| fields.is_value(5, &KnownVersions::each(&[from; 10], to), &value);
+                let may = |from, to| fields.is_value(5, &KnownVersions::from_slots(&[from; 10], to), &value);
                 let other = |record, value: &[u8]| {
-                    fields.is_value(record, &KnownVersions::each(&[version; 10], version), value)
+                    fields.is_value(record, &KnownVersions::from_slots(&[version; 10], version), value)
                 };
                 assert!(
                     may(version, version) && may(1, version) && may(version, version + 3),
@@ -242,9 +242,9 @@ mod tests {
             fields.make_field(5, 4, 2, &mut by);
             assert!(fields.replace(&old, 4, &by, &mut new));
             let versions: Vec<u32> = (0..10).map(|field| if field == 4 { 2 } else { 1 }).collect();
-            assert!(fields.is_value(5, &KnownVersions::each(&versions, 2), &new));
+            assert!(fields.is_value(5, &KnownVersions::from_slots(&versions, 2), &new));
             let stale = vec![1, 1, 1, 1, 3, 1, 1, 1, 1, 1];
-            assert!(!fields.is_value(5, &KnownVersions::each(&stale, 3), &new));
+            assert!(!fields.is_value(5, &KnownVersions::from_slots(&stale, 3), &new));
             // Bytes that are no value are noticed.
             assert!(!fields.replace(b"short", 4, &by, &mut new));
             assert!(!fields.replace(&[255; 1040], 4, &by, &mut new));
@@ -257,7 +257,7 @@ mod tests {
             let fields = fields(properties);
             let value = made(&fields, 5, 7);
             let is = |record, field, version, value: &[u8]| {
-                fields.is_field(record, field, &KnownVersions::each(&[version; 10], version), value)
+                fields.is_field(record, field, &KnownVersions::from_slots(&[version; 10], version), value)
             };
             for field in 0..fields.count() {
                 assert!(is(5, field, 7, &value), "{properties} {field}");

@@ -59,7 +59,7 @@ pub(crate) struct YcsbWorker<'a> {
 impl<'a> YcsbWorker<'a> {
     pub fn new(shared: &'a Shared<'a>, thread: u64, seed: u64) -> Result<YcsbWorker<'a>, String> {
         let work = &shared.work;
-        let (largest, scans) = (shared.fields.largest(), shared.definition().does(Kind::Scan));
+        let (largest, scans) = (shared.fields.largest(), shared.definition().includes(Kind::Scan));
         let of_many = (thread, work.threads);
         let scanned = if scans { shared.definition().scan.most } else { 0 };
         Ok(YcsbWorker {
@@ -113,7 +113,7 @@ impl<'a> YcsbWorker<'a> {
     #[inline]
     fn draw(&mut self) -> Option<PlannedRequest> {
         let shared = self.shared;
-        let kind = Kind::ALL[shared.turns.at(self.turn)];
+        let kind = Kind::ALL[shared.turns.choose(self.turn)];
         let record = match kind {
             Kind::Insert => shared.versions.take()?,
             // Records that this thread has planned to insert are there by then, if there is no other thread.
@@ -135,7 +135,7 @@ impl<'a> YcsbWorker<'a> {
         let mut done = Ok(());
         let planned = std::mem::take(&mut self.planned);
         for one in &planned {
-            done = self.one(session, one);
+            done = self.run_request(session, one);
             if done.is_err() {
                 break;
             }
@@ -148,8 +148,12 @@ impl<'a> YcsbWorker<'a> {
     }
 
     #[inline]
-    fn one(&mut self, session: &mut dyn Session, planned: &PlannedRequest) -> Result<(), WorkloadError> {
-        let slot = Slot::of(planned.kind);
+    fn run_request(
+        &mut self,
+        session: &mut dyn Session,
+        planned: &PlannedRequest,
+    ) -> Result<(), WorkloadError> {
+        let slot = Slot::from_kind(planned.kind);
         let start = |lane: &mut YcsbWorker<'a>| lane.start();
         let ticks = match planned.kind {
             Kind::Read => self.read(session, planned, slot, start)?,
@@ -286,9 +290,9 @@ impl<'a> YcsbWorker<'a> {
         let newest = shared.versions.newest(planned.record, &self.floors);
         let old = self.seen.value().unwrap_or_default();
         let is_value =
-            || shared.fields.is_value(planned.record, &KnownVersions::each(&self.floors, newest), old);
+            || shared.fields.is_value(planned.record, &KnownVersions::from_slots(&self.floors, newest), old);
         match shared.check && !(replaced && is_value()) {
-            true => Err(wrong(planned, &not_last(self.seen.length))),
+            true => Err(wrong_data(planned, &not_last(self.seen.length))),
             false => Ok(()),
         }
     }
@@ -321,7 +325,7 @@ impl<'a> YcsbWorker<'a> {
         let told = result.map_err(|error| failed(planned, &error))?;
         if shared.check {
             let checked = self.scanned.check(shared, planned.record, planned.length, there, told);
-            checked.map_err(|what| wrong(planned, &what))?;
+            checked.map_err(|what| wrong_data(planned, &what))?;
         }
         self.recorder.of_mut(Slot::Scan as usize).value_bytes += self.scanned.value_bytes();
         Ok(end.saturating_sub(start))
@@ -344,7 +348,7 @@ impl<'a> YcsbWorker<'a> {
     ) -> Result<(), WorkloadError> {
         match result {
             Ok(found) if found || !self.shared.check => Ok(()),
-            Ok(_) => Err(wrong(planned, "is missing")),
+            Ok(_) => Err(wrong_data(planned, "is missing")),
             Err(error) => Err(failed(planned, &error)),
         }
     }
@@ -362,14 +366,14 @@ impl<'a> YcsbWorker<'a> {
 
 impl YcsbWorker<'_> {
     /// Does the thread's requests, in quanta, while `goes_on`, or until there is no room for more records.
-    fn stretch(
+    fn run_quanta(
         &mut self,
         session: &mut dyn Session,
         goes_on: impl Fn() -> bool,
         seconds: &mut Seconds<'_>,
     ) -> Result<(), WorkloadError> {
         let work = &self.shared.work;
-        let main = Slot::of(self.shared.definition().main());
+        let main = Slot::from_kind(self.shared.definition().main());
         in_quanta(work.operations_of(self.thread), largest_quantum(work.rate), goes_on, |most| {
             let planned = self.plan(most);
             self.quantum(session)?;
@@ -394,15 +398,15 @@ impl crew::Worker<dyn Session + '_, ()> for YcsbWorker<'_> {
         }
         self.has_begun = true;
         self.copied = session.copied().is_some();
-        let main = Slot::of(shared.definition().main());
+        let main = Slot::from_kind(shared.definition().main());
         let latencies = self.recorder.latencies(main as usize);
         let mut seconds =
             shared.series.thread(self.thread as usize, latencies).map_err(WorkloadError::harness)?;
         let started = approach.cross()?;
         seconds.restart();
-        let (begin, pacer) = started.begin(shared.work.rate);
+        let (begin, pacer) = started.start_work(shared.work.rate);
         self.pacer = pacer;
-        self.stretch(session, || started.goes_on(begin, shared.work.until), &mut seconds)?;
+        self.run_quanta(session, || started.can_continue(begin, shared.work.until), &mut seconds)?;
         let end = shared.clock.now();
         seconds.finish(self.recorder.latencies(main as usize)).map_err(WorkloadError::harness)?;
         Ok(TimedPart { begin, end, calls_ns: calls_ns(&self.recorder), ..TimedPart::default() })
@@ -422,13 +426,13 @@ fn check(
         shared.versions.note(planned.record, floors);
     }
     let newest = shared.versions.newest(planned.record, floors);
-    let known = KnownVersions::each(floors, newest);
+    let known = KnownVersions::from_slots(floors, newest);
     let right = if shared.definition().reads_one_field() {
         shared.fields.is_field(planned.record, planned.field, &known, value)
     } else {
         shared.fields.is_value(planned.record, &known, value)
     };
-    if right { Ok(()) } else { Err(wrong(planned, &not_last(length))) }
+    if right { Ok(()) } else { Err(wrong_data(planned, &not_last(length))) }
 }
 
 #[cold]
@@ -444,7 +448,7 @@ fn failed(planned: &PlannedRequest, error: &StoreError) -> WorkloadError {
 }
 
 #[cold]
-fn wrong(planned: &PlannedRequest, what: &str) -> WorkloadError {
+fn wrong_data(planned: &PlannedRequest, what: &str) -> WorkloadError {
     let PlannedRequest { kind, record, name, .. } = planned;
     let key = String::from_utf8_lossy(name.bytes());
     let message = match kind {

@@ -81,9 +81,9 @@ impl Requests {
     pub fn next(&mut self, live: u64) -> u64 {
         let random = &mut self.random;
         match &mut self.law {
-            Law::Uniform { count } => below(random, *count),
+            Law::Uniform { count } => random_below(random, *count),
             Law::Zipfian { ranks, scramble } => loop {
-                let record = scramble.place(ranks.rank(random) - 1);
+                let record = scramble.position_of(ranks.rank(random) - 1);
                 if record < live {
                     return record;
                 }
@@ -102,7 +102,7 @@ impl Requests {
             },
             Law::Hotspot { hot, count, requests } => {
                 let is_hot = *hot == *count || (*hot > 0 && unit(random) < *requests);
-                if is_hot { below(random, *hot) } else { *hot + below(random, *count - *hot) }
+                if is_hot { random_below(random, *hot) } else { *hot + random_below(random, *count - *hot) }
             }
             Law::Exponential { mean } => loop {
                 let back = (-(1.0 - unit(random)).ln() * *mean) as u64;
@@ -120,13 +120,13 @@ impl Requests {
 
     /// One of `count` items, all equally likely.
     pub fn one_of(&mut self, count: u64) -> u64 {
-        below(&mut self.random, count)
+        random_below(&mut self.random, count)
     }
 }
 
 /// A number below a count, from the high bits of a random one.
 #[inline]
-fn below(random: &mut Xoshiro256PlusPlus, count: u64) -> u64 {
+fn random_below(random: &mut Xoshiro256PlusPlus, count: u64) -> u64 {
     ((u128::from(random.next_u64()) * u128::from(count)) >> 64) as u64
 }
 
@@ -156,7 +156,7 @@ impl LengthChooser {
         match (&self.ranks, law) {
             (Some(ranks), _) => least + ranks.rank(&mut self.random) - 1,
             (None, Lengths::Constant) => most,
-            (None, _) => least + below(&mut self.random, most - least + 1),
+            (None, _) => least + random_below(&mut self.random, most - least + 1),
         }
     }
 }

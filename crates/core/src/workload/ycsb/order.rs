@@ -23,7 +23,7 @@ impl Order {
         Order { sorted, places }
     }
 
-    pub fn from(&self, record: u64) -> impl Iterator<Item = u64> {
+    pub fn records_from(&self, record: u64) -> impl Iterator<Item = u64> {
         let first = self.places.get(record as usize).map_or(self.sorted.len(), |place| *place as usize);
         self.sorted[first..].iter().map(|record| u64::from(*record))
     }
@@ -38,11 +38,11 @@ mod tests {
         let naming = Naming { ordered: true, padding: 0, first: 5 };
         let order = Order::new(naming, 8);
         // user5 to user12.
-        assert_eq!(order.from(5).collect::<Vec<_>>(), [5, 6, 7, 0, 1, 2, 3, 4]);
-        assert_eq!(order.from(3).collect::<Vec<_>>(), [3, 4]);
-        assert_eq!(order.from(8).count(), 0);
+        assert_eq!(order.records_from(5).collect::<Vec<_>>(), [5, 6, 7, 0, 1, 2, 3, 4]);
+        assert_eq!(order.records_from(3).collect::<Vec<_>>(), [3, 4]);
+        assert_eq!(order.records_from(8).count(), 0);
         let hashed = Order::new(Naming { ordered: false, ..naming }, 1000);
-        let keys: Vec<Name> = hashed.from(hashed.sorted[0].into()).map(|r| naming.name(r)).collect();
+        let keys: Vec<Name> = hashed.records_from(hashed.sorted[0].into()).map(|r| naming.name(r)).collect();
         assert_eq!(keys.len(), 1000);
     }
 }

@@ -95,10 +95,10 @@ pub(crate) struct YcsbParameters {
 
 impl YcsbParameters {
     /// The values that a cell and its parameters give. Fails when they contradict one another.
-    pub fn of(cell: &Cell, parameters: &Parameters) -> Result<YcsbParameters, String> {
+    pub fn from_parameters(cell: &Cell, parameters: &Parameters) -> Result<YcsbParameters, String> {
         let properties = parameters.properties.clone().unwrap_or_default();
         let name = cell.text(Axis::WORKLOAD);
-        let definition = Definition::of(name, &properties, cell.text(Axis::DISTRIBUTION))?;
+        let definition = Definition::from_name(name, &properties, cell.text(Axis::DISTRIBUTION))?;
         let records = cell.records();
         let first = definition.naming.first;
         let own = records.from.checked_sub(first).filter(|own| *own > 0);
@@ -191,9 +191,9 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
 fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let cell = case.cell;
     let (store, able) = case.opens_for_threads()?;
-    let work =
-        YcsbParameters::of(cell, case.parameters).map_err(|why| LeftOutReason::Contradiction { why })?;
-    if work.definition.does(Kind::Scan) && !able.order {
+    let work = YcsbParameters::from_parameters(cell, case.parameters)
+        .map_err(|why| LeftOutReason::Contradiction { why })?;
+    if work.definition.includes(Kind::Scan) && !able.order {
         return Err(LeftOutReason::NoOrder { store: store.name.into() });
     }
     if work.between == BetweenRounds::Close && store.kind == StoreKind::Server {
@@ -213,37 +213,38 @@ fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
 }
 
 /// A figure of the cell's work; `nothing` for contradictory parameters, as such a cell is left out.
-fn of_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&YcsbParameters) -> T) -> T {
-    YcsbParameters::of(case.cell, case.parameters).map_or(nothing, |work| of(&work))
+fn estimate_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&YcsbParameters) -> T) -> T {
+    YcsbParameters::from_parameters(case.cell, case.parameters).map_or(nothing, |work| of(&work))
 }
 
 /// Bytes of disk.
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
-    of_work(case, SpaceEstimate { peak_bytes: 0.0, room_bytes: 0.0 }, |work| {
+    estimate_work(case, SpaceEstimate { peak_bytes: 0.0, room_bytes: 0.0 }, |work| {
         let file_bytes = FileSystem::file_bytes(case.cell.place());
         let blocks =
             if case.kind() == StoreKind::Folder { work.most_records() as f64 * file_bytes } else { 0.0 };
-        let bytes = (work.bytes() + (work.most_records() * LONGEST as u64) as f64) * aging::room(work.age);
+        let bytes =
+            (work.bytes() + (work.most_records() * LONGEST as u64) as f64) * aging::space_factor(work.age);
         let peak_bytes = (bytes * 1.5).max(blocks) + f64::from(1 << 20);
         SpaceEstimate { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
     })
 }
 
 /// Bytes of values at the fullest.
-pub fn held(case: &Case<'_>) -> f64 {
-    of_work(case, 0.0, YcsbParameters::bytes)
+pub fn held_bytes(case: &Case<'_>) -> f64 {
+    estimate_work(case, 0.0, YcsbParameters::bytes)
 }
 
 /// Bytes of memory: versions, the order of keys, values, and all records where the store has nowhere else to keep them.
 pub fn memory(case: &Case<'_>) -> f64 {
-    of_work(case, 0.0, |work| {
+    estimate_work(case, 0.0, |work| {
         let definition = &work.definition;
         let slots = if definition.is_partial() { definition.fields } else { 1 };
         let shared = if work.threads > 1 { 8 } else { 0 };
         // Sorted, each key is there for a while, too.
-        let ordered = if definition.does(Kind::Scan) { 8 + 40 } else { 0 };
+        let ordered = if definition.includes(Kind::Scan) { 8 + 40 } else { 0 };
         let each = (slots * 4 + shared + ordered) as f64;
-        let scans = if definition.does(Kind::Scan) { definition.scan.most as f64 } else { 0.0 };
+        let scans = if definition.includes(Kind::Scan) { definition.scan.most as f64 } else { 0.0 };
         let of_thread = (3.0 + scans) * work.largest_value() + HISTOGRAMS_BYTES * work.rounds as f64;
         let threads = of_thread * work.threads as f64;
         let batch = (work.largest_value() * work.batch as f64).min(BATCH_BYTES as f64 + work.largest_value());
@@ -254,7 +255,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
 
 /// Seconds.
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
-    of_work(case, TimeEstimate::of(OVERHEAD_S, 0.0), |work| {
+    estimate_work(case, TimeEstimate::with_audit(OVERHEAD_S, 0.0), |work| {
         let wait_s = case.syncs() * probe.sync_ns as f64 / 1e9;
         let folder = case.kind() == StoreKind::Folder;
         let per_file_s = if folder { probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
@@ -278,7 +279,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
         let audit_s = audit::seconds(work.most_records(), work.mean_value(), CALL_S, 0.0);
         let load_s = load_s + f64::from(work.age) * work.loaded as f64 * (CALL_S + write_s);
         let ended = work.until.map_or([0.0; 2], |until| [asked_s, until.as_secs_f64()].map(|s| s * rounds));
-        TimeEstimate { ended, ..TimeEstimate::of(OVERHEAD_S + load_s + run_s + audit_s, audit_s) }
+        TimeEstimate { ended, ..TimeEstimate::with_audit(OVERHEAD_S + load_s + run_s + audit_s, audit_s) }
     })
 }
 
@@ -301,7 +302,8 @@ mod tests {
     #[test]
     fn records_and_requests_are_counted() {
         let work = |workload, given: &[(&str, &str)]| {
-            YcsbParameters::of(&cell(workload, &[(Axis::THREADS, "3")]), &parameters(given)).unwrap()
+            YcsbParameters::from_parameters(&cell(workload, &[(Axis::THREADS, "3")]), &parameters(given))
+                .unwrap()
         };
         let d = work("D", &[("operations", "1000")]);
         assert_eq!((d.loaded, d.operations, d.most_records()), (1000, 1000, 1000 + 50 + 12));
@@ -331,7 +333,7 @@ mod tests {
     fn what_can_not_be_is_left_out_with_its_reason() {
         let reason = |cell: Cell, given: &[(&str, &str)], stores: &[StoreDef]| {
             let parameters = parameters(given);
-            super::reason(&Case::alone(&cell, &parameters, stores, 1 << 20))
+            super::reason(&Case::with_defaults(&cell, &parameters, stores, 1 << 20))
         };
         let unordered =
             StoreDef { capabilities: Capabilities { order: false, ..MEMORY.capabilities }, ..MEMORY };
@@ -375,8 +377,8 @@ mod tests {
     #[test]
     fn bytes_that_are_held_follow_from_fields_and_records() {
         let (cell, parameters) = (cell("C", &[]), Parameters::default());
-        let case = Case::alone(&cell, &parameters, &[MEMORY], 1 << 20);
-        assert_eq!(case.kept_in_memory(held(&case)), 1000.0 * 10.0 * 104.0);
+        let case = Case::with_defaults(&cell, &parameters, &[MEMORY], 1 << 20);
+        assert_eq!(case.kept_in_memory(held_bytes(&case)), 1000.0 * 10.0 * 104.0);
     }
 
     #[test]
@@ -384,7 +386,7 @@ mod tests {
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
         let of = |cell: Cell, given: &[(&str, &str)]| {
             let parameters = parameters(given);
-            let case = Case::alone(&cell, &parameters, &[MEMORY], 1 << 30);
+            let case = Case::with_defaults(&cell, &parameters, &[MEMORY], 1 << 30);
             (time(&case, &probe).trial_s, memory(&case))
         };
         let c = of(cell("C", &[]), &[]);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::dialect::{elsewhere, unknown};
+use super::dialect::{plan_name, unknown};
 use crate::axis::Axis;
 use crate::axis::ycsb::ZIPFIAN_YCSB;
 use crate::shown::quoted;
@@ -90,7 +90,7 @@ impl PropertyDef {
             Form::Word(words) => {
                 let word = words.iter().find(|word| word.eq_ignore_ascii_case(text));
                 return word.map(|word| (*word).to_owned()).ok_or_else(|| {
-                    let why = self.why_not(text);
+                    let why = self.why_unsupported(text);
                     format!("{name} = {} is not supported{why}: use {}", quoted(text), words.join(", "))
                 });
             }
@@ -110,7 +110,7 @@ impl PropertyDef {
     }
 
     /// Why a word of YCSB's is not supported.
-    fn why_not(&self, text: &str) -> &'static str {
+    fn why_unsupported(&self, text: &str) -> &'static str {
         match (self.name, text) {
             ("fieldlengthdistribution", "histogram") => " (a file of lengths is not read)",
             _ => "",
@@ -118,7 +118,7 @@ impl PropertyDef {
     }
 }
 
-pub(super) fn named(name: &str) -> Option<&'static PropertyDef> {
+pub(super) fn find_property(name: &str) -> Option<&'static PropertyDef> {
     ALL.iter().find(|property| property.name == name)
 }
 
@@ -138,13 +138,13 @@ impl Properties {
     }
 
     fn set_of(&mut self, workload: &str, name: &str, value: &str) -> Result<(), String> {
-        let property = named(name).ok_or_else(|| unknown(name))?;
+        let property = find_property(name).ok_or_else(|| unknown(name))?;
         self.0.insert((workload.to_owned(), property.name), property.read(value)?);
         Ok(())
     }
 
     /// Replaces values by those of `others`.
-    pub fn with(mut self, others: &Properties) -> Properties {
+    pub fn replace_by(mut self, others: &Properties) -> Properties {
         self.0.extend(others.0.clone());
         self
     }
@@ -166,7 +166,7 @@ impl Properties {
 
     /// A value as it is written down.
     pub fn text(&self, name: &'static str) -> &str {
-        let default = named(name).map_or("", |property| property.default);
+        let default = find_property(name).map_or("", |property| property.default);
         self.0.get(&(EVERY.to_owned(), name)).map_or(default, String::as_str)
     }
 
@@ -176,7 +176,7 @@ impl Properties {
     }
 
     /// A whole number.
-    pub fn whole(&self, name: &'static str) -> u64 {
+    pub fn whole_number(&self, name: &'static str) -> u64 {
         self.text(name).parse().unwrap_or_default()
     }
 
@@ -221,7 +221,7 @@ impl std::str::FromStr for Properties {
                 .ok_or_else(|| format!("{} has no value: write name=value", quoted(part)))?;
             let named = name.trim();
             let (workload, name) = named.split_once(OF_WORKLOAD).unwrap_or((EVERY, named));
-            if let Some(other) = elsewhere(name) {
+            if let Some(other) = plan_name(name) {
                 return Err(format!("{name} is not among the properties: say {other}"));
             }
             // The name that the axis has for the workload.
@@ -248,16 +248,16 @@ mod tests {
         let properties: Properties = "readproportion=0.5, fieldcount=1 ,insertorder=ORDERED".parse().unwrap();
         assert_eq!(properties.to_string(), "fieldcount=1,insertorder=ordered,readproportion=0.5");
         assert_eq!(properties.to_string().parse(), Ok(properties.clone()));
-        assert_eq!((properties.whole("fieldcount"), properties.whole("fieldlength")), (1, 100));
+        assert_eq!((properties.whole_number("fieldcount"), properties.whole_number("fieldlength")), (1, 100));
         let others: Properties = "fieldcount=3".parse().unwrap();
-        assert_eq!(properties.with(&others).whole("fieldcount"), 3);
+        assert_eq!(properties.replace_by(&others).whole_number("fieldcount"), 3);
         let own: Properties = "own:x/fieldcount=5, workloada/fieldcount=7, fieldcount=2".parse().unwrap();
         assert_eq!(own.to_string(), "fieldcount=2,A/fieldcount=7,own:x/fieldcount=5");
-        let counts = ["A", "B", "own:x"].map(|workload| own.taken_by(workload).whole("fieldcount"));
+        let counts = ["A", "B", "own:x"].map(|workload| own.taken_by(workload).whole_number("fieldcount"));
         assert_eq!(counts, [7, 2, 5]);
         let of_one = "fieldcount=9".parse::<Properties>().unwrap().only_of("own:y");
         assert_eq!(
-            own.with(&of_one).to_string(),
+            own.replace_by(&of_one).to_string(),
             "fieldcount=2,A/fieldcount=7,own:x/fieldcount=5,own:y/fieldcount=9"
         );
         for property in &ALL {

@@ -22,7 +22,7 @@ impl Slot {
     pub const COUNT: usize = 7;
 
     #[inline]
-    pub fn of(kind: Kind) -> Slot {
+    pub fn from_kind(kind: Kind) -> Slot {
         match kind {
             Kind::Read => Slot::Read,
             Kind::Update => Slot::Update,
@@ -47,16 +47,16 @@ pub(crate) type Recorder = recorder::Recorder<{ Slot::COUNT }>;
 
 /// The total time of requests so far, in nanoseconds.
 pub fn calls_ns(recorder: &Recorder) -> u64 {
-    Kind::ALL.into_iter().map(|kind| recorder.latencies(Slot::of(kind) as usize).sum_ns()).sum()
+    Kind::ALL.into_iter().map(|kind| recorder.latencies(Slot::from_kind(kind) as usize).sum_ns()).sum()
 }
 
-pub fn of(recorder: &Recorder, kind: Kind) -> Result<Record, String> {
-    recorder.together(Slot::counted_as(kind).iter().map(|slot| *slot as usize))
+pub fn merge_kind(recorder: &Recorder, kind: Kind) -> Result<Record, String> {
+    recorder.merge_kinds(Slot::counted_as(kind).iter().map(|slot| *slot as usize))
 }
 
 /// The total over all requests; the bytes of a read-modify-write are its parts'.
 pub fn all(recorder: &Recorder) -> Result<Record, String> {
-    let mut all = recorder.together(Kind::ALL.map(|kind| Slot::of(kind) as usize))?;
+    let mut all = recorder.merge_kinds(Kind::ALL.map(|kind| Slot::from_kind(kind) as usize))?;
     all.value_bytes = recorder.all().iter().map(|record| record.value_bytes).sum();
     Ok(all)
 }
@@ -75,7 +75,7 @@ mod tests {
             recorder.of_mut(slot as usize).value_bytes += if slot == Slot::ReadModifyWrite { 0 } else { 100 };
         }
         let of = |kind| {
-            let record = super::of(&recorder, kind).unwrap();
+            let record = super::merge_kind(&recorder, kind).unwrap();
             (record.latencies.count(), record.latencies.sum_ns(), record.value_bytes)
         };
         assert_eq!((of(Kind::Read), of(Kind::Update)), ((2, 30, 200), (1, 30, 100)));

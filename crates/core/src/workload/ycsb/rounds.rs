@@ -42,7 +42,7 @@ impl YcsbRound {
         let moved = |second: &Second| Second { at_s: second.at_s + offset_s, ..second.clone() };
         self.series.extend(next.series.iter().map(moved));
         YcsbRound {
-            elapsed: self.elapsed.plus(next.elapsed),
+            elapsed: self.elapsed.add_later(next.elapsed),
             counters: self.counters.plus(&next.counters),
             series: self.series,
             disk: next.disk.clone(),
@@ -51,7 +51,7 @@ impl YcsbRound {
 }
 
 impl YcsbRun {
-    pub fn together(&self) -> YcsbRound {
+    pub fn sum_rounds(&self) -> YcsbRound {
         let Some((first, rest)) = self.rounds.split_first() else { return YcsbRound::default() };
         rest.iter().fold(first.clone(), YcsbRound::then)
     }
@@ -78,7 +78,7 @@ pub fn run(
             rounds.push(round);
             Ok(())
         };
-        while_open(
+        run_while_open(
             shared,
             bench.store()?,
             lanes,
@@ -108,7 +108,7 @@ fn unmeasured(error: std::io::Error) -> WorkloadError {
 }
 
 /// Does rounds with the same sessions. `load` gets the first session before the others are opened; `after` runs after each round.
-fn while_open(
+fn run_while_open(
     shared: &Shared<'_>,
     store: &dyn Store,
     lanes: &[Mutex<YcsbWorker<'_>>],
@@ -116,7 +116,7 @@ fn while_open(
     load: impl FnOnce(&mut (dyn Session + '_)) -> Result<(), WorkloadError>,
     mut after: impl FnMut(YcsbRound) -> Result<(), WorkloadError>,
 ) -> Result<(), WorkloadError> {
-    crew::with(
+    crew::run_pool(
         shared.clock,
         lanes,
         || crew::session(store),

@@ -88,7 +88,7 @@ impl ScannedRecords {
         if shown != told as u64 || shown > length {
             return Err(format!("was to show {length} records at most, showed {shown}, and says {told}"));
         }
-        let mut order = shared.order.iter().flat_map(|order| order.from(from));
+        let mut order = shared.order.iter().flat_map(|order| order.records_from(from));
         for (key, value) in self.records() {
             let record = loop {
                 let next =
@@ -120,5 +120,5 @@ fn is_right(shared: &Shared<'_>, floors: &mut [u32], record: u64, value: &[u8]) 
     } else {
         versions.note(record, floors);
     }
-    shared.fields.is_value(record, &KnownVersions::each(floors, versions.newest(record, floors)), value)
+    shared.fields.is_value(record, &KnownVersions::from_slots(floors, versions.newest(record, floors)), value)
 }

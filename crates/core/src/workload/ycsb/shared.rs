@@ -38,7 +38,7 @@ impl<'a> Shared<'a> {
         let definition = &work.definition;
         let fields = Fields::new(definition, data, seed);
         let slots = if definition.is_partial() { definition.fields } else { 1 };
-        let scans = definition.does(Kind::Scan) && check;
+        let scans = definition.includes(Kind::Scan) && check;
         Ok(Shared {
             versions: Versions::new(work.most_records(), slots, work.threads),
             order: scans.then(|| Order::new(definition.naming, work.most_records())),

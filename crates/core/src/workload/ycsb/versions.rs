@@ -159,7 +159,7 @@ pub struct KnownVersions<'a> {
 
 impl KnownVersions<'_> {
     /// Each slot has a version from its own oldest on.
-    pub fn each(oldest: &[u32], newest: u32) -> KnownVersions<'_> {
+    pub fn from_slots(oldest: &[u32], newest: u32) -> KnownVersions<'_> {
         KnownVersions { oldest, newest }
     }
 
@@ -226,10 +226,10 @@ mod tests {
     #[test]
     fn known_versions_come_the_likely_ones_first() {
         let of = |known: KnownVersions<'_>, slot| known.versions(slot).collect::<Vec<_>>();
-        assert_eq!(of(KnownVersions::each(&[3], 3), 0), [3]);
-        assert_eq!(of(KnownVersions::each(&[2], 5), 0), [2, 5, 4, 3]);
-        assert_eq!(of(KnownVersions::each(&[4, 1], 5), 0), [4, 5]);
-        assert_eq!(of(KnownVersions::each(&[4], 4), 1), [u32::MAX], "of no field that there is");
+        assert_eq!(of(KnownVersions::from_slots(&[3], 3), 0), [3]);
+        assert_eq!(of(KnownVersions::from_slots(&[2], 5), 0), [2, 5, 4, 3]);
+        assert_eq!(of(KnownVersions::from_slots(&[4, 1], 5), 0), [4, 5]);
+        assert_eq!(of(KnownVersions::from_slots(&[4], 4), 1), [u32::MAX], "of no field that there is");
     }
 
     #[test]

@@ -155,7 +155,7 @@ impl CutChecker<'_> {
             (StateFinding::Held, None) => FaultOutcome::Unharmed,
             (finding, _) => aftermath_of(finding, FaultOutcome::Refused),
         };
-        Ok(Some(Some((aftermath, format!("{}: {}", lived.told.in_words(), looked.message)))))
+        Ok(Some(Some((aftermath, format!("{}: {}", lived.told.describe(), looked.message)))))
     }
 
     /// Opens the contents of a disk while a fault strikes.

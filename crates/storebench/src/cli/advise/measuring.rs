@@ -212,7 +212,7 @@ impl<'a> Measuring<'a> {
 
     /// Operations of a trial.
     fn operations(&self) -> u64 {
-        CrudParameters::of(&self.plan.parameters).operations
+        CrudParameters::from_parameters(&self.plan.parameters).operations
     }
 
     /// Tries every store with the fewest records, until a share of the budget is used; returns whether that was interrupted.

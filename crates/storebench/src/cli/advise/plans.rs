@@ -152,7 +152,7 @@ impl<'a> Plans<'a> {
 
     /// Operations of a trial of the look.
     fn operations(&self) -> u64 {
-        CrudParameters::of(&self.screen.parameters).operations
+        CrudParameters::from_parameters(&self.screen.parameters).operations
     }
 
     /// The estimated time of a block of a plan, in seconds.

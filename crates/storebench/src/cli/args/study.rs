@@ -26,7 +26,7 @@ pub fn for_help(words: &[OsString]) -> Command {
 pub fn of_workload(run: Command, workload: Option<Workload>) -> Command {
     let hidden = |id: &&str| match workload {
         Some(workload) => !has(workload, id),
-        None => table::all().map(Workload::of).any(|workload| !has(workload, id)),
+        None => table::all().map(Workload::from_def).any(|workload| !has(workload, id)),
     };
     let axes = Axis::as_written().into_iter().map(Axis::name);
     let parameters = Parameters::NAMES.iter().copied().filter(|name| *name != "trace_facts");
@@ -40,8 +40,8 @@ fn has(workload: Workload, id: &str) -> bool {
     match id {
         "like" => workload.def().axes.contains(&Axis::RECORD_SIZE),
         "clients" => workload.def().serve.is_some(),
-        "property" | "property_files" | "each_file" => workload.has("properties"),
-        id => workload.has(id) || workload.def().axes.iter().any(|axis| axis.name() == id),
+        "property" | "property_files" | "each_file" => workload.has_parameter("properties"),
+        id => workload.has_parameter(id) || workload.def().axes.iter().any(|axis| axis.name() == id),
     }
 }
 
@@ -70,7 +70,7 @@ pub fn check(args: &RunArgs, plan: &Plan) -> Result<()> {
 fn whose(id: &str) -> String {
     let is_theirs = |name: &&str| plan::find(name).is_ok_and(|plan| has(plan.workload, id));
     let studies: Vec<&str> = STUDIES.iter().map(|study| study.name).filter(is_theirs).collect();
-    let workloads = table::all().filter(|def| has(Workload::of(def), id)).map(|def| def.name);
+    let workloads = table::all().filter(|def| has(Workload::from_def(def), id)).map(|def| def.name);
     match studies[..] {
         [] => format!("the workload {}", workloads.collect::<Vec<_>>().join(", ")),
         [only] => format!("the study {only}"),

@@ -37,7 +37,7 @@ pub(super) fn changes(run: &RunArgs, texts: &Texts) -> Result<Changes> {
             put(name, value, &mut own, &mut changes).map_err(|wrong| misplaced(by, &wrong))?;
         }
         until_time(run, &given, &mut changes)?;
-        properties = properties.with(&own.only_of(workload.text()));
+        properties = properties.replace_by(&own.only_of(workload.text()));
         workloads.push(workload);
     }
     check_same(&shared)?;

@@ -168,7 +168,7 @@ impl<'a> Measuring<'a> {
                 grouped(self.asked.question.records)
             ));
         }
-        let operations = CrudParameters::of(&self.plan.parameters).operations;
+        let operations = CrudParameters::from_parameters(&self.plan.parameters).operations;
         print_note(&format!(
             "each trial loads {} and does {}",
             counted(records, "record"),

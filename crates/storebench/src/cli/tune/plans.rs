@@ -55,7 +55,9 @@ pub struct TrialLength {
 /// The plan with fewer operations and records, so that a trial likely takes at most `most_s` seconds.
 pub fn estimated(mut plan: Plan, stores: &[StoreDef], probe: &Probe, most_s: f64) -> Result<Plan> {
     while estimate_s(&plan, stores, probe) > most_s {
-        let Some(smaller) = smaller(&plan, CrudParameters::of(&plan.parameters).operations > FEW)? else {
+        let Some(smaller) =
+            smaller(&plan, CrudParameters::from_parameters(&plan.parameters).operations > FEW)?
+        else {
             break;
         };
         plan = smaller;
@@ -65,7 +67,7 @@ pub fn estimated(mut plan: Plan, stores: &[StoreDef], probe: &Probe, most_s: f64
 
 /// A plan whose trials take the planned time, judging by a trial of this one; `None` if this one does.
 pub fn corrected(plan: &Plan, tried: &TrialResult, length: TrialLength) -> Result<Option<Plan>> {
-    let operations = CrudParameters::of(&plan.parameters).operations;
+    let operations = CrudParameters::from_parameters(&plan.parameters).operations;
     let timed_ns: u64 =
         tried.ok().map_or(0, |measured| measured.operations.iter().map(|one| one.sum_ns).sum());
     let timed_s = timed_ns as f64 / 1e9;
@@ -82,7 +84,8 @@ pub fn corrected(plan: &Plan, tried: &TrialResult, length: TrialLength) -> Resul
 /// With half of the operations or of the records, as wished, if there are enough; `None` if both are at their
 /// minimum.
 fn smaller(plan: &Plan, fewer_operations: bool) -> Result<Option<Plan>> {
-    let (records, operations) = (records_of(plan).from, CrudParameters::of(&plan.parameters).operations);
+    let (records, operations) =
+        (records_of(plan).from, CrudParameters::from_parameters(&plan.parameters).operations);
     let (records, operations) = match (fewer_operations, operations > FEWEST, records > FEWEST) {
         (_, false, false) => return Ok(None),
         (true, true, _) | (_, true, false) => (records, (operations / 2).max(FEWEST)),
@@ -121,7 +124,7 @@ pub fn race(plan: &Plan, kind: Kind, store: &str, arms: &[Settings]) -> Plan {
 /// The same work with other records, each with a name: more and larger first, as most work grows.
 pub fn elsewhere(plan: &Plan) -> Vec<(&'static str, Plan)> {
     let (Some(size), records) = (size_of(plan), records_of(plan)) else { return Vec::new() };
-    let operations = CrudParameters::of(&plan.parameters).operations;
+    let operations = CrudParameters::from_parameters(&plan.parameters).operations;
     let with = |size: Sizes, from: u64| {
         let records = counts(from.max(1), operations);
         let mut plan = plan.clone();

@@ -7,7 +7,7 @@ use crate::result::ConcurrentCalls;
 use crate::units::SizeRange;
 use crate::workload::audit::Record;
 
-use super::super::meanwhile::beside;
+use super::super::meanwhile::run_with_calls;
 use super::*;
 
 const HELD: Duration = Duration::from_millis(60);
@@ -30,7 +30,8 @@ fn outcome(
     }
     drop(session);
     let before = there.clone();
-    let outcome = beside(&store, (&records, Churn::Uniform), &mut there, || work(&store, &records, &before));
+    let outcome =
+        run_with_calls(&store, (&records, Churn::Uniform), &mut there, || work(&store, &records, &before));
     (outcome.map(|((), calls)| calls), there)
 }
 

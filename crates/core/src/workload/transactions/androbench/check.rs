@@ -58,7 +58,7 @@ impl Expected<'_> {
                 wrong = Some(difference(next.as_ref().map(|values| &values[0]), found.first()));
             }
         };
-        each(session, &format!("SELECT {names} FROM {TABLE} ORDER BY id"), &mut see)?;
+        visit_rows(session, &format!("SELECT {names} FROM {TABLE} ORDER BY id"), &mut see)?;
         wrong.map_or(Ok(()), |message| Err(wrong_data(message)))?;
         match expected.next() {
             Some(id) => Err(wrong_data(format!("the row {id} is missing"))),
@@ -84,7 +84,7 @@ impl Expected<'_> {
             }
         };
         let sql = format!("SELECT conversation, sent_at, id FROM {TABLE} ORDER BY conversation, sent_at, id");
-        let entries = each(session, &sql, &mut see)?;
+        let entries = visit_rows(session, &sql, &mut see)?;
         wrong.map_or(Ok(()), |message| Err(wrong_data(message)))?;
         match entries == self.live() {
             true => Ok(()),
@@ -128,7 +128,7 @@ pub fn row(
     Err(WorkloadError { failure: Failure::WrongData, message, operation: None })
 }
 
-fn each(
+fn visit_rows(
     session: &mut dyn SqlSession,
     sql: &str,
     see: &mut dyn FnMut(&[SqlValue<'_>]),

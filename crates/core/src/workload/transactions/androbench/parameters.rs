@@ -36,7 +36,7 @@ fn statement_s(case: &Case<'_>) -> f64 {
 }
 
 impl AndrobenchParameters {
-    pub fn of(cell: &Cell, parameters: &Parameters) -> AndrobenchParameters {
+    pub fn from_parameters(cell: &Cell, parameters: &Parameters) -> AndrobenchParameters {
         AndrobenchParameters {
             rows: number(cell, Axis::ROWS),
             statements: number(cell, Axis::STATEMENTS).max(1),
@@ -90,25 +90,25 @@ fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     if !store.capabilities.sql {
         return Err(LeftOutReason::NoSql { store: store.name.into() });
     }
-    case.holds(AndrobenchParameters::of(case.cell, case.parameters).bytes())
+    case.holds(AndrobenchParameters::from_parameters(case.cell, case.parameters).bytes())
 }
 
 /// Bytes of rows, journal or log, and partly filled pages.
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
-    let bytes = AndrobenchParameters::of(case.cell, case.parameters).bytes();
+    let bytes = AndrobenchParameters::from_parameters(case.cell, case.parameters).bytes();
     SpaceEstimate {
         peak_bytes: bytes * 2.0 + f64::from(1 << 20),
         room_bytes: bytes * 4.0 + f64::from(8 << 20),
     }
 }
 
-pub fn held(case: &Case<'_>) -> f64 {
-    AndrobenchParameters::of(case.cell, case.parameters).bytes()
+pub fn held_bytes(case: &Case<'_>) -> f64 {
+    AndrobenchParameters::from_parameters(case.cell, case.parameters).bytes()
 }
 
 /// Bytes of each row's version, ids to delete, and a transaction's rows.
 pub fn memory(case: &Case<'_>) -> f64 {
-    let work = AndrobenchParameters::of(case.cell, case.parameters);
+    let work = AndrobenchParameters::from_parameters(case.cell, case.parameters);
     let remembered = size_of::<u8>() + size_of::<u32>();
     work.most_rows() as f64 * remembered as f64
         + work.statements as f64 * (work.body_bytes as f64 + BESIDE_BODY_BYTES)
@@ -121,7 +121,7 @@ pub fn time_by_rehearsal(case: &Case<'_>, probe: &Probe, rehearsal: &TrialResult
     if done.is_empty() {
         return None;
     }
-    let work = AndrobenchParameters::of(case.cell, case.parameters);
+    let work = AndrobenchParameters::from_parameters(case.cell, case.parameters);
     let statement_s = statement_s(case);
     // It had one statement in each.
     let more_s = (work.statements - 1) as f64 * statement_s;
@@ -135,14 +135,14 @@ pub fn time_by_rehearsal(case: &Case<'_>, probe: &Probe, rehearsal: &TrialResult
 
 /// Seconds: as if every transaction waited for the disk, unless the tier is one at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
-    let work = AndrobenchParameters::of(case.cell, case.parameters);
+    let work = AndrobenchParameters::from_parameters(case.cell, case.parameters);
     let statement_s = statement_s(case);
     let waits = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
     let sync_s = if waits { SYNCS * probe.sync_ns as f64 / 1e9 } else { 0.0 };
     let audit_s = work.audit_s(statement_s);
     let transaction_s = sync_s + work.statements as f64 * statement_s;
     let work_s = 3.0 * work.transactions as f64 * transaction_s.max(work.scheduled_s());
-    TimeEstimate::of(OVERHEAD_S + work.loading_s(statement_s, probe) + work_s + audit_s, audit_s)
+    TimeEstimate::with_audit(OVERHEAD_S + work.loading_s(statement_s, probe) + work_s + audit_s, audit_s)
 }
 
 #[cfg(test)]
@@ -160,7 +160,7 @@ mod tests {
     fn a_cell_says_what_is_done() {
         let parameters = Parameters::default().with("body", "200B").unwrap();
         let parameters = parameters.with("operations", "300").unwrap();
-        let work = AndrobenchParameters::of(&cell(), &parameters);
+        let work = AndrobenchParameters::from_parameters(&cell(), &parameters);
         assert_eq!((work.rows, work.statements, work.transactions, work.body_bytes), (1000, 10, 300, 200));
         assert_eq!((work.touched(), work.most_rows()), (3000, 4000));
     }
@@ -174,7 +174,7 @@ mod tests {
         };
         let reason = |stores: &[crate::store::StoreDef], size_limit| {
             let cell = cell();
-            super::reason(&Case::alone(&cell, &parameters, stores, size_limit))
+            super::reason(&Case::with_defaults(&cell, &parameters, stores, size_limit))
         };
         assert_eq!(reason(&[MEMORY], 1 << 30), Some(LeftOutReason::NoSql { store: "memory".into() }));
         assert!(matches!(reason(&[NULL], 1 << 30), Some(LeftOutReason::UnknownStore { .. })));

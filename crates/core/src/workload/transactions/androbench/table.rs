@@ -10,7 +10,7 @@ use crate::result::{StoredRecords, WrittenRecords};
 use crate::store::sql::{SqlSession, StatementId};
 use crate::store::{self, Store, StoreError};
 use crate::workload::stop::WorkloadError;
-use crate::workload::transactions::{KINDS, Kind, Timer, Transactions, each};
+use crate::workload::transactions::{KINDS, Kind, Timer, Transactions, run_statements};
 
 const INSERT: usize = 0;
 const UPDATE: usize = 1;
@@ -166,7 +166,7 @@ impl Transactions<Table<'_>> for Messages {
         };
         let session = on.session.as_mut();
         timer.time(|| {
-            each(session, &self.rows, |session, row| match kind {
+            run_statements(session, &self.rows, |session, row| match kind {
                 INSERT => session.run(insert, &row.values()),
                 UPDATE => session.run(update, &row.changes()),
                 _ => session.run(delete, &row.key()),

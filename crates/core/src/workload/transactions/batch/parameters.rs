@@ -30,7 +30,7 @@ pub(crate) struct BatchParameters {
 }
 
 impl BatchParameters {
-    pub fn of(cell: &Cell, parameters: &Parameters) -> BatchParameters {
+    pub fn from_parameters(cell: &Cell, parameters: &Parameters) -> BatchParameters {
         let number = |axis| cell.text(axis).parse().unwrap_or(1).max(1);
         BatchParameters {
             transactions: number(Axis::TRANSACTIONS),
@@ -53,7 +53,7 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
     if let Err(reason) = case.opens() {
         return Some(reason);
     }
-    let work = BatchParameters::of(case.cell, case.parameters);
+    let work = BatchParameters::from_parameters(case.cell, case.parameters);
     if work.rows() > u64::from(u32::MAX) {
         return Some(LeftOutReason::Contradiction {
             why: format!("{} rows are too many: ids have 32 bits", work.rows()),
@@ -66,7 +66,7 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
 
 /// Bytes of rows, journal or log, and partly filled pages.
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
-    let work = BatchParameters::of(case.cell, case.parameters);
+    let work = BatchParameters::from_parameters(case.cell, case.parameters);
     let rows = work.rows() as f64;
     let each = FileSystem::file_bytes(case.cell.place());
     let files = if case.kind() == StoreKind::Folder { rows * each } else { 0.0 };
@@ -77,20 +77,20 @@ pub fn space(case: &Case<'_>) -> SpaceEstimate {
     }
 }
 
-pub fn held(case: &Case<'_>) -> f64 {
-    BatchParameters::of(case.cell, case.parameters).bytes()
+pub fn held_bytes(case: &Case<'_>) -> f64 {
+    BatchParameters::from_parameters(case.cell, case.parameters).bytes()
 }
 
 /// Bytes of two orders of all ids, and a transaction's rows as made and as read.
 pub fn memory(case: &Case<'_>) -> f64 {
-    let work = BatchParameters::of(case.cell, case.parameters);
+    let work = BatchParameters::from_parameters(case.cell, case.parameters);
     let row = (2 * (NUMBER_BYTES + MOST_LETTERS) + 128) as f64;
     2.0 * work.rows() as f64 * size_of::<u32>() as f64 + work.statements as f64 * row
 }
 
 /// Seconds: as if every transaction waited for the disk, unless the tier is one at which none does.
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
-    let work = BatchParameters::of(case.cell, case.parameters);
+    let work = BatchParameters::from_parameters(case.cell, case.parameters);
     let waits = !matches!(case.tier(), Some(Guarantee::None | Guarantee::Process));
     let folder = case.kind() == StoreKind::Folder;
     let each_s = STATEMENT_S + if folder { FILE_S + probe.file_creation_ns as f64 / 1e9 } else { 0.0 };
@@ -101,7 +101,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let work_s = transactions * (2.0 * sync_s + 3.0 * work.statements as f64 * each_s);
     let audit_s = 2.0 * OVERHEAD_S;
     let rest_s = 3.0 * work.rest.as_secs_f64();
-    TimeEstimate { rest_s, ..TimeEstimate::of(OVERHEAD_S + work_s + rest_s + audit_s, audit_s) }
+    TimeEstimate { rest_s, ..TimeEstimate::with_audit(OVERHEAD_S + work_s + rest_s + audit_s, audit_s) }
 }
 
 #[cfg(test)]
@@ -119,9 +119,9 @@ mod tests {
     #[test]
     fn a_cell_says_what_is_done() {
         let parameters = Parameters::default().with("rest", "2s").unwrap();
-        let work = BatchParameters::of(&cell("memory", "500"), &parameters);
+        let work = BatchParameters::from_parameters(&cell("memory", "500"), &parameters);
         assert_eq!((work.rows(), work.rest), (500_000, Duration::from_secs(2)));
-        assert_eq!(BatchParameters::of(&Cell::of("memory"), &Parameters::default()).rows(), 1);
+        assert_eq!(BatchParameters::from_parameters(&Cell::of("memory"), &Parameters::default()).rows(), 1);
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
         let stores = [MEMORY, FLAT_FOLDER];
         let parameters = Parameters::default();
         let of = |cell: &Cell, size_limit| {
-            let case = Case::alone(cell, &parameters, &stores, size_limit);
+            let case = Case::with_defaults(cell, &parameters, &stores, size_limit);
             let probe = Probe { file_creation_ns: 10_000, sync_ns: 1_000_000, write_bytes_per_s: 1e8 };
             (reason(&case), time(&case, &probe).trial_s)
         };
@@ -154,7 +154,7 @@ mod tests {
         let (stores, parameters) = ([FLAT_FOLDER], Parameters::default());
         let room = |place: &str| {
             let cell = &cell("flat-folder", "10").with(Axis::PLACE, Axis::PLACE.read(place).unwrap());
-            space(&Case::alone(cell, &parameters, &stores, u64::MAX)).peak_bytes
+            space(&Case::with_defaults(cell, &parameters, &stores, u64::MAX)).peak_bytes
         };
         assert!(room("ntfs:65536") > 15.0 * room("ext4:1024"));
     }

@@ -4,7 +4,7 @@ use super::rows::{self, NUMBER_BYTES, Row};
 use crate::store::sql::{SqlSession, SqlValue, StatementId};
 use crate::store::{Result, Session};
 use crate::workload::stop::WorkloadError;
-use crate::workload::transactions::each;
+use crate::workload::transactions::run_statements;
 
 /// What transactions work on. A transaction has the store's guarantee when its call returns.
 pub trait Table {
@@ -88,19 +88,19 @@ impl<'s> Rows<'s> {
 impl Table for Rows<'_> {
     fn insert(&mut self, rows: &[Row], _: &[(&[u8], &[u8])]) -> Result<u64> {
         let insert = self.insert;
-        each(self.session.as_mut(), rows, |session, row| session.run(insert, &row.values()))
+        run_statements(self.session.as_mut(), rows, |session, row| session.run(insert, &row.values()))
     }
 
     fn select(&mut self, rows: &[Row], seen: &mut ReadBuffer) -> Result<u64> {
         let select = self.select;
-        each(self.session.as_mut(), rows, |session, row| {
+        run_statements(self.session.as_mut(), rows, |session, row| {
             session.query(select, &[row.id()], &mut |found| seen.note_row(found))
         })
     }
 
     fn delete(&mut self, rows: &[Row], _: &[&[u8]]) -> Result<u64> {
         let delete = self.delete;
-        each(self.session.as_mut(), rows, |session, row| session.run(delete, &[row.id()]))
+        run_statements(self.session.as_mut(), rows, |session, row| session.run(delete, &[row.id()]))
     }
 }
 

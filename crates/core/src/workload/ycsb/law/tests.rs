@@ -133,7 +133,7 @@ fn zipfian_follows_its_law_rank_by_rank() {
         let scramble = Scramble::new(seed, space.most);
         let found = draws(Distribution::Zipfian, space, live)(seed);
         // Back from records to ranks.
-        let ranks = (0..space.most).map(|rank| scramble.place(rank)).filter(|record| *record < live);
+        let ranks = (0..space.most).map(|rank| scramble.position_of(rank)).filter(|record| *record < live);
         ranks.map(|record| found[record as usize]).collect::<Vec<u32>>()
     };
     assert_follows("zipfian", |seed| scattered(SPACE, COUNT, seed), &zipf(COUNT));
@@ -148,7 +148,7 @@ fn zipfian_over_a_space_that_has_not_grown_yet_is_the_law_over_what_is_there() {
         let found = draws(Distribution::Zipfian, space, COUNT)(seed);
         let there: Vec<(u64, f64)> = (0..space.most)
             .zip(zipf(space.most))
-            .map(|(rank, share)| (scramble.place(rank), share))
+            .map(|(rank, share)| (scramble.position_of(rank), share))
             .filter(|(record, _)| *record < COUNT)
             .collect();
         let sum: f64 = there.iter().map(|(_, share)| share).sum();
