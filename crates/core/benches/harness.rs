@@ -123,7 +123,7 @@ fn round(clock: &Clock, store: &StoreDef, operation: Operation) -> (f64, f64) {
 fn ycsb(workload: &str) -> (f64, f64) {
     let axes =
         [("store", "null"), ("workload", workload), ("records", "1000000"), ("data", "incompressible")];
-    let named = |name: &str| Axis::named(name).expect("the axis is in the table");
+    let named = |name: &str| Axis::find(name).expect("the axis is in the table");
     let cell = axes.into_iter().fold(Cell::default(), |cell, (axis, text)| {
         cell.with(named(axis), named(axis).read(text).expect("the value is good"))
     });

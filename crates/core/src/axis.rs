@@ -33,10 +33,10 @@ impl Axis {
     }
 
     /// The axis with a name, or with the one that it had in earlier formats; `sqlite.page_size` names a store's setting.
-    pub fn named(name: &str) -> Option<Axis> {
+    pub fn find(name: &str) -> Option<Axis> {
         let name = axis_now(name);
         let table = table::ALL.iter().chain(own::axes()).find(|def| def.name == name);
-        table.map(|def| Axis(def)).or_else(|| setting::named(name))
+        table.map(|def| Axis(def)).or_else(|| setting::find_setting(name))
     }
 
     /// The store and the setting that the axis is for, if it is for one.
@@ -52,7 +52,7 @@ impl Axis {
     }
 
     /// A value as plans write it (`text`), with as much of the axis' name as it takes to be understood.
-    pub fn words(self, text: &str) -> String {
+    pub fn describe(self, text: &str) -> String {
         match (self.setting(), self.read(text)) {
             (Some((_, name)), _) => format!("{name}={text}"),
             (None, Ok(value)) => (self.0.words)(&value),
@@ -65,7 +65,7 @@ impl FromStr for Axis {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Axis::named(text).ok_or_else(|| {
+        Axis::find(text).ok_or_else(|| {
             let known: Vec<_> = Axis::all().into_iter().map(Axis::name).collect();
             format!("{} is not an axis: there are {}", quoted(text), known.join(", "))
         })

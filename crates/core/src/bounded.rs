@@ -18,11 +18,11 @@ pub fn plain_file(path: &Path) -> io::Result<File> {
 
 /// Reads a plain file of at most `most` bytes; the error for longer ones is [`ErrorKind::FileTooLarge`].
 pub fn bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    all_of(plain_file(path)?, most)
+    read_all(plain_file(path)?, most)
 }
 
 /// Reads an open file of at most `most` bytes; the error for longer ones is [`ErrorKind::FileTooLarge`].
-pub fn all_of(file: File, most: u64) -> io::Result<Vec<u8>> {
+pub fn read_all(file: File, most: u64) -> io::Result<Vec<u8>> {
     let length = file.metadata()?.len();
     if length > most {
         return Err(too_long(most));
@@ -59,11 +59,11 @@ pub fn start(path: &Path, most: usize) -> io::Result<Vec<u8>> {
 
 /// The last bytes of a plain file, up to `most`; none if it can't be read.
 pub fn end(path: &Path, most: u64) -> Vec<u8> {
-    plain_file(path).and_then(|file| end_of(file, most)).unwrap_or_default()
+    plain_file(path).and_then(|file| read_end(file, most)).unwrap_or_default()
 }
 
 /// The last bytes of an open file, at most `most`.
-pub fn end_of(mut file: File, most: u64) -> io::Result<Vec<u8>> {
+pub fn read_end(mut file: File, most: u64) -> io::Result<Vec<u8>> {
     let from = file.metadata()?.len().saturating_sub(most);
     file.seek(SeekFrom::Start(from))?;
     let mut bytes = Vec::new();
@@ -85,7 +85,7 @@ impl<R: Read> RationedReader<R> {
     }
 
     /// Allows another piece.
-    pub fn begin(&mut self) {
+    pub fn allow_more(&mut self) {
         self.left = self.most;
     }
 
@@ -144,7 +144,7 @@ mod tests {
         let mut source = RationedReader::new(&b"aaaabbbbcccc"[..], 5);
         let mut piece = [0; 4];
         source.read_exact(&mut piece).unwrap();
-        source.begin();
+        source.allow_more();
         source.read_exact(&mut piece).unwrap();
         assert_eq!(&piece, b"bbbb");
         let told = source.read_exact(&mut piece).unwrap_err();

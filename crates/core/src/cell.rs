@@ -46,7 +46,7 @@ pub struct Cell {
 
 impl Cell {
     /// A cell of a store, at the smallest of everything.
-    pub fn of(store: &str) -> Cell {
+    pub fn new(store: &str) -> Cell {
         Cell::default().with(Axis::STORE, Value::word(store))
     }
 
@@ -144,7 +144,7 @@ impl Cell {
     }
 
     /// The location, with the disk if that is simulated.
-    pub fn site(&self) -> Site {
+    pub fn location_name(&self) -> Site {
         let disk = self.value(Axis::DISK).map(|disk| disk.text().to_owned());
         Site { place: self.place().to_owned(), disk }
     }
@@ -292,9 +292,9 @@ mod tests {
     #[test]
     fn a_place_on_a_simulated_disk_has_a_name_of_its_own() {
         let cell = Cell::default().with(Axis::PLACE, Axis::PLACE.read("ext4:4096").unwrap());
-        assert_eq!((cell.site(), cell.disk()), (Site::here("ext4:4096"), HERE));
+        assert_eq!((cell.location_name(), cell.disk()), (Site::here("ext4:4096"), HERE));
         let cell = cell.with(Axis::DISK, Axis::DISK.read("emmc-5.1").unwrap());
-        assert_eq!(cell.site().to_string(), "ext4:4096 on simulated emmc-5.1");
+        assert_eq!(cell.location_name().to_string(), "ext4:4096 on simulated emmc-5.1");
         assert!(cell.id().contains("disk=emmc-5.1"), "{}", cell.id());
         assert!(Axis::DISK.read("a b").unwrap_err().contains("lower-case letters"));
     }

@@ -25,18 +25,18 @@ pub fn stores(path: &Path) -> Result<Vec<StoreDef>, String> {
     let library = find(path)?;
     let described = probe::ask(&library.path)?;
     let loaded: &'static Loaded = Box::leak(Box::new(Loaded::new(library)));
-    Ok(described.iter().map(|described| entry::of(described, loaded)).collect())
+    Ok(described.iter().map(|described| entry::store_def(described, loaded)).collect())
 }
 
 /// Loads a library that a run has found before into this process. Fails when its file is another build.
 pub fn load(library: &Library) -> Result<Vec<StoreDef>, String> {
-    let found = again(library)?;
+    let found = reload(library)?;
     let loaded: &'static Loaded = Box::leak(Box::new(Loaded::new(found)));
-    Ok(loaded.described()?.iter().map(|described| entry::of(described, loaded)).collect())
+    Ok(loaded.described()?.iter().map(|described| entry::store_def(described, loaded)).collect())
 }
 
 /// The library of a run, if its file is unchanged.
-pub fn again(library: &Library) -> Result<Library, String> {
+pub fn reload(library: &Library) -> Result<Library, String> {
     let found = find(&library.path)?;
     if found.sha256 == library.sha256 {
         return Ok(found);

@@ -59,7 +59,7 @@ pub fn users() -> &'static [User] {
             .flat_map(|known| known.users)
             .copied()
             .chain(["nobody"])
-            .filter_map(named)
+            .filter_map(find_user)
             .collect(),
         false => Vec::new(),
     })
@@ -76,7 +76,7 @@ pub fn owner_of(data: &Path) -> Option<&'static User> {
     users().iter().find(|user| user.uid == owner)
 }
 
-fn named(name: &'static str) -> Option<User> {
+fn find_user(name: &'static str) -> Option<User> {
     let text = CString::new(name).ok()?;
     let mut entry = std::mem::MaybeUninit::<libc::passwd>::zeroed();
     let mut buffer = [0; 4096];
@@ -123,7 +123,7 @@ pub fn end_in(folder: &Path) -> io::Result<()> {
     {
         // Its data, or those that were being made for all trials.
         let within = fs::read_dir(&folder).into_iter().flatten().flatten();
-        within.for_each(|entry| shared_memory::give_back(&entry.path()));
+        within.for_each(|entry| shared_memory::remove_shared_memory(&entry.path()));
     }
     Ok(())
 }
@@ -155,8 +155,8 @@ mod tests {
 
     #[test]
     fn a_user_is_found_by_its_name() {
-        assert_eq!(named("root").map(|user| (user.uid, user.gid)), Some((0, 0)));
-        assert_eq!(named("no such user"), None);
+        assert_eq!(find_user("root").map(|user| (user.uid, user.gid)), Some((0, 0)));
+        assert_eq!(find_user("no such user"), None);
         assert!(users().iter().all(|user| user.uid != 0));
     }
 

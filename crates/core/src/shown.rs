@@ -153,7 +153,7 @@ pub fn shortened(message: &str) -> String {
 }
 
 /// A line that is no longer than this many characters: a longer one is cut at its end.
-pub fn within(line: &str, most: usize) -> String {
+pub fn shorten(line: &str, most: usize) -> String {
     if line.chars().count() <= most {
         return line.to_owned();
     }

@@ -119,7 +119,7 @@ pub trait Store: Send + Sync {
     }
 
     /// Where the data are if they are not in the store's folder: on a server that was running before, in words.
-    fn elsewhere(&self) -> Option<String> {
+    fn outside_location(&self) -> Option<String> {
         None
     }
 
@@ -147,11 +147,11 @@ pub trait Store: Send + Sync {
     /// Returns the space of removed records to the file system, in the engine's own way, and names it; `None` if it has none.
     /// Nobody uses the store meanwhile, and it is closed right afterwards.
     fn compact(&mut self) -> Result<Option<&'static str>> {
-        self.compact_beside()
+        self.compact_concurrently()
     }
 
     /// Compacts while sessions work; `None` if the engine needs its files alone ([`Capabilities::compacts_beside`]).
-    fn compact_beside(&self) -> Result<Option<&'static str>> {
+    fn compact_concurrently(&self) -> Result<Option<&'static str>> {
         Ok(None)
     }
 
@@ -294,7 +294,7 @@ pub struct GuaranteeOffer {
 
 impl GuaranteeOffer {
     /// An offer of a store that replaces values whole.
-    pub const fn whole(
+    pub const fn replacing_values(
         guarantee: Guarantee,
         settings: &'static str,
         dangers: &'static [Danger],
@@ -308,7 +308,10 @@ impl GuaranteeOffer {
         settings: &'static str,
         dangers: &'static [Danger],
     ) -> GuaranteeOffer {
-        GuaranteeOffer { atomic_replace: false, ..GuaranteeOffer::whole(guarantee, settings, dangers) }
+        GuaranteeOffer {
+            atomic_replace: false,
+            ..GuaranteeOffer::replacing_values(guarantee, settings, dangers)
+        }
     }
 }
 
@@ -469,7 +472,7 @@ impl StoreDef {
     }
 
     /// A sentence that says what this machine lacks to run it, and what to install.
-    pub fn lacks(&self) -> Option<String> {
+    pub fn missing_need(&self) -> Option<String> {
         self.server.and_then(|server| (server.lacks)())
     }
 

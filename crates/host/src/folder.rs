@@ -284,7 +284,7 @@ pub fn open_kept(path: &Path, name: &str) -> io::Result<File> {
 }
 
 pub(crate) fn read_file(path: &Path, name: &str, most: u64) -> io::Result<Vec<u8>> {
-    bounded::all_of(guard::plain_file(path, name, most)?, most)
+    bounded::read_all(guard::plain_file(path, name, most)?, most)
 }
 
 /// The beginning of the names of files that are kept of a trial.
@@ -296,7 +296,8 @@ fn stem(position: u64) -> String {
 pub fn logs(path: &Path, position: u64) -> Vec<(String, String)> {
     let names = [".log", "-background.log"].map(|end| stem(position) + end);
     let read = |name: String| {
-        let read = open_kept(path, &format!("{LOGS}/{name}")).and_then(|log| bounded::end_of(log, MOST_LOG));
+        let read =
+            open_kept(path, &format!("{LOGS}/{name}")).and_then(|log| bounded::read_end(log, MOST_LOG));
         match read {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             read => Some((name, read.unwrap_or_else(|error| format!("not read: {error}\n").into_bytes()))),

@@ -11,7 +11,7 @@ use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Background, Cache, Cell, GuaranteeChoice, Tuning};
 use storebench_core::result::{LeftOutCell, LeftOutReason};
 use storebench_core::store::{Guarantee, StoreDef};
-use storebench_core::units::grouped;
+use storebench_core::units::group_thousands;
 use storebench_core::workload::case::Case;
 
 /// The traits of a place that decide which cells it can have.
@@ -112,12 +112,12 @@ fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
     }
     let several = lengths.iter().filter(|(_, length)| *length > 1);
     let factors: Vec<String> =
-        several.map(|(what, length)| format!("{} {what}", grouped(*length as u64))).collect();
+        several.map(|(what, length)| format!("{} {what}", group_thousands(*length as u64))).collect();
     Err(format!(
         "{} = {} combinations are too many: at most {}; narrow the axes",
         factors.join(" x "),
-        u64::try_from(count).map_or_else(|_| count.to_string(), grouped),
-        grouped(MOST_COMBINATIONS)
+        u64::try_from(count).map_or_else(|_| count.to_string(), group_thousands),
+        group_thousands(MOST_COMBINATIONS)
     ))
 }
 
@@ -227,7 +227,7 @@ fn reason_to_leave_out(plan: &Plan, case: &Case<'_>, room: Option<&LocationRoom>
     if let Some(reason) = (workload.reason)(case) {
         return Some(reason);
     }
-    let lacks = case.store().filter(|_| !case.is_elsewhere()).and_then(StoreDef::lacks);
+    let lacks = case.store().filter(|_| !case.is_elsewhere()).and_then(StoreDef::missing_need);
     if let Some(why) = lacks {
         return Some(LeftOutReason::NoServer { why });
     }
@@ -498,7 +498,7 @@ mod tests {
         for axis in [Axis::RECORD_SIZE, Axis::RECORDS, Axis::DATA] {
             plan.axes.cut(axis, 1);
         }
-        let setting = |name| Axis::named(name).unwrap();
+        let setting = |name| Axis::find(name).unwrap();
         plan.axes.set(setting("null.a"), ["1", "2", "3"].map(Value::word));
         plan.axes.set(setting("null.b"), ["x", "y"].map(Value::word));
         let (cells, _) = super::cells(&plan, &[NULL, MEMORY], &rooms(u64::MAX), &|_| None).unwrap();
@@ -546,13 +546,13 @@ mod tests {
             (!there).then(|| LeftOutReason::NoPlace { why: "there is none".into() })
         };
         let (cells, left_out) = super::cells(&plan, &[NULL], &rooms, &lacking).unwrap();
-        let sites: HashSet<String> = cells.iter().map(|cell| cell.site().to_string()).collect();
+        let sites: HashSet<String> = cells.iter().map(|cell| cell.location_name().to_string()).collect();
         assert_eq!(sites, ["here", "ext4 on simulated steady"].map(str::to_owned).into());
         let of_a_place = |left: &&LeftOutCell| {
             matches!(left.reason, LeftOutReason::NoPlace { .. } | LeftOutReason::NoRoom { .. })
         };
         let for_a_place = left_out.iter().filter(of_a_place);
-        let sites: HashSet<String> = for_a_place.map(|left| left.cell.site().to_string()).collect();
+        let sites: HashSet<String> = for_a_place.map(|left| left.cell.location_name().to_string()).collect();
         assert_eq!(sites, ["ext4", "here on simulated steady"].map(str::to_owned).into());
     }
 }

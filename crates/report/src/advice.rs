@@ -103,7 +103,10 @@ impl Advice {
             start: page::address(&group.key, &position(here)),
             otherwise: otherwise.collect(),
             hardware: group.key.hardware.clone(),
-            place: place.into_iter().find(|place| cell.is_some_and(|cell| place.is_of(cell))).cloned(),
+            place: place
+                .into_iter()
+                .find(|place| cell.is_some_and(|cell| place.is_location_of(cell)))
+                .cloned(),
             verdict,
             turns,
             cold,

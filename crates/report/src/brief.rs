@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use storebench_core::cell::Axis;
-use storebench_core::units::{counted, grouped, rough_duration, three_digits};
+use storebench_core::units::{count_with_noun, group_thousands, rough_duration, three_digits};
 use storebench_host::run::Run;
 
 use crate::data::contention;
@@ -112,7 +112,7 @@ fn measured(report: &Report<'_>) -> String {
         0 => None,
         1 => Some(in_short(at[0])),
         2..=SIZES => Some(and(&at.iter().map(|one| in_short(&apart(one, &at, &SIZE))).collect::<Vec<_>>())),
-        many => Some(counted(many, "combination")),
+        many => Some(count_with_noun(many, "combination")),
     };
     let is_fewer = merged.runs.iter().any(|run| run.plan().is_some_and(|plan| plan.fewer_records));
     let fewer = is_fewer.then(|| "fewer records than planned, as more did not fit onto the disk".to_owned());
@@ -156,8 +156,8 @@ fn place(merged: &Merged<'_>) -> Option<String> {
         ([], _) => return None,
         ([machine], [place]) if !place.is_empty() => format!("{machine}, {place}"),
         ([machine], [] | [_]) => (*machine).to_owned(),
-        ([machine], several) => format!("{machine}, {}", counted(several.len(), "location")),
-        (several, _) => counted(several.len(), "machine"),
+        ([machine], several) => format!("{machine}, {}", count_with_noun(several.len(), "location")),
+        (several, _) => count_with_noun(several.len(), "machine"),
     };
     Some(format!("on {at}"))
 }
@@ -192,8 +192,8 @@ fn taken(answer: &Answer) -> String {
                 won if won == all => String::new(),
                 won => format!(
                     " (best or too close in {} of {} comparisons)",
-                    grouped(won as u64),
-                    grouped(all as u64)
+                    group_thousands(won as u64),
+                    group_thousands(all as u64)
                 ),
             };
             let close = match close {
@@ -324,15 +324,18 @@ fn sure(decided: usize, all: usize, trials: &Trials) -> String {
         (0, 1) => format!("How sure: the best are too close to call {with}."),
         (_, 1) => format!("How sure: one store is best {with}, beyond what trials vary by."),
         (0, _) => {
-            format!("How sure: in none of {} comparisons is one store best, {with}.", grouped(all as u64))
+            format!(
+                "How sure: in none of {} comparisons is one store best, {with}.",
+                group_thousands(all as u64)
+            )
         }
         _ if decided == all => {
-            format!("How sure: in all {} comparisons one store is best, {with}.", grouped(all as u64))
+            format!("How sure: in all {} comparisons one store is best, {with}.", group_thousands(all as u64))
         }
         _ => format!(
             "How sure: in {} of {} comparisons one store is best, {with}; in the others the best are too close to call.",
-            grouped(decided as u64),
-            grouped(all as u64)
+            group_thousands(decided as u64),
+            group_thousands(all as u64)
         ),
     }
 }

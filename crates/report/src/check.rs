@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use storebench_core::result::{Environment, Outcome};
 use storebench_core::shown;
-use storebench_core::units::{counted, three_digits};
+use storebench_core::units::{count_with_noun, three_digits};
 use storebench_host::run::Run;
 
 use crate::data::merge::Merged;
@@ -71,7 +71,7 @@ fn names(run: &Run) -> Option<Line> {
 fn read(run: &Run, notes: &[String]) -> Line {
     match some(notes) {
         Some(notes) => Line::no("results", notes),
-        None => Line::ok("results", format!("read whole: {}", counted(run.trials.len(), "trial"))),
+        None => Line::ok("results", format!("read whole: {}", count_with_noun(run.trials.len(), "trial"))),
     }
 }
 
@@ -81,7 +81,7 @@ fn follows(run: &Run) -> Line {
         Some(wrong) => Line::no("figures", format!("these do not follow from their histograms: {wrong}")),
         None => Line::ok(
             "figures",
-            format!("the figures of {} follow from their histograms", counted(checked, "operation")),
+            format!("the figures of {} follow from their histograms", count_with_noun(checked, "operation")),
         ),
     }
 }
@@ -113,7 +113,7 @@ fn complete<'m>(merged: &'m Merged<'_>) -> impl Iterator<Item = Line> + 'm {
         .count();
     let failed = (failed > 0).then(|| {
         let help = "its report shows the reasons: storebench report RUN";
-        Line::hint("failed", format!("{} failed", counted(failed, "trial")), help)
+        Line::hint("failed", format!("{} failed", count_with_noun(failed, "trial")), help)
     });
     whole.into_iter().chain(lacking).chain(failed)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde::Deserialize;
 use storebench_core::cell::{Axis, Data};
-use storebench_core::units::{counted, grouped, rough_duration};
+use storebench_core::units::{count_with_noun, group_thousands, rough_duration};
 use storebench_host::plan::{BuiltInStudy, STUDIES};
 use strum::{EnumIter, IntoEnumIterator, IntoStaticStr};
 
@@ -199,7 +199,7 @@ fn winners(merged: &Merged<'_>, beside: &TableComparison<'_>) -> Option<Winners>
     let is_alike = beside.scope.is_at(Axis::PLACE, HARD_DISK) == (beside.table.place == HARD_DISK);
     let cell = |place: &Spot<'_>| {
         let data = if place.data == Data::Compressible { ", compressible" } else { "" };
-        let column = format!("{} records{data}", grouped(place.records.from));
+        let column = format!("{} records{data}", group_thousands(place.records.from));
         let best = place.found.as_ref().and_then(|found| found.shown.first());
         let mark = match place.found.as_ref().map(|found| found.outcome) {
             Some(Outcome::Agrees) => "=".into(),
@@ -297,7 +297,7 @@ fn of_study(runs: &[&RunSentences], reasons: &[Reason]) -> Block {
         let same = both.iter().filter(|(a, b)| a == b).count();
         blocks.push(Block::Note(format!(
             "Both runs decide {}, and {same} of them alike.",
-            counted(both.len(), "sentence")
+            count_with_noun(both.len(), "sentence")
         )));
     }
     blocks.extend(first.tables.iter().map(|table| compared(table, runs)));

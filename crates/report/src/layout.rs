@@ -134,7 +134,7 @@ impl Layout {
             (None, _) => text.to_owned(),
             (Some(_), Some((_, name))) if text.is_empty() => format!("{name} as shipped"),
             (Some(_), None) if !named => format!("{axis}={text}"),
-            (Some(_), _) => axis.words(text),
+            (Some(_), _) => axis.describe(text),
         })
     }
 
@@ -226,7 +226,7 @@ mod tests {
     }
 
     fn cell() -> Cell {
-        Cell::of("sqlite")
+        Cell::new("sqlite")
             .with(Axis::PLACE, Axis::PLACE.read("ssd").unwrap())
             .with(Axis::DATA, Axis::DATA.read("compressible").unwrap())
             .with(Axis::RECORDS, Axis::RECORDS.read("1000").unwrap())
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!([ranked(&plain), plain.ranked([].iter()).0], ["store", "contestant"]);
         assert_eq!(ranked(&places), "place");
         assert_eq!(places.contestant(&cell()), "place ssd");
-        assert_eq!(places.contestant(&Cell::of("lmdb")), "place here");
+        assert_eq!(places.contestant(&Cell::new("lmdb")), "place here");
         assert_eq!((places.role(Axis::STORE), places.role(Axis::PLACE)), (Role::Group, Role::Contestant));
         let facets = places.facets(&cell());
         assert_eq!(facets.last(), Some(&(Axis::STORE, "sqlite".into())));
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn settings_follow_their_store() {
-        let page_size = Axis::named("sqlite.page_size").unwrap();
+        let page_size = Axis::find("sqlite.page_size").unwrap();
         let tuned = cell().with(page_size, page_size.read("8192").unwrap());
         let plain = Layout { axes: [Axis::STORE, page_size].into(), ..Layout::default() };
         assert_eq!(plain.contestant(&tuned), "sqlite page_size=8192");

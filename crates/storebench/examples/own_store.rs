@@ -35,8 +35,8 @@ const APPEND_LOG: StoreDef = StoreDef {
     },
     // Not `none`: what was written always survives the process. Entries carry a checksum, so a part of one is no entry.
     offers: &[
-        GuaranteeOffer::whole(Guarantee::Process, "write", Danger::NEWEST),
-        GuaranteeOffer::whole(Guarantee::Power, "write, fdatasync", Danger::NOTHING),
+        GuaranteeOffer::replacing_values(Guarantee::Process, "write", Danger::NEWEST),
+        GuaranteeOffer::replacing_values(Guarantee::Power, "write, fdatasync", Danger::NOTHING),
     ],
     shipped: Guarantee::Process,
     // A template of the code that opens it, for `storebench advise`.
@@ -166,7 +166,7 @@ impl Store for AppendLog {
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {
-        Ok(vec![Setting::given("fdatasync after each write", self.guarantee == Guarantee::Power)])
+        Ok(vec![Setting::not_read_back("fdatasync after each write", self.guarantee == Guarantee::Power)])
     }
 
     fn close(self: Box<Self>) -> Result<()> {

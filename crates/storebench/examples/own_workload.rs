@@ -59,7 +59,7 @@ static LINES: AxisDef = AxisDef {
 static REPLACE: WorkloadDef = WorkloadDef {
     name: "replace",
     help: "replace a small file, as applications do when they save their settings",
-    axes: &[Axis::of(&WAY), Axis::of(&LINES), Axis::PLACE, Axis::BACKGROUND],
+    axes: &[Axis::from_def(&WAY), Axis::from_def(&LINES), Axis::PLACE, Axis::BACKGROUND],
     parameters: &["operations"],
     operations: &["replace"],
     reason: |_| None,
@@ -81,14 +81,14 @@ static REPLACE: WorkloadDef = WorkloadDef {
 };
 
 fn bytes(case: &Case<'_>) -> u64 {
-    80 * case.cell.typed::<u64>(Axis::of(&LINES)).unwrap_or(1)
+    80 * case.cell.typed::<u64>(Axis::from_def(&LINES)).unwrap_or(1)
 }
 
 /// The trial: everything is prepared before it begins; only the calls are timed.
 fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let spec = asked.spec;
-    let lines: u64 = spec.cell.typed(Axis::of(&LINES)).unwrap_or(1);
-    let by_rename = spec.cell.text(Axis::of(&WAY)) == "rename";
+    let lines: u64 = spec.cell.typed(Axis::from_def(&LINES)).unwrap_or(1);
+    let by_rename = spec.cell.text(Axis::from_def(&WAY)) == "rename";
     let count: u64 = spec.parameters.operations();
     let content = vec![b'x'; 80 * lines as usize];
     let (clock, mut latencies) = (Clock::new(), Latencies::new().map_err(TrialError::harness)?);

@@ -9,7 +9,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use storebench_core::bounded;
 use storebench_core::shown::piece;
-use storebench_core::units::grouped;
+use storebench_core::units::group_thousands;
 use storebench_host::like::{SAMPLED_BYTES, ValueVisitor};
 use tempfile::TempDir;
 
@@ -49,7 +49,7 @@ pub fn read(
         Some(ErrorCode::OperationInterrupted) => format!(
             "{} takes more than {} steps of SQLite: a view may have no end; make a table of what you mean",
             piece(table),
-            grouped(MOST_STEPS)
+            group_thousands(MOST_STEPS)
         ),
         _ => error.to_string(),
     };

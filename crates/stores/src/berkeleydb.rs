@@ -55,18 +55,26 @@ pub const BERKELEYDB: StoreDef = StoreDef {
             dangers: &[
                 Danger {
                     with: &[("DB_TXN_NOSYNC", "true")],
-                    ..Danger::of(Loss::Newest, Loss::Newest, "the end of the log is in the process")
+                    ..Danger::with_any_settings(
+                        Loss::Newest,
+                        Loss::Newest,
+                        "the end of the log is in the process",
+                    )
                 },
-                Danger::of(Loss::Whole, Loss::Whole, "there is no log"),
+                Danger::with_any_settings(Loss::Whole, Loss::Whole, "there is no log"),
             ],
         },
-        GuaranteeOffer::whole(
+        GuaranteeOffer::replacing_values(
             Guarantee::Process,
             "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, DB_TXN_WRITE_NOSYNC",
             UNSYNCED,
         ),
         // As `default` without a setting: a page of 4 KiB, which a disk can tear.
-        GuaranteeOffer::whole(Guarantee::Power, "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, pagesize=512", SYNCED),
+        GuaranteeOffer::replacing_values(
+            Guarantee::Power,
+            "DB_INIT_TXN, DB_INIT_LOG, DB_RECOVER, pagesize=512",
+            SYNCED,
+        ),
     ],
     shipped: Guarantee::None,
     settings: SETTINGS,
@@ -77,8 +85,11 @@ pub const BERKELEYDB: StoreDef = StoreDef {
 };
 
 /// Seen under simulated power cuts (docs/guarantees.md).
-const TORN: Danger =
-    Danger::of(Loss::Nothing, Loss::Whole, "where the disk tears a page; not with pagesize=512");
+const TORN: Danger = Danger::with_any_settings(
+    Loss::Nothing,
+    Loss::Whole,
+    "where the disk tears a page; not with pagesize=512",
+);
 
 /// With the file system's block as a page.
 const UNSYNCED: &[Danger] = &[Danger { with: &[("pagesize", "512")], ..Danger::NEWEST[0] }, TORN];
@@ -248,7 +259,7 @@ impl Store for BerkeleyDb {
         check(unsafe { ffi::sb_bdb_verify(self.db.as_ptr()) }).map(|()| true)
     }
 
-    fn compact_beside(&self) -> Result<Option<&'static str>> {
+    fn compact_concurrently(&self) -> Result<Option<&'static str>> {
         let _turn = self.turn()?;
         // SAFETY: the database is open; its handle is for all threads, or it is this call's turn.
         check(unsafe { ffi::sb_bdb_compact(self.db.as_ptr()) }).map(|()| Some("DB->compact"))

@@ -31,12 +31,12 @@ pub const ETCD: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::whole(
+        GuaranteeOffer::replacing_values(
             Guarantee::Power,
             "as shipped: each write is synced in the log",
             Danger::NOTHING,
         ),
-        GuaranteeOffer::whole(
+        GuaranteeOffer::replacing_values(
             Guarantee::Node,
             "nodes=3: two of three servers have synced each write",
             Danger::NOTHING,

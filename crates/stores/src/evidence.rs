@@ -37,7 +37,7 @@ mod tests {
             let (store, one) = row.unwrap();
             let def = crate::STORES.iter().find(|def| def.name == store).expect(&store);
             assert!(def.evidence().contains(&one), "{store}: the table of stores lacks {one:?}");
-            assert!(one.states > 0 && Harm::ALL.into_iter().all(|harm| one.of(harm) <= one.states));
+            assert!(one.states > 0 && Harm::ALL.into_iter().all(|harm| one.count(harm) <= one.states));
             let Evidence { version, guarantee, torn, file_systems, states, harms } = one.clone();
             let disk = if torn { "tears pages" } else { "whole blocks" };
             let harms = harms.map(|states| states.map_or("unknown".to_owned(), |states| states.to_string()));

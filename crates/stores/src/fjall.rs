@@ -40,10 +40,18 @@ pub const FJALL: StoreDef = StoreDef {
             guarantee: Guarantee::None,
             settings: "manual_journal_persist=true",
             atomic_replace: true,
-            dangers: &[Danger::of(Loss::Newest, Loss::ByHand, "its journal must be cut")],
+            dangers: &[Danger::with_any_settings(Loss::Newest, Loss::ByHand, "its journal must be cut")],
         },
-        GuaranteeOffer::whole(Guarantee::Process, "PersistMode::Buffer on each write, as shipped", JOURNAL),
-        GuaranteeOffer::whole(Guarantee::Power, "PersistMode::SyncData on each write", SYNCED_JOURNAL),
+        GuaranteeOffer::replacing_values(
+            Guarantee::Process,
+            "PersistMode::Buffer on each write, as shipped",
+            JOURNAL,
+        ),
+        GuaranteeOffer::replacing_values(
+            Guarantee::Power,
+            "PersistMode::SyncData on each write",
+            SYNCED_JOURNAL,
+        ),
     ],
     shipped: Guarantee::Process,
     settings: plan::SETTINGS,
@@ -54,11 +62,14 @@ pub const FJALL: StoreDef = StoreDef {
 };
 
 /// A power cut can leave a journal entry with its end and without its middle, for a value of several pages (docs/guarantees.md).
-const JOURNAL: &[Danger] =
-    &[Danger::of(Loss::Nothing, Loss::ByHand, "its journal must be cut; the newest writes are lost, too")];
+const JOURNAL: &[Danger] = &[Danger::with_any_settings(
+    Loss::Nothing,
+    Loss::ByHand,
+    "its journal must be cut; the newest writes are lost, too",
+)];
 
 /// As above, if each write is synced.
-const SYNCED_JOURNAL: &[Danger] = &[Danger::of(
+const SYNCED_JOURNAL: &[Danger] = &[Danger::with_any_settings(
     Loss::Nothing,
     Loss::ByHand,
     "where the disk tears a page its journal must be cut; nothing is lost",
@@ -152,14 +163,15 @@ impl Store for Fjall {
         }
     }
 
-    fn compact_beside(&self) -> Result<Option<&'static str>> {
+    fn compact_concurrently(&self) -> Result<Option<&'static str>> {
         self.keyspace.major_compact().map_err(StoreError::engine)?;
         Ok(Some("major_compact"))
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {
         let mut settings = self.plan.settings(&self.database, &self.keyspace, self.fixed);
-        settings.extend(self.optimistic.as_ref().map(|_| Setting::given("transactions", "optimistic")));
+        settings
+            .extend(self.optimistic.as_ref().map(|_| Setting::not_read_back("transactions", "optimistic")));
         Ok(settings)
     }
 

@@ -34,8 +34,8 @@ pub const LEVELDB: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::whole(Guarantee::Process, "WriteOptions.sync=false", Danger::HOLES),
-        GuaranteeOffer::whole(Guarantee::Power, "WriteOptions.sync=true", Danger::NOTHING),
+        GuaranteeOffer::replacing_values(Guarantee::Process, "WriteOptions.sync=false", Danger::HOLES),
+        GuaranteeOffer::replacing_values(Guarantee::Power, "WriteOptions.sync=true", Danger::NOTHING),
     ],
     shipped: Guarantee::Process,
     settings: SETTINGS,
@@ -200,7 +200,7 @@ impl Store for LevelDb {
         }
     }
 
-    fn compact_beside(&self) -> Result<Option<&'static str>> {
+    fn compact_concurrently(&self) -> Result<Option<&'static str>> {
         // SAFETY: the database is open; two absent keys stand for all records.
         unsafe { ffi::leveldb_compact_range(self.db.as_ptr(), ptr::null(), 0, ptr::null(), 0) };
         Ok(Some("CompactRange"))
@@ -208,7 +208,7 @@ impl Store for LevelDb {
 
     fn settings(&self) -> Result<Vec<Setting>> {
         let mut settings = self.config.settings();
-        settings.push(Setting::given("sync", self.guarantee == Guarantee::Power));
+        settings.push(Setting::not_read_back("sync", self.guarantee == Guarantee::Power));
         if let Some(codec) = table::codec(&self.folder)? {
             settings.push(Setting::read_back("codec of table blocks", codec));
         }

@@ -50,8 +50,12 @@ pub const LMDB: StoreDef = StoreDef {
     },
     // No `none`: every commit reaches the operating system, so nothing that LMDB can be set to survives less than that.
     offers: &[
-        GuaranteeOffer::whole(Guarantee::Process, "MDB_NOSYNC", UNSYNCED),
-        GuaranteeOffer::whole(Guarantee::Power, "no flags: each commit is synced", Danger::NOTHING),
+        GuaranteeOffer::replacing_values(Guarantee::Process, "MDB_NOSYNC", UNSYNCED),
+        GuaranteeOffer::replacing_values(
+            Guarantee::Power,
+            "no flags: each commit is synced",
+            Danger::NOTHING,
+        ),
     ],
     shipped: Guarantee::Power,
     syncs_at_power: 2.0,
@@ -67,9 +71,13 @@ pub const LMDB: StoreDef = StoreDef {
 const UNSYNCED: &[Danger] = &[
     Danger {
         with: &[("nosync", "false"), ("mapasync", "false")],
-        ..Danger::of(Loss::Nothing, Loss::Last, "its meta page is not synced")
+        ..Danger::with_any_settings(Loss::Nothing, Loss::Last, "its meta page is not synced")
     },
-    Danger::of(Loss::Nothing, Loss::Whole, "nothing is synced, so pages can reach the disk in any order"),
+    Danger::with_any_settings(
+        Loss::Nothing,
+        Loss::Whole,
+        "nothing is synced, so pages can reach the disk in any order",
+    ),
 ];
 
 const SETTINGS: &[SettingDef] = &[
@@ -234,7 +242,7 @@ impl Store for Lmdb {
             Setting::read_back("map_size", info.me_mapsize),
             Setting::read_back("max_readers", info.me_maxreaders),
             Setting::read_back("page_size", self.environment.statistics()?.ms_psize),
-            Setting::given("cache", "the operating system's page cache"),
+            Setting::not_read_back("cache", "the operating system's page cache"),
         ];
         settings.extend(FLAGS.iter().map(|(name, flag)| Setting::read_back(*name, flags & flag != 0)));
         Ok(settings)

@@ -33,17 +33,17 @@ pub const MARIADB: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::whole(
+        GuaranteeOffer::replacing_values(
             Guarantee::None,
             "innodb_flush_log_at_trx_commit=0, or rocksdb_flush_log_at_trx_commit=0",
             LATE,
         ),
-        GuaranteeOffer::whole(
+        GuaranteeOffer::replacing_values(
             Guarantee::Process,
             "innodb_flush_log_at_trx_commit=2, or rocksdb_flush_log_at_trx_commit=2 and rocksdb_manual_wal_flush=OFF",
             UNSYNCED,
         ),
-        GuaranteeOffer::whole(
+        GuaranteeOffer::replacing_values(
             Guarantee::Power,
             "innodb_flush_log_at_trx_commit=1, or rocksdb_flush_log_at_trx_commit=1",
             Danger::NOTHING,
@@ -71,26 +71,26 @@ const CUT_OFF: &str =
 const UNSYNCED: &[Danger] = &[
     Danger {
         with: &[("engine", "innodb"), ("innodb_doublewrite", "OFF")],
-        ..Danger::of(Loss::Nothing, Loss::Whole, TORN_PAGES)
+        ..Danger::with_any_settings(Loss::Nothing, Loss::Whole, TORN_PAGES)
     },
     Danger {
         with: &[("engine", "rocksdb"), ("rocksdb_wal_recovery_mode", "1")],
-        ..Danger::of(Loss::Nothing, Loss::Whole, CUT_OFF)
+        ..Danger::with_any_settings(Loss::Nothing, Loss::Whole, CUT_OFF)
     },
-    Danger::of(Loss::Nothing, Loss::Newest, "the log is synced once a second"),
+    Danger::with_any_settings(Loss::Nothing, Loss::Newest, "the log is synced once a second"),
 ];
 
 /// As above, for commits that do not wait for their log.
 const LATE: &[Danger] = &[
     Danger {
         with: &[("engine", "innodb"), ("innodb_doublewrite", "OFF")],
-        ..Danger::of(Loss::Newest, Loss::Whole, TORN_PAGES)
+        ..Danger::with_any_settings(Loss::Newest, Loss::Whole, TORN_PAGES)
     },
     Danger {
         with: &[("engine", "rocksdb"), ("rocksdb_wal_recovery_mode", "1")],
-        ..Danger::of(Loss::Newest, Loss::Whole, CUT_OFF)
+        ..Danger::with_any_settings(Loss::Newest, Loss::Whole, CUT_OFF)
     },
-    Danger::of(Loss::Newest, Loss::Newest, "the log is written once a second"),
+    Danger::with_any_settings(Loss::Newest, Loss::Newest, "the log is written once a second"),
 ];
 
 #[cfg(test)]

@@ -45,17 +45,17 @@ pub const POSTGRES: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::whole(
+        GuaranteeOffer::replacing_values(
             Guarantee::None,
             "fsync=off, synchronous_commit=off, full_page_writes=off",
             LATE,
         ),
-        GuaranteeOffer::whole(
+        GuaranteeOffer::replacing_values(
             Guarantee::Process,
             "fsync=off, synchronous_commit=on, full_page_writes=off",
             UNSYNCED,
         ),
-        GuaranteeOffer::whole(
+        GuaranteeOffer::replacing_values(
             Guarantee::Power,
             "fsync=on, synchronous_commit=on, full_page_writes=on",
             Danger::NOTHING,
@@ -85,20 +85,28 @@ const UNSYNCED: &[Danger] = &[
     // Synced, but on macOS only into the drive's cache.
     Danger {
         with: &[("fsync", "on"), ("full_page_writes", "on")],
-        ..Danger::of(Loss::Nothing, Loss::Whole, "the drive's cache can hand on log and pages in any order")
+        ..Danger::with_any_settings(
+            Loss::Nothing,
+            Loss::Whole,
+            "the drive's cache can hand on log and pages in any order",
+        )
     },
-    Danger { with: &[("fsync", "on")], ..Danger::of(Loss::Nothing, Loss::Whole, TORN_PAGES) },
-    Danger::of(Loss::Nothing, Loss::Whole, NOT_SYNCED),
+    Danger { with: &[("fsync", "on")], ..Danger::with_any_settings(Loss::Nothing, Loss::Whole, TORN_PAGES) },
+    Danger::with_any_settings(Loss::Nothing, Loss::Whole, NOT_SYNCED),
 ];
 
 /// As above, for commits that do not wait for their log.
 const LATE: &[Danger] = &[
     Danger {
         with: &[("fsync", "on"), ("full_page_writes", "on")],
-        ..Danger::of(Loss::Newest, Loss::Newest, "the log of the last 0.6 s may not be written")
+        ..Danger::with_any_settings(
+            Loss::Newest,
+            Loss::Newest,
+            "the log of the last 0.6 s may not be written",
+        )
     },
-    Danger { with: &[("fsync", "on")], ..Danger::of(Loss::Newest, Loss::Whole, TORN_PAGES) },
-    Danger::of(Loss::Newest, Loss::Whole, NOT_SYNCED),
+    Danger { with: &[("fsync", "on")], ..Danger::with_any_settings(Loss::Newest, Loss::Whole, TORN_PAGES) },
+    Danger::with_any_settings(Loss::Newest, Loss::Whole, NOT_SYNCED),
 ];
 
 #[cfg(test)]

@@ -34,12 +34,12 @@ pub const REDB: StoreDef = StoreDef {
     },
     // No `process`: a commit either is synced or stays in the process's memory.
     offers: &[
-        GuaranteeOffer::whole(
+        GuaranteeOffer::replacing_values(
             Guarantee::None,
             "Durability::None",
-            &[Danger::of(Loss::Newest, Loss::Newest, "all since it was opened")],
+            &[Danger::with_any_settings(Loss::Newest, Loss::Newest, "all since it was opened")],
         ),
-        GuaranteeOffer::whole(Guarantee::Power, "Durability::Immediate", Danger::NOTHING),
+        GuaranteeOffer::replacing_values(Guarantee::Power, "Durability::Immediate", Danger::NOTHING),
     ],
     shipped: Guarantee::Power,
     settings: SETTINGS,
@@ -185,10 +185,10 @@ impl Store for Redb {
     fn settings(&self) -> Result<Vec<Setting>> {
         let durability = if self.commit.durable { "immediate" } else { "none" };
         Ok(vec![
-            Setting::given("durability", durability),
-            Setting::given("two_phase_commit", self.commit.two_phase),
-            Setting::given("quick_repair", self.commit.quick_repair),
-            Setting::given("cache_size", self.cache_bytes),
+            Setting::not_read_back("durability", durability),
+            Setting::not_read_back("two_phase_commit", self.commit.two_phase),
+            Setting::not_read_back("quick_repair", self.commit.quick_repair),
+            Setting::not_read_back("cache_size", self.cache_bytes),
         ])
     }
 

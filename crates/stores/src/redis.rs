@@ -28,9 +28,13 @@ pub const REDIS: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::whole(Guarantee::None, "appendonly=no: snapshots now and then", LATE),
-        GuaranteeOffer::whole(Guarantee::Process, "appendonly=yes, appendfsync=no", UNSYNCED),
-        GuaranteeOffer::whole(Guarantee::Power, "appendonly=yes, appendfsync=always", Danger::NOTHING),
+        GuaranteeOffer::replacing_values(Guarantee::None, "appendonly=no: snapshots now and then", LATE),
+        GuaranteeOffer::replacing_values(Guarantee::Process, "appendonly=yes, appendfsync=no", UNSYNCED),
+        GuaranteeOffer::replacing_values(
+            Guarantee::Power,
+            "appendonly=yes, appendfsync=always",
+            Danger::NOTHING,
+        ),
     ],
     shipped: Guarantee::None,
     settings: config::SETTINGS,
@@ -42,7 +46,7 @@ pub const REDIS: StoreDef = StoreDef {
 };
 
 /// A log with a gap is refused.
-const UNSYNCED: &[Danger] = &[Danger::of(
+const UNSYNCED: &[Danger] = &[Danger::with_any_settings(
     Loss::Nothing,
     Loss::Whole,
     "the log is synced when the system likes; with a gap in it the server does not start until redis-check-aof has cut it there",
@@ -52,17 +56,17 @@ const UNSYNCED: &[Danger] = &[Danger::of(
 const LATE: &[Danger] = &[
     Danger {
         with: &[("appendonly", "no"), ("save", "off")],
-        ..Danger::of(Loss::Newest, Loss::Newest, "nothing is kept but by a SAVE")
+        ..Danger::with_any_settings(Loss::Newest, Loss::Newest, "nothing is kept but by a SAVE")
     },
     Danger {
         with: &[("appendonly", "no")],
-        ..Danger::of(
+        ..Danger::with_any_settings(
             Loss::Newest,
             Loss::Newest,
             "all since the last snapshot: minutes, as shipped up to an hour",
         )
     },
-    Danger::of(
+    Danger::with_any_settings(
         Loss::Newest,
         Loss::Whole,
         "the log of the last 2 s may not be written, or with a gap, at which it does not start",

@@ -59,7 +59,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
             guarantee: Guarantee::None,
             settings: "WriteOptions.disableWAL=true",
             atomic_replace: true,
-            dangers: &[Danger::of(Loss::Newest, Loss::Newest, "all that was not yet flushed")],
+            dangers: &[Danger::with_any_settings(Loss::Newest, Loss::Newest, "all that was not yet flushed")],
         },
         GuaranteeOffer {
             guarantee: Guarantee::Process,
@@ -280,7 +280,7 @@ impl Store for RocksDb {
         }
     }
 
-    fn compact_beside(&self) -> Result<Option<&'static str>> {
+    fn compact_concurrently(&self) -> Result<Option<&'static str>> {
         let c = &self.library.c;
         // SAFETY: the database is open; two absent keys stand for all records.
         unsafe { (c.rocksdb_compact_range)(self.db.as_ptr(), ptr::null(), 0, ptr::null(), 0) };
@@ -292,11 +292,12 @@ impl Store for RocksDb {
         if let Some(bytes) = self.property("block-cache-capacity") {
             settings.push(Setting::read_back("block_cache_size", bytes));
         }
-        settings.extend(self.config.bloom_bits.map(|bits| Setting::given("bloom_bits", bits)));
-        settings.extend(self.library.asked.iter().map(|library| Setting::given(LIBRARY, library)));
-        settings.push(Setting::given("sync", self.guarantee == Guarantee::Power));
-        settings.push(Setting::given("disableWAL", self.guarantee == Guarantee::None));
-        settings.extend(self.optimistic.as_ref().map(|_| Setting::given("transactions", "optimistic")));
+        settings.extend(self.config.bloom_bits.map(|bits| Setting::not_read_back("bloom_bits", bits)));
+        settings.extend(self.library.asked.iter().map(|library| Setting::not_read_back(LIBRARY, library)));
+        settings.push(Setting::not_read_back("sync", self.guarantee == Guarantee::Power));
+        settings.push(Setting::not_read_back("disableWAL", self.guarantee == Guarantee::None));
+        settings
+            .extend(self.optimistic.as_ref().map(|_| Setting::not_read_back("transactions", "optimistic")));
         Ok(settings)
     }
 

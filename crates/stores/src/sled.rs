@@ -37,15 +37,15 @@ pub const SLED: StoreDef = StoreDef {
     // No `power`: on Linux flush() does not flush the disk's cache or sync the file's length, and large values are in files that
     // sled never syncs.
     offers: &[
-        GuaranteeOffer::whole(
+        GuaranteeOffer::replacing_values(
             Guarantee::None,
             "flushed every 500 ms, as shipped",
-            &[Danger::of(Loss::Newest, Loss::Whole, UNSYNCED)],
+            &[Danger::with_any_settings(Loss::Newest, Loss::Whole, UNSYNCED)],
         ),
-        GuaranteeOffer::whole(
+        GuaranteeOffer::replacing_values(
             Guarantee::Process,
             "flush() after each write",
-            &[Danger::of(Loss::Nothing, Loss::Whole, UNSYNCED)],
+            &[Danger::with_any_settings(Loss::Nothing, Loss::Whole, UNSYNCED)],
         ),
     ],
     shipped: Guarantee::None,
@@ -223,7 +223,7 @@ impl Store for Sled {
     fn settings(&self) -> Result<Vec<Setting>> {
         let every = self.db.context.flush_every_ms;
         Ok(vec![
-            Setting::given("flush", self.flush),
+            Setting::not_read_back("flush", self.flush),
             Setting::read_back("flush_every_ms", every.map_or("none".into(), |every| every.to_string())),
             Setting::read_back("cache_capacity", self.db.context.cache_capacity),
         ])
@@ -236,7 +236,10 @@ impl Store for Sled {
     fn statistics(&self) -> Result<Vec<Setting>> {
         let large = fs::read_dir(self.directory.join(BLOBS)).map_or(0, Iterator::count);
         let bytes = self.size_on_disk()?;
-        Ok(vec![Setting::read_back("size_on_disk", bytes), Setting::given("files_of_large_values", large)])
+        Ok(vec![
+            Setting::read_back("size_on_disk", bytes),
+            Setting::not_read_back("files_of_large_values", large),
+        ])
     }
 
     fn close(self: Box<Self>) -> Result<()> {

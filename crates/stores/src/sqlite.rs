@@ -60,14 +60,18 @@ pub const SQLITE: StoreDef = StoreDef {
         GuaranteeOffer::tearing(
             Guarantee::None,
             "journal_mode=MEMORY, synchronous=OFF",
-            &[Danger::of(Loss::Whole, Loss::Whole, "the rollback journal is in memory alone")],
+            &[Danger::with_any_settings(Loss::Whole, Loss::Whole, "the rollback journal is in memory alone")],
         ),
-        GuaranteeOffer::whole(
+        GuaranteeOffer::replacing_values(
             Guarantee::Process,
             "journal_mode=WAL, synchronous=NORMAL",
             UNSYNCED_OR_NOT_AT_ONCE,
         ),
-        GuaranteeOffer::whole(Guarantee::Power, "journal_mode=WAL, synchronous=FULL", Danger::NOTHING),
+        GuaranteeOffer::replacing_values(
+            Guarantee::Power,
+            "journal_mode=WAL, synchronous=FULL",
+            Danger::NOTHING,
+        ),
     ],
     // journal_mode=DELETE, synchronous=FULL: a power cut leaves it whole, but can undo the last commit: see `pragma::tier`.
     shipped: Guarantee::Process,
@@ -83,7 +87,7 @@ pub const SQLITE: StoreDef = StoreDef {
 const UNSYNCED_OR_NOT_AT_ONCE: &[Danger] = &[
     Danger {
         with: &[("synchronous", "0")],
-        ..Danger::of(
+        ..Danger::with_any_settings(
             Loss::Nothing,
             Loss::Whole,
             "nothing is synced, so pages can reach the disk in any order",
@@ -94,14 +98,21 @@ const UNSYNCED_OR_NOT_AT_ONCE: &[Danger] = &[
     Danger { with: &[("journal_mode", "persist"), ("synchronous", "1")], ..HEADER_FIRST },
     Danger {
         with: &[("journal_mode", "delete")],
-        ..Danger::of(Loss::Nothing, Loss::Last, "the journal that was deleted can come back, and undoes it")
+        ..Danger::with_any_settings(
+            Loss::Nothing,
+            Loss::Last,
+            "the journal that was deleted can come back, and undoes it",
+        )
     },
     Danger::NEWEST[0],
 ];
 
 /// NORMAL syncs the journal's header and pages at once: if the file system writes the header first, the journal seems whole and is not.
-const HEADER_FIRST: Danger =
-    Danger::of(Loss::Nothing, Loss::RarelyWhole, "where the file system writes the journal's header first");
+const HEADER_FIRST: Danger = Danger::with_any_settings(
+    Loss::Nothing,
+    Loss::RarelyWhole,
+    "where the file system writes the journal's header first",
+);
 
 const FILE: &str = "records.sqlite";
 
@@ -209,7 +220,7 @@ impl Store for Sqlite {
         }
     }
 
-    fn compact_beside(&self) -> Result<Option<&'static str>> {
+    fn compact_concurrently(&self) -> Result<Option<&'static str>> {
         const INCREMENTAL: &str = "2";
         let own = self.own();
         if pragma::read(&own, "auto_vacuum")? != INCREMENTAL {

@@ -40,12 +40,12 @@ pub const UNQLITE: StoreDef = StoreDef {
         ..Capabilities::DEFAULT
     },
     offers: &[
-        GuaranteeOffer::whole(
+        GuaranteeOffer::replacing_values(
             Guarantee::None,
             "one transaction, committed when the store is settled or closed",
-            &[Danger::of(Loss::Newest, Loss::Newest, "all since it was opened")],
+            &[Danger::with_any_settings(Loss::Newest, Loss::Newest, "all since it was opened")],
         ),
-        GuaranteeOffer::whole(
+        GuaranteeOffer::replacing_values(
             Guarantee::Power,
             "unqlite_commit after each write: journal, database and folder synced",
             Danger::NOTHING,
@@ -369,7 +369,7 @@ impl Store for UnQLite {
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {
-        let mut settings = vec![Setting::given(
+        let mut settings = vec![Setting::not_read_back(
             "transactions",
             match self.guarantee {
                 Guarantee::None => "committed when settled or closed",
@@ -378,11 +378,11 @@ impl Store for UnQLite {
         )];
         settings.push(match self.page_size()? {
             Some(bytes) => Setting::read_back("page_size", bytes),
-            None => Setting::given("page_size", self.page_bytes),
+            None => Setting::not_read_back("page_size", self.page_bytes),
         });
         settings.push(match self.max_page_cache {
             // The engine takes it and does not keep to it: docs/fairness.md says so. Code that is shown needs the number alone.
-            Some(pages) => Setting::given("max_page_cache", pages),
+            Some(pages) => Setting::not_read_back("max_page_cache", pages),
             None => Setting::as_shipped("max_page_cache"),
         });
         Ok(settings)

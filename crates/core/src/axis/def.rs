@@ -94,7 +94,7 @@ pub struct Axis(pub(super) &'static AxisDef);
 
 impl Axis {
     /// The axis of an entry.
-    pub const fn of(def: &'static AxisDef) -> Axis {
+    pub const fn from_def(def: &'static AxisDef) -> Axis {
         Axis(def)
     }
 

@@ -67,7 +67,7 @@ impl FileSystem {
     }
 
     /// The name of the directory that its image lies in, if given.
-    pub fn within(&self) -> Option<&str> {
+    pub fn directory_name(&self) -> Option<&str> {
         self.within.as_deref()
     }
 
@@ -97,7 +97,7 @@ impl FileSystem {
     /// Whether a text means a file system rather than a location's name.
     pub(crate) fn is_meant(text: &str) -> bool {
         let kind = text.split([':', ',', '@']).next().unwrap_or_default();
-        FileSystemKind::named(kind).is_some()
+        FileSystemKind::find(kind).is_some()
     }
 
     /// Splits a list of locations at commas. Options follow their file system: after one, a word with an equals sign is an
@@ -146,7 +146,7 @@ impl FromStr for FileSystem {
         }
         let within = within.map(str::to_owned);
         let (name, cluster) = first.split_once(':').map_or((first, None), |(name, size)| (name, Some(size)));
-        let kind = FileSystemKind::named(name).ok_or_else(|| {
+        let kind = FileSystemKind::find(name).ok_or_else(|| {
             let known: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
             format!("there is no file system {}: there is {}", quoted(name), known.join(", "))
         })?;

@@ -14,7 +14,7 @@ const ORDER: u16 = 2000;
 /// The settings named so far, kept until the program ends, as cells refer to them.
 static KNOWN: Mutex<BTreeMap<&'static str, &'static AxisDef>> = Mutex::new(BTreeMap::new());
 
-pub(super) fn named(name: &str) -> Option<Axis> {
+pub(super) fn find_setting(name: &str) -> Option<Axis> {
     parts(name)?;
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(def) = known.get(name) {
@@ -52,12 +52,12 @@ mod tests {
 
     #[test]
     fn a_setting_is_an_axis_of_its_own() {
-        let axis = named("sqlite.page_size").unwrap();
+        let axis = find_setting("sqlite.page_size").unwrap();
         assert_eq!((axis.name(), axis.setting()), ("sqlite.page_size", Some(("sqlite", "page_size"))));
-        assert_eq!(axis, named("sqlite.page_size").unwrap());
-        assert_eq!(axis.words("8192"), "page_size=8192");
+        assert_eq!(axis, find_setting("sqlite.page_size").unwrap());
+        assert_eq!(axis.describe("8192"), "page_size=8192");
         assert_eq!(Axis::STORE.setting(), None);
-        let cell = Cell::of("sqlite").with(axis, Value::word("8192"));
+        let cell = Cell::new("sqlite").with(axis, Value::word("8192"));
         assert_eq!(cell.id(), "sqlite/sqlite.page_size=8192");
         assert_eq!(cell.settings().collect::<Vec<_>>(), [("page_size", "8192")]);
     }
@@ -67,7 +67,7 @@ mod tests {
         for name in
             ["", "sqlite", ".page_size", "sqlite.", "sqlite.page size", "a.\u{1b}[2J", &"a.b".repeat(50)]
         {
-            assert!(named(name).is_none(), "{name}");
+            assert!(find_setting(name).is_none(), "{name}");
         }
     }
 }

@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(read("200MiB").unwrap().text(), "200MiB");
         for (text, shown, words) in [("0.75x", "0.75x", "data size 0.75x"), (" 4.0x", "4x", "data size 4x")] {
             let value = read(text).unwrap();
-            assert_eq!((value.text(), Axis::DATA_SIZE.words(value.text()).as_str()), (shown, words));
+            assert_eq!((value.text(), Axis::DATA_SIZE.describe(value.text()).as_str()), (shown, words));
             assert_eq!(read(value.text()).unwrap(), value);
         }
         assert!(read("0.75x").unwrap() < read("1.25x").unwrap());

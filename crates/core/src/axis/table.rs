@@ -10,7 +10,7 @@ use super::values::{Background, Cache, Compression, Data, GuaranteeChoice, Rate,
 use super::words::{WORDS, read};
 use super::{device, life, shop, sql, table, ycsb};
 use crate::shown::quoted;
-use crate::units::{CountRange, Sizes, counted, exact_bytes, grouped, parse_count};
+use crate::units::{CountRange, Sizes, count_with_noun, exact_bytes, group_thousands, parse_count};
 
 /// More threads would try the machine, not a store.
 pub const MOST_THREADS: u64 = 1024;
@@ -130,7 +130,7 @@ static RATE: AxisDef = AxisDef {
     read: read::<Rate>,
     words: |value| match value.lower() {
         0 => format!("rate {value}"),
-        rate => format!("rate {}/s", grouped(rate)),
+        rate => format!("rate {}/s", group_thousands(rate)),
     },
     ..WORDS
 };
@@ -210,7 +210,7 @@ static RECORD_SIZE: AxisDef = AxisDef {
     form: Form::Range,
     unit: "bytes",
     read: read::<Sizes>,
-    words: |value| value.typed::<Sizes>().map_or_else(|| value.text().into(), |sizes| sizes.words()),
+    words: |value| value.typed::<Sizes>().map_or_else(|| value.text().into(), |sizes| sizes.describe()),
     // A range does not include its upper bound.
     check: |size| match size.upper().saturating_sub(1) {
         0..=MOST_BYTES => Ok(()),
@@ -233,7 +233,7 @@ static RECORDS: AxisDef = AxisDef {
     role: Role::Column,
     form: Form::Range,
     read: read::<CountRange>,
-    words: |value| counted(value.lower(), "record"),
+    words: |value| count_with_noun(value.lower(), "record"),
     completed: |value, known| {
         let open = CountRange::starting_at(value.lower()).to == value.upper();
         let same = known.iter().find(|known| open && known.lower() == value.lower());

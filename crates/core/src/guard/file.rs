@@ -29,7 +29,7 @@ pub fn open(folder: &Path, name: &str) -> Result<File> {
         Some(Errno::ISDIR | Errno::NXIO) => foreign("no file"),
         _ => Error::io("opening", &path)(error),
     };
-    let (within, last) = reach(folder, name).map_err(failed)?;
+    let (within, last) = open_parent(folder, name).map_err(failed)?;
     let file = within.open_file(last, OFlags::CREATE, 0o666).map_err(failed)?;
     let there = file.metadata().map_err(failed)?;
     let owners = [rustix::process::geteuid().as_raw(), within.handle().metadata().map_err(failed)?.uid()];
@@ -53,7 +53,7 @@ pub fn plain_file(folder: &Path, name: &str, most: u64) -> io::Result<File> {
     if name.split('/').any(|part| [".", ".."].contains(&part)) {
         return Err(refused("it is not in the folder"));
     }
-    let opened = reach(folder, name).and_then(|(within, last)| within.file_to_read(last));
+    let opened = open_parent(folder, name).and_then(|(within, last)| within.file_to_read(last));
     let file = opened.map_err(|error| match Errno::from_io_error(&error) {
         Some(Errno::LOOP) => refused("it is a link"),
         Some(Errno::NOTDIR) if name.contains('/') => refused("it lies behind a link"),
@@ -77,7 +77,7 @@ pub fn rewrite(folder: &Path, name: &str) -> Result<File> {
 
 /// Deletes a file or a link, if it is there, but no folder. `name` is relative to `folder`, and no link in it is followed.
 pub fn remove(folder: &Path, name: &str) -> Result<()> {
-    match reach(folder, name).and_then(|(within, last)| within.remove_file(last)) {
+    match open_parent(folder, name).and_then(|(within, last)| within.remove_file(last)) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(Error::io("deleting", &folder.join(name))(error))
         }
@@ -85,10 +85,10 @@ pub fn remove(folder: &Path, name: &str) -> Result<()> {
     }
 }
 
-fn reach<'a>(folder: &Path, name: &'a str) -> io::Result<(Folder, &'a OsStr)> {
+fn open_parent<'a>(folder: &Path, name: &'a str) -> io::Result<(Folder, &'a OsStr)> {
     let mut parts = name.split('/').map(OsStr::new);
     let last = parts.next_back().unwrap_or_default();
-    let within = parts.try_fold(Folder::open(folder)?, |folder, part| folder.within(part))?;
+    let within = parts.try_fold(Folder::open(folder)?, |folder, part| folder.open_subfolder(part))?;
     Ok((within, last))
 }
 

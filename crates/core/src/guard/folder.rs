@@ -39,7 +39,7 @@ impl Folder {
     }
 
     /// A folder in it. No link is followed, and no mounted file system entered.
-    pub fn within(&self, name: &OsStr) -> io::Result<Folder> {
+    pub fn open_subfolder(&self, name: &OsStr) -> io::Result<Folder> {
         let path = self.path.join(name);
         let mounted = || {
             let message = format!("another file system is mounted on {}: unmount it first", path.display());
@@ -56,7 +56,7 @@ impl Folder {
     /// Makes a folder in it, with these permissions less the umask. Fails when another user's takes its place.
     pub fn make(&self, name: &OsStr, permissions: u32) -> io::Result<Folder> {
         mkdirat(&self.handle, name, Mode::from_raw_mode(permissions as _))?;
-        self.within(name).and_then(Folder::made_here).inspect_err(|_| {
+        self.open_subfolder(name).and_then(Folder::made_here).inspect_err(|_| {
             // Nothing has been put into it.
             let _ = unlinkat(&self.handle, name, AtFlags::REMOVEDIR);
         })
@@ -104,7 +104,7 @@ impl Folder {
 
     /// Deletes as [`Folder::remove`] does, and also folders of users that servers run as.
     pub fn remove_served(&self, name: &OsStr) -> io::Result<()> {
-        let own = match self.within(name) {
+        let own = match self.open_subfolder(name) {
             Ok(own) if own.of_another()?.is_none() => own,
             _ => return self.remove(name),
         };
@@ -156,7 +156,7 @@ impl Folder {
     }
 
     /// Whether both are the same folder, under whatever names.
-    pub fn is(&self, other: &Folder) -> io::Result<bool> {
+    pub fn is_same(&self, other: &Folder) -> io::Result<bool> {
         let (ours, other) = (self.handle.metadata()?, other.handle.metadata()?);
         Ok((ours.dev(), ours.ino()) == (other.dev(), other.ino()))
     }
@@ -177,7 +177,7 @@ impl Folder {
     }
 
     fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
-        let folder = match self.within(name) {
+        let folder = match self.open_subfolder(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             other => other?,
         };
@@ -240,7 +240,7 @@ pub fn remove_made(path: &Path) -> io::Result<()> {
         return Err(ErrorKind::InvalidInput.into());
     };
     let mut parent = Folder::open(parent)?;
-    parent.owner = parent.within(name)?.made_here()?.owner;
+    parent.owner = parent.open_subfolder(name)?.made_here()?.owner;
     parent.remove_served(name)
 }
 

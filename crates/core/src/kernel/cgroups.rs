@@ -40,13 +40,13 @@ impl Membership {
 }
 
 /// The mounted cgroups of this process, in the kernel's order; none on a system without them.
-pub fn own() -> Vec<Membership> {
+pub fn own_memberships() -> Vec<Membership> {
     let list = std::fs::read("/proc/self/cgroup").unwrap_or_default();
-    found(&list, &mounts::all().unwrap_or_default())
+    parse_memberships(&list, &mounts::all().unwrap_or_default())
 }
 
 /// The mounted cgroups in a list in the kernel's format.
-pub fn found(list: &[u8], mounts: &[Mount]) -> Vec<Membership> {
+pub fn parse_memberships(list: &[u8], mounts: &[Mount]) -> Vec<Membership> {
     let Ok(groups) = ProcessCGroups::from_buf_read(list) else { return Vec::new() };
     let found = groups.into_iter().filter_map(|group| {
         let version = if group.controllers.is_empty() { Version::V2 } else { Version::V1 };
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn a_cgroup_is_found_where_its_hierarchy_is_mounted() {
         let list = b"9:pids:/not-mounted\n5:cpu,cpuacct:/a\n4:memory:/docker/1/x\n1:name=systemd:/\n0::/user.slice/b.scope\n";
-        let found = found(list, &mounts::parse(MOUNTS));
+        let found = parse_memberships(list, &mounts::parse(MOUNTS));
         let folders: Vec<_> = found.iter().map(|group| group.folder.to_str().unwrap()).collect();
         let expected = ["cpu,cpuacct/a", "mem ory/x", "unified/user.slice/b.scope"];
         assert_eq!(folders, expected.map(|path| format!("/sys/fs/cgroup/{path}")));
@@ -88,8 +88,8 @@ mod tests {
 
     #[test]
     fn without_lists_there_are_none() {
-        assert_eq!(found(b"", &mounts::parse(MOUNTS)), []);
-        assert_eq!(found(b"4:memory:/\n", &[]), []);
-        assert_eq!(found(b"what is this", &mounts::parse(MOUNTS)), []);
+        assert_eq!(parse_memberships(b"", &mounts::parse(MOUNTS)), []);
+        assert_eq!(parse_memberships(b"4:memory:/\n", &[]), []);
+        assert_eq!(parse_memberships(b"what is this", &mounts::parse(MOUNTS)), []);
     }
 }

@@ -29,7 +29,7 @@ pub fn all() -> io::Result<Vec<Mount>> {
 }
 
 /// The last mount at a folder.
-pub fn at(folder: &Path) -> io::Result<Option<Mount>> {
+pub fn mount_at(folder: &Path) -> io::Result<Option<Mount>> {
     Ok(all()?.into_iter().rfind(|mount| mount.at == folder))
 }
 
@@ -142,8 +142,8 @@ mod tests {
 
     #[test]
     fn the_kernel_s_list_is_read() {
-        assert_eq!(at(Path::new("/proc")).unwrap().unwrap().kind, "proc");
-        assert_eq!(at(Path::new("/proc/self")).unwrap(), None);
+        assert_eq!(mount_at(Path::new("/proc")).unwrap().unwrap().kind, "proc");
+        assert_eq!(mount_at(Path::new("/proc/self")).unwrap(), None);
         assert_eq!(holding(Path::new("/proc/self")).unwrap().unwrap().at, Path::new("/proc"));
     }
 }

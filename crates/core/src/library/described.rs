@@ -44,7 +44,7 @@ pub(crate) struct DescribedSetting {
 
 impl DescribedStore {
     /// Whether a flag of the header is set.
-    pub fn is(&self, flag: u64) -> bool {
+    pub fn has_flag(&self, flag: u64) -> bool {
         self.flags & flag != 0
     }
 

@@ -9,8 +9,8 @@ use crate::store::{
     Batch, Capabilities, Danger, GuaranteeOffer, Loss, OpenOptions, SettingDef, StoreDef, StoreKind, Threads,
 };
 
-pub fn of(described: &DescribedStore, loaded: &'static Loaded) -> StoreDef {
-    let name = kept(&described.name);
+pub fn store_def(described: &DescribedStore, loaded: &'static Loaded) -> StoreDef {
+    let name = leak_text(&described.name);
     // Tables show the last word.
     let version = format!("library {} {}", short(&loaded.library.sha256), described.version);
     let settings: Vec<SettingDef> = described.settings.iter().map(setting).collect();
@@ -23,9 +23,9 @@ pub fn of(described: &DescribedStore, loaded: &'static Loaded) -> StoreDef {
     };
     StoreDef {
         name,
-        kind: if described.is(ffi::KEEPS_NOTHING) { StoreKind::Harness } else { StoreKind::Engine },
-        summary: kept(&described.summary),
-        practice: kept(&described.practice),
+        kind: if described.has_flag(ffi::KEEPS_NOTHING) { StoreKind::Harness } else { StoreKind::Engine },
+        summary: leak_text(&described.summary),
+        practice: leak_text(&described.practice),
         version: Box::leak(Box::new(move || version.clone())),
         capabilities,
         offers: offers.leak(),
@@ -38,7 +38,7 @@ pub fn of(described: &DescribedStore, loaded: &'static Loaded) -> StoreDef {
 }
 
 fn capabilities(described: &DescribedStore) -> Capabilities {
-    let is = |flag| described.is(flag);
+    let is = |flag| described.has_flag(flag);
     Capabilities {
         keeps: !is(ffi::KEEPS_NOTHING),
         persists: !is(ffi::IN_MEMORY) && !is(ffi::KEEPS_NOTHING),
@@ -48,7 +48,7 @@ fn capabilities(described: &DescribedStore) -> Capabilities {
             1 => Threads::ManyReadersOneWriter,
             _ => Threads::Many,
         },
-        compression: described.codec.as_deref().map(kept),
+        compression: described.codec.as_deref().map(leak_text),
         batch: if is(ffi::ATOMIC_BATCH) { Batch::Atomic } else { Batch::Grouped },
         replaces_whole: is(ffi::REPLACES_WHOLE),
         empty_values: !is(ffi::NO_EMPTY_VALUES),
@@ -67,22 +67,23 @@ fn offer(described: &DescribedOffer) -> GuaranteeOffer {
         [described.kill_costs, described.power_cut_costs].map(|number| loss(number).unwrap_or(Loss::Whole));
     GuaranteeOffer {
         guarantee: tier(described.tier),
-        settings: kept(&described.settings),
+        settings: leak_text(&described.settings),
         atomic_replace: described.atomic_replace,
-        dangers: vec![Danger::of(kill, power_cut, kept(&described.why))].leak(),
+        dangers: vec![Danger::with_any_settings(kill, power_cut, leak_text(&described.why))].leak(),
     }
 }
 
 fn setting(described: &DescribedSetting) -> SettingDef {
     let DescribedSetting { name, values, default, help, promise, tune, in_bytes } = described;
-    let def = SettingDef::new(kept(name), kept(values), kept(default), kept(help)).promising(kept(promise));
+    let def = SettingDef::new(leak_text(name), leak_text(values), leak_text(default), leak_text(help))
+        .promising(leak_text(promise));
     let def = SettingDef { usual: format1::usual(def.default), ..def };
     let tune: Vec<&'static str> =
-        tune.split(',').map(str::trim).filter(|value| !value.is_empty()).map(kept).collect();
+        tune.split(',').map(str::trim).filter(|value| !value.is_empty()).map(leak_text).collect();
     let def = def.tune(tune.leak());
     if *in_bytes { def.bytes() } else { def }
 }
 
-fn kept(text: &str) -> &'static str {
+fn leak_text(text: &str) -> &'static str {
     String::from(text).leak()
 }

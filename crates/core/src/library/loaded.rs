@@ -200,7 +200,7 @@ fn complete(store: &ffi::Store, described: &DescribedStore) -> Result<(), String
         ("put", store.put.is_some()),
         ("remove", store.remove.is_some()),
         ("batch", store.batch.is_some()),
-        ("scan", store.scan.is_some() || !described.is(ffi::ORDERED)),
+        ("scan", store.scan.is_some() || !described.has_flag(ffi::ORDERED)),
     ];
     let missing: Vec<&str> = needed.iter().filter(|(_, is)| !is).map(|(name, _)| *name).collect();
     match missing.as_slice() {

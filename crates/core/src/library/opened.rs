@@ -194,7 +194,11 @@ impl LibraryStore {
         let wrong = |why: String| StoreError::Engine(format!("the library's {of}: {why}"));
         let setting = |value: &ffi::Value| {
             let (name, told) = (text("a name", value.name)?, text("a value", value.value)?);
-            Ok(if value.read_back != 0 { Setting::read_back(name, told) } else { Setting::given(name, told) })
+            Ok(if value.read_back != 0 {
+                Setting::read_back(name, told)
+            } else {
+                Setting::not_read_back(name, told)
+            })
         };
         let values = list(of, first, count).map_err(wrong)?;
         values.iter().map(setting).collect::<std::result::Result<_, _>>().map_err(wrong)

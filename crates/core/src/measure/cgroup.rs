@@ -23,7 +23,7 @@ const MOST: u32 = 1000;
 
 impl Version {
     /// The file with what is charged now, and the line of `memory.stat` with the page cache in it.
-    fn now(self) -> (&'static str, &'static str) {
+    fn usage_files(self) -> (&'static str, &'static str) {
         match self {
             Version::V1 => ("memory.usage_in_bytes", "cache"),
             Version::V2 => ("memory.current", "file"),
@@ -82,12 +82,12 @@ impl CgroupParent {
     }
 
     fn candidates(controller: Controller) -> Vec<CgroupParent> {
-        candidates(controller, &cgroups::own())
+        candidates(controller, &cgroups::own_memberships())
     }
 
     /// Where cgroups with this controller can be made, as far as files and permissions show. The error says why there is no such
     /// place, and what would help.
-    pub(crate) fn with(controller: Controller) -> Result<CgroupParent, String> {
+    pub(crate) fn with_controller(controller: Controller) -> Result<CgroupParent, String> {
         let mut reason = format!("this system has no cgroups for {}", controller.name());
         for home in CgroupParent::candidates(controller) {
             match home.may_be_left().and_then(|()| home.hosts(controller)) {
@@ -227,7 +227,7 @@ pub fn remove(folder: &Path) -> bool {
 
 /// Removes an entry of a folder of cgroups, under the same conditions.
 fn remove_from(above: &Folder, name: &OsStr) -> bool {
-    let Ok(group) = above.within(name) else { return false };
+    let Ok(group) = above.open_subfolder(name) else { return false };
     // In another container processes have other numbers, but locks work there.
     let is_ours = maker(name).is_some() && matches!(group.of_another(), Ok(None));
     if !is_ours || !try_lock(group.handle()).is_ok_and(|lock| lock != Lock::Held) {
@@ -292,7 +292,7 @@ impl TrialCgroup {
 
     /// The bytes charged now, and how many of them are page cache.
     pub fn charged(&self) -> Option<(u64, u64)> {
-        let (file, line) = self.version.now();
+        let (file, line) = self.version.usage_files();
         let read = |name: &str| fs::read_to_string(self.folder.join(name)).ok();
         let stat = read("memory.stat")?;
         let cache = stat.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(' '))?;
@@ -340,7 +340,10 @@ mod tests {
     const V2: &str = "26 22 0:24 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
 
     fn homes(controller: Controller, cgroups: &str, mounts: &str) -> Vec<CgroupParent> {
-        candidates(controller, &cgroups::found(cgroups.as_bytes(), &mounts::parse(mounts.as_bytes())))
+        candidates(
+            controller,
+            &cgroups::parse_memberships(cgroups.as_bytes(), &mounts::parse(mounts.as_bytes())),
+        )
     }
 
     fn found(cgroups: &str, mounts: &str) -> Vec<(Version, String)> {

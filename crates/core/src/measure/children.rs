@@ -175,18 +175,18 @@ fn kibibytes(text: &str, field: &str) -> u64 {
 
 /// Bytes that the servers' processes have written and read by calls, ended ones included, sockets excluded.
 pub(super) fn bytes() -> (u64, u64) {
-    bytes_of(&processes())
+    sum_bytes(&processes())
 }
 
-fn bytes_of(processes: &[u32]) -> (u64, u64) {
-    (all_of(processes, "wchar: "), all_of(processes, "rchar: "))
+fn sum_bytes(processes: &[u32]) -> (u64, u64) {
+    (sum_field(processes, "wchar: "), sum_field(processes, "rchar: "))
 }
 
 pub(super) fn fetched_bytes() -> u64 {
-    all_of(&processes(), "read_bytes: ")
+    sum_field(&processes(), "read_bytes: ")
 }
 
-fn all_of(processes: &[u32], field: &str) -> u64 {
+fn sum_field(processes: &[u32], field: &str) -> u64 {
     let of = |pid: &u32| {
         let text = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
         number(&text, field)
@@ -239,7 +239,7 @@ mod tests {
         let leader = shell.id();
         let processes = || with_children(vec![leader]);
         // Until the shell has waited for its children that copied.
-        while bytes_of(&[leader]).0 < 4 << 20 {
+        while sum_bytes(&[leader]).0 < 4 << 20 {
             std::thread::sleep(Duration::from_millis(5));
         }
         let (all, files) = memory_of(&processes()).unwrap();

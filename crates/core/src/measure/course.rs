@@ -39,17 +39,17 @@ impl ResourceProbe {
     fn look_until(&self, over: &Receiver<()>) -> ResourceSeries {
         let start = Instant::now();
         let mut course = ResourceSeries::default();
-        let (mut before, mut due) = (self.look(start), STEP);
+        let (mut before, mut due) = (self.take_sample(start), STEP);
         while over.recv_timeout(due.saturating_sub(start.elapsed())) == Err(RecvTimeoutError::Timeout) {
-            let now = self.look(start);
+            let now = self.take_sample(start);
             course.add(&before, &now);
             before = now;
             due += STEP;
         }
-        course.whole()
+        course.drop_incomplete()
     }
 
-    fn look(&self, start: Instant) -> ResourceSample {
+    fn take_sample(&self, start: Instant) -> ResourceSample {
         ResourceSample {
             at: start.elapsed(),
             processors: Snapshot::now().ok(),
@@ -123,7 +123,7 @@ impl ResourceSeries {
     }
 
     /// Drops figures that lack a second: which one is not known.
-    fn whole(mut self) -> ResourceSeries {
+    fn drop_incomplete(mut self) -> ResourceSeries {
         let seconds = self.at_s.len();
         self.figures.retain(|_, values| values.len() == seconds);
         self
@@ -182,7 +182,7 @@ mod tests {
         assert!(!course.figures.contains_key("io_pressure"));
         // The device went away.
         course.add(&look(3, Some(later), 0), &look(4, None, 0));
-        let whole = course.whole();
+        let whole = course.drop_incomplete();
         assert!(!whole.figures.contains_key("queue") && whole.figures.contains_key("memory_bytes"));
     }
 

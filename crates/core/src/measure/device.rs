@@ -23,7 +23,7 @@ pub struct DeviceSpec {
 
 impl DeviceSpec {
     /// A device of the trial alone.
-    pub fn own(name: String) -> DeviceSpec {
+    pub fn unshared(name: String) -> DeviceSpec {
         DeviceSpec { name, shared: false, idle_written_bytes_per_s: None }
     }
 }
@@ -40,7 +40,7 @@ pub struct BlockDevice {
 
 impl BlockDevice {
     /// The device of this name in /sys/block.
-    pub fn named(name: &str) -> io::Result<BlockDevice> {
+    pub fn open(name: &str) -> io::Result<BlockDevice> {
         let device = BlockDevice { name: name.into(), stat: Path::new("/sys/block").join(name).join("stat") };
         device.traffic()?;
         Ok(device)
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_missing_device_is_an_error_that_names_it() {
-        let error = BlockDevice::named("no-such-device").unwrap_err();
+        let error = BlockDevice::open("no-such-device").unwrap_err();
         assert!(error.to_string().contains("/sys/block/no-such-device/stat"), "{error}");
     }
 
@@ -214,12 +214,12 @@ mod tests {
     fn what_is_synced_reaches_the_device() {
         const BYTES: usize = 1 << 20;
         let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        let place = environment::place("here", folder.path()).unwrap();
+        let place = environment::describe_location("here", folder.path()).unwrap();
         let Some(device) = place.device else {
             println!("{:?} has no block device here", place.file_system);
             return;
         };
-        let device = BlockDevice::named(&device).unwrap();
+        let device = BlockDevice::open(&device).unwrap();
         let before = device.traffic().unwrap();
         let mut state = 1_u64;
         let bytes = std::iter::repeat_with(|| {

@@ -53,7 +53,7 @@ pub fn memory_available_bytes() -> Option<u64> {
 }
 
 /// Describes the file system and the device under `path`, which exists.
-pub fn place(name: &str, path: &Path) -> std::io::Result<LocationInfo> {
+pub fn describe_location(name: &str, path: &Path) -> std::io::Result<LocationInfo> {
     let device = fs::metadata(path)?.dev();
     let space = rustix::fs::statvfs(path)?;
     let mount = fs::canonicalize(path).and_then(|path| mounts::holding(&path)).ok().flatten();
@@ -161,8 +161,8 @@ mod tests {
         let machine = machine();
         assert!(machine.cores >= 1 && machine.clock_ns > 0.0 && !machine.kernel.is_empty());
         assert!(machine.memory_bytes.is_some_and(|bytes| bytes > 1 << 20));
-        let here = place("here", Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let here = describe_location("here", Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
         assert!(here.free_bytes > 0 && here.file_system.is_some());
-        assert!(place("nowhere", Path::new("/nonexistent")).is_err());
+        assert!(describe_location("nowhere", Path::new("/nonexistent")).is_err());
     }
 }

@@ -48,7 +48,7 @@ pub struct FileExtent {
 }
 
 /// The extents of all files below a folder, as far as the file system reports them.
-pub fn below(folder: &Path) -> io::Result<Vec<FileExtent>> {
+pub fn extents_below(folder: &Path) -> io::Result<Vec<FileExtent>> {
     let mut all = Vec::new();
     list(folder, folder, &mut all)?;
     Ok(all)
@@ -63,7 +63,7 @@ fn list(top: &Path, folder: &Path, all: &mut Vec<FileExtent>) -> io::Result<()> 
         } else if kind.is_file() {
             let name = path.strip_prefix(top).unwrap_or(&path).display().to_string();
             // A file that can't be opened or mapped has no extents.
-            let extents = File::open(&path).and_then(|file| of(&file)).unwrap_or_default();
+            let extents = File::open(&path).and_then(|file| read_extents(&file)).unwrap_or_default();
             let lies = |extent: Extent| FileExtent {
                 path: name.clone(),
                 from: extent.logical,
@@ -76,7 +76,7 @@ fn list(top: &Path, folder: &Path, all: &mut Vec<FileExtent>) -> io::Result<()> 
     Ok(())
 }
 
-fn of(file: &File) -> io::Result<Vec<Extent>> {
+fn read_extents(file: &File) -> io::Result<Vec<Extent>> {
     let mut all: Vec<Extent> = Vec::new();
     loop {
         let start = all.last().map_or(0, |extent| extent.logical + extent.length);
@@ -113,7 +113,7 @@ mod tests {
         let path = folder.path().join("within/file");
         fs::write(&path, vec![1; 100_000]).unwrap();
         File::open(&path).unwrap().sync_all().unwrap();
-        let all = below(folder.path()).unwrap();
+        let all = extents_below(folder.path()).unwrap();
         if all.is_empty() {
             eprintln!("skipped: this file system does not say where files lie");
             return;

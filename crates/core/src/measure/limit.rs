@@ -39,7 +39,7 @@ pub(crate) enum Controller {
 words!(Controller, all);
 
 impl Controller {
-    pub fn of(limit: LimitKind) -> Controller {
+    pub fn from_limit(limit: LimitKind) -> Controller {
         match limit {
             LimitKind::Memory => Controller::Memory,
             LimitKind::Processors => Controller::Cpuset,

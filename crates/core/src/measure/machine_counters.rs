@@ -21,17 +21,18 @@ pub(crate) struct MachineUse {
 }
 
 impl MachineCounters {
-    pub fn begin(device: &Result<DeviceSpec, String>) -> MachineCounters {
-        let device = device.as_ref().ok().and_then(|spec| BlockDevice::named(&spec.name).ok());
+    pub fn start(device: &Result<DeviceSpec, String>) -> MachineCounters {
+        let device = device.as_ref().ok().and_then(|spec| BlockDevice::open(&spec.name).ok());
         let device = device.and_then(|device| device.traffic().ok().map(|traffic| (device, traffic)));
         let processors = allowed_processors().ok();
         let processors =
-            processors.and_then(|numbers| Snapshot::of(&numbers).ok().map(|then| (numbers, then)));
+            processors.and_then(|numbers| Snapshot::read_numbered(&numbers).ok().map(|then| (numbers, then)));
         MachineCounters { device, processors }
     }
 
     pub fn end(self) -> MachineUse {
-        let since = |(numbers, then): (Vec<usize>, Snapshot)| Snapshot::of(&numbers).ok()?.since(&then);
+        let since =
+            |(numbers, then): (Vec<usize>, Snapshot)| Snapshot::read_numbered(&numbers).ok()?.since(&then);
         MachineUse {
             processors: self.processors.and_then(since),
             traffic: self.device.and_then(|(device, before)| Some(device.traffic().ok()?.since(&before))),
@@ -47,7 +48,7 @@ mod tests {
 
     #[test]
     fn processors_are_told_and_what_is_no_device_is_not() {
-        let counters = MachineCounters::begin(&Err("no device".into()));
+        let counters = MachineCounters::start(&Err("no device".into()));
         let until = Instant::now() + Duration::from_millis(50);
         while Instant::now() < until {
             std::hint::black_box(until);

@@ -20,7 +20,12 @@ pub struct OtherLoadMeter {
 impl OtherLoadMeter {
     /// Begins; `load` is the process of a background load, whose work does not count.
     pub fn start(load: Option<u32>) -> io::Result<OtherLoadMeter> {
-        Ok(OtherLoadMeter { machine: processors::Snapshot::now()?, own: own(load), at: Instant::now(), load })
+        Ok(OtherLoadMeter {
+            machine: processors::Snapshot::now()?,
+            own: own_time(load),
+            at: Instant::now(),
+            load,
+        })
     }
 
     /// The processors that others have kept busy since, on average. What this process has started meanwhile, except the load,
@@ -28,16 +33,16 @@ impl OtherLoadMeter {
     pub fn processors(&self) -> Option<f64> {
         let machine = processors::Snapshot::now().ok()?.busy_since(&self.machine);
         let took = self.at.elapsed();
-        others(machine, own(self.load).saturating_sub(self.own), took)
+        others_share(machine, own_time(self.load).saturating_sub(self.own), took)
     }
 }
 
 /// Others' part of a machine's work; `None` if no time has passed.
-fn others(machine: Duration, own: Duration, took: Duration) -> Option<f64> {
+fn others_share(machine: Duration, own: Duration, took: Duration) -> Option<f64> {
     (!took.is_zero()).then(|| machine.saturating_sub(own).as_secs_f64() / took.as_secs_f64())
 }
 
-fn own(load: Option<u32>) -> Duration {
+fn own_time(load: Option<u32>) -> Duration {
     let own = process::cpu();
     let load = load.map(children::cpu_with_children).unwrap_or_default();
     Duration::from_nanos(own.user_ns + own.system_ns + load.user_ns + load.system_ns)
@@ -50,17 +55,17 @@ mod tests {
     #[test]
     fn own_work_is_taken_off_that_of_the_machine() {
         let s = Duration::from_secs_f64;
-        assert_eq!(others(s(5.0), s(2.0), s(2.0)), Some(1.5));
+        assert_eq!(others_share(s(5.0), s(2.0), s(2.0)), Some(1.5));
         // Work is counted in ticks, so that there may seem to be less than one's own.
-        assert_eq!(others(s(1.99), s(2.0), s(2.0)), Some(0.0));
-        assert_eq!(others(s(0.0), s(0.0), s(0.0)), None);
+        assert_eq!(others_share(s(1.99), s(2.0), s(2.0)), Some(0.0));
+        assert_eq!(others_share(s(0.0), s(0.0), s(0.0)), None);
     }
 
     #[test]
     fn a_background_load_is_not_among_others() {
         let mut load = std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
-        let before = own(Some(load.id()));
-        while own(Some(load.id())).saturating_sub(before) < Duration::from_millis(50) {
+        let before = own_time(Some(load.id()));
+        while own_time(Some(load.id())).saturating_sub(before) < Duration::from_millis(50) {
             std::thread::sleep(Duration::from_millis(5));
         }
         load.kill().unwrap();

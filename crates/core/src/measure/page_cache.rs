@@ -124,14 +124,14 @@ pub(crate) fn resident_bytes(file: &File) -> io::Result<u64> {
     for start in (0..length).step_by(WINDOW_BYTES as usize) {
         let bytes = WINDOW_BYTES.min(length - start);
         let pages = &mut pages[..bytes.div_ceil(page) as usize];
-        look(file, start, bytes as usize, pages)?;
+        fill_resident(file, start, bytes as usize, pages)?;
         resident += pages.iter().filter(|page| **page & 1 == 1).count() as u64;
     }
     Ok(resident * page)
 }
 
 /// Fills in which pages of a part are in the page cache, without reading any.
-fn look(file: &File, start: u64, bytes: usize, pages: &mut [u8]) -> io::Result<()> {
+fn fill_resident(file: &File, start: u64, bytes: usize, pages: &mut [u8]) -> io::Result<()> {
     let (fd, start) = (file.as_raw_fd(), start as libc::off_t);
     // SAFETY: a new mapping that nothing reads or writes.
     let mapped = unsafe { libc::mmap(ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, fd, start) };

@@ -20,7 +20,7 @@ pub struct Resident {
 
 impl Resident {
     /// The memory taken above `base`; `charged_bytes` is the most that the process's cgroup was charged for.
-    pub fn above(&self, base: &Resident, charged_bytes: Option<u64>) -> Memory {
+    pub fn memory_above(&self, base: &Resident, charged_bytes: Option<u64>) -> Memory {
         Memory {
             base_bytes: base.now_bytes,
             peak_above_base_bytes: self.peak_bytes.saturating_sub(base.now_bytes),

@@ -33,16 +33,16 @@ impl Snapshot {
     }
 
     /// The time of the processors with these numbers.
-    pub fn of(numbers: &[usize]) -> io::Result<Snapshot> {
+    pub fn read_numbered(numbers: &[usize]) -> io::Result<Snapshot> {
         let text = read()?;
         let mut each = numbers.iter().map(|number| {
             let missing = || io::Error::other(format!("{STAT} has no line of processor {number}"));
             parse_one(&text, *number).ok_or_else(missing)
         });
-        each.try_fold(Snapshot::default(), |sum, one| Ok(sum.with(one?)))
+        each.try_fold(Snapshot::default(), |sum, one| Ok(sum.plus(one?)))
     }
 
-    fn with(self, other: Snapshot) -> Snapshot {
+    fn plus(self, other: Snapshot) -> Snapshot {
         Snapshot {
             user: self.user + other.user,
             system: self.system + other.system,
@@ -130,7 +130,7 @@ mod tests {
             "cpu  30 0 0 70 0 0 0 0\ncpu0 20 0 0 30 0 0 0 0\ncpu1 10 0 0 40 0 0 0 0\ncpu10 1 0 0 9 0 0 0 0\n";
         let one = |number| parse_one(text, number);
         assert_eq!(one(1).map(|snapshot| (snapshot.user, snapshot.idle)), Some((10, 40)));
-        assert_eq!(one(0).unwrap().with(one(1).unwrap()), parse(text).unwrap());
+        assert_eq!(one(0).unwrap().plus(one(1).unwrap()), parse(text).unwrap());
         assert_eq!(one(2), None);
     }
 

@@ -35,11 +35,11 @@ const OF_SERVERS: RestRule =
 
 /// The shortest wait, for an idle store; `server` if a private server is one.
 pub fn shortest(server: bool) -> Duration {
-    let looks = looks(usize::from(server));
+    let looks = rest_rule(usize::from(server));
     looks.step * looks.quiet
 }
 
-fn looks(servers: usize) -> RestRule {
+fn rest_rule(servers: usize) -> RestRule {
     match servers {
         0 => OF_ENGINES,
         servers => RestRule { idle_bytes_per_s: servers as f64 * OF_SERVERS.idle_bytes_per_s, ..OF_SERVERS },
@@ -47,7 +47,7 @@ fn looks(servers: usize) -> RestRule {
 }
 
 pub fn wait() -> Rest {
-    let looks = looks(children::count());
+    let looks = rest_rule(children::count());
     let start = Instant::now();
     let mut before = ActivitySample::now();
     let at_rest = comes_to_rest(looks.quiet, || {
@@ -178,8 +178,8 @@ mod tests {
         assert!(later(20, 5, false).is_at_work_since(&before, &OF_SERVERS));
         assert!(later(0, 5 + 4_096, false).is_at_work_since(&before, &OF_SERVERS));
         // Nine servers may each.
-        assert!(!later(0, 5 + 4_096, false).is_at_work_since(&before, &looks(9)));
-        assert!(later(0, 5 + 9 * 4_096, false).is_at_work_since(&before, &looks(9)));
+        assert!(!later(0, 5 + 4_096, false).is_at_work_since(&before, &rest_rule(9)));
+        assert!(later(0, 5 + 9 * 4_096, false).is_at_work_since(&before, &rest_rule(9)));
         assert!(later(0, 5, true).is_at_work_since(&before, &OF_SERVERS));
     }
 }

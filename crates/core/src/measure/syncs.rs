@@ -158,7 +158,7 @@ pub fn in_effect() -> Result<(), &'static str> {
 /// Fails when calls don't pass this program.
 pub(crate) fn keep_journal(apart: &Path) -> Result<(), &'static str> {
     in_effect()?;
-    unsynced::begin(apart);
+    unsynced::start_journal(apart);
     Ok(())
 }
 

@@ -70,13 +70,13 @@ impl<'a> TrialMeter<'a> {
     }
 
     /// To be called when the store has settled. Syncs what it left to the system, which only the device is charged for.
-    pub fn settled(self) -> TrialUse {
+    pub fn finish(self) -> TrialUse {
         let cpu = process::cpu().since(&self.cpu);
         let processors = self.processors.and_then(|before| {
             let now = processors::Snapshot::now().map_err(|error| error.to_string())?;
             now.since(&before).ok_or_else(|| "the trial was shorter than the kernel's clock tick".into())
         });
-        let device = self.device.and_then(|on| on.settled(self.folder));
+        let device = self.device.and_then(|on| on.finish(self.folder));
         let mut unknown = counters::unknown();
         let reasons = [
             ("processors", processors.as_ref().err()),
@@ -99,7 +99,7 @@ impl<'a> TrialMeter<'a> {
 impl<'a> DeviceMeter<'a> {
     fn start(spec: &'a DeviceSpec, folder: &Path) -> Result<DeviceMeter<'a>, String> {
         let start = || {
-            let device = BlockDevice::named(&spec.name)?;
+            let device = BlockDevice::open(&spec.name)?;
             device::sync_file_system(folder)?;
             let before = device.traffic()?;
             Ok(DeviceMeter { spec, device, before, burst: Traffic::default() })
@@ -107,7 +107,7 @@ impl<'a> DeviceMeter<'a> {
         start().map_err(|error: std::io::Error| error.to_string())
     }
 
-    fn settled(self, folder: &Path) -> Result<Device, String> {
+    fn finish(self, folder: &Path) -> Result<Device, String> {
         let synced = device::sync_file_system(folder).and_then(|()| self.device.traffic());
         let now = synced.map_err(|error| error.to_string())?;
         Ok(Device {

@@ -95,7 +95,7 @@ impl TextSource {
         self.text.clear();
         let draw = self.rng.next();
         if draw >> 32 < SPOKEN {
-            self.say(|shapes| &shapes.spoken);
+            self.write_shape(|shapes| &shapes.spoken);
         } else {
             for _ in 0..=scale(draw as u32, MAX_SENTENCES) {
                 self.sentence();
@@ -110,14 +110,14 @@ impl TextSource {
     }
 
     fn sentence(&mut self) {
-        self.say(|shapes| &shapes.front);
+        self.write_shape(|shapes| &shapes.front);
         for _ in 0..self.rng.below(MAX_CONTINUATIONS + 1) {
-            self.say(|shapes| &shapes.more);
+            self.write_shape(|shapes| &shapes.more);
         }
-        self.say(|shapes| &shapes.stop);
+        self.write_shape(|shapes| &shapes.stop);
     }
 
-    fn say(&mut self, shapes: impl Fn(&Shapes) -> &Vec<Vec<Slot>>) {
+    fn write_shape(&mut self, shapes: impl Fn(&Shapes) -> &Vec<Vec<Slot>>) {
         let shapes = shapes(&self.shapes);
         let shape = &shapes[self.rng.below(shapes.len() as u32) as usize];
         say(shape, &self.grammar.words, &mut self.urns, &mut self.rng, &mut self.text);

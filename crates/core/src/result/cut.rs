@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use storebench_disk::cut::Cut;
 
 use crate::store::Guarantee;
-use crate::units::{counted, grouped};
+use crate::units::{count_with_noun, group_thousands};
 use crate::words::words;
 
 /// The finding in a state.
@@ -79,7 +79,7 @@ impl StateFinding {
     }
 
     /// For tables, about states: `in 3 the newest records are lost`.
-    pub fn words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             StateFinding::Held => "all there",
             StateFinding::Lost => "newest lost",
@@ -126,7 +126,7 @@ impl Harm {
     }
 
     /// For tables, after the number of states: `3 needed a hand to open`.
-    pub fn words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Harm::Lost => "lost what was acknowledged",
             Harm::ByHand => "needed a hand to open",
@@ -157,7 +157,7 @@ words!(Phase, every);
 
 impl Phase {
     /// For tables: `cut while it was created`.
-    pub fn words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Phase::Creating => "was created",
             Phase::Writing => "took steps",
@@ -234,14 +234,16 @@ impl fmt::Display for MissingPiece {
         match &self.of {
             ByteOwner::File { path, from } => {
                 let last = from.saturating_add(self.bytes.saturating_sub(1));
-                write!(f, "bytes {} to {} of {path}", grouped(*from), grouped(last))
+                write!(f, "bytes {} to {} of {path}", group_thousands(*from), group_thousands(last))
             }
-            ByteOwner::Journal => write!(f, "{} of the file system's journal", counted(self.bytes, "byte")),
+            ByteOwner::Journal => {
+                write!(f, "{} of the file system's journal", count_with_noun(self.bytes, "byte"))
+            }
             ByteOwner::FileSystem => {
                 write!(
                     f,
                     "{} of the file system's own, or of a file that is gone",
-                    counted(self.bytes, "byte")
+                    count_with_noun(self.bytes, "byte")
                 )
             }
         }
@@ -285,7 +287,7 @@ words!(Control, every);
 
 impl Control {
     /// For tables: `where the disk ignores all flushes`.
-    pub fn words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Control::NoFlush => "the disk ignores all flushes",
             Control::LastFlush => "it ignores the last one",
@@ -394,7 +396,7 @@ impl CutResults {
     }
 
     /// States with a finding.
-    pub fn of(&self, finding: StateFinding) -> u64 {
+    pub fn count(&self, finding: StateFinding) -> u64 {
         self.found.get(&finding).copied().unwrap_or_default()
     }
 }

@@ -36,7 +36,7 @@ words!(FaultKind, every);
 
 impl FaultKind {
     /// For tables.
-    pub fn words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             FaultKind::ReadOnce => "a read fails once",
             FaultKind::ReadForEver => "reads fail from then on",
@@ -123,7 +123,7 @@ impl FaultResults {
     }
 
     /// Faults of a kind with an aftermath.
-    pub fn of(&self, kind: FaultKind, aftermath: FaultOutcome) -> u64 {
+    pub fn count(&self, kind: FaultKind, aftermath: FaultOutcome) -> u64 {
         self.found.get(&kind).and_then(|found| found.get(&aftermath)).copied().unwrap_or_default()
     }
 }

@@ -32,7 +32,7 @@ words!(LimitKind, shown);
 
 impl LimitKind {
     /// A sentence.
-    pub fn words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             LimitKind::Memory => "memory",
             LimitKind::Processors => "the number of processors",

@@ -112,7 +112,7 @@ impl LocationInfo {
     }
 
     /// Whether it is the one that a cell is in, on the cell's disk.
-    pub fn is_of(&self, cell: &Cell) -> bool {
+    pub fn is_location_of(&self, cell: &Cell) -> bool {
         (self.place(), self.disk()) == (cell.place(), cell.disk())
     }
 }

@@ -68,15 +68,15 @@ pub fn main(parent: u32, one_way_ns: u64, names: &[String]) -> Result<(), String
         names.chunks_exact(2).map(|pair| Ok((listener(Path::new(&pair[0]))?, PathBuf::from(&pair[1]))));
     let sockets: io::Result<Vec<_>> = sockets.collect();
     let told = |error: io::Error| {
-        say(&error.to_string());
+        print_line(&error.to_string());
         error.to_string()
     };
     let sockets = sockets.map_err(told)?;
-    say(READY);
+    print_line(READY);
     serve(&sockets, Duration::from_nanos(one_way_ns)).map_err(|error| error.to_string())
 }
 
-fn say(line: &str) {
+fn print_line(line: &str) {
     // Whoever does not read it any more has ended.
     let _ = writeln!(io::stdout(), "{line}");
 }
@@ -117,7 +117,8 @@ fn wait(sockets: &[(UnixListener, PathBuf)], calls: &[Call]) -> io::Result<()> {
         [of(&call.near, &call.there, &call.back), of(&call.far, &call.back, &call.there)]
     });
     let mut all: Vec<PollFd<'_>> = listening.chain(talking.flatten()).collect();
-    let due = calls.iter().flat_map(|call| [call.there.due(), call.back.due()]).flatten().min();
+    let due =
+        calls.iter().flat_map(|call| [call.there.next_arrival(), call.back.next_arrival()]).flatten().min();
     let left = due.map(|due| Timespec::try_from(due.saturating_duration_since(Instant::now())));
     let left = left.transpose().map_err(io::Error::other)?;
     match poll(&mut all, left.as_ref()) {
@@ -164,7 +165,7 @@ impl Lane {
     }
 
     /// When the next piece arrives; `None` while the other side takes no more.
-    fn due(&self) -> Option<Instant> {
+    fn next_arrival(&self) -> Option<Instant> {
         self.on_the_way.front().map(|(due, _)| *due).filter(|_| !self.is_held_up)
     }
 

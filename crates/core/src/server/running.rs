@@ -86,7 +86,7 @@ impl Address {
         let mut members = Vec::new();
         for host in host.split(',') {
             let (host, port) = host_and_port(host).ok_or_else(|| format!("its port is no number: {form}"))?;
-            members.push((at(&decoded(host)), port));
+            members.push((parse_endpoint(&decoded(host)), port));
         }
         let (at_first, port) = members.remove(0);
         let mut address = Address {
@@ -104,10 +104,10 @@ impl Address {
             }
             let mut paths =
                 database.split(',').map(|path| format!("/{}", decoded(path.trim_start_matches('/'))));
-            address.at = at(&paths.next().unwrap_or_default());
-            address.others = paths.map(|path| (at(&path), None)).collect();
+            address.at = parse_endpoint(&paths.next().unwrap_or_default());
+            address.others = paths.map(|path| (parse_endpoint(&path), None)).collect();
             address.database = None;
-            if address.each().any(|one| one.at == Endpoint::Socket("/".into())) {
+            if address.members().any(|one| one.at == Endpoint::Socket("/".into())) {
                 return Err(format!("a socket's path is missing: write it like {scheme}:///path,/path"));
             }
         }
@@ -119,13 +119,13 @@ impl Address {
                         scheme+unix:///path,/path"
                         .into());
                 }
-                "host" | "socket" => address.at = at(&decoded(value)),
+                "host" | "socket" => address.at = parse_endpoint(&decoded(value)),
                 "db" => address.database = Some(decoded(value)).filter(|name| !name.is_empty()),
                 name if name.contains("pass") || name.contains("pwd") => return Err(PASSWORD.into()),
                 _ => return Err("of what can follow ? in a URL, only socket, host and db are known".into()),
             }
         }
-        let nowhere = address.each().any(|one| matches!(&one.at, Endpoint::Host(name) if name.is_empty()));
+        let nowhere = address.members().any(|one| matches!(&one.at, Endpoint::Host(name) if name.is_empty()));
         if nowhere || address.user.is_empty() {
             return Err(format!("the URL names no {}: {form}", if nowhere { "host" } else { "user" }));
         }
@@ -133,7 +133,7 @@ impl Address {
     }
 
     /// Each server that the URL names, by itself.
-    pub fn each(&self) -> impl Iterator<Item = Address> {
+    pub fn members(&self) -> impl Iterator<Item = Address> {
         let first = [(self.at.clone(), self.port)];
         let all = first.into_iter().chain(self.others.iter().cloned());
         all.map(|(at, port)| Address { at, port, others: Vec::new(), ..self.clone() })
@@ -145,14 +145,14 @@ impl Address {
             Some(port) => format!("{}:{port}", one.at.name()),
             None => one.at.name(),
         };
-        self.each().map(of_one).collect::<Vec<_>>().join(", ")
+        self.members().map(of_one).collect::<Vec<_>>().join(", ")
     }
 }
 
 const PASSWORD: &str = "a URL with a password would stand in results and in the list of processes: leave the password out of it, and \
      give it by the environment or a file (docs/servers.md)";
 
-fn at(host: &str) -> Endpoint {
+fn parse_endpoint(host: &str) -> Endpoint {
     if host.starts_with('/') { Endpoint::Socket(host.into()) } else { Endpoint::Host(host.to_owned()) }
 }
 
@@ -220,7 +220,7 @@ pub struct ServerNamespace {
 impl ServerNamespace {
     /// What the store of this folder has made on its server, if anything. Fails when its note can't be read, or names what
     /// storebench does not make.
-    pub fn of(folder: &Path) -> io::Result<Option<ServerNamespace>> {
+    pub fn read_note(folder: &Path) -> io::Result<Option<ServerNamespace>> {
         let text = match fs::read(folder.join(NOTE)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             text => text?,
@@ -254,7 +254,7 @@ impl ServerNamespace {
     }
 
     /// Strikes out the note of a folder: what it named has been dropped.
-    pub fn strike(folder: &Path) -> io::Result<()> {
+    pub fn strike_note(folder: &Path) -> io::Result<()> {
         fs::remove_file(folder.join(NOTE))
     }
 }
@@ -275,10 +275,10 @@ pub fn drop_of(folder: &Path) -> io::Result<()> {
     if fs::symlink_metadata(folder.join(NOTE)).is_err() {
         return Ok(());
     }
-    let made = ServerNamespace::of(folder).ok().flatten();
+    let made = ServerNamespace::read_note(folder).ok().flatten();
     let mut silent = SILENT.lock().unwrap_or_else(PoisonError::into_inner);
     if let (Some(made), Some(silent)) = (&made, &*silent)
-        && silent.is(&made.url)
+        && silent.is_at(&made.url)
     {
         return Err(io::Error::other(UndroppedNamespace(silent.said.replace(&silent.made.name, &made.name))));
     }
@@ -303,7 +303,7 @@ struct UnresponsiveServer {
 static SILENT: Mutex<Option<UnresponsiveServer>> = Mutex::new(None);
 
 impl UnresponsiveServer {
-    fn is(&self, url: &str) -> bool {
+    fn is_at(&self, url: &str) -> bool {
         self.made.url == url && self.since.elapsed() < SILENCE
     }
 }
@@ -322,7 +322,7 @@ fn run_to_drop(folder: &Path) -> io::Result<String> {
         if start.elapsed() > LONGEST_DROP {
             child.kill()?;
             child.wait()?;
-            let what = ServerNamespace::of(folder)?.map_or_else(String::new, |made| made.name);
+            let what = ServerNamespace::read_note(folder)?.map_or_else(String::new, |made| made.name);
             return Ok(format!("{what} could not be dropped within {} s", LONGEST_DROP.as_secs()));
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -358,10 +358,10 @@ mod tests {
         assert_eq!((tcp.database, socket.database), (Some("3".into()), Some("3".into())));
         assert_eq!(read("example+unix://me@/run/socket").unwrap().user, "me");
         let members = read("example+unix:///run/a,/run/b").unwrap();
-        assert_eq!(members.each().map(|one| one.at.name()).collect::<Vec<_>>(), ["/run/a", "/run/b"]);
+        assert_eq!(members.members().map(|one| one.at.name()).collect::<Vec<_>>(), ["/run/a", "/run/b"]);
         let members = read("example://one:1,[::1]:2,three").unwrap();
         assert_eq!((members.name(), members.others[1].1), ("one:1, ::1:2, three".into(), None));
-        assert_eq!(members.each().map(|one| one.port).collect::<Vec<_>>(), [Some(1), Some(2), None]);
+        assert_eq!(members.members().map(|one| one.port).collect::<Vec<_>>(), [Some(1), Some(2), None]);
         assert!(read("example://one:1,").unwrap_err().contains("names no host"));
         assert!(read("example+unix:///run/a,").unwrap_err().contains("path is missing"));
         assert!(read("example://a,b/?socket=/run/c").unwrap_err().contains("several servers are named"));
@@ -415,18 +415,18 @@ mod tests {
     #[test]
     fn a_note_is_read_as_it_was_written_and_others_are_not_taken() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(ServerNamespace::of(folder.path()).unwrap(), None);
+        assert_eq!(ServerNamespace::read_note(folder.path()).unwrap(), None);
         drop_of(folder.path()).unwrap();
         let made = ServerNamespace::note(folder.path(), "shop", "example://me@box").unwrap();
-        assert_eq!(ServerNamespace::of(folder.path()).unwrap(), Some(made.clone()));
+        assert_eq!(ServerNamespace::read_note(folder.path()).unwrap(), Some(made.clone()));
         let other = ServerNamespace::note(folder.path(), "shop", "example://me@box").unwrap();
         assert_ne!(made.name, other.name);
         for name in ["public", "storebench_", "storebench_x; DROP SCHEMA a", "storebench_0123456789abcdeg"] {
             let bad = ServerNamespace { name: name.into(), ..made.clone() };
             fs::write(folder.path().join(NOTE), serde_json::to_vec(&bad).unwrap()).unwrap();
-            assert!(ServerNamespace::of(folder.path()).is_err(), "{name}");
+            assert!(ServerNamespace::read_note(folder.path()).is_err(), "{name}");
         }
-        ServerNamespace::strike(folder.path()).unwrap();
-        assert_eq!(ServerNamespace::of(folder.path()).unwrap(), None);
+        ServerNamespace::strike_note(folder.path()).unwrap();
+        assert_eq!(ServerNamespace::read_note(folder.path()).unwrap(), None);
     }
 }

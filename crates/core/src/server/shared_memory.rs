@@ -14,7 +14,7 @@ const MOST_BYTES: usize = 4096;
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
 /// Removes the shared memory of these data's server, if it is that user's, unused, and small.
-pub fn give_back(data: &Path) {
+pub fn remove_shared_memory(data: &Path) {
     let Ok(owner) = fs::symlink_metadata(data).map(|data| data.uid()) else { return };
     let noted = known::all().iter().filter_map(|known| (known.shared_memory)(data));
     noted.for_each(|segment| remove(segment, owner));
@@ -84,9 +84,9 @@ mod tests {
     fn what_a_server_noted_is_given_back() {
         let data = tempfile::tempdir().unwrap();
         let number = noted(data.path(), 56);
-        give_back(data.path());
+        remove_shared_memory(data.path());
         assert!(!is_there(number));
-        give_back(data.path());
+        remove_shared_memory(data.path());
     }
 
     /// A server was killed before it noted its segment.
@@ -109,12 +109,12 @@ mod tests {
     fn what_is_in_use_or_of_another_size_stays() {
         let data = tempfile::tempdir().unwrap();
         let number = noted(data.path(), 1 << 20);
-        give_back(data.path());
+        remove_shared_memory(data.path());
         assert!(is_there(number));
         let number = noted(data.path(), 56);
         // SAFETY: the system chooses the address; it is let go of below.
         let at = unsafe { libc::shmat(number, std::ptr::null(), 0) };
-        give_back(data.path());
+        remove_shared_memory(data.path());
         // SAFETY: it was taken above, and nothing points to it.
         unsafe { libc::shmdt(at) };
         assert!(is_there(number));

@@ -42,7 +42,7 @@ words!(Loss, all);
 
 impl Loss {
     /// After "can cost".
-    pub fn words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Loss::Whole => "the whole store",
             Loss::RarelyWhole => "the whole store, though rarely",
@@ -71,7 +71,7 @@ impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Loss::Nothing => f.pad("costs nothing"),
-            cost => f.pad(&format!("can cost {}", cost.words())),
+            cost => f.pad(&format!("can cost {}", cost.describe())),
         }
     }
 }
@@ -91,19 +91,22 @@ pub struct Danger {
 
 impl Danger {
     /// With any settings.
-    pub const fn of(kill: Loss, power_cut: Loss, why: &'static str) -> Danger {
+    pub const fn with_any_settings(kill: Loss, power_cut: Loss, why: &'static str) -> Danger {
         Danger { with: &[], kill, power_cut, why }
     }
 
     /// Neither accident costs an acknowledged write.
-    pub const NOTHING: &'static [Danger] = &[Danger::of(Loss::Nothing, Loss::Nothing, "")];
+    pub const NOTHING: &'static [Danger] = &[Danger::with_any_settings(Loss::Nothing, Loss::Nothing, "")];
 
     /// A kill costs nothing, a power cut the newest writes.
-    pub const NEWEST: &'static [Danger] = &[Danger::of(Loss::Nothing, Loss::Newest, "")];
+    pub const NEWEST: &'static [Danger] = &[Danger::with_any_settings(Loss::Nothing, Loss::Newest, "")];
 
     /// A kill costs nothing; a power cut may keep a later write and lose an earlier one.
-    pub const HOLES: &'static [Danger] =
-        &[Danger::of(Loss::Nothing, Loss::Newest, "it can keep a later write and lose an earlier one")];
+    pub const HOLES: &'static [Danger] = &[Danger::with_any_settings(
+        Loss::Nothing,
+        Loss::Newest,
+        "it can keep a later write and lose an earlier one",
+    )];
 
     /// Whether it holds with these settings.
     pub fn holds(&self, settings: &[Setting]) -> bool {
@@ -137,7 +140,7 @@ impl fmt::Display for Danger {
         match (self.kill, self.power_cut) {
             (kill, cut) if kill == cut => write!(f, "A kill or a power cut {kill}")?,
             (Loss::Nothing, cut) => write!(f, "A kill costs nothing; a power cut {cut}")?,
-            (kill, cut) => write!(f, "A kill {kill}; a power cut {}", cut.words())?,
+            (kill, cut) => write!(f, "A kill {kill}; a power cut {}", cut.describe())?,
         }
         if !self.why.is_empty() {
             write!(f, " ({})", self.why)?;
@@ -157,16 +160,16 @@ mod tests {
             Danger::NEWEST[0].to_string(),
             "A kill costs nothing; a power cut can cost the newest writes."
         );
-        let torn = Danger::of(Loss::Unfinished, Loss::Torn, "it is a file");
+        let torn = Danger::with_any_settings(Loss::Unfinished, Loss::Torn, "it is a file");
         assert_eq!(
             torn.to_string(),
             "A kill can cost the value being written, which can be left torn; a power cut the newest writes, and can leave a torn \
              value (it is a file)."
         );
         assert!(torn.kill.can_tear() && torn.power_cut.can_tear() && !Loss::Newest.can_tear());
-        let whole = Danger::of(Loss::Whole, Loss::Whole, "");
+        let whole = Danger::with_any_settings(Loss::Whole, Loss::Whole, "");
         assert_eq!(whole.to_string(), "A kill or a power cut can cost the whole store.");
-        let rarely = Danger::of(Loss::Nothing, Loss::RarelyWhole, "");
+        let rarely = Danger::with_any_settings(Loss::Nothing, Loss::RarelyWhole, "");
         assert!(whole.can_wreck() && rarely.can_wreck() && !torn.can_wreck());
         assert_eq!(
             rarely.to_string(),

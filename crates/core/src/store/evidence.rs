@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::guarantee::Guarantee;
 use crate::result::Harm;
-use crate::units::grouped;
+use crate::units::group_thousands;
 
 /// The states in which made-up power cuts left a store, with the settings of one of its guarantees.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -28,10 +28,10 @@ pub struct Evidence {
 impl Evidence {
     /// All findings about a store at a guarantee, with torn pages and without, or those with torn pages if they alone did harm to what
     /// was acknowledged; `None` if nothing was checked. Version and file systems are the first's.
-    pub fn together(all: &[Evidence], guarantee: Guarantee) -> Option<Evidence> {
+    pub fn sum_torn(all: &[Evidence], guarantee: Guarantee) -> Option<Evidence> {
         let own = || all.iter().filter(|one| one.guarantee == guarantee);
         let is_harmed =
-            |one: &&Evidence| Harm::ALL.into_iter().any(|harm| harm != Harm::Created && one.of(harm) > 0);
+            |one: &&Evidence| Harm::ALL.into_iter().any(|harm| harm != Harm::Created && one.count(harm) > 0);
         let is_of_torn = own().any(|one| is_harmed(&one)) && own().filter(is_harmed).all(|one| one.torn);
         own().filter(|one| one.torn || !is_of_torn).cloned().reduce(|sum, other| Evidence {
             states: sum.states + other.states,
@@ -42,24 +42,24 @@ impl Evidence {
     }
 
     /// The states with a kind of harm.
-    pub fn of(&self, harm: Harm) -> u64 {
+    pub fn count(&self, harm: Harm) -> u64 {
         self.harms[harm as usize].unwrap_or_default()
     }
 
     /// The kinds of harm that are dangers; none if all of it may have come before anything was acknowledged.
     pub fn dangers(&self) -> impl Iterator<Item = Harm> {
         let is_known = |harm: Harm| harm != Harm::ByHand || self.harms[Harm::Created as usize].is_some();
-        let is_shown = move |harm: &Harm| self.of(*harm) > 0 && is_known(*harm);
+        let is_shown = move |harm: &Harm| self.count(*harm) > 0 && is_known(*harm);
         Harm::ALL.into_iter().filter(is_shown).filter(|harm| harm.is_danger(self.guarantee))
     }
 
     /// A sentence for all outputs: `power: of 600 power cuts none did harm (version 1.23; ext4, xfs).`
-    pub fn in_words(&self) -> String {
-        let is_any = |harm: &Harm| self.of(*harm) > 0;
+    pub fn describe(&self) -> String {
+        let is_any = |harm: &Harm| self.count(*harm) > 0;
         let told = |harm: Harm| {
             let is_unclear = harm == Harm::ByHand && self.harms[Harm::Created as usize].is_none();
             let or = if is_unclear { " or broke while it was created" } else { "" };
-            format!("{} {}{or}", grouped(self.of(harm)), harm.words())
+            format!("{} {}{or}", group_thousands(self.count(harm)), harm.describe())
         };
         let told: Vec<String> = Harm::ALL.into_iter().filter(is_any).map(told).collect();
         let told = if told.is_empty() { "none did harm".into() } else { told.join(", ") };
@@ -75,11 +75,11 @@ impl Evidence {
     /// The states that were looked at: `600 power cuts`.
     pub fn cuts(&self) -> String {
         let disk = if self.torn { " on a disk that tears pages" } else { "" };
-        format!("{} power cuts{disk}", grouped(self.states))
+        format!("{} power cuts{disk}", group_thousands(self.states))
     }
 
     /// Whether it was found with this version, whatever its system's name and what follows its numbers.
-    pub fn is_of(&self, version: &str) -> bool {
+    pub fn is_for_version(&self, version: &str) -> bool {
         numbers(version) == self.version
     }
 }
@@ -106,7 +106,7 @@ mod tests {
         };
         let cuts = "power: of 1,600 power cuts on a disk that tears pages";
         let told = "2 needed a hand to open, 3 broke while it was created (version 6.18.44; ext4, xfs).";
-        assert_eq!(one.in_words(), format!("{cuts} {told}"));
+        assert_eq!(one.describe(), format!("{cuts} {told}"));
         let dangers =
             |guarantee, harms| Evidence { guarantee, harms, ..one.clone() }.dangers().collect::<Vec<_>>();
         assert_eq!(dangers(Guarantee::Power, one.harms), [Harm::ByHand]);
@@ -120,18 +120,22 @@ mod tests {
         assert!(dangers(Guarantee::Process, torn).is_empty());
         let none = Evidence { harms: [Some(0); 5], torn: false, ..one.clone() };
         let told = "power: of 1,600 power cuts none did harm (version 6.18.44; ext4, xfs).";
-        assert_eq!(none.in_words(), told);
-        let together = |all: &[Evidence]| Evidence::together(all, Guarantee::Power).unwrap().in_words();
+        assert_eq!(none.describe(), told);
+        let together = |all: &[Evidence]| Evidence::sum_torn(all, Guarantee::Power).unwrap().describe();
         let unclear = Evidence { harms: unknown, torn: false, ..one.clone() };
         let told = "power: of 3,200 power cuts 2 needed a hand to open or broke while it was created (version 6.18.44; ext4, xfs).";
         assert_eq!(together(&[none.clone(), unclear]), told);
         let created = Evidence { harms: [0, 0, 3, 0, 0].map(Some), ..none };
-        assert_eq!(together(&[created.clone(), one.clone()]), one.in_words(), "only torn pages did harm");
+        assert_eq!(together(&[created.clone(), one.clone()]), one.describe(), "only torn pages did harm");
         let both = Evidence { torn: true, ..created.clone() };
         assert!(
             together(&[created, both.clone()]).contains("of 3,200 power cuts 6 broke while it was created")
         );
-        assert_eq!(Evidence::together(&[both], Guarantee::Process), None);
-        assert!(one.is_of("Linux 6.18.44-cloud") && one.is_of("6.18.44") && !one.is_of("6.18.4"));
+        assert_eq!(Evidence::sum_torn(&[both], Guarantee::Process), None);
+        assert!(
+            one.is_for_version("Linux 6.18.44-cloud")
+                && one.is_for_version("6.18.44")
+                && !one.is_for_version("6.18.4")
+        );
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Capabilities;
 use super::share::MemoryShare;
 use crate::result::{WrittenRecords, format1};
-use crate::units::{exact_bytes, grouped, parse_bytes};
+use crate::units::{exact_bytes, group_thousands, parse_bytes};
 
 /// The setting that says how many servers are one store.
 pub const NODES: &str = "nodes";
@@ -54,7 +54,7 @@ impl Setting {
     }
 
     /// A value that was handed to an engine which can't be asked for it.
-    pub fn given(name: impl Into<String>, value: impl fmt::Display) -> Setting {
+    pub fn not_read_back(name: impl Into<String>, value: impl fmt::Display) -> Setting {
         Setting { name: name.into(), value: value.to_string(), source: SettingSource::Given }
     }
 }
@@ -208,7 +208,7 @@ impl SettingDef {
     }
 
     /// A value for people: `67108864` is `64 MiB` if it is in bytes, and `1` the second of numbered values.
-    pub fn shown(&self, value: &str) -> String {
+    pub fn describe_value(&self, value: &str) -> String {
         let number = value.parse::<u64>().ok();
         let Some(bytes) = number.filter(|_| self.unit == Unit::Bytes) else {
             let word = number.and_then(|at| self.numbered.get(at as usize));
@@ -216,7 +216,7 @@ impl SettingDef {
         };
         let exact = exact_bytes(bytes);
         match exact.trim_start_matches(|digit: char| digit.is_ascii_digit()) {
-            "B" => format!("{} {}", grouped(bytes), if bytes == 1 { "byte" } else { "bytes" }),
+            "B" => format!("{} {}", group_thousands(bytes), if bytes == 1 { "byte" } else { "bytes" }),
             unit => format!("{} {unit}", &exact[..exact.len() - unit.len()]),
         }
     }
@@ -255,9 +255,9 @@ mod tests {
             ("as shipped", "as shipped"),
         ];
         for (value, text) in shown {
-            assert_eq!(PAGE.shown(value), text);
+            assert_eq!(PAGE.describe_value(value), text);
         }
         let pages = SettingDef::new("cache_size", "pages", "-2000", "the cache");
-        assert_eq!((pages.read("4KiB"), pages.shown("4096")), ("4KiB".into(), "4096".into()));
+        assert_eq!((pages.read("4KiB"), pages.describe_value("4096")), ("4KiB".into(), "4096".into()));
     }
 }

@@ -53,7 +53,7 @@ impl MemoryShare {
     }
 
     /// The part in words: `1/4 of the memory, if engine=tree`.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let (parts, of) = self.part;
         let sessions = if self.by_session { ", divided by the sessions" } else { "" };
         let only = self.only_with.map_or(String::new(), |(name, value)| format!(", if {name}={value}"));
@@ -98,8 +98,8 @@ mod tests {
         assert_eq!(PAGES.value(64 << 20, 4), ((64 << 20) / 3 / 8192 * 8192).to_string());
         assert_eq!((KIB.value(64 << 20, 4).as_str(), KIB.value(64 << 20, 0).as_str()), ("-4096", "-16384"));
         assert_eq!(PAGES.value(u64::MAX, 1), (u64::MAX / 3 / 8192 * 8192).to_string());
-        assert_eq!((PAGES.words().as_str(), PAGES.value(8000, 1).as_str()), ("1/3 of the memory", "0"));
-        assert_eq!(KIB.words(), "1/4 of the memory, divided by the sessions");
+        assert_eq!((PAGES.describe().as_str(), PAGES.value(8000, 1).as_str()), ("1/3 of the memory", "0"));
+        assert_eq!(KIB.describe(), "1/4 of the memory, divided by the sessions");
     }
 
     #[test]

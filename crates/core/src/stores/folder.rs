@@ -59,7 +59,7 @@ const FOLDER: StoreDef = StoreDef {
     },
     offers: &[
         GuaranteeOffer::tearing(Guarantee::Process, "open, write, close", config::UNSYNCED),
-        GuaranteeOffer::whole(
+        GuaranteeOffer::replacing_values(
             Guarantee::Power,
             "write under a temporary name, fsync, rename, fsync of the directory",
             config::SYNCED,
@@ -91,7 +91,7 @@ fn open(options: &OpenOptions<'_>, layout: Layout, known: &[SettingDef]) -> Resu
     if left == LastShutdown::Open {
         durable::remove_temporaries(&root, config.layout)?;
     }
-    let group = GroupSync::of(&root);
+    let group = GroupSync::for_directory(&root);
     if config.tier() == Guarantee::Power {
         make_durable(&root, config.layout, group, left)?;
     }
@@ -156,8 +156,8 @@ impl Store for Folder {
             Guarantee::Process | Guarantee::None => "none, or that of each file",
         };
         let mut settings = self.config.settings();
-        settings.push(Setting::given("sync of a batch", batch));
-        settings.push(Setting::given("sync when settling", self.group.name()));
+        settings.push(Setting::not_read_back("sync of a batch", batch));
+        settings.push(Setting::not_read_back("sync when settling", self.group.name()));
         Ok(settings)
     }
 

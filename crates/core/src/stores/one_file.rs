@@ -49,13 +49,13 @@ pub const ONE_FILE: StoreDef = StoreDef {
             guarantee: Guarantee::Process,
             settings: "write under a temporary name, rename",
             atomic_replace: true,
-            dangers: &[Danger::of(
+            dangers: &[Danger::with_any_settings(
                 Loss::Nothing,
                 Loss::Whole,
                 "the new name can be there without the file's content",
             )],
         },
-        GuaranteeOffer::whole(
+        GuaranteeOffer::replacing_values(
             Guarantee::Power,
             "write under a temporary name, fsync, rename, fsync of the directory",
             Danger::NOTHING,
@@ -202,9 +202,9 @@ impl Store for OneFile {
     fn settings(&self) -> Result<Vec<Setting>> {
         let power = self.tier == Guarantee::Power;
         Ok(vec![
-            Setting::given("write", "rename"),
-            Setting::given("sync_file", power),
-            Setting::given("sync_folder", power),
+            Setting::not_read_back("write", "rename"),
+            Setting::not_read_back("sync_file", power),
+            Setting::not_read_back("sync_folder", power),
         ])
     }
 

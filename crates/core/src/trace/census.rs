@@ -108,14 +108,14 @@ impl Census {
         self.looked * self.one_in()
     }
 
-    fn takes(&self, hash: u64) -> bool {
+    fn is_sampled(&self, hash: u64) -> bool {
         self.halvings == 0 || hash >> (64 - self.halvings) == 0
     }
 
     /// Counts an operation that is played. The start of a scan is a place in the order, and no key.
     pub fn add(&mut self, entry: &Entry<'_>) {
         let (hash, does) = (entry.hash(), entry.word.does);
-        if does == TraceOperation::Scan || !self.takes(hash) {
+        if does == TraceOperation::Scan || !self.is_sampled(hash) {
             return;
         }
         let told = entry.size.map(|size| size as u32);
@@ -124,11 +124,11 @@ impl Census {
             count: 0,
             key_bytes: entry.key.len() as u32,
             size: None,
-            value: if does.looks() { Value::Before } else { Value::Gone },
-            before: does.looks().then_some(told),
+            value: if does.needs_key() { Value::Before } else { Value::Gone },
+            before: does.needs_key().then_some(told),
         });
         history.count += 1;
-        self.looked += u64::from(does.looks() && history.value == Value::Before);
+        self.looked += u64::from(does.needs_key() && history.value == Value::Before);
         history.size = told.or(history.size);
         match does {
             TraceOperation::Set | TraceOperation::Modify => {
@@ -164,7 +164,7 @@ impl Census {
     }
 
     /// The records that the store is to hold at the end.
-    pub fn left(&self, unknown: u64) -> LeftRecords {
+    pub fn left_records(&self, unknown: u64) -> LeftRecords {
         let mut left = LeftRecords::default();
         for history in self.keys.values() {
             let loaded = or(history.before.flatten(), unknown);
@@ -253,7 +253,7 @@ mod tests {
             ],
         );
         assert_eq!(census.looked_for_unwritten(), 4);
-        let left = census.left(33);
+        let left = census.left_records(33);
         assert_eq!(left.before, KeyTally { keys: 3, key_bytes: 6, value_bytes: 70 + 33 });
         assert_eq!(left.kept, KeyTally { keys: 1, key_bytes: 2, value_bytes: 70 });
         assert_eq!(left.written, KeyTally { keys: 2, key_bytes: 4, value_bytes: 15 });
@@ -291,7 +291,7 @@ mod tests {
                     _ => {}
                 }
             }
-            let left = census(100, &operations).left(7);
+            let left = census(100, &operations).left_records(7);
             let tally = |of: Vec<u64>| (of.len() as u64, of.iter().sum::<u64>());
             let of = |tally: KeyTally| (tally.keys, tally.value_bytes);
             prop_assert_eq!(of(left.before), tally(loaded.into_values().collect()));

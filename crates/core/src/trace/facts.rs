@@ -118,7 +118,7 @@ as_text!(Facts);
 
 impl Facts {
     /// The number of operations of a kind.
-    pub fn of(&self, does: TraceOperation) -> u64 {
+    pub fn count(&self, does: TraceOperation) -> u64 {
         match does {
             TraceOperation::Get => self.get,
             TraceOperation::Set => self.set,
@@ -131,7 +131,7 @@ impl Facts {
 
     /// The number of operations that are played.
     pub fn played(&self) -> u64 {
-        TraceOperation::PLAYED.into_iter().map(|does| self.of(does)).sum()
+        TraceOperation::PLAYED.into_iter().map(|does| self.count(does)).sum()
     }
 
     /// The number of operations that write a value.

@@ -22,7 +22,7 @@ words!(Form, "{} is no form of a trace: use csv, twitter or rocksdb");
 
 impl Form {
     /// The form in words.
-    pub fn words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Form::Csv => "CSV with the columns time, operation, key, size",
             Form::Twitter => "Twitter's cache traces",

@@ -69,7 +69,7 @@ impl Reader {
             Some(form) => form,
             None => Form::of_line(&first).map_err(|why| format!("the trace {}: {why}", path.display()))?,
         };
-        let lines = Lines::begin(source, form, ask.unit_ns, &first);
+        let lines = Lines::begin_reading(source, form, ask.unit_ns, &first);
         let lines = lines.map_err(|why| format!("the trace {}: {why}", path.display()))?;
         Ok(Reader::at_the_beginning(path.to_path_buf(), ask, (form, packed_by), lines))
     }
@@ -166,7 +166,7 @@ impl Reader {
         io::copy(&mut source.by_ref().take(ahead), &mut io::sink()).map_err(failed)?;
         source.rewind().map_err(failed)?;
         let first = first_line(&mut source).map_err(failed)?.unwrap_or_default();
-        let lines = Lines::begin(source, form, ask.unit_ns, &first)?;
+        let lines = Lines::begin_reading(source, form, ask.unit_ns, &first)?;
         Ok(Reader::at_the_beginning(path, ask, (form, packed_by), lines))
     }
 
@@ -189,7 +189,12 @@ fn first_line(source: &mut Source) -> io::Result<Option<Vec<u8>>> {
 }
 
 impl Lines {
-    fn begin(source: Source, form: Form, unit_ns: Option<u64>, first: &[u8]) -> Result<Lines, String> {
+    fn begin_reading(
+        source: Source,
+        form: Form,
+        unit_ns: Option<u64>,
+        first: &[u8],
+    ) -> Result<Lines, String> {
         if form != Form::Csv {
             return match unit_ns {
                 Some(_) => Err(format!("a unit of times is for CSV alone: {form} defines its unit")),
@@ -225,7 +230,7 @@ impl Lines {
     ) -> Result<Option<ParsedLine>, String> {
         match self {
             Lines::Csv { reader, columns, fields, .. } => {
-                reader.get_mut().begin();
+                reader.get_mut().allow_more();
                 let there = reader.read_byte_record(fields).map_err(|error| error.to_string())?;
                 *number = fields.position().map_or(*number, csv::Position::line);
                 if there { columns.read(fields, key).map(Some) } else { Ok(None) }

@@ -215,7 +215,7 @@ impl SummaryCounts {
         let went_back = reader.went_back();
         let Some(sha256) = reader.digest(over)? else { return Ok(None) };
         let unknown = self.values.sum.checked_div(self.values.histogram.len()).unwrap_or(UNKNOWN_VALUE);
-        let left = self.census.left(unknown);
+        let left = self.census.left_records(unknown);
         let mut facts = self.facts(form, left, unknown);
         facts.sha256.clone_from(&sha256);
         facts.limit = ask.limit.unwrap_or_default();

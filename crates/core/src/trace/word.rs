@@ -38,7 +38,7 @@ impl TraceOperation {
     }
 
     /// Whether it needs its key to be there, to find what it found in the application.
-    pub fn looks(self) -> bool {
+    pub fn needs_key(self) -> bool {
         matches!(self, TraceOperation::Get | TraceOperation::Modify | TraceOperation::Remove)
     }
 }

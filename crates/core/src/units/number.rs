@@ -41,7 +41,7 @@ pub(super) fn fraction(number: &str) -> Option<f64> {
 fn plain(number: &str) -> Option<String> {
     let (mantissa, exponent) = number.split_at(number.find(['e', 'E']).unwrap_or(number.len()));
     let (whole, decimals) = mantissa.split_at(mantissa.find('.').unwrap_or(mantissa.len()));
-    let whole = if whole.contains(',') { grouped(whole)? } else { whole.replace('_', "") };
+    let whole = if whole.contains(',') { without_commas(whole)? } else { whole.replace('_', "") };
     let decimals = decimals.replace('_', "");
     let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let after_point = decimals.strip_prefix('.').unwrap_or_default();
@@ -51,7 +51,7 @@ fn plain(number: &str) -> Option<String> {
 }
 
 /// A whole number without thousands' commas: `1,000,000`.
-fn grouped(whole: &str) -> Option<String> {
+fn without_commas(whole: &str) -> Option<String> {
     let mut groups = whole.split(',');
     let is = |group: &str, lengths: std::ops::RangeInclusive<usize>| {
         lengths.contains(&group.len()) && group.bytes().all(|byte| byte.is_ascii_digit())
@@ -110,7 +110,7 @@ fn groups_thousands(text: &str) -> bool {
         // The two points of a range belong to no number.
         let number = number.find("..").map_or(number, |end| &number[..end]);
         let whole = number.split(['.', 'e', 'E']).next().unwrap_or_default();
-        if number.contains(',') && (grouped(whole).is_none() || number[whole.len()..].contains(',')) {
+        if number.contains(',') && (without_commas(whole).is_none() || number[whole.len()..].contains(',')) {
             return false;
         }
         rest = &rest[start + number.len()..];

@@ -31,7 +31,7 @@ pub struct SizePart {
 
 impl Sizes {
     /// These parts. Fails when there are none or too many, one is empty, or their shares don't come to [`WHOLE`].
-    pub fn of(parts: &[SizePart]) -> Result<Sizes, String> {
+    pub fn from_parts(parts: &[SizePart]) -> Result<Sizes, String> {
         let total: u64 = parts.iter().map(|part| u64::from(part.share)).sum();
         if total != u64::from(WHOLE) || parts.iter().any(|part| part.share == 0) {
             return Err(format!(
@@ -113,14 +113,14 @@ impl Sizes {
     pub fn draw(&self, number: u64) -> u64 {
         let [first, others @ ..] = self.parts() else { return 1 };
         if others.is_empty() {
-            return within(first.range, number);
+            return map_into_range(first.range, number);
         }
         // The upper part of the product chooses the part, the lower the size in it.
         let product = u128::from(number) * u128::from(WHOLE);
         let (mut place, rest) = ((product >> 64) as u32, product as u64);
         for part in self.parts() {
             if place < part.share {
-                return within(part.range, rest);
+                return map_into_range(part.range, rest);
             }
             place -= part.share;
         }
@@ -134,11 +134,11 @@ impl Sizes {
             let last = scale(part.range.to - 1).max(1);
             part.range = SizeRange { from: scale(part.range.from).max(1), to: last.saturating_add(1) };
         }
-        Sizes::of(scaled.parts()).unwrap_or(scaled)
+        Sizes::from_parts(scaled.parts()).unwrap_or(scaled)
     }
 
     /// For reports: one range as it is written, several by their median, mean and largest size.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self.even() {
             Some(range) => range.to_string(),
             None => format!(
@@ -152,7 +152,7 @@ impl Sizes {
 }
 
 /// Maps an evenly distributed number into a range.
-fn within(range: SizeRange, number: u64) -> u64 {
+fn map_into_range(range: SizeRange, number: u64) -> u64 {
     range.from + ((u128::from(number) * u128::from(range.to - range.from)) >> 64) as u64
 }
 
@@ -188,12 +188,12 @@ impl FromStr for Sizes {
         if !text.contains('%') {
             return text.parse::<SizeRange>().map(Sizes::from);
         }
-        let parts = text.split('+').map(part).collect::<Result<Vec<SizePart>, String>>()?;
-        Sizes::of(&parts).map_err(|wrong| format!("the record sizes {}: {wrong}", quoted(text)))
+        let parts = text.split('+').map(parse_part).collect::<Result<Vec<SizePart>, String>>()?;
+        Sizes::from_parts(&parts).map_err(|wrong| format!("the record sizes {}: {wrong}", quoted(text)))
     }
 }
 
-fn part(text: &str) -> Result<SizePart, String> {
+fn parse_part(text: &str) -> Result<SizePart, String> {
     let wrong = || {
         format!(
             "{} is not a part of the record sizes: write parts like 90%:1KiB..10KiB+10%:1MiB, shares to 0.0001%",

@@ -43,7 +43,7 @@ impl<'a> BareTrial<'a> {
         guarantee: Guarantee,
         data_bytes: u64,
     ) -> Result<Measurements, TrialError> {
-        let TrialUse { cpu, processors, device, charged_bytes, unknown } = self.watch.settled();
+        let TrialUse { cpu, processors, device, charged_bytes, unknown } = self.watch.finish();
         let peak = self.peak.map_or_else(process::resident, Ok).map_err(TrialError::harness)?;
         Ok(Measurements {
             load: Load { value_bytes: data_bytes, ..Load::default() },
@@ -54,7 +54,7 @@ impl<'a> BareTrial<'a> {
             processors,
             unknown,
             guarantee,
-            memory: peak.above(&self.base, charged_bytes),
+            memory: peak.memory_above(&self.base, charged_bytes),
             cpu,
             ..Measurements::default()
         })

@@ -28,7 +28,7 @@ impl<'a> Bench<'a> {
         Step::Opening.begin();
         let store = open(&options)?;
         Step::Working.begin();
-        let elsewhere = store.elsewhere();
+        let elsewhere = store.outside_location();
         let folder = options.directory.to_path_buf();
         Ok(Bench { open, folder, options, store: Some(store), elsewhere, syncs_before: 0 })
     }
@@ -123,7 +123,7 @@ impl<'a> Bench<'a> {
     /// [`Bench::compact`] while sessions work, if the engine can do that.
     pub fn compact_beside(&self) -> Result<Option<&'static str>, WorkloadError> {
         self.store()?
-            .compact_beside()
+            .compact_concurrently()
             .map_err(|error| WorkloadError::store("reclaiming space during other work", &error))
     }
 

@@ -227,7 +227,7 @@ mod tests {
         };
         let stores = [StoreDef { kind: StoreKind::Engine, ..own }, FLAT_FOLDER];
         let syncs = |store: &str, choice| {
-            let cell = Cell::of(store).with(Axis::GUARANTEE, GuaranteeChoice::into(choice));
+            let cell = Cell::new(store).with(Axis::GUARANTEE, GuaranteeChoice::into(choice));
             Case::with_defaults(&cell, &Parameters::default(), &stores, u64::MAX).syncs()
         };
         let tier = GuaranteeChoice::Tier;

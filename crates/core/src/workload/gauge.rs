@@ -37,7 +37,7 @@ impl<'a> Gauge<'a> {
         all: impl FnOnce() -> Result<T, WorkloadError>,
     ) -> Result<(T, GaugeReading), WorkloadError> {
         self.series.begin();
-        let machine = MachineCounters::begin(self.device);
+        let machine = MachineCounters::start(self.device);
         let before = Snapshot::now();
         let done = all()?;
         let counters = before.until_now();

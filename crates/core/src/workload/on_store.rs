@@ -104,7 +104,7 @@ impl<'a> StoreTrial<'a> {
             unchecked = hold_to_power(&bench, store, acknowledged)?;
         }
         let (settle_ns, settle_counters) = settle(&bench)?;
-        let TrialUse { cpu, processors, device, charged_bytes, mut unknown } = watch.settled();
+        let TrialUse { cpu, processors, device, charged_bytes, mut unknown } = watch.finish();
         unknown.extend(unchecked);
         unknown.extend(bench.outside_location().map_or_else(Vec::new, not_here));
         // The traffic of a device under the place is not the store's, where its data are elsewhere.
@@ -129,7 +129,7 @@ impl<'a> StoreTrial<'a> {
             processors,
             unknown,
             guarantee,
-            memory: peak.above(&base, charged_bytes),
+            memory: peak.memory_above(&base, charged_bytes),
             cpu,
             ..Measurements::default()
         };

@@ -235,8 +235,8 @@ fn run(trial: &Trial) -> Result<Measurements, TrialError> {
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
     let store = trial.over.store();
-    let cell = settings(trial.axes).fold(Cell::of(store.name), |cell, (name, text)| {
-        let axis = Axis::named(name).unwrap();
+    let cell = settings(trial.axes).fold(Cell::new(store.name), |cell, (name, text)| {
+        let axis = Axis::find(name).unwrap();
         cell.with(axis, axis.read(text).unwrap())
     });
     let workload = trial.workload.parse::<Workload>().unwrap();

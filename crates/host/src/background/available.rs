@@ -12,7 +12,7 @@ pub const UNKNOWN: &str = "this system does not report how much memory is availa
 /// Memory that can be had without swapping, in bytes: MemAvailable, or less if a cgroup allows less.
 pub fn bytes() -> Option<u64> {
     let machine = memory::read_meminfo()?.mem_available?;
-    Some(left_by(&cgroups::own()).map_or(machine, |left| left.min(machine)))
+    Some(left_by(&cgroups::own_memberships()).map_or(machine, |left| left.min(machine)))
 }
 
 /// Memory that cgroups leave, those above them included, in bytes. Files in the page cache count as left, as they can be dropped.
@@ -77,7 +77,7 @@ mod tests {
                 "1 0 0:1 / {0} rw - cgroup2 cgroup2 rw\n2 0 0:2 / {0}/memory rw - cgroup cgroup rw,cpu,memory\n",
                 root.display()
             );
-            left_by(&cgroups::found(list.as_bytes(), &mounts::parse(mounts.as_bytes())))
+            left_by(&cgroups::parse_memberships(list.as_bytes(), &mounts::parse(mounts.as_bytes())))
         };
         write(&root.join("a/b"), &[("memory.max", "max\n"), ("memory.current", "5\n")]);
         assert_eq!(left("0::/a/b\n"), None);

@@ -122,7 +122,7 @@ fn owner(file_system: &FileSystem) -> String {
 fn appeared(at: &Path, driver: Driver) -> io::Result<Mount> {
     let start = Instant::now();
     loop {
-        match mounts::at(at)? {
+        match mounts::mount_at(at)? {
             Some(found) => return Ok(found),
             None if start.elapsed() < PATIENCE / 10 => sleep(PAUSE),
             None => {
@@ -177,7 +177,7 @@ fn detach_if(site: Site<'_>, is_ours: impl Fn(&Mount) -> bool) -> io::Result<boo
     let start = Instant::now();
     let (at, image) = (site.real()?.join(site.at), site.real()?.join(site.image));
     let mut by_program = false;
-    while let Some(found) = mounts::at(&at)? {
+    while let Some(found) = mounts::mount_at(&at)? {
         if !is_ours(&found) {
             let source = found.source.display();
             return Err(io::Error::other(format!("{source} is mounted there, which storebench did not do")));
@@ -294,7 +294,7 @@ mod tests {
         let root = File::open("/").unwrap();
         let error = detach(Site { folder: &root, image: "nonexistent-image", at: "proc" }).unwrap_err();
         assert!(error.to_string().contains("which storebench did not do"), "{error}");
-        assert!(mounts::at(Path::new("/proc")).unwrap().is_some());
+        assert!(mounts::mount_at(Path::new("/proc")).unwrap().is_some());
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl SizeCounter {
         let all = groups.iter().zip(shares).filter(|(_, share)| *share > 0);
         let mut parts: Vec<SizePart> = all.flat_map(|(group, share)| group.parts(share)).collect();
         correct(&mut parts, self.mean());
-        Sizes::of(&parts).ok()
+        Sizes::from_parts(&parts).ok()
     }
 
     /// The sizes between the cuts; very frequent sizes are separate.

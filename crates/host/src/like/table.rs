@@ -58,7 +58,7 @@ pub fn look(file: &Path, column: &str, sample: &mut Sample) -> Result<(), String
     };
     let mut row = csv::ByteRecord::new();
     loop {
-        rows.get_mut().begin();
+        rows.get_mut().allow_more();
         if !rows.read_byte_record(&mut row).map_err(fault)? {
             return Ok(());
         }

@@ -65,7 +65,7 @@ enum Outcome {
 }
 
 fn clean_one(place: &Folder, name: &OsStr) -> io::Result<Outcome> {
-    let folder = match place.within(name) {
+    let folder = match place.open_subfolder(name) {
         // It is gone, or its name is taken by something else.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(Outcome::NotOurs);

@@ -252,7 +252,7 @@ mod tests {
     fn a_place_whose_disk_is_known_is_seen() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let bottom = follow_path(&RunningKernel, here, MOST_LAYERS);
-        let disk = environment::place("here", here).unwrap().device;
+        let disk = environment::describe_location("here", here).unwrap().device;
         assert!(disk.is_none() || !matches!(bottom, StorageBacking::Unseen { .. }), "{disk:?}: {bottom:?}");
     }
 }

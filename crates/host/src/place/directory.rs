@@ -117,8 +117,8 @@ pub(super) fn empty(folder: &Folder) -> io::Result<()> {
 /// a moment.
 pub(super) fn remove_empty(place: &Folder, name: &OsStr, folder: &Folder) -> io::Result<()> {
     for tries in 0.. {
-        let removed = match place.within(name) {
-            Ok(there) if there.is(folder)? => place.remove_empty(name),
+        let removed = match place.open_subfolder(name) {
+            Ok(there) if there.is_same(folder)? => place.remove_empty(name),
             Ok(_) => Err(io::Error::other("something else has taken its name")),
             Err(error) => Err(error),
         };

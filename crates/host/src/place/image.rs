@@ -186,7 +186,7 @@ impl Template {
 
     /// Where the files below a folder of its file system are on the disk, if the file system reports that.
     pub fn lies(folder: &Path) -> Vec<FileExtent> {
-        extents::below(folder).unwrap_or_default()
+        extents::extents_below(folder).unwrap_or_default()
     }
 
     /// Whether bytes of the disk are in the file system's journal.

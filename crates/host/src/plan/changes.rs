@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer};
 use super::other_keys::{Fields, OtherKeys};
 use super::{Axes, Bytes, Percent, Period, Plan, Settings};
 use storebench_core::axis::Axis;
-use storebench_core::units::whole;
+use storebench_core::units::parse_whole;
 use storebench_core::workload::parameter::Parameters;
 
 /// A partial plan: what it names takes the place of what a plan has. Its fields are keys of presets and options of `run`.
@@ -16,7 +16,7 @@ pub struct Changes {
     #[arg(skip)]
     pub description: Option<String>,
     /// Trials of each cell
-    #[arg(long, value_name = "N", value_parser = whole::<u32>, conflicts_with = "resume")]
+    #[arg(long, value_name = "N", value_parser = parse_whole::<u32>, conflicts_with = "resume")]
     pub trials: Option<u32>,
     /// Add blocks of trials until each ratio that decides a winner is known to within this share
     #[arg(long, value_name = "SHARE", conflicts_with = "resume")]
@@ -45,7 +45,7 @@ pub struct Changes {
     #[arg(long, value_name = "DISK,...", value_delimiter = ',', conflicts_with = "resume")]
     pub disk_estimate: Option<Vec<String>>,
     /// After each trial, check this number of states in which power cuts could have left its store, on a file system in an image
-    #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
+    #[arg(long, value_name = "N", value_parser = parse_whole::<u64>, conflicts_with = "resume")]
     pub cuts: Option<u64>,
     /// The disk of these states tears blocks of 4 KiB: it may have written some sectors and not others
     #[arg(long, num_args = 0, default_missing_value = "true", conflicts_with = "resume")]
@@ -54,13 +54,13 @@ pub struct Changes {
     #[arg(long, num_args = 0, default_missing_value = "true", conflicts_with = "resume")]
     pub settling: Option<bool>,
     /// After each trial, put its store through this number of disk faults of each kind, on a file system in an image
-    #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
+    #[arg(long, value_name = "N", value_parser = parse_whole::<u64>, conflicts_with = "resume")]
     pub faults: Option<u64>,
     /// After each trial, measure how long its store takes to open after its process was killed, with this number of records
-    #[arg(long, value_name = "RECORDS,...", value_delimiter = ',', value_parser = whole::<u64>, conflicts_with = "resume")]
+    #[arg(long, value_name = "RECORDS,...", value_delimiter = ',', value_parser = parse_whole::<u64>, conflicts_with = "resume")]
     pub recovery: Option<Vec<u64>>,
     /// Seed for keys, values, record choice and trial order
-    #[arg(long, value_name = "N", value_parser = whole::<u64>, conflicts_with = "resume")]
+    #[arg(long, value_name = "N", value_parser = parse_whole::<u64>, conflicts_with = "resume")]
     pub seed: Option<u64>,
     /// Leave out combinations with more bytes of values than this
     #[arg(long, value_name = "SIZE", conflicts_with = "resume")]
@@ -117,7 +117,7 @@ impl Changes {
         }
         plan.parameters.change(parameters);
         for (store, settings) in settings {
-            for axis in settings.keys().filter_map(|name| Axis::named(&format!("{store}.{name}"))) {
+            for axis in settings.keys().filter_map(|name| Axis::find(&format!("{store}.{name}"))) {
                 plan.axes.remove(axis);
             }
             plan.settings.entry(store).or_default().extend(settings);

@@ -124,7 +124,7 @@ mod tests {
         again.settle_machines(|| unreachable!("the share is known"));
         assert_eq!(again.machines, plan.machines);
         let time = |machine: &str| {
-            let cell = Cell::of("sqlite").with(Axis::MACHINE, Axis::MACHINE.read(machine).unwrap());
+            let cell = Cell::new("sqlite").with(Axis::MACHINE, Axis::MACHINE.read(machine).unwrap());
             let probe = Probe { file_creation_ns: 1, sync_ns: 1, write_bytes_per_s: 1e6 };
             plan.time(&cell, &[], &probe).trial_s
         };

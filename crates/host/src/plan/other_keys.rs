@@ -24,7 +24,7 @@ impl OtherKeys {
         let axes = self.axes.iter().flat_map(|_| Axis::as_written()).map(|axis| -> &str { axis.name() });
         let parameters = self.parameters.iter().flat_map(|_| Parameters::NAMES.iter().copied());
         // Settings of stores are axes, too, but are not listed.
-        let is_axis = self.axes.is_some() && Axis::named(name).is_some();
+        let is_axis = self.axes.is_some() && Axis::find(name).is_some();
         let mut known = fields.iter().copied().chain(axes).chain(parameters);
         if is_axis || known.clone().any(|own| own == name) {
             return Ok(());
@@ -35,7 +35,7 @@ impl OtherKeys {
     }
 
     fn take<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
-        match (Axis::named(name), &mut self.axes, &mut self.parameters) {
+        match (Axis::find(name), &mut self.axes, &mut self.parameters) {
             (Some(axis), Some(axes), _) if axes.names(axis) => {
                 return Err(A::Error::custom(format!("duplicate field `{axis}`")));
             }

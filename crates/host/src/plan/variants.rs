@@ -21,7 +21,7 @@ pub struct SettingsPoint {
 type Variant = Vec<(Axis, Value)>;
 
 fn axis(store: &str, setting: &str) -> Option<Axis> {
-    Axis::named(&format!("{store}.{setting}")).filter(|axis| axis.setting().is_some())
+    Axis::find(&format!("{store}.{setting}")).filter(|axis| axis.setting().is_some())
 }
 
 impl Plan {

@@ -109,7 +109,7 @@ fn write(report: &impl Serialize, out: &Path) -> error::Result<()> {
 
 /// The measurements, with warnings about operations that took more than their limits.
 fn with_warnings(mut measured: Measurements, spec: &Spec) -> Measurements {
-    let share = spec.limits.as_ref().and_then(|order| order.asked(LimitKind::Share));
+    let share = spec.limits.as_ref().and_then(|order| order.value_of(LimitKind::Share));
     // A server that is limited alone can't be separated from its client, whose time is not limited.
     let share = share.filter(|_| !children::is_held_apart());
     let warnings = share.map(|millionths| limit::beyond_share(&measured, millionths));

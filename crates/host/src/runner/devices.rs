@@ -44,9 +44,9 @@ pub(super) fn known(place: &LocationInfo) -> Result<DeviceSpec, String> {
 
 /// The device under a directory, shared with other processes, once all dirty data have reached it.
 fn shared_device(path: &Path) -> Result<DeviceSpec, String> {
-    let place = environment::place("", path).map_err(|error| error.to_string())?;
+    let place = environment::describe_location("", path).map_err(|error| error.to_string())?;
     let device = known(&place)?;
-    BlockDevice::named(&device.name).map_err(|error| error.to_string())?;
+    BlockDevice::open(&device.name).map_err(|error| error.to_string())?;
     if !test_hooks::probes_in_a_moment() {
         device::sync_file_system(path).map_err(|error| error.to_string())?;
     }
@@ -59,7 +59,7 @@ fn watch_idle(devices: &mut BTreeMap<Site, Result<DeviceSpec, String>>, interrup
     if known.is_empty() || test_hooks::probes_in_a_moment() {
         return;
     }
-    let watched: io::Result<Vec<_>> = known.iter().map(|device| BlockDevice::named(&device.name)).collect();
+    let watched: io::Result<Vec<_>> = known.iter().map(|device| BlockDevice::open(&device.name)).collect();
     // An error leaves the rates unknown; the trial sees a device that can't be read again.
     let rates = watched.and_then(|watched| device::idle_written_bytes_per_s(&watched, IDLE, interrupted));
     for (device, rate) in known.iter_mut().zip(rates.unwrap_or_default()) {

@@ -70,7 +70,7 @@ pub fn lacking(
     places: &[LocationInfo],
 ) -> Option<LeftOutReason> {
     let machine = plan.machine(cell.machine())?.with_files(cell.disk() != HERE);
-    let place = places.iter().find(|place| place.is_of(cell));
+    let place = places.iter().find(|place| place.is_location_of(cell));
     let known = devices::known(place?);
     decide(reach, &machine, &known).err().map(|why| LeftOutReason::NoMachine { why })
 }

@@ -41,7 +41,7 @@ pub fn run(job: &RunRequest<'_>, folder: &mut RunFolder, listener: &mut dyn List
     exchange::remove(folder.path())?;
     let mut places = PreparedLocations::make(job)?;
     let cgroups = places.find_cgroups();
-    let reach = LimitSupport::here().with_memory_at(&cgroups);
+    let reach = LimitSupport::detect().with_memory_at(&cgroups);
     let mut running = Running {
         job,
         done: job.done.iter().map(|result| (result.cell.id(), result.block)).collect(),

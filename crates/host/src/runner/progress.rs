@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::runner::event::{Event, Listener};
 use storebench_core::result::Outcome;
 use storebench_core::shown;
-use storebench_core::units::{counted, grouped, rough_duration};
+use storebench_core::units::{count_with_noun, group_thousands, rough_duration};
 use storebench_core::workload::loading::LoadProgress;
 
 /// The listener that suits standard error.
@@ -110,10 +110,10 @@ impl<W: Write> Listener for Lines<W> {
                 let line = format!(
                     "{} of {} done{left}; now {}",
                     self.done,
-                    counted(self.total, "trial"),
+                    count_with_noun(self.total, "trial"),
                     cell.id()
                 );
-                print_line(&mut self.out, &shown::within(&line, WIDTH));
+                print_line(&mut self.out, &shown::shorten(&line, WIDTH));
             }
             Event::Loading { loading: Some(loading) } if self.last.elapsed() >= EVERY => {
                 self.last = Instant::now();
@@ -131,7 +131,7 @@ impl<W: Write> Listener for Lines<W> {
                 let how = if *interrupted { "interrupted" } else { "done" };
                 print_line(
                     &mut self.out,
-                    &format!("{how}: {} of {}", self.done, counted(self.total, "trial")),
+                    &format!("{how}: {} of {}", self.done, count_with_noun(self.total, "trial")),
                 );
             }
         }
@@ -152,8 +152,9 @@ fn describe_progress(loading: &LoadProgress) -> String {
     let left = loading
         .time_left()
         .map_or(String::new(), |left| format!("about {} left, ", rough_duration(whole_seconds(left))));
-    let rate = grouped(loading.rate_per_s().round() as u64);
-    let (doing, done, all) = (loading.doing.name(), grouped(loading.done), grouped(loading.all));
+    let rate = group_thousands(loading.rate_per_s().round() as u64);
+    let (doing, done, all) =
+        (loading.doing.name(), group_thousands(loading.done), group_thousands(loading.all));
     format!("{doing}: {left}{done} of {all} at {rate}/s")
 }
 

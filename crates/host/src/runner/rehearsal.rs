@@ -190,7 +190,7 @@ fn shortened(plan: &Plan, extent: RehearsalExtent) -> Result<Plan> {
 fn small(cell: &Cell) -> Result<Cell> {
     let mut small = cell.clone();
     for (axis, value) in AXES {
-        if let Some(axis) = Axis::named(axis).filter(|axis| cell.value(*axis).is_some()) {
+        if let Some(axis) = Axis::find(axis).filter(|axis| cell.value(*axis).is_some()) {
             small.set(axis, axis.read(value).map_err(ours)?);
         }
     }
@@ -203,7 +203,7 @@ fn ours(message: String) -> Error {
 
 /// Runs one trial; `None` if it was interrupted.
 fn tried_out(job: &RunRequest<'_>, cell: &Cell, extent: RehearsalExtent) -> Result<Option<TrialResult>> {
-    let Some(place) = job.places.get(&cell.site()) else { return Ok(None) };
+    let Some(place) = job.places.get(&cell.location_name()) else { return Ok(None) };
     let mut work = WorkFolder::create(place.directory())?;
     let template = match place {
         // Its time depends on the file system. The settings that an engine accepts do not.
@@ -233,7 +233,7 @@ fn tried_out(job: &RunRequest<'_>, cell: &Cell, extent: RehearsalExtent) -> Resu
         disk: None,
         transit: None,
         cgroups: &Err(unmeasured()),
-        reach: &LimitSupport::here(),
+        reach: &LimitSupport::detect(),
         beside: Path::new(""),
         servers: None,
         file_creation_ns: 0,
@@ -265,8 +265,8 @@ mod tests {
         let timed = shortened(&plan, RehearsalExtent::EachCell).unwrap();
         assert_eq!(timed.parameters.operations(), TIMED_OPERATIONS);
 
-        let setting = Axis::named("sqlite.page_size").unwrap();
-        let cell = Cell::of("sqlite")
+        let setting = Axis::find("sqlite.page_size").unwrap();
+        let cell = Cell::new("sqlite")
             .with(Axis::RECORDS, Axis::RECORDS.read("1M").unwrap())
             .with(Axis::RATE, Axis::RATE.read("5/s").unwrap())
             .with(setting, Value::word("8192"));

@@ -316,7 +316,7 @@ impl Trial<'_> {
 
     /// The device and cgroup to watch during the trial.
     fn sights(&self, group: Option<&TrialCgroup>) -> ResourceProbe {
-        let device = self.device.as_ref().ok().and_then(|spec| BlockDevice::named(&spec.name).ok());
+        let device = self.device.as_ref().ok().and_then(|spec| BlockDevice::open(&spec.name).ok());
         ResourceProbe { device, group: group.cloned() }
     }
 

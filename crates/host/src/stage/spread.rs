@@ -56,12 +56,14 @@ impl Spread {
         if let Some((_, chosen)) = farthest {
             work.rename(OsStr::new(&chosen), OsStr::new(name))?;
         }
-        work.within(OsStr::new(name))
+        work.open_subfolder(OsStr::new(name))
     }
 
     /// Notes a folder that is to be deleted, if it holds many files.
     pub fn note_deletion(&mut self, work: &Folder, name: &OsStr) {
-        let Ok(about) = work.within(name).and_then(|folder| folder.handle().metadata()) else { return };
+        let Ok(about) = work.open_subfolder(name).and_then(|folder| folder.handle().metadata()) else {
+            return;
+        };
         if about.len() > LARGE.0 || about.nlink() > LARGE.1 {
             self.deleted.push((Instant::now(), about.ino()));
         }

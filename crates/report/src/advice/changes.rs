@@ -1,6 +1,6 @@
 //! The changes of a question that would change its answer, as sentences.
 
-use storebench_core::units::{Sizes, counted, grouped, rough_bytes};
+use storebench_core::units::{Sizes, count_with_noun, group_thousands, rough_bytes};
 
 use super::answer::Advice;
 use super::elsewhere::{OtherStore, Why};
@@ -21,8 +21,8 @@ pub fn changes(advice: &Advice) -> Vec<String> {
     let mut lines: Vec<String> = turns.turns.iter().map(|change| turn(advice, change, best)).collect();
     let size = turns.turns.iter().any(|turn| matches!(turn, AnswerChange::Size(..)));
     let count = turns.turns.iter().any(|turn| matches!(turn, AnswerChange::Records(..)));
-    let sizes: Vec<String> = turns.sizes.iter().map(Sizes::words).collect();
-    let counts: Vec<String> = turns.counts.iter().map(|count| grouped(count.from)).collect();
+    let sizes: Vec<String> = turns.sizes.iter().map(Sizes::describe).collect();
+    let counts: Vec<String> = turns.counts.iter().map(|count| group_thousands(count.from)).collect();
     match (sizes.is_empty() && !size, counts.is_empty() && !count) {
         (true, true) => lines
             .push(format!("No other record sizes or counts were measured with {best} and another store.")),
@@ -127,13 +127,13 @@ fn turn(advice: &Advice, turn: &AnswerChange, best: &str) -> String {
         }
         AnswerChange::Size(size, there) => {
             let elsewhere = elsewhere(there, (best, asked), rough_bytes, &cost);
-            format!("With records of {}: {elsewhere}", size.words())
+            format!("With records of {}: {elsewhere}", size.describe())
         }
         AnswerChange::Records(count, there) => {
-            let alike = |count: f64| grouped(count.round() as u64);
+            let alike = |count: f64| group_thousands(count.round() as u64);
             format!(
                 "With {}: {}",
-                counted(count.from, "record"),
+                count_with_noun(count.from, "record"),
                 elsewhere(there, (best, asked), alike, &cost)
             )
         }

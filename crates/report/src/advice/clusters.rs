@@ -3,7 +3,7 @@
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::{LeftOutCell, Measurements, TrialResult};
 use storebench_core::store::{Guarantee, NODES, ROUND_TRIP, StoreDef, StoreKind};
-use storebench_core::units::{counted, three_digits};
+use storebench_core::units::{count_with_noun, three_digits};
 use storebench_host::run::Run;
 
 use super::answer::Advice;
@@ -176,7 +176,7 @@ fn line(one: &(Deployed, Summary), base: Option<&(Deployed, Summary)>) -> String
         with_interval(speed, Unit::Nanoseconds),
         Unit::PerSecond.show(1e9 / mean),
         against.unwrap_or_default(),
-        counted(records.from, "record"),
+        count_with_noun(records.from, "record"),
         times_measured(speed.trials),
     )
 }
@@ -199,7 +199,7 @@ mod tests {
         run.header.plan = plan.to_toml().unwrap();
         for trial in &mut run.trials {
             let of_store = settings.iter().filter(|(store, ..)| *store == trial.cell.store());
-            let settings = of_store.map(|(_, name, value)| Setting::given(*name, *value));
+            let settings = of_store.map(|(_, name, value)| Setting::not_read_back(*name, *value));
             if let Some(measured) = &mut trial.measured {
                 measured.settings = settings.collect();
             }

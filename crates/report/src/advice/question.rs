@@ -5,7 +5,7 @@ use std::fmt;
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::Data;
 use storebench_core::store::Guarantee;
-use storebench_core::units::{Period, Sizes, counted, rough_bytes};
+use storebench_core::units::{Period, Sizes, count_with_noun, rough_bytes};
 use storebench_core::words::words;
 pub use storebench_core::workload::mix::Mix;
 use storebench_core::workload::operation::Operation;
@@ -88,7 +88,7 @@ impl Question {
 
     /// `1 thread`, or `4 threads`.
     pub(super) fn sessions(&self) -> String {
-        counted(self.threads, "thread")
+        count_with_noun(self.threads, "thread")
     }
 }
 
@@ -97,8 +97,8 @@ impl fmt::Display for Question {
         write!(
             f,
             "{} of {}; {}{}; {}; {}; {}",
-            counted(self.records, &format!("{} record", self.data.name())),
-            self.size.words(),
+            count_with_noun(self.records, &format!("{} record", self.data.name())),
+            self.size.describe(),
             self.operations(),
             if self.cold { ", read cold" } else { "" },
             match self.guarantee {

@@ -2,7 +2,7 @@
 
 use storebench_core::result::LocationInfo;
 use storebench_core::store::Guarantee;
-use storebench_core::units::{counted, grouped, rough_bytes, three_digits};
+use storebench_core::units::{count_with_noun, group_thousands, rough_bytes, three_digits};
 
 use super::absent::NO_TURN;
 use super::answer::Advice;
@@ -29,7 +29,7 @@ pub fn measured(advice: &Advice) -> Vec<String> {
     });
     let (ranked, all) = (advice.verdict.ranking.len(), advice.verdict.all().count());
     let trials = advice.verdict.ranking.first().map_or(0, |best| best.speed.trials);
-    let stores = counted(all, "store");
+    let stores = count_with_noun(all, "store");
     let often = match ranked {
         _ if ranked == all => format!("{} each", times(trials)),
         1 => format!("{} for the best", times(trials)),
@@ -38,11 +38,11 @@ pub fn measured(advice: &Advice) -> Vec<String> {
     let mut lines = vec![format!(
         "{stores}, {often}, on {}{place}; {} of {}.",
         advice.hardware,
-        counted(records.from, "record"),
-        size.words(),
+        count_with_noun(records.from, "record"),
+        size.describe(),
     )];
     if size != advice.question.size {
-        lines.push(format!("You asked for records of {}.", advice.question.size.words()));
+        lines.push(format!("You asked for records of {}.", advice.question.size.describe()));
     }
     if !advice.otherwise.is_empty() {
         let otherwise: Vec<&str> = advice.otherwise.iter().map(String::as_str).collect();
@@ -81,14 +81,14 @@ pub fn cautions(advice: &Advice) -> Vec<String> {
 fn other_count(advice: &Advice) -> Option<String> {
     let (measured, asked) = (advice.at.2.from, advice.question.records);
     let remedy = match advice.verdict.cost.own_count_s {
-        Some(seconds) => format!(" --budget {} would measure {}.", budget(seconds), grouped(asked)),
+        Some(seconds) => format!(" --budget {} would measure {}.", budget(seconds), group_thousands(asked)),
         None => String::new(),
     };
     (measured != asked).then(|| {
         format!(
             "Measured with {}, not with your {}: another store may be best there.{remedy}",
-            counted(measured, "record"),
-            grouped(asked),
+            count_with_noun(measured, "record"),
+            group_thousands(asked),
         )
     })
 }
@@ -97,8 +97,8 @@ fn other_count(advice: &Advice) -> Option<String> {
 fn repeated((reads, records): (u64, u64)) -> String {
     format!(
         "Only partly cold: a trial makes {} of {}, so that many find in memory what an earlier one has read.",
-        counted(reads, "read"),
-        counted(records, "record"),
+        count_with_noun(reads, "read"),
+        count_with_noun(records, "record"),
     )
 }
 
@@ -378,7 +378,7 @@ pub fn riskier(advice: &Advice) -> Vec<String> {
 /// The stores that don't answer, with reasons; also those that are riskier and gain nothing.
 pub fn ruled_out(advice: &Advice) -> Vec<String> {
     let one = |store: &Candidate| {
-        let cost = store.danger.map_or("the whole store", |danger| danger.power_cut.words());
+        let cost = store.danger.map_or("the whole store", |danger| danger.power_cut.describe());
         format!("{}: {}, and a power cut can cost {cost}", store.store, beside(advice, store))
     };
     let no_better = advice.verdict.riskier.iter().filter(|store| !gains(store.times_worse)).map(one);
@@ -396,7 +396,7 @@ fn beside(advice: &Advice, store: &Candidate) -> String {
     let Some(ratio) = store.times_worse else { return "never measured together with it".into() };
     let records = store
         .looked_at
-        .map_or_else(String::new, |records| format!(" with {}", counted(records.from, "record")));
+        .map_or_else(String::new, |records| format!(" with {}", count_with_noun(records.from, "record")));
     let trials = times_measured(ratio.blocks);
     let times = worse(advice.question.goal, ratio.ratio.value);
     format!("{times} ({}), {trials}{records}", Unit::Nanoseconds.show(store.speed.mean.value))

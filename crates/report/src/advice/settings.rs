@@ -39,14 +39,14 @@ pub fn settings(table: &[StoreDef], store: &Candidate) -> Vec<String> {
 /// `block_size = 4 KiB`.
 fn one(setting: &Setting, def: Option<&SettingDef>) -> String {
     let given = if setting.source == SettingSource::Given { " (given)" } else { "" };
-    let value = def.map_or_else(|| setting.value.clone(), |def| def.shown(&setting.value));
+    let value = def.map_or_else(|| setting.value.clone(), |def| def.describe_value(&setting.value));
     format!("{} = {value}{given}", setting.name)
 }
 
 /// Whether a value is known to be another than what usually holds where nothing is given.
 fn differs(def: &SettingDef, value: &str) -> bool {
     let Some(default) = def.usual else { return false };
-    let alike = def.shown(value).eq_ignore_ascii_case(default)
+    let alike = def.describe_value(value).eq_ignore_ascii_case(default)
         || value.eq_ignore_ascii_case(default)
         || match default {
             "true" => value == "1",
@@ -79,6 +79,6 @@ mod tests {
         assert_eq!(one(&Setting::read_back("auto_vacuum", 1), Some(&vacuum)), "auto_vacuum = FULL");
         let bytes = SettingDef::new("block_size", "a size", "4096", "a block").bytes();
         assert_eq!(one(&Setting::read_back("block_size", 67_108_864), Some(&bytes)), "block_size = 64 MiB");
-        assert_eq!(one(&Setting::given("sync", false), None), "sync = false (given)");
+        assert_eq!(one(&Setting::not_read_back("sync", false), None), "sync = false (given)");
     }
 }

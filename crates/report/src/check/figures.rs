@@ -4,7 +4,7 @@
 use hdrhistogram::Histogram;
 use storebench_core::measure::latency;
 use storebench_core::result::{OperationResult, TrialResult};
-use storebench_core::units::grouped;
+use storebench_core::units::group_thousands;
 use storebench_host::run::Run;
 
 /// The relative difference that rounding can make between a written and a computed mean.
@@ -44,12 +44,18 @@ fn contradiction(one: &OperationResult, sessions: Option<u64>) -> Option<String>
     let most_ns =
         sessions.filter(|_| one.harness_share.is_some()).map(|sessions| one.wall_ns.saturating_mul(sessions));
     let wall = most_ns.filter(|most| one.sum_ns > *most).map(|_| {
-        format!("wall_ns is {}, and its operations took {}", grouped(one.wall_ns), grouped(one.sum_ns))
+        format!(
+            "wall_ns is {}, and its operations took {}",
+            group_thousands(one.wall_ns),
+            group_thousands(one.sum_ns)
+        )
     });
     let calls = one.counters.as_ref().filter(|counters| !counters.syncs_by_call.is_empty());
     let syncs = calls.and_then(|counters| {
         let (said, sum) = (counters.syncs?, counters.syncs_by_call.values().sum::<u64>());
-        (said != sum).then(|| format!("syncs is {}, and its calls add up to {}", grouped(said), grouped(sum)))
+        (said != sum).then(|| {
+            format!("syncs is {}, and its calls add up to {}", group_thousands(said), group_thousands(sum))
+        })
     });
     share.or(wall).or(syncs)
 }
@@ -61,7 +67,8 @@ fn unlike_histogram(one: &OperationResult) -> Option<String> {
         Err(why) => return Some(why),
     };
     let differs = |(name, said, follows): (&str, u64, u64)| {
-        (said != follows).then(|| format!("{name} is {}, and {} follows", grouped(said), grouped(follows)))
+        (said != follows)
+            .then(|| format!("{name} is {}, and {} follows", group_thousands(said), group_thousands(follows)))
     };
     figures(one, &histogram)
         .into_iter()

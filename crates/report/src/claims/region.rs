@@ -136,9 +136,9 @@ storebench_core::from_map!(Region, "values by axis", read);
 /// Reads lists of values, each by its axis.
 fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<Region, A::Error> {
     let mut region = Region::default();
-    let known = |name: &str| Axis::named(name).map(drop).ok_or_else(|| unknown(name));
+    let known = |name: &str| Axis::find(name).map(drop).ok_or_else(|| unknown(name));
     while let Some(name) = map.next_key_seed(KeySeed(known))? {
-        let axis = Axis::named(&name).ok_or_else(|| A::Error::custom(unknown(&name)))?;
+        let axis = Axis::find(&name).ok_or_else(|| A::Error::custom(unknown(&name)))?;
         if region.0.insert(axis, map.next_value_seed(ValueListSeed(axis))?).is_some() {
             return Err(A::Error::custom(format!("duplicate field `{axis}`")));
         }

@@ -66,8 +66,8 @@ pub(super) const SYNC_FAULTS_SILENT: Column =
         ];
         let Some(FaultCheck::Made(faults)) = &m.fault_check else { return None };
         let all =
-            KINDS.iter().flat_map(|kind| FaultOutcome::ALL.map(|aftermath| faults.of(*kind, aftermath)));
-        over(KINDS.iter().map(|kind| faults.of(*kind, FaultOutcome::Silent)).sum(), all.sum())
+            KINDS.iter().flat_map(|kind| FaultOutcome::ALL.map(|aftermath| faults.count(*kind, aftermath)));
+        over(KINDS.iter().map(|kind| faults.count(*kind, FaultOutcome::Silent)).sum(), all.sum())
     })
     .closer();
 

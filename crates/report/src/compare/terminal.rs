@@ -1,6 +1,6 @@
 //! A comparison on the terminal.
 
-use storebench_core::units::counted;
+use storebench_core::units::count_with_noun;
 
 use super::changes::{Changes, LINES, NARROW};
 use super::words::{self, Axes};
@@ -49,7 +49,7 @@ fn tables(comparison: &Comparison<'_>, axes: &Axes, others: usize, style: Style)
         out.push_str(&grid.render(style));
     }
     if rest.len() > shown.len() {
-        let more = counted(rest.len() - shown.len(), "more figure");
+        let more = count_with_noun(rest.len() - shown.len(), "more figure");
         out.push_str(&wrap(&format!("{more} without a significant change: --all"), style.width, "  "));
     }
     out

@@ -3,7 +3,7 @@
 
 use indexmap::IndexMap;
 use storebench_core::result::RunHeader;
-use storebench_core::units::{counted, three_digits};
+use storebench_core::units::{count_with_noun, three_digits};
 
 use super::matrix::by_position;
 use super::merge::{Entry, Merged};
@@ -13,7 +13,7 @@ impl Contention {
     /// The load, as the beginning of a sentence.
     pub fn words(&self) -> String {
         let Contention { others, cores, threads } = self;
-        let threads = counted(*threads, "thread");
+        let threads = count_with_noun(*threads, "thread");
         format!("Other programs kept {} of {cores} processors busy next to {threads}", three_digits(*others))
     }
 }
@@ -45,7 +45,7 @@ pub(crate) fn lines(merged: &Merged<'_>) -> Vec<String> {
     let line = |(hardware, (combinations, load)): (&str, (usize, Contention))| {
         format!(
             "Not judged, unless twice as fast, in {} on {hardware}: {}. Measure again with nothing else running.",
-            counted(combinations, "combination"),
+            count_with_noun(combinations, "combination"),
             load.words().replacen("Other", "other", 1)
         )
     };

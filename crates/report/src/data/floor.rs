@@ -140,7 +140,7 @@ fn fits(wanted: &FloorFigure, place: &LocationInfo, cell: &Cell) -> bool {
     cell.text(Axis::PATTERN) == wanted.pattern
         && (cell.text(Axis::IO), cell.text(Axis::SYNC)) == wanted.how
         && cell.text(Axis::CACHE) == "warm"
-        && place.is_of(cell)
+        && place.is_location_of(cell)
         && cell.threads() == 1
         && cell.text(Axis::BACKGROUND) == "none"
         && cell.machine() == HERE

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use storebench_core::result::{LimitKind, LimitReport};
-use storebench_core::units::{exact_bytes, grouped, three_digits};
+use storebench_core::units::{exact_bytes, group_thousands, three_digits};
 
 use super::merge::Merged;
 
@@ -30,9 +30,9 @@ fn in_words(limit: &LimitReport) -> String {
     let remark = limit.remark.as_ref().map_or(String::new(), |remark| format!(" ({remark})"));
     match (limit.in_force, &limit.by) {
         (Some(found), Some(by)) => {
-            format!("{} {} by {by}{remark}", limit.limit.words(), amount(limit.limit, found))
+            format!("{} {} by {by}{remark}", limit.limit.describe(), amount(limit.limit, found))
         }
-        _ => format!("{} not limited{remark}", limit.limit.words()),
+        _ => format!("{} not limited{remark}", limit.limit.describe()),
     }
 }
 
@@ -40,13 +40,13 @@ fn in_words(limit: &LimitReport) -> String {
 pub(crate) fn amount(limit: LimitKind, value: u64) -> String {
     match limit {
         LimitKind::Memory => exact_bytes(value),
-        LimitKind::Processors => grouped(value),
+        LimitKind::Processors => group_thousands(value),
         LimitKind::Share => format!("{} % of one processor's", three_digits(value as f64 / 1e4)),
         LimitKind::ReadBandwidth | LimitKind::WriteBandwidth if value.is_multiple_of(1_000_000) => {
-            format!("{} MB/s", grouped(value / 1_000_000))
+            format!("{} MB/s", group_thousands(value / 1_000_000))
         }
         LimitKind::ReadBandwidth | LimitKind::WriteBandwidth => format!("{}/s", exact_bytes(value)),
-        LimitKind::ReadOperations | LimitKind::WriteOperations => format!("{}/s", grouped(value)),
+        LimitKind::ReadOperations | LimitKind::WriteOperations => format!("{}/s", group_thousands(value)),
     }
 }
 

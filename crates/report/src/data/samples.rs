@@ -24,7 +24,7 @@ pub struct Sample {
 impl Sample {
     /// A successful trial: 1 B..1 KiB, 100 records, incompressible, `process`, one microsecond an operation.
     pub fn new(store: &str) -> Sample {
-        let cell = Cell::of(store)
+        let cell = Cell::new(store)
             .with(Axis::RECORD_SIZE, SizeRange { from: 1, to: 1024 }.into())
             .with(Axis::RECORDS, CountRange::starting_at(100).into())
             .with(Axis::DATA, Data::Incompressible.into())
@@ -68,7 +68,7 @@ impl Sample {
     }
 
     pub fn setting(mut self, name: &str, value: &str) -> Sample {
-        let axis = Axis::named(name).unwrap();
+        let axis = Axis::find(name).unwrap();
         self.cell.set(axis, axis.read(value).unwrap());
         self
     }

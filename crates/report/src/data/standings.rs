@@ -8,7 +8,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use storebench_core::result::{Harm, SPACE};
 use storebench_core::store::{Danger, Evidence, Guarantee, Loss, SettingDef};
-use storebench_core::units::{exact_bytes, grouped};
+use storebench_core::units::{exact_bytes, group_thousands};
 
 use super::danger;
 use super::matrix::{Contest, Figure, Matrix};
@@ -436,12 +436,16 @@ impl KnownGroup<'_, '_> {
             states += cuts.states();
         }
         let def = self.merged.stores.iter().find(|def| def.name == store);
-        let known = def.and_then(|def| Evidence::together(def.evidence(), tier));
+        let known = def.and_then(|def| Evidence::sum_torn(def.evidence(), tier));
         match known {
-            _ if harmed > 0 => {
-                Some(format!("{} of {} power cuts in this run", grouped(harmed), grouped(states)))
+            _ if harmed > 0 => Some(format!(
+                "{} of {} power cuts in this run",
+                group_thousands(harmed),
+                group_thousands(states)
+            )),
+            Some(known) if harm(&known) > 0 => {
+                Some(format!("{} of {}", group_thousands(harm(&known)), known.cuts()))
             }
-            Some(known) if harm(&known) > 0 => Some(format!("{} of {}", grouped(harm(&known)), known.cuts())),
             _ => None,
         }
     }
@@ -501,7 +505,7 @@ impl KnownGroup<'_, '_> {
 /// States with harm that is, or may be, a danger.
 fn harm(known: &Evidence) -> u64 {
     let dangers = Harm::ALL.into_iter().filter(|harm| harm.is_danger(known.guarantee));
-    dangers.map(|harm| known.of(harm)).sum()
+    dangers.map(|harm| known.count(harm)).sum()
 }
 
 /// A contestant's figure in a contest, ranked or not.
@@ -654,8 +658,10 @@ mod tests {
 
     #[test]
     fn of_stores_too_close_to_call_the_safer_is_named_before_the_smaller() {
-        const RISKY: &[GuaranteeOffer] =
-            &[GuaranteeOffer { dangers: &[Danger::of(Loss::Nothing, Loss::Newest, "")], ..SAFE[0] }];
+        const RISKY: &[GuaranteeOffer] = &[GuaranteeOffer {
+            dangers: &[Danger::with_any_settings(Loss::Nothing, Loss::Newest, "")],
+            ..SAFE[0]
+        }];
         let block = |number: usize| {
             let ns = |ns: f64| ns * [1.0, 1.02, 0.99, 1.01, 1.0][number % 5];
             vec![Sample::new("sqlite").ns(ns(1002.0)), Sample::new("redb").ns(ns(1000.0))]

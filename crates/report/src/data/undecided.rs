@@ -197,8 +197,9 @@ mod tests {
 
     #[test]
     fn a_riskier_store_is_no_rival() {
-        const WHOLE: &[Danger] = &[Danger::of(Loss::Nothing, Loss::Whole, "it is made")];
-        const OFFERS: &[GuaranteeOffer] = &[GuaranteeOffer::whole(Guarantee::Process, "as made", WHOLE)];
+        const WHOLE: &[Danger] = &[Danger::with_any_settings(Loss::Nothing, Loss::Whole, "it is made")];
+        const OFFERS: &[GuaranteeOffer] =
+            &[GuaranteeOffer::replacing_values(Guarantee::Process, "as made", WHOLE)];
         let table = [StoreDef { name: "lmdb", offers: OFFERS, ..StoreDef::DEFAULT }];
         let (one, other, third) = (noisy(1000.0, 0.01, 1), noisy(1010.0, 0.01, 3), noisy(3000.0, 0.01, 2));
         let stores: [(&str, &dyn Fn(usize) -> f64); 3] =

@@ -39,15 +39,15 @@ pub fn costs_no_more(danger: Option<&Danger>, than: Option<&Danger>) -> bool {
 
 /// Whether nothing was lost in any state.
 pub fn is_whole(cuts: &CutResults) -> bool {
-    cuts.of(StateFinding::Held) == cuts.states()
+    cuts.count(StateFinding::Held) == cuts.states()
 }
 
 /// An upper bound on the share of losses if none was found, with [`CONFIDENCE`]; `None` if some were, if no state was
 /// checked, or if the check is unsound.
 pub fn at_most(cuts: &CutResults) -> Option<f64> {
     // A state that could not be mounted says nothing about the store.
-    let states = cuts.states() - cuts.of(StateFinding::FileSystem);
-    let none = states > 0 && cuts.of(StateFinding::Held) == states && is_sound(cuts);
+    let states = cuts.states() - cuts.count(StateFinding::FileSystem);
+    let none = states > 0 && cuts.count(StateFinding::Held) == states && is_sound(cuts);
     none.then(|| 1.0 - (1.0 - CONFIDENCE).powf(1.0 / states as f64))
 }
 
@@ -100,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    const WRECKED: Danger = Danger::of(Loss::Nothing, Loss::Whole, "");
+    const WRECKED: Danger = Danger::with_any_settings(Loss::Nothing, Loss::Whole, "");
 
     #[test]
     fn a_store_that_a_power_cut_can_wreck_is_dangerous_to_who_writes_and_minds() {
@@ -119,7 +119,7 @@ mod tests {
         let mut cuts = CutResults::default();
         cuts.found.insert(finding, 2);
         cuts.unacknowledged.insert(finding, before);
-        let known = Danger::of(Loss::Nothing, known, "");
+        let known = Danger::with_any_settings(Loss::Nothing, known, "");
         (!shown(&cuts, tier).is_empty(), is_news(&cuts, tier, Some(&known)))
     }
 

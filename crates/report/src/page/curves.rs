@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn settings_make_lines_and_values() {
-        let page_size = Axis::named("sqlite.page_size").unwrap();
+        let page_size = Axis::find("sqlite.page_size").unwrap();
         let mut run = run(
             "box",
             &[Sample::new("sqlite"), Sample::new("sqlite"), Sample::new("sqlite"), Sample::new("lmdb")],
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn numbers_are_read_from_words() {
-        let setting = Axis::named("rocksdb.block_cache").unwrap();
+        let setting = Axis::find("rocksdb.block_cache").unwrap();
         assert_eq!(number(setting, "64MiB"), Some(f64::from(64 << 20)));
         assert_eq!(number(setting, "2.5"), Some(2.5));
         assert_eq!((number(setting, "wal"), number(setting, "0")), (None, None));

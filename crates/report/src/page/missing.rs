@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, Background, Cache, Cell, Data, Rate, Tuning};
 use storebench_core::result::{DISK_GROWTH, Measurements, TrialResult};
-use storebench_core::units::{counted, grouped, rough_ns, three_digits};
+use storebench_core::units::{count_with_noun, group_thousands, rough_ns, three_digits};
 
 use crate::column::COLUMNS;
 use crate::data::builds;
@@ -30,7 +30,10 @@ pub fn first(merged: &Merged<'_>, warnings: &Warnings) -> Html {
     let mut lines: Vec<Html> = summary::unfinished(merged).into_iter().map(Html::of).collect();
     lines.extend(warnings.few.as_ref().map(|few| Html::of((&few.what, ": a first impression."))));
     if warnings.others > 0 {
-        lines.push(Html::of((to_missing(&counted(warnings.others, "warning")), " about these figures.")));
+        lines.push(Html::of((
+            to_missing(&count_with_noun(warnings.others, "warning")),
+            " about these figures.",
+        )));
     }
     let alert = (!lines.is_empty()).then(|| p(Html::joined(lines, " ")).class("alert soft"));
     let gaps: Vec<&str> = untried(merged).into_iter().map(|(what, _)| what).collect();
@@ -80,13 +83,13 @@ fn lists(title: &str, unit: &str, lists: &Lists) -> Option<(Tag, Option<Tag>)> {
             (_, "") => Html::of(what),
             (1, example) => Html::of((what, " ", small(("(", example, ")")))),
             (times, example) => {
-                let times = format!("({} {unit}; first: {example})", grouped(times as u64));
+                let times = format!("({} {unit}; first: {example})", group_thousands(times as u64));
                 Html::of((what, " ", small(times)))
             }
         })
         .collect();
     if lists.len() > LISTED {
-        let more = grouped((lists.len() - LISTED) as u64);
+        let more = group_thousands((lists.len() - LISTED) as u64);
         items.push(Html::of(format!("and {more} more kinds, in the data")));
     }
     block(title, items)
@@ -152,8 +155,8 @@ fn few_trials(merged: &Merged<'_>) -> Option<FewTrials> {
         (trials, true) => format!("{trials} trials of each cell"),
         _ => format!(
             "{} of {} cells have fewer than {MIN_BLOCKS} trials",
-            grouped(few as u64),
-            grouped(all as u64)
+            group_thousands(few as u64),
+            group_thousands(all as u64)
         ),
     };
     let why = if *least < 2 && few == all {
@@ -286,7 +289,7 @@ impl Unknown<'_> {
             return format!("{figure}: {reason}");
         }
         let place = place.map_or_else(String::new, |place| format!(" (place {place})"));
-        let (times, trials) = (grouped(*times as u64), grouped(*trials as u64));
+        let (times, trials) = (group_thousands(*times as u64), group_thousands(*trials as u64));
         format!("{figure}: unknown in {times} of {trials} trials{place}: {reason}")
     }
 }

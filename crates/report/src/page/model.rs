@@ -276,7 +276,7 @@ fn groups(merged: &Merged<'_>) -> (Vec<GroupAxis>, Vec<Group>) {
 
 impl GroupAxis {
     fn of(merged: &Merged<'_>, id: &'static str, values: Vec<String>) -> GroupAxis {
-        let axis = Axis::named(id);
+        let axis = Axis::find(id);
         let ordered = axis == Some(Axis::DISK);
         let number = |value: &String| match ordered {
             true => flushed_ns(merged, value),

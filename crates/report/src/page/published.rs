@@ -1,7 +1,7 @@
 //! Published tables in the page, compared with the run's own places.
 
 use storebench_core::cell::Data;
-use storebench_core::units::{CountRange, grouped};
+use storebench_core::units::{CountRange, group_thousands};
 
 use crate::claims::Outcome;
 use crate::column::Unit;
@@ -64,7 +64,7 @@ fn grid(beside: &TableComparison<'_>) -> Tag {
     columns.sort_unstable();
     columns.dedup();
     let of_column =
-        |(data, records): &(Data, CountRange)| column((data.name(), BREAK, grouped(records.from)));
+        |(data, records): &(Data, CountRange)| column((data.name(), BREAK, group_thousands(records.from)));
     let heads = std::iter::once(column("figure")).chain(columns.iter().map(of_column)).collect();
     let rows: Vec<Tag> = beside
         .table

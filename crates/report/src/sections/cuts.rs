@@ -1,7 +1,7 @@
 //! The states of each store after power cuts.
 
 use storebench_core::result::{BadState, Control, Phase, StateFinding};
-use storebench_core::units::{counted, rough_ns, three_digits};
+use storebench_core::units::{count_with_noun, rough_ns, three_digits};
 
 use crate::column::Unit;
 use crate::data::cuts::{CheckedStates, looked};
@@ -125,7 +125,7 @@ pub fn answer(merged: &Merged<'_>) -> Vec<String> {
         let (mut kept, mut unpromised, mut broken, mut unknown) = (vec![], vec![], vec![], vec![]);
         for (store, CheckedStates { cuts, tier, .. }) in looked(merged, group) {
             let harmed = tier.map_or(0, |tier| shown(&cuts, tier).values().sum());
-            let lost = cuts.states() - cuts.of(StateFinding::Held);
+            let lost = cuts.states() - cuts.count(StateFinding::Held);
             let often =
                 |states: u64| format!("{} ({states} of {})", merged.readable.name(&store), cuts.states());
             match tier.and_then(|tier| holds(&cuts, tier)) {
@@ -151,7 +151,7 @@ pub fn answer(merged: &Merged<'_>) -> Vec<String> {
 
 fn row(one: &CheckedStates) -> Vec<(&'static str, Cell)> {
     let cuts = &one.cuts;
-    let found = StateFinding::ALL.map(|finding| (finding.name(), Cell::whole_unless_0(cuts.of(finding))));
+    let found = StateFinding::ALL.map(|finding| (finding.name(), Cell::whole_unless_0(cuts.count(finding))));
     let at = |values: &[u64], share: f64| Cell::or_none(quantile(values, share), Cell::count);
     let after = |share: f64| Cell::or_none(quantile(&cuts.lost_ns, share), |ns| Cell::real(ns as f64));
     let [creating, _, settling, recovering] = Phase::ALL.map(|phase| one.phase(phase));
@@ -206,31 +206,32 @@ fn sentence(store: &str, one: &CheckedStates) -> Option<String> {
     let found = match at_most(&one.cuts) {
         Some(most) => format!(
             "nothing acknowledged was lost in {}: at most {} % of such cuts lose anything ({:.0} % confidence)",
-            counted(states, "state"),
+            count_with_noun(states, "state"),
             three_digits(most * 100.0),
             CONFIDENCE * 100.0
         ),
         None if is_whole(&one.cuts) => {
-            format!("nothing acknowledged was lost in {}", counted(states, "state"))
+            format!("nothing acknowledged was lost in {}", count_with_noun(states, "state"))
         }
         None => {
             let kinds = StateFinding::ALL
                 .into_iter()
-                .filter(|kind| *kind != StateFinding::Held && cuts.of(*kind) > 0);
-            let kinds: Vec<String> =
-                kinds.map(|kind| format!("{} in {}", kind.words(), of_all(cuts.of(kind), states))).collect();
+                .filter(|kind| *kind != StateFinding::Held && cuts.count(*kind) > 0);
+            let kinds: Vec<String> = kinds
+                .map(|kind| format!("{} in {}", kind.describe(), of_all(cuts.count(kind), states)))
+                .collect();
             let median = quantile(&cuts.lost_steps, 0.5).zip(quantile(&cuts.lost_ns, 0.5));
             let lost = median.map_or(String::new(), |(steps, ns)| {
                 // From the first lost acknowledgement to the last: zero for a single one.
                 let or = if ns > 0 { format!(" or {}", rough_ns(ns as f64)) } else { String::new() };
-                format!("; where the newest is lost, {}{or} in the median", counted(steps, "step"))
+                format!("; where the newest is lost, {}{or} in the median", count_with_noun(steps, "step"))
             });
-            format!("of {}, {}{lost}", counted(states, "state"), kinds.join(", "))
+            format!("of {}, {}{lost}", count_with_noun(states, "state"), kinds.join(", "))
         }
     };
     let caught = |of: Control| {
         let (states, caught) = control(&one.cuts, of);
-        (states > 0).then(|| format!("{caught} of {states} where {}", of.words()))
+        (states > 0).then(|| format!("{caught} of {states} where {}", of.describe()))
     };
     let controls: Vec<String> = Control::ALL.into_iter().filter_map(caught).collect();
     let checked = match (controls.is_empty(), is_sound(&one.cuts)) {
@@ -256,9 +257,9 @@ fn of_all(states: u64, of: u64) -> String {
 fn parts(one: &CheckedStates) -> String {
     let part = |phase: Phase| match one.phase(phase) {
         (0, _) => None,
-        (states, 0) => Some(format!("{states} came when it {}", phase.words())),
+        (states, 0) => Some(format!("{states} came when it {}", phase.describe())),
         (states, not_held) => {
-            Some(format!("{states} came when it {} ({not_held} not all there)", phase.words()))
+            Some(format!("{states} came when it {} ({not_held} not all there)", phase.describe()))
         }
     };
     let parts: Vec<String> = Phase::ALL.into_iter().filter_map(part).collect();
@@ -273,11 +274,11 @@ fn explained(store: &str, trial: u64, bad: &BadState) -> Option<String> {
     let missing = match (missing.len(), more) {
         (0, _) => "Nothing that the disk was asked to write is missing".to_owned(),
         (_, 0) => format!("Missing: {}", missing.join("; ")),
-        (_, more) => format!("Missing: {}; and {}", missing.join("; "), counted(more, "piece")),
+        (_, more) => format!("Missing: {}; and {}", missing.join("; "), count_with_noun(more, "piece")),
     };
     Some(format!(
         "{store}, {} in state {}: {}. {missing}. See storebench crash show.",
-        bad.finding.words(),
+        bad.finding.describe(),
         bad.name(trial),
         bad.message,
     ))

@@ -67,11 +67,11 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                     .extend(one.not_made.iter().map(|why| Block::Note(format!("{name}: no faults: {why}."))));
             }
             for kind in one.faults.found.keys() {
-                table.push(Visibility::Always, head(kind.words()).into_iter().chain(row(&one, *kind)));
+                table.push(Visibility::Always, head(kind.describe()).into_iter().chain(row(&one, *kind)));
             }
             let silent = one.faults.silent.iter();
             notes.extend(silent.map(|silent| {
-                Block::Note(format!("{name}, {}: silent: {}.", silent.kind.words(), silent.message))
+                Block::Note(format!("{name}, {}: silent: {}.", silent.kind.describe(), silent.message))
             }));
         }
     }
@@ -82,8 +82,8 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 }
 
 fn row(one: &StoreFaults, kind: FaultKind) -> Vec<(&'static str, Cell)> {
-    let of = |aftermath| Cell::whole_unless_0(one.faults.of(kind, aftermath));
-    let struck = FaultOutcome::ALL.iter().map(|aftermath| one.faults.of(kind, *aftermath)).sum();
+    let of = |aftermath| Cell::whole_unless_0(one.faults.count(kind, aftermath));
+    let struck = FaultOutcome::ALL.iter().map(|aftermath| one.faults.count(kind, *aftermath)).sum();
     let silent = one.faults.silent.iter().find(|silent| silent.kind == kind);
     vec![
         ("struck", Cell::count(struck)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 use storebench_core::result::{Recovery, Reopening};
-use storebench_core::units::counted;
+use storebench_core::units::count_with_noun;
 use storebench_core::words::words;
 
 use crate::column::Unit;
@@ -268,8 +268,8 @@ fn grown(name: &str, one: &StoreOpenings) -> Option<String> {
     (most > fewest && all_longer && times >= TOLD_TO_GROW).then(|| {
         format!(
             "{name}: each opening after a kill took longer with {} than with {}: {times:.1} times as long in the median, with {:.0} times the records.",
-            counted(most, "record"),
-            counted(fewest, "record"),
+            count_with_noun(most, "record"),
+            count_with_noun(fewest, "record"),
             most as f64 / fewest as f64,
         )
     })

@@ -115,7 +115,7 @@ pub struct Proof {
 
 impl From<&Evidence> for Proof {
     fn from(one: &Evidence) -> Proof {
-        Proof { text: one.in_words(), is_broken: one.dangers().next().is_some() }
+        Proof { text: one.describe(), is_broken: one.dangers().next().is_some() }
     }
 }
 
@@ -239,7 +239,7 @@ fn rows(report: &Report<'_>, section: &Section) -> Vec<Row> {
 fn disk(header: &RunHeader, group: &Group<'_>) -> String {
     let cells = group.trials.iter().map(|entry| &entry.trial.cell);
     let cell = cells.chain(group.left_out.iter().map(|omitted| &omitted.cell)).next();
-    let place = cell.and_then(|cell| header.locations.iter().find(|place| place.is_of(cell)));
+    let place = cell.and_then(|cell| header.locations.iter().find(|place| place.is_location_of(cell)));
     let Some(place) = place else { return "unknown disk".into() };
     let kind = match place.disk() {
         HERE => rotation(place, &header.environment).unwrap_or("unknown disk").to_owned(),
@@ -334,8 +334,8 @@ fn side(
         merged.stores.iter().find(|known| known.name == store).map_or(&[] as &[_], StoreDef::evidence);
     // Other settings may break what those of the guarantee have kept.
     let of_version: Vec<Evidence> =
-        evidence.iter().filter(|one| name == store && one.is_of(version)).cloned().collect();
-    let known = conditions.tier.and_then(|tier| Evidence::together(&of_version, tier));
+        evidence.iter().filter(|one| name == store && one.is_for_version(version)).cloned().collect();
+    let known = conditions.tier.and_then(|tier| Evidence::sum_torn(&of_version, tier));
     let known = known.iter().map(Proof::from).collect();
     let [cuts, recovery] = checks;
     let own = of(cuts, CHECKS[0], title, name).map(proof).collect();

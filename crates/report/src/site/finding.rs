@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::units::counted;
+use storebench_core::units::count_with_noun;
 
 use super::facts::{FoundVerdict, Outcome, RunFacts};
 use super::frame::{UP, link, listed, page, run_link, td, types};
@@ -61,8 +61,8 @@ pub fn page_of(told: &RunVerdicts<'_>) -> String {
     let notes: Vec<Tag> = first.notes.iter().map(note).collect();
     let sum = summed(told)
         .map(|sum| Html::of((p(("Over machines: ", sum, ".")), types(outcomes(told).map(|(run, _)| run)))));
-    let others =
-        (without > 0).then(|| note(format!("{} more measured nothing of it.", counted(without, "run"))));
+    let others = (without > 0)
+        .then(|| note(format!("{} more measured nothing of it.", count_with_noun(without, "run"))));
     let title = format!("Finding {} of {}", first.number, first.study);
     let says = p(tag("strong").with(&first.says)).class("claim");
     let heads = ["machine", "verdict", "where", "why", "run"];
@@ -81,7 +81,7 @@ pub fn rows(all: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Vec<Tag> {
             let on: std::collections::BTreeSet<&str> =
                 on.map(|(run, _)| run.header.hardware.as_str()).collect();
             (!on.is_empty())
-                .then(|| Html::of((badge(verdict), format!(" on {} ", counted(on.len(), "machine")))))
+                .then(|| Html::of((badge(verdict), format!(" on {} ", count_with_noun(on.len(), "machine")))))
         };
         let verdicts: Vec<Html> = Verdict::ALL.into_iter().filter_map(machines).collect();
         let says = told.first().map(|(_, found)| link("", "findings", name, &found.says));
@@ -98,6 +98,6 @@ pub fn unmeasured(all: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Optio
         Html::of((format!("{study} {number}: "), says))
     };
     let items: Vec<Html> = all.iter().filter(|(_, told)| !is_measured(told)).map(one).collect();
-    let says = format!("{} of which no run here measured anything", counted(items.len(), "finding"));
+    let says = format!("{} of which no run here measured anything", count_with_noun(items.len(), "finding"));
     list(items).map(|items| folded(says, items))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
-use storebench_core::units::{counted, three_digits};
+use storebench_core::units::{count_with_noun, three_digits};
 
 use super::facts::{FigureOutcome, RunFacts, StorePair};
 use super::frame::{
@@ -91,7 +91,7 @@ fn verdict([a, b]: &[String; 2], machines: Vec<&Won>) -> String {
     stores.sort_by_key(|(_, _, better)| std::cmp::Reverse(better.len()));
     let [(store, place, better), (other, _, worse)] = &stores;
     let mut words = match better.as_slice() {
-        [] => format!("neither is better on any of {}", counted(machines.len(), "machine")),
+        [] => format!("neither is better on any of {}", count_with_noun(machines.len(), "machine")),
         better => {
             let times =
                 || better.iter().flat_map(|own| &own[*place]).copied().filter(|times| times.is_finite());

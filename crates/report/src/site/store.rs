@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use storebench_core::store::{Evidence, Guarantee, GuaranteeOffer, StoreDef};
-use storebench_core::units::counted;
+use storebench_core::units::count_with_noun;
 
 use super::facts::{CHECKS, Conditions, Proof, RunFacts, Side, text};
 use super::frame::{
@@ -28,7 +28,8 @@ const EVIDENCE: &str = "power cuts: states broken, of all";
 pub fn page_of(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Option<&StoreDef>) -> String {
     let machines: BTreeSet<&str> = lines.iter().map(|(run, _)| run.header.hardware.as_str()).collect();
     let runs: BTreeSet<&str> = lines.iter().map(|(run, _)| run.name.as_str()).collect();
-    let subtitle = format!("{} on {}", counted(runs.len(), "run"), counted(machines.len(), "machine"));
+    let subtitle =
+        format!("{} on {}", count_with_noun(runs.len(), "run"), count_with_noun(machines.len(), "machine"));
     let rows = lines.iter().map(|line| fact(line, site)).collect();
     let heads = ["guarantee", "version", EVIDENCE, "opens after a kill", "speed", "machine", "where", "run"];
     let says = note(
@@ -121,7 +122,7 @@ fn evidence(entry: Option<&StoreDef>) -> Option<Tag> {
         Html::of(tag("span").class(class(&proof)).with(proof.text))
     };
     let own = entry?.evidence();
-    let all = Guarantee::ALL.into_iter().filter_map(|tier| Evidence::together(own, tier));
+    let all = Guarantee::ALL.into_iter().filter_map(|tier| Evidence::sum_torn(own, tier));
     let lines: Vec<Html> = all.map(|one| line(&one)).collect();
     let says = note(
         "States that power cuts can leave in which more was lost than the guarantee allows, of all that were looked at, by version and file \

@@ -1,6 +1,6 @@
 //! The sentences of an answer, for terminal and page alike.
 
-use storebench_core::units::{counted, rough_bytes, three_digits};
+use storebench_core::units::{count_with_noun, rough_bytes, three_digits};
 
 use super::search::Change;
 use super::worth::ValueWorth;
@@ -270,17 +270,17 @@ pub fn tried(tuned: &TunedSettings) -> Vec<String> {
     });
     let mut lines = vec![format!(
         "{} and {} in {}, on {}{place}; {} of {}.",
-        counted(tried.values, "single value"),
-        counted(tried.combinations, "combination"),
-        counted(tried.trials, "trial"),
+        count_with_noun(tried.values, "single value"),
+        count_with_noun(tried.combinations, "combination"),
+        count_with_noun(tried.trials, "trial"),
         tuned.hardware,
-        counted(records.from, "record"),
-        size.words(),
+        count_with_noun(records.from, "record"),
+        size.describe(),
     )];
     if records.from != tuned.question.records {
         lines.push(format!(
             "You asked for {}; results may differ at that size.",
-            counted(tuned.question.records, "record")
+            count_with_noun(tuned.question.records, "record")
         ));
     }
     lines
@@ -312,7 +312,12 @@ pub fn elsewhere(tuned: &TunedSettings) -> Vec<String> {
             Verdict::Alike => "no difference",
             Verdict::Open => "not settled",
         };
-        format!("With {} of {}: {says}, {}.", counted(records.from, "record"), size.words(), faster(ratio))
+        format!(
+            "With {} of {}: {says}, {}.",
+            count_with_noun(records.from, "record"),
+            size.describe(),
+            faster(ratio)
+        )
     }));
     if gain.elsewhere.records.is_empty() {
         lines.push(

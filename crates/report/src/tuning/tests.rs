@@ -7,7 +7,7 @@ use crate::data::samples::{Sample, blocks};
 use storebench_core::cell::Data;
 
 pub(crate) const STORE: StoreDef = StoreDef {
-    offers: &[GuaranteeOffer::whole(Guarantee::Process, "as shipped", Danger::NEWEST)],
+    offers: &[GuaranteeOffer::replacing_values(Guarantee::Process, "as shipped", Danger::NEWEST)],
     settings: &[
         SettingDef::new("a", "1 or 2", "0", "first").tune(&["1", "2"]).costing("its ease"),
         SettingDef::new("b", "1", "0", "second").tune(&["1"]),

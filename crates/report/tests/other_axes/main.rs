@@ -86,7 +86,7 @@ const STYLE: Style = Style { width: 100, colour: false };
 fn axis(name: &str) -> Axis {
     static ADDED: Once = Once::new();
     ADDED.call_once(|| own::add(&OWN));
-    Axis::named(name).unwrap()
+    Axis::find(name).unwrap()
 }
 
 fn cell(values: &[(&str, &str)]) -> Cell {

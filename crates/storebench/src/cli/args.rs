@@ -401,11 +401,11 @@ impl RunArgs {
         let set = set.chain(self.how.urls.iter().map(|url| format!("{}.{URL}", url.store)));
         // Unknown settings are an error later, which does not repeat a password.
         let mut named = BTreeSet::new();
-        if let Some(axis) = set.filter_map(|name| Axis::named(&name)).find(|axis| !named.insert(*axis)) {
+        if let Some(axis) = set.filter_map(|name| Axis::find(&name)).find(|axis| !named.insert(*axis)) {
             return Err(Error::bad_value(format!("{axis} is given twice: write several values as A,B")));
         }
         for SettingArg { store, name, values } in &self.how.settings {
-            match (values.as_slice(), Axis::named(&format!("{store}.{name}"))) {
+            match (values.as_slice(), Axis::find(&format!("{store}.{name}"))) {
                 ([_, _, ..], Some(axis)) => axes.set(axis, values.iter().map(|value| Value::word(value))),
                 (values, _) => {
                     let value = values.first().cloned().unwrap_or_default();

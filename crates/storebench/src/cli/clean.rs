@@ -45,13 +45,13 @@ pub fn clean(directories: &[PathBuf]) -> Result<Exit> {
 /// Drops what the store of a folder has made on a running server, if anything.
 pub fn drop_made(stores: &[StoreDef], folder: &Path) -> Result<Exit> {
     let looking = || Error::io("looking for what was made on a server in", folder);
-    let Some(made) = ServerNamespace::of(folder).map_err(looking())? else { return Ok(Exit::Success) };
+    let Some(made) = ServerNamespace::read_note(folder).map_err(looking())? else { return Ok(Exit::Success) };
     let store = stores.iter().find(|store| store.name == made.store);
     let server = store.and_then(|store| store.server).ok_or_else(|| {
         let message = format!("this build lacks the store {}, which has made {}", made.store, made.name);
         Error::new(Exit::UnknownStore, message)
     })?;
     (server.drop)(&made.url, &made.name).map_err(|error| Error::new(Exit::Failure, error.to_string()))?;
-    ServerNamespace::strike(folder).map_err(looking())?;
+    ServerNamespace::strike_note(folder).map_err(looking())?;
     Ok(Exit::Success)
 }

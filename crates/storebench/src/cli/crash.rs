@@ -6,7 +6,7 @@ use std::path::Path;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{BadState, KeptState, Measurements, StateFinding, TrialResult};
 use storebench_core::store::Guarantee;
-use storebench_core::units::{counted, grouped, rough_bytes};
+use storebench_core::units::{count_with_noun, group_thousands, rough_bytes};
 use storebench_core::workload::cut::told::{StepProgress, steps_of};
 use storebench_host::kept;
 
@@ -111,7 +111,7 @@ fn list(all: &[SavedState<'_>], run: &Path) -> String {
     }
     let mut text = String::new();
     for state in all {
-        let line = format!("{}: {}: {}", state.name(), state.whose(), state.bad.finding.words());
+        let line = format!("{}: {}: {}", state.name(), state.whose(), state.bad.finding.describe());
         text.push_str(&fitted(&line, 0));
     }
     text.push_str(&fitted(
@@ -145,7 +145,7 @@ fn what_to_do(state: &SavedState<'_>, trials: &[TrialResult], run: &Path) -> Str
         of_store.filter_map(TrialResult::ok).filter(|measured| measured.guarantee >= Guarantee::Power);
     let cuts = at_power_too.filter_map(Measurements::cuts);
     let (held, states) = cuts
-        .fold((0, 0), |(held, states), cuts| (held + cuts.of(StateFinding::Held), states + cuts.states()));
+        .fold((0, 0), |(held, states), cuts| (held + cuts.count(StateFinding::Held), states + cuts.states()));
     let help = match (at_power, states) {
         (true, _) if given < tier => format!("do: leave out the settings that make it give {given}"),
         (true, _) if !is_danger => "do: delete the store, and make it anew".to_owned(),
@@ -155,8 +155,8 @@ fn what_to_do(state: &SavedState<'_>, trials: &[TrialResult], run: &Path) -> Str
         (false, 0) => format!("do: ask for --guarantee power, if {store} offers it"),
         (false, _) => format!(
             "do: ask for --guarantee power: in this run {store} held all that it had acknowledged in {} of {} there",
-            grouped(held),
-            counted(states, "state")
+            group_thousands(held),
+            count_with_noun(states, "state")
         ),
     };
     text.push_str(&fitted(&help, 2));
@@ -192,22 +192,22 @@ fn lost(finding: StateFinding) -> &'static str {
 fn one(state: &SavedState<'_>) -> String {
     let (bad, kept) = (state.bad, state.kept);
     let sum = |steps: &[u64]| steps.iter().fold(0_u64, |all, steps| all.saturating_add(*steps));
-    let while_it = bad.phase.map_or("took steps", |phase| phase.words());
+    let while_it = bad.phase.map_or("took steps", |phase| phase.describe());
     let mut text = fitted(&format!("State {}: {}", state.name(), state.whose()), 0);
     let mut say = |sentence: String| text.push_str(&fitted(&sentence, 2));
     say(format!("lost: {}", lost(bad.finding)));
-    say(format!("found: {}: {}", bad.finding.words(), bad.message));
+    say(format!("found: {}: {}", bad.finding.describe(), bad.message));
     say(format!(
         "the cut: when the store {while_it}, after {}; {} more begun",
-        counted(sum(&bad.acknowledged), "acknowledged step"),
+        count_with_noun(sum(&bad.acknowledged), "acknowledged step"),
         sum(&bad.begun).saturating_sub(sum(&bad.acknowledged))
     ));
     say(match kept.missing.len() {
         0 => "not written: nothing that the disk was asked for".to_owned(),
         few => format!(
             "not written: {few} of {} that were not flushed yet; {} showed that no fewer do the same",
-            counted(kept.pieces_before, "piece"),
-            counted(kept.states_tried, "more state")
+            count_with_noun(kept.pieces_before, "piece"),
+            count_with_noun(kept.states_tried, "more state")
         ),
     });
     kept.missing.iter().for_each(|missing| {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use storebench_core::error::Result;
 use storebench_core::result::LeftOutCell;
-use storebench_core::units::{counted, rough_bytes, rough_duration};
+use storebench_core::units::{count_with_noun, rough_bytes, rough_duration};
 use storebench_host::runner::rehearsal::Rehearsal;
 use storebench_report::terminal::grid::wrap;
 
@@ -28,14 +28,14 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
     let (mut total_s, mut most_bytes, mut most_memory, mut most_room) = (0.0, 0.0_f64, 0.0_f64, 0.0_f64);
     let mut learns = false;
     for (name, place) in *places {
-        if !cells.iter().any(|cell| cell.site() == *name) {
+        if !cells.iter().any(|cell| cell.location_name() == *name) {
             continue;
         }
         let probe = place.probe()?;
         if interrupted.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        for cell in cells.iter().filter(|cell| cell.site() == *name) {
+        for cell in cells.iter().filter(|cell| cell.location_name() == *name) {
             let case = plan.case(cell, stores);
             let short = rehearsal.results.get(&cell.id());
             let learned =
@@ -59,7 +59,7 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
     }
     let sentence = format!(
         "{}, {}: {}.",
-        counted(cells.len(), "cell"),
+        count_with_noun(cells.len(), "cell"),
         match (plan.trials, plan.precision) {
             (1, None) => "each run once".into(),
             (trials, None) => format!("each run {trials} times"),
@@ -91,7 +91,7 @@ fn part(launch: &Launch<'_>) -> Result<String> {
     let (own, all) = split.positions(part);
     let sentence = format!(
         "{parts}: {own} of {}, {:.1} % of the time that all take by an estimate that is the same on every machine",
-        counted(all, "position"),
+        count_with_noun(all, "position"),
         100.0 * split.share(part)
     );
     Ok(format!("{}\n", wrap(&sentence, WIDTH, "")))
@@ -143,7 +143,7 @@ fn omissions(left_out: &[LeftOutCell]) -> String {
     }
     let mut text = String::new();
     for (reason, ids) in by_reason {
-        let sentence = format!("{} left out: {reason}", counted(ids.len(), "combination"));
+        let sentence = format!("{} left out: {reason}", count_with_noun(ids.len(), "combination"));
         text.push_str(&format!("\n{}", wrap(&sentence, WIDTH, "  ")));
         ids.iter().for_each(|id| text.push_str(&broken(id, "  ")));
     }
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn what_is_left_out_stands_below_its_reason() {
         let one = |store: &'static str| LeftOutCell {
-            cell: Cell::of(store),
+            cell: Cell::new(store),
             reason: LeftOutReason::NotOffered { store: "redb".into(), guarantee: Guarantee::None },
         };
         let text = omissions(&[one("a"), one("b")]);

@@ -97,7 +97,7 @@ mod tests {
                 settings.insert(name.into(), (*value).into());
             }
             several => {
-                let axis = Axis::named(&format!("mine.{name}")).unwrap();
+                let axis = Axis::find(&format!("mine.{name}")).unwrap();
                 plan.axes.set(axis, several.iter().map(|value| Value::word(value)));
             }
         }
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(value("jobs=4k"), "4k");
         assert_eq!(value("compression=zstd"), "zstd");
         let swept = given("block_size=4KiB,1MiB").unwrap();
-        assert_eq!(swept.axes.texts(Axis::named("mine.block_size").unwrap()), ["4096", "1048576"]);
+        assert_eq!(swept.axes.texts(Axis::find("mine.block_size").unwrap()), ["4096", "1048576"]);
         assert!(given("block_size=4096,4KiB").unwrap_err().message.contains("names 4096 twice"));
     }
 

@@ -81,7 +81,7 @@ pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Lo
             places.insert(name.clone(), Location::Directory(at(&name)?));
             continue;
         };
-        match file_system.within() {
+        match file_system.directory_name() {
             Some(directory) => {
                 let within = at(directory)?;
                 places.insert(name, image(&within, file_system));
@@ -191,10 +191,10 @@ impl<'a> Launch<'a> {
         hardware: Option<&str>,
     ) -> Result<Launch<'a>> {
         let (mut header, missing) = header(stores, plan, places, hardware)?;
-        let reach = LimitSupport::here();
+        let reach = LimitSupport::detect();
         let lacking = |cell: &Cell| {
             let place = missing
-                .get(&cell.site())
+                .get(&cell.location_name())
                 .cloned()
                 .or_else(|| forgetful(&header.locations, stores, cell))
                 .or_else(|| unplaced(places, cell));
@@ -316,7 +316,7 @@ fn goes_further(plan: &Plan) -> bool {
 /// Why a cell's place can't keep its store's promise, if so. As shipped, a store promises whatever its default is.
 fn forgetful(places: &[LocationInfo], stores: &[StoreDef], cell: &Cell) -> Option<String> {
     let store = stores.iter().find(|store| store.name == cell.store())?;
-    let place = places.iter().find(|place| place.is_of(cell))?;
+    let place = places.iter().find(|place| place.is_location_of(cell))?;
     if store.resolve(cell.guarantee().tier())? < Guarantee::Power {
         return None;
     }
@@ -327,7 +327,7 @@ fn forgetful(places: &[LocationInfo], stores: &[StoreDef], cell: &Cell) -> Optio
 
 /// Why a cell has no place, if so: a directory is only on its own disk.
 fn unplaced(places: &Locations, cell: &Cell) -> Option<String> {
-    (!places.contains_key(&cell.site())).then(|| {
+    (!places.contains_key(&cell.location_name())).then(|| {
         format!(
             "{} is a directory on a real disk: for a simulated disk, name a file system, such as ext4:4096",
             cell.place()
@@ -350,7 +350,8 @@ fn header(
     let mut info = |(site, place): (&Site, &Location)| -> Result<LocationInfo> {
         let path = place.directory();
         let disk = place.disk();
-        let info = environment::place(&site.to_string(), path).map_err(Error::io("looking at", path))?;
+        let info =
+            environment::describe_location(&site.to_string(), path).map_err(Error::io("looking at", path))?;
         let info = LocationInfo { bottom: Some(place.bottom()), ..info };
         let Location::Image { file_system, .. } = place else { return Ok(info) };
         let on_disk = disk.map(|_| site.place.clone());

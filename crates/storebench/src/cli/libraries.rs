@@ -43,7 +43,7 @@ pub fn of_run(stores: &[StoreDef], header: &RunHeader) -> Result<Vec<StoreDef>> 
         if all.iter().any(|store| store.name == info.name && store.library.is_some()) {
             continue;
         }
-        library::again(used).map_err(|why| {
+        library::reload(used).map_err(|why| {
             let message = format!(
                 "the run's store {} comes from a library: {why}; give it with --store-library FILE, or start a new run",
                 info.name

@@ -4,7 +4,7 @@ use storebench_core::error::{Error, Exit, Result, unknown};
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::{LimitDecisions, LimitSupport};
 use storebench_core::result::LimitKind;
-use storebench_core::units::{grouped, rough_bytes, three_digits};
+use storebench_core::units::{group_thousands, rough_bytes, three_digits};
 use storebench_host::machine::{Core, Machine, NAMES, shipped};
 
 use super::output::{fitted, print};
@@ -14,7 +14,7 @@ use super::output::{fitted, print};
 /// # Errors
 /// [`Exit::BadValue`] for an unknown name.
 pub fn list(only: Option<&str>) -> Result<Exit> {
-    let reach = LimitSupport::here();
+    let reach = LimitSupport::detect();
     let text = match only {
         Some(name) => one(name, known(name)?, &reach),
         None => all(&reach),
@@ -48,7 +48,7 @@ fn all(reach: &LimitSupport) -> String {
     ));
     text.push_str("\nWhat can be limited here:\n");
     for limit in LimitKind::ALL {
-        text.push_str(&fitted(&format!("{}: {}", limit.words(), holds(limit, reach)), 2));
+        text.push_str(&fitted(&format!("{}: {}", limit.describe(), holds(limit, reach)), 2));
     }
     text.push('\n');
     text.push_str(&fitted(
@@ -82,7 +82,7 @@ fn one(name: &str, machine: Machine, reach: &LimitSupport) -> String {
     let source = |key: &str| machine.sources.get(key).cloned().unwrap_or_default();
     for (limit, value) in machine.limits() {
         let optional = if machine.optional.contains(&limit) { ", if it can be held" } else { "" };
-        text.push_str(&format!("\n  {}: {}{optional}\n", limit.words(), long(limit, value)));
+        text.push_str(&format!("\n  {}: {}{optional}\n", limit.describe(), long(limit, value)));
         text.push_str(&fitted(&format!("source: {}", source(limit.name())), 4));
         text.push_str(&fitted(&format!("here: {}", holds(limit, reach)), 4));
     }
@@ -130,15 +130,19 @@ fn of_core(core: &Core, source: &str, reach: &LimitSupport) -> String {
 fn short(limit: LimitKind, value: u64) -> String {
     match limit {
         LimitKind::Memory => rough_bytes(value as f64),
-        LimitKind::ReadBandwidth | LimitKind::WriteBandwidth => format!("{} MB", grouped(value / 1_000_000)),
-        _ => grouped(value),
+        LimitKind::ReadBandwidth | LimitKind::WriteBandwidth => {
+            format!("{} MB", group_thousands(value / 1_000_000))
+        }
+        _ => group_thousands(value),
     }
 }
 
 fn long(limit: LimitKind, value: u64) -> String {
     match limit {
         LimitKind::ReadBandwidth | LimitKind::WriteBandwidth => format!("{}/s", short(limit, value)),
-        LimitKind::ReadOperations | LimitKind::WriteOperations => format!("{} per second", grouped(value)),
+        LimitKind::ReadOperations | LimitKind::WriteOperations => {
+            format!("{} per second", group_thousands(value))
+        }
         _ => short(limit, value),
     }
 }
@@ -155,7 +159,7 @@ mod tests {
 
     #[test]
     fn every_machine_tells_each_figure_with_its_source() {
-        let reach = LimitSupport::here();
+        let reach = LimitSupport::detect();
         for name in NAMES {
             let machine = shipped(name).unwrap();
             let text = one(name, machine.clone(), &reach);

@@ -10,7 +10,7 @@ use storebench_core::cell::{Cache, DEFAULT_PLACE, Data, GuaranteeChoice};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::environment;
 use storebench_core::store::Guarantee;
-use storebench_core::units::{CountRange, MOST_RECORDS, Sizes, grouped, rough_bytes};
+use storebench_core::units::{CountRange, MOST_RECORDS, Sizes, group_thousands, rough_bytes};
 use storebench_core::workload::parameter::Parameters;
 use storebench_host::like::DataTraits;
 use storebench_host::machine::Core;
@@ -77,8 +77,11 @@ pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Que
         return Err(Error::bad_value("--records is 0: it must be at least 1"));
     }
     if records >= MOST_RECORDS {
-        let message =
-            format!("{} records are too many: at most {}", grouped(records), grouped(MOST_RECORDS - 1));
+        let message = format!(
+            "{} records are too many: at most {}",
+            group_thousands(records),
+            group_thousands(MOST_RECORDS - 1)
+        );
         return Err(Error::bad_value(message));
     }
     let data = match &like {
@@ -127,14 +130,16 @@ pub fn sized(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
 
 /// The most records that fit into the place.
 pub fn most_records(question: &Question, place: &Path) -> Result<u64> {
-    let free = environment::place(DEFAULT_PLACE, place).map_err(Error::io("looking at", place))?.free_bytes;
+    let free = environment::describe_location(DEFAULT_PLACE, place)
+        .map_err(Error::io("looking at", place))?
+        .free_bytes;
     let values = question.records as f64 * question.size.mean();
     if values > free as f64 {
         let message = format!(
             "{} records of {} are {} of values, and {} has {} free: no store can hold them; use fewer or smaller records, or \
              another disk (--at)",
-            grouped(question.records),
-            question.size.words(),
+            group_thousands(question.records),
+            question.size.describe(),
             rough_bytes(values),
             place.display(),
             rough_bytes(free as f64),

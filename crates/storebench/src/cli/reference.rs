@@ -307,7 +307,8 @@ fn settings(stores: &[StoreDef]) -> String {
                 "" => String::new(),
                 promise => format!("; guarantee: {promise}"),
             };
-            let (default, about) = (setting.shown(setting.default), format!("{}{promise}", setting.help));
+            let (default, about) =
+                (setting.describe_value(setting.default), format!("{}{promise}", setting.help));
             [code(setting.name), setting.values.to_owned(), default, about]
         };
         let head = ["setting", "values", "default", "effect"];
@@ -318,7 +319,7 @@ fn settings(stores: &[StoreDef]) -> String {
     let shares = stores.iter().flat_map(|store| {
         let row = |(name, share): (&str, MemoryShare)| {
             let says = format!("{} ([source]({}))", share.says, share.source);
-            [store.name.to_owned(), code(name), share.words().replace(" of the memory", ""), says]
+            [store.name.to_owned(), code(name), share.describe().replace(" of the memory", ""), says]
         };
         store.shares().map(row)
     });
@@ -348,7 +349,8 @@ fn these(stores: &[StoreDef]) -> String {
     for (store, offer) in kept.flat_map(|store| store.offers.iter().map(move |offer| (store, offer))) {
         for (settings, danger) in dangers(offer) {
             let why = if danger.why.is_empty() { String::new() } else { format!(": {}", danger.why) };
-            let (kill, cut) = (danger.kill.words().to_owned(), format!("{}{why}", danger.power_cut.words()));
+            let (kill, cut) =
+                (danger.kill.describe().to_owned(), format!("{}{why}", danger.power_cut.describe()));
             let row = [store.name.to_owned(), offer.guarantee.to_string(), settings, kill, cut];
             match costs.iter_mut().find(|known| known[1..] == row[1..]) {
                 Some(known) => known[0] += &format!(", {}", store.name),

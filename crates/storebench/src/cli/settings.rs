@@ -64,7 +64,7 @@ fn of(store: &StoreDef) -> String {
 
 fn one(setting: &SettingDef) -> String {
     let SettingDef { name, values, default, help, promise, read_by, tune, cost, share, .. } = setting;
-    let default = setting.shown(default);
+    let default = setting.describe_value(default);
     let mut text = format!("\n  {name}\n    {help}\n    values: {values}; default: {default}\n");
     if !promise.is_empty() {
         text.push_str(&format!("    guarantee: {promise}\n"));
@@ -73,10 +73,10 @@ fn one(setting: &SettingDef) -> String {
         if read_by.is_empty() { "the engine can't be asked: results hold what was given" } else { read_by };
     text.push_str(&format!("    read back: {read_by}\n"));
     if let Some(share) = share {
-        text.push_str(&format!("    with tuning=share: {}\n", share.words()));
+        text.push_str(&format!("    with tuning=share: {}\n", share.describe()));
     }
     if !tune.is_empty() {
-        let tune: Vec<String> = tune.iter().map(|value| setting.shown(value)).collect();
+        let tune: Vec<String> = tune.iter().map(|value| setting.describe_value(value)).collect();
         text.push_str(&format!("    tune tries: {}\n", tune.join(", ")));
     }
     if !cost.is_empty() {

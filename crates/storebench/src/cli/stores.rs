@@ -43,8 +43,8 @@ fn evidence(stores: &[StoreDef]) -> String {
 
 /// The findings on a store at each guarantee; `None` without checks.
 fn line(store: &StoreDef) -> Option<String> {
-    let found = Guarantee::ALL.into_iter().filter_map(|tier| Evidence::together(store.evidence(), tier));
-    let found: Vec<String> = found.map(|one| one.in_words()).collect();
+    let found = Guarantee::ALL.into_iter().filter_map(|tier| Evidence::sum_torn(store.evidence(), tier));
+    let found: Vec<String> = found.map(|one| one.describe()).collect();
     (!found.is_empty()).then(|| format!("{}, {}", store.name, found.join(" ")))
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::shown;
 use storebench_core::trace::{EXACT, Form, Reader, ReaderOptions, Share, Sizes, Summary, TimeUnit};
-use storebench_core::units::{counted, grouped, rough_bytes, three_digits};
+use storebench_core::units::{count_with_noun, group_thousands, rough_bytes, three_digits};
 use storebench_core::workload::replay::parameters::{ReplayParameters, ask};
 use storebench_host::plan::Plan;
 use storebench_report::terminal::grid::wrap;
@@ -110,7 +110,7 @@ fn ignored(summary: &Summary) -> Option<String> {
 fn in_short(summary: &Summary) -> String {
     let mut text = format!(
         "{} on {}; form: {}",
-        counted(summary.operations, "operation"),
+        count_with_noun(summary.operations, "operation"),
         about(summary, summary.keys, "key"),
         summary.form
     );
@@ -120,7 +120,12 @@ fn in_short(summary: &Summary) -> String {
         } else {
             format!("played as {}", share.played_as)
         };
-        text.push_str(&format!("\n{} {}: {played}: {}", grouped(share.count), share.operation, share.lost));
+        text.push_str(&format!(
+            "\n{} {}: {played}: {}",
+            group_thousands(share.count),
+            share.operation,
+            share.lost
+        ));
     }
     text
 }
@@ -147,7 +152,7 @@ fn text(summary: &Summary, path: &Path) -> String {
     let mut text = head(summary, path);
     text.push_str("\nOperations\n");
     let most = summary.mix.iter().map(|share| share.count).max().unwrap_or_default();
-    let width = grouped(most).len();
+    let width = group_thousands(most).len();
     text.extend(summary.mix.iter().map(|share| operation(share, summary.operations, width)));
     text.push_str(&rate(summary));
     text.push_str(&format!(
@@ -167,14 +172,18 @@ fn head(summary: &Summary, path: &Path) -> String {
     let mut text = wrap(
         &format!(
             "{path}: {} on {}, {span}",
-            counted(summary.operations, "operation"),
+            count_with_noun(summary.operations, "operation"),
             about(summary, summary.keys, "key")
         ),
         WIDTH,
         "  ",
     );
     let packed = summary.packed_by.map_or_else(String::new, |by| format!(", in {by}"));
-    text.push_str(&wrap(&format!("Form: {} ({}){packed}", summary.form, summary.form.words()), WIDTH, "  "));
+    text.push_str(&wrap(
+        &format!("Form: {} ({}){packed}", summary.form, summary.form.describe()),
+        WIDTH,
+        "  ",
+    ));
     text.push_str(&format!("SHA-256: {}\n", summary.sha256));
     text.push_str(&ignored(summary).map_or_else(String::new, |line| wrap(&line, WIDTH, "  ")));
     if summary.whole_seconds {
@@ -186,7 +195,7 @@ fn head(summary: &Summary, path: &Path) -> String {
             .to_owned(),
         many => format!(
             "{} operations have an earlier time than the one before them: they count as simultaneous with it.",
-            grouped(many)
+            group_thousands(many)
         ),
     };
     text.push_str(&wrap(&back, WIDTH, "  "));
@@ -198,7 +207,8 @@ fn head(summary: &Summary, path: &Path) -> String {
 
 fn operation(share: &Share, all: u64, width: usize) -> String {
     let percent = share.count as f64 / all as f64 * 100.0;
-    let mut line = format!("  {:<22}{:>width$}  {percent:>5.1} %", share.operation, grouped(share.count));
+    let mut line =
+        format!("  {:<22}{:>width$}  {percent:>5.1} %", share.operation, group_thousands(share.count));
     if share.played_as == "skip" {
         line.push_str(&format!("  not played: {}", share.lost));
     } else if !share.lost.is_empty() {
@@ -261,7 +271,7 @@ fn keys(summary: &Summary) -> String {
     if summary.counted_one_in > 1 {
         let sample = format!(
             "\nThere are more than {} keys: figures of keys, skew and working set are of one key in {}, chosen by hash.",
-            grouped(EXACT as u64),
+            group_thousands(EXACT as u64),
             summary.counted_one_in
         );
         text.push_str(&wrap(&sample, WIDTH, ""));
@@ -289,11 +299,11 @@ fn read_before(summary: &Summary) -> String {
 /// A number of keys or operations, which may be an estimate.
 fn about(summary: &Summary, count: u64, what: &str) -> String {
     let estimate = if summary.counted_one_in > 1 { "about " } else { "" };
-    format!("{estimate}{}", counted(count, what))
+    format!("{estimate}{}", count_with_noun(count, what))
 }
 
 fn rounded(rate: f64) -> String {
-    if rate >= 1000.0 { grouped(rate.round() as u64) } else { three_digits(rate) }
+    if rate >= 1000.0 { group_thousands(rate.round() as u64) } else { three_digits(rate) }
 }
 
 fn seconds(seconds: f64) -> String {

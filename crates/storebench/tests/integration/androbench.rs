@@ -23,7 +23,7 @@ fn trial(
     settings: &[(&str, &str)],
 ) -> std::result::Result<Measurements, TrialError> {
     let plain = [("store", store.name), ("rows", "50"), ("guarantee", "default")];
-    let named = |name: &str| Axis::named(name).unwrap();
+    let named = |name: &str| Axis::find(name).unwrap();
     let cell = plain
         .iter()
         .chain(values)
@@ -46,8 +46,8 @@ fn trial(
 fn servers_keep_every_row() {
     for (name, engine) in [("postgres", None), ("mariadb", Some("innodb")), ("mariadb", Some("rocksdb"))] {
         let store = storebench::STORES.iter().find(|store| store.name == name).unwrap().clone();
-        if store.open.is_err() || store.lacks().is_some() {
-            println!("skipped: {name} can't run here: {:?}", store.lacks());
+        if store.open.is_err() || store.missing_need().is_some() {
+            println!("skipped: {name} can't run here: {:?}", store.missing_need());
             continue;
         }
         let settings: Vec<(&str, &str)> = engine.map(|engine| ("engine", engine)).into_iter().collect();

@@ -44,14 +44,14 @@ pub fn can_simulate() -> bool {
 /// Whether memory and processor time can be limited here; said if not.
 pub fn can_limit(what: &str) -> bool {
     let limits = [(LimitKind::Memory, 64 << 20), (LimitKind::Share, 500_000)].into();
-    let held = LimitSupport::here().decide(&limits, &[], Err("not looked at"));
+    let held = LimitSupport::detect().decide(&limits, &[], Err("not looked at"));
     held.inspect_err(|why| skipped(what, why)).is_ok()
 }
 
 /// The stores that work on every file system: all that keep their files themselves, and PostgreSQL if it is installed.
 pub fn residents() -> String {
     let postgres = storebench::STORES.iter().find(|store| store.name == "postgres" && store.open.is_ok());
-    match postgres.map(|store| store.lacks()) {
+    match postgres.map(|store| store.missing_need()) {
         Some(None) => format!("{STORES},postgres"),
         why => {
             skipped("postgres", &why.flatten().unwrap_or_else(|| "it is not built in".into()));

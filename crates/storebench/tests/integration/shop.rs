@@ -52,8 +52,8 @@ fn trial_with(
     setting: Option<(&str, &str)>,
 ) -> Result<Measurements, TrialError> {
     let plain = [("data_size", "64KiB"), ("guarantee", "default")];
-    let cell = plain.iter().chain(axes).fold(Cell::of(store.name), |cell, (axis, text)| {
-        let axis = Axis::named(axis).unwrap();
+    let cell = plain.iter().chain(axes).fold(Cell::new(store.name), |cell, (axis, text)| {
+        let axis = Axis::find(axis).unwrap();
         cell.with(axis, axis.read(text).unwrap())
     });
     let parameters = parameters

@@ -16,7 +16,7 @@ pub fn asks_for(store: &StoreDef) -> bool {
 
 /// Every store that this build has and this machine can run, but for the one that holds 1 MiB at most.
 pub fn stores() -> String {
-    let can_run = |store: &&StoreDef| match store.lacks() {
+    let can_run = |store: &&StoreDef| match store.missing_need() {
         Some(why) if store.open.is_ok() => {
             skipped(store.name, &why);
             false

@@ -33,7 +33,7 @@ fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
         ("data", "incompressible"),
         ("guarantee", "default"),
     ];
-    let named = |name: &str| Axis::named(name).unwrap();
+    let named = |name: &str| Axis::find(name).unwrap();
     let cell = plain
         .iter()
         .chain(how.axes)
@@ -76,7 +76,7 @@ fn count(measured: &Measurements, operation: &str) -> u64 {
 fn built() -> impl Iterator<Item = &'static StoreDef> {
     storebench::STORES
         .iter()
-        .filter(|store| store.open.is_ok() && store.capabilities.keeps && store.lacks().is_none())
+        .filter(|store| store.open.is_ok() && store.capabilities.keeps && store.missing_need().is_none())
         .filter(|store| tier::asks_for(store))
 }
 

@@ -103,7 +103,7 @@ impl Client {
             return Client::member(address);
         }
         let (mut told, mut leader) = (Vec::new(), None);
-        for one in address.each() {
+        for one in address.members() {
             let mut client = Client::member(&one).map_err(members::of(&one))?;
             let status = client.status().map_err(members::of(&one))?;
             let header = status.header.clone().unwrap_or_default();

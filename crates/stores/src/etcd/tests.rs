@@ -13,7 +13,7 @@ use crate::support::testing::{
 
 #[test]
 fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
-    assert_eq!(ETCD.lacks(), EtcdServer::programs().lacks());
+    assert_eq!(ETCD.missing_need(), EtcdServer::programs().lacks());
     assert!(!ETCD.runs_by_default());
 }
 

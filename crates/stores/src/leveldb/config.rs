@@ -69,10 +69,10 @@ impl Config {
 
     pub fn settings(&self) -> Vec<Setting> {
         fn given<T: Display>(name: &str, value: Option<T>) -> Setting {
-            value.map_or_else(|| Setting::as_shipped(name), |value| Setting::given(name, value))
+            value.map_or_else(|| Setting::as_shipped(name), |value| Setting::not_read_back(name, value))
         }
         vec![
-            Setting::given("compression", if self.compression { "snappy" } else { "none" }),
+            Setting::not_read_back("compression", if self.compression { "snappy" } else { "none" }),
             given("write_buffer_size", self.write_buffer_size),
             given("block_cache_size", self.block_cache_size),
             given("block_size", self.block_size),

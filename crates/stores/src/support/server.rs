@@ -41,5 +41,5 @@ pub fn unreadable() -> StoreError {
 
 /// A server's error in one line of at most 300 characters.
 pub fn error_text(words: &str) -> String {
-    storebench_core::shown::within(&storebench_core::shown::one_line(words), 300)
+    storebench_core::shown::shorten(&storebench_core::shown::one_line(words), 300)
 }

@@ -18,7 +18,7 @@ pub fn new_folder() -> TempDir {
 /// Whether a server is installed.
 #[allow(dead_code, reason = "a build with few stores needs few of its helpers")]
 pub fn is_here(server: &StoreDef) -> bool {
-    let lacks = server.lacks();
+    let lacks = server.missing_need();
     if let Some(why) = &lacks {
         println!("not tried: {why}");
     }

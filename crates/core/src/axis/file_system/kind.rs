@@ -210,7 +210,7 @@ pub static KINDS: &[FileSystemKind] = &[
 
 impl FileSystemKind {
     /// The kind of a name.
-    pub fn named(name: &str) -> Option<&'static FileSystemKind> {
+    pub fn find(name: &str) -> Option<&'static FileSystemKind> {
         KINDS.iter().find(|kind| kind.name == name)
     }
 
@@ -257,7 +257,7 @@ mod tests {
     fn every_kind_is_whole() {
         for kind in KINDS {
             assert!(!kind.is_a_program() || kind.fuse.is_some(), "{}", kind.name);
-            assert_eq!(FileSystemKind::named(kind.name), Some(kind));
+            assert_eq!(FileSystemKind::find(kind.name), Some(kind));
             assert!(kind.is_in_memory() || kind.clusters.contains(&kind.default_cluster), "{}", kind.name);
             assert!(kind.clusters.is_sorted(), "{}", kind.name);
             for cluster in kind.clusters {
@@ -270,6 +270,6 @@ mod tests {
                 );
             }
         }
-        assert_eq!(FileSystemKind::named("zfs"), None);
+        assert_eq!(FileSystemKind::find("zfs"), None);
     }
 }

@@ -24,7 +24,7 @@ fn name(text: &str) -> &OsStr {
 fn all_that_a_folder_holds_goes_and_nothing_that_its_links_lead_to() {
     let top = planted();
     let place = Folder::open(top.path()).unwrap();
-    place.within(name("work")).unwrap().empty(Some(name("file"))).unwrap();
+    place.open_subfolder(name("work")).unwrap().empty(Some(name("file"))).unwrap();
     let left = fs::read_dir(top.path().join("work")).unwrap().map(|entry| entry.unwrap().file_name());
     assert_eq!(left.collect::<Vec<_>>(), ["file"]);
     place.remove(name("work")).unwrap();
@@ -35,8 +35,8 @@ fn all_that_a_folder_holds_goes_and_nothing_that_its_links_lead_to() {
 #[test]
 fn a_link_is_no_folder_whatever_it_leads_to() {
     let top = planted();
-    let work = Folder::open(top.path()).unwrap().within(name("work")).unwrap();
-    assert!(work.within(name("link")).is_err());
+    let work = Folder::open(top.path()).unwrap().open_subfolder(name("work")).unwrap();
+    assert!(work.open_subfolder(name("link")).is_err());
     assert!(remove_made(&top.path().join("work/link")).is_err());
     work.remove(name("link")).unwrap();
     assert!(top.path().join("theirs/photo").exists() && !top.path().join("work/link").is_symlink());
@@ -46,14 +46,14 @@ fn a_link_is_no_folder_whatever_it_leads_to() {
 fn a_handle_stays_with_its_folder_when_another_takes_its_name() {
     let top = planted();
     let place = Folder::open(top.path()).unwrap();
-    let work = place.within(name("work")).unwrap();
+    let work = place.open_subfolder(name("work")).unwrap();
     fs::rename(top.path().join("work"), top.path().join("moved")).unwrap();
     symlink("theirs", top.path().join("work")).unwrap();
     work.empty(None).unwrap();
     assert!(top.path().join("theirs/photo").exists());
     assert!(fs::read_dir(top.path().join("moved")).unwrap().next().is_none());
-    assert!(work.is(&place.within(name("moved")).unwrap()).unwrap());
-    assert!(!work.is(&place.within(name("theirs")).unwrap()).unwrap());
+    assert!(work.is_same(&place.open_subfolder(name("moved")).unwrap()).unwrap());
+    assert!(!work.is_same(&place.open_subfolder(name("theirs")).unwrap()).unwrap());
 }
 
 #[test]

@@ -33,7 +33,7 @@ const SERVER_AND_CLIENT: &str = "holds storebench, the server's client, too";
 
 impl LimitValues {
     /// The value of a limit that was asked for, if there is one.
-    pub fn asked(&self, limit: LimitKind) -> Option<u64> {
+    pub fn value_of(&self, limit: LimitKind) -> Option<u64> {
         self.limits.iter().find(|(limited, ..)| *limited == limit).map(|(_, asked, ..)| *asked)
     }
 
@@ -43,7 +43,7 @@ impl LimitValues {
         for group in &self.groups {
             group.join()?;
         }
-        let own = cgroups::own();
+        let own = cgroups::own_memberships();
         for group in &self.groups {
             if !own.iter().any(|own| own.folder.file_name() == group.folder().file_name()) {
                 return Err(format!(
@@ -58,7 +58,7 @@ impl LimitValues {
     /// Leaves this process outside the cgroups, which its private server will join. A limit that no cgroup holds applies to both.
     /// Gives the limits in force, as the kernel says.
     pub(crate) fn hold_server(&self) -> Result<Vec<LimitReport>, String> {
-        let own = cgroups::own();
+        let own = cgroups::own_memberships();
         let check = |limit: &(LimitKind, u64, LimitMechanism, Option<String>)| {
             let (.., by, _) = limit;
             let is_apart = matches!(by, LimitMechanism::V1 | LimitMechanism::V2);
@@ -106,7 +106,7 @@ impl LimitValues {
         let there_are = self.processors.len() as u64;
         if !in_force.is_some_and(|found| holds(*limit, *asked, found, there_are)) {
             let found = in_force.map_or("no limit".to_owned(), |found| found.to_string());
-            return Err(format!("{by} holds {} to {found}, but {asked} was asked for", limit.words()));
+            return Err(format!("{by} holds {} to {found}, but {asked} was asked for", limit.describe()));
         }
         let fewer = (*limit == LimitKind::Processors && there_are < *asked)
             .then(|| format!("there are only {there_are} here"));

@@ -54,10 +54,12 @@ pub struct HeldLimit {
 
 impl LimitSupport {
     /// Looks at this machine and what this process may do.
-    pub fn here() -> LimitSupport {
+    pub fn detect() -> LimitSupport {
         let swap_total = memory::read_meminfo().map(|memory| memory.swap_total);
         LimitSupport {
-            homes: Controller::ALL.map(|controller| (controller, CgroupParent::with(controller))).into(),
+            homes: Controller::ALL
+                .map(|controller| (controller, CgroupParent::with_controller(controller)))
+                .into(),
             scope: scope(),
             processors: allowed_processors().unwrap_or_default(),
             has_swap: swap_total.is_some_and(|bytes| bytes > 0),
@@ -99,7 +101,7 @@ impl LimitSupport {
         let help =
             if limit.is_of_device() && device.is_err() { "choose a place on a disk (--at)" } else { HELP };
         let scope = self.scope.as_ref().err().map_or(String::new(), |why| format!("; {why}"));
-        Err(format!("{} can't be limited here: {reason}{scope}: {help}", limit.words()))
+        Err(format!("{} can't be limited here: {reason}{scope}: {help}", limit.describe()))
     }
 
     /// What holds a limit if this process makes cgroups or limits itself.
@@ -108,7 +110,7 @@ impl LimitSupport {
             device.map_err(str::to_owned)?;
         }
         let unknown = || Err("nothing is known of it".to_owned());
-        match self.homes.get(&Controller::of(limit)).cloned().unwrap_or_else(unknown) {
+        match self.homes.get(&Controller::from_limit(limit)).cloned().unwrap_or_else(unknown) {
             Ok(home) => {
                 let by = if home.version() == Version::V1 { LimitMechanism::V1 } else { LimitMechanism::V2 };
                 let remark = self.escapes(limit, &home);
@@ -141,8 +143,10 @@ fn by_scope(controllers: &BTreeSet<Controller>, limit: LimitKind, device: Result
         // Held in any case, and more surely than by a controller that is rarely handed to users.
         LimitKind::Processors => Ok((LimitMechanism::Affinity, None, None)),
         limit if limit.is_of_device() && device.is_err() => Err(device.err().unwrap_or_default().to_owned()),
-        limit if controllers.contains(&Controller::of(limit)) => Ok((LimitMechanism::Scope, None, None)),
-        limit => Err(format!("the user's systemd may not limit {}", Controller::of(limit).name())),
+        limit if controllers.contains(&Controller::from_limit(limit)) => {
+            Ok((LimitMechanism::Scope, None, None))
+        }
+        limit => Err(format!("the user's systemd may not limit {}", Controller::from_limit(limit).name())),
     }
 }
 

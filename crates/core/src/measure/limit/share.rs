@@ -12,7 +12,7 @@ pub fn beyond_share(measured: &Measurements, millionths: u64) -> Vec<Warning> {
     let overall = measured.operation(OVERALL).and_then(|overall| overall.counters.as_ref());
     let warning = |operation: &OperationResult| {
         let counters = operation.counters.as_ref().or(overall)?;
-        let had = had(counters)?;
+        let had = used_share(counters)?;
         (had > share * TOLERATED).then(|| Warning {
             figure: operation.operation.clone(),
             reason: format!(
@@ -27,7 +27,7 @@ pub fn beyond_share(measured: &Measurements, millionths: u64) -> Vec<Warning> {
     measured.operations.iter().filter_map(warning).collect()
 }
 
-fn had(counters: &Counters) -> Option<f64> {
+fn used_share(counters: &Counters) -> Option<f64> {
     let (cpu_ns, took_ns) = (counters.cpu_ns?, counters.took_ns?);
     (took_ns > 0).then(|| cpu_ns as f64 / took_ns as f64)
 }

@@ -32,7 +32,7 @@ struct Limited1 {
 
 impl Limited1 {
     fn new(limit: LimitKind, value: u64, device: Option<&str>) -> Option<Limited1> {
-        let home = CgroupParent::with(Controller::of(limit));
+        let home = CgroupParent::with_controller(Controller::from_limit(limit));
         let made = home.and_then(|home| home.make(&home.unused()?));
         let made = made.inspect_err(|reason| println!("not tried: {reason}")).ok()?;
         let group = made.group().clone();
@@ -68,7 +68,7 @@ const LIMIT: u64 = 32 << 20;
 /// On a disk, so that its files' pages can be reclaimed.
 fn on_a_disk() -> Option<tempfile::TempDir> {
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).ok()?;
-    let place = environment::place("", folder.path()).ok()?;
+    let place = environment::describe_location("", folder.path()).ok()?;
     place.device.is_some().then_some(folder)
 }
 
@@ -138,7 +138,7 @@ fn a_share_of_a_processor_is_held_to_within_a_tenth() {
 fn writes_past_the_page_cache_are_held_to_a_bandwidth() {
     const RATE: u64 = 4 << 20;
     let Some(folder) = on_a_disk() else { return println!("not tried: no disk is known here") };
-    let device = environment::place("", folder.path()).unwrap().device.unwrap();
+    let device = environment::describe_location("", folder.path()).unwrap().device.unwrap();
     let number = BlockDevice::number(&device).unwrap();
     let Some(group) = Limited1::new(LimitKind::WriteBandwidth, RATE, Some(&number)) else { return };
     let file: PathBuf = folder.path().join("file");

@@ -45,7 +45,7 @@ struct UnsyncedWrites {
 }
 
 /// Starts the journal, except for files below `apart`.
-pub(super) fn begin(apart: &Path) {
+pub(super) fn start_journal(apart: &Path) {
     let apart = apart.canonicalize().unwrap_or_else(|_| apart.into());
     *journal() = Some(Journal { files: HashMap::new(), apart: vec![apart] });
     KEPT.store(true, Ordering::Release);
@@ -106,7 +106,7 @@ pub(super) fn around_truncation(fd: c_int, length: i64, change: impl FnOnce() ->
 fn with_file<T, A: FnOnce() -> T>(fd: c_int, action: A, noted: impl FnOnce(&mut WrittenFile, A) -> T) -> T {
     let Some(id) = KEPT.load(Ordering::Acquire).then(|| id(fd)).flatten() else { return action() };
     let mut guard = journal();
-    match guard.as_mut().and_then(|journal| journal.known(fd, id)) {
+    match guard.as_mut().and_then(|journal| journal.written_file(fd, id)) {
         Some(known) => noted(known, action),
         // A pipe that nobody reads must not hold the lock.
         None => {
@@ -157,7 +157,7 @@ pub(super) fn around_sync<T: PartialEq + Default>(synced: &Synced, sync: impl Fn
 
 impl Journal {
     /// The descriptor's file; `None` if it is not the store's or can't be read.
-    fn known(&mut self, fd: c_int, id: Id) -> Option<&mut WrittenFile> {
+    fn written_file(&mut self, fd: c_int, id: Id) -> Option<&mut WrittenFile> {
         if !self.files.contains_key(&id) {
             let path = format!("/proc/self/fd/{fd}");
             let name = rustix::fs::readlink(&path, Vec::new()).ok()?.into_string().ok()?;

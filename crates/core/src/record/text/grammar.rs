@@ -178,7 +178,7 @@ impl Reader {
             let forms: Vec<&str> = forms.split('/').collect();
             // Seeded by the place in the vocabulary alone: the language is the same for every text.
             let mut rng = Rng::new(self.words.len() as u64);
-            let invented = invent::words(INVENTED_WORDS, &listed, &forms, &self.word_ids, &mut rng);
+            let invented = invent::invent_words(INVENTED_WORDS, &listed, &forms, &self.word_ids, &mut rng);
             words.extend(invented.iter().map(|word| self.word(word)));
             let rare = by_rank(INVENTED_WORDS, INVENTED_RANK_SHIFT);
             weights = share(&weights, &rare, INVENTED_PER_MILLE);
@@ -192,14 +192,14 @@ impl Reader {
         for alternative in body.split(" | ") {
             let mut parts = alternative.split_whitespace();
             weights.push(parts.next().and_then(|weight| weight.parse().ok()).unwrap_or(0));
-            runs.push(parts.map(|part| self.part(part)).collect());
+            runs.push(parts.map(|part| self.read_part(part)).collect());
         }
         let rule = Rule { runs, choice: Alias::new(&weights) };
         self.names.insert(name.to_owned(), Part::Rule(self.rules.len()));
         self.rules.push(rule);
     }
 
-    fn part(&mut self, text: &str) -> Part {
+    fn read_part(&mut self, text: &str) -> Part {
         match self.names.get(text) {
             Some(&part) => part,
             None if text == "^" => Part::Slot(Slot::Capital),

@@ -27,7 +27,7 @@ const SYLLABLES: &[u32] = &[0, 0, 0, 1, 1, 1, 1, 2];
 
 /// `count` new words that are not in `taken`. Each is a `listed` word after a beginning such as `sea-`, or a new stem before an ending
 /// such as `-ness` or `-`; at least one of `forms` must be an ending. If listed words begin with a capital, so do new ones.
-pub(super) fn words(
+pub(super) fn invent_words(
     count: usize,
     listed: &[&str],
     forms: &[&str],

@@ -51,13 +51,13 @@ pub(super) const OF_NESTED: &[SettingDef] = &[LEVELS, LEVEL_BYTES, WRITE, SYNC_F
 pub(super) const UNSYNCED: &[Danger] = &[
     Danger {
         with: &[("write", "rename"), ("sync_file", "true")],
-        ..Danger::of(Loss::Nothing, Loss::Newest, "a name can be missing that was not synced")
+        ..Danger::with_any_settings(Loss::Nothing, Loss::Newest, "a name can be missing that was not synced")
     },
     Danger {
         with: &[("write", "rename")],
-        ..Danger::of(Loss::Nothing, Loss::Torn, "a file can be there without its content")
+        ..Danger::with_any_settings(Loss::Nothing, Loss::Torn, "a file can be there without its content")
     },
-    Danger::of(
+    Danger::with_any_settings(
         Loss::Unfinished,
         Loss::Torn,
         "a file can be left empty or cut short, with write=rename only by a power cut",
@@ -67,7 +67,11 @@ pub(super) const UNSYNCED: &[Danger] = &[
 pub(super) const SYNCED: &[Danger] = &[
     Danger {
         with: &[("write", "overwrite")],
-        ..Danger::of(Loss::Unfinished, Loss::Unfinished, "a file is emptied before it is written")
+        ..Danger::with_any_settings(
+            Loss::Unfinished,
+            Loss::Unfinished,
+            "a file is emptied before it is written",
+        )
     },
     Danger::NOTHING[0],
 ];
@@ -109,14 +113,14 @@ impl Config {
 
     pub fn settings(&self) -> Vec<Setting> {
         let Config { layout, rename, sync_file, sync_folder } = self;
-        let mut settings = vec![Setting::given(LEVELS.name, layout.levels)];
+        let mut settings = vec![Setting::not_read_back(LEVELS.name, layout.levels)];
         if layout.levels > 0 {
-            settings.push(Setting::given(LEVEL_BYTES.name, layout.level_bytes));
+            settings.push(Setting::not_read_back(LEVEL_BYTES.name, layout.level_bytes));
         }
         settings.extend([
-            Setting::given(WRITE.name, if *rename { "rename" } else { "overwrite" }),
-            Setting::given(SYNC_FILE.name, sync_file),
-            Setting::given(SYNC_FOLDER.name, sync_folder),
+            Setting::not_read_back(WRITE.name, if *rename { "rename" } else { "overwrite" }),
+            Setting::not_read_back(SYNC_FILE.name, sync_file),
+            Setting::not_read_back(SYNC_FOLDER.name, sync_folder),
         ]);
         settings
     }

@@ -23,7 +23,7 @@ words!(GroupSync);
 
 impl GroupSync {
     /// What the file system of `directory` allows.
-    pub(super) fn of(directory: &File) -> GroupSync {
+    pub(super) fn for_directory(directory: &File) -> GroupSync {
         if syncfs_is_whole(directory) { GroupSync::FileSystem } else { GroupSync::EachFile }
     }
 }

@@ -37,10 +37,10 @@ fn mean_median_and_largest_follow_the_shares() {
     assert_eq!((sizes.median(), sizes.span()), (5, SizeRange { from: 1, to: 200 }));
     assert_eq!(read("50%:7B+50%:9B").median(), 7);
     assert_eq!(
-        read("10%:1MiB+90%:1KiB").words(),
+        read("10%:1MiB+90%:1KiB").describe(),
         "mixed sizes (median 1.00 KiB, mean 103 KiB, largest 1.00 MiB)"
     );
-    assert_eq!(read("1B..1KiB").words(), "1B..1KiB");
+    assert_eq!(read("1B..1KiB").describe(), "1B..1KiB");
     let smaller = read("90%:8B..80B+10%:800B").scaled(|bytes| bytes / 80);
     assert_eq!(smaller.to_string(), "90%:1B+10%:10B");
 }
@@ -71,7 +71,7 @@ proptest! {
             })
             .collect();
         made[0].share += WHOLE - made.iter().map(|part| part.share).sum::<u32>();
-        let sizes = Sizes::of(&made).unwrap();
+        let sizes = Sizes::from_parts(&made).unwrap();
         prop_assert_eq!(read(&sizes.to_string()), sizes);
         let mut random = fastrand::Rng::with_seed(seed);
         let mut drawn: Vec<u64> = (0..DRAWN).map(|_| sizes.draw(random.u64(..))).collect();

@@ -229,7 +229,7 @@ impl StartGate for Edge<'_> {
                     wait_until(self.clock, awake, &false.into());
                     self.moment.store(moment, Ordering::Relaxed);
                     let counters =
-                        (Snapshot::now(), MachineCounters::begin(&Err("it is not looked at".into())));
+                        (Snapshot::now(), MachineCounters::start(&Err("it is not looked at".into())));
                     *self.before.lock().unwrap_or_else(PoisonError::into_inner) = Some(counters);
                     return Some(moment);
                 }

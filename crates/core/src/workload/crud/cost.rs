@@ -168,7 +168,7 @@ mod tests {
     fn more_work_takes_longer() {
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
         let cell = |store: &str, records: &str, tier| {
-            Cell::of(store)
+            Cell::new(store)
                 .with(Axis::RECORD_SIZE, Axis::RECORD_SIZE.read("1B..1KiB").unwrap())
                 .with(Axis::RECORDS, Axis::RECORDS.read(records).unwrap())
                 .with(Axis::GUARANTEE, GuaranteeChoice::Tier(tier).into())
@@ -205,7 +205,7 @@ mod tests {
     }
     fn estimate(rate: &str, parameters: &[(&str, &str)]) -> f64 {
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
-        let cell = Cell::of("sqlite")
+        let cell = Cell::new("sqlite")
             .with(Axis::RECORD_SIZE, Axis::RECORD_SIZE.read("1B..1KiB").unwrap())
             .with(Axis::RECORDS, Axis::RECORDS.read("1000..1000000").unwrap())
             .with(Axis::RATE, Axis::RATE.read(rate).unwrap());

@@ -22,7 +22,7 @@ use crate::workload::stop::WorkloadError;
 const MIX: &str = "mix";
 
 pub fn open(fleet: &mut Fleet, bench: &Bench<'_>, anew: Option<u64>) -> Result<(), WorkloadError> {
-    let made = ServerNamespace::of(bench.folder())
+    let made = ServerNamespace::read_note(bench.folder())
         .map_err(|error| WorkloadError::harness(format!("reading what was made: {error}")));
     let made =
         made?.ok_or_else(|| WorkloadError::harness("the store is on no server that clients can reach"))?;

@@ -30,7 +30,7 @@ pub fn scans(session: &mut dyn Session, records: u64, clock: &Clock) -> Result<V
 
 /// The extents of the files below a folder; `None` if the file system does not report them.
 pub fn pieces(folder: &Path) -> Option<FilePieces> {
-    let all = extents::below(folder).ok().filter(|all| !all.is_empty())?;
+    let all = extents::extents_below(folder).ok().filter(|all| !all.is_empty())?;
     Some(count_pieces(&all))
 }
 

@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn a_store_is_left_out_where_it_lacks_what_goes_on_beside_the_steps() {
         let reason = |axes: &[(Axis, &str)], store: StoreDef| {
-            let start = Cell::of("memory").with(Axis::RECORDS, Axis::RECORDS.read("9").unwrap());
+            let start = Cell::new("memory").with(Axis::RECORDS, Axis::RECORDS.read("9").unwrap());
             let cell =
                 axes.iter().fold(start, |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
             let parameters = Parameters::default();

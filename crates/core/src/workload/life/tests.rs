@@ -43,7 +43,7 @@ fn trial_on(
     let cell = own
         .iter()
         .chain(axes)
-        .fold(Cell::of(store), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
+        .fold(Cell::new(store), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
     let spec = Spec { seed: 7, ..Spec::alone(cell, directory, "life".parse().unwrap(), parameters) };
     run(&TrialContext { stores, spec: &spec, reach: None })
 }

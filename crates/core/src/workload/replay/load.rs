@@ -140,7 +140,7 @@ impl FirstOperations {
         }
         let key = fit.key(entry.key);
         let hash = key_hash(key);
-        if (hash >> 24) % self.passes == pass && self.table.add(hash)? && does.looks() {
+        if (hash >> 24) % self.passes == pass && self.table.add(hash)? && does.needs_key() {
             let length = entry.size.unwrap_or(self.unknown_bytes);
             batch.add(key, |bytes| values.append(hash, LOADED, length as usize, bytes));
         }

@@ -38,7 +38,7 @@ fn play(
     let spec = Spec {
         seed: 3,
         ..Spec::alone(
-            Cell::of(store.name).with(Axis::THREADS, threads),
+            Cell::new(store.name).with(Axis::THREADS, threads),
             directory,
             "replay".parse().unwrap(),
             all,

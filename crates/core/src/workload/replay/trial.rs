@@ -220,7 +220,7 @@ fn main_kind(facts: &Facts) -> ReplayKind {
         (TraceOperation::Remove, ReplayKind::Remove),
         (TraceOperation::Scan, ReplayKind::Scan),
     ];
-    kinds.into_iter().max_by_key(|(does, _)| facts.of(*does)).map_or(ReplayKind::Get, |(_, kind)| kind)
+    kinds.into_iter().max_by_key(|(does, _)| facts.count(*does)).map_or(ReplayKind::Get, |(_, kind)| kind)
 }
 
 fn stored(work: &ReplayParameters) -> StoredRecords {
@@ -287,7 +287,7 @@ impl How {
 
     /// More facts for readers of the results.
     fn statistics(&self, facts: &Facts, tally: &ReplayTally, changed_keys: u64) -> Vec<Setting> {
-        let one = |name: &str, value: u64| Setting::given(format!("replay.{name}"), value);
+        let one = |name: &str, value: u64| Setting::not_read_back(format!("replay.{name}"), value);
         let mut all = vec![
             one("operations_not_played", facts.skip),
             one("operations_with_a_key_made_to_fit", changed_keys),
@@ -295,10 +295,13 @@ impl How {
         ];
         let wall_ns = self.elapsed.wall.as_nanos();
         if facts.has_times() && facts.span_ns > 0 && wall_ns > 0 {
-            all.push(Setting::given(SPEED_REACHED, format!("{:.4}", facts.span_ns as f64 / wall_ns as f64)));
+            all.push(Setting::not_read_back(
+                SPEED_REACHED,
+                format!("{:.4}", facts.span_ns as f64 / wall_ns as f64),
+            ));
         }
         if self.timed {
-            all.push(Setting::given(BEHIND_US, self.behind.as_micros()));
+            all.push(Setting::not_read_back(BEHIND_US, self.behind.as_micros()));
             all.push(one("schedule_stood_still_us", self.elapsed.stood_still.as_micros() as u64));
         }
         all

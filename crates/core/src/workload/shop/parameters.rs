@@ -195,7 +195,7 @@ mod tests {
         plain
             .iter()
             .chain(more)
-            .fold(Cell::of(store), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()))
+            .fold(Cell::new(store), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()))
     }
 
     fn of<T>(cell: &Cell, parameters: &Parameters, stores: &[StoreDef], what: impl Fn(&Case<'_>) -> T) -> T {

@@ -48,7 +48,7 @@ pub fn run(
         || open(shared, store),
         |_| Ok(()),
         |crew| {
-            let machine = MachineCounters::begin(device);
+            let machine = MachineCounters::start(device);
             shared.seconds.begin();
             shared.epochs.iter().for_each(|epochs| epochs.begin());
             let before = Snapshot::now();

@@ -22,7 +22,7 @@ fn trial(
     let cell = plain
         .iter()
         .chain(axes)
-        .fold(Cell::of(store.name), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
+        .fold(Cell::new(store.name), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
     let parameters = parameters
         .iter()
         // Other tests of this process are at work all the time.

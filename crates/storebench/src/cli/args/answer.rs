@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueHint;
 
-use storebench_core::units::whole;
+use storebench_core::units::parse_whole;
 
 /// Where an answer is written, where it is measured, and with which seed.
 #[derive(Debug, Clone, clap::Args)]
@@ -22,7 +22,7 @@ pub struct AnswerArgs {
     #[arg(long, value_name = "DIR", default_value = "storebench-runs", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
     /// Seed for keys, values, record choice and trial order
-    #[arg(long, value_name = "N", default_value = "136", value_parser = whole::<u64>)]
+    #[arg(long, value_name = "N", default_value = "136", value_parser = parse_whole::<u64>)]
     pub seed: u64,
 }
 

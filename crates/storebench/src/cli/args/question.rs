@@ -1,7 +1,7 @@
 //! Arguments about the records and the work, for `advise` and `tune`.
 
 use storebench_core::store::Guarantee;
-use storebench_core::units::{Sizes, whole};
+use storebench_core::units::{Sizes, parse_whole};
 use storebench_report::advice::question::Mix;
 
 /// The records, and the work on them.
@@ -61,7 +61,7 @@ impl QuestionArgs {
 }
 
 fn threads(text: &str) -> Result<u32, String> {
-    match whole(text)? {
+    match parse_whole(text)? {
         0 => Err("it must be at least 1".into()),
         threads => Ok(threads),
     }

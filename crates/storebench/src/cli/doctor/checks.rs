@@ -50,10 +50,11 @@ impl<'a> CheckedMachine<'a> {
             environment: environment::machine(),
             place: LocationInfo {
                 bottom: Some(bottom::follow(directory)),
-                ..environment::place("here", directory).map_err(Error::io("looking at", directory))?
+                ..environment::describe_location("here", directory)
+                    .map_err(Error::io("looking at", directory))?
             },
             probe,
-            reach: LimitSupport::here(),
+            reach: LimitSupport::detect(),
             cgroups,
             is_root: rustix::process::geteuid().is_root(),
         })
@@ -130,7 +131,7 @@ fn file_systems(here: &CheckedMachine<'_>) -> Vec<Line> {
 fn servers(here: &CheckedMachine<'_>) -> Vec<Line> {
     let servers = here.stores.iter().filter(|store| store.server.is_some());
     servers
-        .map(|store| either(store.name, store.lacks().map_or_else(|| Ok((store.version)()), Err)))
+        .map(|store| either(store.name, store.missing_need().map_or_else(|| Ok((store.version)()), Err)))
         .collect()
 }
 

@@ -75,7 +75,7 @@ impl SiteFolder {
         for name in FOLDERS {
             match folder.make(OsStr::new(name), 0o777) {
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                    folder.within(OsStr::new(name)).map_err(|_| theirs(&self.path, name))?;
+                    folder.open_subfolder(OsStr::new(name)).map_err(|_| theirs(&self.path, name))?;
                 }
                 made => drop(made.map_err(Error::io("making", &self.path.join(name)))?),
             }
@@ -112,7 +112,7 @@ impl SiteFolder {
     fn delete(&self, folder: &Folder, name: &str) -> Result<()> {
         let deleted = match name.split_once('/') {
             Some((within, file)) => {
-                folder.within(OsStr::new(within)).and_then(|own| own.remove_file(OsStr::new(file)))
+                folder.open_subfolder(OsStr::new(within)).and_then(|own| own.remove_file(OsStr::new(file)))
             }
             None => folder.remove_file(OsStr::new(name)),
         };

@@ -7,7 +7,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::probe::Probe;
 use storebench_core::result::{LeftOutCell, LeftOutReason, Outcome, TrialResult};
 use storebench_core::store::{Setting, StoreDef};
-use storebench_core::units::{counted, grouped};
+use storebench_core::units::{count_with_noun, group_thousands};
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_host::plan::Plan;
 use storebench_host::runner::job::RunRequest;
@@ -164,15 +164,15 @@ impl<'a> Measuring<'a> {
         if records < self.asked.question.records {
             print_note(&format!(
                 "{} instead of {}: a longer --budget would allow more",
-                counted(records, "record"),
-                grouped(self.asked.question.records)
+                count_with_noun(records, "record"),
+                group_thousands(self.asked.question.records)
             ));
         }
         let operations = CrudParameters::from_parameters(&self.plan.parameters).operations;
         print_note(&format!(
             "each trial loads {} and does {}",
-            counted(records, "record"),
-            counted(operations, "operation")
+            count_with_noun(records, "record"),
+            count_with_noun(operations, "operation")
         ));
         Ok(false)
     }

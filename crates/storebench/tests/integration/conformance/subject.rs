@@ -92,7 +92,7 @@ pub fn chosen() -> impl Iterator<Item = &'static StoreDef> {
 /// Whether what a store needs is on this machine; else says what lacks. With `STOREBENCH_TEST_STRICT=1` nothing may lack.
 pub fn is_installed(def: &StoreDef) -> bool {
     make_servers_known(all_stores());
-    let Some(why) = def.lacks() else { return true };
+    let Some(why) = def.missing_need() else { return true };
     assert!(std::env::var_os("STOREBENCH_TEST_STRICT").is_none(), "{}: {why}", def.name);
     let _ = writeln!(std::io::stderr(), "{} is not tested: {why}", def.name);
     false
@@ -206,7 +206,7 @@ impl Subject {
 
 impl Drop for Subject {
     fn drop(&mut self) {
-        let Ok(Some(made)) = ServerNamespace::of(self.directory.path()) else { return };
+        let Ok(Some(made)) = ServerNamespace::read_note(self.directory.path()) else { return };
         let dropped = (self.def.server.unwrap().drop)(&made.url, &made.name);
         assert!(dropped.is_ok() || std::thread::panicking(), "{self}: {dropped:?}");
     }

@@ -39,7 +39,7 @@ fn entries_are_sound() {
                 assert!(def.offer(def.shipped).is_some(), "{name}: what it is shipped with is on offer");
                 assert!(!(def.version)().trim().is_empty(), "{name}");
                 assert!(
-                    def.lacks().is_some() || (def.version)().bytes().any(|byte| byte.is_ascii_digit()),
+                    def.missing_need().is_some() || (def.version)().bytes().any(|byte| byte.is_ascii_digit()),
                     "{name}: {}",
                     (def.version)()
                 );

@@ -33,7 +33,7 @@ fn settings(def: &StoreDef, text: &str) -> BTreeMap<String, String> {
 fn check(name: &str, asked: &[(&str, &str)]) {
     let def = def(name);
     if def.open.is_err() || !is_installed(def) {
-        skipped(name, &def.lacks().unwrap_or_default());
+        skipped(name, &def.missing_need().unwrap_or_default());
         return;
     }
     let asked: BTreeMap<String, String> =

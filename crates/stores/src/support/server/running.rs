@@ -67,7 +67,7 @@ impl RunningServer {
         let url = options.settings.get(URL).map(String::as_str).unwrap_or_default();
         let address = address::<S>(url)?;
         let noting = || StoreError::io(format!("noting in {} what is made", options.directory.display()));
-        let made = match ServerNamespace::of(options.directory).map_err(noting())? {
+        let made = match ServerNamespace::read_note(options.directory).map_err(noting())? {
             Some(made) => made,
             None => {
                 // A server that can't be reached keeps nothing: the note comes after.
@@ -102,7 +102,7 @@ impl RunningServer {
     /// Drops the holder, and its note.
     fn discard<S: Server>(&self, folder: &Path) -> Result<()> {
         drop_on::<S>(&self.address, &self.holder)?;
-        ServerNamespace::strike(folder)
+        ServerNamespace::strike_note(folder)
             .map_err(StoreError::io(format!("striking the note in {}", folder.display())))
     }
 }
@@ -138,7 +138,7 @@ pub fn drop_made<S: Server>(url: &str, name: &str) -> Result<()> {
 /// Drops a holder on the first server that can: of a cluster, one may be gone or renewed, and the others do it for all.
 fn drop_on<S: Server>(address: &Address, name: &str) -> Result<()> {
     let mut first = None;
-    for one in address.each() {
+    for one in address.members() {
         match connect::<S>(&one).and_then(|mut client| S::drop_if_there(&mut client, name)) {
             Ok(()) => return Ok(()),
             Err(error) => first = first.or(Some(error)),

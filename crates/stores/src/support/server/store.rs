@@ -74,7 +74,7 @@ impl<S: Server> Store for ServerStore<S> {
         S::verify(&mut self.own())
     }
 
-    fn compact_beside(&self) -> Result<Option<&'static str>> {
+    fn compact_concurrently(&self) -> Result<Option<&'static str>> {
         S::compact(&mut self.own())
     }
 
@@ -91,8 +91,8 @@ impl<S: Server> Store for ServerStore<S> {
         let mut own = self.own();
         let mut settings = S::settings(&mut own)?;
         let url = self.server.running().map(RunningServer::url);
-        settings.extend(url.map(|url| Setting::given(URL, url)));
-        settings.extend(self.plan.programs.iter().map(|folder| Setting::given(PROGRAMS, folder)));
+        settings.extend(url.map(|url| Setting::not_read_back(URL, url)));
+        settings.extend(self.plan.programs.iter().map(|folder| Setting::not_read_back(PROGRAMS, folder)));
         settings.extend(S::settings_of_table(&mut own, &self.kept)?);
         Ok(settings)
     }
@@ -107,7 +107,7 @@ impl<S: Server> Store for ServerStore<S> {
         Some(StoreBuild::new("the server that is installed", None, has_checks))
     }
 
-    fn elsewhere(&self) -> Option<String> {
+    fn outside_location(&self) -> Option<String> {
         self.server.running().map(RunningServer::whereabouts)
     }
 

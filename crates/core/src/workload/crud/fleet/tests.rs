@@ -25,7 +25,7 @@ const THERE: StoreDef = StoreDef { name: "there", kind: StoreKind::Server, open:
 struct There(Arc<dyn Store>);
 
 fn open(options: &OpenOptions<'_>) -> StoreResult<Box<dyn Store>> {
-    let made = ServerNamespace::of(options.directory).unwrap();
+    let made = ServerNamespace::read_note(options.directory).unwrap();
     let made =
         made.unwrap_or_else(|| ServerNamespace::note(options.directory, "there", "there://here").unwrap());
     let mut all = MADE.lock().unwrap();
@@ -51,7 +51,7 @@ impl Store for There {
     fn settings(&self) -> StoreResult<Vec<Setting>> {
         Ok(Vec::new())
     }
-    fn elsewhere(&self) -> Option<String> {
+    fn outside_location(&self) -> Option<String> {
         Some("the data are on a made server".into())
     }
     fn close(self: Box<Self>) -> StoreResult<()> {
@@ -130,8 +130,8 @@ fn run(clients: &[&str], axes: &str, parameters: &str) -> Result<(Measurements, 
     std::fs::create_dir(&directory).unwrap();
     let pairs = |text: &'static str| text.split_whitespace().map(|pair| pair.split_once('=').unwrap());
     let cell =
-        pairs(Box::leak(axes.to_owned().into_boxed_str())).fold(Cell::of("there"), |cell, (name, text)| {
-            let axis = Axis::named(name).unwrap();
+        pairs(Box::leak(axes.to_owned().into_boxed_str())).fold(Cell::new("there"), |cell, (name, text)| {
+            let axis = Axis::find(name).unwrap();
             cell.with(axis, axis.read(text).unwrap())
         });
     let mut given = Parameters::default();

@@ -151,7 +151,7 @@ mod tests {
     use crate::stores::{MEMORY, NULL};
 
     fn cell() -> Cell {
-        let cell = Cell::of("memory");
+        let cell = Cell::new("memory");
         cell.with(Axis::ROWS, Axis::ROWS.read("1000").unwrap())
             .with(Axis::STATEMENTS, Axis::STATEMENTS.read("10").unwrap())
     }

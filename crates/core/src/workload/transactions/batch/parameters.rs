@@ -111,7 +111,7 @@ mod tests {
     use crate::stores::{FLAT_FOLDER, MEMORY};
 
     fn cell(store: &str, transactions: &str) -> Cell {
-        Cell::of(store)
+        Cell::new(store)
             .with(Axis::TRANSACTIONS, Axis::TRANSACTIONS.read(transactions).unwrap())
             .with(Axis::STATEMENTS, Axis::STATEMENTS.read("1000").unwrap())
     }
@@ -121,7 +121,7 @@ mod tests {
         let parameters = Parameters::default().with("rest", "2s").unwrap();
         let work = BatchParameters::from_parameters(&cell("memory", "500"), &parameters);
         assert_eq!((work.rows(), work.rest), (500_000, Duration::from_secs(2)));
-        assert_eq!(BatchParameters::from_parameters(&Cell::of("memory"), &Parameters::default()).rows(), 1);
+        assert_eq!(BatchParameters::from_parameters(&Cell::new("memory"), &Parameters::default()).rows(), 1);
     }
 
     #[test]

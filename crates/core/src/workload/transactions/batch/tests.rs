@@ -11,7 +11,7 @@ fn trial(stores: &[StoreDef], store: &str, guarantee: &str) -> std::result::Resu
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("store");
     std::fs::create_dir(&directory).unwrap();
-    let cell = Cell::of(store)
+    let cell = Cell::new(store)
         .with(Axis::TRANSACTIONS, Axis::TRANSACTIONS.read("3").unwrap())
         .with(Axis::STATEMENTS, Axis::STATEMENTS.read("20").unwrap())
         .with(Axis::GUARANTEE, Axis::GUARANTEE.read(guarantee).unwrap());

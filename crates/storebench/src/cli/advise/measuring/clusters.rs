@@ -7,7 +7,7 @@ use storebench_core::cell::{Cell, GuaranteeChoice};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{LeftOutCell, LeftOutReason, TrialResult};
 use storebench_core::store::{Guarantee, ROUND_TRIP, StoreDef};
-use storebench_core::units::{Period, counted};
+use storebench_core::units::{Period, count_with_noun};
 use storebench_host::plan::{Changes, Plan};
 use storebench_report::advice::clusters::PLAN;
 use storebench_report::advice::question::Question;
@@ -39,10 +39,11 @@ pub fn able(stores: &[StoreDef], question: &Question) -> Result<String> {
         ));
     }
     let all: Vec<&StoreDef> = stores.iter().filter(|store| store.offer(Guarantee::Node).is_some()).collect();
-    let here = all.iter().find(|store| store.open.is_ok() && store.lacks().is_none());
+    let here = all.iter().find(|store| store.open.is_ok() && store.missing_need().is_none());
     here.map(|store| store.name.to_owned()).ok_or_else(|| {
-        let lacks =
-            all.iter().filter_map(|store| store.open.err().map(str::to_owned).or_else(|| store.lacks()));
+        let lacks = all
+            .iter()
+            .filter_map(|store| store.open.err().map(str::to_owned).or_else(|| store.missing_need()));
         let lacks: Vec<String> = lacks.collect();
         let message = format!(
             "--network needs a server that can be a cluster, and there is none: {}",
@@ -62,7 +63,7 @@ impl Measuring<'_> {
             self.clusters.no_time = true;
             return Ok(false);
         };
-        let records = counted(records_of(&alone).from, "record");
+        let records = count_with_noun(records_of(&alone).from, "record");
         self.stages
             .print_stage(&format!("next to servers and clusters: {best} and {server}, with {records}"));
         // The first leaves the second enough time for a block.
