@@ -46,7 +46,7 @@ impl SimulatedDisk {
 
     /// The time of a small write and a flush, one after the other, in nanoseconds.
     pub fn flushed_ns(&self) -> Option<f64> {
-        Load::SyncedWrites.on(&self.disk).ok().map(|per_second| 1e9 / per_second)
+        Load::SyncedWrites.rate_on(&self.disk).ok().map(|per_second| 1e9 / per_second)
     }
 }
 

@@ -66,7 +66,7 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    fn each(&self, other: &Clocks, both: fn(u64, u64) -> u64) -> Clocks {
+    fn zip_with(&self, other: &Clocks, both: fn(u64, u64) -> u64) -> Clocks {
         let of = |clocks: &Clocks, name: &str| clocks.on_ns.get(name).copied().unwrap_or_default();
         let on = |name: &String| (name.clone(), both(of(self, name), of(other, name)));
         Clocks {
@@ -95,7 +95,7 @@ pub struct Counts {
 }
 
 impl KindCounts {
-    fn each(self, other: KindCounts, both: fn(u64, u64) -> u64) -> KindCounts {
+    fn zip_with(self, other: KindCounts, both: fn(u64, u64) -> u64) -> KindCounts {
         KindCounts {
             requests: both(self.requests, other.requests),
             bytes: both(self.bytes, other.bytes),
@@ -105,24 +105,24 @@ impl KindCounts {
 
     fn add(&mut self, request: &Request, modelled: Nanos) {
         let one = KindCounts { requests: 1, bytes: request.bytes, modelled_ns: modelled };
-        *self = self.each(one, u64::saturating_add);
+        *self = self.zip_with(one, u64::saturating_add);
     }
 }
 
 impl Requests {
-    fn each(&self, other: &Requests, both: fn(u64, u64) -> u64, tally: DeviceTally) -> Requests {
+    fn zip_with(&self, other: &Requests, both: fn(u64, u64) -> u64, tally: DeviceTally) -> Requests {
         Requests {
-            reads: self.reads.each(other.reads, both),
-            writes: self.writes.each(other.writes, both),
-            journal: self.journal.zip(other.journal).map(|(one, other)| one.each(other, both)),
-            discards: self.discards.each(other.discards, both),
+            reads: self.reads.zip_with(other.reads, both),
+            writes: self.writes.zip_with(other.writes, both),
+            journal: self.journal.zip(other.journal).map(|(one, other)| one.zip_with(other, both)),
+            discards: self.discards.zip_with(other.discards, both),
             flushes: both(self.flushes, other.flushes),
             flush_ns: both(self.flush_ns, other.flush_ns),
             tally,
             modelled_ns: both(self.modelled_ns, other.modelled_ns),
             late_ns: both(self.late_ns, other.late_ns),
             clocks: match (&self.clocks, &other.clocks) {
-                (Some(one), Some(other)) => Some(one.each(other, both)),
+                (Some(one), Some(other)) => Some(one.zip_with(other, both)),
                 (one, other) => one.clone().or_else(|| other.clone()),
             },
         }
@@ -130,12 +130,12 @@ impl Requests {
 
     /// Both together.
     pub fn plus(&self, other: &Requests) -> Requests {
-        self.each(other, u64::saturating_add, self.tally.plus(other.tally))
+        self.zip_with(other, u64::saturating_add, self.tally.plus(other.tally))
     }
 
     /// The requests since an earlier count of the same disk.
     pub fn since(&self, before: &Requests) -> Requests {
-        self.each(before, u64::saturating_sub, self.tally.since(before.tally))
+        self.zip_with(before, u64::saturating_sub, self.tally.since(before.tally))
     }
 
     /// The lateness as a share of the time that the model was busy.
@@ -192,7 +192,7 @@ impl Counter {
 
     /// Counts a request that is due; `first` is the arrival of the first that waited for that moment. It is counted before its
     /// reply is sent, so that whoever has the reply finds it counted.
-    pub fn due(&mut self, request: &Request, first: Nanos, due: Nanos) {
+    pub fn count_request(&mut self, request: &Request, first: Nanos, due: Nanos) {
         let counts = &mut self.counts.requests;
         let modelled = due.saturating_sub(first.max(self.last));
         self.last = self.last.max(due);
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     fn replied(counter: &mut Counter, request: Request, modelled: Nanos, late: Nanos) {
-        counter.due(&request, counter.last, counter.last + modelled);
+        counter.count_request(&request, counter.last, counter.last + modelled);
         counter.sent(late);
     }
 
@@ -241,10 +241,10 @@ mod tests {
     fn time_in_which_requests_overlap_counts_once() {
         let mut counter = Counter::new(Vec::new()).unwrap();
         // The write waits from 0 to 10, while a read comes and goes; a flush that comes meanwhile takes until 12, another from 20 on.
-        counter.due(&Request::read(0, 4096), 0, 6);
-        counter.due(&Request::write(0, 4096), 0, 10);
-        counter.due(&Request::flush(), 8, 12);
-        counter.due(&Request::flush(), 20, 21);
+        counter.count_request(&Request::read(0, 4096), 0, 6);
+        counter.count_request(&Request::write(0, 4096), 0, 10);
+        counter.count_request(&Request::flush(), 8, 12);
+        counter.count_request(&Request::flush(), 20, 21);
         let counts = counter.counts(DeviceTally::default(), 0).requests;
         assert_eq!((counts.reads.modelled_ns, counts.writes.modelled_ns, counts.flush_ns), (6, 4, 3));
         assert_eq!(counts.modelled_ns, 13);

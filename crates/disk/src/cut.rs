@@ -46,11 +46,11 @@ pub struct Log {
 impl Log {
     /// The first `count` entries of a log, whose end may be missing.
     pub fn first(count: usize, log: impl io::Read) -> io::Result<Log> {
-        Log::of(Reader::begin(log)?.take(count))
+        Log::from_entries(Reader::open(log)?.take(count))
     }
 
     /// All of some entries.
-    pub fn of(entries: impl IntoIterator<Item = io::Result<Entry>>) -> io::Result<Log> {
+    pub fn from_entries(entries: impl IntoIterator<Item = io::Result<Entry>>) -> io::Result<Log> {
         Ok(Log { entries: entries.into_iter().collect::<io::Result<_>>()? })
     }
 
@@ -118,16 +118,16 @@ impl Log {
             (all, 4) => BTreeSet::from([open[random.below(all) as usize]]),
             // None of those is there that lie on one side of a place of the disk.
             (all, _) => {
-                let place = self.place(&open[random.below(all) as usize]);
+                let place = self.position_of(&open[random.below(all) as usize]);
                 let below = random.below(2) == 0;
-                open.into_iter().filter(|piece| (self.place(piece) < place) == below).collect()
+                open.into_iter().filter(|piece| (self.position_of(piece) < place) == below).collect()
             }
         };
         Cut { at, lost }
     }
 
     /// The first byte of a piece on the disk.
-    pub fn place(&self, piece: &Piece) -> u64 {
+    pub fn position_of(&self, piece: &Piece) -> u64 {
         self.entries[piece.entry].request.at + piece.from
     }
 
@@ -138,7 +138,7 @@ impl Log {
     }
 
     /// A state's writes as a log that ends with a flush, so that none can be lost.
-    pub fn settled(&self, cut: &Cut) -> Log {
+    pub fn settled_log(&self, cut: &Cut) -> Log {
         let mut entries = Vec::new();
         let take = |at: u64, bytes: u64, data: Option<&[u8]>| {
             let request =
@@ -160,7 +160,7 @@ impl Log {
 
     /// Writes the first `count` of its entries as a log.
     pub fn write(&self, count: usize, out: Box<dyn io::Write + Send>) -> io::Result<()> {
-        let mut writer = Writer::begin(out, true)?;
+        let mut writer = Writer::new(out, true)?;
         for Entry { request, arrived, data } in self.entries.iter().take(count) {
             writer.append(request, *arrived, data)?;
         }
@@ -226,7 +226,7 @@ mod tests {
             other(Request::discard(0, 512)),
             write(8192, 4096, 3),
         ];
-        Log::of(entries.map(Ok)).unwrap()
+        Log::from_entries(entries.map(Ok)).unwrap()
     }
 
     fn image(log: &Log, cut: &Cut) -> Vec<u8> {
@@ -287,8 +287,8 @@ mod tests {
     fn a_state_that_is_settled_loses_nothing_of_what_it_has() {
         let log = log();
         let cut = Cut { at: 5, lost: BTreeSet::from([Piece { entry: 2, from: 2048, bytes: 4096 }]) };
-        let more = Log::of([write(0, 4096, 7)].map(Ok)).unwrap();
-        let settled = log.settled(&cut);
+        let more = Log::from_entries([write(0, 4096, 7)].map(Ok)).unwrap();
+        let settled = log.settled_log(&cut);
         let all = settled.len();
         assert_eq!(image(&settled, &Cut { at: all, lost: BTreeSet::new() }), image(&log, &cut));
         assert_eq!(settled.open(all, BLOCK), []);

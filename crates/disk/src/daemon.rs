@@ -50,7 +50,7 @@ pub fn serve(
     use crate::log::Writer;
     use crate::server::{DiskExtras, Server};
 
-    let image = if order.in_memory { Image::copy_of(&image) } else { Image::of(image) };
+    let image = if order.in_memory { Image::copy_of(&image) } else { Image::from_file(image) };
     let image = image.map_err(|error| format!("having its image: {error}"))?;
     if let Some((log, cut)) = &order.cut {
         replay(log, cut, &image).map_err(|error| format!("making the state after a power cut: {error}"))?;
@@ -60,13 +60,13 @@ pub fn serve(
         let device = disk.device(image.bytes(), order.seed);
         Ok((name.clone(), device.map_err(|error| format!("estimating for {name}: {error}"))?))
     });
-    let estimates = Estimates::of(others.collect::<Result<Vec<_>, String>>()?);
+    let estimates = Estimates::new(others.collect::<Result<Vec<_>, String>>()?);
     let log = order.log.as_ref().map(|path| {
         let file = File::options().write(true).truncate(true).open(path)?;
-        Writer::begin(Box::new(std::io::BufWriter::new(file)), true)
+        Writer::new(Box::new(std::io::BufWriter::new(file)), true)
     });
     let log = log.transpose().map_err(|error| format!("beginning its log: {error}"))?;
-    let fault = order.fault.map(|fault| Faulty::begin(fault, &image)).transpose();
+    let fault = order.fault.map(|fault| Faulty::new(fault, &image)).transpose();
     let fault = fault.map_err(|error| format!("making a fault: {error}"))?;
     let extras = DiskExtras { journal: order.journal.clone(), estimates, log, fault };
     let server = Server::mount(image, device, extras, at);

@@ -17,7 +17,7 @@ pub trait Device: Send {
 
     /// The next moment at which it may have a reply; `None` if nothing waits. A device that chooses among waiting requests may
     /// name the moment of its choice, at which no reply is due yet.
-    fn wakes(&self) -> Option<Nanos>;
+    fn next_event(&self) -> Option<Nanos>;
 
     /// The earliest reply that is due by now, with the moment at which it was.
     fn take(&mut self, now: Nanos) -> Option<(Id, Nanos)>;
@@ -45,7 +45,7 @@ pub struct DeviceTally {
 }
 
 impl DeviceTally {
-    fn each(self, other: DeviceTally, both: fn(u64, u64) -> u64) -> DeviceTally {
+    fn zip_with(self, other: DeviceTally, both: fn(u64, u64) -> u64) -> DeviceTally {
         DeviceTally {
             seeks: both(self.seeks, other.seeks),
             merges: both(self.merges, other.merges),
@@ -57,19 +57,19 @@ impl DeviceTally {
 
     /// Both together.
     pub fn plus(self, other: DeviceTally) -> DeviceTally {
-        self.each(other, u64::saturating_add)
+        self.zip_with(other, u64::saturating_add)
     }
 
     /// The events since an earlier count.
     pub fn since(self, before: DeviceTally) -> DeviceTally {
-        self.each(before, u64::saturating_sub)
+        self.zip_with(before, u64::saturating_sub)
     }
 }
 
 /// The model of a device that takes requests in their order: when each is due is known as it arrives.
 pub trait Model: Send {
     /// When the reply to a request that arrives now is due.
-    fn due(&mut self, request: &Request, now: Nanos) -> Nanos;
+    fn reply_due(&mut self, request: &Request, now: Nanos) -> Nanos;
 
     /// The events that it has counted.
     fn tally(&self) -> DeviceTally {
@@ -105,18 +105,18 @@ pub(crate) struct InOrderDevice<M> {
 }
 
 impl<M: Model> InOrderDevice<M> {
-    pub fn of(model: M) -> InOrderDevice<M> {
+    pub fn new(model: M) -> InOrderDevice<M> {
         InOrderDevice { model, replies: Replies::default() }
     }
 }
 
 impl<M: Model> Device for InOrderDevice<M> {
     fn arrive(&mut self, id: Id, request: &Request, now: Nanos) {
-        let due = self.model.due(request, now);
+        let due = self.model.reply_due(request, now);
         self.replies.push(id, due.max(now));
     }
 
-    fn wakes(&self) -> Option<Nanos> {
+    fn next_event(&self) -> Option<Nanos> {
         self.replies.next()
     }
 

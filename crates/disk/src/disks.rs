@@ -123,12 +123,12 @@ impl Disk {
             }
             return Ok(Box::new(HardDisk::new(rotating, image_bytes)));
         }
-        let flash = self.flash.map(|flash| Box::new(InOrderDevice::of(Card::new(flash))) as Box<dyn Device>);
+        let flash = self.flash.map(|flash| Box::new(InOrderDevice::new(Card::new(flash))) as Box<dyn Device>);
         let network = self
             .network
-            .map(|network| Box::new(InOrderDevice::of(Remote::new(network, seed))) as Box<dyn Device>);
+            .map(|network| Box::new(InOrderDevice::new(Remote::new(network, seed))) as Box<dyn Device>);
         let fixed =
-            self.fixed.map(|fixed| Box::new(InOrderDevice::of(Steady::new(fixed))) as Box<dyn Device>);
+            self.fixed.map(|fixed| Box::new(InOrderDevice::new(Steady::new(fixed))) as Box<dyn Device>);
         flash.or(network).or(fixed).ok_or_else(|| "it is no kind of disk".to_owned())
     }
 

@@ -35,8 +35,8 @@ pub struct Estimates {
 }
 
 impl Estimates {
-    pub fn of(devices: impl IntoIterator<Item = (String, Box<dyn Device>)>) -> Estimates {
-        let shadows = devices.into_iter().map(|(name, device)| (name, ShadowDevice::of(device))).collect();
+    pub fn new(devices: impl IntoIterator<Item = (String, Box<dyn Device>)>) -> Estimates {
+        let shadows = devices.into_iter().map(|(name, device)| (name, ShadowDevice::new(device))).collect();
         Estimates { shadows, ..Estimates::default() }
     }
 
@@ -44,7 +44,7 @@ impl Estimates {
         self.shadows.is_empty()
     }
 
-    pub fn made(&mut self, id: Id, request: Request, now: Nanos) {
+    pub fn add_request(&mut self, id: Id, request: Request, now: Nanos) {
         if !self.is_empty() {
             self.since.push((id, request, now));
             self.open.insert(id);
@@ -70,14 +70,14 @@ impl Estimates {
         for (number, (id, request, now)) in since.drain(..).enumerate() {
             let one = number.min(replies.len().saturating_sub(1));
             let followed = if each { replies.get(one..=one).unwrap_or_default() } else { &replies[..] };
-            made.push(MadeRequest { id, request, after: WaitedFor::of(followed, now) });
+            made.push(MadeRequest { id, request, after: WaitedFor::from_replies(followed, now) });
         }
     }
 
     /// The time on each other disk, by name, at a moment of the disk that waits.
     pub fn clocks(&mut self, now: Nanos) -> BTreeMap<String, Nanos> {
         self.follow();
-        let until = WaitedFor::of(&self.replies, now);
+        let until = WaitedFor::from_replies(&self.replies, now);
         // All of them have been waited for now.
         self.replies.drain(..self.replies.len().saturating_sub(1));
         let Estimates { shadows, made, open, replies, .. } = self;
@@ -95,7 +95,7 @@ impl Estimates {
 
 impl WaitedFor {
     /// For a moment after all of some replies.
-    fn of(replies: &[(Id, Nanos)], now: Nanos) -> WaitedFor {
+    fn from_replies(replies: &[(Id, Nanos)], now: Nanos) -> WaitedFor {
         let last = replies.iter().map(|(_, sent)| *sent).max().unwrap_or_default();
         WaitedFor { replies: replies.iter().map(|(id, _)| *id).collect(), pause: now.saturating_sub(last) }
     }
@@ -114,7 +114,7 @@ struct ShadowDevice {
 }
 
 impl ShadowDevice {
-    fn of(device: Box<dyn Device>) -> ShadowDevice {
+    fn new(device: Box<dyn Device>) -> ShadowDevice {
         ShadowDevice {
             device,
             now: 0,
@@ -162,13 +162,13 @@ impl ShadowDevice {
     /// The moment of the next event.
     fn next(&self) -> Option<Nanos> {
         let arrival = self.arriving.peek().map(|Reverse((moment, _))| *moment);
-        self.device.wakes().into_iter().chain(arrival).min()
+        self.device.next_event().into_iter().chain(arrival).min()
     }
 
     /// Handles one reply or arrival; gives whether there was any.
     fn step(&mut self) -> bool {
         let arrival = self.arriving.peek().map(|Reverse((moment, _))| *moment);
-        match self.device.wakes() {
+        match self.device.next_event() {
             Some(wakes) if arrival.is_none_or(|arrival| wakes <= arrival) => {
                 self.now = self.now.max(wakes);
                 while let Some((id, due)) = self.device.take(self.now) {
@@ -222,13 +222,13 @@ mod tests {
     ) -> (Nanos, BTreeMap<String, Nanos>) {
         let mut device = device(on);
         let all = others.iter().map(|name| ((*name).to_owned(), self::device(name)));
-        let mut estimates = Estimates::of(all);
+        let mut estimates = Estimates::new(all);
         let mut random = Random::seeded(3);
         let (mut now, mut made, mut under_way) = (0, 0, 0);
         let mut arrivals: BinaryHeap<Reverse<Nanos>> = std::iter::repeat_n(Reverse(0), depth).collect();
         loop {
             let arrival = arrivals.peek().map(|Reverse(moment)| *moment).filter(|_| made < 2_000);
-            match device.wakes() {
+            match device.next_event() {
                 Some(wakes) if arrival.is_none_or(|arrival| wakes <= arrival) => {
                     now = now.max(wakes);
                     while let Some((id, _)) = device.take(now) {
@@ -243,7 +243,7 @@ mod tests {
                     now = now.max(arrival);
                     let request = request(&mut random, made);
                     device.arrive(made, &request, now);
-                    estimates.made(made, request, now);
+                    estimates.add_request(made, request, now);
                     (made, under_way) = (made + 1, under_way + 1);
                 }
             }
@@ -289,16 +289,16 @@ mod tests {
 
     #[test]
     fn clocks_go_on_while_nothing_is_asked_and_never_back() {
-        let mut estimates = Estimates::of([("hdd-7200".to_owned(), device("hdd-7200"))]);
+        let mut estimates = Estimates::new([("hdd-7200".to_owned(), device("hdd-7200"))]);
         let clock = |estimates: &mut Estimates, now: Nanos| estimates.clocks(now)["hdd-7200"];
         assert_eq!(clock(&mut estimates, SECOND), SECOND);
-        estimates.made(0, Request::read(0, 4096), SECOND);
+        estimates.add_request(0, Request::read(0, 4096), SECOND);
         estimates.replied(0, SECOND + MILLISECOND);
         let then = clock(&mut estimates, SECOND + MILLISECOND);
         assert!(then > SECOND + MILLISECOND, "{then}");
         assert_eq!(clock(&mut estimates, 2 * SECOND), then + SECOND - MILLISECOND);
         // Requests in the background, which are not waited for, are no reason to wait.
-        estimates.made(1, Request::read(64 << 20, 4096), 2 * SECOND);
+        estimates.add_request(1, Request::read(64 << 20, 4096), 2 * SECOND);
         let during = clock(&mut estimates, 2 * SECOND);
         assert_eq!(during, then + SECOND - MILLISECOND);
         estimates.replied(1, 3 * SECOND);

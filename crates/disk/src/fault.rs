@@ -61,7 +61,7 @@ const SECTOR: u64 = 512;
 
 impl Faulty {
     /// A fault of a disk that begins to work.
-    pub fn begin(fault: Fault, disk: &impl DiskBytes) -> io::Result<Faulty> {
+    pub fn new(fault: Fault, disk: &impl DiskBytes) -> io::Result<Faulty> {
         let mut struck = 0;
         if let Fault::Flips { bit } = fault {
             let mut byte = [0];
@@ -74,7 +74,7 @@ impl Faulty {
     }
 
     /// Requests that it has made fail, or bits that it has flipped.
-    pub fn struck(&self) -> u64 {
+    pub fn strike_count(&self) -> u64 {
         self.struck
     }
 
@@ -144,7 +144,7 @@ mod tests {
 
     /// Writes its number from 1 on, with a flush after every second; gives which requests failed.
     fn work(fault: Fault, disk: &Memory) -> Vec<(Kind, u8)> {
-        let mut faulty = Faulty::begin(fault, disk).unwrap();
+        let mut faulty = Faulty::new(fault, disk).unwrap();
         let mut failed = Vec::new();
         for number in 1..=6 {
             match faulty.fails(Kind::Write, 0, 4096, disk).unwrap() {
@@ -158,7 +158,7 @@ mod tests {
                 failed.push((Kind::Flush, number));
             }
         }
-        assert_eq!(faulty.struck(), failed.len() as u64);
+        assert_eq!(faulty.strike_count(), failed.len() as u64);
         failed
     }
 
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn a_bit_is_flipped_once() {
         let disk = memory();
-        assert_eq!(Faulty::begin(Fault::Flips { bit: 8 * 5 + 3 }, &disk).unwrap().struck(), 1);
+        assert_eq!(Faulty::new(Fault::Flips { bit: 8 * 5 + 3 }, &disk).unwrap().strike_count(), 1);
         assert_eq!(disk.0.borrow()[5], 8);
         assert_eq!(disk.0.borrow().iter().filter(|byte| **byte != 0).count(), 1);
     }

@@ -40,7 +40,7 @@ pub const LOADS: [Load; 6] = [
 
 impl Load {
     /// For tables.
-    pub fn words(self) -> String {
+    pub fn describe(self) -> String {
         match self {
             Load::RandomReads(1) => "random reads of 4 KiB, one at a time".into(),
             Load::RandomReads(depth) => format!("random reads of 4 KiB, {depth} at once"),
@@ -57,7 +57,7 @@ impl Load {
     }
 
     /// Its rate on a disk at rest: megabytes or requests per second. Fails when the disk can't be modelled.
-    pub fn on(self, disk: &Disk) -> Result<f64, String> {
+    pub fn rate_on(self, disk: &Disk) -> Result<f64, String> {
         let mut device = disk.device(IMAGE, 1)?;
         let mut random = Random::seeded(1);
         let mut anywhere = || random.below(FILE / BLOCK) * BLOCK;
@@ -223,9 +223,9 @@ mod tests {
         for (name, bounds) in KNOWN {
             let disk = shipped(name).unwrap();
             for (load, (least, most)) in LOADS.into_iter().zip(bounds) {
-                let rate = load.on(&disk).unwrap();
+                let rate = load.rate_on(&disk).unwrap();
                 if !(least..most).contains(&rate) {
-                    wrong.push(format!("{name}: {} at {rate:.1}, not {least} to {most}", load.words()));
+                    wrong.push(format!("{name}: {} at {rate:.1}, not {least} to {most}", load.describe()));
                 }
             }
         }
@@ -236,7 +236,7 @@ mod tests {
     fn what_a_volume_allows_does_not_grow_with_the_depth() {
         let disk = shipped("ebs-gp3").unwrap();
         for depth in [4, 8, 32, 256] {
-            let rate = Load::RandomReads(depth).on(&disk).unwrap();
+            let rate = Load::RandomReads(depth).rate_on(&disk).unwrap();
             assert!((2_970.0..3_060.0).contains(&rate), "{depth}: {rate}");
         }
     }
@@ -246,7 +246,7 @@ mod tests {
         let mut disk = shipped("hdd-7200").unwrap();
         // As one extent, so that nothing is spread.
         disk.rotating = disk.rotating.map(|data| crate::rotating::Rotating { extent_mib: 200_000.0, ..data });
-        let rate = Load::SequentialReads.on(&disk).unwrap();
+        let rate = Load::SequentialReads.rate_on(&disk).unwrap();
         assert!((120.0..126.5).contains(&rate), "{rate}");
     }
 }

@@ -34,7 +34,7 @@ impl Steady {
 }
 
 impl Model for Steady {
-    fn due(&mut self, request: &Request, now: Nanos) -> Nanos {
+    fn reply_due(&mut self, request: &Request, now: Nanos) -> Nanos {
         let time = match request.kind {
             Kind::Read => self.fixed.read_us,
             Kind::Write => self.fixed.write_us,
@@ -61,7 +61,7 @@ mod tests {
     fn requests_take_their_time_one_after_the_other_at_every_depth() {
         let fixed = Fixed { read_us: 1000.0, write_us: 2000.0, flush_us: 3000.0, at_once: None };
         for depth in [1, 2, 32] {
-            let mut device = InOrderDevice::of(Steady::new(fixed));
+            let mut device = InOrderDevice::new(Steady::new(fixed));
             let requests = [
                 Request::read(0, 4096),
                 Request::write(0, 1 << 20),
@@ -77,7 +77,7 @@ mod tests {
     fn requests_at_once_don_t_wait_for_each_other() {
         let fixed = Fixed { read_us: 1000.0, write_us: 1000.0, flush_us: 1000.0, at_once: Some(true) };
         for depth in [1, 2, 32] {
-            let mut device = InOrderDevice::of(Steady::new(fixed));
+            let mut device = InOrderDevice::new(Steady::new(fixed));
             let all = (0..320).map(|number| Request::read(number * 4096, 4096));
             let time = closed(&mut device, depth, all);
             assert_eq!(time, 320 * MILLISECOND / u64::from(depth), "{depth}");

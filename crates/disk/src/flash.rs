@@ -164,7 +164,7 @@ impl Card {
 }
 
 impl Model for Card {
-    fn due(&mut self, request: &Request, now: Nanos) -> Nanos {
+    fn reply_due(&mut self, request: &Request, now: Nanos) -> Nanos {
         match request.kind {
             Kind::Read => self.read(request.bytes, now),
             Kind::Write => self.write(request, now),
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_card_that_writes_in_sequence_copies_nothing() {
-        let mut device = InOrderDevice::of(Card::new(card()));
+        let mut device = InOrderDevice::new(Card::new(card()));
         let requests = (0..256).map(|n| Request::write(n * (64 << 10), 64 << 10));
         let time = closed(&mut device, 1, requests);
         // 16 MiB at 4 MiB/s.
@@ -215,11 +215,11 @@ mod tests {
     fn a_write_beyond_the_open_units_copies_a_unit() {
         let two = |n: u64| Request::write((n % 2) * UNIT + (n / 2) * 16_384 % UNIT, 16_384);
         let three = |n: u64| Request::write((n % 3) * UNIT, 16_384);
-        let mut device = InOrderDevice::of(Card::new(card()));
+        let mut device = InOrderDevice::new(Card::new(card()));
         let time = closed(&mut device, 1, (0..100).map(two));
         // 256 writes of a page a second.
         assert_eq!((time / 1_000, device.tally().merges), (390_625, 0));
-        let mut device = InOrderDevice::of(Card::new(card()));
+        let mut device = InOrderDevice::new(Card::new(card()));
         let time = closed(&mut device, 1, (0..102).map(three));
         // All but the first two close a unit: one second each, less the first page, which was written in sequence.
         assert_eq!(device.tally().merges, 100);
@@ -245,15 +245,16 @@ mod tests {
             Flash { cache_mib: Some(1.0), write_us: 50.0, read_mb_per_s: 1000.0, unit_mib: None, ..card() };
         let mut card = Card::new(cached);
         let block = 64 << 10;
-        let first = card.due(&Request::write(0, block), 0);
+        let first = card.reply_due(&Request::write(0, block), 0);
         assert!(first < 120_000, "{first}");
-        let dues: Vec<Nanos> = (0..63).map(|n| card.due(&Request::write(n * block, block), 0)).collect();
+        let dues: Vec<Nanos> =
+            (0..63).map(|n| card.reply_due(&Request::write(n * block, block), 0)).collect();
         // 4 MiB in all take a second; all but the last MiB must be programmed.
         assert_eq!(dues.last().map(|due| due / 1_000_000), Some(750));
-        assert_eq!(card.due(&Request::flush(), 0) / 1_000_000, 1_000);
+        assert_eq!(card.reply_due(&Request::flush(), 0) / 1_000_000, 1_000);
         let mut kept = Card::new(Flash { capacitor: Some(true), flush_us: 20.0, ..cached });
-        kept.due(&Request::write(0, block), 0);
-        assert_eq!(kept.due(&Request::flush(), 0), 20_000);
+        kept.reply_due(&Request::write(0, block), 0);
+        assert_eq!(kept.reply_due(&Request::flush(), 0), 20_000);
     }
 
     #[test]
@@ -261,7 +262,7 @@ mod tests {
         let rate = |channels: u32, depth: u32| {
             let flash =
                 Flash { read_channels: channels, read_mb_per_s: 500.0, cache_mib: Some(1.0), ..card() };
-            let mut device = InOrderDevice::of(Card::new(flash));
+            let mut device = InOrderDevice::new(Card::new(flash));
             let reads = (0..10_000).map(|n| Request::read(n * 4096, 4096));
             per_second(10_000, closed(&mut device, depth, reads))
         };

@@ -25,7 +25,7 @@ impl Image {
     }
 
     /// All of a file, in its place.
-    pub fn of(file: File) -> io::Result<Image> {
+    pub fn from_file(file: File) -> io::Result<Image> {
         let bytes = file.metadata()?.len();
         Ok(Image { file, bytes })
     }

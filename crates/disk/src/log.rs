@@ -30,7 +30,7 @@ pub struct Writer {
 
 impl Writer {
     /// Begins a log, which keeps what is written or only where.
-    pub fn begin(mut out: Box<dyn Write + Send>, keeps_data: bool) -> io::Result<Writer> {
+    pub fn new(mut out: Box<dyn Write + Send>, keeps_data: bool) -> io::Result<Writer> {
         out.write_all(&HEADER)?;
         Ok(Writer { out, keeps_data, entries: 0 })
     }
@@ -78,7 +78,7 @@ pub struct Reader<R> {
 
 impl<R: Read> Reader<R> {
     /// Begins to read. Fails when it is no log of this version, or can't be read.
-    pub fn begin(mut from: R) -> io::Result<Reader<R>> {
+    pub fn open(mut from: R) -> io::Result<Reader<R>> {
         let mut header = [0; HEADER.len()];
         from.read_exact(&mut header)?;
         match header == HEADER {
@@ -150,7 +150,7 @@ mod tests {
 
     fn log(keeps_data: bool) -> Vec<u8> {
         let shared = Shared::default();
-        let mut writer = Writer::begin(Box::new(shared.clone()), keeps_data).unwrap();
+        let mut writer = Writer::new(Box::new(shared.clone()), keeps_data).unwrap();
         writer.append(&Request::read(4096, 512), 1, &[9; 512]).unwrap();
         writer.append(&Request::write(8192, 3), 3, &[1, 2, 3]).unwrap();
         writer.append(&Request::discard(0, 1 << 40), 5, &[]).unwrap();
@@ -164,7 +164,7 @@ mod tests {
     fn a_log_is_read_as_it_was_written() {
         for keeps_data in [true, false] {
             let bytes = log(keeps_data);
-            let entries: Vec<Entry> = Reader::begin(&bytes[..]).unwrap().map(Result::unwrap).collect();
+            let entries: Vec<Entry> = Reader::open(&bytes[..]).unwrap().map(Result::unwrap).collect();
             let data = if keeps_data { vec![1, 2, 3] } else { Vec::new() };
             let expected = [
                 (Request::read(4096, 512), 1, Vec::new()),
@@ -181,14 +181,14 @@ mod tests {
     fn a_log_that_is_cut_off_or_damaged_is_told() {
         let bytes = log(true);
         for cut in HEADER.len()..bytes.len() {
-            let read: Result<Vec<Entry>, io::Error> = Reader::begin(&bytes[..cut]).unwrap().collect();
+            let read: Result<Vec<Entry>, io::Error> = Reader::open(&bytes[..cut]).unwrap().collect();
             let whole = read.as_ref().map_or(0, Vec::len);
             assert!(read.is_err() || whole * ENTRY_BYTES + HEADER.len() <= cut, "{cut}");
         }
         let mut other = bytes.clone();
         other[HEADER.len()] = b'x';
-        assert!(Reader::begin(&other[..]).unwrap().next().unwrap().is_err());
+        assert!(Reader::open(&other[..]).unwrap().next().unwrap().is_err());
         other[7] = 9;
-        assert!(Reader::begin(&other[..]).is_err() && Reader::begin(&bytes[..3]).is_err());
+        assert!(Reader::open(&other[..]).is_err() && Reader::open(&bytes[..3]).is_err());
     }
 }

@@ -79,7 +79,7 @@ impl Remote {
 }
 
 impl Model for Remote {
-    fn due(&mut self, request: &Request, now: Nanos) -> Nanos {
+    fn reply_due(&mut self, request: &Request, now: Nanos) -> Nanos {
         let median = match request.kind {
             Kind::Read => self.network.read_us,
             Kind::Write | Kind::Discard => self.network.write_us,
@@ -117,7 +117,8 @@ mod tests {
     fn latencies_have_their_median_and_their_tail_and_follow_from_the_seed() {
         let draw = |seed: u64| {
             let mut remote = Remote::new(network(), seed);
-            let times = (0..20_000).map(|n| remote.due(&Request::read(0, 512), n * SECOND) - n * SECOND);
+            let times =
+                (0..20_000).map(|n| remote.reply_due(&Request::read(0, 512), n * SECOND) - n * SECOND);
             times.collect::<Vec<Nanos>>()
         };
         let mut times = draw(3);
@@ -134,13 +135,14 @@ mod tests {
         let mut remote = Remote::new(Network { p99_ratio: 1.0, ..network() }, 1);
         // After 10 s, a tenth of a second's worth has been saved up: 100 operations.
         let start = 10 * SECOND;
-        let dues: Vec<Nanos> = (0..300).map(|_| remote.due(&Request::read(0, 4096), start) - start).collect();
+        let dues: Vec<Nanos> =
+            (0..300).map(|_| remote.reply_due(&Request::read(0, 4096), start) - start).collect();
         assert_eq!((dues[0], dues[99]), (500_000, 500_000));
         assert_eq!(dues[299], 200 * MILLISECOND);
         // A large request counts as several.
         let before = dues[299];
-        assert_eq!(remote.due(&Request::read(0, 1 << 20), start) - start, before + 4 * MILLISECOND);
-        let flush = remote.due(&Request::flush(), start);
+        assert_eq!(remote.reply_due(&Request::read(0, 1 << 20), start) - start, before + 4 * MILLISECOND);
+        let flush = remote.reply_due(&Request::flush(), start);
         assert_eq!(flush, start, "writes were durable when they were acknowledged");
     }
 
@@ -148,7 +150,7 @@ mod tests {
     fn bytes_are_limited_too() {
         let mut remote =
             Remote::new(Network { p99_ratio: 1.0, operations_per_s: None, burst_ms: 0.0, ..network() }, 1);
-        let last = (0..100).map(|_| remote.due(&Request::write(0, 1_000_000), 0)).last();
+        let last = (0..100).map(|_| remote.reply_due(&Request::write(0, 1_000_000), 0)).last();
         assert_eq!(last, Some(SECOND));
     }
 }

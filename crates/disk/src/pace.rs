@@ -13,7 +13,7 @@ pub fn closed(device: &mut dyn Device, depth: u32, mut requests: impl Iterator<I
             id += 1;
             under_way += 1;
         }
-        let Some(wakes) = device.wakes() else { return now };
+        let Some(wakes) = device.next_event() else { return now };
         now = now.max(wakes);
         while device.take(now).is_some() {
             under_way -= 1;

@@ -120,7 +120,7 @@ impl Server {
             MountOption::NoSuid,
             MountOption::NoDev,
         ];
-        let session = fuser::Session::new(Files::of(shared.clone()), at, &config)?.spawn()?;
+        let session = fuser::Session::new(Files::new(shared.clone()), at, &config)?.spawn()?;
         let replier = thread::Builder::new().name("replies".into()).spawn({
             let shared = shared.clone();
             move || shared.reply_in_time()
@@ -211,7 +211,7 @@ impl Shared {
         let clocks = self.clocks(&mut state);
         let counts = state.counter.counts(state.device.tally(), processor_ns);
         let logged = state.logged();
-        let struck = state.fault.as_ref().map(Faulty::struck);
+        let struck = state.fault.as_ref().map(Faulty::strike_count);
         Counts { requests: Requests { clocks, ..counts.requests }, logged, struck, ..counts }
     }
 
@@ -251,17 +251,17 @@ impl Shared {
         let mut state = self.state();
         let id = state.next;
         state.next += 1;
-        let before = state.device.wakes();
+        let before = state.device.next_event();
         state.latest = state.latest.max(arrived);
         let arrived = state.latest;
         state.device.arrive(id, &request, arrived);
         let asked = arrived.saturating_sub(state.estimating);
-        state.estimates.made(id, request, asked);
+        state.estimates.add_request(id, request, asked);
         if state.log.as_ref().is_some_and(|_| state.log_failed.is_none()) {
             state.log_request(&request, arrived, data);
         }
         state.open.insert(id, Open { request, arrived, answer });
-        let after = state.device.wakes();
+        let after = state.device.next_event();
         drop(state);
         if before != after {
             self.changed.notify_one();
@@ -278,7 +278,7 @@ impl Shared {
             while let Some((id, due)) = state.device.take(now) {
                 let Some(open) = state.open.remove(&id) else { continue };
                 let first = state.open.values().map(|other| other.arrived).fold(open.arrived, Nanos::min);
-                state.counter.due(&open.request, first, due);
+                state.counter.count_request(&open.request, first, due);
                 // Before it is sent: what comes after it may be here at once.
                 let sent = now.saturating_sub(state.estimating);
                 state.estimates.replied(id, sent);
@@ -297,7 +297,7 @@ impl Shared {
 
     /// Waits until a reply may be due, or for a while.
     fn rest<'a>(&'a self, state: MutexGuard<'a, State>, now: Nanos) -> MutexGuard<'a, State> {
-        let Some(wakes) = state.device.wakes() else {
+        let Some(wakes) = state.device.next_event() else {
             return self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         };
         let left = wakes.saturating_sub(now);

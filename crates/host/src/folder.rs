@@ -74,13 +74,13 @@ impl RunFolder {
     }
 
     fn begin_ours(path: &Path, header: &RunHeader) -> Result<RunFolder> {
-        RunFolder::begin(path, header).inspect_err(|_| {
+        RunFolder::begin_run(path, header).inspect_err(|_| {
             // Only this process has put anything into it, a moment ago.
             let _ = guard::remove_made(path);
         })
     }
 
-    fn begin(path: &Path, header: &RunHeader) -> Result<RunFolder> {
+    fn begin_run(path: &Path, header: &RunHeader) -> Result<RunFolder> {
         fs::create_dir(path.join(LOGS)).map_err(Error::io("making the run folder", path))?;
         let lock = lock(path)?;
         let results = OpenOptions::new()
@@ -93,7 +93,8 @@ impl RunFolder {
     }
 
     fn open(path: &Path, results: File, lock: File) -> Result<RunFolder> {
-        let whereabouts = FolderIdentity::of(path, RESULTS, &results).map_err(Error::io("opening", path))?;
+        let whereabouts =
+            FolderIdentity::note(path, RESULTS, &results).map_err(Error::io("opening", path))?;
         Ok(RunFolder {
             path: path.to_path_buf(),
             results,
@@ -337,7 +338,7 @@ fn needed(run: &Run) -> Vec<Axis> {
 }
 
 /// The values that the plan of an older run gives outside its axes, as its cells would have them today.
-fn beside_axes(run: &Run) -> Option<(Axis, Value)> {
+fn older_axis_values(run: &Run) -> Option<(Axis, Value)> {
     format1::beside_axes(run.plan_keys()?.get(Axis::COMPRESSION.name())?.as_str()?)
 }
 
@@ -367,7 +368,7 @@ fn read_lines(path: &Path, run: &Run) -> Result<(Vec<u8>, Lines)> {
             format!("{}, line {line}: not a result: {}", name.display(), in_plain_words(&error.to_string()));
         Error::new(Exit::NotStorebench, message)
     })?;
-    if let Some((axis, value)) = beside_axes(run) {
+    if let Some((axis, value)) = older_axis_values(run) {
         lines.trials.iter_mut().for_each(|trial| trial.cell.set(axis, value.clone()));
     }
     lines.trials.iter_mut().for_each(|trial| trial.format = FORMAT_VERSION);
@@ -410,7 +411,7 @@ pub fn begun(path: &Path) -> Result<Run> {
     }
     let mut run = Run::new(header, Vec::new());
     run.header.locations.iter_mut().for_each(format1::find_location);
-    if let Some((axis, value)) = beside_axes(&run) {
+    if let Some((axis, value)) = older_axis_values(&run) {
         run.header.left_out.iter_mut().for_each(|left_out| left_out.cell.set(axis, value.clone()));
     }
     Ok(run)

@@ -24,7 +24,7 @@ pub fn save(folder: &Path, name: &str, begin: Log, log: &Log, cut: &Cut) -> Resu
     let entries = log.entries().iter().take(cut.at).cloned().map(Ok);
     let lost = cut.lost.iter().map(|piece| Piece { entry: piece.entry + begin.len(), ..*piece }).collect();
     let cut = Cut { at: cut.at + begin.len(), lost };
-    let all = Log::of(entries).map(|log| begin.then(log));
+    let all = Log::from_entries(entries).map(|log| begin.then(log));
     let out = Box::new(GzEncoder::new(file, Compression::fast()));
     all.and_then(|all| all.write(cut.at, out)).map_err(Error::io("writing", &folder.join(name)))?;
     Ok(cut)
@@ -39,7 +39,7 @@ const MOST_UNPACKED: u64 = 4 << 30;
 /// As [`open_kept`]; when the file is no log of such a disk, or too long; when the disk can't be written.
 pub fn restore(folder: &Path, kept: &KeptState, disk: &File) -> io::Result<()> {
     let log = GzDecoder::new(BufReader::new(open_kept(folder, &kept.file)?));
-    let entries = Reader::begin(RationedReader::new(log, MOST_UNPACKED))?;
+    let entries = Reader::open(RationedReader::new(log, MOST_UNPACKED))?;
     disk.set_len(kept.disk_bytes)?;
     // Parts that were never written need no zeros, even if a discard covers them.
     let mut written = BTreeSet::new();
@@ -76,9 +76,11 @@ mod tests {
         let write = |at: u64, byte: u8| {
             Ok(Entry { request: Request::write(at, 4096), arrived: 0, data: vec![byte; 4096] })
         };
-        let begin =
-            Log::of([write(0, 1), Ok(Entry { request: Request::flush(), arrived: 0, data: Vec::new() })]);
-        let log = Log::of([write(4096, 2), write(0, 3), write(8192, 4)]).unwrap();
+        let begin = Log::from_entries([
+            write(0, 1),
+            Ok(Entry { request: Request::flush(), arrived: 0, data: Vec::new() }),
+        ]);
+        let log = Log::from_entries([write(4096, 2), write(0, 3), write(8192, 4)]).unwrap();
         let cut = Cut { at: 2, lost: [Piece { entry: 1, from: 0, bytes: 4096 }].into() };
         let folder = tempfile::tempdir().unwrap();
         let cut = save(folder.path(), "state.gz", begin.unwrap(), &log, &cut).unwrap();
@@ -107,9 +109,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let entry = |request, data| Ok(Entry { request, arrived: 0, data });
         let restored = |entries: Vec<io::Result<Entry>>, disk_bytes: u64| {
-            let log = Log::of(entries).unwrap();
+            let log = Log::from_entries(entries).unwrap();
             let cut = Cut { at: log.len(), lost: BTreeSet::new() };
-            let cut = save(folder.path(), "state.gz", Log::of([]).unwrap(), &log, &cut).unwrap();
+            let cut = save(folder.path(), "state.gz", Log::from_entries([]).unwrap(), &log, &cut).unwrap();
             let (file, missing) = ("state.gz".to_owned(), Vec::new());
             let kept = KeptState { file, disk_bytes, cut, missing, states_tried: 0, pieces_before: 0 };
             let disk = tempfile::tempfile().unwrap();

@@ -67,10 +67,10 @@ impl DataTraits {
     ///
     /// # Errors
     /// A sentence, if the data are none of these, can't be read, or hold no values.
-    pub fn of(name: &str, read: Option<ReadSqlite>) -> Result<DataTraits, String> {
+    pub fn sample(name: &str, read: Option<ReadSqlite>) -> Result<DataTraits, String> {
         let mut sample = Sample::new();
         if Path::new(name).is_dir() {
-            files::look(Path::new(name), &mut sample)?;
+            files::sample_folder(Path::new(name), &mut sample)?;
         } else {
             let split = name.rsplit_once(':').filter(|(file, _)| Path::new(file).is_file());
             let (file, part) = match split {
@@ -81,9 +81,9 @@ impl DataTraits {
             };
             let file = Path::new(file);
             if sqlite::is_one(file) {
-                sqlite::look(file, part, read, &mut sample)?;
+                sqlite::sample_database(file, part, read, &mut sample)?;
             } else {
-                table::look(file, part, &mut sample)?;
+                table::sample_csv(file, part, &mut sample)?;
             }
         }
         sample.likeness().map_err(|why| format!("{name}: {why}"))
@@ -171,7 +171,7 @@ impl Sample {
         }
         let at = |share| self.sizes.quantile(share);
         let ratio = deflated(&self.kept)?;
-        let size = self.sizes.law().ok_or("its sizes can't be counted")?;
+        let size = self.sizes.fit_sizes().ok_or("its sizes can't be counted")?;
         Ok(DataTraits {
             count,
             size,

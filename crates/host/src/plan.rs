@@ -353,7 +353,7 @@ impl Plan {
     /// [`Exit::BadValue`] when it does not.
     pub fn apply(&mut self, changes: Changes) -> Result<()> {
         if !self.claims.is_empty() && self.claims_over.is_none() {
-            self.claims_over = Some(ClaimsOver::of(self));
+            self.claims_over = Some(ClaimsOver::from_plan(self));
         }
         changes.make(self);
         self.check().map_err(Error::bad_value)

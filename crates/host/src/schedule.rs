@@ -29,7 +29,7 @@ pub struct LocationRoom {
 
 impl LocationRoom {
     /// Whether a cell is in this place.
-    fn is_of(&self, cell: &Cell) -> bool {
+    fn is_location_of(&self, cell: &Cell) -> bool {
         self.name == cell.place() && self.disk == cell.disk()
     }
 
@@ -63,7 +63,7 @@ pub fn cells(
 ) -> Result<(Vec<Cell>, Vec<LeftOutCell>), String> {
     let mut cells = Vec::new();
     let mut left_out = Vec::new();
-    for (cell, reason) in judged(plan, stores, rooms, lacking)? {
+    for (cell, reason) in judge_cells(plan, stores, rooms, lacking)? {
         match reason {
             Some(reason) => left_out.push(LeftOutCell { cell, reason }),
             None => cells.push(cell),
@@ -73,7 +73,7 @@ pub fn cells(
 }
 
 /// A plan's combinations in their order, each with the reason if it is left out.
-pub fn judged(
+pub fn judge_cells(
     plan: &Plan,
     stores: &[StoreDef],
     rooms: &[LocationRoom],
@@ -92,7 +92,7 @@ pub fn judged(
         if let Some(own) = on_its_machines_disk(plan, &cell, rooms, lacking) {
             cell = own;
         }
-        let room = rooms.iter().find(|room| room.is_of(&cell));
+        let room = rooms.iter().find(|room| room.is_location_of(&cell));
         let case = plan.case(&cell, stores);
         let elsewhere = reason_of_elsewhere(plan, &case, rooms);
         let reason = elsewhere.or_else(|| reason_to_leave_out(plan, &case, room)).or_else(|| lacking(&cell));
@@ -129,7 +129,7 @@ fn on_its_machines_disk(
     lacking: LackCheck<'_>,
 ) -> Option<Cell> {
     let on = cell.clone().with(Axis::DISK, Value::word(&plan.disk_of_machine(cell)?));
-    let is_there = rooms.iter().any(|room| room.is_of(&on));
+    let is_there = rooms.iter().any(|room| room.is_location_of(&on));
     (is_there && !matches!(lacking(&on), Some(LeftOutReason::NoPlace { .. }))).then_some(on)
 }
 
@@ -158,7 +158,7 @@ fn combinations(plan: &Plan, places: &[&str]) -> Vec<Cell> {
         axis => plan.axes.values(axis).into_owned(),
     };
     let axes = steps(&plan.paired, axes, values);
-    if plan.axes_one_at_a_time { alone(plan, &axes) } else { crossed(plan, &axes) }
+    if plan.axes_one_at_a_time { one_at_a_time(plan, &axes) } else { crossed(plan, &axes) }
 }
 
 /// Every combination of all values.
@@ -169,7 +169,7 @@ fn crossed(plan: &Plan, axes: &[Vec<Step>]) -> Vec<Cell> {
 }
 
 /// The first value of each axis, with every variant of each store; then each other value of each axis alone, with the plan's own settings.
-fn alone(plan: &Plan, axes: &[Vec<Step>]) -> Vec<Cell> {
+fn one_at_a_time(plan: &Plan, axes: &[Vec<Step>]) -> Vec<Cell> {
     let is_crossed = |steps: &[Step]| steps.iter().flatten().any(|(axis, _)| ALWAYS_CROSSED.contains(axis));
     let mut bases = vec![Cell::default()];
     for steps in axes {

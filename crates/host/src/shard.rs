@@ -95,7 +95,7 @@ impl Split {
             .iter()
             .map(|room| LocationRoom { disk: room.disk.clone(), ..LocationRoom::unbounded(&room.name) })
             .collect();
-        let combinations = schedule::judged(plan, stores, &everywhere, &|_| None)?;
+        let combinations = schedule::judge_cells(plan, stores, &everywhere, &|_| None)?;
         let lists = [(Role::Row, &plan.rows), (Role::Column, &plan.columns), (Role::Group, &plan.groups)];
         let mut split = Split {
             of,
@@ -160,7 +160,7 @@ impl Split {
     }
 
     /// The index of a combination in the plan's order; those that a machine changed come last.
-    pub fn place_of(&self, cell: &Cell) -> usize {
+    pub fn position_of(&self, cell: &Cell) -> usize {
         self.order.get(cell).copied().unwrap_or(usize::MAX)
     }
 
@@ -168,7 +168,7 @@ impl Split {
     pub fn combinations(&self, part: u32) -> Vec<&Cell> {
         let mut cells: Vec<&Cell> =
             self.order.keys().filter(|cell| self.part_of(cell) == Some(part)).collect();
-        cells.sort_by_key(|cell| self.place_of(cell));
+        cells.sort_by_key(|cell| self.position_of(cell));
         cells
     }
 

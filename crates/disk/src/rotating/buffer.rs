@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn what_was_read_and_what_follows_it_is_there_until_it_is_written() {
-        let surface = Surface::of(&data());
+        let surface = Surface::from_data_sheet(&data());
         let mut buffer = Buffer::new(16 << 20, 16);
         buffer.read((4096, 8192), 0, u64::MAX);
         assert!(buffer.holds(&surface, (4096, 8192), 0));
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_oldest_segment_goes_first_and_without_a_buffer_nothing_is_kept() {
-        let surface = Surface::of(&data());
+        let surface = Surface::from_data_sheet(&data());
         let mut buffer = Buffer::new(4 << 20, 2);
         for at in [10_u64, 20, 30] {
             buffer.read((at << 30, (at << 30) + 4096), 0, (at << 30) + 4096);

@@ -32,7 +32,7 @@ impl Cache {
         self.waiting.is_empty()
     }
 
-    pub fn since(&self) -> Nanos {
+    pub fn oldest_arrival(&self) -> Nanos {
         self.since
     }
 
@@ -112,7 +112,10 @@ mod tests {
         cache.put((10, 20), 5);
         cache.put((30, 40), 6);
         cache.put((50, 60), 7);
-        assert_eq!((all(&cache), cache.bytes, cache.since()), (vec![(10, 20), (30, 40), (50, 60)], 30, 5));
+        assert_eq!(
+            (all(&cache), cache.bytes, cache.oldest_arrival()),
+            (vec![(10, 20), (30, 40), (50, 60)], 30, 5)
+        );
         cache.put((20, 30), 8);
         cache.put((35, 55), 8);
         assert_eq!((all(&cache), cache.bytes), (vec![(10, 60)], 50));

@@ -31,7 +31,7 @@ pub struct Spot {
 }
 
 impl Surface {
-    pub fn of(data: &Rotating) -> Surface {
+    pub fn from_data_sheet(data: &Rotating) -> Surface {
         let turn = 60.0 * SECOND as f64 / data.turns_per_minute;
         let switch = data.track_switch_ms * MILLISECOND as f64;
         // The published rate of a zone is the bytes that pass in a turn and the switch to the next track.
@@ -54,13 +54,13 @@ impl Surface {
         }
     }
 
-    fn before(&self, track: u64) -> f64 {
+    fn bytes_before(&self, track: u64) -> f64 {
         let track = track as f64;
         self.outer * track - self.less * track * track / 2.0
     }
 
-    fn bytes_of(&self, track: u64) -> f64 {
-        self.before(track + 1) - self.before(track)
+    fn track_bytes(&self, track: u64) -> f64 {
+        self.bytes_before(track + 1) - self.bytes_before(track)
     }
 
     pub fn spot(&self, byte: u64) -> Spot {
@@ -68,13 +68,13 @@ impl Surface {
         let root = (self.outer * self.outer - 2.0 * self.less * byte).max(0.0).sqrt();
         let guess = if self.less > 0.0 { (self.outer - root) / self.less } else { byte / self.outer };
         let mut track = (guess.max(0.0) as u64).min(self.tracks - 1);
-        while track > 0 && self.before(track) > byte {
+        while track > 0 && self.bytes_before(track) > byte {
             track -= 1;
         }
-        while self.before(track + 1) <= byte && track + 1 < self.tracks {
+        while self.bytes_before(track + 1) <= byte && track + 1 < self.tracks {
             track += 1;
         }
-        let (bytes, before) = (self.bytes_of(track), byte - self.before(track));
+        let (bytes, before) = (self.track_bytes(track), byte - self.bytes_before(track));
         let skew = self.switch / self.turn * track as f64;
         Spot { track, bytes, before, angle: (before / bytes + skew).fract() }
     }
@@ -109,7 +109,7 @@ impl Surface {
             left -= here;
             time += here / spot.bytes * self.turn + self.switch;
             let track = (spot.track + 1).min(self.tracks - 1);
-            spot = Spot { track, bytes: self.bytes_of(track), before: 0.0, angle: 0.0 };
+            spot = Spot { track, bytes: self.track_bytes(track), before: 0.0, angle: 0.0 };
         }
     }
 
@@ -129,7 +129,7 @@ impl Surface {
                 break;
             }
             let track = (spot.track + 1).min(self.tracks - 1);
-            spot = Spot { track, bytes: self.bytes_of(track), before: 0.0, angle: 0.0 };
+            spot = Spot { track, bytes: self.track_bytes(track), before: 0.0, angle: 0.0 };
         }
         (bytes as u64).min(most)
     }
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_published_seeks_are_those_of_the_curve() {
-        let surface = Surface::of(&data());
+        let surface = Surface::from_data_sheet(&data());
         let ms = |from, to| surface.seek(from, to) / 1e6;
         assert_eq!((ms(5, 5), ms(5, 6)), (0.0, 1.0));
         assert!((ms(0, surface.tracks - 1) - 20.0).abs() < 0.01);
@@ -157,9 +157,9 @@ mod tests {
 
     #[test]
     fn tracks_hold_the_capacity_and_pass_at_the_published_rates() {
-        let surface = Surface::of(&data());
+        let surface = Surface::from_data_sheet(&data());
         let capacity = (data().capacity_gb * 1e9) as u64;
-        assert!(surface.before(surface.tracks) >= capacity as f64);
+        assert!(surface.bytes_before(surface.tracks) >= capacity as f64);
         for (at, rate) in [(0, 120.0), (capacity - (64 << 20), 60.0)] {
             let spot = surface.spot(at);
             let time = surface.pass(spot, 64 << 20);
@@ -168,14 +168,14 @@ mod tests {
         }
         for byte in [0, 1, 1_000_000, 123_456_789_012, capacity - 1] {
             let spot = surface.spot(byte);
-            let back = surface.before(spot.track) + spot.before;
+            let back = surface.bytes_before(spot.track) + spot.before;
             assert!((back - byte as f64).abs() < 1.0 && spot.before < spot.bytes, "{byte}: {spot:?}");
         }
     }
 
     #[test]
     fn after_a_time_has_passed_what_passes_in_it() {
-        let surface = Surface::of(&data());
+        let surface = Surface::from_data_sheet(&data());
         for (at, bytes) in [(0, 4096), (77_000_000, 5 << 20), (1 << 37, 300_000)] {
             let spot = surface.spot(at);
             let time = surface.pass(spot, bytes) as Nanos;
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn the_next_track_begins_when_the_heads_have_switched() {
-        let surface = Surface::of(&data());
+        let surface = Surface::from_data_sheet(&data());
         let first = surface.spot(0);
         let length = first.bytes;
         let next = surface.spot(length.ceil() as u64);

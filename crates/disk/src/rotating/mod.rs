@@ -98,7 +98,7 @@ impl HardDisk {
     pub fn new(data: &Rotating, image_bytes: u64) -> HardDisk {
         let disk = (data.capacity_gb * 1e9) as u64;
         HardDisk {
-            surface: Surface::of(data),
+            surface: Surface::from_data_sheet(data),
             spread: Spread::new(image_bytes, disk, mib(data.extent_mib)),
             buffer: Buffer::new(mib(data.buffer_mib), data.segments),
             cache: Cache::new(mib(data.write_cache_mib), data.write_cache_places as usize),
@@ -125,7 +125,7 @@ impl HardDisk {
     }
 
     /// Answers a request that needs no heads; gives it back otherwise.
-    fn at_once(&mut self, request: Waiting, now: Nanos) -> Option<Waiting> {
+    fn answer_at_once(&mut self, request: Waiting, now: Nanos) -> Option<Waiting> {
         let is_there =
             |part: &(u64, u64)| self.cache.holds(*part) || self.buffer.holds(&self.surface, *part, now);
         let answered = match request.kind {
@@ -163,7 +163,9 @@ impl HardDisk {
             let is_flush = request.kind == Kind::Flush;
             let must_wait = behind_a_flush || (is_flush && !left.is_empty());
             let moment = now.max(request.arrived);
-            if let Some(request) = if must_wait { Some(request) } else { self.at_once(request, moment) } {
+            if let Some(request) =
+                if must_wait { Some(request) } else { self.answer_at_once(request, moment) }
+            {
                 behind_a_flush |= is_flush;
                 left.push_back(request);
             }
@@ -174,10 +176,10 @@ impl HardDisk {
     fn work(&mut self, now: Nanos) {
         loop {
             let Some(first) = self.queue.front() else {
-                if self.cache.is_empty() || self.free.max(self.cache.since()) > now {
+                if self.cache.is_empty() || self.free.max(self.cache.oldest_arrival()) > now {
                     return;
                 }
-                self.write_back(self.free.max(self.cache.since()));
+                self.write_back(self.free.max(self.cache.oldest_arrival()));
                 continue;
             };
             let start = self.free.max(first.arrived);
@@ -279,7 +281,7 @@ impl Device for HardDisk {
         self.work(now);
     }
 
-    fn wakes(&self) -> Option<Nanos> {
+    fn next_event(&self) -> Option<Nanos> {
         let choice = self.queue.front().map(|first| self.free.max(first.arrived));
         self.replies.next().into_iter().chain(choice).min()
     }

@@ -95,7 +95,7 @@ fn reading_in_sequence_is_as_fast_as_the_zone_and_pauses_of_the_host_cost_no_tur
     for n in 0..512 {
         disk.arrive(n, &Request::read(n * (128 << 10), 128 << 10), now);
         while disk.take(now).is_none() {
-            now = disk.wakes().unwrap();
+            now = disk.next_event().unwrap();
         }
         now += 100 * MICROSECOND;
     }
@@ -141,7 +141,7 @@ fn a_flush_waits_for_all_writes_before_it_and_what_follows_waits_for_it() {
     disk.arrive(12, &Request::read(0, 4096), 3);
     let mut order = Vec::new();
     let mut now = 0;
-    while let Some(wakes) = disk.wakes() {
+    while let Some(wakes) = disk.next_event() {
         now = now.max(wakes);
         while let Some(reply) = disk.take(now) {
             order.push(reply);
@@ -199,7 +199,7 @@ fn no_request_is_lost_whatever_comes() {
                 last = due;
             }
         }
-        while let Some(wakes) = disk.wakes() {
+        while let Some(wakes) = disk.next_event() {
             assert!(wakes >= now || disk.replies.next().is_some(), "{seed}: it asks to be woken in the past");
             now = now.max(wakes);
             while let Some((id, _)) = disk.take(now) {

@@ -34,7 +34,7 @@ pub struct Files {
 }
 
 impl Files {
-    pub fn of(shared: Arc<Shared>) -> Files {
+    pub fn new(shared: Arc<Shared>) -> Files {
         Files { shared, told: Mutex::default(), next: AtomicU64::new(1) }
     }
 

@@ -103,7 +103,7 @@ fn who_has_a_reply_finds_its_request_counted() {
 fn the_clocks_of_other_disks_say_how_long_the_same_would_take_there() {
     let others =
         ["steady", "sd-a1"].map(|name| (name.to_owned(), shipped(name).unwrap().device(1 << 20, 1).unwrap()));
-    let (estimates, steady) = (Estimates::of(others), shipped("steady").unwrap());
+    let (estimates, steady) = (Estimates::new(others), shipped("steady").unwrap());
     let Some((folder, server)) = with_estimates(&steady, 1 << 20, estimates, None) else { return };
     let disk = File::options().read(true).write(true).open(folder.path().join(DISK)).unwrap();
     let clocks = || {
@@ -166,7 +166,7 @@ fn of_kinds(counts: &Counts) -> OfKinds {
 #[test]
 fn the_log_has_every_request_in_order_and_ends_with_the_mount() {
     let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
-    let log = Writer::begin(Box::new(File::create(&path).unwrap()), true).unwrap();
+    let log = Writer::new(Box::new(File::create(&path).unwrap()), true).unwrap();
     let Some((folder, server)) = mounted(&fixed(0.0), 1 << 20, Some(log)) else { return };
     let disk = File::options().read(true).write(true).open(folder.path().join(DISK)).unwrap();
     for n in 0..10 {
@@ -179,7 +179,7 @@ fn the_log_has_every_request_in_order_and_ends_with_the_mount() {
     fuse_unmounted(&at);
     let counts = waits.join().unwrap().unwrap();
     assert_eq!(of_kinds(&counts).writes, (10, 5120));
-    let entries: Vec<_> = Reader::begin(File::open(&path).unwrap()).unwrap().map(Result::unwrap).collect();
+    let entries: Vec<_> = Reader::open(File::open(&path).unwrap()).unwrap().map(Result::unwrap).collect();
     let kinds: Vec<Kind> = entries.iter().map(|entry| entry.request.kind).collect();
     assert_eq!(kinds, [Kind::Write, Kind::Flush].repeat(10));
     assert!(entries.iter().step_by(2).zip(0..).all(|(entry, n)| entry.data == [n; 512]));
@@ -223,8 +223,8 @@ fn a_flush_that_fails_is_told_and_logged_with_what_it_lost() {
     let out = File::options().write(true).open(log.path()).unwrap();
     let fault = Fault::Fails { kind: Kind::Flush, after: 1, lasts: false, harms: true };
     let made = with(&fixed(0.0), 1 << 20, |image| DiskExtras {
-        log: Some(Writer::begin(Box::new(out), true).unwrap()),
-        fault: Some(Faulty::begin(fault, image).unwrap()),
+        log: Some(Writer::new(Box::new(out), true).unwrap()),
+        fault: Some(Faulty::new(fault, image).unwrap()),
         ..extras()
     });
     let Some((folder, server)) = made else { return };
@@ -240,7 +240,7 @@ fn a_flush_that_fails_is_told_and_logged_with_what_it_lost() {
     let counts = server.counts();
     assert_eq!((counts.struck, counts.requests.flushes), (Some(1), 2));
     let entries: Vec<_> =
-        Reader::begin(File::open(log.path()).unwrap()).unwrap().map(Result::unwrap).collect();
+        Reader::open(File::open(log.path()).unwrap()).unwrap().map(Result::unwrap).collect();
     let writes: Vec<u8> = entries.iter().filter_map(|entry| entry.data.first().copied()).collect();
     assert_eq!(writes, [1, 2, 1], "the log ends with what is on the disk");
 }

@@ -20,7 +20,7 @@ fn left_by(own: &[Membership]) -> Option<u64> {
     let left = |group: &Membership| {
         let files = if group.version == Version::V1 { &V1 } else { &V2 };
         let up = group.folder.ancestors().take_while(|folder| folder.starts_with(&group.top));
-        up.filter_map(|folder| files.left(folder)).min()
+        up.filter_map(|folder| files.memory_left(folder)).min()
     };
     own.iter().filter(|group| group.is_for("memory")).filter_map(left).min()
 }
@@ -41,7 +41,7 @@ const V1: Files = Files {
 };
 
 impl Files {
-    fn left(&self, folder: &Path) -> Option<u64> {
+    fn memory_left(&self, folder: &Path) -> Option<u64> {
         let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
         // `max` means no limit, and does not parse.
         let (limit, used) = (number(self.limit)?, number(self.used)?);

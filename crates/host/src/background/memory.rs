@@ -73,7 +73,7 @@ fn touch(held: &mut [u8], mut watch: Watch, reporter: &Reporter) -> Result<Infal
             slice.iter_mut().skip(8).step_by(page).for_each(|byte| *byte = byte.wrapping_add(1));
             black_box(&*slice);
             reporter.add(pages as u64);
-            watch.look()?;
+            watch.check_memory()?;
         }
     }
 }
@@ -85,7 +85,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn look(&mut self) -> Result<(), LoadStop> {
+    fn check_memory(&mut self) -> Result<(), LoadStop> {
         if self.looked.elapsed() < WATCH_PERIOD {
             return Ok(());
         }

@@ -57,7 +57,7 @@ fn run(load: Background, folder: &Path, reporter: &Arc<Reporter>) -> Result<Infa
 }
 
 /// What this machine lacks for a load, as far as that shows without starting it.
-pub fn lacking(load: Background) -> Option<String> {
+pub fn missing_need(load: Background) -> Option<String> {
     match load {
         Background::None | Background::Cpu(_) | Background::Disk(_) => None,
         Background::Memory(_) => available::bytes().is_none().then(|| available::UNKNOWN.into()),

@@ -101,7 +101,7 @@ pub(super) fn read(bytes: &[u8], needed: &[Axis]) -> Result<Lines, (usize, serde
         Some(_) => FileTail::Damaged,
     };
     let mut notes = Vec::new();
-    let trials = once(trials, &mut notes);
+    let trials = keep_first(trials, &mut notes);
     if tail != FileTail::Nothing {
         let count = bytes.len() - whole;
         notes.push(format!(
@@ -124,7 +124,7 @@ fn lines(bytes: &[u8]) -> Vec<Line<'_>> {
 }
 
 /// Keeps the first result of each trial: a repeated line must not count as two measurements.
-fn once(trials: Vec<(usize, TrialResult)>, notes: &mut Vec<String>) -> Vec<TrialResult> {
+fn keep_first(trials: Vec<(usize, TrialResult)>, notes: &mut Vec<String>) -> Vec<TrialResult> {
     let mut first: HashMap<(Cell, u32), usize> = HashMap::with_capacity(trials.len());
     let mut repeated: Vec<(usize, usize)> = Vec::new();
     let mut kept = Vec::with_capacity(trials.len());

@@ -27,13 +27,13 @@ fn identity(file: &fs::Metadata) -> Identity {
 }
 
 /// The identity of the file or folder of this name, if there is one.
-fn named(path: &Path) -> Option<Identity> {
+fn file_identity(path: &Path) -> Option<Identity> {
     fs::metadata(path).ok().map(|file| identity(&file))
 }
 
 impl FolderIdentity {
     /// Notes where a folder is, with its file `results`, which is open.
-    pub(super) fn of(path: &Path, name: &str, results: &File) -> io::Result<FolderIdentity> {
+    pub(super) fn note(path: &Path, name: &str, results: &File) -> io::Result<FolderIdentity> {
         let folder = File::open(path)?;
         Ok(FolderIdentity {
             path: path.to_path_buf(),
@@ -45,10 +45,10 @@ impl FolderIdentity {
     }
 
     pub(super) fn check(&self) -> Result<()> {
-        let there = named(&self.path) == Some(self.folder_is);
+        let there = file_identity(&self.path) == Some(self.folder_is);
         let moved_to = if there { None } else { self.moved_to() };
         let message = match moved_to {
-            _ if there && named(&self.results) == Some(self.results_are) => return Ok(()),
+            _ if there && file_identity(&self.results) == Some(self.results_are) => return Ok(()),
             _ if there => format!(
                 "{} was deleted or replaced while the run was at work: start the run again, and leave its folder alone",
                 self.results.display()
@@ -71,7 +71,7 @@ impl FolderIdentity {
     /// Where the folder is now, if the system says.
     fn moved_to(&self) -> Option<PathBuf> {
         let now = fs::read_link(format!("/proc/self/fd/{}", self.folder.as_raw_fd())).ok()?;
-        (named(&now) == Some(self.folder_is)).then_some(now)
+        (file_identity(&now) == Some(self.folder_is)).then_some(now)
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
         let (path, elsewhere) = (runs.path().join("run"), runs.path().join("elsewhere"));
         fs::create_dir(&path).unwrap();
         let results = File::create(path.join("results.jsonl")).unwrap();
-        let whereabouts = FolderIdentity::of(&path, "results.jsonl", &results).unwrap();
+        let whereabouts = FolderIdentity::note(&path, "results.jsonl", &results).unwrap();
         let message = || whereabouts.check().unwrap_err().message;
         assert!(whereabouts.check().is_ok());
         fs::rename(&path, &elsewhere).unwrap();

@@ -40,7 +40,9 @@ fn fuse() -> Result<&'static str, String> {
         )
     })?;
     if !rustix::process::geteuid().is_root() {
-        HELPERS.into_iter().try_for_each(|tool| has(tool, "mounts by FUSE for who is not root").map(drop))?;
+        HELPERS
+            .into_iter()
+            .try_for_each(|tool| find_tool(tool, "mounts by FUSE for who is not root").map(drop))?;
     }
     Ok(path)
 }
@@ -86,7 +88,7 @@ impl Driver {
     pub fn find(file_system: &FileSystem) -> Result<Driver, String> {
         let kind = file_system.kind();
         if let Some(tool) = kind.format {
-            has(tool, &format!("formats {}", kind.name))?;
+            find_tool(tool, &format!("formats {}", kind.name))?;
         }
         if kind.is_a_program() {
             return by_fuse(file_system).unwrap_or_else(|| Err(format!("nothing mounts {}", kind.name)));
@@ -130,7 +132,7 @@ fn by_fuse(file_system: &FileSystem) -> Option<Result<Driver, String>> {
             return Err(format!("{} takes no mount options here", tool.program));
         }
         fuse().map_err(|missing| format!("{} could mount it, but {missing}", tool.program))?;
-        has(tool, &format!("mounts {} without the kernel's driver", kind.name))?;
+        find_tool(tool, &format!("mounts {} without the kernel's driver", kind.name))?;
         Ok(Driver::Fuse { program: tool.program, options })
     };
     Some(find())
@@ -192,7 +194,7 @@ fn load(name: &str) -> bool {
     loading.is_ok_and(|status| status.success())
 }
 
-fn has(tool: Tool, what: &str) -> Result<PathBuf, String> {
+fn find_tool(tool: Tool, what: &str) -> Result<PathBuf, String> {
     let Tool { program: name, package } = tool;
     program(name).ok_or_else(|| format!("{name}, which {what}, is not installed: apt-get install {package}"))
 }
@@ -209,7 +211,7 @@ mod tests {
             Err(reason) => assert!(reason.contains("needs root (fuse2fs needs none): "), "{reason}"),
         }
         let tool = Tool { program: "mkfs.nothing", package: "nothing-progs" };
-        let error = has(tool, "formats nothing").unwrap_err();
+        let error = find_tool(tool, "formats nothing").unwrap_err();
         assert_eq!(
             error,
             "mkfs.nothing, which formats nothing, is not installed: apt-get install nothing-progs"

@@ -166,7 +166,7 @@ fn by_fuse(name: &str, options: &str, source: &Path, at: &Path) -> io::Result<()
 /// When the mount stays in use for ten seconds, or is not storebench's.
 pub fn detach(site: Site<'_>) -> io::Result<()> {
     let image = site.real()?.join(site.image);
-    if detach_if(site, |found| is_of(found, &image))? {
+    if detach_if(site, |found| is_image_mount(found, &image))? {
         wait_for_program(&image)?;
     }
     wait_for_device(&image)
@@ -268,7 +268,7 @@ fn by_fusermount(at: &Path) -> io::Result<()> {
 
 /// Whether a mount in a work folder is of storebench's image: directly, or through the loop device that it is attached to. A FUSE
 /// daemon that was killed leaves its mount behind, and its loop device may be another file's by then: only the mount goes.
-fn is_of(found: &Mount, image: &Path) -> bool {
+fn is_image_mount(found: &Mount, image: &Path) -> bool {
     let by_daemon = found.kind.starts_with("fuse") && found.source.starts_with("/dev/");
     found.source == Path::new(SOURCE)
         || found.source == image
@@ -307,11 +307,11 @@ mod tests {
             options: Vec::new(),
         };
         let image = Path::new("/place/work/trial.image");
-        assert!(is_of(&found("tmpfs", "storebench"), image));
-        assert!(is_of(&found("fuse.fuse2fs", "/place/work/trial.image"), image));
-        assert!(is_of(&found("fuseblk", "/dev/loop3"), image), "its daemon may have been killed");
+        assert!(is_image_mount(&found("tmpfs", "storebench"), image));
+        assert!(is_image_mount(&found("fuse.fuse2fs", "/place/work/trial.image"), image));
+        assert!(is_image_mount(&found("fuseblk", "/dev/loop3"), image), "its daemon may have been killed");
         for other in [found("ext4", "/dev/sda1"), found("ext4", "/dev/loop255"), found("tmpfs", "tmpfs")] {
-            assert!(!is_of(&other, image), "{other:?}");
+            assert!(!is_image_mount(&other, image), "{other:?}");
         }
     }
 }

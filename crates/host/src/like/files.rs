@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Sample;
 use storebench_core::bounded;
 
-pub fn look(folder: &Path, sample: &mut Sample) -> Result<(), String> {
+pub fn sample_folder(folder: &Path, sample: &mut Sample) -> Result<(), String> {
     look_with(folder, sample, bounded::start)
 }
 
@@ -24,7 +24,7 @@ fn look_with(folder: &Path, sample: &mut Sample, start: Start) -> Result<(), Str
             continue;
         };
         for entry in entries {
-            if entry.and_then(|entry| look_at(&entry, &mut folders, sample, start)).is_err() {
+            if entry.and_then(|entry| sample_files(&entry, &mut folders, sample, start)).is_err() {
                 sample.unreadable += 1;
             }
         }
@@ -32,7 +32,7 @@ fn look_with(folder: &Path, sample: &mut Sample, start: Start) -> Result<(), Str
     Ok(())
 }
 
-fn look_at(
+fn sample_files(
     entry: &DirEntry,
     folders: &mut Vec<PathBuf>,
     sample: &mut Sample,
@@ -81,6 +81,6 @@ mod tests {
         let likeness = sample.likeness().unwrap();
         assert_eq!((likeness.count, likeness.unreadable), (3, 2));
         assert!(likeness.describe().ends_with("Left out: files or folders that can't be read: 2."));
-        assert!(look(&folder.path().join("nowhere"), &mut sample).is_err());
+        assert!(sample_folder(&folder.path().join("nowhere"), &mut sample).is_err());
     }
 }

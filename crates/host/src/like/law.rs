@@ -57,7 +57,7 @@ impl SizeCounter {
 
     /// A distribution like that of these sizes: the same shares between the cuts, and in each the same mean, so the same mean overall.
     /// The largest size is included, unless its share is too small for a part.
-    pub fn law(&self) -> Option<Sizes> {
+    pub fn fit_sizes(&self) -> Option<Sizes> {
         let groups = self.groups();
         let shares = shares(&groups.iter().map(|group| group.count).collect::<Vec<_>>());
         let all = groups.iter().zip(shares).filter(|(_, share)| *share > 0);
@@ -173,7 +173,7 @@ mod tests {
     fn few_sizes_are_taken_as_they_are() {
         let law = |sizes: &[(u64, usize)]| {
             let all = sizes.iter().flat_map(|(size, times)| std::iter::repeat_n(*size, *times));
-            counted(all).law().unwrap().to_string()
+            counted(all).fit_sizes().unwrap().to_string()
         };
         assert_eq!(law(&[(700, 50)]), "700B");
         assert_eq!(law(&[(500, 900), (200 << 10, 100)]), "90%:500B+10%:200KiB");
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn one_large_size_leaves_the_many_small_ones_as_they_are() {
         for many in [1227, 1228, 1500, 1999] {
-            let law = counted(std::iter::repeat_n(1, many).chain([8 << 20])).law().unwrap();
+            let law = counted(std::iter::repeat_n(1, many).chain([8 << 20])).fit_sizes().unwrap();
             assert!(law.share_up_to(1) >= f64::from(WHOLE) * 0.999, "{many}: {law}");
             assert!((law.span().to as f64 / f64::from(8 << 20) - 1.0).abs() < 1e-3, "{many}: {law}");
         }
@@ -202,7 +202,7 @@ mod tests {
             let mut all = sizes;
             all.extend(often.iter().flat_map(|(size, times)| std::iter::repeat_n(*size, *times)));
             let counted = counted(all.iter().copied());
-            let law = counted.law().unwrap();
+            let law = counted.fit_sizes().unwrap();
             let mean = all.iter().sum::<u64>() as f64 / all.len() as f64;
             prop_assert!((law.mean() - mean).abs() <= 0.5 + mean * 1e-6, "{mean}: {law}");
             prop_assert!(law.span().from >= *all.iter().min().unwrap() / 1000 * 999, "{law}");

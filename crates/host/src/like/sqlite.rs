@@ -13,7 +13,12 @@ pub fn is_one(file: &Path) -> bool {
     bounded::start(file, MAGIC.len()).is_ok_and(|start| start == MAGIC)
 }
 
-pub fn look(file: &Path, part: &str, read: Option<ReadSqlite>, sample: &mut Sample) -> Result<(), String> {
+pub fn sample_database(
+    file: &Path,
+    part: &str,
+    read: Option<ReadSqlite>,
+    sample: &mut Sample,
+) -> Result<(), String> {
     let Some(read) = read else {
         return Err(format!("{} is a SQLite file, and this build has no SQLite", file.display()));
     };

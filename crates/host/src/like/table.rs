@@ -26,7 +26,7 @@ fn is_json(file: &Path) -> io::Result<bool> {
     Ok(start.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| b"{[".contains(byte)))
 }
 
-pub fn look(file: &Path, column: &str, sample: &mut Sample) -> Result<(), String> {
+pub fn sample_csv(file: &Path, column: &str, sample: &mut Sample) -> Result<(), String> {
     let fault = |error: csv::Error| format!("{}: {error}", file.display());
     if is_binary(file).map_err(|error| format!("{}: {error}", file.display()))? {
         return Err(format!("{} is not a CSV file: it holds binary data", file.display()));

@@ -12,7 +12,7 @@ fn a_folder_is_its_files_wherever_they_lie() {
     }
     std::fs::write(folder.path().join("empty"), "").unwrap();
     std::os::unix::fs::symlink(folder.path(), folder.path().join("a/loop")).unwrap();
-    let likeness = DataTraits::of(folder.path().to_str().unwrap(), None).unwrap();
+    let likeness = DataTraits::sample(folder.path().to_str().unwrap(), None).unwrap();
     assert_eq!((likeness.count, likeness.data), (400, Data::Incompressible));
     let span = likeness.size.span();
     assert!(span.from == 1000 && (1399..=1401).contains(&span.to), "{likeness:?}");
@@ -50,11 +50,11 @@ fn a_column_of_a_csv_file_is_its_rows() {
         (0..500).map(|n| format!("{n},\"the same, word {n} and again the same word\"\n")).collect();
     std::fs::write(&file, format!("id,body\n{rows}")).unwrap();
     let name = |column: &str| format!("{}:{column}", file.display());
-    let likeness = DataTraits::of(&name("body"), None).unwrap();
+    let likeness = DataTraits::sample(&name("body"), None).unwrap();
     assert_eq!((likeness.count, likeness.data), (500, Data::Compressible));
     assert!(likeness.ratio > 3.0 && likeness.median == 42, "{likeness:?}");
-    assert!(DataTraits::of(&name("bodi"), None).unwrap_err().contains("did you mean body?"));
-    let columns = DataTraits::of(file.to_str().unwrap(), None).unwrap_err();
+    assert!(DataTraits::sample(&name("bodi"), None).unwrap_err().contains("did you mean body?"));
+    let columns = DataTraits::sample(file.to_str().unwrap(), None).unwrap_err();
     assert!(columns.contains("name one of its columns"), "{columns}");
     assert!(columns.ends_with("it has id, body"), "{columns}");
 }
@@ -62,15 +62,15 @@ fn a_column_of_a_csv_file_is_its_rows() {
 #[test]
 fn what_has_no_values_is_told() {
     let folder = tempfile::tempdir().unwrap();
-    let empty = DataTraits::of(folder.path().to_str().unwrap(), None).unwrap_err();
+    let empty = DataTraits::sample(folder.path().to_str().unwrap(), None).unwrap_err();
     assert!(empty.contains("no values"), "{empty}");
     std::fs::write(folder.path().join("x"), "").unwrap();
     assert!(
-        DataTraits::of(folder.path().to_str().unwrap(), None)
+        DataTraits::sample(folder.path().to_str().unwrap(), None)
             .unwrap_err()
             .contains("the only value in it is empty")
     );
-    assert!(DataTraits::of("/nonexistent", None).unwrap_err().contains("neither a folder"));
+    assert!(DataTraits::sample("/nonexistent", None).unwrap_err().contains("neither a folder"));
 }
 
 #[test]
@@ -79,12 +79,12 @@ fn a_sqlite_file_is_known_by_its_start_and_read_by_another() {
     let file = folder.path().join("app.db");
     std::fs::write(&file, b"SQLite format 3\0 and so on").unwrap();
     let name = format!("{}:notes.body", file.display());
-    assert!(DataTraits::of(&name, None).unwrap_err().contains("this build has no SQLite"));
+    assert!(DataTraits::sample(&name, None).unwrap_err().contains("this build has no SQLite"));
     let without_table: ReadSqlite = |_, table, _, _| {
         assert_eq!(table, "");
         Err("it has notes, users".into())
     };
-    let tables = DataTraits::of(file.to_str().unwrap(), Some(without_table)).unwrap_err();
+    let tables = DataTraits::sample(file.to_str().unwrap(), Some(without_table)).unwrap_err();
     assert!(
         tables.starts_with("name one of its tables") && tables.ends_with("it has notes, users"),
         "{tables}"
@@ -93,6 +93,6 @@ fn a_sqlite_file_is_known_by_its_start_and_read_by_another() {
         assert_eq!((table, column), ("notes", Some("body")));
         (1..=3).try_for_each(|length| value(100 * length, &vec![b'x'; 100 * length as usize]))
     };
-    let likeness = DataTraits::of(&name, Some(read)).unwrap();
+    let likeness = DataTraits::sample(&name, Some(read)).unwrap();
     assert_eq!((likeness.count, likeness.median), (3, 200));
 }

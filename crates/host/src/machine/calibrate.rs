@@ -31,7 +31,7 @@ const TIMES: usize = 3;
 
 impl Core {
     /// Measures this machine's core, in half a second.
-    pub fn here() -> Core {
+    pub fn measure() -> Core {
         Core {
             sorts_per_s: best(Sort::new()),
             ciphers_per_s: best(Cipher::new()),
@@ -337,6 +337,6 @@ mod tests {
 
     #[test]
     fn this_machine_is_measured() {
-        Core::here().check().unwrap();
+        Core::measure().check().unwrap();
     }
 }

@@ -94,7 +94,7 @@ fn clean_one(place: &Folder, name: &OsStr) -> io::Result<Outcome> {
         },
         Err(error) => Err(error),
         Ok(LedgerState::Ended(left)) => {
-            let with_it = left.give_back(&folder)?;
+            let with_it = left.release(&folder)?;
             directory::empty(&folder)?;
             drop(left);
             directory::remove_empty(place, name, &folder)?;

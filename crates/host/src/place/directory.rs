@@ -65,7 +65,7 @@ impl WorkFolder {
             Err(error) => return Err(("making the work folder", path, error)),
             Ok(folder) => folder,
         };
-        match Ledger::begin(&folder) {
+        match Ledger::create(&folder) {
             Ok(None) => Ok(None),
             Ok(Some(ledger)) => {
                 system::spread(folder.handle());
@@ -89,7 +89,7 @@ impl WorkFolder {
         let mut stage = self.holdings.stage();
         let folder = stage.folder("probe")?;
         let probe = probe::probe(&folder).map_err(Error::io("probing", self.place.path()))?;
-        stage.give_back()?;
+        stage.release()?;
         Ok(probe)
     }
 }
@@ -97,7 +97,7 @@ impl WorkFolder {
 impl Drop for WorkFolder {
     fn drop(&mut self) {
         // Leftovers that can't be released or deleted now are found by their ledger at the next start.
-        if self.holdings.give_back().is_ok() && empty(self.holdings.folder()).is_ok() {
+        if self.holdings.release().is_ok() && empty(self.holdings.folder()).is_ok() {
             self.holdings.close_ledger();
             let _ = remove_empty(&self.place, &self.name, self.holdings.folder());
         }

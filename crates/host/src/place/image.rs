@@ -52,7 +52,7 @@ pub struct MountFindings {
 }
 
 impl MountFindings {
-    fn of(driver: Driver, mounted: Mounted) -> MountFindings {
+    fn from_mount(driver: Driver, mounted: Mounted) -> MountFindings {
         let indirect = mounted.direct == Some(false);
         let remark = if indirect { ", without direct I/O to its image" } else { "" };
         MountFindings {
@@ -181,11 +181,11 @@ impl Template {
             Ok(())
         })?;
         entries.push(Ok(Entry { request: Request::flush(), arrived: 0, data: Vec::new() }));
-        Ok((Log::of(entries)?, self.bytes))
+        Ok((Log::from_entries(entries)?, self.bytes))
     }
 
     /// Where the files below a folder of its file system are on the disk, if the file system reports that.
-    pub fn lies(folder: &Path) -> Vec<FileExtent> {
+    pub fn file_extents(folder: &Path) -> Vec<FileExtent> {
         extents::extents_below(folder).unwrap_or_default()
     }
 
@@ -226,7 +226,7 @@ impl Template {
             true => Error::new(Exit::DiskFull, format!("{HOLDER} is full: {error}")),
             false => error,
         })?;
-        stage.give_back()?;
+        stage.release()?;
         Ok(probe)
     }
 }
@@ -279,7 +279,7 @@ fn can_simulate(name: &str, file_system: &FileSystem) -> std::result::Result<(),
 ///
 /// # Errors
 /// Why it can't be mounted, and what would help.
-pub fn try_out(
+pub fn try_mount(
     within: &Path,
     file_system: &FileSystem,
     disk: Option<&SimulatedDisk>,
@@ -290,8 +290,8 @@ pub fn try_out(
         let template = Template::make(&mut work, file_system, disk, 0)?;
         let mut stage = work.stage();
         let (_, mounted) = template.mount(&mut stage, "try", 0)?;
-        stage.give_back()?;
-        Ok(MountFindings::of(driver, mounted))
+        stage.release()?;
+        Ok(MountFindings::from_mount(driver, mounted))
     };
     // A program may mount for root alone.
     tried().map_err(|Error { message, .. }| match rustix::process::geteuid().is_root() {
@@ -325,7 +325,7 @@ mod tests {
                     eprintln!("skipped {name}: {reason}");
                     continue;
                 }
-                let tried = try_out(place.path(), &file_system, None);
+                let tried = try_mount(place.path(), &file_system, None);
                 assert!(tried.as_ref().is_ok_and(|tried| !tried.options.is_empty()), "{name}: {tried:?}");
                 assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "{name} left something");
             }
@@ -350,7 +350,7 @@ mod tests {
             assert_eq!(fs::read_dir(&store).unwrap().count(), 0);
             fs::write(store.join("record"), "value").unwrap();
             assert_eq!(rustix::fs::statvfs(&store).unwrap().f_bsize, 1024);
-            stage.give_back().unwrap();
+            stage.release().unwrap();
             assert!(!store.exists());
         }
         drop(work);

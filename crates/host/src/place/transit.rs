@@ -63,7 +63,7 @@ pub fn measure(work: &mut WorkFolder) -> Result<Transit> {
         })
     };
     let transit = through().map_err(Error::io("measuring requests to", &at))?;
-    stage.give_back()?;
+    stage.release()?;
     Ok(transit)
 }
 

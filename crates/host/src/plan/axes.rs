@@ -22,7 +22,7 @@ pub struct Axes(BTreeMap<Axis, Vec<Value>>);
 
 impl Axes {
     /// These values on one axis.
-    pub fn of(axis: Axis, values: impl IntoIterator<Item = impl Into<Value>>) -> Axes {
+    pub fn single(axis: Axis, values: impl IntoIterator<Item = impl Into<Value>>) -> Axes {
         Axes::default().with(axis, values)
     }
 
@@ -62,7 +62,7 @@ impl Axes {
     }
 
     /// The named axes, in their order.
-    pub fn named(&self) -> impl Iterator<Item = Axis> {
+    pub fn names_iter(&self) -> impl Iterator<Item = Axis> {
         self.0.keys().copied()
     }
 

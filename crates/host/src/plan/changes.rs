@@ -84,11 +84,11 @@ pub struct Changes {
 
 impl Changes {
     /// Changes only the values of one axis.
-    pub fn on(
+    pub fn single(
         axis: Axis,
         values: impl IntoIterator<Item = impl Into<storebench_core::axis::Value>>,
     ) -> Changes {
-        Changes { axes: Axes::of(axis, values), ..Changes::default() }
+        Changes { axes: Axes::single(axis, values), ..Changes::default() }
     }
 
     /// Applies the changes to a plan.

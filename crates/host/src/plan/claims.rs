@@ -29,7 +29,7 @@ pub struct ClaimsOver {
 
 impl ClaimsOver {
     /// The combinations that a plan covers.
-    pub fn of(plan: &Plan) -> ClaimsOver {
+    pub fn from_plan(plan: &Plan) -> ClaimsOver {
         let within = plan.workload.def().axes.iter().filter(|axis| axis.role().is_within());
         let axes = within
             .fold(Axes::default(), |axes, axis| axes.with(*axis, plan.axes.values(*axis).iter().cloned()));
@@ -51,7 +51,7 @@ impl ClaimsOver {
     pub fn combinations(&self) -> Vec<Cell> {
         let mut cells = vec![Cell::default()];
         let values = |axis| self.axes.values(axis).into_owned();
-        for steps in steps(&self.paired, self.axes.named(), values) {
+        for steps in steps(&self.paired, self.axes.names_iter(), values) {
             spread(&mut cells, &steps);
         }
         let has_records = self.axes.names(Axis::RECORDS);

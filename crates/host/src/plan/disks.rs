@@ -100,7 +100,7 @@ mod tests {
     fn on(disks: &[&str]) -> Result<Plan, String> {
         let mut plan = find("crud").unwrap();
         let values = disks.iter().map(|name| Axis::DISK.read(name).unwrap());
-        plan.apply(Changes::on(Axis::DISK, values)).map_err(|error| error.message).map(|()| plan)
+        plan.apply(Changes::single(Axis::DISK, values)).map_err(|error| error.message).map(|()| plan)
     }
 
     #[test]

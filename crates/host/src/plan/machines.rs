@@ -109,7 +109,7 @@ mod tests {
     fn on(machines: &[&str]) -> Result<Plan, String> {
         let mut plan = find("crud").unwrap();
         let values = machines.iter().map(|name| Axis::MACHINE.read(name).unwrap());
-        plan.apply(Changes::on(Axis::MACHINE, values)).map_err(|error| error.message).map(|()| plan)
+        plan.apply(Changes::single(Axis::MACHINE, values)).map_err(|error| error.message).map(|()| plan)
     }
 
     #[test]

@@ -162,17 +162,17 @@ mod tests {
         let (counts, ..) = shrunk(10 << 20, quick());
         assert_eq!(counts, "1000..5000 100..500", "never fewer than 100");
         let mut named = quick();
-        named.apply(Changes::on(Axis::RECORDS, [Axis::RECORDS.read("10000..50000").unwrap()])).unwrap();
+        named.apply(Changes::single(Axis::RECORDS, [Axis::RECORDS.read("10000..50000").unwrap()])).unwrap();
         assert_eq!(shrunk(10 << 20, named), ("10000..50000".into(), false, false), "what a user named stays");
     }
 
     #[test]
     fn who_names_an_axis_combines_it_again() {
         let mut plan = quick();
-        plan.apply(Changes::on(Axis::RECORDS, [Axis::RECORDS.read("100..500").unwrap()])).unwrap();
+        plan.apply(Changes::single(Axis::RECORDS, [Axis::RECORDS.read("100..500").unwrap()])).unwrap();
         assert_eq!(pairs(&plan), SIZES.map(|size| format!("{size}/100..500")));
         let mut plan = quick();
-        plan.apply(Changes::on(Axis::DATA, [Value::word("compressible")])).unwrap();
+        plan.apply(Changes::single(Axis::DATA, [Value::word("compressible")])).unwrap();
         assert_eq!(pairs(&plan).len(), 2, "another axis leaves them paired");
     }
 
@@ -218,7 +218,7 @@ mod tests {
         plan.axes.set(Axis::RECORDS, ["10..20"; 2].map(|count| Axis::RECORDS.read(count).unwrap()));
         let mut plan = Plan::parse(&plan.to_toml().unwrap(), "x").unwrap();
         assert_eq!(pairs(&plan), SIZES.map(|size| format!("{size}/10..20")));
-        plan.apply(Changes::on(Axis::RECORD_SIZE, [Axis::RECORD_SIZE.read("1KiB").unwrap()])).unwrap();
+        plan.apply(Changes::single(Axis::RECORD_SIZE, [Axis::RECORD_SIZE.read("1KiB").unwrap()])).unwrap();
         assert_eq!(pairs(&plan), ["1KiB/10..20"]);
     }
 }

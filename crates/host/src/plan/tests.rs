@@ -64,7 +64,7 @@ fn axes_and_parameters_stand_next_to_fields_and_a_wrong_one_is_named_with_its_li
 fn a_count_takes_the_upper_bound_of_the_plan() {
     let mut plan = find("crud").unwrap();
     let counts = ["1_000_000", "2000", "100..101"].map(|count| Axis::RECORDS.read(count).unwrap());
-    plan.apply(Changes::on(Axis::RECORDS, counts)).unwrap();
+    plan.apply(Changes::single(Axis::RECORDS, counts)).unwrap();
     let shown = plan.axes.texts(Axis::RECORDS);
     assert_eq!(shown, ["1000000..1050000", "2000..10000", "100..101"]);
 }
@@ -75,7 +75,7 @@ fn nonsense_is_refused() {
     let error = plan.apply(Changes { trials: Some(0), ..Changes::default() }).unwrap_err();
     assert_eq!((error.exit, error.message.as_str()), (Exit::BadValue, "trials is 0: it must be at least 1"));
     let mut plan = find("crud").unwrap();
-    let error = plan.apply(Changes::on(Axis::THREADS, [1, 100_000])).unwrap_err();
+    let error = plan.apply(Changes::single(Axis::THREADS, [1, 100_000])).unwrap_err();
     assert_eq!(error.message, "100000 threads are too many: at most 1024");
     assert!(find("crudd").unwrap_err().message.contains("did you mean crud?"));
 }
@@ -83,8 +83,10 @@ fn nonsense_is_refused() {
 #[test]
 fn claims_over_nothing_are_refused() {
     let mut plan = find("crud").unwrap();
-    plan.claims_over =
-        Some(ClaimsOver { axes: Axes::of(Axis::DATA, Vec::<Value>::new()), ..ClaimsOver::of(&plan) });
+    plan.claims_over = Some(ClaimsOver {
+        axes: Axes::single(Axis::DATA, Vec::<Value>::new()),
+        ..ClaimsOver::from_plan(&plan)
+    });
     let error = Plan::parse(&plan.to_toml().unwrap(), "x").unwrap_err();
     assert!(error.message.contains("claims_over holds no combination"), "{error}");
 }
@@ -95,14 +97,14 @@ fn a_store_that_is_left_out_takes_its_settings_with_it() {
     plan.apply_preset("pages").unwrap();
     let settings = |plan: &Plan| plan.axes.settings().map(|(axis, _)| axis.to_string()).collect::<Vec<_>>();
     assert_eq!(settings(&plan), ["berkeleydb.pagesize", "sqlite.page_size"]);
-    plan.apply(Changes::on(Axis::STORE, [Value::word("sqlite")])).unwrap();
+    plan.apply(Changes::single(Axis::STORE, [Value::word("sqlite")])).unwrap();
     assert_eq!(settings(&plan), ["sqlite.page_size"]);
 }
 
 #[test]
 fn claims_go_with_the_plan_and_come_back_the_same() {
     let mut plan = find("crud").unwrap();
-    let narrow = Changes::on(Axis::STORE, [Value::word("lmdb")]);
+    let narrow = Changes::single(Axis::STORE, [Value::word("lmdb")]);
     plan.apply(narrow).unwrap();
     let again = Plan::parse(&plan.to_toml().unwrap(), "again").unwrap();
     assert!(plan.claims.len() > 40);

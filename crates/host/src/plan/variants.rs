@@ -44,7 +44,7 @@ impl Plan {
     /// The number of variants of a store, counted before any is made. A repeated one counts twice.
     pub(super) fn count_variants(&self, store: &str) -> usize {
         let points = self.points.iter().filter(|point| point.settings.contains_key(store)).count();
-        let lengths = self.own(store).map(|(_, values)| values.len());
+        let lengths = self.own_settings(store).map(|(_, values)| values.len());
         match self.one_at_a_time {
             true => self.one_at_a_time(store).len(),
             false => lengths.fold(1, usize::saturating_mul),
@@ -52,7 +52,7 @@ impl Plan {
         .saturating_add(points)
     }
 
-    fn own(&self, store: &str) -> impl Iterator<Item = (Axis, &[Value])> {
+    fn own_settings(&self, store: &str) -> impl Iterator<Item = (Axis, &[Value])> {
         self.axes.settings().filter(move |(axis, _)| axis.setting().is_some_and(|(own, _)| own == store))
     }
 
@@ -63,7 +63,7 @@ impl Plan {
     }
 
     fn one_at_a_time(&self, store: &str) -> Vec<Variant> {
-        let changed = self.own(store).flat_map(|(axis, values)| {
+        let changed = self.own_settings(store).flat_map(|(axis, values)| {
             let off = values.iter().filter(move |value| self.base(axis) != Some(value.text()));
             off.map(move |value| vec![(axis, value.clone())])
         });
@@ -71,7 +71,7 @@ impl Plan {
     }
 
     fn every_combination(&self, store: &str) -> Vec<Variant> {
-        self.own(store).fold(vec![Vec::new()], |variants, (axis, values)| {
+        self.own_settings(store).fold(vec![Vec::new()], |variants, (axis, values)| {
             let with = |variant: &Variant, value: &Value| {
                 let mut variant = variant.clone();
                 variant.push((axis, value.clone()));
@@ -90,7 +90,7 @@ impl Plan {
         if self.one_at_a_time {
             variant.retain(|(axis, value)| self.base(*axis) != Some(value.text()));
         } else {
-            for (axis, _) in self.own(store) {
+            for (axis, _) in self.own_settings(store) {
                 let named = variant.iter().any(|(own, _)| *own == axis);
                 if let Some(base) = self.base(axis).filter(|_| !named) {
                     variant.push((axis, Value::word(base)));

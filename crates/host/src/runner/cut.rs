@@ -128,7 +128,7 @@ impl CutChecker<'_> {
             sessions: self.asked.sessions,
             requests: history.log.len() as u64,
             flushes: history.log.flushes().count() as u64,
-            whole_bytes: self.whole(),
+            whole_bytes: self.whole_bytes(),
             recorded_ns: start.elapsed().as_nanos() as u64,
             ..CutResults::default()
         };
@@ -140,7 +140,7 @@ impl CutChecker<'_> {
     }
 
     /// The bytes that the disk writes as a whole.
-    fn whole(&self) -> u64 {
+    fn whole_bytes(&self) -> u64 {
         if self.asked.torn { SECTOR } else { BLOCK }
     }
 
@@ -153,7 +153,7 @@ impl CutChecker<'_> {
     fn states(&self, stage: &mut Stage<'_>, history: &History, cuts: &mut CutResults) -> Result<Done> {
         let path = stage.work().join(LOG);
         let scene = DiskScene { history, log: &history.log, path: &path, made: false, is_recovery: false };
-        let mut draw = StateSource::new(history, self.whole(), self.asked.seed);
+        let mut draw = StateSource::new(history, self.whole_bytes(), self.asked.seed);
         let in_recovery = self.asked.states / 5;
         let states = draw.states(self.asked.states - in_recovery, self.asked.settling);
         for drawn in &states {
@@ -180,7 +180,8 @@ impl CutChecker<'_> {
         drawn: &DrawnState,
         cuts: &mut CutResults,
     ) -> Result<Done> {
-        let Some(FoundState { verdict, open_ns, verified, .. }) = self.look(stage, scene, drawn)? else {
+        let Some(FoundState { verdict, open_ns, verified, .. }) = self.check_state(stage, scene, drawn)?
+        else {
             return Ok(None);
         };
         let StateVerdict { finding, lost, lost_ns, message } = verdict;
@@ -225,10 +226,10 @@ impl CutChecker<'_> {
         let (to, _) = inner.file(RECOVERY_LOG)?;
         let state = self.state(&mut inner, &drawn.cut)?;
         let traced = TracePart { log: Some(&to), ..TracePart::is_cut(scene.path, &state) };
-        let Some(looked) = self.look_at(&mut inner, scene, drawn, traced)? else { return Ok(None) };
+        let Some(looked) = self.check_state_on(&mut inner, scene, drawn, traced)? else { return Ok(None) };
         // A state that does not open has no recovery to cut.
         let Some(logged) = looked.logged else { return Ok(Some(())) };
-        let begun = scene.log.settled(&drawn.cut);
+        let begun = scene.log.settled_log(&drawn.cut);
         let after = begun.len();
         let log = begun.then(read_log(&to, logged)?);
         let (path, file) = inner.file(RECOVERED_LOG)?;
@@ -238,7 +239,7 @@ impl CutChecker<'_> {
         for drawn in &states {
             let Some(()) = self.note(&mut inner, scene, drawn, cuts)? else { return Ok(None) };
         }
-        inner.give_back()?;
+        inner.release()?;
         Ok(Some(()))
     }
 
@@ -251,7 +252,7 @@ impl CutChecker<'_> {
         cuts: &mut CutResults,
     ) -> Result<Done> {
         for drawn in states {
-            let Some(looked) = self.look(stage, scene, drawn)? else { return Ok(None) };
+            let Some(looked) = self.check_state(stage, scene, drawn)? else { return Ok(None) };
             cuts.controls.entry(of).or_default().note(looked.verdict.finding);
         }
         Ok(Some(()))
@@ -267,7 +268,7 @@ impl CutChecker<'_> {
         let path = stage.work().join(MADE_LOG);
         let scene =
             DiskScene { history: &history, log: &history.log, path: &path, made: true, is_recovery: false };
-        let drawn = StateSource::new(&history, self.whole(), self.asked.seed)
+        let drawn = StateSource::new(&history, self.whole_bytes(), self.asked.seed)
             .controls(Control::InPlace, self.controls());
         self.control(stage, scene, Control::InPlace, &drawn, cuts)
     }
@@ -288,7 +289,7 @@ impl CutChecker<'_> {
         let part = CutPart::Record { steps: STEPS, sessions, made };
         let (end, told) = self.process(part, mount, RECORDING)?;
         drop(back);
-        inner.give_back()?;
+        inner.release()?;
         let told = match (end, told) {
             (ProcessEnd::Interrupted, _) => return Ok(ProcessMessage::Interrupted),
             (ProcessEnd::Badly { signal: Some(9), .. }, Ok(CutMessage::Recorded(told))) => told,
@@ -315,7 +316,7 @@ impl CutChecker<'_> {
     }
 
     /// Has a process check a state; `None` if it was interrupted.
-    fn look(
+    fn check_state(
         &self,
         stage: &mut Stage<'_>,
         scene: DiskScene<'_>,
@@ -323,12 +324,12 @@ impl CutChecker<'_> {
     ) -> Result<Option<FoundState>> {
         let mut inner = stage.inner();
         let state = self.state(&mut inner, &drawn.cut)?;
-        let looked = self.look_at(&mut inner, scene, drawn, TracePart::is_cut(scene.path, &state))?;
-        inner.give_back()?;
+        let looked = self.check_state_on(&mut inner, scene, drawn, TracePart::is_cut(scene.path, &state))?;
+        inner.release()?;
         Ok(looked)
     }
 
-    fn look_at(
+    fn check_state_on(
         &self,
         stage: &mut Stage<'_>,
         scene: DiskScene<'_>,
@@ -340,10 +341,10 @@ impl CutChecker<'_> {
             Err(message) => Some(StateReport::not_well(StateFinding::FileSystem, message)),
             Ok(mount) => {
                 let part = CutPart::Look { begun: drawn.begun.clone(), made: scene.made };
-                self.looked(self.process(part, mount, LOOKING)?)?
+                self.read_report(self.process(part, mount, LOOKING)?)?
             }
         };
-        inner.give_back()?;
+        inner.release()?;
         Ok(looked.map(|looked| {
             let StateReport { open_ns, verified, logged, .. } = looked;
             FoundState { verdict: scene.history.judge(drawn, looked), open_ns, verified, logged }
@@ -351,7 +352,7 @@ impl CutChecker<'_> {
     }
 
     /// The finding of a checking process, however it ended; `None` if it was interrupted.
-    fn looked(&self, ended: Ended) -> Result<Option<StateReport>> {
+    fn read_report(&self, ended: Ended) -> Result<Option<StateReport>> {
         Ok(Some(match ended {
             (ProcessEnd::Interrupted, _) => return Ok(None),
             (ProcessEnd::Well, Ok(CutMessage::Found(looked))) => looked,

@@ -29,7 +29,7 @@ pub fn shared(
 }
 
 /// The device under a place if its traffic is the trial's, or why there is none.
-pub(super) fn known(place: &LocationInfo) -> Result<DeviceSpec, String> {
+pub(super) fn find_device(place: &LocationInfo) -> Result<DeviceSpec, String> {
     if let Some(driver) = place.driver.as_ref().filter(|_| place.by_fuse) {
         return Err(format!(
             "reads and writes of {driver} are its daemon's, which no limit of a trial holds"
@@ -45,7 +45,7 @@ pub(super) fn known(place: &LocationInfo) -> Result<DeviceSpec, String> {
 /// The device under a directory, shared with other processes, once all dirty data have reached it.
 fn shared_device(path: &Path) -> Result<DeviceSpec, String> {
     let place = environment::describe_location("", path).map_err(|error| error.to_string())?;
-    let device = known(&place)?;
+    let device = find_device(&place)?;
     BlockDevice::open(&device.name).map_err(|error| error.to_string())?;
     if !test_hooks::probes_in_a_moment() {
         device::sync_file_system(path).map_err(|error| error.to_string())?;

@@ -25,7 +25,7 @@ pub struct PassedChecks(BTreeSet<String>);
 
 impl PassedChecks {
     /// The passed ways in a job's earlier results.
-    pub fn before(job: &RunRequest<'_>) -> PassedChecks {
+    pub fn from_results(job: &RunRequest<'_>) -> PassedChecks {
         let mut passed = PassedChecks::default();
         job.done.iter().for_each(|result| passed.note(job, result));
         passed
@@ -35,18 +35,18 @@ impl PassedChecks {
     pub fn note(&mut self, job: &RunRequest<'_>, result: &TrialResult) {
         let check = result.measured.as_ref().and_then(|measured| measured.kill_check.as_ref());
         if matches!(check, Some(KillCheck::Held { .. })) {
-            self.0.insert(way(job, &result.cell));
+            self.0.insert(open_key(job, &result.cell));
         }
     }
 
     /// Whether a cell opens its store in a way that has passed.
-    pub fn has(&self, job: &RunRequest<'_>, cell: &Cell) -> bool {
-        self.0.contains(&way(job, cell))
+    pub fn contains(&self, job: &RunRequest<'_>, cell: &Cell) -> bool {
+        self.0.contains(&open_key(job, cell))
     }
 }
 
 /// Everything that decides how a cell's store writes: place, guarantee, settings.
-fn way(job: &RunRequest<'_>, cell: &Cell) -> String {
+fn open_key(job: &RunRequest<'_>, cell: &Cell) -> String {
     let settings = job.plan.settings_to_open(cell, job.stores);
     format!("{:?}", (cell.store(), cell.location_name(), cell.guarantee(), cell.tuning(), settings))
 }
@@ -72,7 +72,7 @@ pub fn left_out(
         not_made(
             "its settings give another tier than the one that is asked for, and are judged by power cuts",
         )
-    } else if passed.is_none_or(|passed| passed.has(job, cell)) {
+    } else if passed.is_none_or(|passed| passed.contains(job, cell)) {
         not_made("another trial of this run was checked whose store was opened in the same way")
     } else {
         None
@@ -115,7 +115,7 @@ impl KillChecker<'_> {
             (ProcessEnd::Badly { signal: Some(9), .. }, Ok(KillMessage::Written { steps, undone })) => {
                 (steps, undone)
             }
-            (end, told) => return Ok(ended(end, told)),
+            (end, told) => return Ok(bad_end(end, told)),
         };
         let is_undone = undone == Some(Ok(()));
         match self.process(KillPart::ReadBack { steps, undone: is_undone })? {
@@ -129,7 +129,7 @@ impl KillChecker<'_> {
                     took_ns,
                 }))
             }
-            (end, told) => Ok(ended(end, told)),
+            (end, told) => Ok(bad_end(end, told)),
         }
     }
 
@@ -140,7 +140,7 @@ impl KillChecker<'_> {
 }
 
 /// The outcome if a process did not end as it should.
-fn ended(end: ProcessEnd, told: std::result::Result<KillMessage, String>) -> KillCheckOutcome {
+fn bad_end(end: ProcessEnd, told: std::result::Result<KillMessage, String>) -> KillCheckOutcome {
     let failed = |reason, message: String| KillCheckOutcome::Failed {
         reason,
         message: format!("kill check: {message}"),

@@ -63,7 +63,7 @@ pub fn decide(
 }
 
 /// Why a cell's trials can't run under the limits of its machine, in one of these places.
-pub fn lacking(
+pub fn missing_limits(
     reach: &LimitSupport,
     plan: &Plan,
     cell: &Cell,
@@ -71,7 +71,7 @@ pub fn lacking(
 ) -> Option<LeftOutReason> {
     let machine = plan.machine(cell.machine())?.with_files(cell.disk() != HERE);
     let place = places.iter().find(|place| place.is_location_of(cell));
-    let known = devices::known(place?);
+    let known = devices::find_device(place?);
     decide(reach, &machine, &known).err().map(|why| LeftOutReason::NoMachine { why })
 }
 

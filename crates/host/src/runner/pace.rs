@@ -42,7 +42,7 @@ impl<'a> Pace<'a> {
     }
 
     /// Takes into account that a trial of `cell` took `took_s` seconds.
-    pub fn ended(&mut self, cell: &Cell, took_s: f64) {
+    pub fn trial_ended(&mut self, cell: &Cell, took_s: f64) {
         let estimate = self.estimate(cell);
         self.estimated_left_s = (self.estimated_left_s - estimate).max(0.0);
         self.estimated_done_s += estimate;
@@ -50,7 +50,7 @@ impl<'a> Pace<'a> {
     }
 
     /// The time left, if it can be estimated.
-    pub fn left(&self) -> Option<Duration> {
+    pub fn time_left(&self) -> Option<Duration> {
         let scale = if self.estimated_done_s > 0.0 { self.took_s / self.estimated_done_s } else { 1.0 };
         Duration::try_from_secs_f64(self.estimated_left_s * scale).ok()
     }

@@ -49,7 +49,7 @@ pub fn run(job: &RunRequest<'_>, folder: &mut RunFolder, listener: &mut dyn List
         places,
         cgroups,
         reach,
-        passed: PassedChecks::before(job),
+        passed: PassedChecks::from_results(job),
         results: job.done.to_vec(),
         end: None,
     };
@@ -74,12 +74,12 @@ pub fn run(job: &RunRequest<'_>, folder: &mut RunFolder, listener: &mut dyn List
     }
     let interrupted = job.interrupted.load(Ordering::Relaxed);
     listener.handle_event(&Event::Ended { interrupted });
-    Ok(RunEnd { interrupted, ..RunEnd::of(&running.results) })
+    Ok(RunEnd { interrupted, ..RunEnd::from_results(&running.results) })
 }
 
 impl RunEnd {
     /// The end of a run with these results, if they are all of its results.
-    pub fn of(results: &[TrialResult]) -> RunEnd {
+    pub fn from_results(results: &[TrialResult]) -> RunEnd {
         let failed = results.iter().filter(|result| matches!(result.outcome, Outcome::Failed { .. }));
         RunEnd { interrupted: false, failed: failed.count() as u64 }
     }
@@ -125,10 +125,10 @@ impl Running<'_> {
     }
 
     /// The time that the rest takes, or may take up to the deadline.
-    fn left(&self) -> Option<Duration> {
+    fn time_left(&self) -> Option<Duration> {
         let up_to = |moment: Instant| moment.saturating_duration_since(Instant::now());
         // Until its end a budget is spent on undecided comparisons.
-        self.job.until.map(up_to).or_else(|| self.pace.left().max(self.end.map(up_to)))
+        self.job.until.map(up_to).or_else(|| self.pace.time_left().max(self.end.map(up_to)))
     }
 
     /// Runs these cells once each; none begins after `end`.
@@ -168,8 +168,8 @@ impl Running<'_> {
         folder: &mut RunFolder,
         listener: &RefCell<&mut dyn Listener>,
     ) -> Result<bool> {
-        let (start, left) = (Instant::now(), self.left());
-        let place = self.places.of(cell)?;
+        let (start, left) = (Instant::now(), self.time_left());
+        let place = self.places.location_of(cell)?;
         let mut stage = place.folder.stage();
         listener.borrow_mut().handle_event(&Event::TrialStarted { cell, position, left });
         let seed = schedule::seed(self.job.blocks_before + block, self.job.plan.seed);
@@ -204,7 +204,7 @@ impl Running<'_> {
             }
         };
         // First, so that the disk space that a store used is free for its result.
-        let given_back = stage.give_back();
+        let given_back = stage.release();
         let left = given_back.as_ref().err().filter(|error| error.exit == Exit::Unreachable);
         match left {
             // A server that is gone keeps its data: that is reported, and no error.
@@ -216,7 +216,7 @@ impl Running<'_> {
             let took_s = start.elapsed().as_secs_f64();
             let result = TrialResult { stage_s: Some((took_s - result.wall_s).max(0.0)), ..result };
             folder.append(&result)?;
-            self.pace.ended(cell, took_s);
+            self.pace.trial_ended(cell, took_s);
             listener.borrow_mut().handle_event(&Event::TrialEnded { result: &result });
             self.passed.note(self.job, &result);
             self.results.push(result);
@@ -236,7 +236,7 @@ impl Running<'_> {
 fn blamed(mut result: TrialResult, folder: &RunFolder, directory: &Path) -> Result<TrialResult> {
     if result.outcome != Outcome::Ok {
         folder.check()?;
-        if let Some(why) = lost(directory)? {
+        if let Some(why) = why_lost(directory)? {
             result.outcome.blame(Failure::Harness, &why);
         }
     }
@@ -247,7 +247,7 @@ fn blamed(mut result: TrialResult, folder: &RunFolder, directory: &Path) -> Resu
 ///
 /// # Errors
 /// When it was moved or deleted.
-fn lost(directory: &Path) -> Result<Option<String>> {
+fn why_lost(directory: &Path) -> Result<Option<String>> {
     match fs::metadata(directory) {
         Ok(there) if there.is_dir() => Ok(None),
         Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {

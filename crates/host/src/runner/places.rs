@@ -122,7 +122,7 @@ impl PreparedLocations {
     ///
     /// # Errors
     /// When the job has no such place.
-    pub fn of(&mut self, cell: &Cell) -> Result<&mut PreparedLocation> {
+    pub fn location_of(&mut self, cell: &Cell) -> Result<&mut PreparedLocation> {
         self.by_place
             .get_mut(&cell.location_name())
             .ok_or_else(|| Error::bad_value(format!("there is no place {}", cell.location_name())))

@@ -115,7 +115,7 @@ pub fn rehearse(job: &RunRequest<'_>, extent: RehearsalExtent) -> Result<Option<
         if has_failed && settings.keys().any(|name| !says_which(name)) && fails_as_shipped(&job, &small)? {
             continue;
         }
-        let refusal = RefusedSettings { what: in_words(cell, &settings), why };
+        let refusal = RefusedSettings { what: describe_cell(cell, &settings), why };
         if !rehearsal.refused.contains(&refusal) {
             rehearsal.refused.push(refusal);
         }
@@ -162,7 +162,7 @@ pub fn pilot(job: &RunRequest<'_>, cell: &Cell) -> Result<Option<TrialResult>> {
     tried_out(job, cell, RehearsalExtent::EachSetting)
 }
 
-fn in_words(cell: &Cell, settings: &BTreeMap<String, String>) -> String {
+fn describe_cell(cell: &Cell, settings: &BTreeMap<String, String>) -> String {
     let settings: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
     format!("{} {}", cell.store(), settings.join(" "))
 }
@@ -177,7 +177,7 @@ fn shortened(plan: &Plan, extent: RehearsalExtent) -> Result<Plan> {
     let has_duration = plan.parameters.names().any(|name| name == DURATION.0);
     for (name, value) in PARAMETERS.into_iter().chain(has_duration.then_some(DURATION)) {
         if plan.workload.has_parameter(name) {
-            plan.parameters.set(name, value).map_err(ours)?;
+            plan.parameters.set(name, value).map_err(harness_error)?;
         }
     }
     if plan.workload.has_parameter("operations") && extent == RehearsalExtent::EachCell {
@@ -191,13 +191,13 @@ fn small(cell: &Cell) -> Result<Cell> {
     let mut small = cell.clone();
     for (axis, value) in AXES {
         if let Some(axis) = Axis::find(axis).filter(|axis| cell.value(*axis).is_some()) {
-            small.set(axis, axis.read(value).map_err(ours)?);
+            small.set(axis, axis.read(value).map_err(harness_error)?);
         }
     }
     Ok(small)
 }
 
-fn ours(message: String) -> Error {
+fn harness_error(message: String) -> Error {
     Error::new(storebench_core::error::Exit::Failure, format!("trying the settings: {message}"))
 }
 

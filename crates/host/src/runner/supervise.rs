@@ -234,12 +234,12 @@ const REFUSED_MEMORY: [&str; 3] = ["memory allocation of", "std::bad_alloc", "Ca
 
 /// The last words of the process that wrote a log.
 pub(super) fn last_words_in(log: &Path) -> Option<String> {
-    last_words(&String::from_utf8_lossy(&bounded::end(log, LAST_BYTES)))
+    last_message(&String::from_utf8_lossy(&bounded::end(log, LAST_BYTES)))
 }
 
 /// The last message of a process: the message of a panic, or the last line that isn't empty. Backtraces and Rust's note about them
 /// are left to readers of the log.
-fn last_words(log: &str) -> Option<String> {
+fn last_message(log: &str) -> Option<String> {
     let said = log.split("stack backtrace:").next().unwrap_or(log);
     let mut lines = said
         .lines()

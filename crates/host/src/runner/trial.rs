@@ -199,7 +199,7 @@ impl Trial<'_> {
         files: (&Path, &Path),
     ) -> Result<Option<TrialRun>> {
         if self.cell.background() == Background::None {
-            return self.alone(limiting, sights, files, None);
+            return self.run_process(limiting, sights, files, None);
         }
         let log = self.background_log();
         let output = guard::rewrite(self.folder, &log)?;
@@ -222,7 +222,7 @@ impl Trial<'_> {
             }
         };
         let from_ns = background::now_ns();
-        let ran = self.alone(limiting, sights, files, Some(load.id()))?;
+        let ran = self.run_process(limiting, sights, files, Some(load.id()))?;
         let to_ns = background::now_ns();
         let Some(mut ran) = ran else { return Ok(None) };
         let FinishedLoad { report, complaint } = load.finish(from_ns, to_ns);
@@ -235,7 +235,7 @@ impl Trial<'_> {
     }
 
     /// Runs its process, during a background load if it has one; `None` if it was interrupted.
-    fn alone(
+    fn run_process(
         &self,
         limiting: Option<&TrialLimits>,
         sights: &ResourceProbe,
@@ -245,7 +245,8 @@ impl Trial<'_> {
         let log = self.folder.join(self.log());
         let output = guard::rewrite(self.folder, &self.log())?;
         let start = Instant::now();
-        let limit = TimeLimit { whole: self.job.plan.timeout.0, room: self.room(), name: "--timeout" };
+        let limit =
+            TimeLimit { whole: self.job.plan.timeout.0, room: self.time_beyond_limit(), name: "--timeout" };
         let by = limiting.map(TrialLimits::scope).unwrap_or_default();
         let run = || {
             let output = (&*log, output);
@@ -372,7 +373,7 @@ impl Trial<'_> {
     }
 
     /// The time beyond its limit that it may take: to read back, and for rests that were asked for.
-    fn room(&self) -> Duration {
+    fn time_beyond_limit(&self) -> Duration {
         const SLOW: Probe =
             Probe { file_creation_ns: 1_000_000, sync_ns: 20_000_000, write_bytes_per_s: 10_000_000.0 };
         let plan = self.job.plan;

@@ -89,7 +89,7 @@ impl Ledger {
     ///
     /// # Errors
     /// When the file can't be written; it may exist.
-    pub fn begin(folder: &Folder) -> io::Result<Option<Ledger>> {
+    pub fn create(folder: &Folder) -> io::Result<Option<Ledger>> {
         let mut file = match folder.make_file(OsStr::new(NAME)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             other => other?,
@@ -103,7 +103,7 @@ impl Ledger {
             return Ok(None);
         }
         let pid = std::process::id();
-        let line = line(&Owner { pid, started: started(pid), life })?;
+        let line = json_line(&Owner { pid, started: started(pid), life })?;
         file.write_all(&line)?;
         // Completely on the disk before anything else is put into the folder: an incomplete marker is alone, also after a
         // power failure.
@@ -118,7 +118,7 @@ impl Ledger {
     /// # Errors
     /// The system's; then nothing is noted.
     pub fn note(&mut self, note: &Note) -> io::Result<()> {
-        let (line, from) = (line(note)?, self.end());
+        let (line, from) = (json_line(note)?, self.end());
         let file = self.file.as_ref().ok_or_else(|| io::Error::other("the ledger is closed"))?;
         // Overwrites bytes that could not be struck out.
         let written = file.set_len(from).and_then(|()| file.write_all_at(&line, from));
@@ -134,7 +134,7 @@ impl Ledger {
 
     /// Strikes out the last note: its resource has been released. If that does not reach the disk, the resource is released once
     /// more, which changes nothing.
-    pub fn strike(&mut self) {
+    pub fn strike_last(&mut self) {
         if self.ends.len() > 1 {
             self.ends.pop();
             let _ = self.file.as_ref().map(|file| file.set_len(self.end()));
@@ -151,7 +151,7 @@ impl Ledger {
     }
 }
 
-fn line(value: &impl Serialize) -> io::Result<Vec<u8>> {
+fn json_line(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
     Ok(line)
@@ -180,7 +180,7 @@ pub fn read(folder: &Folder) -> io::Result<LedgerState> {
     let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
     let marker = lines.next().unwrap_or_default();
     let too_long = bytes.len() as u64 == MOST_BYTES;
-    let ended = |owner: &Owner, file: File| match notes(lines) {
+    let ended = |owner: &Owner, file: File| match read_notes(lines) {
         Ok(notes) if too_long => LedgerState::Unreadable(notes.len() + 1),
         Ok(notes) => LedgerState::Ended(Leftovers { pid: owner.pid, notes, _ledger: file }),
         Err(line) => LedgerState::Unreadable(line),
@@ -206,7 +206,7 @@ pub fn read(folder: &Folder) -> io::Result<LedgerState> {
 ///
 /// # Errors
 /// The first line, from 1, that is no note of this version.
-fn notes<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<Vec<Note>, usize> {
+fn read_notes<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<Vec<Note>, usize> {
     let mut notes = Vec::new();
     for (number, line) in (2..).zip(lines) {
         match serde_json::from_slice::<Note>(line) {
@@ -250,10 +250,10 @@ mod tests {
     #[test]
     fn every_marker_and_every_note_begins_alike() {
         let owner = Owner { pid: 1, started: None, life: Life::Lock };
-        assert!(line(&owner).unwrap().starts_with(MARKER.as_bytes()));
+        assert!(json_line(&owner).unwrap().starts_with(MARKER.as_bytes()));
         let folder = Note::Folder { name: "trial-1-0".into() };
         for note in [folder, Note::Group { folder: "/sys".into() }, Note::Load { process: None }] {
-            assert!(line(&note).unwrap().starts_with(NOTE.as_bytes()), "{note:?}");
+            assert!(json_line(&note).unwrap().starts_with(NOTE.as_bytes()), "{note:?}");
         }
     }
 
@@ -261,10 +261,10 @@ mod tests {
     fn notes_are_read_up_to_where_a_kill_cut_them_off() {
         let first = Note::Folder { name: "first".into() };
         let second = Note::Load { process: None };
-        let text = [line(&first).unwrap(), line(&second).unwrap()].concat();
-        let after_first = line(&first).unwrap().len();
+        let text = [json_line(&first).unwrap(), json_line(&second).unwrap()].concat();
+        let after_first = json_line(&first).unwrap().len();
         for cut in 0..=text.len() {
-            let read = notes(text[..cut].split_inclusive(|byte| *byte == b'\n')).unwrap();
+            let read = read_notes(text[..cut].split_inclusive(|byte| *byte == b'\n')).unwrap();
             let whole = usize::from(cut >= after_first) + usize::from(cut == text.len());
             assert_eq!(read, [first.clone(), second.clone()][..whole], "{cut}");
         }
@@ -282,7 +282,7 @@ mod tests {
             "{\"held\":\"folder\",\"name\":\"../a\"}\n",
         ] {
             let text = format!("{first}{bad}");
-            assert_eq!(notes(text.as_bytes().split_inclusive(|byte| *byte == b'\n')), Err(3), "{bad:?}");
+            assert_eq!(read_notes(text.as_bytes().split_inclusive(|byte| *byte == b'\n')), Err(3), "{bad:?}");
         }
     }
 }

@@ -66,8 +66,8 @@ impl Holdings {
     ///
     /// # Errors
     /// The first one; what could not be released is still held and noted.
-    pub fn give_back(&mut self) -> Result<()> {
-        self.give_back_after(0)
+    pub fn release(&mut self) -> Result<()> {
+        self.release_after(0)
     }
 
     fn note(&mut self, note: Note) -> io::Result<()> {
@@ -83,8 +83,8 @@ impl Holdings {
     }
 
     /// Strikes out the last note.
-    fn strike(&mut self) {
-        self.ledger.strike();
+    fn strike_last(&mut self) {
+        self.ledger.strike_last();
         self.held.pop();
     }
 
@@ -94,7 +94,7 @@ impl Holdings {
 
     /// Releases in reverse all that was taken after the first `before`. What can't be released stays noted, and so does
     /// everything taken before it, though that is released: releasing it once more changes nothing.
-    fn give_back_after(&mut self, before: usize) -> Result<()> {
+    fn release_after(&mut self, before: usize) -> Result<()> {
         let mut failed = Ok(());
         for index in (before..self.held.len()).rev() {
             // Locked resources belong to others, as far as the release can tell.
@@ -103,8 +103,8 @@ impl Holdings {
             if let Note::Folder { name } = note {
                 self.spread.note_deletion(&self.folder, OsStr::new(name));
             }
-            match note.give_back(self.owner()) {
-                Ok(_) if failed.is_ok() => self.strike(),
+            match note.release(self.owner()) {
+                Ok(_) if failed.is_ok() => self.strike_last(),
                 Ok(_) => {}
                 Err(error) => {
                     let path = note.path(self.owner());
@@ -208,7 +208,9 @@ impl Stage<'_> {
             start(&at).map_err(Error::io("serving a disk at", &at))
         })?;
         // The first note stays: whatever happens to this one, the mount is known.
-        self.holdings.note(note(Some(Process::of(served.id())))).map_err(Error::io("writing", &ledger))?;
+        self.holdings
+            .note(note(Some(Process::from_pid(served.id()))))
+            .map_err(Error::io("writing", &ledger))?;
         if let Some(held) = self.holdings.held.last_mut() {
             held.served = Some(served);
         }
@@ -269,8 +271,8 @@ impl Stage<'_> {
     ) -> io::Result<T> {
         // Until the number is noted, only the process's own lifeline ends it.
         let started = self.take(Note::Load { process: None }, |error| error, |_| start())?;
-        self.holdings.strike();
-        self.holdings.note(Note::Load { process: Some(Process::of(number(&started))) })?;
+        self.holdings.strike_last();
+        self.holdings.note(Note::Load { process: Some(Process::from_pid(number(&started))) })?;
         Ok(started)
     }
 
@@ -284,8 +286,8 @@ impl Stage<'_> {
     /// # Errors
     /// The first one, [`Exit::Unreachable`] if a server keeps what was made there; what could not be released is tried
     /// again when the run ends, and at the next start.
-    pub fn give_back(&mut self) -> Result<()> {
-        self.holdings.give_back_after(self.before)
+    pub fn release(&mut self) -> Result<()> {
+        self.holdings.release_after(self.before)
     }
 
     /// Keeps what it took until the run ends.
@@ -304,7 +306,7 @@ impl Stage<'_> {
         let last = self.holdings.held.len() - 1;
         make(self.holdings).inspect_err(|_| {
             // The first error says more than one during release.
-            let _ = self.holdings.give_back_after(last);
+            let _ = self.holdings.release_after(last);
         })
     }
 }
@@ -312,7 +314,7 @@ impl Stage<'_> {
 impl Drop for Stage<'_> {
     fn drop(&mut self) {
         // A resource that can't be released stays noted.
-        let _ = self.give_back();
+        let _ = self.release();
     }
 }
 
@@ -322,11 +324,11 @@ impl Leftovers {
     ///
     /// # Errors
     /// When a resource can't be released; those taken before it stay, too.
-    pub fn give_back(&self, folder: &Folder) -> io::Result<Vec<PathBuf>> {
+    pub fn release(&self, folder: &Folder) -> io::Result<Vec<PathBuf>> {
         let owner = Owner { folder, pid: self.pid };
         let mut outside = Vec::new();
         for note in self.notes.iter().rev() {
-            outside.extend(note.give_back(owner)?);
+            outside.extend(note.release(owner)?);
         }
         Ok(outside)
     }

@@ -69,7 +69,7 @@ impl Note {
             Note::Folder { name } => is_plain(name, ledger),
             Note::Disk { at, .. } => is_plain(at, ledger),
             Note::Mount { image, at } => {
-                is_plain(on_disk(image).unwrap_or(image), ledger) && is_plain(at, ledger)
+                is_plain(disk_folder(image).unwrap_or(image), ledger) && is_plain(at, ledger)
             }
             _ => true,
         }
@@ -81,7 +81,7 @@ impl Note {
     ///
     /// # Errors
     /// When it can't be released, and must stay noted.
-    pub fn give_back(&self, owner: Owner<'_>) -> io::Result<Option<PathBuf>> {
+    pub fn release(&self, owner: Owner<'_>) -> io::Result<Option<PathBuf>> {
         match self {
             Note::Folder { name } => {
                 let path = owner.folder.path().join(name);
@@ -97,7 +97,7 @@ impl Note {
                 running::drop_of(&store)?;
                 mount::detach(Site { folder: owner.folder.handle(), image, at })?;
                 owner.folder.remove(OsStr::new(at))?;
-                match on_disk(image) {
+                match disk_folder(image) {
                     // It is removed with the disk.
                     Some(_) => Ok(None),
                     None => owner.folder.remove(OsStr::new(image)).map(|()| None),
@@ -134,7 +134,7 @@ impl Note {
 }
 
 /// The folder of a simulated disk if the image is that disk's file.
-fn on_disk(image: &str) -> Option<&str> {
+fn disk_folder(image: &str) -> Option<&str> {
     image.strip_suffix(DISK)?.strip_suffix('/')
 }
 

@@ -30,7 +30,7 @@ pub struct Process {
 
 impl Process {
     /// The process that has this number now.
-    pub fn of(pid: u32) -> Process {
+    pub fn from_pid(pid: u32) -> Process {
         Process { pid, started: started(pid) }
     }
 

@@ -116,7 +116,7 @@ fn a_normal_end_gives_back_in_reverse() {
         fs::write(place.log(), "").unwrap();
         let mut stage = work.stage();
         NAMES.iter().for_each(|name| stage.recorded(name, &place.log()).unwrap());
-        stage.give_back().unwrap();
+        stage.release().unwrap();
         assert_eq!(place.logged(), all_three());
         drop(stage);
         assert_eq!(place.logged(), all_three(), "nothing is given back twice");
@@ -175,7 +175,7 @@ fn what_can_t_be_given_back_stays_noted_and_the_rest_goes() {
     let mut work = WorkFolder::create(&place.path()).unwrap();
     let mut stage = work.stage();
     ["first", "stuck", "third"].iter().for_each(|name| stage.recorded(name, &place.log()).unwrap());
-    assert!(stage.give_back().is_err());
+    assert!(stage.release().is_err());
     assert_eq!(place.logged()[3..], ["gave back third", "gave back first"]);
     drop(stage);
     drop(work);
@@ -236,7 +236,7 @@ fn the_parent_that_is_ended() {
     let folder = stage.folder("trial").unwrap();
     fs::write(folder.join("data"), "x").unwrap();
     moment("at work");
-    stage.give_back().unwrap();
+    stage.release().unwrap();
 }
 
 /// All moments at which a parent that takes three resources can be ended.
@@ -340,7 +340,7 @@ fn a_ledger_that_was_tampered_with_leads_nowhere_else() {
         Note::Group { folder: theirs.clone() },
         Note::Group { folder: "/sys/fs/cgroup".into() },
         Note::Mount { image: "link".into(), at: "link-to-a-mount".into() },
-        Note::Load { process: Some(Process::of(std::process::id())) },
+        Note::Load { process: Some(Process::from_pid(std::process::id())) },
     ];
     let work = place.abandoned(notes.each_ref().map(line).concat());
     symlink(&theirs, work.join("link")).unwrap();
@@ -390,16 +390,17 @@ fn a_load_that_outlived_its_parent_is_ended_and_no_other_process_is() {
     let mut of_another_run = Pretender::start(&place, &place.path().join("storebench-work-2/background"));
     let mut other = Command::new("sleep").arg("600").process_group(0).spawn().map(Pretender).unwrap();
     let number_used_again: Process = {
-        let text = serde_json::to_string(&Process::of(load.0.id())).unwrap();
+        let text = serde_json::to_string(&Process::from_pid(load.0.id())).unwrap();
         let (before, started) = text.rsplit_once(':').unwrap();
         let started: u64 = started.trim_end_matches('}').parse().unwrap();
         serde_json::from_str(&format!("{before}:{}}}", started - 1)).unwrap()
     };
-    let processes = [number_used_again, Process::of(of_another_run.0.id()), Process::of(other.0.id())];
+    let processes =
+        [number_used_again, Process::from_pid(of_another_run.0.id()), Process::from_pid(other.0.id())];
     place.abandoned(processes.map(|process| line(&Note::Load { process: Some(process) })).concat());
     assert_eq!(clean(&place.path()).unwrap().deleted.len(), 1);
     assert!(load.is_at_work() && of_another_run.is_at_work() && other.is_at_work());
-    place.abandoned(line(&Note::Load { process: Some(Process::of(load.0.id())) }));
+    place.abandoned(line(&Note::Load { process: Some(Process::from_pid(load.0.id())) }));
     assert_eq!(clean(&place.path()).unwrap().deleted.len(), 1);
     assert!(!load.is_at_work() && of_another_run.is_at_work() && other.is_at_work());
 }

@@ -238,7 +238,7 @@ fn read(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
         let whole = built_in.map_or(plan, |built_in| built_in.text);
         Plan::parse(whole, origin)
             .ok()
-            .map(|plan| plan.claims_over.clone().unwrap_or_else(|| ClaimsOver::of(&plan)))
+            .map(|plan| plan.claims_over.clone().unwrap_or_else(|| ClaimsOver::from_plan(&plan)))
     });
     let design = over.map(|over| Design::of(&over));
     Ok(Some(StudyClaims { study: study.to_owned(), source, among, design, claims }))

@@ -37,7 +37,7 @@ fn smaller(plan: &Plan, whole: &Plan) -> Vec<String> {
         format!("{} combinations of {}", plan.axes.values(pair[0]).len(), names.join(", "))
     });
     // Presets ask for one guarantee, as papers did.
-    let axes = whole.axes.named().filter(|axis| *axis != Axis::GUARANTEE).filter_map(|axis| {
+    let axes = whole.axes.names_iter().filter(|axis| *axis != Axis::GUARANTEE).filter_map(|axis| {
         let (own, other) = (plan.axes.values(axis), whole.axes.values(axis));
         // Axes that go together may repeat values.
         let without = |all: &[Value], others: &[Value]| -> IndexSet<String> {

@@ -48,7 +48,7 @@ fn all() -> Result<String> {
 }
 
 fn rates(disk: &Disk) -> Result<Vec<f64>> {
-    LOADS.into_iter().map(|load| load.on(disk).map_err(Error::bad_value)).collect()
+    LOADS.into_iter().map(|load| load.rate_on(disk).map_err(Error::bad_value)).collect()
 }
 
 /// Everything about a disk.
@@ -56,7 +56,7 @@ fn one(name: &str, disk: &Disk) -> Result<String> {
     let mut text = fitted(&format!("{name} (simulated): {}", disk.about), 0);
     text.push_str("\n  what its model gives\n");
     for (load, rate) in LOADS.into_iter().zip(rates(disk)?) {
-        text.push_str(&fitted(&format!("{}: {} {}", load.words(), three_digits(rate), unit(load)), 4));
+        text.push_str(&fitted(&format!("{}: {} {}", load.describe(), three_digits(rate), unit(load)), 4));
     }
     text.push_str("\n  parameters\n");
     for Parameter { name, value, source } in disk.parameters() {

@@ -200,8 +200,8 @@ impl<'a> Launch<'a> {
                 .or_else(|| unplaced(places, cell));
             let place = place.map(|why| LeftOutReason::NoPlace { why });
             let load =
-                || background::lacking(cell.background()).map(|why| LeftOutReason::NoBackground { why });
-            place.or_else(load).or_else(|| limits::lacking(&reach, plan, cell, &header.locations))
+                || background::missing_need(cell.background()).map(|why| LeftOutReason::NoBackground { why });
+            place.or_else(load).or_else(|| limits::missing_limits(&reach, plan, cell, &header.locations))
         };
         let (cells, left_out) =
             schedule::cells(plan, stores, &rooms(&header), &lacking).map_err(Error::bad_value)?;
@@ -356,7 +356,7 @@ fn header(
         let Location::Image { file_system, .. } = place else { return Ok(info) };
         let on_disk = disk.map(|_| site.place.clone());
         let info = LocationInfo { disk: disk.cloned(), place: on_disk, ..info };
-        let tried = image::try_out(path, file_system, disk);
+        let tried = image::try_mount(path, file_system, disk);
         missing.extend(tried.as_ref().err().map(|reason| (site.clone(), reason.clone())));
         Ok(in_image(info, file_system, tried.ok(), environment.memory_bytes))
     };

@@ -104,7 +104,7 @@ fn one(name: &str, machine: Machine, reach: &LimitSupport) -> String {
 
 /// The share of a core, and the measures behind it.
 fn of_core(core: &Core, source: &str, reach: &LimitSupport) -> String {
-    let here = Core::here();
+    let here = Core::measure();
     let [sorts, ciphers, chases] = core.ratios(&here);
     let processor = environment::machine().cpu.unwrap_or_else(|| "this machine".into());
     let mut text = format!("\n  processor time: {} of a core's, here\n", core.share_of(&here));

@@ -290,7 +290,7 @@ fn put_together(parts: Vec<PlanPart>, split: Option<&Split>) -> Result<MergedMac
     header.command = without_shard(&header.command);
     header.environment.clock_ns = headers().map(|header| header.environment.clock_ns).fold(0.0, f64::max);
     header.left_out = headers().flat_map(|header| header.left_out.iter().cloned()).collect();
-    let place = |cell: &Cell| split.map_or(usize::MAX, |split| split.place_of(cell));
+    let place = |cell: &Cell| split.map_or(usize::MAX, |split| split.position_of(cell));
     header.left_out.sort_by_cached_key(|left| (place(&left.cell), left.cell.clone()));
     header.shard = Some(sum(&parts)).filter(|parts| !parts.is_whole());
     let mut trials: Vec<(usize, PathBuf, TrialResult)> = Vec::new();

@@ -45,7 +45,7 @@ pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &PlanSource, texts: &Te
     plan.settings.retain(|store, _| taking_part.contains(store));
     given::as_engines_read(stores, &mut plan)?;
     properties::tell_meaning(args, texts, &plan)?;
-    plan.settle(Core::here);
+    plan.settle(Core::measure);
     if let Some(text) = CrudParameters::from_parameters(&plan.parameters).text {
         let text = runs::directory("using the text in", &text)?;
         let shown = text

@@ -109,7 +109,7 @@ pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Que
 
 /// The traits of the data named by --like, which are also shown.
 pub fn likeness(name: &str, extras: Extras) -> Result<DataTraits> {
-    let like = DataTraits::of(name, extras.sqlite_values);
+    let like = DataTraits::sample(name, extras.sqlite_values);
     let like = like.map_err(|why| Error::bad_value(format!("--like: {why}")))?;
     print_note(fitted(&format!("your data: {}", like.describe()), 0).trim_end());
     Ok(like)
@@ -121,7 +121,7 @@ pub fn sized(plan: &Plan, records: u64, operations: u64) -> Result<Plan> {
     let parameters = Parameters::default().with("operations", &operations.to_string());
     let changes = Changes {
         parameters: parameters.map_err(Error::bad_value)?,
-        axes: Axes::of(Axis::RECORDS, [counts(records, operations)]),
+        axes: Axes::single(Axis::RECORDS, [counts(records, operations)]),
         ..Changes::default()
     };
     plan.apply(changes)?;
@@ -169,7 +169,7 @@ pub fn made_for(study: &str, (name, title): (&str, String), changes: Changes) ->
     plan.title = title;
     plan.source = String::new();
     plan.apply(changes)?;
-    plan.settle(Core::here);
+    plan.settle(Core::measure);
     Ok(plan)
 }
 
@@ -179,7 +179,7 @@ fn changes(named: &[String], seed: u64, budget: Period, question: &Question) -> 
     let cache = if question.cold { Cache::Cold } else { Cache::Warm };
     let read = |axis: Axis, text: &String| axis.read(text).map_err(Error::bad_value);
     let disk = question.disk.as_ref().map(|disk| read(Axis::DISK, disk)).transpose()?;
-    let axes = disk.map_or_else(Axes::default, |disk| Axes::of(Axis::DISK, [disk]));
+    let axes = disk.map_or_else(Axes::default, |disk| Axes::single(Axis::DISK, [disk]));
     Ok(Changes {
         trials: Some(1),
         parameters,

@@ -143,11 +143,11 @@ fn hardware() -> Result<String> {
                     prints every parameter with its source.\n\n"
         .to_owned();
     for (number, load) in (1..).zip(LOADS) {
-        text.push_str(&format!("{number}. {}\n", load.words()));
+        text.push_str(&format!("{number}. {}\n", load.describe()));
     }
     let disk = |name: &str| {
         let disk = disks::shipped(name).unwrap_or_default();
-        let rates = LOADS.map(|load| load.on(&disk).map(three_digits));
+        let rates = LOADS.map(|load| load.rate_on(&disk).map(three_digits));
         let [a, b, c, d, e, f] = rates.map(|rate| rate.map_err(Error::bad_value));
         Ok([code(name), disk.about, a?, b?, c?, d?, e?, f?])
     };

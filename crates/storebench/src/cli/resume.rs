@@ -107,7 +107,7 @@ pub fn split(
 /// Checks that a file system is mounted by the same driver as before: one run has one method.
 fn check_driver(info: &LocationInfo) -> Result<()> {
     let (Some(file_system), Some(driver)) = (&info.image, &info.driver) else { return Ok(()) };
-    let now = match image::try_out(Path::new(&info.path), file_system, info.disk.as_ref()) {
+    let now = match image::try_mount(Path::new(&info.path), file_system, info.disk.as_ref()) {
         Ok(tried) if tried.driver == *driver => return Ok(()),
         Ok(tried) => format!("is mounted by {} now", tried.driver),
         Err(reason) => format!("is unavailable now: {reason}"),

@@ -53,7 +53,10 @@ pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exi
                 if let Some(begun) = begun {
                     parts::tell_begun(&begun);
                     return match parts::is_over(&begun.run) {
-                        true => Ok(Some((begun.folder.path().to_path_buf(), RunEnd::of(&begun.run.trials)))),
+                        true => Ok(Some((
+                            begun.folder.path().to_path_buf(),
+                            RunEnd::from_results(&begun.run.trials),
+                        ))),
                         false => resume::resume(stores, begun, progress::listener().as_mut(), &interrupted)
                             .map(Some),
                     };

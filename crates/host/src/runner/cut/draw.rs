@@ -75,7 +75,7 @@ impl<'h> StateSource<'h> {
     /// while it settles.
     pub fn states(&mut self, count: u64, settling_alone: bool) -> Vec<DrawnState> {
         let history = self.history;
-        let settling = history.part(Phase::Settling);
+        let settling = history.phase_ranges(Phase::Settling);
         let times = settling.len().max(1) as u64;
         let mut states = Vec::new();
         if settling_alone {
@@ -83,10 +83,10 @@ impl<'h> StateSource<'h> {
             states.truncate(count as usize);
             return states;
         }
-        self.draw_in(&history.part(Phase::Creating), &[], count / 10, &mut states);
+        self.draw_in(&history.phase_ranges(Phase::Creating), &[], count / 10, &mut states);
         self.draw_in(&settling, &[], (count / 5).div_ceil(times), &mut states);
         let wanted = count.saturating_sub(states.len() as u64);
-        self.draw_in(&history.part(Phase::Writing), &settling, wanted, &mut states);
+        self.draw_in(&history.phase_ranges(Phase::Writing), &settling, wanted, &mut states);
         states
     }
 
@@ -102,7 +102,7 @@ impl<'h> StateSource<'h> {
             let cuts = self.cuts(&self.history.log, within, skipped, count);
             states.extend(cuts.into_iter().map(|cut| {
                 let number = self.next();
-                self.history.drawn(number, cut)
+                self.history.draw_state(number, cut)
             }));
         }
     }
@@ -174,7 +174,7 @@ impl<'h> StateSource<'h> {
         };
         let cut = history.log.draw(after, since.max(begin).min(after), self.whole, &mut self.random);
         let number = self.next();
-        Some(DrawnState { of: Some(of), ..history.drawn(number, cut) })
+        Some(DrawnState { of: Some(of), ..history.draw_state(number, cut) })
     }
 
     /// A step counts as acknowledged while it is still being taken.
@@ -188,7 +188,8 @@ impl<'h> StateSource<'h> {
         let at = at as usize;
         let cut = history.log.draw(at, history.log.since_flush(at).start, self.whole, &mut self.random);
         let number = self.next();
-        let mut drawn = DrawnState { of: Some(Control::EarlyAcknowledgement), ..history.drawn(number, cut) };
+        let mut drawn =
+            DrawnState { of: Some(Control::EarlyAcknowledgement), ..history.draw_state(number, cut) };
         drawn.acknowledged[session] = step as u64 + 1;
         drawn.begun[session] = drawn.begun[session].max(step as u64 + 1);
         Some(drawn)
@@ -202,7 +203,7 @@ impl<'h> StateSource<'h> {
         let at = *flushes.get(self.random.below(flushes.len().max(1) as u64) as usize)?;
         let cut = history.log.draw(at, history.log.since_flush(at).start, self.whole, &mut self.random);
         let number = self.next();
-        Some(DrawnState { of: Some(Control::InPlace), ..history.drawn(number, cut) })
+        Some(DrawnState { of: Some(Control::InPlace), ..history.draw_state(number, cut) })
     }
 }
 
@@ -225,7 +226,7 @@ mod tests {
             |step: u64| StepMark { before: step * 3, after: step * 3 + 3, began_ns: step, ended_ns: step };
         let sessions = vec![(0..10).map(mark).collect()];
         let told = RecordedHistory { sessions, began: 0, opened: 0, settling: Vec::new() };
-        History { log: Log::of(entries.map(Ok)).unwrap(), told }
+        History { log: Log::from_entries(entries.map(Ok)).unwrap(), told }
     }
 
     #[test]
@@ -271,11 +272,12 @@ mod tests {
     fn a_recovery_loses_nothing_that_was_there_before_it() {
         let history = history();
         let mut draw = StateSource::new(&history, 4096, 7);
-        let of = history.drawn(0, Cut { at: 8, lost: [Piece { entry: 6, from: 0, bytes: 4096 }].into() });
-        let begun = history.log.settled(&of.cut);
+        let of =
+            history.draw_state(0, Cut { at: 8, lost: [Piece { entry: 6, from: 0, bytes: 4096 }].into() });
+        let begun = history.log.settled_log(&of.cut);
         let after = begun.len();
         let log = begun.then(
-            Log::of((0..2).map(|at| {
+            Log::from_entries((0..2).map(|at| {
                 Ok(Entry { request: Request::write(at * 4096, 4096), arrived: 0, data: vec![9; 4096] })
             }))
             .unwrap(),

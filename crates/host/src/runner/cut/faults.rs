@@ -62,7 +62,7 @@ impl CutChecker<'_> {
     /// When storebench's own files can't be written, or a process can't be started.
     pub fn faults(&self, stage: &mut Stage<'_>, each: u64) -> Result<Unless<FaultCheck>> {
         let start = Instant::now();
-        let sound = match self.sound(stage)? {
+        let sound = match self.record_sound_disk(stage)? {
             None => return Ok(None),
             Some(Err(reason)) => return Ok(Some(FaultCheck::NotMade { reason })),
             Some(Ok(sound)) => sound,
@@ -76,9 +76,9 @@ impl CutChecker<'_> {
                     break;
                 }
                 let found = match draw(kind, &sound, &mut random) {
-                    Some(DrawnFault::AtWork(fault)) => self.at_work(stage, Some(fault), None)?,
-                    Some(DrawnFault::AtRest(fault)) => self.at_rest(stage, &sound, fault)?,
-                    Some(DrawnFault::Full(left)) => self.at_work(stage, None, Some(left))?,
+                    Some(DrawnFault::AtWork(fault)) => self.try_during_work(stage, Some(fault), None)?,
+                    Some(DrawnFault::AtRest(fault)) => self.try_at_rest(stage, &sound, fault)?,
+                    Some(DrawnFault::Full(left)) => self.try_during_work(stage, None, Some(left))?,
                     None => break,
                 };
                 match found {
@@ -96,7 +96,10 @@ impl CutChecker<'_> {
     }
 
     /// Takes the steps on a disk without a fault, and counts the reads of all of it; or says why there are none.
-    fn sound(&self, stage: &mut Stage<'_>) -> Result<Unless<std::result::Result<SoundDisk, String>>> {
+    fn record_sound_disk(
+        &self,
+        stage: &mut Stage<'_>,
+    ) -> Result<Unless<std::result::Result<SoundDisk, String>>> {
         let (path, _) = stage.file(SOUND_LOG)?;
         let Some(lived) = self.live(stage, &path, None, None)? else { return Ok(None) };
         let lived = match lived {
@@ -109,15 +112,16 @@ impl CutChecker<'_> {
             return Ok(Some(Err(format!("a step failed without any fault: {why}"))));
         }
         let mut inner = stage.inner();
-        let state = self.state(&mut inner, &whole(&lived.log))?;
+        let state = self.state(&mut inner, &whole_cut(&lived.log))?;
         let (mut reads, mut files) = (0, Vec::new());
         let traced = TracePart::is_cut(&path, &state);
         let looked = self.look_after(&mut inner, &lived.told, traced, |disk, store| {
             reads = counts::read(disk).map_or(0, |counts| counts.requests.reads.requests);
-            files = Template::lies(store).into_iter().map(|lies| (lies.at * 8, lies.bytes * 8)).collect();
+            files =
+                Template::file_extents(store).into_iter().map(|lies| (lies.at * 8, lies.bytes * 8)).collect();
         })?;
         let Some(looked) = looked else { return Ok(None) };
-        inner.give_back()?;
+        inner.release()?;
         if looked.finding != StateFinding::Held {
             return Ok(Some(Err(format!("its store did not hold without any fault: {}", looked.message))));
         }
@@ -126,7 +130,7 @@ impl CutChecker<'_> {
 
     /// Takes steps while a fault strikes, or on a nearly full file system; returns the outcome, or nothing if the fault did not
     /// strike.
-    fn at_work(
+    fn try_during_work(
         &self,
         stage: &mut Stage<'_>,
         fault: Option<Fault>,
@@ -145,10 +149,10 @@ impl CutChecker<'_> {
             return Ok(Some(None));
         }
         let mut inner = stage.inner();
-        let state = self.state(&mut inner, &whole(&lived.log))?;
+        let state = self.state(&mut inner, &whole_cut(&lived.log))?;
         let looked = self.look_after(&mut inner, &lived.told, TracePart::is_cut(&path, &state), |_, _| ())?;
         let Some(looked) = looked else { return Ok(None) };
-        inner.give_back()?;
+        inner.release()?;
         let aftermath = match (looked.finding, &lived.ended) {
             (StateFinding::Held, Some((aftermath, _))) => *aftermath,
             (StateFinding::Held, None) if failed > 0 => FaultOutcome::Reported,
@@ -159,7 +163,7 @@ impl CutChecker<'_> {
     }
 
     /// Opens the contents of a disk while a fault strikes.
-    fn at_rest(
+    fn try_at_rest(
         &self,
         stage: &mut Stage<'_>,
         sound: &SoundDisk,
@@ -167,14 +171,14 @@ impl CutChecker<'_> {
     ) -> Result<Unless<Option<(FaultOutcome, String)>>> {
         let path = stage.work().join(SOUND_LOG);
         let mut inner = stage.inner();
-        let state = self.state(&mut inner, &whole(&sound.lived.log))?;
+        let state = self.state(&mut inner, &whole_cut(&sound.lived.log))?;
         let traced = TracePart { fault: Some(fault), ..TracePart::is_cut(&path, &state) };
         let mut struck = 0;
         let looked = self.look_after(&mut inner, &sound.lived.told, traced, |disk, _| {
             struck = counts::read(disk).ok().and_then(|counts| counts.struck).unwrap_or_default();
         })?;
         let Some(looked) = looked else { return Ok(None) };
-        inner.give_back()?;
+        inner.release()?;
         if struck == 0 {
             return Ok(Some(None));
         }
@@ -208,10 +212,10 @@ impl CutChecker<'_> {
         }
         let ended = self.process(CutPart::Endure { steps: STEPS }, (store, disk.clone()), LOOKING)?;
         // A file system that could not write to its disk is unmounted all the same.
-        inner.give_back()?;
+        inner.release()?;
         drop(inner);
         let counts = counts::read(&disk).map_err(Error::io("asking", &disk))?;
-        outer.give_back()?;
+        outer.release()?;
         let (told, ended) = match ended {
             (ProcessEnd::Interrupted, _) => return Ok(None),
             (ProcessEnd::Badly { signal: Some(9), .. }, Ok(CutMessage::Endured(told))) if told.is_over => {
@@ -245,7 +249,7 @@ impl CutChecker<'_> {
             Ok(store) => store,
             Err(why) => {
                 then(&disk, &disk);
-                inner.give_back()?;
+                inner.release()?;
                 return Ok(Some(StateReport::not_well(StateFinding::FileSystem, why)));
             }
         };
@@ -255,14 +259,14 @@ impl CutChecker<'_> {
         let ended =
             self.process(CutPart::LookAfter { acknowledged }, (store.clone(), disk.clone()), LOOKING)?;
         then(&disk, &store);
-        let looked = self.looked(ended)?;
-        inner.give_back()?;
+        let looked = self.read_report(ended)?;
+        inner.release()?;
         Ok(looked)
     }
 }
 
 /// A log of which nothing is lost.
-fn whole(log: &Log) -> Cut {
+fn whole_cut(log: &Log) -> Cut {
     Cut { at: log.len(), lost: BTreeSet::new() }
 }
 

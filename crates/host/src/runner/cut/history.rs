@@ -50,7 +50,7 @@ impl History {
     }
 
     /// Steps of each session that were acknowledged before a moment, and that were begun.
-    pub fn taken(&self, at: usize) -> (Vec<u64>, Vec<u64>) {
+    pub fn steps_before(&self, at: usize) -> (Vec<u64>, Vec<u64>) {
         let at = at as u64;
         let acknowledged = |marks: &Vec<StepMark>| marks.partition_point(|mark| mark.after <= at) as u64;
         let begun = |marks: &Vec<StepMark>| marks.partition_point(|mark| mark.before < at) as u64;
@@ -62,7 +62,7 @@ impl History {
     }
 
     /// The moments of a part of the history; empty if it has no requests.
-    pub fn part(&self, phase: Phase) -> Vec<Range<usize>> {
+    pub fn phase_ranges(&self, phase: Phase) -> Vec<Range<usize>> {
         let RecordedHistory { began, opened, settling, .. } = &self.told;
         let whole = |from: u64, to: usize| iter::once(from as usize..to).collect();
         match phase {
@@ -74,13 +74,13 @@ impl History {
 
     /// The part of the history in which a moment lies.
     pub fn phase(&self, at: usize) -> Phase {
-        let is_in = |phase: &Phase| self.part(*phase).iter().any(|part| part.contains(&at));
+        let is_in = |phase: &Phase| self.phase_ranges(*phase).iter().any(|part| part.contains(&at));
         [Phase::Creating, Phase::Settling].into_iter().find(is_in).unwrap_or(Phase::Writing)
     }
 
     /// A state with a cut.
-    pub fn drawn(&self, number: u64, cut: Cut) -> DrawnState {
-        let (acknowledged, begun) = self.taken(cut.at);
+    pub fn draw_state(&self, number: u64, cut: Cut) -> DrawnState {
+        let (acknowledged, begun) = self.steps_before(cut.at);
         DrawnState { number, phase: self.phase(cut.at), of: None, cut, acknowledged, begun }
     }
 
@@ -145,12 +145,12 @@ mod tests {
             (0..5).map(|step| mark(step * 2 + 1)).collect(),
         ];
         let told = RecordedHistory { sessions, began: 0, opened: 10, settling: vec![(20, 22)] };
-        History { log: Log::of([]).unwrap(), told }
+        History { log: Log::from_entries([]).unwrap(), told }
     }
 
     fn judged(at: usize, kept: [u64; 2]) -> (StateFinding, u64, u64) {
         let history = history();
-        let drawn = history.drawn(0, Cut { at, lost: Default::default() });
+        let drawn = history.draw_state(0, Cut { at, lost: Default::default() });
         let looked = StateReport { kept: kept.into(), ..held() };
         let verdict = history.judge(&drawn, looked);
         (verdict.finding, verdict.lost, verdict.lost_ns)
@@ -171,10 +171,10 @@ mod tests {
     fn what_was_acknowledged_and_begun_follows_from_the_log() {
         let history = history();
         assert_eq!(History::end(&history.told), 30);
-        assert_eq!(history.taken(9), (vec![0, 0], vec![0, 0]));
-        assert_eq!(history.taken(11), (vec![0, 0], vec![1, 0]));
-        assert_eq!(history.taken(12), (vec![1, 0], vec![1, 0]));
-        assert_eq!(history.taken(17), (vec![2, 1], vec![2, 2]));
+        assert_eq!(history.steps_before(9), (vec![0, 0], vec![0, 0]));
+        assert_eq!(history.steps_before(11), (vec![0, 0], vec![1, 0]));
+        assert_eq!(history.steps_before(12), (vec![1, 0], vec![1, 0]));
+        assert_eq!(history.steps_before(17), (vec![2, 1], vec![2, 2]));
         assert_eq!(
             [3, 12, 21, 25].map(|at| history.phase(at)),
             [Phase::Creating, Phase::Writing, Phase::Settling, Phase::Writing]

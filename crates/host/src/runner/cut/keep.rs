@@ -37,7 +37,7 @@ impl CutChecker<'_> {
         let mut shrinking = ShrinkingState { check: self, scene, of: drawn, finding, states_tried: 0 };
         let Some(cut) = shrinking.shrink(stage)? else { return Ok(None) };
         let states_tried = shrinking.states_tried;
-        let missing = self.missing(stage, scene, &cut)?;
+        let missing = self.missing_pieces(stage, scene, &cut)?;
         let file = format!("{}-cut-{}.gz", self.stem, drawn.number);
         let (begin, disk_bytes) =
             self.template.log().map_err(Error::io("reading an image in", stage.work()))?;
@@ -48,7 +48,12 @@ impl CutChecker<'_> {
 
     /// Describes the missing pieces by the files that exist without losses, at the cut or at the flush
     /// before it.
-    fn missing(&self, stage: &mut Stage<'_>, scene: DiskScene<'_>, cut: &Cut) -> Result<Vec<MissingPiece>> {
+    fn missing_pieces(
+        &self,
+        stage: &mut Stage<'_>,
+        scene: DiskScene<'_>,
+        cut: &Cut,
+    ) -> Result<Vec<MissingPiece>> {
         if cut.lost.is_empty() {
             return Ok(Vec::new());
         }
@@ -57,7 +62,7 @@ impl CutChecker<'_> {
             files.extend(self.files(stage, scene, Cut { at, lost: BTreeSet::new() })?);
         }
         let missing = |piece: &Piece| {
-            let at = scene.log.place(piece);
+            let at = scene.log.position_of(piece);
             let lies = files.iter().find(|lies| (lies.at..lies.at + lies.bytes).contains(&at));
             let of = match lies {
                 Some(lies) => ByteOwner::File { path: lies.path.clone(), from: lies.from + (at - lies.at) },
@@ -78,10 +83,10 @@ impl CutChecker<'_> {
             super::NAME,
             TracePart::is_cut(scene.path, &state),
         )? {
-            Ok((folder, _)) => Template::lies(&folder),
+            Ok((folder, _)) => Template::file_extents(&folder),
             Err(_) => Vec::new(),
         };
-        inner.give_back()?;
+        inner.release()?;
         Ok(files)
     }
 }
@@ -154,9 +159,9 @@ impl ShrinkingState<'_, '_> {
         self.states_tried += 1;
         let drawn = match self.scene.is_recovery {
             true => DrawnState { cut, ..self.of.clone() },
-            false => self.scene.history.drawn(self.of.number, cut),
+            false => self.scene.history.draw_state(self.of.number, cut),
         };
-        let looked = self.check.look(stage, self.scene, &drawn)?;
+        let looked = self.check.check_state(stage, self.scene, &drawn)?;
         Ok(looked.map(|looked| looked.verdict.finding == self.finding))
     }
 }

@@ -107,7 +107,7 @@ fn a_narrowed_run_knows_what_its_claims_are_about() {
     let mut plan = find("crud").unwrap();
     assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
     plan.apply_preset("quick").unwrap();
-    let narrow = Changes::on(Axis::DATA, [Data::Compressible]);
+    let narrow = Changes::single(Axis::DATA, [Data::Compressible]);
     plan.apply(narrow).unwrap();
     assert_eq!(positions(&plan.to_toml().unwrap(), "crud"), whole);
     // The same for a user's own plan; for an older run of such a plan only what was run is known.

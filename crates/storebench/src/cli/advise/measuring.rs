@@ -549,7 +549,7 @@ impl<'a> Measuring<'a> {
         plan.apply(changes).ok()?;
         let earlier = self.stages.runs.last()?;
         for stores in [stores, &stores[..stores.len().min(2)]] {
-            plan.apply(Changes::on(Axis::STORE, names(stores))).ok()?;
+            plan.apply(Changes::single(Axis::STORE, names(stores))).ok()?;
             if self.plans.predicted_s(&plan, earlier) * self.slowness <= self.stages.left_s(1.0) {
                 return Some(plan);
             }
@@ -572,7 +572,7 @@ impl<'a> Measuring<'a> {
             // No more reads than records: beyond that, most would repeat an earlier read.
             let (operations, mix) = (Some(Count(operations.min(records.from))), "get=1".parse().ok());
             let parameters = Parameters { mix, operations, ..Parameters::default() };
-            let axes = Axes::of(Axis::CACHE, [Cache::Cold]);
+            let axes = Axes::single(Axis::CACHE, [Cache::Cold]);
             all.push((COLD, Changes { parameters, axes, ..Changes::default() }));
         }
         let places = [
@@ -583,7 +583,7 @@ impl<'a> Measuring<'a> {
         ];
         for (name, other_size, other_records) in places {
             if (other_size, other_records) != (size, records) && other_records.to <= MOST_RECORDS {
-                let axes = Axes::of(Axis::RECORD_SIZE, [other_size]).with(Axis::RECORDS, [other_records]);
+                let axes = Axes::single(Axis::RECORD_SIZE, [other_size]).with(Axis::RECORDS, [other_records]);
                 all.push((name, on(axes)));
             }
         }

@@ -83,7 +83,7 @@ impl<'a> Plans<'a> {
     /// These stores with the question's own number of records, or as many as fit onto the disk.
     pub fn whole(&self, question: &Question, stores: &[String]) -> Result<Plan> {
         let mut plan = self.screen.clone();
-        plan.apply(Changes::on(Axis::STORE, names(stores)))?;
+        plan.apply(Changes::single(Axis::STORE, names(stores)))?;
         let least = records_of(&plan).from;
         self.sized(&plan, question.records.min(self.most_records).max(least), self.operations())
     }
@@ -128,7 +128,7 @@ impl<'a> Plans<'a> {
             false => axes,
         };
         let kept = [Axis::DATA, Axis::GUARANTEE, Axis::MACHINE, Axis::DISK].into_iter();
-        let axes = kept.fold(Axes::of(Axis::STORE, names(stores)), like);
+        let axes = kept.fold(Axes::single(Axis::STORE, names(stores)), like);
         let axes = axes.with(Axis::RECORD_SIZE, [size]).with(Axis::CHURN, [Value::word(CHURN)]);
         let changes = Changes {
             trials: Some(1),
@@ -141,7 +141,7 @@ impl<'a> Plans<'a> {
         let title = format!("{}, as they grow old", self.screen.title);
         let mut plan = question::made_for(STUDY, ("advise-aged", title), changes)?;
         loop {
-            plan.apply(Changes::on(Axis::RECORDS, [CountRange::starting_at(records)]))?;
+            plan.apply(Changes::single(Axis::RECORDS, [CountRange::starting_at(records)]))?;
             match self.estimate_s(&plan) {
                 seconds if seconds <= block_s => return Ok(Some(plan)),
                 _ if records <= least => return Ok(None),
@@ -218,7 +218,7 @@ pub fn plan(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Resu
     let title = format!("Advice: {question}");
     let mut plan = question::plan(("advise", title), &named, (args.answer.seed, args.measuring()), question)?;
     if question.overwritten.is_some() {
-        plan.apply(Changes::on(Axis::AGE, [Value::word(&TIMES.to_string())]))?;
+        plan.apply(Changes::single(Axis::AGE, [Value::word(&TIMES.to_string())]))?;
     }
     Ok(plan)
 }

@@ -52,7 +52,7 @@ fn has(workload: Workload, id: &str) -> bool {
 pub fn check(args: &RunArgs, plan: &Plan) -> Result<()> {
     let like = args.like.iter().map(|_| "like");
     let properties = (!args.properties.is_empty()).then_some("property");
-    let axes = args.axes.axes.named().map(|axis| -> &str { axis.name() });
+    let axes = args.axes.axes.names_iter().map(|axis| -> &str { axis.name() });
     let mut given = like.chain(properties).chain(axes).chain(args.how.changes.parameters.names());
     given.find(|id| !has(plan.workload, id)).map_or(Ok(()), |id| {
         let option = match id {

@@ -123,7 +123,7 @@ fn rights(here: &CheckedMachine<'_>) -> Vec<Line> {
 fn file_systems(here: &CheckedMachine<'_>) -> Vec<Line> {
     let tried = |kind: &str| -> std::result::Result<String, String> {
         let file_system = kind.parse()?;
-        image::try_out(&here.directory, &file_system, None).map(|tried| tried.driver)
+        image::try_mount(&here.directory, &file_system, None).map(|tried| tried.driver)
     };
     KINDS.iter().map(|kind| either(kind.name, tried(kind.name))).collect()
 }
@@ -144,7 +144,7 @@ fn limits(here: &CheckedMachine<'_>) -> Vec<Line> {
 fn loads(_: &CheckedMachine<'_>) -> Vec<Line> {
     let line = |name: &str| {
         let load = name.parse::<Background>();
-        either(name, load.and_then(|load| background::lacking(load).map_or(Ok("yes"), Err)))
+        either(name, load.and_then(|load| background::missing_need(load).map_or(Ok("yes"), Err)))
     };
     ["cpu", "disk", "memory", "video"].into_iter().map(line).collect()
 }

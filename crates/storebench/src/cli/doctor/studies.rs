@@ -83,7 +83,7 @@ struct Tally {
 impl Tally {
     fn add(&mut self, stores: &[StoreDef], mut plan: Plan, directory: &Path) -> Result<()> {
         if plan.axes.names(Axis::MACHINE) {
-            plan.settle(Core::here);
+            plan.settle(Core::measure);
         }
         let directories = BTreeMap::from([(DEFAULT_PLACE.to_owned(), directory.to_path_buf())]);
         launch::name_place(&mut plan, &directories);

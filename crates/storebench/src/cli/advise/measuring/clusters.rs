@@ -104,14 +104,14 @@ impl Measuring<'_> {
         alone.name = PLAN.into();
         if self.question.overwritten.is_some() {
             let fresh = Axis::AGE.read("fresh").map_err(Error::bad_value)?;
-            alone.apply(Changes::on(Axis::AGE, [fresh]))?;
+            alone.apply(Changes::single(Axis::AGE, [fresh]))?;
         }
         let mut clusters = alone.clone();
         let mut stores = vec![best.to_owned(), server.to_owned()];
         stores.dedup();
-        alone.apply(Changes::on(Axis::STORE, names(&stores)))?;
-        clusters.apply(Changes::on(Axis::STORE, [Value::word(server)]))?;
-        clusters.apply(Changes::on(Axis::GUARANTEE, [GuaranteeChoice::Tier(Guarantee::Node)]))?;
+        alone.apply(Changes::single(Axis::STORE, names(&stores)))?;
+        clusters.apply(Changes::single(Axis::STORE, [Value::word(server)]))?;
+        clusters.apply(Changes::single(Axis::GUARANTEE, [GuaranteeChoice::Tier(Guarantee::Node)]))?;
         let settings = clusters.settings.entry(server.to_owned()).or_default();
         settings.insert(ROUND_TRIP.into(), network.to_string());
         let (left_s, slowness) = (self.stages.left_s(CLUSTERS_SHARE), self.slowness);
