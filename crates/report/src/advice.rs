@@ -35,12 +35,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use storebench_core::store::{Danger, Guarantee, StoreDef};
 use storebench_host::run::Run;
 
-use self::at::{at, position};
+use self::at::{position, record_shape};
 use self::clusters::Clusters;
 use self::cold::cold;
 use self::question::{Mix, Question};
 use self::ranking::{Candidate, JudgedStores, rank};
-use self::turn::{AnswerChange, Sensitivity, turns};
+use self::turn::{AnswerChange, Sensitivity, find_changes};
 use crate::data::merge::Merged;
 use crate::data::method::{self, MIX, Method};
 use crate::markup::Html;
@@ -81,17 +81,17 @@ impl Advice {
         let Some(best) = verdict.ranking.first() else {
             return Err(MissingCoverage::NoStore(verdict.out));
         };
-        let turns = turns(merged, &group, here, (question, table), &best.store);
+        let turns = find_changes(merged, &group, here, (question, table), &best.store);
         let cold = cold(merged, &group, here, question, table, &verdict);
         let (safer, practice) = (safer(table, &verdict), practice(table, &verdict));
         let settings = settings::settings(table, best);
         let cautions = table.iter().find(|def| def.name == best.store).map_or(&[][..], |def| def.cautions);
         let proof = proof::proof(table, question, best);
-        let dangers = dangers(table, question, &verdict, &turns);
+        let dangers = find_dangers(table, question, &verdict, &turns);
         let place = merged.runs.iter().flat_map(|run| &run.header.locations);
         let mut trials = group.trials.iter().filter(|entry| entry.trial.ok().is_some());
         let cell = trials.next().map(|entry| &entry.trial.cell);
-        let trials = group.trials.iter().filter(|entry| at(&entry.trial.cell) == here);
+        let trials = group.trials.iter().filter(|entry| record_shape(&entry.trial.cell) == here);
         let runs: BTreeSet<usize> = trials.map(|entry| entry.run).collect();
         let unlike = |run: &usize| method::unlike(&merged.runs[*run], MADE_BY);
         let mixed = |run: &usize| mixed_otherwise(question, &merged.runs[*run]);
@@ -168,7 +168,7 @@ fn safer(table: &[StoreDef], verdict: &JudgedStores) -> BTreeSet<String> {
 }
 
 /// The dangers of the stores that are recommended for other questions.
-fn dangers(
+fn find_dangers(
     table: &[StoreDef],
     question: &Question,
     verdict: &JudgedStores,

@@ -82,9 +82,9 @@ pub fn lines(report: &Report<'_>) -> Lines {
     lines.splice(if own.is_empty() { 0..0 } else { 1..1 }, own.iter().cloned().chain(crowded).take(ANSWERED));
     let is_named = |answer: &Answer| !answer.take.is_empty() && !answer.is_open;
     let is_told = |one: &&&Standings| !has_cuts || one.answers.iter().any(|(_, answer)| is_named(answer));
-    let told: Vec<String> = compared.iter().filter(is_told).map(|one| of_group(one)).collect();
-    let trials = Trials::of(merged.runs);
-    let sure = (not_judged == 0 && all > 0).then(|| sure(decided, all, &trials));
+    let told: Vec<String> = compared.iter().filter(is_told).map(|one| answer_group(one)).collect();
+    let trials = Trials::count(merged.runs);
+    let sure = (not_judged == 0 && all > 0).then(|| describe_certainty(decided, all, &trials));
     let next = sure.as_ref().map(|_| next(&trials, decided < all));
     let last = sure.into_iter().chain(next).collect::<Vec<_>>().join(" ");
     let last = Some(last).filter(|last| !last.is_empty());
@@ -110,26 +110,29 @@ fn measured(report: &Report<'_>) -> String {
     at.dedup();
     let sizes = match at.len() {
         0 => None,
-        1 => Some(in_short(at[0])),
-        2..=SIZES => Some(and(&at.iter().map(|one| in_short(&apart(one, &at, &SIZE))).collect::<Vec<_>>())),
+        1 => Some(describe_position(at[0])),
+        2..=SIZES => Some(and(&at
+            .iter()
+            .map(|one| describe_position(&distinguishing_part(one, &at, &SIZE)))
+            .collect::<Vec<_>>())),
         many => Some(count_with_noun(many, "combination")),
     };
     let is_fewer = merged.runs.iter().any(|run| run.plan().is_some_and(|plan| plan.fewer_records));
     let fewer = is_fewer.then(|| "fewer records than planned, as more did not fit onto the disk".to_owned());
     let took = took(merged).map(|took| format!("{} of trials", rough_duration(took)));
-    let parts = sizes.into_iter().chain(fewer).chain(place(merged)).chain(took);
+    let parts = sizes.into_iter().chain(fewer).chain(describe_machine(merged)).chain(took);
     parts.collect::<Vec<_>>().join("; ") + "."
 }
 
 /// A position without the values that all share, except those `kept`.
-pub(crate) fn apart(at: &Position, all: &[&Position], kept: &[Axis]) -> Position {
+pub(crate) fn distinguishing_part(at: &Position, all: &[&Position], kept: &[Axis]) -> Position {
     let alike = at.values().filter(|(axis, value)| all.iter().all(|one| one.value(*axis) == Some(value)));
     let alike = alike.filter(|(axis, _)| !kept.contains(axis));
     alike.fold(at.clone(), |rest, (axis, _)| rest.without(axis))
 }
 
 /// A position in short words: `100 records of 1B..1KiB, compressible`.
-pub(crate) fn in_short(at: &Position) -> String {
+pub(crate) fn describe_position(at: &Position) -> String {
     let size = at.value(Axis::RECORD_SIZE).map(|size| words::short(Axis::RECORD_SIZE, size));
     let records = at.value(Axis::RECORDS).map(|records| (Axis::RECORDS.def().words)(records));
     let (Some(size), Some(records)) = (size, records) else { return words::position_in_full(at) };
@@ -138,7 +141,7 @@ pub(crate) fn in_short(at: &Position) -> String {
 }
 
 /// The machine, and the disk if there is one.
-fn place(merged: &Merged<'_>) -> Option<String> {
+fn describe_machine(merged: &Merged<'_>) -> Option<String> {
     let headers = || merged.runs.iter().map(|run| &run.header);
     let mut machines: Vec<&str> = headers().map(|header| header.hardware.as_str()).collect();
     machines.sort_unstable();
@@ -164,13 +167,13 @@ fn place(merged: &Merged<'_>) -> Option<String> {
 
 /// A group's answer in a line: what to take, what is too close to call, how the others compare. Two sizes with different answers have what to
 /// take alone; the tables have the rest.
-fn of_group(one: &Standings) -> String {
+fn answer_group(one: &Standings) -> String {
     let name = match one.meaning {
         Some(meaning) => format!("{} (a write {meaning})", one.name),
         None => one.name.clone(),
     };
     let answer = match one.answers.as_slice() {
-        [(_, answer)] => in_words(answer),
+        [(_, answer)] => describe_answer(answer),
         several => {
             let own = several.iter().map(|(at, answer)| format!("{at}: {}", taken(answer)));
             own.collect::<Vec<_>>().join(". ")
@@ -205,7 +208,7 @@ fn taken(answer: &Answer) -> String {
     }
 }
 
-fn in_words(answer: &Answer) -> String {
+fn describe_answer(answer: &Answer) -> String {
     let mut parts = vec![taken(answer)];
     let best_at = answer.best_at.iter().take(NAMED);
     let best_at: Vec<String> =
@@ -218,7 +221,7 @@ fn in_words(answer: &Answer) -> String {
 
 /// The first stores with their factors, the rest counted.
 fn with_times(all: &[NamedContestant]) -> String {
-    let named: Vec<String> = all.iter().take(NAMED).map(NamedContestant::in_words).collect();
+    let named: Vec<String> = all.iter().take(NAMED).map(NamedContestant::describe).collect();
     match all.len().saturating_sub(NAMED) {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
@@ -226,7 +229,7 @@ fn with_times(all: &[NamedContestant]) -> String {
 }
 
 impl NamedContestant {
-    fn in_words(&self) -> String {
+    fn describe(&self) -> String {
         self.times
             .map_or_else(|| self.store.clone(), |times| format!("{} {}x", self.store, three_digits(times)))
     }
@@ -268,7 +271,7 @@ fn riskier(all: &[Standings]) -> Option<String> {
 
 impl Risk {
     /// The cost of a power cut, why, and how often that was seen.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         let seen = [self.why].into_iter().chain(self.often.as_deref()).filter(|part| !part.is_empty());
         let seen = seen.collect::<Vec<_>>().join("; ");
         let seen = if seen.is_empty() { String::new() } else { format!(" ({seen})") };
@@ -295,7 +298,7 @@ struct Trials {
 }
 
 impl Trials {
-    fn of(runs: &[Run]) -> Trials {
+    fn count(runs: &[Run]) -> Trials {
         let mut cells: BTreeMap<(&str, String), (u32, f64)> = BTreeMap::new();
         for (run, trial) in runs.iter().flat_map(|run| run.trials.iter().map(move |trial| (run, trial))) {
             let (count, took_s) = cells.entry((run.header.hardware.as_str(), trial.cell.id())).or_default();
@@ -312,7 +315,7 @@ impl Trials {
 }
 
 /// How sure the answer is, from the number of comparisons with a single best store.
-fn sure(decided: usize, all: usize, trials: &Trials) -> String {
+fn describe_certainty(decided: usize, all: usize, trials: &Trials) -> String {
     let trials = match trials {
         Trials { fewest, most, .. } if fewest < most => format!("{fewest} to {most} trials"),
         Trials { most: 1, .. } => "1 trial".to_owned(),

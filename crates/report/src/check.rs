@@ -35,7 +35,10 @@ pub fn all(report: &Report<'_>, notes: &[String]) -> Vec<Group> {
         Group { about: "the files", lines: files(run, notes) },
         Group { about: "the run", lines: complete(merged).chain(trials(report)).collect() },
         Group { about: "the machine", lines: machine(merged, &run.header.environment) },
-        Group { about: "the figures", lines: vec![harness(merged, run), warnings(merged), engines(merged)] },
+        Group {
+            about: "the figures",
+            lines: vec![harness(merged, run), check_warnings(merged), engines(merged)],
+        },
     ]
 }
 
@@ -45,7 +48,7 @@ pub fn is_sound(groups: &[Group]) -> bool {
 }
 
 /// The first findings, and the number of others; `None` without findings.
-fn some(found: &[String]) -> Option<String> {
+fn first_findings(found: &[String]) -> Option<String> {
     let more = found.len().saturating_sub(TOLD);
     let more = (more > 0).then(|| format!("and {more} more"));
     let told: Vec<String> = found.iter().take(TOLD).cloned().chain(more).collect();
@@ -53,7 +56,7 @@ fn some(found: &[String]) -> Option<String> {
 }
 
 fn files(run: &Run, notes: &[String]) -> Vec<Line> {
-    [read(run, notes), follows(run), once(run)].into_iter().chain(names(run)).collect()
+    [read(run, notes), follows(run), check_unique(run)].into_iter().chain(names(run)).collect()
 }
 
 /// Addresses with user names in the run's files: whoever publishes the run should know.
@@ -65,19 +68,19 @@ fn names(run: &Run) -> Option<Line> {
     named.sort();
     named.dedup();
     let help = "reports and sites leave user names out; look at run.json before you publish it";
-    Some(Line::hint("names", format!("run.json has {}", some(&named)?), help))
+    Some(Line::hint("names", format!("run.json has {}", first_findings(&named)?), help))
 }
 
 fn read(run: &Run, notes: &[String]) -> Line {
-    match some(notes) {
+    match first_findings(notes) {
         Some(notes) => Line::no("results", notes),
         None => Line::ok("results", format!("read whole: {}", count_with_noun(run.trials.len(), "trial"))),
     }
 }
 
 fn follows(run: &Run) -> Line {
-    let (checked, wrong) = figures::wrong(run);
-    match some(&wrong) {
+    let (checked, wrong) = figures::find_wrong(run);
+    match first_findings(&wrong) {
         Some(wrong) => Line::no("figures", format!("these do not follow from their histograms: {wrong}")),
         None => Line::ok(
             "figures",
@@ -87,7 +90,7 @@ fn follows(run: &Run) -> Line {
 }
 
 /// Whether each trial appears once.
-fn once(run: &Run) -> Line {
+fn check_unique(run: &Run) -> Line {
     let (mut cells, mut positions) = (HashSet::new(), HashSet::new());
     let mut wrong: Vec<String> = Vec::new();
     for trial in &run.trials {
@@ -95,7 +98,7 @@ fn once(run: &Run) -> Line {
             wrong.push(format!("{}, block {}, is there twice", trial.cell.id(), trial.block));
         }
     }
-    match some(&wrong) {
+    match first_findings(&wrong) {
         Some(wrong) => Line::no("trials", wrong),
         None => Line::ok("trials", "each is there once"),
     }
@@ -197,15 +200,15 @@ fn harness(merged: &Merged<'_>, run: &Run) -> Line {
     }
 }
 
-fn warnings(merged: &Merged<'_>) -> Line {
-    match some(&warning_lines(merged)) {
+fn check_warnings(merged: &Merged<'_>) -> Line {
+    match first_findings(&warning_lines(merged)) {
         Some(warnings) => Line::hint("warnings", "some figures can't be as they seem", warnings),
         None => Line::ok("warnings", "none"),
     }
 }
 
 fn engines(merged: &Merged<'_>) -> Line {
-    match some(&builds::not_ranked(merged)) {
+    match first_findings(&builds::not_ranked(merged)) {
         Some(builds) => Line::hint("engines", "not all are as their authors ship them", builds),
         None => Line::ok("engines", "none is known to be built as its authors would not ship it"),
     }

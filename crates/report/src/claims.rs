@@ -29,7 +29,7 @@ pub use self::expect::{
 pub use self::figure::Figure;
 pub use self::on_table::{TableVerdict, on_tables};
 pub use self::pool::{Cells, Pool, Scope};
-pub use self::read::{StudyClaims, check, of_plan, of_run, of_study};
+pub use self::read::{StudyClaims, check, of_plan, of_study, run_claims};
 pub use self::region::Region;
 pub use self::verdict::{CheckTally, CheckedFigure, Coverage, Evidence, Finding, Outcome, Verdict};
 

@@ -128,7 +128,7 @@ impl Column {
 
     /// The value in a trial; `operation` selects the operation. `None` if a column of operations has none, or
     /// the operation's figures are doubtful. A late disk does not affect counts.
-    pub fn of(&self, measured: &Measurements, operation: Option<&OperationResult>) -> Option<f64> {
+    pub fn value_in(&self, measured: &Measurements, operation: Option<&OperationResult>) -> Option<f64> {
         match self.value {
             Value::Operation(_) | Value::Latency(_) => {
                 let is_sound = |operation: &&OperationResult| {
@@ -203,7 +203,7 @@ const fn trial(
 }
 
 /// A figure of the process's work per operation, such as bytes read, page faults or processor time.
-const fn counted(
+const fn work_per_operation(
     id: &'static str,
     title: &'static str,
     unit: Unit,
@@ -339,7 +339,9 @@ pub const COLUMNS: &[Column] = &[
     operation("sync_time", "time in syncs", Unit::Share, Better::Neither, |o| {
         (o.sum_ns > 0).then_some(o.counters.as_ref()?.sync_ns? as f64 / o.sum_ns as f64)
     }),
-    counted("written_per_operation", "written/op", Unit::Bytes, |o| per_operation(o, |c| c.written_bytes)),
+    work_per_operation("written_per_operation", "written/op", Unit::Bytes, |o| {
+        per_operation(o, |c| c.written_bytes)
+    }),
     operation("device_written_per_operation", "device/op", Unit::Bytes, Better::Neither, |o| {
         (o.count > 0).then_some(o.device_written_bytes? as f64 / o.count as f64)
     })
@@ -378,32 +380,41 @@ pub const COLUMNS: &[Column] = &[
     })
     .closer(),
     operation("written_per_sync", "written/sync", Unit::Bytes, Better::Neither, |o| {
-        let counters = alone(o).filter(|_| o.count > 0 && o.warm_up == 0)?;
-        over(counters.written_bytes?, counters.syncs?)
+        let counters = own_counters(o).filter(|_| o.count > 0 && o.warm_up == 0)?;
+        ratio(counters.written_bytes?, counters.syncs?)
     }),
-    counted("read_per_operation", "read/op", Unit::Bytes, |o| per_operation(o, |c| c.read_bytes)).closer(),
-    counted("minor_faults_per_operation", "minor faults/op", Unit::Count, |o| {
+    work_per_operation("read_per_operation", "read/op", Unit::Bytes, |o| per_operation(o, |c| c.read_bytes))
+        .closer(),
+    work_per_operation("minor_faults_per_operation", "minor faults/op", Unit::Count, |o| {
         per_operation(o, |c| Some(c.minor_faults))
     })
     .closer(),
-    counted("major_faults_per_operation", "major faults/op", Unit::Count, |o| {
+    work_per_operation("major_faults_per_operation", "major faults/op", Unit::Count, |o| {
         per_operation(o, |c| Some(c.major_faults))
     })
     .closer(),
-    counted("voluntary_switches_per_operation", "waits/op", Unit::Count, |o| {
+    work_per_operation("voluntary_switches_per_operation", "waits/op", Unit::Count, |o| {
         per_operation(o, |c| Some(c.voluntary_switches))
     })
     .closer(),
-    counted("involuntary_switches_per_operation", "preemptions/op", Unit::Count, |o| {
+    work_per_operation("involuntary_switches_per_operation", "preemptions/op", Unit::Count, |o| {
         per_operation(o, |c| Some(c.involuntary_switches))
     })
     .closer(),
-    counted("disk_requests_per_operation", "disk requests/op", Unit::Count, |o| asked(o, Requests::all))
-        .of_disk(),
-    counted("disk_traffic_per_operation", "disk bytes/op", Unit::Bytes, |o| asked(o, bytes)).of_disk(),
-    counted("disk_flushes_per_operation", "disk flushes/op", Unit::Count, |o| asked(o, |r| r.flushes))
-        .of_disk(),
-    counted("cpu_per_operation", "CPU/op", Unit::Nanoseconds, |o| per_operation(o, |c| c.cpu_ns)).closer(),
+    work_per_operation("disk_requests_per_operation", "disk requests/op", Unit::Count, |o| {
+        request_count(o, Requests::all)
+    })
+    .of_disk(),
+    work_per_operation("disk_traffic_per_operation", "disk bytes/op", Unit::Bytes, |o| {
+        request_count(o, bytes)
+    })
+    .of_disk(),
+    work_per_operation("disk_flushes_per_operation", "disk flushes/op", Unit::Count, |o| {
+        request_count(o, |r| r.flushes)
+    })
+    .of_disk(),
+    work_per_operation("cpu_per_operation", "CPU/op", Unit::Nanoseconds, |o| per_operation(o, |c| c.cpu_ns))
+        .closer(),
     PEAK_MEMORY,
     PEAK_WITHOUT_MAPPED_FILES,
     PEAK_WITH_PAGE_CACHE,
@@ -423,7 +434,7 @@ pub const COLUMNS: &[Column] = &[
     SPACE_EFFICIENCY,
     SPACE_AMPLIFICATION,
     trial("space_amplification_apparent", "apparent space amp.", Unit::Count, Better::Lower, |m| {
-        over(m.known_disk()?.apparent_bytes, m.stored.value_bytes)
+        ratio(m.known_disk()?.apparent_bytes, m.stored.value_bytes)
     })
     .closer(),
     trial("write_amplification_burst", "write amp. burst", Unit::Count, Better::Neither, |m| {
@@ -466,7 +477,7 @@ pub const COLUMNS: &[Column] = &[
     .closer(),
     trial("load_time", "load", Unit::Nanoseconds, Better::Lower, |m| Some(m.load.store_ns as f64)),
     trial("load_rate", "loaded", Unit::PerSecond, Better::Higher, |m| {
-        over(m.load.records, m.load.store_ns).filter(|rate| *rate > 0.0).map(|rate| rate * 1e9)
+        ratio(m.load.records, m.load.store_ns).filter(|rate| *rate > 0.0).map(|rate| rate * 1e9)
     }),
     trial("load_disk_requests", "disk requests in load", Unit::Count, Better::Lower, |m| {
         Some(asked_in_load(m)?.all() as f64)
@@ -498,15 +509,15 @@ pub const COLUMNS: &[Column] = &[
 ];
 
 /// The counters of an operation, if they include no other work.
-fn alone(operation: &OperationResult) -> Option<&Counters> {
+fn own_counters(operation: &OperationResult) -> Option<&Counters> {
     operation.counters.as_ref().filter(|_| operation.put_back + operation.warm_up == 0)
 }
 
 /// Requests to a simulated disk per operation, warm-ups included; a removal includes the insert that puts a
 /// record back.
-fn asked(operation: &OperationResult, number: fn(&Requests) -> u64) -> Option<f64> {
+fn request_count(operation: &OperationResult, number: fn(&Requests) -> u64) -> Option<f64> {
     let (requests, operations) = operation.asked_of_disk()?;
-    over(number(requests), operations)
+    ratio(number(requests), operations)
 }
 
 fn asked_in_load(measured: &Measurements) -> Option<&Requests> {
@@ -525,16 +536,16 @@ fn per_wall_second(operation: &OperationResult, bytes: u64) -> Option<f64> {
 fn per_operation(operation: &OperationResult, number: fn(&Counters) -> Option<u64>) -> Option<f64> {
     // A warm-up is of the same operations.
     let operations = operation.count + operation.warm_up;
-    (operation.count > 0).then_some(number(alone(operation)?)? as f64 / operations as f64)
+    (operation.count > 0).then_some(number(own_counters(operation)?)? as f64 / operations as f64)
 }
 
-fn over(numerator: u64, denominator: u64) -> Option<f64> {
+fn ratio(numerator: u64, denominator: u64) -> Option<f64> {
     (denominator > 0).then(|| numerator as f64 / denominator as f64)
 }
 
 /// Bytes written to the device over bytes of the records handed to the store, keys included.
 fn write_amplification(measured: &Measurements, traffic: fn(&Device) -> &Traffic) -> Option<f64> {
-    over(traffic(measured.device.as_ref()?).written_bytes, measured.written?.bytes())
+    ratio(traffic(measured.device.as_ref()?).written_bytes, measured.written?.bytes())
 }
 
 #[cfg(test)]

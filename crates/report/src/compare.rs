@@ -162,10 +162,10 @@ impl<'a> Comparison<'a> {
         let one_tier = across.iter().all(|across| across.axis != Axis::GUARANTEE);
         let cells = Cells::new(base.runs, new.runs, one_tier);
         let layout = Layout::of(base.runs.iter().chain(new.runs));
-        let observations = Observations::of(base.runs, new.runs);
+        let observations = Observations::for_runs(base.runs, new.runs);
         let mut one_sided = 0;
         let mut figures = Vec::new();
-        for observed in cells.both() {
+        for observed in cells.cells_of_both() {
             for (operation, column) in observed.figures(columns) {
                 match figure(&layout, observed, operation, column, observations) {
                     Some(figure) => figures.push(figure),
@@ -183,7 +183,7 @@ impl<'a> Comparison<'a> {
             layout,
             stores,
             broken: cells.broken(),
-            only: cells.only(),
+            only: cells.one_sided_cells(),
             one_sided,
             across: across.to_vec(),
             differences: unlike::differences(base.runs, new.runs, across),

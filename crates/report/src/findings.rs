@@ -184,7 +184,7 @@ fn sentence(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Sentence {
     };
     let published =
         on_published(checked).map(|published| format!("On the paper's own figures: {published}."));
-    let read = format!("{}. Expected: {}.", claim.source, claim.in_words());
+    let read = format!("{}. Expected: {}.", claim.source, claim.describe());
     Sentence {
         says: claim.says.clone(),
         notes: [Some(read), claim.note.clone(), published].into_iter().flatten().collect(),
@@ -392,7 +392,7 @@ mod tests {
         let mut run = samples::study();
         run.header.started = started.into();
         let runs = [run];
-        let claims = claims::of_run("another", PLANTED, "test").unwrap();
+        let claims = claims::run_claims("another", PLANTED, "test").unwrap();
         let merged = Merged::new(&runs, &[NULL])
             .with_published(claims.into_iter().collect(), published::tables("crud").unwrap());
         of_run(&Report::new(&merged), "runs/a", &[]).unwrap()

@@ -327,7 +327,7 @@ fn by_block(trials: &[(BlockKey, &Measurements)], operation: Operation) -> Serie
 
 fn side(trials: &[(BlockKey, &Measurements)], mix: &Mix, basis: Basis) -> Option<Side> {
     let figures: Vec<Figures> =
-        trials.iter().filter_map(|(_, measured)| Figures::of(measured, mix, basis)).collect();
+        trials.iter().filter_map(|(_, measured)| Figures::from_trial(measured, mix, basis)).collect();
     let mean = |value: fn(&Figures) -> f64| {
         Some(Summary::of(&figures.iter().map(value).collect::<Vec<_>>())?.mean.value)
     };

@@ -6,7 +6,7 @@ use storebench_core::result::LeftOutReason;
 use storebench_core::store::{Guarantee, StoreDef, StoreKind};
 use storebench_core::units::group_thousands;
 
-use super::at::{RecordShape, at};
+use super::at::{RecordShape, record_shape};
 use super::question::Question;
 use super::ranking::RuledOut;
 use super::tiers;
@@ -28,7 +28,7 @@ pub fn absent(
     table: &[StoreDef],
     known: &BTreeSet<&str>,
 ) -> Vec<RuledOut> {
-    let trials = group.trials.iter().filter(|entry| at(&entry.trial.cell) == here);
+    let trials = group.trials.iter().filter(|entry| record_shape(&entry.trial.cell) == here);
     let runs_here: BTreeSet<usize> = trials.map(|entry| entry.run).collect();
     let planned = |store: &str| {
         let mut headers = runs_here.iter().map(|run| &merged.runs[*run].header);
@@ -37,7 +37,7 @@ pub fn absent(
     // It ran at another guarantee: then only this one was not planned.
     let ran = |store: &str| {
         let mut trials = runs_here.iter().flat_map(|run| &merged.runs[*run].trials);
-        trials.any(|trial| trial.cell.store() == store && at(&trial.cell) == here)
+        trials.any(|trial| trial.cell.store() == store && record_shape(&trial.cell) == here)
     };
     let can = |store: &str| {
         let def = table.iter().find(|def| def.name == store);

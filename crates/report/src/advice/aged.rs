@@ -67,10 +67,10 @@ pub fn is_of_aging(run: &Run) -> bool {
 /// differ, and is stated.
 pub fn aged(advice: &Advice, runs: &[Run]) -> Vec<Aged> {
     let ranked = advice.verdict.ranking.iter();
-    ranked.filter_map(|candidate| of_store(&candidate.store, advice, runs)).collect()
+    ranked.filter_map(|candidate| age_store(&candidate.store, advice, runs)).collect()
 }
 
-fn of_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<Aged> {
+fn age_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<Aged> {
     let question = &advice.question;
     let is_asked = |cell: &Cell| {
         cell.store() == store
@@ -140,7 +140,7 @@ fn space(measured: &Measurements) -> Option<(f64, Option<(f64, String)>)> {
 }
 
 /// A sentence for each store; empty without measurements.
-pub fn lines(advice: &Advice) -> Vec<String> {
+pub fn describe(advice: &Advice) -> Vec<String> {
     let (age, every) = (advice.age, advice.question.overwritten);
     let writes = advice.question.mix.writes();
     let ranking = match age {
@@ -158,7 +158,7 @@ pub fn lines(advice: &Advice) -> Vec<String> {
         ([], Some(_)) => vec![
             "All figures are of a fresh database: these runs did not let it grow old. Measure it without --from.".into(),
         ],
-        (aged, every) => aged.iter().map(|store| line(store, every)).collect(),
+        (aged, every) => aged.iter().map(|store| describe_store(store, every)).collect(),
     };
     let cautions = if writes { cautions(advice) } else { Vec::new() };
     ranking.into_iter().chain(later).chain(cautions).collect()
@@ -179,7 +179,7 @@ fn cautions(advice: &Advice) -> Vec<String> {
         .collect()
 }
 
-fn line(aged: &Aged, every: Option<Period>) -> String {
+fn describe_store(aged: &Aged, every: Option<Period>) -> String {
     let percent = |share: f64| format!("{} %", three_digits(100.0 * share));
     let files = aged
         .growth
@@ -299,7 +299,7 @@ mod tests {
         let mut answer = advice(&Question { overwritten: every, ..question() }, runs).unwrap();
         answer.aged = aged(&answer, life);
         assert!(answer.text(None, Style { width: 100, colour: false }).contains("As it grows old"));
-        lines(&answer)
+        describe(&answer)
     }
 
     #[test]
@@ -382,7 +382,7 @@ mod tests {
             let mut answer = advice(&asked, &[fresh]).unwrap();
             answer.cautions = CAUTIONS;
             answer.aged = aged(&answer, life);
-            lines(&answer)
+            describe(&answer)
         };
         let fresh = answered(&[], "update=1");
         assert_eq!(fresh.len(), 4);
@@ -424,7 +424,7 @@ mod tests {
         assert!(answered(Some("1d"), &[])[0].contains("did not let it grow old"));
         let fresh = run("box", &[Sample::new("lmdb")]);
         let reads = advice(&Question { mix: "get=1".parse().unwrap(), ..question() }, &[fresh]).unwrap();
-        assert_eq!(lines(&reads), Vec::<String>::new());
+        assert_eq!(describe(&reads), Vec::<String>::new());
         assert!(is_of_aging(&life()) && !is_of_aging(&run("box", &[])));
     }
 }

@@ -9,7 +9,7 @@ use crate::layout::Position;
 pub type RecordShape = (Data, Sizes, CountRange);
 
 /// Where a cell's trials were made.
-pub fn at(cell: &Cell) -> RecordShape {
+pub fn record_shape(cell: &Cell) -> RecordShape {
     (cell.data(), cell.record_size(), cell.records())
 }
 

@@ -78,8 +78,10 @@ impl CandidateContext<'_> {
     ) -> Option<Candidate> {
         let mut trials = measured(entries);
         trials.retain(|(block, _)| blocks.contains(block));
-        let figures: Vec<Figures> =
-            trials.iter().filter_map(|(_, m)| Figures::of(m, &self.question.mix, self.basis)).collect();
+        let figures: Vec<Figures> = trials
+            .iter()
+            .filter_map(|(_, m)| Figures::from_trial(m, &self.question.mix, self.basis))
+            .collect();
         let summary = |value: fn(&Figures) -> f64| {
             Summary::at(&figures.iter().map(value).collect::<Vec<_>>(), self.confidence)
         };
@@ -108,7 +110,7 @@ impl CandidateContext<'_> {
     }
 
     /// A store's ratios to the recommended one, in the blocks that both have.
-    pub fn against(
+    pub fn ratios_to_best(
         &self,
         best: &str,
         store: &str,

@@ -18,7 +18,8 @@ pub fn changes(advice: &Advice) -> Vec<String> {
         return Vec::new();
     };
     let turns = &advice.turns;
-    let mut lines: Vec<String> = turns.turns.iter().map(|change| turn(advice, change, best)).collect();
+    let mut lines: Vec<String> =
+        turns.turns.iter().map(|change| describe_change(advice, change, best)).collect();
     let size = turns.turns.iter().any(|turn| matches!(turn, AnswerChange::Size(..)));
     let count = turns.turns.iter().any(|turn| matches!(turn, AnswerChange::Records(..)));
     let sizes: Vec<String> = turns.sizes.iter().map(Sizes::describe).collect();
@@ -58,7 +59,7 @@ fn a_few(names: &[String]) -> (String, String) {
 
 /// The store to take with other records, and why; `alike` formats the point at which both are alike, and `cost` is the danger of the
 /// other store.
-fn elsewhere(
+fn describe_other_store(
     there: &OtherStore,
     (best, asked): (&str, Goal),
     alike: fn(f64) -> String,
@@ -109,7 +110,7 @@ fn cost(advice: &Advice, turn: &AnswerChange) -> String {
     }
 }
 
-fn turn(advice: &Advice, turn: &AnswerChange, best: &str) -> String {
+fn describe_change(advice: &Advice, turn: &AnswerChange, best: &str) -> String {
     let (asked, cost) = (advice.question.goal, cost(advice, turn));
     match turn {
         AnswerChange::Goal(goal, store, ratio) => {
@@ -123,10 +124,10 @@ fn turn(advice: &Advice, turn: &AnswerChange, best: &str) -> String {
         }
         AnswerChange::Gets(share, there) => {
             let percent = |alike: f64| format!("{alike:.0} %");
-            format!("With {share} % gets: {}", elsewhere(there, (best, asked), percent, &cost))
+            format!("With {share} % gets: {}", describe_other_store(there, (best, asked), percent, &cost))
         }
         AnswerChange::Size(size, there) => {
-            let elsewhere = elsewhere(there, (best, asked), rough_bytes, &cost);
+            let elsewhere = describe_other_store(there, (best, asked), rough_bytes, &cost);
             format!("With records of {}: {elsewhere}", size.describe())
         }
         AnswerChange::Records(count, there) => {
@@ -134,7 +135,7 @@ fn turn(advice: &Advice, turn: &AnswerChange, best: &str) -> String {
             format!(
                 "With {}: {}",
                 count_with_noun(count.from, "record"),
-                elsewhere(there, (best, asked), alike, &cost)
+                describe_other_store(there, (best, asked), alike, &cost)
             )
         }
     }

@@ -9,7 +9,7 @@ use storebench_host::run::Run;
 use super::answer::Advice;
 use super::figures::time_ns;
 use super::question::Mix;
-use super::ranking::why_not;
+use super::ranking::why_no_figures;
 use super::ratios::times_measured;
 use super::sentences::with_interval;
 use crate::column::Unit;
@@ -59,7 +59,7 @@ struct Deployed {
 struct Servers(u32, Option<String>);
 
 impl Servers {
-    fn of(measured: &Measurements, is_server: bool) -> Servers {
+    fn from_measured(measured: &Measurements, is_server: bool) -> Servers {
         let value = |name: &str| {
             let setting = measured.settings.iter().find(|setting| setting.name == name);
             setting.map(|setting| setting.value.clone())
@@ -68,7 +68,7 @@ impl Servers {
         Servers(nodes.unwrap_or(u32::from(is_server)), value(ROUND_TRIP))
     }
 
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Servers(0, _) => "in the application".into(),
             Servers(1, _) => "one server".into(),
@@ -99,7 +99,7 @@ pub fn clusters(advice: &Advice, beside: &ClusterRuns, table: &[StoreDef]) -> Cl
     let runs: Vec<&Run> = beside.runs.iter().filter(|run| run.header.hardware == advice.hardware).collect();
     let trials = runs.iter().flat_map(|run| &run.trials).filter(|trial| is_asked(&trial.cell));
     let trials: Vec<&TrialResult> = trials.collect();
-    let failed = trials.iter().filter_map(|trial| Some((&trial.cell, why_not(&trial.outcome)?)));
+    let failed = trials.iter().filter_map(|trial| Some((&trial.cell, why_no_figures(&trial.outcome)?)));
     let left_out = runs.iter().flat_map(|run| &run.header.left_out).chain(&beside.left_out);
     let left_out = left_out.map(|left| (&left.cell, format!("left out: {}", left.reason)));
     let mut missing: Vec<String> = failed
@@ -120,7 +120,7 @@ fn measured(trials: &[&TrialResult], mix: &Mix, table: &[StoreDef]) -> Vec<(Depl
         };
         let def = table.iter().find(|def| def.name == trial.cell.store());
         let deployed = Deployed {
-            servers: Servers::of(measured, def.is_some_and(|def| def.kind == StoreKind::Server)),
+            servers: Servers::from_measured(measured, def.is_some_and(|def| def.kind == StoreKind::Server)),
             cell: trial.cell.clone(),
             version: measured.store_version.clone(),
             guarantee: measured.guarantee,
@@ -135,12 +135,12 @@ fn measured(trials: &[&TrialResult], mix: &Mix, table: &[StoreDef]) -> Vec<(Depl
 }
 
 /// A sentence for each; empty if it was neither measured nor asked for.
-pub fn lines(advice: &Advice) -> Vec<String> {
+pub fn describe(advice: &Advice) -> Vec<String> {
     let Clusters { measured, missing, no_time } = &advice.clusters;
     let best = advice.verdict.ranking.first();
     let base =
         measured.iter().find(|(deployed, _)| best.is_some_and(|best| best.store == deployed.cell.store()));
-    let mut lines: Vec<String> = measured.iter().map(|one| line(one, base)).collect();
+    let mut lines: Vec<String> = measured.iter().map(|one| describe_one(one, base)).collect();
     lines.extend(missing.iter().cloned());
     let most = measured.iter().map(|(deployed, _)| deployed.servers.0).max();
     if most.is_some_and(|servers| servers > 0) {
@@ -158,7 +158,7 @@ pub fn lines(advice: &Advice) -> Vec<String> {
     lines
 }
 
-fn line(one: &(Deployed, Summary), base: Option<&(Deployed, Summary)>) -> String {
+fn describe_one(one: &(Deployed, Summary), base: Option<&(Deployed, Summary)>) -> String {
     let (Deployed { servers, cell, version, guarantee }, speed) = one;
     let (mean, records) = (speed.mean.value, cell.records());
     let base = base.filter(|base| *base != one && base.0.cell.records() == records);
@@ -172,7 +172,7 @@ fn line(one: &(Deployed, Summary), base: Option<&(Deployed, Summary)>) -> String
     format!(
         "{} {version} ({guarantee}), {}: {} an operation, {}{} ({}, {}).{loses}",
         cell.store(),
-        servers.words(),
+        servers.describe(),
         with_interval(speed, Unit::Nanoseconds),
         Unit::PerSecond.show(1e9 / mean),
         against.unwrap_or_default(),
@@ -218,7 +218,7 @@ mod tests {
         let mut answer = advice(&Question { network, ..question() }, &[fresh]).unwrap();
         let beside = ClusterRuns { runs: runs.to_vec(), no_time: runs.is_empty(), ..ClusterRuns::default() };
         answer.clusters = clusters(&answer, &beside, &[]);
-        let lines = lines(&answer);
+        let lines = describe(&answer);
         let text = answer.text(None, Style { width: 100, colour: false });
         assert_eq!(text.contains(TITLE), !lines.is_empty(), "{text}");
         lines

@@ -5,7 +5,7 @@ use storebench_core::store::StoreDef;
 use storebench_core::units::three_digits;
 use storebench_core::workload::operation::Operation;
 
-use super::at::{RecordShape, at, position};
+use super::at::{RecordShape, position, record_shape};
 use super::figures::Here as Weights;
 use super::question::Question;
 use super::ranking::{JudgedStores, answering};
@@ -66,7 +66,7 @@ pub fn repeated(group: &Group<'_>, here: RecordShape, question: &Question) -> Op
     if !question.cold {
         return None;
     }
-    let trials = group.trials.iter().filter(|entry| at(&entry.trial.cell) == here);
+    let trials = group.trials.iter().filter(|entry| record_shape(&entry.trial.cell) == here);
     let reads = |entry: &Entry<'_>| Some(entry.trial.ok()?.operation(Operation::Get.name())?.count);
     let reads = trials.filter_map(reads).max()?;
     (!is_cold(reads, here.2.from)).then_some((reads, here.2.from))
@@ -98,7 +98,7 @@ pub fn cold(
         .iter()
         .filter(|other| other.key.hardware == group.key.hardware && alike(&other.key.facets))
         .collect();
-    let joined = tiers::joined(&groups, question, table)?;
+    let joined = tiers::join_groups(&groups, question, table)?;
     let gets: Question = Question { mix: "get=1".parse().ok()?, ..question.clone() };
     let sorted = Sorted::new(merged, &joined);
     let here = answering(merged, sorted.entries.get(&position(at))?, &gets, table);

@@ -52,7 +52,7 @@ pub(super) fn outward(
                     break;
                 }
                 RecommendedStanding::Out(why, store) => {
-                    let here = look.asked(place.1);
+                    let here = look.figures_asked(place.1);
                     let trials = store.as_deref().and_then(|store| here.get(store)).map_or(0, |s| s.len());
                     turned.push((place.1, OtherStore { store, why: Why::Out(why), trials }));
                     break;
@@ -71,7 +71,7 @@ fn beaten(
     store: String,
     times: Option<Ratio>,
 ) -> OtherStore {
-    let (near, far) = (look.asked(before.1), look.asked(there.1));
+    let (near, far) = (look.figures_asked(before.1), look.figures_asked(there.1));
     let ratio = |here: &Here<'_>| {
         compare(here.get(store.as_str())?, here.get(look.best)?).map(|ratio| ratio.ratio.value)
     };

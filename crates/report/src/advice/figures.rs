@@ -33,7 +33,7 @@ pub struct Figures {
 
 impl Figures {
     /// The figures of a trial, with memory by the `basis`; `None` if the trial lacks an operation of the mix, or has nothing on disk.
-    pub fn of(measured: &Measurements, mix: &Mix, basis: Basis) -> Option<Figures> {
+    pub fn from_trial(measured: &Measurements, mix: &Mix, basis: Basis) -> Option<Figures> {
         let speed_ns = time_ns(measured, mix)?;
         let space = measured.space_amplification()?;
         Some(Figures { speed_ns, space, memory_bytes: basis.bytes(&measured.memory)? as f64 })
@@ -72,7 +72,7 @@ pub fn weighed<'a>(
     let series = |entries: &[Entry<'_>]| -> Series<BlockKey> {
         let trials = measured(entries).into_iter();
         trials
-            .filter_map(|(block, m)| Some((block, Figures::of(m, mix, basis)?.weighed(goal, values))))
+            .filter_map(|(block, m)| Some((block, Figures::from_trial(m, mix, basis)?.weighed(goal, values))))
             .collect()
     };
     let all = here.iter().map(|(store, entries)| (store.clone(), series(entries)));
@@ -80,7 +80,7 @@ pub fn weighed<'a>(
 }
 
 /// The terms on which a goal separates stores: differences within the clock's resolution, or of little disk space, do not count.
-pub fn terms(merged: &Merged<'_>, mix: &Mix, goal: Goal, confidence: f64) -> Terms {
+pub fn goal_terms(merged: &Merged<'_>, mix: &Mix, goal: Goal, confidence: f64) -> Terms {
     let environments = merged.runs.iter().map(|run| &run.header.environment);
     match goal {
         Goal::Speed => {

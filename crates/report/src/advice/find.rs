@@ -9,7 +9,7 @@ use storebench_core::cell::{Axis, Cache, Cell};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, Sizes, count_with_noun};
 
-use super::at::{RecordShape, SizesAndCounts, at};
+use super::at::{RecordShape, SizesAndCounts, record_shape};
 use super::question::Question;
 use super::ranking::{RuledOut, reasons};
 use super::tiers;
@@ -37,12 +37,12 @@ pub enum MissingCoverage {
 
 impl fmt::Display for MissingCoverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&one_line(&self.in_words()))
+        f.write_str(&one_line(&self.describe()))
     }
 }
 
 impl MissingCoverage {
-    fn in_words(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             MissingCoverage::Group(what) => format!("no trial was made {what}"),
             MissingCoverage::Several(places) => {
@@ -152,7 +152,7 @@ fn comparable<'a>(
     }
     let joined = alike.into_values().filter_map(|groups| {
         let asked = groups.iter().any(|group| group.key.tier == Some(question.guarantee));
-        tiers::joined(&groups, question, table).filter(|group| asked || !group.trials.is_empty())
+        tiers::join_groups(&groups, question, table).filter(|group| asked || !group.trials.is_empty())
     });
     joined.collect()
 }
@@ -160,7 +160,7 @@ fn comparable<'a>(
 /// The positions of a group with data of the question's kind.
 fn positions(group: &Group<'_>, question: &Question) -> BTreeSet<RecordShape> {
     let cells = group.trials.iter().map(|entry| &entry.trial.cell);
-    cells.filter(|cell| cell.data() == question.data).map(at).collect()
+    cells.filter(|cell| cell.data() == question.data).map(record_shape).collect()
 }
 
 /// Whether the records of a group's trials were overwritten before.

@@ -7,7 +7,7 @@ use super::at::{self, RecordShape, position};
 use super::candidate::{Candidate, CandidateContext};
 use super::figures::{Here, weighed};
 use super::question::{Goal, Question};
-use super::ranking::{answering, beside};
+use super::ranking::{answering, compare_with_best};
 use crate::data::matrix::Sorted;
 use crate::data::merge::Merged;
 use crate::stats::CONFIDENCE;
@@ -29,7 +29,7 @@ impl OtherCountsContext<'_> {
         let far = |at: &RecordShape| (at.2.from as f64 / self.at.2.from as f64).ln().abs();
         let alike = |at: &RecordShape| (at.0, at.1) == (self.at.0, self.at.1) && at.2 != self.at.2;
         let mut places: Vec<RecordShape> =
-            sorted.entries.keys().map(|position| at::at(&position.cell())).filter(alike).collect();
+            sorted.entries.keys().map(|position| at::record_shape(&position.cell())).filter(alike).collect();
         places.sort_by(|a, b| far(a).total_cmp(&far(b)));
         let making =
             CandidateContext { question: self.question, basis: self.merged.memory, confidence: CONFIDENCE };
@@ -42,7 +42,7 @@ impl OtherCountsContext<'_> {
             let by_goal: IndexMap<Goal, Here<'_>> = Goal::ALL.into_iter().map(weigh).collect();
             let mut new = here.keys().map(|store| &**store);
             let mut new = new.by_ref().filter(|store| !known(store) && !found.contains_key(*store));
-            let looked = beside(&making, (&here, &by_goal), self.table, self.best, &mut new);
+            let looked = compare_with_best(&making, (&here, &by_goal), self.table, self.best, &mut new);
             let looked = looked.into_iter().filter(|candidate| candidate.times_worse.is_some());
             let looked: Vec<Candidate> =
                 looked.map(|candidate| Candidate { looked_at: Some(place.2), ..candidate }).collect();

@@ -9,8 +9,8 @@ use super::clusters;
 use super::ranking::Candidate;
 use super::remarks::{any_will_do, practice, remarks};
 use super::sentences::{
-    against, cautions, costs, danger, given_up, lead, measured, name, not_measured, notes, riskier,
-    ruled_out, sure, trade,
+    cautions, costs, describe_confidence, describe_danger, describe_ratio, given_up, leading_words, measured,
+    name, not_measured, notes, riskier, ruled_out, trade,
 };
 use crate::column::Unit;
 use crate::markup::{
@@ -21,8 +21,15 @@ use crate::markup::{
 pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
     let [best, others @ ..] = advice.verdict.ranking.as_slice() else { return Html::default() };
     let paragraphs = |lines: Vec<String>| lines.into_iter().map(p).collect::<Vec<_>>();
-    let lead =
-        (lead(advice), " ", tag("strong").with(&best.store), " ", &best.version, ". ", danger(advice, best));
+    let lead = (
+        leading_words(advice),
+        " ",
+        tag("strong").with(&best.store),
+        " ",
+        &best.version,
+        ". ",
+        describe_danger(advice, best),
+    );
     let looked: Vec<String> = advice.verdict.given_up.iter().map(|store| given_up(advice, store)).collect();
     let compared = (!others.is_empty()).then(|| {
         (
@@ -43,10 +50,10 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
                 .collect::<Vec<_>>(),
             paragraphs([costs(advice, best), remarks(advice), practice(advice)].concat()),
         ),
-        p(("How sure is that? ", sure(advice))),
+        p(("How sure is that? ", describe_confidence(advice))),
         titled("Riskier", riskier(advice)),
-        titled("As it grows old", aged::lines(advice)),
-        titled(clusters::TITLE, clusters::lines(advice)),
+        titled("As it grows old", aged::describe(advice)),
+        titled(clusters::TITLE, clusters::describe(advice)),
         note(("Asked: ", advice.question.to_string(), ".")),
         note(("Measured: ", measured(advice).join(" "))),
     );
@@ -56,7 +63,8 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
         titled("Not measured", not_measured(advice)),
         titled("What would change the answer?", changes(advice)),
         (heading(&format!("Settings of {}", best.store)), paragraphs(advice.settings.clone())),
-        snippet.map(|snippet| (heading("Open it like this"), p(danger(advice, best)), code(snippet))),
+        snippet
+            .map(|snippet| (heading("Open it like this"), p(describe_danger(advice, best)), code(snippet))),
     );
     Html::of(tag("section").class("group").with(first).with(rest))
 }
@@ -84,7 +92,7 @@ fn row(advice: &Advice, rank: usize, store: &Candidate) -> Tag {
     cells.extend(store.operations.iter().map(|(_, latency)| Unit::Nanoseconds.show(latency.mean.value)));
     cells.push(three_digits(store.space.mean.value));
     cells.push(Unit::Bytes.show(store.memory.mean.value));
-    cells.push(against(advice, rank, "too close to call"));
+    cells.push(describe_ratio(advice, rank, "too close to call"));
     let equal = |other: &String| format!("no: {other} is as good");
     cells.push(store.beaten_by.as_ref().map_or_else(|| "yes".into(), equal));
     let cells: Vec<Tag> = cells.into_iter().map(|cell| tag("td").with(cell)).collect();

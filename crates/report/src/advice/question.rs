@@ -108,7 +108,7 @@ impl fmt::Display for Question {
                 Guarantee::Node => "a write survives the loss of a machine (guarantee node)",
             },
             self.sessions(),
-            self.goal.meaning(),
+            self.goal.describe(),
         )?;
         if self.machine != HERE {
             write!(f, "; on machine {}", self.machine)?;
@@ -144,7 +144,7 @@ words!(Goal, "{} is no goal: say speed, space, memory or balance");
 
 impl Goal {
     /// The goal's figure, for the help.
-    pub fn what(self) -> &'static str {
+    pub fn figure_name(self) -> &'static str {
         match self {
             Goal::Speed => "The mean time of an operation",
             Goal::Space => "Bytes on disk",
@@ -159,7 +159,7 @@ impl Goal {
     }
 
     /// The goal in a sentence.
-    pub fn meaning(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Goal::Speed => "the fastest is wanted",
             Goal::Space => "the smallest on disk is wanted",

@@ -12,7 +12,7 @@ use super::at::{self, RecordShape, position};
 pub use super::candidate::Candidate;
 use super::candidate::CandidateContext;
 use super::danger::{avoided, danger, is_avoided};
-use super::figures::{Figures, Here, fits, most_memory, terms, weighed};
+use super::figures::{Figures, Here, fits, goal_terms, most_memory, weighed};
 use super::first_look;
 use super::question::{Goal, Question};
 use super::settle::Cost;
@@ -93,7 +93,7 @@ pub fn rank(
     let judging = JudgingContext {
         making: CandidateContext { question, basis, confidence },
         terms_of: &|goal| {
-            let terms = terms(merged, &question.mix, goal, confidence);
+            let terms = goal_terms(merged, &question.mix, goal, confidence);
             terms.during(contention, goal.is_of_time())
         },
         by_goal: Goal::ALL
@@ -109,7 +109,7 @@ pub fn rank(
         (ranking, given_up) = judging.told_apart(&avoided, false);
     }
     let mut riskier = match ranking.first() {
-        Some(best) => judging.beside(&best.store, &mut avoided.iter().map(String::as_str)),
+        Some(best) => judging.compare_with_best(&best.store, &mut avoided.iter().map(String::as_str)),
         None => Vec::new(),
     };
     if let Some(best) = ranking.first() {
@@ -123,8 +123,8 @@ pub fn rank(
     riskier.iter_mut().for_each(|store| store.verdict = Verdict::Dangerous);
     let answered =
         ranking.iter().chain(&riskier).chain(&given_up).map(|store| store.store.as_str()).collect();
-    let out = left(merged, group, at, question, table, answered);
-    let cost = Cost::of(merged, &ranking, all);
+    let out = unanswered_stores(merged, group, at, question, table, answered);
+    let cost = Cost::measure(merged, &ranking, all);
     JudgedStores { ranking, riskier, given_up, out, looks, cost, contention }
 }
 
@@ -141,7 +141,9 @@ pub(super) fn answering<'a>(
             && question.allows(store)
             && outgrown(table, store, question).is_none()
             && fits(entries, question, merged.memory)
-            && measured(entries).iter().any(|(_, m)| Figures::of(m, &question.mix, merged.memory).is_some())
+            && measured(entries)
+                .iter()
+                .any(|(_, m)| Figures::from_trial(m, &question.mix, merged.memory).is_some())
     });
     here
 }
@@ -164,9 +166,10 @@ impl JudgingContext<'_, '_> {
         let is_given_up =
             |store: &&str| !avoided.contains(*store) && !compared.iter().any(|other| other == store);
         let given_up = match ranking.first() {
-            Some(best) => {
-                self.beside(&best.store, &mut self.here.keys().map(|store| &**store).filter(is_given_up))
-            }
+            Some(best) => self.compare_with_best(
+                &best.store,
+                &mut self.here.keys().map(|store| &**store).filter(is_given_up),
+            ),
             None => Vec::new(),
         };
         (ranking, given_up)
@@ -225,7 +228,7 @@ impl JudgingContext<'_, '_> {
             ranking.push(Candidate {
                 times_worse: standing.times_worse,
                 verdict: standing.verdict,
-                against_best: self.making.against(best, store, &by_goal),
+                against_best: self.making.ratios_to_best(best, store, &by_goal),
                 beaten_by: beaten_by[standing.index].map(|other| stores[other].clone()),
                 ..made
             });
@@ -234,13 +237,13 @@ impl JudgingContext<'_, '_> {
     }
 
     /// Stores compared with the recommended one in the blocks of both, the best first; without a common block last.
-    fn beside(&self, best: &str, stores: &mut dyn Iterator<Item = &str>) -> Vec<Candidate> {
-        beside(&self.making, (self.here, &self.by_goal), self.table, best, stores)
+    fn compare_with_best(&self, best: &str, stores: &mut dyn Iterator<Item = &str>) -> Vec<Candidate> {
+        compare_with_best(&self.making, (self.here, &self.by_goal), self.table, best, stores)
     }
 }
 
 /// Stores compared with the recommended one in the blocks of both, the best first; without a common block last.
-pub(super) fn beside(
+pub(super) fn compare_with_best(
     making: &CandidateContext<'_>,
     (here, by_goal): (&Entries<'_>, &IndexMap<Goal, Here<'_>>),
     table: &[StoreDef],
@@ -257,7 +260,7 @@ pub(super) fn beside(
         let made = making.candidate(store, entries, blocks, danger(table, store, entries))?;
         Some(Candidate {
             times_worse: compare_at(weights.get(store)?, weights.get(best)?, making.confidence),
-            against_best: making.against(best, store, by_goal),
+            against_best: making.ratios_to_best(best, store, by_goal),
             ..made
         })
     };
@@ -268,7 +271,7 @@ pub(super) fn beside(
 }
 
 /// The stores without an answer, with reasons.
-fn left(
+fn unanswered_stores(
     merged: &Merged<'_>,
     group: &Group<'_>,
     at: RecordShape,
@@ -291,7 +294,7 @@ fn left(
         .collect();
     for omitted in &group.left_out {
         let cell = &omitted.cell;
-        let here = at::at(cell) == at && question.allows(cell.store());
+        let here = at::record_shape(cell) == at && question.allows(cell.store());
         if here && !answered.contains(cell.store()) && out.iter().all(|out| out.store != cell.store()) {
             let why = cell.guarantee().tier().and_then(|tier| unable(table, cell.store(), tier));
             out.push(RuledOut {
@@ -320,13 +323,13 @@ pub(super) fn why_out(entries: &[Entry<'_>], question: &Question, basis: Basis) 
     {
         return format!("{why}, not ranked (docs/building.md)");
     }
-    let said = entries.iter().find_map(|entry| why_not(&entry.trial.outcome));
+    let said = entries.iter().find_map(|entry| why_no_figures(&entry.trial.outcome));
     let doubted = || measured(entries).into_iter().find_map(|(_, m)| m.warning(SPACE).map(str::to_owned));
     said.or_else(doubted).unwrap_or_else(|| "not every operation of the mix was measured".into())
 }
 
 /// Why a trial gave no figures; `None` if it did.
-pub(super) fn why_not(outcome: &Outcome) -> Option<String> {
+pub(super) fn why_no_figures(outcome: &Outcome) -> Option<String> {
     match outcome {
         Outcome::Failed { message, .. } => Some(format!("failed: {message}")),
         Outcome::Unsupported { message } => Some(message.clone()),

@@ -37,7 +37,7 @@ fn unnoticed(advice: &Advice) -> Option<(String, bool)> {
     let (stores, what) = if advice.question.guarantee == Guarantee::Power && advice.question.mix.writes() {
         let what =
             format!("answer in under {} and within {ALIKE} times of each other", ns(UNNOTICED_SYNCED_NS));
-        (alike(advice), what)
+        (equally_fast(advice), what)
     } else {
         let quick = comparable(advice).filter(|store| store.speed.mean.value < UNNOTICED_NS);
         (quick.collect(), format!("answer in under {}", ns(UNNOTICED_NS)))
@@ -62,7 +62,7 @@ fn comparable(advice: &Advice) -> impl Iterator<Item = &Candidate> {
 }
 
 /// The recommended store and those about as fast in the same blocks, if an operation takes none of them long.
-fn alike(advice: &Advice) -> Vec<&Candidate> {
+fn equally_fast(advice: &Advice) -> Vec<&Candidate> {
     let times_the_best = |store: &Candidate| {
         let speed = store.against_best.iter().find(|(goal, _)| *goal == Goal::Speed);
         match speed {

@@ -103,7 +103,7 @@ fn repeated((reads, records): (u64, u64)) -> String {
 }
 
 /// The cost of a kill and of a power cut, in a line.
-pub fn danger(advice: &Advice, store: &Candidate) -> String {
+pub fn describe_danger(advice: &Advice, store: &Candidate) -> String {
     match store.danger {
         Some(danger) if advice.question.mix.writes() => danger.to_string(),
         Some(_) => "Nothing is written in this mix, so an accident can hardly cost anything.".into(),
@@ -146,7 +146,7 @@ pub(super) fn with_interval(summary: &Summary, unit: Unit) -> String {
 }
 
 /// The title of the first in the ranking: recommended only if trials show that it is the best, or as good.
-pub fn lead(advice: &Advice) -> &'static str {
+pub fn leading_words(advice: &Advice) -> &'static str {
     match advice.verdict.ranking.get(1).map(|second| second.verdict) {
         _ if !advice.is_recommendation() => "Measured alone:",
         Some(Verdict::NotJudged(_)) => "Not judged, looked best:",
@@ -156,9 +156,9 @@ pub fn lead(advice: &Advice) -> &'static str {
 }
 
 /// How certain it is that no other store is better.
-pub fn sure(advice: &Advice) -> String {
+pub fn describe_confidence(advice: &Advice) -> String {
     let others = advice.verdict.ranking.get(1..).unwrap_or_default();
-    let Some(second) = others.first() else { return alone(advice) };
+    let Some(second) = others.first() else { return describe_only_store(advice) };
     let (goal, cost) = (advice.question.goal, &advice.verdict.cost);
     let ratio = second.times_worse;
     let settled = ratio.is_some_and(|ratio| ratio.blocks >= MIN_BLOCKS);
@@ -233,7 +233,7 @@ pub fn closing(advice: &Advice) -> String {
     };
     format!(
         "{} {} {}, {} an operation, guarantee {}; {certainty}.",
-        lead(advice),
+        leading_words(advice),
         name(advice, best),
         best.version,
         Unit::Nanoseconds.show(best.speed.mean.value),
@@ -242,7 +242,7 @@ pub fn closing(advice: &Advice) -> String {
 }
 
 /// The answer for a store without a rival.
-fn alone(advice: &Advice) -> String {
+fn describe_only_store(advice: &Advice) -> String {
     if advice.verdict.all().count() > 1 {
         let cost = &advice.verdict.cost;
         return format!("Not very: no other store was measured as often. {}", cost.advice(None));
@@ -300,7 +300,7 @@ pub fn notes(advice: &Advice) -> Vec<String> {
 
 /// The ratio of a store to the first by the goal; `rank` is its position in the ranking, from 0, and `tie` the words for
 /// too close to call.
-pub fn against(advice: &Advice, rank: usize, tie: &str) -> String {
+pub fn describe_ratio(advice: &Advice, rank: usize, tie: &str) -> String {
     let told = |rank: usize| match advice.verdict.ranking.get(rank)?.verdict {
         Verdict::Tied(_) => Some(tie),
         Verdict::Candidate(_) => Some("candidate"),
@@ -370,7 +370,12 @@ pub fn riskier(advice: &Advice) -> Vec<String> {
             true => " It is safe with --guarantee power.",
             false => "",
         };
-        format!("{}: {}. {}{safe}", store.store, beside(advice, store), danger(advice, store))
+        format!(
+            "{}: {}. {}{safe}",
+            store.store,
+            describe_comparison(advice, store),
+            describe_danger(advice, store)
+        )
     };
     better.map(one).collect()
 }
@@ -379,7 +384,7 @@ pub fn riskier(advice: &Advice) -> Vec<String> {
 pub fn ruled_out(advice: &Advice) -> Vec<String> {
     let one = |store: &Candidate| {
         let cost = store.danger.map_or("the whole store", |danger| danger.power_cut.describe());
-        format!("{}: {}, and a power cut can cost {cost}", store.store, beside(advice, store))
+        format!("{}: {}, and a power cut can cost {cost}", store.store, describe_comparison(advice, store))
     };
     let no_better = advice.verdict.riskier.iter().filter(|store| !gains(store.times_worse)).map(one);
     no_better.chain(reasons(advice.verdict.out.iter().filter(|out| !out.unmeasured))).collect()
@@ -392,7 +397,7 @@ pub fn not_measured(advice: &Advice) -> Vec<String> {
 
 /// The ratio of a store to the recommended one with its time, how often that was measured, and the number of records
 /// if it differs from the answer's.
-fn beside(advice: &Advice, store: &Candidate) -> String {
+fn describe_comparison(advice: &Advice, store: &Candidate) -> String {
     let Some(ratio) = store.times_worse else { return "never measured together with it".into() };
     let records = store
         .looked_at
@@ -404,5 +409,5 @@ fn beside(advice: &Advice, store: &Candidate) -> String {
 
 /// The result of the first look at a store that was given up.
 pub fn given_up(advice: &Advice, store: &Candidate) -> String {
-    format!("{}: {}", name(advice, store), beside(advice, store))
+    format!("{}: {}", name(advice, store), describe_comparison(advice, store))
 }

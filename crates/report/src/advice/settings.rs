@@ -17,7 +17,7 @@ pub fn settings(table: &[StoreDef], store: &Candidate) -> Vec<String> {
     let (changed, rest): (Vec<&Setting>, Vec<&Setting>) =
         told.into_iter().partition(|setting| known(setting).is_some_and(|def| differs(def, &setting.value)));
     let named = |settings: &[&Setting]| {
-        let one = |setting: &&Setting| one(setting, known(setting));
+        let one = |setting: &&Setting| describe_setting(setting, known(setting));
         settings.iter().map(one).collect::<Vec<_>>().join("; ")
     };
     let more = rest.len().saturating_sub(NAMED) + shipped.len();
@@ -37,7 +37,7 @@ pub fn settings(table: &[StoreDef], store: &Candidate) -> Vec<String> {
 }
 
 /// `block_size = 4 KiB`.
-fn one(setting: &Setting, def: Option<&SettingDef>) -> String {
+fn describe_setting(setting: &Setting, def: Option<&SettingDef>) -> String {
     let given = if setting.source == SettingSource::Given { " (given)" } else { "" };
     let value = def.map_or_else(|| setting.value.clone(), |def| def.describe_value(&setting.value));
     format!("{} = {value}{given}", setting.name)
@@ -76,9 +76,15 @@ mod tests {
         }
         let vacuum = def("NONE").numbered(&["NONE", "FULL"]);
         assert_eq!((differs(&vacuum, "0"), differs(&vacuum, "1")), (false, true));
-        assert_eq!(one(&Setting::read_back("auto_vacuum", 1), Some(&vacuum)), "auto_vacuum = FULL");
+        assert_eq!(
+            describe_setting(&Setting::read_back("auto_vacuum", 1), Some(&vacuum)),
+            "auto_vacuum = FULL"
+        );
         let bytes = SettingDef::new("block_size", "a size", "4096", "a block").bytes();
-        assert_eq!(one(&Setting::read_back("block_size", 67_108_864), Some(&bytes)), "block_size = 64 MiB");
-        assert_eq!(one(&Setting::not_read_back("sync", false), None), "sync = false (given)");
+        assert_eq!(
+            describe_setting(&Setting::read_back("block_size", 67_108_864), Some(&bytes)),
+            "block_size = 64 MiB"
+        );
+        assert_eq!(describe_setting(&Setting::not_read_back("sync", false), None), "sync = false (given)");
     }
 }

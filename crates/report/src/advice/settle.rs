@@ -31,7 +31,7 @@ pub struct Cost {
 
 impl Cost {
     /// The cost of the trials of these runs.
-    pub(super) fn of(merged: &Merged<'_>, ranking: &[Candidate], all: &Here<'_>) -> Cost {
+    pub(super) fn measure(merged: &Merged<'_>, ranking: &[Candidate], all: &Here<'_>) -> Cost {
         let ranked = |store: &str| ranking.iter().any(|candidate| candidate.store == store);
         let here: Vec<_> =
             all.iter().filter(|(store, _)| ranked(store)).flat_map(|(_, entries)| entries).collect();

@@ -54,7 +54,7 @@ impl Known<'_> {
 
     fn filled(&self, line: &str) -> Option<String> {
         let mut rest = line;
-        while let Some((condition, after)) = Condition::before(rest) {
+        while let Some((condition, after)) = Condition::parse(rest) {
             if !condition.holds(self.value(condition.name)?) {
                 return None;
             }
@@ -85,7 +85,7 @@ struct Condition<'l> {
 
 impl<'l> Condition<'l> {
     /// The condition at the beginning of a line, and the rest.
-    fn before(line: &'l str) -> Option<(Condition<'l>, &'l str)> {
+    fn parse(line: &'l str) -> Option<(Condition<'l>, &'l str)> {
         let (condition, rest) = line.strip_prefix('[')?.split_once("] ")?;
         let at = condition.find(['=', '~'])?;
         let (name, wanted) = (&condition[..at], &condition[at + 1..]);

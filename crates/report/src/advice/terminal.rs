@@ -10,8 +10,8 @@ use super::ranking::Candidate;
 use super::remarks::{any_will_do, practice, remarks};
 use super::sentences;
 use super::sentences::{
-    against, cautions, costs, danger, given_up, lead, measured, name, not_measured, notes, riskier,
-    ruled_out, sure, trade,
+    cautions, costs, describe_confidence, describe_danger, describe_ratio, given_up, leading_words, measured,
+    name, not_measured, notes, riskier, ruled_out, trade,
 };
 use super::snippet::for_terminal;
 use crate::column::Unit;
@@ -26,12 +26,12 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     let mut out = titled("Asked", &[advice.question.to_string()], style);
     let [best, others @ ..] = advice.verdict.ranking.as_slice() else { return out };
     let painted = style.paint(store_style(&best.store), &format!(" {} ", one_line(&best.store)));
-    let lead = style.paint(HEADING, lead(advice));
+    let lead = style.paint(HEADING, leading_words(advice));
     out.push_str(&format!("\n{lead} {painted} {}\n", one_line(&best.version)));
     let cautions = cautions(advice).into_iter().map(|line| format!("Caution: {line}")).collect();
     let lines = [
         any_will_do(advice).into_iter().collect(),
-        vec![danger(advice, best)],
+        vec![describe_danger(advice, best)],
         advice.proof.iter().cloned().collect(),
         cautions,
         costs(advice, best),
@@ -40,11 +40,11 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     ]
     .concat();
     out.push_str(&indented(&lines, style));
-    out.push_str(&titled("How sure is that?", &[sure(advice)], style));
+    out.push_str(&titled("How sure is that?", &[describe_confidence(advice)], style));
     out.push_str(&titled_unless_empty("Riskier", &riskier(advice), style));
     out.push_str(&titled("Measured", &measured(advice), style));
-    out.push_str(&titled_unless_empty("As it grows old", &aged::lines(advice), style));
-    out.push_str(&titled_unless_empty(clusters::TITLE, &clusters::lines(advice), style));
+    out.push_str(&titled_unless_empty("As it grows old", &aged::describe(advice), style));
+    out.push_str(&titled_unless_empty(clusters::TITLE, &clusters::describe(advice), style));
     if !others.is_empty() {
         out.push_str(&format!("\n{}\n", style.paint(HEADING, "Stores, best first")));
         out.push_str(&table(advice).render(style));
@@ -65,7 +65,7 @@ pub fn text(advice: &Advice, snippet: Option<&str>, style: Style) -> String {
     out.push_str(&titled("What would change the answer?", &changes(advice), style));
     out.push_str(&titled(&format!("Settings of {}", best.store), &advice.settings, style));
     if let Some(snippet) = snippet {
-        out.push_str(&titled("Open it like this", &[danger(advice, best)], style));
+        out.push_str(&titled("Open it like this", &[describe_danger(advice, best)], style));
         out.push_str(&for_terminal(snippet));
     }
     out
@@ -105,7 +105,7 @@ fn table(advice: &Advice) -> Grid {
         let mut items = vec![
             Item::new(format!("{}{front}", one_line(&name(advice, store))))
                 .painted(store_style(&store.store)),
-            Item::new(against(advice, rank, "tie")).right(),
+            Item::new(describe_ratio(advice, rank, "tie")).right(),
             ns(store.speed.mean.value),
         ];
         if operations.len() > 1 {

@@ -80,8 +80,8 @@ fn intervals_allow_for_the_looks_that_were_planned() {
     assert!(interval(&stopped).low < interval(&plain).low);
     let against = stopped.verdict.ranking[1].against_best[0].1.unwrap().ratio.interval.unwrap();
     assert!((against.confidence - 0.99).abs() < 1e-12);
-    assert!(sentences::sure(&stopped).contains("allowing for 5 interim analyses, 3 trials"));
-    assert!(sentences::sure(&plain).contains("(95 % confidence, 3 trials"));
+    assert!(sentences::describe_confidence(&stopped).contains("allowing for 5 interim analyses, 3 trials"));
+    assert!(sentences::describe_confidence(&plain).contains("(95 % confidence, 3 trials"));
     // Together, two such runs may combine any look of one with any of the other.
     let mut twice = [three_blocks(), three_blocks()];
     twice.iter_mut().for_each(|run| run.header.interim_analyses = vec![3, 5]);
@@ -148,7 +148,7 @@ fn a_store_that_takes_no_memory_at_all_is_compared_too() {
 fn stores_that_share_no_block_are_not_called_best() {
     let runs = [run("box", &[Sample::new("lmdb")]), run("box", &[Sample::new("redb").ns(2000.0)])];
     let advice = advice(&question(), &runs).unwrap();
-    assert!(sentences::sure(&advice).contains("no other store was measured as often"));
+    assert!(sentences::describe_confidence(&advice).contains("no other store was measured as often"));
     let text = advice.text(None, Style { width: 100, colour: false });
     assert!(text.contains("  redb: never measured together with it.\n"), "{text}");
     assert_eq!(advice.verdict.ranking.len(), 1, "no figure of other blocks stands beside the best's");

@@ -14,7 +14,7 @@ pub fn answering(def: &StoreDef, asked: Guarantee) -> Option<Guarantee> {
 
 /// Joins groups that differ only in their tier, with the stores that answer at that tier. A store that is not in the table
 /// answers at the tier asked for.
-pub fn joined<'a>(groups: &[&Group<'a>], question: &Question, table: &[StoreDef]) -> Option<Group<'a>> {
+pub fn join_groups<'a>(groups: &[&Group<'a>], question: &Question, table: &[StoreDef]) -> Option<Group<'a>> {
     let asked = question.guarantee;
     let answers_at = |store: &str, tier: Guarantee| {
         let def = table.iter().find(|def| def.name == store);

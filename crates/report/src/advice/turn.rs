@@ -8,7 +8,7 @@ use storebench_core::workload::operation::Operation;
 use super::at::{self, RecordShape, position};
 use super::danger::avoided;
 use super::elsewhere::{OtherStore, Why, outward};
-use super::figures::{Here, fits, terms, weighed};
+use super::figures::{Here, fits, goal_terms, weighed};
 use super::question::{Goal, Mix, Question};
 use super::ranking::why_out;
 use crate::data::contention;
@@ -46,7 +46,7 @@ pub struct Sensitivity {
 }
 
 /// Finds changes that would make another store than `best` the best.
-pub fn turns(
+pub fn find_changes(
     merged: &Merged<'_>,
     group: &Group<'_>,
     at: RecordShape,
@@ -59,15 +59,15 @@ pub fn turns(
         .into_iter()
         .filter(|goal| *goal != question.goal)
         .filter_map(|goal| {
-            let here = look.here(at, &question.mix, goal);
-            other_winner(&here, best, look.terms(at, &question.mix, goal))
+            let here = look.figures_by(at, &question.mix, goal);
+            other_winner(&here, best, look.terms_at(at, &question.mix, goal))
                 .map(|(store, times)| AnswerChange::Goal(goal, store, times))
         })
         .collect();
     if question.goal != Goal::Space && question.goal != Goal::Memory {
         turns.extend(look.gets(at));
     }
-    let measured = sorted.entries.keys().map(|position| at::at(&position.cell()));
+    let measured = sorted.entries.keys().map(|position| at::record_shape(&position.cell()));
     let positions = || measured.clone().filter(|place| place.0 == at.0);
     let of_sizes = positions().filter(|p| p.2 == at.2).map(|p| (p.1.mean(), p));
     let of_counts = positions().filter(|p| p.1 == at.1).map(|p| (p.2.from as f64, p));
@@ -118,7 +118,7 @@ impl AnswerChange {
 }
 
 impl<'a> SensitivityContext<'_, '_, 'a> {
-    fn here(&self, at: RecordShape, mix: &Mix, goal: Goal) -> Here<'a> {
+    fn figures_by(&self, at: RecordShape, mix: &Mix, goal: Goal) -> Here<'a> {
         let Some(entries) = self.sorted.entries.get(&position(at)) else { return Here::new() };
         let mut entries = ranked_stores(entries);
         entries.retain(|store, entries| {
@@ -133,27 +133,27 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
     }
 
     /// The question's figures at a position.
-    pub(super) fn asked(&self, at: RecordShape) -> Here<'a> {
-        self.here(at, &self.question.mix, self.question.goal)
+    pub(super) fn figures_asked(&self, at: RecordShape) -> Here<'a> {
+        self.figures_by(at, &self.question.mix, self.question.goal)
     }
 
     /// The terms on which stores are separated at a position.
-    fn terms(&self, at: RecordShape, mix: &Mix, goal: Goal) -> Terms {
+    fn terms_at(&self, at: RecordShape, mix: &Mix, goal: Goal) -> Terms {
         let here = || self.sorted.entries.get(&position(at)).into_iter().flatten().flat_map(|(_, here)| here);
         let headers: Vec<&RunHeader> = self.merged.runs.iter().map(|run| &run.header).collect();
-        let terms = terms(self.merged, mix, goal, interim::confidence(self.merged.looks(here())));
+        let terms = goal_terms(self.merged, mix, goal, interim::confidence(self.merged.looks(here())));
         terms.during(contention::of(&headers, here()), goal.is_of_time())
     }
 
     /// The question's own terms at a position.
     pub(super) fn own_terms(&self, at: RecordShape) -> Terms {
-        self.terms(at, &self.question.mix, self.question.goal)
+        self.terms_at(at, &self.question.mix, self.question.goal)
     }
 
     /// The standing of the recommended store at another position.
     pub(super) fn stands(&self, at: RecordShape) -> RecommendedStanding {
         let Some(all) = self.sorted.entries.get(&position(at)) else { return RecommendedStanding::Unknown };
-        let here = self.asked(at);
+        let here = self.figures_asked(at);
         if here.contains_key(self.best) {
             if self.own_terms(at).crowded {
                 return RecommendedStanding::Unknown;
@@ -172,7 +172,7 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
             let mut omitted = self.group.left_out.iter();
             let found = omitted.find(|omitted| {
                 let cell = &omitted.cell;
-                cell.store() == self.best && at::at(cell) == at
+                cell.store() == self.best && at::record_shape(cell) == at
             });
             found.map(|omitted| omitted.reason.to_string())
         };
@@ -192,7 +192,7 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
         let now = (self.question.mix.share(Operation::Get) * 100.0).round() as u32;
         let here = |percent: u32| {
             let mix = self.question.mix.with_gets(f64::from(percent) / 100.0)?;
-            Some((self.here(at, &mix, self.question.goal), self.terms(at, &mix, self.question.goal)))
+            Some((self.figures_by(at, &mix, self.question.goal), self.terms_at(at, &mix, self.question.goal)))
         };
         let side = |shares: Vec<u32>| {
             let winner =

@@ -14,7 +14,7 @@ const ROUNDING: f64 = 1e-9;
 const NEAR: f64 = 0.01;
 
 /// The number of operations checked, and a sentence for each wrong figure.
-pub fn wrong(run: &Run) -> (usize, Vec<String>) {
+pub fn find_wrong(run: &Run) -> (usize, Vec<String>) {
     let (mut checked, mut wrong) = (0, Vec::new());
     for trial in &run.trials {
         for one in trial.ok().into_iter().flat_map(|measured| &measured.operations) {

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use storebench_core::axis::Role;
 
 use super::claim::{Average, Claim};
-use super::contest::{lacking_at, shown};
+use super::contest::{checked_figure, lacking_at};
 use super::expect::{Expect, Greatest, MoreWins, Ratio};
 use super::figure::Figure;
-use super::pair::{CheckOutcome, mean_on, times, together};
+use super::pair::{CheckOutcome, mean_on, times, worst_outcome};
 use super::pool::{AveragedColumns, Pool, average};
 use super::region::canonical;
 use super::verdict::{CheckedFigure, Evidence, Outcome};
@@ -112,7 +112,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     }
 
     /// The figures that a place lacks, each with the value of the axis.
-    fn lacking(&self, place: &ComparisonPair, stores: &[String]) -> Vec<String> {
+    fn missing_figures(&self, place: &ComparisonPair, stores: &[String]) -> Vec<String> {
         let side = |side: &SideFigures<'p, K>, position: Option<&Position>| {
             let lacking = stores.iter().filter(move |store| side.series(position, store).is_none());
             lacking
@@ -170,13 +170,13 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         (a, b): (&Series<K>, &Series<K>),
         terms: Terms,
     ) -> Evidence {
-        let found = CheckOutcome::by(terms, |terms| {
+        let found = CheckOutcome::judge(terms, |terms| {
             times(a, b, terms)
                 .map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.by))
         });
         let sides = [(&self.a.value, a), (&self.b.value, b)];
         let who = |value: &str| store.map_or(value.to_owned(), |store| format!("{store}, {value}"));
-        let who = sides.into_iter().filter_map(|(value, series)| shown(who(value), series));
+        let who = sides.into_iter().filter_map(|(value, series)| checked_figure(who(value), series));
         let times = times(a, b, terms).map(|times| times.ratio);
         Evidence { times, ..self.evidence(spot, found, who.collect()) }
     }
@@ -199,7 +199,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
                 Evidence { covers, ..self.ratio(ratio, &place.spot, Some(store), (a, b), self.terms) }
             }
             _ => Evidence {
-                missing: self.lacking(place, std::slice::from_ref(store)),
+                missing: self.missing_figures(place, std::slice::from_ref(store)),
                 ..self.evidence(&place.spot, CheckOutcome::MISSING, Vec::new())
             },
         };
@@ -222,7 +222,8 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
                 (Some(a), Some(b)) => self.ratio(ratio, spot, Some(store), (a, b), terms),
                 _ => self.evidence(spot, CheckOutcome::MISSING, Vec::new()),
             };
-            let missing = places.iter().flat_map(|place| self.lacking(place, std::slice::from_ref(store)));
+            let missing =
+                places.iter().flat_map(|place| self.missing_figures(place, std::slice::from_ref(store)));
             let averaged = Some(found.places.len());
             Evidence { averaged, missing: missing.collect(), covers: found.places, ..evidence }
         };
@@ -237,7 +238,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         stores: &'p [String],
     ) -> Evidence {
         let Means { a, b, places: averaged, stores: averaged_stores } = self.over_stores(places, stores);
-        let missing = places.iter().flat_map(|place| self.lacking(place, stores)).collect();
+        let missing = places.iter().flat_map(|place| self.missing_figures(place, stores)).collect();
         let mut evidence = self.ratio(ratio, spot, None, (&a, &b), self.terms_of_means([&a, &b]));
         if averaged_stores < stores.len() {
             (evidence.outcome, evidence.leaning) = (Outcome::Missing, Outcome::Missing);
@@ -295,10 +296,10 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         let (Some(a), Some(b)) =
             (self.best(columns, SideName::A, leaning), self.best(columns, SideName::B, leaning))
         else {
-            let missing = places.iter().flat_map(|place| self.lacking(place, self.stores)).collect();
+            let missing = places.iter().flat_map(|place| self.missing_figures(place, self.stores)).collect();
             return Evidence { missing, ..self.evidence(spot, CheckOutcome::MISSING, Vec::new()) };
         };
-        let found = CheckOutcome::by(terms, |terms| {
+        let found = CheckOutcome::judge(terms, |terms| {
             match (self.best(columns, SideName::A, terms), self.best(columns, SideName::B, terms)) {
                 (Some(a), Some(b)) if a.iter().any(|store| b.contains(store)) => {
                     if a.len() == 1 && b.len() == 1 { Outcome::Agrees } else { Outcome::Close }
@@ -309,7 +310,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         });
         let best = |winners: &[&'p str], which, value: &str| {
             let store = winners.first()?;
-            shown(format!("{store}, {value}"), columns.get(&(store, which))?)
+            checked_figure(format!("{store}, {value}"), columns.get(&(store, which))?)
         };
         let sides = [best(&a, SideName::A, &self.a.value), best(&b, SideName::B, &self.b.value)];
         self.evidence(spot, found, sides.into_iter().flatten().collect())
@@ -331,14 +332,16 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     fn more_wins(&self, more: &MoreWins) -> Evidence {
         let (mut missing, mut covers) = (Vec::new(), Vec::new());
         for place in &self.places {
-            let lacking = self.lacking(place, self.stores);
+            let lacking = self.missing_figures(place, self.stores);
             if lacking.is_empty() {
                 covers.extend(place.a.clone());
             }
             missing.extend(lacking);
         }
-        let found = CheckOutcome::by(self.terms, |terms| self.wins(more, terms).outcome(self.places.len()));
-        let wins = self.wins(more, Terms { few: FewBlocksRule::Threshold, crowded: false, ..self.terms });
+        let found =
+            CheckOutcome::judge(self.terms, |terms| self.count_wins(more, terms).outcome(self.places.len()));
+        let wins =
+            self.count_wins(more, Terms { few: FewBlocksRule::Threshold, crowded: false, ..self.terms });
         let count = |value: &str, wins: u32| CheckedFigure {
             who: format!("{} wins at {value}", more.store),
             value: wins.into(),
@@ -348,7 +351,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         Evidence { unit: Unit::Count, missing, covers, ..self.evidence(&Position::default(), found, shown) }
     }
 
-    fn wins(&self, more: &MoreWins, terms: Terms) -> WinCounts {
+    fn count_wins(&self, more: &MoreWins, terms: Terms) -> WinCounts {
         let mut wins = WinCounts::default();
         for place in &self.places {
             let columns = self.columns(place, self.stores);
@@ -383,16 +386,16 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             values.iter().zip(&ratios).find(|(value, ratios)| **value == wanted && !ratios.is_empty());
         let others = values.iter().zip(&ratios).any(|(value, ratios)| *value != wanted && !ratios.is_empty());
         let found = match there {
-            Some((_, ratios_there)) if others && whole => CheckOutcome::by(terms, |terms| {
+            Some((_, ratios_there)) if others && whole => CheckOutcome::judge(terms, |terms| {
                 let greatest_there = is_greatest(&values, &ratios, &wanted, terms);
-                together([greatest_there, in_range(ratios_there, greatest, terms)])
+                worst_outcome([greatest_there, in_range(ratios_there, greatest, terms)])
             }),
             _ => CheckOutcome::MISSING,
         };
         let shown = values
             .iter()
             .zip(&ratios)
-            .filter_map(|(value, ratios)| shown(format!("times at {value}"), ratios));
+            .filter_map(|(value, ratios)| checked_figure(format!("times at {value}"), ratios));
         let mut evidence = self.evidence(&Position::default(), found, shown.collect());
         evidence.unit = Unit::Count;
         if there.is_none() {
@@ -400,7 +403,9 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         } else if !others {
             evidence.missing.push(format!("another {} than {wanted}", greatest.along));
         } else if !whole {
-            evidence.missing.extend(self.places.iter().flat_map(|place| self.lacking(place, self.stores)));
+            evidence
+                .missing
+                .extend(self.places.iter().flat_map(|place| self.missing_figures(place, self.stores)));
         }
         evidence.covers = means.into_iter().flat_map(|means| means.places).collect();
         evidence

@@ -84,7 +84,7 @@ impl Claim {
 
     /// Whether the claim covers figures of this scope.
     pub fn admits(&self, scope: &Scope) -> bool {
-        self.at.admits(scope) && !self.except.takes(scope)
+        self.at.admits(scope) && !self.except.contains(scope)
     }
 
     /// The stores without which it can't be judged: those that it names, and if it averages over stores, all of them.

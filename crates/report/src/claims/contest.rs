@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::bounds::Bounds;
 use super::expect::{Alike, Behind, Expect, Order, Ratio, Values, Winner};
 use super::figure::Figure;
-use super::pair::{CheckOutcome, ahead, any_of, mean, mean_on, times, together};
+use super::pair::{CheckOutcome, ahead, any_of, mean, mean_on, times, worst_outcome};
 use super::verdict::{CheckedFigure, Evidence, Outcome};
 use crate::judge::place::{self, FewBlocksRule, Standing, Terms, decide_on};
 use crate::layout::Position;
@@ -31,7 +31,7 @@ pub struct Contest<'a, K> {
 }
 
 /// A figure as it is shown.
-pub(super) fn shown<K>(who: impl Into<String>, series: &Series<K>) -> Option<CheckedFigure> {
+pub(super) fn checked_figure<K>(who: impl Into<String>, series: &Series<K>) -> Option<CheckedFigure> {
     mean(series).map(|mean| CheckedFigure { who: who.into(), value: mean.value, interval: mean.interval })
 }
 
@@ -44,9 +44,11 @@ impl<K: Ord + Copy> Contest<'_, K> {
             Expect::MoreAt(more) => {
                 vec![self.winner(&Winner { stores: more.stores.clone(), within: None })]
             }
-            Expect::Alike(alike) => vec![self.alike(alike)],
+            Expect::Alike(alike) => vec![self.check_alike(alike)],
             Expect::Order(order) => vec![self.order(order)],
-            Expect::Behind(behind) => behind.stores.iter().map(|store| self.behind(store, behind)).collect(),
+            Expect::Behind(behind) => {
+                behind.stores.iter().map(|store| self.check_behind(store, behind)).collect()
+            }
             Expect::Ratio(ratio) => vec![self.ratio(ratio)],
             Expect::Value(values) => values.stores.iter().map(|store| self.value(store, values)).collect(),
             Expect::Unchanged(_) | Expect::MoreWins(_) | Expect::Greatest(_) => Vec::new(),
@@ -74,12 +76,12 @@ impl<K: Ord + Copy> Contest<'_, K> {
         self.series.get(position).filter(|series| !series.is_empty())
     }
 
-    fn shown(&self, store: &str) -> Option<CheckedFigure> {
-        self.series(store).and_then(|series| shown(store, series))
+    fn checked_figure(&self, store: &str) -> Option<CheckedFigure> {
+        self.series(store).and_then(|series| checked_figure(store, series))
     }
 
     /// Compared stores without a figure here, with the places.
-    fn lacking<'s>(&self, stores: impl IntoIterator<Item = &'s String>) -> Vec<String> {
+    fn missing_figures<'s>(&self, stores: impl IntoIterator<Item = &'s String>) -> Vec<String> {
         let lacking = stores.into_iter().filter(|store| self.series(store).is_none());
         lacking.map(|store| lacking_at(store, &self.spot)).collect()
     }
@@ -92,24 +94,24 @@ impl<K: Ord + Copy> Contest<'_, K> {
     /// Checks that the best is one of the named stores, and so are all that tie with it.
     pub fn winner(&self, winner: &Winner) -> Evidence {
         let better = self.figure.column.better;
-        let standings = decide_on(&self.series, better, self.leaning());
+        let standings = decide_on(&self.series, better, self.lenient_terms());
         let named = |standing: &Standing| winner.stores.contains(&self.stores[standing.index]);
         let found = match winner.within {
             _ if standings.is_empty() || !self.are_all_there(self.stores.iter()) => CheckOutcome::MISSING,
             // If only named stores are measured, one of them is always the best.
             _ if self.stores.iter().all(|store| winner.stores.contains(store)) => CheckOutcome::MISSING,
-            None => CheckOutcome::by(self.terms, |terms| {
+            None => CheckOutcome::judge(self.terms, |terms| {
                 let best = place::best(&self.series, better, terms).into_iter();
                 by_ties(best.map(|index| winner.stores.contains(&self.stores[index])))
             }),
-            Some(within) => CheckOutcome::by(self.terms, |terms| {
+            Some(within) => CheckOutcome::judge(self.terms, |terms| {
                 any_of(winner.stores.iter().map(|store| self.is_within(store, within, terms)))
             }),
         };
         let best = standings.first();
         let beside = standings.iter().skip(1).find(|standing| named(standing) != best.is_some_and(named));
         let both = [best, beside].into_iter().flatten();
-        let who = both.filter_map(|standing| self.shown(&self.stores[standing.index])).collect();
+        let who = both.filter_map(|standing| self.checked_figure(&self.stores[standing.index])).collect();
         let times = beside.and_then(|standing| standing.times_worse).map(|ratio| ratio.ratio);
         let mut evidence = self.with_lacking(self.evidence(found, who, times), self.stores);
         if evidence.outcome == Outcome::Missing && evidence.missing.is_empty() {
@@ -125,7 +127,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         stores: impl IntoIterator<Item = &'s String>,
     ) -> Evidence {
         if evidence.outcome == Outcome::Missing {
-            evidence.missing.extend(self.lacking(stores));
+            evidence.missing.extend(self.missing_figures(stores));
         }
         evidence
     }
@@ -135,7 +137,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let Some(own) = self.stores.iter().position(|name| name == store) else { return Outcome::Missing };
         let limit = Bounds::up_to(within);
         let others = (0..self.series.len()).filter(|other| *other != own);
-        together(std::iter::once(Outcome::Agrees).chain(others.map(|other| {
+        worst_outcome(std::iter::once(Outcome::Agrees).chain(others.map(|other| {
             let (worse, good) = self.worse_and_good(own, other);
             times(worse, good, terms)
                 .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.by))
@@ -160,24 +162,25 @@ impl<K: Ord + Copy> Contest<'_, K> {
         let last = if order.rest_behind { rest } else { Vec::new() };
         let all = || order.stores.iter().chain(last.iter().copied());
         let found = match self.are_all_there(all()) {
-            true => CheckOutcome::by(self.terms, |terms| {
-                together(pairs.iter().map(|(a, b)| self.ahead(a, b, terms)))
+            true => CheckOutcome::judge(self.terms, |terms| {
+                worst_outcome(pairs.iter().map(|(a, b)| self.ahead(a, b, terms)))
             }),
             false => CheckOutcome::MISSING,
         };
-        let mut who: Vec<CheckedFigure> = order.stores.iter().filter_map(|store| self.shown(store)).collect();
+        let mut who: Vec<CheckedFigure> =
+            order.stores.iter().filter_map(|store| self.checked_figure(store)).collect();
         // Stores that should be behind and are not.
         let others = pairs.iter().skip(order.stores.len() - 1);
         let others = others.filter(|(a, b)| {
             !matches!(found.leaning, Outcome::Agrees | Outcome::Missing)
-                && self.ahead(a, b, self.leaning()) == found.leaning
+                && self.ahead(a, b, self.lenient_terms()) == found.leaning
         });
-        who.extend(others.filter_map(|(_, store)| self.shown(store)));
+        who.extend(others.filter_map(|(_, store)| self.checked_figure(store)));
         self.with_lacking(self.evidence(found, who, None), all())
     }
 
     /// The terms of few trials.
-    fn leaning(&self) -> Terms {
+    fn lenient_terms(&self) -> Terms {
         Terms { few: FewBlocksRule::Threshold, crowded: false, ..self.terms }
     }
 
@@ -190,7 +193,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
     }
 
     /// Checks that no store is more than `within` times worse than another.
-    fn alike(&self, alike: &Alike) -> Evidence {
+    fn check_alike(&self, alike: &Alike) -> Evidence {
         let there: Vec<usize> = alike
             .stores
             .iter()
@@ -204,8 +207,8 @@ impl<K: Ord + Copy> Contest<'_, K> {
         };
         let limit = Bounds::up_to(alike.within);
         let found = match self.are_all_there(alike.stores.iter()) {
-            true => CheckOutcome::by(self.terms, |terms| {
-                together(pairs.iter().map(|pair| {
+            true => CheckOutcome::judge(self.terms, |terms| {
+                worst_outcome(pairs.iter().map(|pair| {
                     apart(pair, terms)
                         .map_or(Outcome::Missing, |times| limit.judge(times.ratio.value, times.by))
                 }))
@@ -214,23 +217,24 @@ impl<K: Ord + Copy> Contest<'_, K> {
         };
         let all = pairs.iter().filter_map(|pair| apart(pair, self.terms)).map(|times| times.ratio);
         let furthest = all.max_by(|a, b| a.value.total_cmp(&b.value));
-        let who = alike.stores.iter().filter_map(|store| self.shown(store)).collect();
+        let who = alike.stores.iter().filter_map(|store| self.checked_figure(store)).collect();
         self.with_lacking(self.evidence(found, who, furthest), &alike.stores)
     }
 
     /// Checks that a store is worse than all others except the expected ones.
-    fn behind(&self, store: &String, behind: &Behind) -> Evidence {
+    fn check_behind(&self, store: &String, behind: &Behind) -> Evidence {
         let others = || self.stores.iter().filter(|other| !behind.stores.contains(other));
         let found = match self.are_all_there(others().chain([store])) {
-            true => CheckOutcome::by(self.terms, |terms| {
-                together(others().map(|other| self.ahead(other, store, terms)))
+            true => CheckOutcome::judge(self.terms, |terms| {
+                worst_outcome(others().map(|other| self.ahead(other, store, terms)))
             }),
             false => CheckOutcome::MISSING,
         };
         // Among the stores that decided it, the one with the smallest distance.
-        let decided = others().filter(|other| self.ahead(other, store, self.leaning()) == found.leaning);
-        let nearest = decided.filter_map(|other| self.shown(other)).reduce(|a, b| self.worse(a, b));
-        let who = self.shown(store).into_iter().chain(nearest).collect();
+        let decided =
+            others().filter(|other| self.ahead(other, store, self.lenient_terms()) == found.leaning);
+        let nearest = decided.filter_map(|other| self.checked_figure(other)).reduce(|a, b| self.worse(a, b));
+        let who = self.checked_figure(store).into_iter().chain(nearest).collect();
         self.with_lacking(self.evidence(found, who, None), others().chain([store]))
     }
 
@@ -246,20 +250,20 @@ impl<K: Ord + Copy> Contest<'_, K> {
     fn ratio(&self, ratio: &Ratio) -> Evidence {
         let both = self.series(&ratio.of).zip(self.series(&ratio.to));
         let on = |terms| both.and_then(|(of, to)| times(of, to, terms));
-        let found = CheckOutcome::by(self.terms, |terms| {
+        let found = CheckOutcome::judge(self.terms, |terms| {
             on(terms).map_or(Outcome::Missing, |times| ratio.range.judge(times.ratio.value, times.by))
         });
-        let who = [&ratio.of, &ratio.to].into_iter().filter_map(|store| self.shown(store)).collect();
+        let who = [&ratio.of, &ratio.to].into_iter().filter_map(|store| self.checked_figure(store)).collect();
         let evidence = self.evidence(found, who, on(self.terms).map(|times| times.ratio));
         self.with_lacking(evidence, [&ratio.of, &ratio.to])
     }
 
     fn value(&self, store: &String, values: &Values) -> Evidence {
-        let found = CheckOutcome::by(self.terms, |terms| {
+        let found = CheckOutcome::judge(self.terms, |terms| {
             let mean = self.series(store).and_then(|series| mean_on(series, terms));
             mean.map_or(Outcome::Missing, |(mean, by)| values.range.judge(mean.value, by))
         });
-        let evidence = self.evidence(found, self.shown(store).into_iter().collect(), None);
+        let evidence = self.evidence(found, self.checked_figure(store).into_iter().collect(), None);
         self.with_lacking(evidence, [store])
     }
 }

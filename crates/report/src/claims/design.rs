@@ -33,7 +33,7 @@ impl Claim {
 
 impl Design {
     /// The combinations of the plan's claims unless they narrow it.
-    pub fn of(over: &ClaimsOver) -> Design {
+    pub fn from_claims(over: &ClaimsOver) -> Design {
         let axes: Vec<Axis> = over.axes.names_iter().collect();
         let position = |cell: &Cell| {
             Position::of(axes.iter().filter_map(|axis| Some((*axis, words::value(cell, *axis)?))))

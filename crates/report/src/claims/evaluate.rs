@@ -11,7 +11,7 @@ use super::design::Design;
 use super::expect::Expect;
 use super::figure::Figure;
 use super::more_at::more_at;
-use super::pool::{Pool, Scope, average, terms};
+use super::pool::{Pool, Scope, average, strictest_terms};
 use super::region::canonical;
 use super::verdict::{CheckTally, Evidence, Finding, Verdict};
 use crate::judge::place::{FewBlocksRule, Terms};
@@ -89,7 +89,7 @@ fn finding(claim: &Claim, design: Option<&Design>, scope: Scope, checked: ScopeC
         Expect::MoreAt(more) => more_at(more, evidence),
         _ => evidence,
     };
-    let (tally, leaning) = (CheckTally::of(&evidence), CheckTally::leaning(&evidence));
+    let (tally, leaning) = (CheckTally::count_settled(&evidence), CheckTally::count_leaning(&evidence));
     let so_far = leaning.verdict(claim.share.0);
     let verdict = match &coverage {
         Some(coverage) if !claim.is_covered(coverage) => Verdict::Unknown,
@@ -102,7 +102,8 @@ fn finding(claim: &Claim, design: Option<&Design>, scope: Scope, checked: ScopeC
 fn groups<'p, K>(claim: &Claim, pools: &[&'p Pool<K>]) -> Vec<(Scope, Vec<&'p Pool<K>>)> {
     let mut groups: Vec<(Scope, Vec<&Pool<K>>)> = Vec::new();
     for pool in pools {
-        let scope = claim.expect.axis().map_or_else(|| pool.scope.clone(), |axis| pool.scope.without(axis));
+        let scope =
+            claim.expect.axis().map_or_else(|| pool.scope.clone(), |axis| pool.scope.without_axis(axis));
         match groups.iter_mut().find(|(known, _)| *known == scope) {
             Some((_, all)) => all.push(pool),
             None => groups.push((scope, vec![pool])),
@@ -151,7 +152,7 @@ fn contests<K: Ord + Copy>(
     if all.is_empty() {
         return (Vec::new(), vec![format!("a combination: {}", claim.at.places_in_words())]);
     }
-    let terms = terms(pools);
+    let terms = strictest_terms(pools);
     let mut evidence = Vec::new();
     if claim.average == Average::None {
         for (position, series) in &all {
@@ -159,7 +160,7 @@ fn contests<K: Ord + Copy>(
             let series = in_order(stores, series);
             let contest =
                 Contest { figure, spot, averaged: None, stores, series, terms, missing: Vec::new() };
-            evidence.extend(behind(vec![position.clone()], contest.check(&claim.expect)));
+            evidence.extend(note_combinations(vec![position.clone()], contest.check(&claim.expect)));
         }
         return (evidence, Vec::new());
     }
@@ -177,13 +178,13 @@ fn contests<K: Ord + Copy>(
             terms: Terms { few: FewBlocksRule::Scatter(Scatter::of(found.series.values())), ..terms },
             missing: found.missing.iter().map(|(at, store)| lacking_at(store, at)).collect(),
         };
-        evidence.extend(behind(found.places, contest.check(&claim.expect)));
+        evidence.extend(note_combinations(found.places, contest.check(&claim.expect)));
     }
     (evidence, Vec::new())
 }
 
 /// Notes the combinations behind checks.
-fn behind(places: Vec<Position>, evidence: Vec<Evidence>) -> impl Iterator<Item = Evidence> {
+fn note_combinations(places: Vec<Position>, evidence: Vec<Evidence>) -> impl Iterator<Item = Evidence> {
     evidence.into_iter().map(move |evidence| Evidence { covers: places.clone(), ..evidence })
 }
 
@@ -232,6 +233,6 @@ fn changes<K: Ord + Copy>(
         return (Vec::new(), lacking);
     }
     let places = places.into_values().collect();
-    let terms = terms(pools);
+    let terms = strictest_terms(pools);
     (Change { claim, figure, stores, a: side_a, b: side_b, places, terms }.check(), Vec::new())
 }

@@ -289,7 +289,7 @@ impl Expect {
 }
 
 /// The axes within a matrix, as a choice: `record_size, records or data`.
-fn within() -> String {
+fn axis_choice() -> String {
     let mut axes: Vec<Axis> = Axis::all().into_iter().filter(|axis| axis.role().is_within()).collect();
     axes.sort_by_key(|axis| axis.place_in_id());
     let names: Vec<&str> = axes.into_iter().map(Axis::name).collect();
@@ -309,7 +309,7 @@ impl Greatest {
             return Err(format!(
                 "along = \"{}\": say {}, and another axis than {}",
                 self.along.name(),
-                within(),
+                axis_choice(),
                 self.axis.name()
             ));
         }

@@ -17,10 +17,10 @@ pub(super) fn more_at(expected: &MoreAt, checks: Vec<Evidence>) -> Vec<Evidence>
     let (here, others): (Vec<Evidence>, Vec<Evidence>) =
         checks.into_iter().partition(|check| check.figure == wanted);
     let found = CheckOutcome {
-        settled: compare(CheckTally::of(&here), CheckTally::of(&others)),
-        leaning: compare(CheckTally::leaning(&here), CheckTally::leaning(&others)),
+        settled: compare(CheckTally::count_settled(&here), CheckTally::count_settled(&others)),
+        leaning: compare(CheckTally::count_leaning(&here), CheckTally::count_leaning(&others)),
     };
-    let (here, others) = (CheckTally::leaning(&here), CheckTally::leaning(&others));
+    let (here, others) = (CheckTally::count_leaning(&here), CheckTally::count_leaning(&others));
     let shown = |who: String, tally: CheckTally| CheckedFigure { who, value: least(tally), interval: None };
     vec![Evidence {
         shown: vec![shown(format!("best at {wanted}"), here), shown("at the others".into(), others)],

@@ -40,33 +40,33 @@ pub fn on_tables(claim: &Claim, of_study: &[String], tables: &[Table]) -> Vec<Ta
     });
     let named: Vec<&Table> = named.collect();
     let one = |table: &&Table| {
-        let won = won(claim, table);
+        let won = table_wins(claim, table);
         let outcomes: Vec<Outcome> = match &claim.expect {
             Expect::Winner(winner) => won.iter().map(|won| by_winner(claim, of_study, winner, won)).collect(),
             Expect::Order(order) => won.iter().map(|won| by_order(order, won)).collect(),
             Expect::MoreAt(more) => more_at(claim, of_study, more, &won),
             _ => Vec::new(),
         };
-        found(claim, table.name.clone(), &outcomes)
+        table_verdict(claim, table.name.clone(), &outcomes)
     };
     let all: Vec<TableVerdict> = match (&claim.expect, claim.expect.axis().zip(claim.expect.sides())) {
         (_, None) => named.iter().map(one).collect(),
         (expect, Some((axis, (a, b)))) => pairs(&named, axis, (a, b))
             .map(|(a, b)| {
-                let (won_a, won_b) = (won(claim, a), won(claim, b));
+                let (won_a, won_b) = (table_wins(claim, a), table_wins(claim, b));
                 let outcomes = match expect {
                     Expect::Unchanged(Unchanged { .. }) => unchanged(&won_a, &won_b),
                     Expect::MoreWins(more) => more_wins(more, &won_a, &won_b),
                     _ => Vec::new(),
                 };
-                found(claim, format!("{} and {}", a.name, b.name), &outcomes)
+                table_verdict(claim, format!("{} and {}", a.name, b.name), &outcomes)
             })
             .collect(),
     };
     all.into_iter().filter(|found| found.tally.missing < found.tally.total()).collect()
 }
 
-fn found(claim: &Claim, table: String, outcomes: &[Outcome]) -> TableVerdict {
+fn table_verdict(claim: &Claim, table: String, outcomes: &[Outcome]) -> TableVerdict {
     let tally = CheckTally::count(outcomes.iter().copied());
     TableVerdict { table, tally, verdict: tally.verdict(claim.share.0) }
 }
@@ -92,7 +92,7 @@ fn pairs<'t>(
         for second in tables {
             let (own, other) = (scope(first), scope(second));
             let sides = own.value(axis).as_deref() == Some(a) && other.value(axis).as_deref() == Some(b);
-            if sides && own.without(axis).facets == other.without(axis).facets {
+            if sides && own.without_axis(axis).facets == other.without_axis(axis).facets {
                 all.push((*first, *second));
             }
         }
@@ -101,7 +101,7 @@ fn pairs<'t>(
 }
 
 /// The combinations of a table that a claim is about.
-fn won<'t>(claim: &Claim, table: &'t Table) -> Vec<TableWin<'t>> {
+fn table_wins<'t>(claim: &Claim, table: &'t Table) -> Vec<TableWin<'t>> {
     let mut all = Vec::new();
     for row in table.rows.iter().filter(|row| claim.figure.contains(&Figure::of_row(&row.figure))) {
         for data in [Data::Incompressible, Data::Compressible] {

@@ -19,7 +19,7 @@ impl CheckOutcome {
 
     /// Judges on terms; if that settles nothing, as few trials lean, by a threshold. If other programs took the processors, nothing
     /// is settled.
-    pub fn by(terms: Terms, judge: impl Fn(Terms) -> Outcome) -> CheckOutcome {
+    pub fn judge(terms: Terms, judge: impl Fn(Terms) -> Outcome) -> CheckOutcome {
         let settled = match judge(terms) {
             Outcome::Agrees | Outcome::Disagrees if terms.crowded => Outcome::Close,
             known => known,
@@ -93,7 +93,7 @@ pub(super) fn mean_on<K>(series: &Series<K>, terms: Terms) -> Option<(Estimate, 
 }
 
 /// The worst of several outcomes.
-pub(super) fn together(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
+pub(super) fn worst_outcome(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
     let rank = |outcome: &Outcome| match outcome {
         Outcome::Disagrees => 3,
         Outcome::Missing => 2,
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn one_trial_leans_and_settles_nothing() {
         let (a, b) = (series(&[1.0]), series(&[9.0]));
-        let found = CheckOutcome::by(settled(), |terms| ahead(&a, &b, Better::Lower, terms));
+        let found = CheckOutcome::judge(settled(), |terms| ahead(&a, &b, Better::Lower, terms));
         assert_eq!(found, CheckOutcome { settled: Outcome::Close, leaning: Outcome::Agrees });
         assert_eq!(times(&a, &b, settled()).unwrap().by, BoundsRule::Nothing);
         assert_eq!(mean_on(&a, settled()).unwrap().1, BoundsRule::Nothing);
@@ -167,7 +167,7 @@ mod tests {
         let (zero, one) = (series(&[0.0; 3]), series(&[1.0; 3]));
         assert_eq!(ahead(&zero, &one, Better::Lower, settled()), Outcome::Agrees);
         let crowded = Terms { crowded: true, ..settled() };
-        let found = CheckOutcome::by(crowded, |terms| ahead(&zero, &one, Better::Lower, terms));
+        let found = CheckOutcome::judge(crowded, |terms| ahead(&zero, &one, Better::Lower, terms));
         assert_eq!(found, CheckOutcome { settled: Outcome::Close, leaning: Outcome::Agrees });
     }
 

@@ -49,7 +49,7 @@ impl Scope {
     }
 
     /// The same without an axis. Of a file system in a named directory the file system stays; the disk is part of the place.
-    pub fn without(&self, axis: Axis) -> Scope {
+    pub fn without_axis(&self, axis: Axis) -> Scope {
         Scope {
             hardware: self.hardware.clone(),
             guarantee: self.guarantee.filter(|_| axis != Axis::GUARANTEE),
@@ -94,7 +94,7 @@ pub struct Pool<K> {
 
 /// The strictest terms of several pools. Few trials are judged by the scatter of
 /// trials of the same cells.
-pub(super) fn terms<K: Ord>(pools: &[&Pool<K>]) -> Terms {
+pub(super) fn strictest_terms<K: Ord>(pools: &[&Pool<K>]) -> Terms {
     let all = || pools.iter().map(|pool| pool.terms);
     let resolution = all().map(|terms| terms.resolution);
     let cells = pools.iter().flat_map(|pool| pool.cells.values()).flat_map(IndexMap::values);

@@ -70,7 +70,7 @@ fn first_wrong(
         claim.check(workload.def().operations, of_study)?;
         claim.check_axes(&ranked)
     };
-    claims.iter().try_for_each(|claim| check(claim).map_err(|wrong| at(claim, &wrong)))
+    claims.iter().try_for_each(|claim| check(claim).map_err(|wrong| locate(claim, &wrong)))
 }
 
 /// The axes whose values a plan ranks: those that it compares, otherwise the default.
@@ -82,7 +82,7 @@ fn ranked(workload: Workload, compare: &[Axis]) -> Vec<Axis> {
     axes.filter(|axis| axis.role() == Role::Contestant).collect()
 }
 
-fn at(claim: &Claim, wrong: &str) -> String {
+fn locate(claim: &Claim, wrong: &str) -> String {
     match claim.line {
         0 => format!("the claim {}: {}", quoted(&claim.says), shortened(wrong)),
         line => format!("line {line}: this claim: {}", shortened(wrong)),
@@ -94,7 +94,7 @@ fn at(claim: &Claim, wrong: &str) -> String {
 /// # Errors
 /// [`Exit::BadPlan`] if one is invalid, with its line.
 pub fn of_plan(text: &str, origin: &str) -> Result<Vec<Claim>> {
-    let wrong = |message: String| wrong(origin, &message);
+    let wrong = |message: String| claim_error(origin, &message);
     let Text { workload, compare, claims_among: among, claim, .. } = explain::read(text).map_err(wrong)?;
     let claims = with_lines(claim, text);
     let workload = workload.map_or(Ok(Workload::CRUD), |name| name.parse()).map_err(wrong)?;
@@ -127,17 +127,17 @@ pub fn check(claims: &[Claim], plan: &Plan, known: &[&str], origin: &str) -> Res
         let there_is = if kind == Axis::STORE { "this version has" } else { "there is" };
         format!("{there_is} no {kind} {}{hint}", quoted(name))
     };
-    let wrong = |message: String| wrong(origin, &message);
+    let wrong = |message: String| claim_error(origin, &message);
     if let Some(name) = plan.claims_among.iter().find(|name| !there(name)) {
         return Err(wrong(format!("claims_among: {}", unknown(name))));
     }
-    let ranges = Ranges::of(plan);
+    let ranges = Ranges::from_plan(plan);
     for claim in claims {
         let named = claim.expect.stores();
         if let Some(name) = claim.among.iter().chain(&named).find(|name| !there(name)) {
-            return Err(wrong(at(claim, &unknown(name))));
+            return Err(wrong(locate(claim, &unknown(name))));
         }
-        ranges.check(claim).map_err(|message| wrong(at(claim, &message)))?;
+        ranges.check(claim).map_err(|message| wrong(locate(claim, &message)))?;
     }
     Ok(())
 }
@@ -152,7 +152,7 @@ fn names(plan: &Plan, axis: Axis) -> Vec<String> {
     values.iter().chain(&of_presets).map(name).collect()
 }
 
-fn wrong(origin: &str, message: &str) -> Error {
+fn claim_error(origin: &str, message: &str) -> Error {
     Error::new(Exit::BadPlan, format!("the plan {origin} can't be used: {message}"))
 }
 
@@ -160,7 +160,7 @@ fn wrong(origin: &str, message: &str) -> Error {
 struct Ranges(BTreeMap<Axis, Vec<Value>>);
 
 impl Ranges {
-    fn of(plan: &Plan) -> Ranges {
+    fn from_plan(plan: &Plan) -> Ranges {
         let of_form = |axis: &Axis| axis.def().form == Form::Range;
         let all = Axis::as_written().into_iter().filter(of_form).map(|axis| {
             let presets = plan.presets.values().filter(|preset| preset.axes.names(axis));
@@ -204,7 +204,7 @@ const LISTED: usize = 20;
 ///
 /// # Errors
 /// [`Exit::BadPlan`] if one is invalid, with its line; `origin` names the source of the plan's text.
-pub fn of_run(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
+pub fn run_claims(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
     let own = read(study, plan, origin)?;
     if own.is_some() { Ok(own) } else { of_study(study) }
 }
@@ -221,7 +221,7 @@ pub fn of_study(study: &str) -> Result<Option<StudyClaims>> {
 }
 
 fn read(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
-    let wrong = |message: String| wrong(&format!("in {origin}"), &message);
+    let wrong = |message: String| claim_error(&format!("in {origin}"), &message);
     let text: Text = explain::read(plan).map_err(wrong)?;
     let Text { workload, compare, source, claims_among: among, claims_over, claim } = text;
     let claims = with_lines(claim, plan);
@@ -240,7 +240,7 @@ fn read(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
             .ok()
             .map(|plan| plan.claims_over.clone().unwrap_or_else(|| ClaimsOver::from_plan(&plan)))
     });
-    let design = over.map(|over| Design::of(&over));
+    let design = over.map(|over| Design::from_claims(&over));
     Ok(Some(StudyClaims { study: study.to_owned(), source, among, design, claims }))
 }
 

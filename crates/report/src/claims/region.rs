@@ -45,7 +45,7 @@ impl Region {
     }
 
     /// Whether the region names a value of any shared axis of a pool's cells.
-    pub fn takes(&self, scope: &Scope) -> bool {
+    pub fn contains(&self, scope: &Scope) -> bool {
         self.0.iter().any(|(axis, values)| is_at(scope, *axis, values))
     }
 
@@ -79,15 +79,15 @@ impl Region {
     pub fn places_in_words(&self) -> String {
         let mut axes: Vec<Axis> = Axis::all().into_iter().filter(|axis| axis.role().is_within()).collect();
         axes.sort_by_key(|axis| axis.place_in_id());
-        self.in_words(axes)
+        self.describe(axes)
     }
 
     /// The narrowed axes that distinguish groups, in words.
     pub fn groups_in_words(&self) -> String {
-        self.in_words(Axis::all().into_iter().filter(|axis| !axis.role().is_within()))
+        self.describe(Axis::all().into_iter().filter(|axis| !axis.role().is_within()))
     }
 
-    fn in_words(&self, axes: impl IntoIterator<Item = Axis>) -> String {
+    fn describe(&self, axes: impl IntoIterator<Item = Axis>) -> String {
         let named = axes.into_iter().filter(|axis| self.names(*axis));
         let words = named.map(|axis| {
             let values: Vec<&str> = self.values(axis).iter().map(Value::text).collect();

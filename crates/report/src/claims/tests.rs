@@ -527,7 +527,7 @@ fn what_makes_no_sense_is_told() {
 
 #[test]
 fn expectations_can_be_read() {
-    let words = |rest: &str| claim(rest).in_words();
+    let words = |rest: &str| claim(rest).describe();
     assert_eq!(
         words(
             "share = \"75%\"\nat = { record_size = [\"1B..1KiB\"], place = [\"hdd\"] }\nexpect.winner = { stores = [\"a\", \"b\"] }"

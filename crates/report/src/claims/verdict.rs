@@ -98,12 +98,12 @@ pub struct CheckTally {
 
 impl CheckTally {
     /// Counts settled outcomes.
-    pub fn of(evidence: &[Evidence]) -> CheckTally {
+    pub fn count_settled(evidence: &[Evidence]) -> CheckTally {
         CheckTally::count(evidence.iter().map(|evidence| evidence.outcome))
     }
 
     /// Counts leanings.
-    pub fn leaning(evidence: &[Evidence]) -> CheckTally {
+    pub fn count_leaning(evidence: &[Evidence]) -> CheckTally {
         CheckTally::count(evidence.iter().map(|evidence| evidence.leaning))
     }
 

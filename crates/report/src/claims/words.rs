@@ -5,9 +5,9 @@ use super::expect::Expect;
 
 impl Claim {
     /// The check in words: `berkeleydb the best by insert, at record_size 1B..10KiB, in 75% of the checks`.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         let figures: Vec<String> = self.figure.iter().map(ToString::to_string).collect();
-        let mut words = self.expect.in_words(&figures.join(", "));
+        let mut words = self.expect.describe(&figures.join(", "));
         words.push_str(match self.average {
             Average::None => "",
             Average::Comparisons => ", by the mean over combinations",
@@ -26,7 +26,7 @@ impl Claim {
 }
 
 impl Expect {
-    fn in_words(&self, figures: &str) -> String {
+    fn describe(&self, figures: &str) -> String {
         match self {
             Expect::Winner(winner) => {
                 let how =

@@ -5,7 +5,7 @@ use storebench_core::result::{
 };
 use storebench_core::store::Guarantee;
 
-use super::{Better, Column, Unit, over, trial};
+use super::{Better, Column, Unit, ratio, trial};
 use crate::stats::quantile;
 
 /// Disk space below which stores are alike, and by which they must differ, in bytes: every disk has this much.
@@ -50,7 +50,7 @@ pub(super) const CUTS_OPEN: Column =
 pub(super) const FAULTS_SILENT: Column =
     trial("faults_silent", "silent faults", Unit::Share, Better::Lower, |m| {
         let Some(FaultCheck::Made(faults)) = &m.fault_check else { return None };
-        over(faults.all(|aftermath| aftermath == FaultOutcome::Silent), faults.all(|_| true))
+        ratio(faults.all(|aftermath| aftermath == FaultOutcome::Silent), faults.all(|_| true))
     })
     .closer();
 
@@ -67,7 +67,7 @@ pub(super) const SYNC_FAULTS_SILENT: Column =
         let Some(FaultCheck::Made(faults)) = &m.fault_check else { return None };
         let all =
             KINDS.iter().flat_map(|kind| FaultOutcome::ALL.map(|aftermath| faults.count(*kind, aftermath)));
-        over(KINDS.iter().map(|kind| faults.count(*kind, FaultOutcome::Silent)).sum(), all.sum())
+        ratio(KINDS.iter().map(|kind| faults.count(*kind, FaultOutcome::Silent)).sum(), all.sum())
     })
     .closer();
 
@@ -102,14 +102,14 @@ pub const FILES_AFTER_RECLAIM: Column =
 pub const SCAN_AGED: Column =
     trial("scan_aged", "scan of an aged set, over a fresh one's", Unit::Share, Better::Lower, |m| {
         let one = m.fragmentation.as_ref()?;
-        over(quantile(&one.aged_scans_ns, 0.5)?, quantile(&one.fresh_scans_ns, 0.5)?)
+        ratio(quantile(&one.aged_scans_ns, 0.5)?, quantile(&one.fresh_scans_ns, 0.5)?)
     })
     .closer();
 
 /// The share of a set's life spent in calls longer than 10 ms.
 pub(super) const PAUSED: Column = trial("paused", "time in pauses", Unit::Share, Better::Lower, |m| {
     let pauses = m.pauses.as_ref()?;
-    over(pauses.total_ns, pauses.calls_ns)
+    ratio(pauses.total_ns, pauses.calls_ns)
 })
 .closer();
 
@@ -117,13 +117,13 @@ pub(super) const PAUSED: Column = trial("paused", "time in pauses", Unit::Share,
 pub(super) const TAIL: Column = trial("tail", "p99.9 over p50", Unit::Count, Better::Lower, |m| {
     m.pauses.as_ref()?;
     let latency = &m.operation(OVERALL)?.latency;
-    over(latency.p999_ns, latency.p50_ns)
+    ratio(latency.p999_ns, latency.p50_ns)
 })
 .closer();
 
 /// A size of the files over their size at the end of the operations, if known.
 fn of_full(measured: &Measurements, bytes: u64) -> Option<f64> {
-    over(bytes, measured.known_disk()?.allocated_bytes)
+    ratio(bytes, measured.known_disk()?.allocated_bytes)
 }
 
 /// The times of opening after kills, with the most records.
@@ -136,5 +136,5 @@ fn after_kills(measured: &Measurements) -> Option<Vec<u64>> {
 fn share_of_cuts(measured: &Measurements, wanted: impl Fn(StateFinding) -> bool) -> Option<f64> {
     let cuts = measured.cuts()?;
     let found = cuts.found.iter().filter(|(finding, _)| wanted(**finding));
-    over(found.map(|(_, states)| states).sum(), cuts.states())
+    ratio(found.map(|(_, states)| states).sum(), cuts.states())
 }

@@ -48,7 +48,7 @@ impl FromStr for Across {
 
 impl Across {
     /// The values on both sides, in words: `mariadb.engine: innodb in BASE, rocksdb in NEW`.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         format!("{}: {} in BASE, {} in NEW", self.axis, self.base, self.new)
     }
 
@@ -134,7 +134,7 @@ mod tests {
     fn it_is_an_axis_and_two_values() {
         let read = |text: &str| text.parse::<Across>();
         assert_eq!(
-            read("guarantee=process,power").unwrap().words(),
+            read("guarantee=process,power").unwrap().describe(),
             "guarantee: process in BASE, power in NEW"
         );
         assert_eq!(read("place=ext4:4096,ntfs:4096").unwrap().new, "ntfs:4096");

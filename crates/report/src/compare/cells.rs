@@ -38,7 +38,7 @@ words!(Observations);
 
 impl Observations {
     /// Runs, if both sides have enough of them; otherwise trials.
-    pub fn of(base: &[Run], new: &[Run]) -> Observations {
+    pub fn for_runs(base: &[Run], new: &[Run]) -> Observations {
         if base.len().min(new.len()) >= MIN_OBSERVATIONS { Observations::Runs } else { Observations::Trials }
     }
 }
@@ -166,12 +166,12 @@ impl<'a> Cells<'a> {
     }
 
     /// The cells that both sides measured.
-    pub fn both(&self) -> impl Iterator<Item = &ObservedCell<'a>> {
+    pub fn cells_of_both(&self) -> impl Iterator<Item = &ObservedCell<'a>> {
         self.observed.values().filter(|observed| observed.sides.iter().all(|side| !side.is_empty()))
     }
 
     /// The cells that one side measured.
-    pub fn only(&self) -> Vec<OneSidedCell> {
+    pub fn one_sided_cells(&self) -> Vec<OneSidedCell> {
         let of = |observed: &ObservedCell<'a>| {
             let side = observed.sides.iter().position(Vec::is_empty).map(|other| 1 - other)?;
             let fate = self.fates.get(observed.cell).map(|fates| &fates[1 - side]);
@@ -207,7 +207,7 @@ impl<'a> Cells<'a> {
         // By store, name and the two values.
         type Changes<'s> = IndexMap<(&'s str, &'s str, [Option<&'s str>; 2]), usize>;
         let mut changes = Changes::new();
-        for observed in self.both() {
+        for observed in self.cells_of_both() {
             let read = |side: usize| -> BTreeMap<&str, &str> {
                 let first = observed.sides[side].first();
                 let settings = first.map_or(&[][..], |trial| trial.measured.settings.as_slice());
@@ -310,5 +310,5 @@ impl<'a> ObservedCell<'a> {
 }
 
 fn value(measured: &Measurements, operation: Option<&str>, column: &Column) -> Option<f64> {
-    column.of(measured, operation.and_then(|name| measured.operation(name)))
+    column.value_in(measured, operation.and_then(|name| measured.operation(name)))
 }

@@ -117,10 +117,10 @@ impl Changes<'_> {
             "figure" => words::name(figure),
             "figure_below" if self.room == 0 => String::new(),
             "figure_below" => {
-                let place = wrap(&self.axes.place(figure), self.room, "");
+                let place = wrap(&self.axes.describe_cell(figure), self.room, "");
                 format!("{}\n{}", words::name(figure), place.trim_end())
             }
-            _ => self.axes.place(figure),
+            _ => self.axes.describe_cell(figure),
         })
     }
 }

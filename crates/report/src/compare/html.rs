@@ -10,7 +10,7 @@ const TEMPLATE: &str = include_str!("page.html");
 
 /// The page.
 pub fn text(comparison: &Comparison<'_>) -> String {
-    let axes = Axes::of(comparison);
+    let axes = Axes::from_comparison(comparison);
     let split = comparison.figures.partition_point(FigureChange::is_significant);
     let (significant, others) = comparison.figures.split_at(split);
     let sides = [("BASE", &comparison.base), ("NEW", &comparison.new)];
@@ -19,7 +19,7 @@ pub fn text(comparison: &Comparison<'_>) -> String {
     let subtitle = Html::joined(sides.into_iter().chain(common), BREAK);
     let behind = words::circumstances(comparison).into_iter().chain(words::cells(comparison));
     let behind = behind.chain(words::stores(comparison)).chain(words::controls(comparison));
-    let reach = reach(&comparison.figures);
+    let reach = drawing_range(&comparison.figures);
     fill(
         TEMPLATE,
         &[
@@ -45,7 +45,7 @@ fn table(figures: &[FigureChange], axes: &Axes, reach: f64) -> Html {
 }
 
 /// The ends of the drawings on either side, as a logarithm: enough for every change, and most intervals.
-fn reach(figures: &[FigureChange]) -> f64 {
+fn drawing_range(figures: &[FigureChange]) -> f64 {
     let changes = figures.iter().filter_map(|figure| figure.change);
     let furthest = changes.map(|change| change.ratio.value.ln().abs()).fold(0.0, f64::max);
     (furthest * 1.2).clamp(0.02, 8.0)

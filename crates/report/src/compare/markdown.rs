@@ -12,7 +12,7 @@ const OTHERS: usize = 100;
 
 /// The comparison. Text from others appears as code, so that it can't act as markup or mention anyone.
 pub fn text(comparison: &Comparison<'_>) -> String {
-    let axes = Axes::of(comparison);
+    let axes = Axes::from_comparison(comparison);
     let split = comparison.figures.partition_point(FigureChange::is_significant);
     let (significant, others) = comparison.figures.split_at(split);
     let mut out = format!("### storebench: NEW against BASE\n\n**{}**\n\n", words::headline(comparison));

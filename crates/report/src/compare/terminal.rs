@@ -11,7 +11,7 @@ use crate::terminal::section::whole;
 
 /// The comparison as text, each line ended: all significant changes, and of the others the `others` with most weight.
 pub fn text(comparison: &Comparison<'_>, others: usize, style: Style) -> String {
-    let axes = Axes::of(comparison);
+    let axes = Axes::from_comparison(comparison);
     let mut out = String::new();
     let line = |text: &str| wrap(text, style.width, "  ");
     words::first(comparison).iter().for_each(|text| out.push_str(&line(text)));

@@ -176,7 +176,12 @@ impl RunDifferences {
         if let (Some(a), Some(b)) = (&a.machine_id, &b.machine_id) {
             self.differ(true, "identity", a, b);
         }
-        self.differ(true, "processor", known(a.cpu.as_deref()), known(b.cpu.as_deref()));
+        self.differ(
+            true,
+            "processor",
+            known_or_unknown(a.cpu.as_deref()),
+            known_or_unknown(b.cpu.as_deref()),
+        );
         self.differ(true, "processors", &a.cores.to_string(), &b.cores.to_string());
         if !about_the_same(a.memory_bytes, b.memory_bytes) {
             let memory =
@@ -186,16 +191,21 @@ impl RunDifferences {
         self.differ(
             true,
             "virtualisation",
-            known(a.virtualisation.as_deref()),
-            known(b.virtualisation.as_deref()),
+            known_or_unknown(a.virtualisation.as_deref()),
+            known_or_unknown(b.virtualisation.as_deref()),
         );
-        self.differ(true, "frequency governor", known(a.governor.as_deref()), known(b.governor.as_deref()));
+        self.differ(
+            true,
+            "frequency governor",
+            known_or_unknown(a.governor.as_deref()),
+            known_or_unknown(b.governor.as_deref()),
+        );
         self.differ(false, "kernel", &a.kernel, &b.kernel);
         self.differ(
             false,
             "distribution",
-            known(a.distribution.as_deref()),
-            known(b.distribution.as_deref()),
+            known_or_unknown(a.distribution.as_deref()),
+            known_or_unknown(b.distribution.as_deref()),
         );
         self.differ(false, "clock", &a.clock, &b.clock);
         self.differ(false, "storebench", &first.storebench, &run.storebench);
@@ -206,7 +216,12 @@ impl RunDifferences {
         for a in &first.locations {
             let Some(b) = run.locations.iter().find(|place| place.name == a.name) else { continue };
             let mut differ = |refuses: bool, what: &str, of: fn(&LocationInfo) -> Option<&str>| {
-                self.differ(refuses, &format!("place {}: {what}", a.name), known(of(a)), known(of(b)));
+                self.differ(
+                    refuses,
+                    &format!("place {}: {what}", a.name),
+                    known_or_unknown(of(a)),
+                    known_or_unknown(of(b)),
+                );
             };
             differ(true, "file system", |place| place.file_system.as_deref());
             differ(true, "driver", |place| place.driver.as_deref());
@@ -231,7 +246,7 @@ impl RunDifferences {
     }
 }
 
-fn known(text: Option<&str>) -> &str {
+fn known_or_unknown(text: Option<&str>) -> &str {
     text.unwrap_or("unknown")
 }
 

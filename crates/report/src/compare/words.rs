@@ -87,7 +87,7 @@ pub struct Axes {
 
 impl Axes {
     /// From all cells of a comparison.
-    pub fn of(comparison: &Comparison<'_>) -> Axes {
+    pub fn from_comparison(comparison: &Comparison<'_>) -> Axes {
         let figures = || comparison.figures.iter().chain(&comparison.controls);
         let mut axes = Axes { varying: Vec::new(), common: Vec::new() };
         let mut all = comparison.layout.axes().to_vec();
@@ -107,7 +107,7 @@ impl Axes {
     }
 
     /// The place of a figure: the values of the axes in which cells differ.
-    pub fn place(&self, figure: &FigureChange) -> String {
+    pub fn describe_cell(&self, figure: &FigureChange) -> String {
         let values = self.varying.iter().map(|axis| value(*axis, &figure.cell, figure.guarantee));
         values.filter(|value| !value.is_empty()).collect::<Vec<_>>().join(", ")
     }
@@ -186,7 +186,9 @@ pub fn first(comparison: &Comparison<'_>) -> Vec<String> {
         lines.extend((!named.is_empty()).then(|| format!("{word}, most clearly: {}.", named.join("; "))));
     }
     let is_known = comparison.tested() + comparison.exact() > 0;
-    lines.extend(reach(comparison).filter(|_| is_known).map(|reach| format!("How sure: {reach}")));
+    lines.extend(
+        describe_detectable(comparison).filter(|_| is_known).map(|reach| format!("How sure: {reach}")),
+    );
     let next = match comparison.observations {
         _ if !is_known => Some("run both again with --trials 5 or more"),
         Observations::Trials => Some(
@@ -290,7 +292,7 @@ fn have(count: usize) -> String {
 }
 
 /// The size of change that could have been detected: half of the intervals reach no further.
-fn reach(comparison: &Comparison<'_>) -> Option<String> {
+fn describe_detectable(comparison: &Comparison<'_>) -> Option<String> {
     let mut reaches: Vec<f64> = comparison
         .figures
         .iter()
@@ -342,7 +344,7 @@ fn unbroken(text: String) -> String {
 /// The background of the changes: differences between the runs, versions and settings that changed, signs of noise.
 pub fn circumstances(comparison: &Comparison<'_>) -> Vec<String> {
     let mut all: Vec<String> =
-        comparison.across.iter().map(|across| format!("across {}", across.words())).collect();
+        comparison.across.iter().map(|across| format!("across {}", across.describe())).collect();
     for difference in &comparison.differences {
         let kind = if difference.refuses { "unlike" } else { "noted" };
         all.push(format!(

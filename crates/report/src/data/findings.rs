@@ -101,7 +101,7 @@ pub(crate) fn pools(merged: &Merged<'_>, figures: &[Figure]) -> Vec<Vec<Pool<Blo
 /// Whether two groups differ only in the tier that `default` resolved to.
 pub(crate) fn are_as_shipped(a: &Scope, b: &Scope) -> bool {
     let shipped = |scope: &Scope| scope.guarantee.is_some_and(|(asked, _)| asked == GuaranteeChoice::Default);
-    shipped(a) && shipped(b) && a.without(Axis::GUARANTEE) == b.without(Axis::GUARANTEE)
+    shipped(a) && shipped(b) && a.without_axis(Axis::GUARANTEE) == b.without_axis(Axis::GUARANTEE)
 }
 
 fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {

@@ -434,7 +434,7 @@ pub(crate) fn ranked_stores<'a>(here: &Here<'a>) -> Here<'a> {
 /// A figure of one store by block.
 pub(crate) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
     let trials = measured(entries).into_iter();
-    let value = |m: &Measurements| column.of(m, m.operation(name));
+    let value = |m: &Measurements| column.value_in(m, m.operation(name));
     trials.filter_map(|(block, m)| value(m).map(|value| (block, value))).collect()
 }
 

@@ -56,7 +56,7 @@ impl Standings {
         let mut told: Vec<String> = Vec::new();
         for risk in self.answers.iter().flat_map(|(_, answer)| &answer.riskier) {
             let is_here = rows.iter().any(|row| row.store == risk.named.store);
-            let says = format!("{}, {}", risk.named.store, risk.in_words());
+            let says = format!("{}, {}", risk.named.store, risk.describe());
             if is_here && !told.contains(&says) {
                 told.push(says);
             }
@@ -66,7 +66,7 @@ impl Standings {
 
     /// The title of a table: `Guarantee power, 100 records of 1B..1KiB`.
     pub fn title(&self, table: &Table) -> String {
-        joined([self.name.as_str(), &brief::in_short(&table.at)])
+        joined([self.name.as_str(), &brief::describe_position(&table.at)])
     }
 }
 
@@ -250,7 +250,8 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<S
     let answers = match is_apart {
         true => {
             let ats: Vec<&Position> = places.keys().collect();
-            let own = ats.iter().map(|at| brief::in_short(&brief::apart(at, &ats, &[])));
+            let own =
+                ats.iter().map(|at| brief::describe_position(&brief::distinguishing_part(at, &ats, &[])));
             own.zip(all).collect()
         }
         false => vec![(String::new(), together)],

@@ -73,7 +73,7 @@ fn close_cells(run: &Run, stores: &[StoreDef], claims: StudyClaims) -> BTreeSet<
         let own = scope(&group.key);
         for (position, here) in &Sorted::new(&merged, group).entries {
             for (claim, finding) in &open {
-                let compared = claim.expect.axis().map_or_else(|| own.clone(), |axis| own.without(axis));
+                let compared = claim.expect.axis().map_or_else(|| own.clone(), |axis| own.without_axis(axis));
                 let is_there = compared == finding.scope || are_as_shipped(&compared, &finding.scope);
                 if !is_there || !finding.is_close_at(claim, position) {
                     continue;
@@ -221,7 +221,7 @@ mod tests {
                 "[[claim]]\nsays = \"x\"\nsource = \"1\"\nfigure = [\"get\"]\namong = [\"redb\", \"{winner}\"]\n\
                  expect.winner = {{ stores = [\"{winner}\"] }}"
             );
-            let claims = claims::of_run("another", &claim, "test").unwrap().unwrap();
+            let claims = claims::run_claims("another", &claim, "test").unwrap().unwrap();
             let mut next = for_claims(&run, &cells, &[], claims);
             next.sort_unstable();
             next

@@ -117,7 +117,7 @@ fn of_claim(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Tag {
     let source = small(("(", &claim.source, ")"));
     tag("li").with((
         (tag("strong").with(&claim.says), " ", source),
-        note(("Expected: ", claim.in_words(), ".")),
+        note(("Expected: ", claim.describe(), ".")),
         on_published(checked).map(|published| note(("On the paper's own figures: ", published, "."))),
         over_all_machines(checked).map(|over| note(("Over machines: ", over, "."))),
         list(verdicts),

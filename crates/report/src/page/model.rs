@@ -396,7 +396,7 @@ fn figures_of(trials: &[Vec<Trial<'_>>], column: &Column) -> Figures {
     let mut figures = Figures::default();
     for trials in trials {
         values.clear();
-        values.extend(trials.iter().filter_map(|trial| column.of(trial.measured, trial.operation)));
+        values.extend(trials.iter().filter_map(|trial| column.value_in(trial.measured, trial.operation)));
         figures.push(&values, trials.len());
     }
     figures

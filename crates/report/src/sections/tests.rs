@@ -264,7 +264,7 @@ fn estimating() -> Run {
 
 fn claims_for(section: &str) -> Vec<StudyClaims> {
     let of_crud =
-        (section == "verdicts").then(|| crate::claims::of_run("crud", "", "test").unwrap().unwrap());
+        (section == "verdicts").then(|| crate::claims::run_claims("crud", "", "test").unwrap().unwrap());
     of_crud.into_iter().collect()
 }
 

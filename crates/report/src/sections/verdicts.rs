@@ -64,7 +64,7 @@ fn of_claim(study: &Study<'_>, number: usize, checked: &CheckedClaim<'_>) -> Vec
         ("claim", Cell::whole(number)),
         ("says", Cell::text(&checked.claim.says)),
         ("source", Cell::text(&checked.claim.source)),
-        ("expected", Cell::text(checked.claim.in_words())),
+        ("expected", Cell::text(checked.claim.describe())),
         ("published", Cell::or_none(on_published(checked), Cell::text)),
     ]
 }

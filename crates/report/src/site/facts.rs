@@ -476,7 +476,7 @@ fn verdicts(merged: &Merged<'_>) -> Vec<FoundVerdict> {
                 number: index + 1,
                 says: claim.says.clone(),
                 source: joined([study.study.source.as_str(), &claim.source]),
-                notes: [format!("Expected: {}.", claim.in_words())]
+                notes: [format!("Expected: {}.", claim.describe())]
                     .into_iter()
                     .chain(published.clone())
                     .collect(),

@@ -117,7 +117,7 @@ figure = ["get"]
 expect.winner = { stores = ["z"] }
 "#;
     let own = [duel(hardware, 3, times)];
-    let claims = crate::claims::of_run("made", CLAIMS, "test").unwrap().unwrap();
+    let claims = crate::claims::run_claims("made", CLAIMS, "test").unwrap().unwrap();
     let merged = Merged::new(&own, &[NULL]).with_published(vec![claims], Vec::new());
     let source = Source { folder: hardware.to_owned(), report: None };
     facts(&Report::new(&merged), source).into_iter().collect()

@@ -151,7 +151,7 @@ fn of_claim(merged: &Merged<'_>, number: usize, checked: &CheckedClaim<'_>, styl
         let lines = wrap(&text, style.width - 4, "  ");
         out.extend(lines.lines().map(|line| format!("    {line}\n")));
     };
-    below(format!("expected: {}", checked.claim.in_words()));
+    below(format!("expected: {}", checked.claim.describe()));
     if let Some(published) = on_published(checked) {
         below(format!("on the paper's own figures: {published}"));
     }

@@ -68,7 +68,7 @@ pub fn with_published<'a>(merged: Merged<'a>, runs: &[Run]) -> Result<Merged<'a>
         let known = |other: &StudyClaims| other.study == *study;
         if !of_studies.iter().any(known) {
             let origin = format!("run.json of {}, {}", run.header.hardware, run.header.started);
-            of_studies.extend(claims::of_run(study, &run.header.plan, &origin)?);
+            of_studies.extend(claims::run_claims(study, &run.header.plan, &origin)?);
         }
         if !tables.iter().any(|table| table.study == *study) {
             tables.extend(published::tables(study)?);

@@ -275,7 +275,7 @@ impl<'a> Launch<'a> {
     ) -> Result<(PathBuf, RunEnd)> {
         let precision = self.plan.precision.map(|share| share.0 / 100.0);
         let claims = match self.plan.for_claims {
-            true => claims::of_run(&self.header.study, &self.header.plan, "of the run")?,
+            true => claims::run_claims(&self.header.study, &self.header.plan, "of the run")?,
             false => None,
         };
         let beyond = |trials: &[TrialResult]| {

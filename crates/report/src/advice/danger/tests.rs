@@ -103,7 +103,7 @@ fn who_asked_for_less_writes_nothing_or_has_no_choice_gets_it_with_the_warning()
     let best = |question: &Question, runs: &[Run]| {
         let advice = advice(question, runs);
         let best = advice.verdict.ranking[0].clone();
-        let told = sentences::danger(&advice, &best);
+        let told = sentences::describe_danger(&advice, &best);
         (best.store, advice.verdict.riskier.len(), told)
     };
     let reads = Question { mix: "get=1".parse().unwrap(), ..question() };

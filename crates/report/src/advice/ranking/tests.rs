@@ -53,7 +53,7 @@ fn a_store_that_was_given_up_after_a_quick_first_block_is_not_recommended() {
     }
     let shown = ranking[1].speed.mean.value / ranking[0].speed.mean.value;
     assert!((shown / ranking[1].times_worse.unwrap().ratio.value - 1.0).abs() < 1e-9, "the line adds up");
-    assert!(!sentences::sure(&advice).contains("sqlite"));
+    assert!(!sentences::describe_confidence(&advice).contains("sqlite"));
 }
 
 #[test]

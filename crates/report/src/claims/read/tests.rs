@@ -99,7 +99,7 @@ fn claims_speak_of_sizes_and_counts_that_there_are() {
 #[test]
 fn a_narrowed_run_knows_what_its_claims_are_about() {
     let positions = |text: &str, study: &str| {
-        let design = of_run(study, text, "x").unwrap().unwrap().design;
+        let design = run_claims(study, text, "x").unwrap().unwrap().design;
         design.map(|design| design.positions.len())
     };
     // 4 sizes and 5 counts without the three that are too large, 2 kinds of data.
@@ -122,7 +122,7 @@ fn a_narrowed_run_knows_what_its_claims_are_about() {
 /// The thresholds follow the plan's own comment on the words of its paper.
 #[test]
 fn equal_words_of_the_paper_have_equal_thresholds() {
-    let claims = of_run("crud", "", "x").unwrap().unwrap().claims;
+    let claims = run_claims("crud", "", "x").unwrap().unwrap().claims;
     for claim in &claims {
         let says = claim.says.as_str();
         assert!(!says.contains("mostly"), "{says}");
@@ -153,7 +153,7 @@ fn equal_words_of_the_paper_have_equal_thresholds() {
 /// documentation.
 #[test]
 fn equal_words_on_file_systems_have_equal_thresholds() {
-    let study = of_run("filesystems", "", "x").unwrap().unwrap();
+    let study = run_claims("filesystems", "", "x").unwrap().unwrap();
     let plan = find("filesystems").unwrap();
     let places: Vec<String> =
         plan.axes.texts(Axis::PLACE).iter().map(|place| format!("place {place}")).collect();
@@ -193,7 +193,7 @@ fn equal_words_on_file_systems_have_equal_thresholds() {
 /// The thresholds follow the plan's own comment on the words of its paper.
 #[test]
 fn equal_words_on_data_and_memory_have_equal_thresholds() {
-    let study = of_run("data-size", "", "x").unwrap().unwrap();
+    let study = run_claims("data-size", "", "x").unwrap().unwrap();
     assert_eq!(study.among, ["mariadb engine=rocksdb"]);
     for claim in &study.claims {
         let says = claim.says.as_str();

@@ -186,7 +186,7 @@ fn findings(
 
 /// Whether each of a study's claims comes out both ways or neither; returns the claims with a verdict, and the rest.
 fn both_ways(plan: &Plan, what: &str, lacking: Lacking<'_>) -> [Vec<String>; 2] {
-    let study = of_run(&plan.name, &plan.to_toml().unwrap(), what).unwrap().unwrap();
+    let study = run_claims(&plan.name, &plan.to_toml().unwrap(), what).unwrap().unwrap();
     let cells = cells(plan);
     let [mut judged, mut open] = [Vec::new(), Vec::new()];
     for claim in &study.claims {

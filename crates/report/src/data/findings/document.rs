@@ -86,7 +86,7 @@ pub fn documents<'a>(merged: &'a Merged<'_>, studies: &'a [Study<'a>]) -> Vec<St
         says: &checked.claim.says,
         source: &checked.claim.source,
         note: checked.claim.note.as_deref(),
-        expected: checked.claim.in_words(),
+        expected: checked.claim.describe(),
         published: checked.published.iter().map(on_table).collect(),
         findings: checked.findings.iter().map(|found| finding(checked.claim, found)).collect(),
     };

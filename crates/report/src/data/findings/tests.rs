@@ -77,7 +77,7 @@ fn thrice(samples: &[Sample]) -> Run {
 }
 
 fn with_claims<'a>(runs: &'a [Run], claims: &str) -> Merged<'a> {
-    let claims = claims::of_run("another", claims, "test").unwrap();
+    let claims = claims::run_claims("another", claims, "test").unwrap();
     Merged::new(runs, &[NULL]).with_published(claims.into_iter().collect(), Vec::new())
 }
 
@@ -109,7 +109,7 @@ fn verdicts_in_the_terminal() {
 #[test]
 fn every_claim_of_crud_can_be_checked_at_any_width() {
     let runs = [samples::study()];
-    let claims = claims::of_run("crud", "", "test").unwrap().unwrap();
+    let claims = claims::run_claims("crud", "", "test").unwrap().unwrap();
     let number = claims.claims.len();
     let merged = Merged::new(&runs, &[NULL]).with_published(vec![claims], Vec::new());
     assert_eq!(verdicts(&merged).len(), number);
@@ -124,7 +124,7 @@ fn every_claim_of_crud_can_be_checked_at_any_width() {
 #[test]
 fn older_runs_have_the_claims_of_the_built_in_study() {
     let number = |study: &str, plan: &str| {
-        claims::of_run(study, plan, "test").unwrap().map_or(0, |claims| claims.claims.len())
+        claims::run_claims(study, plan, "test").unwrap().map_or(0, |claims| claims.claims.len())
     };
     assert!(number("crud", "name = \"crud\"\n") > 40);
     assert_eq!((number("crud", CLAIMS), number("mine", "name = \"mine\"\n")), (6, 0));
@@ -276,7 +276,7 @@ fn quick() -> Run {
 #[test]
 fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
     let runs = [quick()];
-    let claims = claims::of_run("crud", "", "test").unwrap().unwrap();
+    let claims = claims::run_claims("crud", "", "test").unwrap().unwrap();
     let merged = Merged::new(&runs, &[NULL]).with_published(vec![claims], Vec::new());
     let studies = check(&merged);
     let finding = |says: &str| {
@@ -327,7 +327,7 @@ fn a_quick_run_gives_no_verdict_on_what_it_hardly_measured() {
 #[test]
 fn the_papers_own_figures_are_put_to_the_same_rule() {
     let runs = [quick()];
-    let claims = claims::of_run("crud", "", "test").unwrap().unwrap();
+    let claims = claims::run_claims("crud", "", "test").unwrap().unwrap();
     let tables = published::tables("crud").unwrap();
     let merged = Merged::new(&runs, &[NULL]).with_published(vec![claims], tables);
     let studies = check(&merged);

@@ -74,6 +74,6 @@ impl AdviseArgs {
 
 /// The goals with their meanings, for the help.
 fn goals() -> impl TypedValueParser<Value = Goal> {
-    let values = Goal::ALL.map(|goal| PossibleValue::new(goal.name()).help(goal.what()));
+    let values = Goal::ALL.map(|goal| PossibleValue::new(goal.name()).help(goal.figure_name()));
     PossibleValuesParser::new(values).try_map(|name| name.parse())
 }
