@@ -93,7 +93,7 @@ impl Advice {
         let cell = trials.next().map(|entry| &entry.trial.cell);
         let trials = group.trials.iter().filter(|entry| record_shape(&entry.trial.cell) == here);
         let runs: BTreeSet<usize> = trials.map(|entry| entry.run).collect();
-        let unlike = |run: &usize| method::unlike(&merged.runs[*run], MADE_BY);
+        let unlike = |run: &usize| method::differences_from_study(&merged.runs[*run], MADE_BY);
         let mixed = |run: &usize| mixed_otherwise(question, &merged.runs[*run]);
         let otherwise = runs.iter().flat_map(unlike).chain(runs.iter().filter_map(mixed));
         Ok(Advice {
@@ -146,7 +146,7 @@ impl Advice {
 
 /// How a run's mix of operations differs from the question's, in words; `None` if it doesn't.
 fn mixed_otherwise(question: &Question, run: &Run) -> Option<String> {
-    let mix = Method::of(run)?.value(MIX).map(str::to_owned);
+    let mix = Method::from_run(run)?.value(MIX).map(str::to_owned);
     let alone = question.mix.shares().len() == 1;
     match mix.map(|mix| mix.parse::<Mix>()) {
         Some(Ok(mix)) if mix == question.mix => None,

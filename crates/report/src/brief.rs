@@ -11,8 +11,8 @@ use storebench_host::run::Run;
 use crate::data::contention;
 use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
-use crate::data::names::and;
-use crate::data::standings::{Answer, NamedContestant, Risk, Standings, took};
+use crate::data::names::join_with_and;
+use crate::data::standings::{Answer, NamedContestant, Risk, Standings, trial_time};
 use crate::layout::{Position, words};
 use crate::report::Report;
 use crate::sections;
@@ -75,7 +75,7 @@ pub fn lines(report: &Report<'_>) -> Lines {
         .iter()
         .filter(|one| one.answers.iter().any(|(_, answer)| is_compared(answer)))
         .collect();
-    let crowded = if not_judged > 0 { contention::lines(merged) } else { Vec::new() };
+    let crowded = if not_judged > 0 { contention::describe_contention(merged) } else { Vec::new() };
     let mut lines = vec![measured(report)];
     // A study with another question begins with its own answer; next to power cuts, too few trials of speed are not mentioned.
     let has_cuts = !report.blocks(&sections::CUTS).is_empty();
@@ -111,15 +111,16 @@ fn measured(report: &Report<'_>) -> String {
     let sizes = match at.len() {
         0 => None,
         1 => Some(describe_position(at[0])),
-        2..=SIZES => Some(and(&at
-            .iter()
-            .map(|one| describe_position(&distinguishing_part(one, &at, &SIZE)))
-            .collect::<Vec<_>>())),
+        2..=SIZES => Some(join_with_and(
+            &at.iter()
+                .map(|one| describe_position(&distinguishing_part(one, &at, &SIZE)))
+                .collect::<Vec<_>>(),
+        )),
         many => Some(count_with_noun(many, "combination")),
     };
     let is_fewer = merged.runs.iter().any(|run| run.plan().is_some_and(|plan| plan.fewer_records));
     let fewer = is_fewer.then(|| "fewer records than planned, as more did not fit onto the disk".to_owned());
-    let took = took(merged).map(|took| format!("{} of trials", rough_duration(took)));
+    let took = trial_time(merged).map(|took| format!("{} of trials", rough_duration(took)));
     let parts = sizes.into_iter().chain(fewer).chain(describe_machine(merged)).chain(took);
     parts.collect::<Vec<_>>().join("; ") + "."
 }
@@ -128,7 +129,7 @@ fn measured(report: &Report<'_>) -> String {
 pub(crate) fn distinguishing_part(at: &Position, all: &[&Position], kept: &[Axis]) -> Position {
     let alike = at.values().filter(|(axis, value)| all.iter().all(|one| one.value(*axis) == Some(value)));
     let alike = alike.filter(|(axis, _)| !kept.contains(axis));
-    alike.fold(at.clone(), |rest, (axis, _)| rest.without(axis))
+    alike.fold(at.clone(), |rest, (axis, _)| rest.without_axis(axis))
 }
 
 /// A position in short words: `100 records of 1B..1KiB, compressible`.
@@ -136,7 +137,7 @@ pub(crate) fn describe_position(at: &Position) -> String {
     let size = at.value(Axis::RECORD_SIZE).map(|size| words::short(Axis::RECORD_SIZE, size));
     let records = at.value(Axis::RECORDS).map(|records| (Axis::RECORDS.def().words)(records));
     let (Some(size), Some(records)) = (size, records) else { return words::position_in_full(at) };
-    let others = words::position_in_full(&at.without(Axis::RECORD_SIZE).without(Axis::RECORDS));
+    let others = words::position_in_full(&at.without_axis(Axis::RECORD_SIZE).without_axis(Axis::RECORDS));
     if others.is_empty() { format!("{records} of {size}") } else { format!("{records} of {size}, {others}") }
 }
 
@@ -212,7 +213,7 @@ fn describe_answer(answer: &Answer) -> String {
     let mut parts = vec![taken(answer)];
     let best_at = answer.best_at.iter().take(NAMED);
     let best_at: Vec<String> =
-        best_at.map(|(store, operations)| format!("{store} at {}", and(operations))).collect();
+        best_at.map(|(store, operations)| format!("{store} at {}", join_with_and(operations))).collect();
     parts.extend((!best_at.is_empty()).then(|| format!("best: {}", best_at.join(", "))));
     let is_named = !answer.take.is_empty() && !answer.others.is_empty();
     parts.extend(is_named.then(|| format!("next by time: {}", with_times(&answer.others))));

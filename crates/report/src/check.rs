@@ -138,7 +138,7 @@ const CROWDED: &str =
 
 fn machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
     let mut lines = Vec::new();
-    let crowded = contention::lines(merged).into_iter();
+    let crowded = contention::describe_contention(merged).into_iter();
     lines.extend(crowded.map(|line| Line::no("other programs", format!("{line} {CROWDED}"))));
     if lines.is_empty() {
         let known =

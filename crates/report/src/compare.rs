@@ -161,7 +161,7 @@ impl<'a> Comparison<'a> {
     ) -> Comparison<'a> {
         let one_tier = across.iter().all(|across| across.axis != Axis::GUARANTEE);
         let cells = Cells::new(base.runs, new.runs, one_tier);
-        let layout = Layout::of(base.runs.iter().chain(new.runs));
+        let layout = Layout::from_runs(base.runs.iter().chain(new.runs));
         let observations = Observations::for_runs(base.runs, new.runs);
         let mut one_sided = 0;
         let mut figures = Vec::new();

@@ -14,13 +14,14 @@ use crate::check;
 use crate::claims::{Finding, Outcome, Verdict};
 use crate::column::Unit;
 use crate::data::findings::words::{
-    evidence_with_intervals, judged_without, leaning, measured, on_published, takes, telling,
+    describe_leaning, describe_needs, evidence_with_intervals, judged_without, measured, on_published,
+    telling,
 };
 use crate::data::findings::{CheckedClaim, check as checked, label, lacking};
 use crate::data::merge::Merged;
 use crate::data::moment::{day, to_the_second};
 use crate::data::preset;
-use crate::data::published::{PublishedCell as Spot, TableComparison, beside, in_words};
+use crate::data::published::{PublishedCell as Spot, TableComparison, compare_tables, describe_agreement};
 use crate::data::spread;
 use crate::data::summary::counts;
 use crate::page::machine::command;
@@ -147,7 +148,7 @@ pub fn of_run(report: &Report<'_>, folder: &str, notes: &[String]) -> Option<Run
         started: header.started.clone(),
         about: about.into_iter().flatten().collect(),
         sentences: of_study.checked.iter().map(|checked| sentence(merged, checked)).collect(),
-        tables: beside(merged, None).iter().filter_map(|beside| winners(merged, beside)).collect(),
+        tables: compare_tables(merged, None).iter().filter_map(|beside| winners(merged, beside)).collect(),
     })
 }
 
@@ -164,7 +165,7 @@ fn sentence(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Sentence {
         (false, false) => SentenceOutcome::Undecided,
     };
     let line = |finding: &&Finding| {
-        let verdict = match leaning(finding) {
+        let verdict = match describe_leaning(finding) {
             "" => finding.verdict.name(),
             so_far => so_far,
         };
@@ -172,7 +173,7 @@ fn sentence(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Sentence {
         let parts = [
             Some(verdict.to_owned()),
             measured(claim, finding),
-            takes(claim, finding),
+            describe_needs(claim, finding),
             judged_without(finding),
             telling,
         ];
@@ -213,7 +214,7 @@ fn winners(merged: &Merged<'_>, beside: &TableComparison<'_>) -> Option<Winners>
     (is_there && is_alike).then(|| Winners {
         title: format!("Winners, {}", beside.table.title),
         group: label(merged, &beside.scope),
-        agreement: in_words(beside.agreement()),
+        agreement: describe_agreement(beside.agreement()),
         cells: beside.places.iter().map(cell).collect(),
     })
 }

@@ -35,7 +35,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// The verdict of a comparison with the best by a rule.
-    fn by(rule: Rule, is_worse: bool) -> Verdict {
+    fn from_rule(rule: Rule, is_worse: bool) -> Verdict {
         match rule {
             _ if is_worse => Verdict::Worse(rule),
             _ if rule.names_candidates() => Verdict::Candidate(rule),
@@ -108,10 +108,10 @@ mod tests {
 
     #[test]
     fn a_verdict_follows_from_its_rule() {
-        assert_eq!(Verdict::by(Rule::Interval, true), Verdict::Worse(Rule::Interval));
-        assert_eq!(Verdict::by(Rule::Interval, false), Verdict::Tied(Rule::Interval));
-        assert_eq!(Verdict::by(Rule::Scatter, true), Verdict::Worse(Rule::Scatter));
-        assert_eq!(Verdict::by(Rule::Open, false), Verdict::Candidate(Rule::Open));
+        assert_eq!(Verdict::from_rule(Rule::Interval, true), Verdict::Worse(Rule::Interval));
+        assert_eq!(Verdict::from_rule(Rule::Interval, false), Verdict::Tied(Rule::Interval));
+        assert_eq!(Verdict::from_rule(Rule::Scatter, true), Verdict::Worse(Rule::Scatter));
+        assert_eq!(Verdict::from_rule(Rule::Open, false), Verdict::Candidate(Rule::Open));
     }
 
     #[test]

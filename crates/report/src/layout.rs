@@ -43,11 +43,11 @@ impl Layout {
 
     /// The layout of runs: the axes of their workloads, and those that their cells name, such as settings of stores. The
     /// compared axes in their plans count if all plans agree.
-    pub fn of<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Layout {
+    pub fn from_runs<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Layout {
         let mut axes = BTreeSet::new();
         let mut placed: Vec<(Vec<Axis>, MovedRoles)> = Vec::new();
         for run in runs {
-            let asked = RequestedLayout::of(run);
+            let asked = RequestedLayout::from_run(run);
             axes.extend(asked.workload.def().axes);
             axes.extend(cells(run).flat_map(Cell::values).map(|(axis, _)| axis));
             let moved = asked.moved();
@@ -96,7 +96,8 @@ impl Layout {
     /// The position of a cell in its matrix.
     pub fn position(&self, cell: &Cell) -> Position {
         let within = self.axes.iter().copied().filter(|axis| self.role(*axis).is_within());
-        Position::of(within.filter_map(|axis| Some((axis, words::value(cell, axis)?)))).placed(&self.moved)
+        Position::from_values(within.filter_map(|axis| Some((axis, words::value(cell, axis)?))))
+            .placed(&self.moved)
     }
 
     /// A cell's name in the ranking: its store's, unless other axes are compared. Axes that most studies
@@ -108,7 +109,7 @@ impl Layout {
             return Cow::Borrowed(only);
         }
         let parts: Vec<String> =
-            self.contestants().into_iter().filter_map(|axis| self.part(axis, cell)).collect();
+            self.contestants().into_iter().filter_map(|axis| self.name_part(axis, cell)).collect();
         match parts.as_slice() {
             [] => Cow::Borrowed("all"),
             parts => Cow::Owned(parts.join(" ")),
@@ -123,7 +124,7 @@ impl Layout {
     }
 
     /// The words that a cell's value on an axis adds to its name in the ranking.
-    fn part(&self, axis: Axis, cell: &Cell) -> Option<String> {
+    fn name_part(&self, axis: Axis, cell: &Cell) -> Option<String> {
         let text = cell.text(axis);
         let named = self.compared.contains(&axis);
         let at_default = axis.default_value() == Some(text);
@@ -148,7 +149,7 @@ impl Layout {
         let only = axes.iter().next().filter(|_| axes.len() == 1).copied();
         let stores = self.compared.is_empty() && axes.contains(&Axis::STORE);
         match only.or(stores.then_some(Axis::STORE)) {
-            Some(axis) => (words::one(axis), axis.def().many),
+            Some(axis) => (words::value_noun(axis), axis.def().many),
             None => ("contestant".into(), "contestants"),
         }
     }
@@ -183,7 +184,7 @@ fn crud() -> Workload {
 
 impl RequestedLayout {
     /// For an unreadable plan, crud's: the first runs had no other.
-    fn of(run: &Run) -> RequestedLayout {
+    fn from_run(run: &Run) -> RequestedLayout {
         let none = Vec::new;
         run.plan_keys().and_then(|plan| plan.clone().try_into().ok()).unwrap_or(RequestedLayout {
             workload: Workload::CRUD,
@@ -198,7 +199,7 @@ impl RequestedLayout {
     fn moved(&self) -> MovedRoles {
         let lists = [(Role::Row, &self.rows), (Role::Column, &self.columns), (Role::Group, &self.groups)];
         let all = lists.into_iter().flat_map(|(role, axes)| axes.iter().map(move |axis| (*axis, role)));
-        MovedRoles::of(all.filter(|(axis, _)| *axis != Axis::GUARANTEE))
+        MovedRoles::new(all.filter(|(axis, _)| *axis != Axis::GUARANTEE))
     }
 
     /// The compared axes. Guarantees are never ranked against each other.
@@ -258,7 +259,7 @@ mod tests {
         let of = |plans: &[&str]| {
             let mut runs: Vec<Run> = plans.iter().map(|_| run("box", &[Sample::new("sqlite")])).collect();
             runs.iter_mut().zip(plans).for_each(|(run, plan)| run.header.plan = (*plan).to_owned());
-            Layout::of(&runs)
+            Layout::from_runs(&runs)
         };
         let (places, plain) = (comparing(vec![Axis::PLACE]), Layout::default());
         assert_eq!(of(&["compare = [\"place\"]", "seed = 1\ncompare = [\"place\"]"]), places);

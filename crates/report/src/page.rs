@@ -137,8 +137,8 @@ fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
         ("first", &|| missing::first(merged, &warnings)),
         ("standings", &|| if led { Html::default() } else { standings::html(report) }),
         ("floor", &|| {
-            let lines = floor::lines(&merged.floors).into_iter().chain(pace::line(merged));
-            let lines = lines.chain(clients::lines(merged));
+            let lines = floor::describe_floors(&merged.floors).into_iter().chain(pace::describe_pace(merged));
+            let lines = lines.chain(clients::describe_clients(merged));
             Html::of(lines.map(note).collect::<Vec<_>>())
         }),
         ("rules", &|| rules(merged, matrices)),

@@ -377,7 +377,7 @@ impl Value {
                 format!(
                     "{}{}",
                     unit.show(*value),
-                    crate::data::spread::after(*interval, |end| unit.show(end))
+                    crate::data::spread::describe_after(*interval, |end| unit.show(end))
                 )
             }
         })

@@ -22,7 +22,7 @@ use self::grid::{Grid, Item, wrap};
 use crate::brief;
 use crate::data::matrix::{Contest, MEMORY, Matrix, Row};
 use crate::data::merge::Merged;
-use crate::data::names::{FAILURE, HEADING, joined, store_style};
+use crate::data::names::{FAILURE, HEADING, join_parts, store_style};
 use crate::data::standings::are_short;
 use crate::data::{clock, rule::rule_text, spread, why::AbsenceReason};
 use crate::judge::Rule;
@@ -146,7 +146,7 @@ enum Layout {
 /// above them.
 fn matrix_text(matrix: &Matrix, style: Style) -> String {
     let alike = matrix.rows.first().map_or_else(String::new, |row| in_words(&row.at, &alike(matrix)));
-    let heading = format!("Winners: {}", joined([matrix.name().as_str(), &alike]));
+    let heading = format!("Winners: {}", join_parts([matrix.name().as_str(), &alike]));
     let mut out = style.paint(HEADING, wrap(&heading, style.width, "  ").trim_end());
     out.push('\n');
     let halves: BTreeSet<Position> = matrix.columns.iter().map(half).collect();
@@ -169,7 +169,7 @@ fn matrix_text(matrix: &Matrix, style: Style) -> String {
 }
 
 fn half(column: &Position) -> Position {
-    column.part(Role::Half)
+    column.values_by_role(Role::Half)
 }
 
 /// The grid of one half, or of all side by side.

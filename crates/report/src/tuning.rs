@@ -212,13 +212,13 @@ impl TunedSettings {
     /// The settings to change, because they are faster, or because the default can't be used.
     pub fn changes(&self) -> Option<&Gain> {
         let gain = self.gain.as_ref().filter(|gain| gain.out.is_none())?;
-        let better = self.contention.is_none() && Verdict::of(&gain.times) == Verdict::Faster;
+        let better = self.contention.is_none() && Verdict::judge(&gain.times) == Verdict::Faster;
         (better || self.default_out.is_some()).then_some(gain)
     }
 
     /// Whether the trials can't decide if other settings are faster, which is not the same as that none are.
     pub fn is_open(&self) -> bool {
-        let open = |gain: &Gain| gain.out.is_none() && Verdict::of(&gain.times) == Verdict::Open;
+        let open = |gain: &Gain| gain.out.is_none() && Verdict::judge(&gain.times) == Verdict::Open;
         self.changes().is_none() && (self.contention.is_some() || self.gain.as_ref().is_some_and(open))
     }
 
@@ -261,7 +261,7 @@ fn contention(runs: &[Run], races: &[(usize, RaceResult)]) -> Option<Contention>
         runs[run].trials.iter().map(move |trial| Entry { run, trial })
     };
     let entries: Vec<Entry<'_>> = races.iter().flat_map(of_run).collect();
-    contention::of(&headers, entries.iter())
+    contention::find_contention(&headers, entries.iter())
 }
 
 fn tried(runs: &[Run], races: &[(usize, RaceResult)]) -> TriedCounts {
@@ -353,7 +353,7 @@ fn start(merged: &Merged<'_>, races: &[(usize, RaceResult)]) -> String {
 /// How the work of a run differs from a question's; also detects runs of several tunings.
 fn other_work(run: &Run, question: &Question, screened: usize) -> Option<String> {
     let cell = run.trials.iter().map(|trial| &trial.cell).next()?;
-    let mix = Method::of(run).and_then(|method| method.value(MIX)?.parse::<Mix>().ok());
+    let mix = Method::from_run(run).and_then(|method| method.value(MIX)?.parse::<Mix>().ok());
     let parts = [
         (screened > MOST_SCREENED).then(|| "an answer to several tunings; name one".to_owned()),
         (cell.record_size() != question.size)

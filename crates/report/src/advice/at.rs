@@ -15,7 +15,7 @@ pub fn record_shape(cell: &Cell) -> RecordShape {
 
 /// The position of such records in reports.
 pub fn position((data, size, records): RecordShape) -> Position {
-    Position::of([
+    Position::from_values([
         (Axis::DATA, data.into()),
         (Axis::RECORD_SIZE, size.into()),
         (Axis::RECORDS, records.into()),

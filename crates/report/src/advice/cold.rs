@@ -118,7 +118,7 @@ pub fn cold(
     let own = weights.get(best)?;
     let all: Vec<_> = weights.values().cloned().collect();
     let headers: Vec<_> = merged.runs.iter().map(|run| &run.header).collect();
-    let terms = Terms::default().during(contention::of(&headers, here.values().flatten()), true);
+    let terms = Terms::default().during(contention::find_contention(&headers, here.values().flatten()), true);
     let standings = decide_on(&all, Better::Lower, terms);
     let name = |index: usize| weights.get_index(index).map(|(store, _)| store.to_string());
     let mean = |index: usize| {

@@ -86,10 +86,10 @@ pub fn rank(
     let none = IndexMap::new();
     let all = sorted.entries.get(&position(at)).unwrap_or(&none);
     let here = answering(merged, all, question, table);
-    let looks = merged.looks(all.values().flatten());
+    let looks = merged.analyses(all.values().flatten());
     let confidence = interim::confidence(looks);
     let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
-    let contention = contention::of(&headers, all.values().flatten());
+    let contention = contention::find_contention(&headers, all.values().flatten());
     let judging = JudgingContext {
         making: CandidateContext { question, basis, confidence },
         terms_of: &|goal| {
@@ -315,7 +315,7 @@ fn unanswered_stores(
 pub(super) fn why_out(entries: &[Entry<'_>], question: &Question, basis: Basis) -> String {
     if !fits(entries, question, basis) {
         let peak = most_memory(entries, basis).unwrap_or(0);
-        let by = if basis == Basis::Resident { String::new() } else { format!(" {}", basis.words()) };
+        let by = if basis == Basis::Resident { String::new() } else { format!(" {}", basis.describe()) };
         return format!("took up to {} of memory{by}", rough_bytes(peak as f64));
     }
     if ranked(entries).is_empty()

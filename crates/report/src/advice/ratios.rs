@@ -41,7 +41,7 @@ pub fn interval(ratio: &Ratio) -> String {
         let says = three_digits(interval.low) != three_digits(interval.high);
         ratio.blocks >= MIN_BLOCKS && says && interval.high <= TOO_WIDE * interval.low
     });
-    spread::after(known, three_digits)
+    spread::describe_after(known, three_digits)
 }
 
 /// An interval with ends further apart than this factor says nothing, and would only be long.

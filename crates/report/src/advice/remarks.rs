@@ -10,7 +10,7 @@ use super::question::Goal;
 use super::ranking::Candidate;
 use crate::column::Unit;
 use crate::column::checks::LITTLE_DISK;
-use crate::data::names::and;
+use crate::data::names::join_with_and;
 
 /// Operations below this time are no reason to choose a store, except for the busiest applications.
 const UNNOTICED_NS: f64 = 20_000.0;
@@ -46,9 +46,9 @@ fn unnoticed(advice: &Advice) -> Option<(String, bool)> {
     let all = names.len() == advice.verdict.ranking.len() + advice.verdict.given_up.len();
     let sentence = match names.len() {
         0 | 1 => return None,
-        2 => format!("{} both {what}", and(&names)),
+        2 => format!("{} both {what}", join_with_and(&names)),
         _ if all => format!("All {} stores {what}", names.len()),
-        _ => format!("{} all {what}", and(&names)),
+        _ => format!("{} all {what}", join_with_and(&names)),
     };
     advice.question.goal.is_of_time().then(|| {
         (format!("{sentence}. Few applications notice the difference: choose by safety, disk and ease."), all)

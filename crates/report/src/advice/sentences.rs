@@ -65,7 +65,10 @@ fn times(trials: usize) -> String {
 /// The limits of the answer: a number of records other than asked for, cold reads that are mostly not cold.
 pub fn cautions(advice: &Advice) -> Vec<String> {
     let contention = advice.verdict.contention.map(|load| {
-        format!("{}: which store is faster is not known. Ask again with nothing else running.", load.words())
+        format!(
+            "{}: which store is faster is not known. Ask again with nothing else running.",
+            load.describe()
+        )
     });
     let at_power = advice.question.guarantee >= Guarantee::Power;
     let unseen = advice.place.as_ref().filter(|_| at_power).and_then(LocationInfo::unseen);
@@ -127,7 +130,7 @@ pub fn costs(advice: &Advice, store: &Candidate) -> Vec<String> {
             "{} bytes on disk per byte of values; {} of memory at its peak, {}.",
             three_digits(store.space.mean.value),
             rough_bytes(store.memory.mean.value),
-            advice.memory.words(),
+            advice.memory.describe(),
         ),
     ];
     if promises_more(advice, store) {
@@ -142,7 +145,7 @@ pub fn costs(advice: &Advice, store: &Candidate) -> Vec<String> {
 pub(super) fn with_interval(summary: &Summary, unit: Unit) -> String {
     let says = |interval: &Interval| unit.show(interval.low) != unit.show(interval.high);
     let interval = summary.mean.interval.filter(|interval| summary.trials >= MIN_BLOCKS && says(interval));
-    format!("{}{}", unit.show(summary.mean.value), spread::after(interval, |end| unit.show(end)))
+    format!("{}{}", unit.show(summary.mean.value), spread::describe_after(interval, |end| unit.show(end)))
 }
 
 /// The title of the first in the ranking: recommended only if trials show that it is the best, or as good.

@@ -141,8 +141,8 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
     fn terms_at(&self, at: RecordShape, mix: &Mix, goal: Goal) -> Terms {
         let here = || self.sorted.entries.get(&position(at)).into_iter().flatten().flat_map(|(_, here)| here);
         let headers: Vec<&RunHeader> = self.merged.runs.iter().map(|run| &run.header).collect();
-        let terms = goal_terms(self.merged, mix, goal, interim::confidence(self.merged.looks(here())));
-        terms.during(contention::of(&headers, here()), goal.is_of_time())
+        let terms = goal_terms(self.merged, mix, goal, interim::confidence(self.merged.analyses(here())));
+        terms.during(contention::find_contention(&headers, here()), goal.is_of_time())
     }
 
     /// The question's own terms at a position.

@@ -126,7 +126,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     fn by_half(&self) -> BTreeMap<Position, Vec<&ComparisonPair>> {
         let mut all: BTreeMap<Position, Vec<&ComparisonPair>> = BTreeMap::new();
         for place in &self.places {
-            all.entry(place.spot.part(Role::Half)).or_default().push(place);
+            all.entry(place.spot.values_by_role(Role::Half)).or_default().push(place);
         }
         all
     }
@@ -372,7 +372,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     fn greatest(&self, greatest: &Greatest) -> Evidence {
         let mut along: BTreeMap<Position, Vec<&ComparisonPair>> = BTreeMap::new();
         for place in &self.places {
-            along.entry(place.spot.only(greatest.along)).or_default().push(place);
+            along.entry(place.spot.only_axis(greatest.along)).or_default().push(place);
         }
         let values: Vec<String> = along.keys().map(|spot| spot.text(greatest.along).to_owned()).collect();
         let means: Vec<Means<K>> =

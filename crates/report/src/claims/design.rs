@@ -36,7 +36,7 @@ impl Design {
     pub fn from_claims(over: &ClaimsOver) -> Design {
         let axes: Vec<Axis> = over.axes.names_iter().collect();
         let position = |cell: &Cell| {
-            Position::of(axes.iter().filter_map(|axis| Some((*axis, words::value(cell, *axis)?))))
+            Position::from_values(axes.iter().filter_map(|axis| Some((*axis, words::value(cell, *axis)?))))
         };
         Design { positions: over.combinations().iter().map(position).collect() }
     }
@@ -92,7 +92,7 @@ impl Design {
         };
         let values = measured.values().filter(|(axis, value)| !is_plain(*axis, value));
         let values = values.map(|(axis, value)| Some((axis, self.stand_in(axis, value)?)));
-        let position = Position::of(values.collect::<Option<Vec<_>>>()?);
+        let position = Position::from_values(values.collect::<Option<Vec<_>>>()?);
         self.positions.contains(&position).then_some(position)
     }
 
@@ -137,7 +137,7 @@ fn short(
     };
     let axes: BTreeSet<Axis> = here.iter().flat_map(Position::axes).collect();
     let on_axis = |axis: Axis| -> Vec<(String, bool)> {
-        let values: BTreeSet<Position> = here.iter().map(|spot| spot.only(axis)).collect();
+        let values: BTreeSet<Position> = here.iter().map(|spot| spot.only_axis(axis)).collect();
         values.iter().map(|value| (value.to_string(), is_short(value))).collect()
     };
     let of_figure = |figure: &String| {
@@ -153,12 +153,12 @@ fn short(
 fn bare(claim: &Claim, position: &Position) -> Position {
     let is_named = |axis: Axis| claim.at.names(axis) || claim.expect.axis() == Some(axis);
     let unnamed = position.axes().filter(|axis| axis.def().prepares && !is_named(*axis));
-    unnamed.fold(position.clone(), |position, axis| position.without(axis))
+    unnamed.fold(position.clone(), |position, axis| position.without_axis(axis))
 }
 
 /// A combination as a claim counts it: without the axis whose values it compares.
 fn spot(claim: &Claim, position: &Position) -> Position {
-    claim.expect.axis().map_or_else(|| position.clone(), |axis| position.without(axis))
+    claim.expect.axis().map_or_else(|| position.clone(), |axis| position.without_axis(axis))
 }
 
 #[cfg(test)]
@@ -167,7 +167,7 @@ mod tests {
 
     fn position(size: &str, records: &str) -> Position {
         let read = |axis: Axis, text: &str| (axis, axis.read(text).unwrap());
-        Position::of([
+        Position::from_values([
             read(Axis::DATA, "incompressible"),
             read(Axis::RECORD_SIZE, size),
             read(Axis::RECORDS, records),

@@ -164,9 +164,9 @@ fn contests<K: Ord + Copy>(
         }
         return (evidence, Vec::new());
     }
-    let halves: BTreeSet<Position> = all.keys().map(|position| position.part(Role::Half)).collect();
+    let halves: BTreeSet<Position> = all.keys().map(|position| position.values_by_role(Role::Half)).collect();
     for half in halves {
-        let of_half = all.iter().filter(|(position, _)| position.part(Role::Half) == half);
+        let of_half = all.iter().filter(|(position, _)| position.values_by_role(Role::Half) == half);
         let found = average(&of_half.map(|(position, series)| (position.clone(), series.clone())).collect());
         let series: BTreeMap<&str, &Series<K>> = found.series.iter().map(|(store, s)| (*store, s)).collect();
         let contest = Contest {
@@ -215,7 +215,7 @@ fn changes<K: Ord + Copy>(
             if within && position.text(axis) != value {
                 continue;
             }
-            let spot = position.without(axis);
+            let spot = position.without_axis(axis);
             let place = places.entry(spot.clone()).or_insert(ComparisonPair { spot, a: None, b: None });
             *(if is_a { &mut place.a } else { &mut place.b }) = Some(position.clone());
         }

@@ -107,7 +107,7 @@ fn table_wins<'t>(claim: &Claim, table: &'t Table) -> Vec<TableWin<'t>> {
         for data in [Data::Incompressible, Data::Compressible] {
             for (records, cell) in table.records.iter().zip(row.cells(data)) {
                 let Some(cell) = cell else { continue };
-                let position = Position::of([
+                let position = Position::from_values([
                     (Axis::DATA, data.into()),
                     (Axis::RECORD_SIZE, row.record_size.into()),
                     (Axis::RECORDS, (*records).into()),

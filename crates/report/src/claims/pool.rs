@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     fn position(records: u64) -> Position {
-        Position::of([(Axis::RECORDS, CountRange::starting_at(records).into())])
+        Position::from_values([(Axis::RECORDS, CountRange::starting_at(records).into())])
     }
 
     #[test]

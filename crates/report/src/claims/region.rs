@@ -60,7 +60,7 @@ impl Region {
             };
             all = all.into_iter().flat_map(with).collect();
         }
-        all.into_iter().filter(|named| !named.is_empty()).map(Position::of).collect()
+        all.into_iter().filter(|named| !named.is_empty()).map(Position::from_values).collect()
     }
 
     /// Whether a measured combination is within one of [`Region::combinations`].

@@ -32,7 +32,7 @@ const SMALL: SizeRange = SizeRange { from: 1, to: 1024 };
 const LARGE: SizeRange = SizeRange { from: 1024, to: 10240 };
 
 fn position(record_size: SizeRange, records: u64, data: Data) -> Position {
-    Position::of([
+    Position::from_values([
         (Axis::DATA, data.into()),
         (Axis::RECORD_SIZE, record_size.into()),
         (Axis::RECORDS, CountRange::starting_at(records).into()),

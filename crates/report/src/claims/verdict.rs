@@ -207,7 +207,8 @@ impl Finding {
 
     /// Whether a check that is too close to call rests on a combination.
     pub fn is_close_at(&self, claim: &Claim, position: &Position) -> bool {
-        let of_both = |at: &Position| claim.expect.axis().map_or_else(|| at.clone(), |axis| at.without(axis));
+        let of_both =
+            |at: &Position| claim.expect.axis().map_or_else(|| at.clone(), |axis| at.without_axis(axis));
         let is_behind = |evidence: &&Evidence| {
             let covers = &evidence.covers;
             covers.is_empty() || covers.iter().any(|at| of_both(at) == of_both(position))

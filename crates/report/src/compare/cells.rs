@@ -131,7 +131,7 @@ impl<'a> Cells<'a> {
         let mut cells = Cells { one_tier, observed: IndexMap::new(), fates: IndexMap::new() };
         for (side, runs) in [base, new].into_iter().enumerate() {
             for (index, run) in runs.iter().enumerate() {
-                let drawn = Method::of(run).and_then(|method| method.value(SEED).map(str::to_owned));
+                let drawn = Method::from_run(run).and_then(|method| method.value(SEED).map(str::to_owned));
                 let seed = |trial: &TrialResult| Seed(drawn.clone(), run.header.blocks_before + trial.block);
                 run.trials.iter().for_each(|trial| cells.add(side, (index, seed(trial)), trial));
                 for left_out in &run.header.left_out {

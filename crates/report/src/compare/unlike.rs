@@ -233,7 +233,7 @@ impl RunDifferences {
     }
 
     fn plans(&mut self, first: &Run, run: &Run) {
-        let (Some(a), Some(b)) = (Method::of(first), Method::of(run)) else {
+        let (Some(a), Some(b)) = (Method::from_run(first), Method::from_run(run)) else {
             // An unreadable plan can only be compared with itself.
             return self.differ(true, "plan", &first.header.plan, &run.header.plan);
         };

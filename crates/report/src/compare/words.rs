@@ -384,7 +384,7 @@ fn noises(comparison: &Comparison<'_>) -> Vec<String> {
         match drifts.as_slice() {
             [] => {}
             [drift] if side.runs.len() == 1 => {
-                let how = drift.words();
+                let how = drift.describe();
                 all.push(format!(
                     "drift within {word}: the second half of its blocks was {how} than the first"
                 ));

@@ -32,7 +32,7 @@ pub(crate) fn is_unranked(entries: &[Entry<'_>]) -> bool {
 }
 
 /// How an engine was compiled, in words.
-pub(crate) fn words(build: &StoreBuild) -> String {
+pub(crate) fn describe_build(build: &StoreBuild) -> String {
     let assertions = match build.assertions {
         Some(true) => "with assertions",
         Some(false) => "without assertions",

@@ -25,10 +25,10 @@ pub struct CellTrials<'a> {
 
 /// Every cell that was run, by group, then in running order.
 pub fn cells<'m>(merged: &'m Merged<'m>) -> Vec<CellTrials<'m>> {
-    merged.groups.iter().flat_map(of_group).collect()
+    merged.groups.iter().flat_map(cells_of_group).collect()
 }
 
-fn of_group<'m>(group: &'m Group<'m>) -> Vec<CellTrials<'m>> {
+fn cells_of_group<'m>(group: &'m Group<'m>) -> Vec<CellTrials<'m>> {
     let mut cells: IndexMap<&Cell, Vec<Entry<'m>>> = IndexMap::new();
     for entry in &group.trials {
         cells.entry(&entry.trial.cell).or_default().push(*entry);

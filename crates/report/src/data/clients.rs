@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use storebench_core::units::rough_ns;
 
 use super::merge::Merged;
-use super::names::and;
+use super::names::join_with_and;
 
 /// The lateness of the last session, and the largest error of the start time, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -14,7 +14,7 @@ struct Start {
 }
 
 /// A line for each set of machines.
-pub fn lines(merged: &Merged<'_>) -> Vec<String> {
+pub fn describe_clients(merged: &Merged<'_>) -> Vec<String> {
     let mut found: IndexMap<Vec<&str>, Start> = IndexMap::new();
     for measured in merged.runs.iter().flat_map(|run| &run.trials).filter_map(|trial| trial.ok()) {
         let clients = &measured.clients;
@@ -29,7 +29,7 @@ pub fn lines(merged: &Merged<'_>) -> Vec<String> {
         }
     }
     let line = |(hosts, start): (&Vec<&str>, &Start)| {
-        let (plural, hosts) = (if hosts.len() > 1 { "s" } else { "" }, and(hosts));
+        let (plural, hosts) = (if hosts.len() > 1 { "s" } else { "" }, join_with_and(hosts));
         format!(
             "The load came from the client{plural} {hosts}. The last session started {} after the moment set for all, which is known \
              there to {}.",
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn clients_are_named_with_their_worst_start() {
         let mut run = blocks("box", &[vec![Sample::new("lmdb")], vec![Sample::new("lmdb")]]);
-        assert_eq!(lines(&Merged::new(&[run.clone()], &[])), [""; 0]);
+        assert_eq!(describe_clients(&Merged::new(&[run.clone()], &[])), [""; 0]);
         let client = |host: &str, late_ns, clock_uncertainty_ns| ClientReport {
             host: host.into(),
             late_ns,
@@ -62,7 +62,7 @@ mod tests {
             trial.measured.as_mut().unwrap().clients = clients;
         }
         assert_eq!(
-            lines(&Merged::new(&[run], &[])),
+            describe_clients(&Merged::new(&[run], &[])),
             [
                 "The load came from the clients alpha and beta. The last session started 90.0 µs after the moment set for all, which \
               is known there to 31.0 µs."

@@ -10,9 +10,9 @@ use storebench_core::axis::file_system::kind::KINDS;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::{LeftOutReason, OVERALL, Outcome};
 
-use super::matrix::{competing_series, operations, ranked, terms};
+use super::matrix::{competing_series, judging_terms, operations, ranked};
 use super::merge::{BlockKey, Entry, Group, GroupKey, Merged};
-use super::names::joined;
+use super::names::join_parts;
 use super::why::AbsenceReason;
 use crate::column::{BEYOND_LENGTHS, Column, MEAN_LATENCY, Unit};
 use crate::judge::combinations::is_won_mostly;
@@ -43,7 +43,7 @@ pub(crate) struct Clusters {
 impl Clusters {
     /// The machine, the trials' common values and the store, for a heading.
     pub(crate) fn title(&self) -> String {
-        joined([self.hardware.as_str(), &self.at, &self.store])
+        join_parts([self.hardware.as_str(), &self.at, &self.store])
     }
 }
 
@@ -90,7 +90,7 @@ struct MapPosition {
 }
 
 impl MapPosition {
-    fn of(merged: &Merged<'_>, cell: &Cell) -> MapPosition {
+    fn from_cell(merged: &Merged<'_>, cell: &Cell) -> MapPosition {
         let place = cell.text(Axis::PLACE);
         let own = cell.values().filter_map(|(axis, value)| Some((axis.setting()?.1, value)));
         let settings: Vec<(String, u64)> = own
@@ -134,7 +134,7 @@ struct ClusterTrials<'a> {
 pub(crate) fn clusters(merged: &Merged<'_>) -> Vec<Clusters> {
     let mut all: IndexMap<(GroupKey, String), ClusterTrials<'_>> = IndexMap::new();
     for group in &merged.groups {
-        gather(merged, group, &mut all);
+        gather_trials(merged, group, &mut all);
     }
     let several =
         |gathered: &ClusterTrials<'_>| gathered.ran.keys().filter(|at| at.is_file_system()).count() > 1;
@@ -142,7 +142,7 @@ pub(crate) fn clusters(merged: &Merged<'_>) -> Vec<Clusters> {
     there.map(|((key, store), gathered)| lay_out(merged, &key, &store, &gathered)).collect()
 }
 
-fn gather<'a>(
+fn gather_trials<'a>(
     merged: &Merged<'_>,
     group: &Group<'a>,
     all: &mut IndexMap<(GroupKey, String), ClusterTrials<'a>>,
@@ -153,7 +153,7 @@ fn gather<'a>(
     for entry in group.trials.iter().filter(|entry| !merged.is_harness(entry.trial.cell.store())) {
         let cell = &entry.trial.cell;
         let gathered = all.entry(key(cell)).or_default();
-        let here = gathered.ran.entry(MapPosition::of(merged, cell)).or_default();
+        let here = gathered.ran.entry(MapPosition::from_cell(merged, cell)).or_default();
         here.entry(layout.position(cell)).or_default().push(*entry);
         for name in &names {
             if !gathered.operations.contains(name) {
@@ -163,7 +163,7 @@ fn gather<'a>(
     }
     for omitted in &group.left_out {
         let gathered = all.entry(key(&omitted.cell)).or_default();
-        gathered.left_out.entry(MapPosition::of(merged, &omitted.cell)).or_insert(omitted.reason);
+        gathered.left_out.entry(MapPosition::from_cell(merged, &omitted.cell)).or_insert(omitted.reason);
     }
 }
 
@@ -178,7 +178,7 @@ fn without_place(key: &GroupKey) -> GroupKey {
 fn store(cell: &Cell) -> String {
     let ranked =
         cell.values().filter(|(axis, _)| axis.role() == Role::Contestant && axis.setting().is_none());
-    joined(ranked.map(|(_, value)| value.text()))
+    join_parts(ranked.map(|(_, value)| value.text()))
 }
 
 fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, gathered: &ClusterTrials<'_>) -> Clusters {
@@ -194,7 +194,7 @@ fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, gathered: &ClusterT
         let (combinations, found) = figures_of(merged, gathered, name, column)?;
         let spot = |at: &MapPosition| match found.get(at) {
             Some(found) => MapSpot::Found(*found),
-            None => MapSpot::Missing(why(gathered, at)),
+            None => MapSpot::Missing(why_absent(gathered, at)),
         };
         let line = |row: &_| {
             let here = |cluster: &u32| ats.iter().find(|at| at.row() == *row && at.cluster == *cluster);
@@ -204,7 +204,7 @@ fn lay_out(merged: &Merged<'_>, key: &GroupKey, store: &str, gathered: &ClusterT
         Some(Map { name: name.to_owned(), unit: column.unit, combinations, spots })
     });
     let name = |(_, place, settings): &(usize, String, Vec<(u64, String)>)| {
-        joined(std::iter::once(place.as_str()).chain(settings.iter().map(|(_, text)| text.as_str())))
+        join_parts(std::iter::once(place.as_str()).chain(settings.iter().map(|(_, text)| text.as_str())))
     };
     Clusters {
         hardware: key.hardware.clone(),
@@ -244,7 +244,7 @@ fn figures_of<'g>(
         let series: Vec<Series<BlockKey>> =
             places.iter().filter_map(|(_, known)| known.get(position).cloned()).collect();
         let entries = gathered.ran.values().filter_map(|here| here.get(*position)).flatten();
-        let terms = terms(&headers, entries, name, column);
+        let terms = judging_terms(&headers, entries, name, column);
         for standing in decide_on(&series, column.better, terms) {
             let mean = standing.figure.mean.value;
             sums[standing.index] += if column.unit == Unit::Bytes { mean } else { mean.ln() };
@@ -263,7 +263,7 @@ fn figures_of<'g>(
 }
 
 /// Why a place has no figure.
-fn why(gathered: &ClusterTrials<'_>, at: &MapPosition) -> AbsenceReason {
+fn why_absent(gathered: &ClusterTrials<'_>, at: &MapPosition) -> AbsenceReason {
     let outcomes = gathered.ran.get(at).into_iter().flat_map(BTreeMap::values).flatten();
     let ran = outcomes.map(|entry| match entry.trial.outcome {
         Outcome::Failed { .. } => AbsenceReason::Failed,

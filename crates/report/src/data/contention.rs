@@ -11,7 +11,7 @@ use crate::judge::contention::{self, Contention, Load};
 
 impl Contention {
     /// The load, as the beginning of a sentence.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let Contention { others, cores, threads } = self;
         let threads = count_with_noun(*threads, "thread");
         format!("Other programs kept {} of {cores} processors busy next to {threads}", three_digits(*others))
@@ -19,22 +19,25 @@ impl Contention {
 }
 
 /// The other programs during these trials, of runs with these headers, if they left too few processors.
-pub fn of<'e>(headers: &[&RunHeader], entries: impl Iterator<Item = &'e Entry<'e>>) -> Option<Contention> {
+pub fn find_contention<'e>(
+    headers: &[&RunHeader],
+    entries: impl Iterator<Item = &'e Entry<'e>>,
+) -> Option<Contention> {
     let load = |Entry { run, trial }: &Entry<'_>| {
         let others = trial.others_processors.filter(|_| trial.ok().is_some())?;
         let cores = headers.get(*run).map_or(u32::MAX, |header| header.environment.cores);
         Some(Load { others, wall_s: trial.wall_s, threads: trial.cell.threads(), cores })
     };
-    contention::of(entries.filter_map(load))
+    contention::find_contention(entries.filter_map(load))
 }
 
 /// A line for each hardware: in how many combinations no store is named because of this, and the largest load.
-pub(crate) fn lines(merged: &Merged<'_>) -> Vec<String> {
+pub(crate) fn describe_contention(merged: &Merged<'_>) -> Vec<String> {
     let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
     let mut found: IndexMap<&str, (usize, Contention)> = IndexMap::new();
     for group in &merged.groups {
         for here in by_position(&merged.layout, group).values() {
-            let Some(load) = of(&headers, here.values().flatten()) else { continue };
+            let Some(load) = find_contention(&headers, here.values().flatten()) else { continue };
             let (combinations, most) = found.entry(&group.key.hardware).or_insert((0, load));
             *combinations += 1;
             if load.others > most.others {
@@ -46,7 +49,7 @@ pub(crate) fn lines(merged: &Merged<'_>) -> Vec<String> {
         format!(
             "Not judged, unless twice as fast, in {} on {hardware}: {}. Measure again with nothing else running.",
             count_with_noun(combinations, "combination"),
-            load.words().replacen("Other", "other", 1)
+            load.describe().replacen("Other", "other", 1)
         )
     };
     found.into_iter().map(line).collect()
@@ -94,7 +97,7 @@ mod tests {
 
     #[test]
     fn the_load_is_told_once() {
-        let said = |others| lines(&Merged::new(&[beside(others)], &[]));
+        let said = |others| describe_contention(&Merged::new(&[beside(others)], &[]));
         assert_eq!(said(Some(1.2)), Vec::<String>::new());
         assert_eq!(
             said(Some(1.5)),

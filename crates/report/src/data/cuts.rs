@@ -61,7 +61,7 @@ impl CheckedStates {
 }
 
 /// The states of a group's stores, in the order of its tables; disks that tear blocks are separate.
-pub(crate) fn looked<'g, 'a: 'g>(
+pub(crate) fn checked_states<'g, 'a: 'g>(
     merged: &'g Merged<'a>,
     group: &'g Group<'a>,
 ) -> Vec<(String, CheckedStates)> {

@@ -9,7 +9,7 @@ use storebench_core::store::{Danger, Guarantee, Loss, StoreDef};
 
 use super::merge::{Entry, Group, Merged};
 use super::names::LISTED;
-use crate::judge::danger::{dangerous, is_dangerous, is_news, shown};
+use crate::judge::danger::{dangerous, dangerous_harms, is_dangerous, is_news};
 
 const SHOWN: &str = "a check of power cuts here showed it";
 const REFUSED: Danger = Danger::with_any_settings(Loss::Nothing, Loss::ByHand, SHOWN);
@@ -18,9 +18,9 @@ const WRECKED: Danger = Danger::with_any_settings(Loss::Nothing, Loss::Whole, SH
 
 /// The danger of a store: from its own check of power cuts, if nothing is known of the settings that a trial read back; otherwise
 /// from the table. `None` for a store that is not in the table.
-pub fn of(table: &[StoreDef], store: &str, measured: &Measurements) -> Option<&'static Danger> {
-    let (known, tier) = (known(table, store, measured), measured.guarantee);
-    match measured.cuts().filter(|cuts| is_news(cuts, tier, known)).map(|cuts| shown(cuts, tier)) {
+pub fn find_danger(table: &[StoreDef], store: &str, measured: &Measurements) -> Option<&'static Danger> {
+    let (known, tier) = (known_danger(table, store, measured), measured.guarantee);
+    match measured.cuts().filter(|cuts| is_news(cuts, tier, known)).map(|cuts| dangerous_harms(cuts, tier)) {
         None => known,
         Some(harms) if harms.keys().all(|harm| *harm == Harm::ByHand) => Some(&REFUSED),
         Some(_) if tier >= Guarantee::Power => Some(&LOST),
@@ -29,7 +29,7 @@ pub fn of(table: &[StoreDef], store: &str, measured: &Measurements) -> Option<&'
 }
 
 /// The table's danger of a store with the settings that a trial read back.
-fn known(table: &[StoreDef], store: &str, measured: &Measurements) -> Option<&'static Danger> {
+fn known_danger(table: &[StoreDef], store: &str, measured: &Measurements) -> Option<&'static Danger> {
     let def = table.iter().find(|def| def.name == store)?;
     def.offer(measured.guarantee)?.danger(&measured.settings)
 }
@@ -38,7 +38,7 @@ fn known(table: &[StoreDef], store: &str, measured: &Measurements) -> Option<&'s
 pub fn is_shown_first(table: &[StoreDef], trial: &TrialResult) -> bool {
     let Some((measured, cuts)) = trial.ok().and_then(|one| Some((one, one.cuts()?))) else { return false };
     let tier = trial.cell.guarantee().tier().unwrap_or(measured.guarantee);
-    is_news(cuts, tier, known(table, trial.cell.store(), measured))
+    is_news(cuts, tier, known_danger(table, trial.cell.store(), measured))
 }
 
 /// The contestants of a group that are not ranked, as a power cut can cost more than their guarantee allows; none if
@@ -49,7 +49,7 @@ pub(crate) fn avoided<'g>(merged: &'g Merged<'_>, group: &'g Group<'_>) -> BTree
     for entry in &group.trials {
         let cell = &entry.trial.cell;
         let Some(measured) = entry.trial.ok().filter(|_| !merged.is_harness(cell.store())) else { continue };
-        let danger = of(merged.stores, cell.store(), measured);
+        let danger = find_danger(merged.stores, cell.store(), measured);
         *all.entry(merged.layout.contestant(cell)).or_default() |= is_dangerous(danger, tier, true);
     }
     dangerous(all.into_iter())
@@ -57,12 +57,12 @@ pub(crate) fn avoided<'g>(merged: &'g Merged<'_>, group: &'g Group<'_>) -> BTree
 
 /// The stores of a group that an accident can destroy, in a line for each accident. If the group's own name says what a
 /// power cut can cost, that is not repeated.
-pub fn lines(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
+pub fn describe_dangers(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
     let mut told: IndexMap<String, BTreeSet<String>> = IndexMap::new();
     for entry in &group.trials {
         let cell = &entry.trial.cell;
         let Some(measured) = entry.trial.ok().filter(|_| !merged.is_harness(cell.store())) else { continue };
-        let danger = of(merged.stores, cell.store(), measured);
+        let danger = find_danger(merged.stores, cell.store(), measured);
         let told_in_name = |danger: &&Danger| group.key.power_cut.is_some() && !danger.kill.is_whole();
         let accident = |danger| accident(danger, measured.guarantee);
         let Some(accident) = danger.filter(|danger| !told_in_name(danger)).and_then(accident) else {
@@ -71,7 +71,8 @@ pub fn lines(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
         told.entry(accident).or_default().insert(merged.layout.contestant(cell).into_owned());
     }
     told.sort_keys();
-    let accidents = told.into_iter().map(|(accident, stores)| format!("{accident}: {}.", some(&stores)));
+    let accidents =
+        told.into_iter().map(|(accident, stores)| format!("{accident}: {}.", first_stores(&stores)));
     let aside: Vec<_> = avoided(merged, group).into_iter().collect();
     let aside = (!aside.is_empty()).then(|| format!("Not ranked, as riskier: {}.", aside.join(", ")));
     accidents.chain(aside).chain(unseen(merged, group)).collect()
@@ -91,7 +92,7 @@ pub(crate) fn unseen(merged: &Merged<'_>, group: &Group<'_>) -> BTreeSet<String>
 }
 
 /// The first of some stores, the rest counted.
-fn some(stores: &BTreeSet<String>) -> String {
+fn first_stores(stores: &BTreeSet<String>) -> String {
     let named: Vec<&str> = stores.iter().take(LISTED).map(String::as_str).collect();
     match stores.len().saturating_sub(LISTED) {
         0 => named.join(", "),
@@ -133,11 +134,12 @@ mod tests {
         let table = [made("lmdb", WRECKED), made("redb", NEWEST)];
         let runs = [run("box", &[Sample::new("lmdb"), Sample::new("redb"), Sample::new("unknown")])];
         let merged = Merged::new(&runs, &table);
-        let found: Vec<Vec<String>> = merged.groups.iter().map(|group| lines(&merged, group)).collect();
+        let found: Vec<Vec<String>> =
+            merged.groups.iter().map(|group| describe_dangers(&merged, group)).collect();
         let aside = "Not ranked, as riskier: lmdb.";
         assert_eq!(found, [["A power cut can cost the whole store: lmdb.", aside]]);
         let unknown = Merged::new(&runs, &[]);
-        assert!(unknown.groups.iter().all(|group| lines(&unknown, group).is_empty()));
+        assert!(unknown.groups.iter().all(|group| describe_dangers(&unknown, group).is_empty()));
     }
 
     #[test]
@@ -173,7 +175,7 @@ mod tests {
             run.header.locations[0].bottom = Some(StorageBacking::Unseen { why: "it is a 9p".into() });
             let runs = [run];
             let merged = Merged::new(&runs, &[]);
-            merged.groups.iter().flat_map(|group| lines(&merged, group)).collect::<Vec<_>>()
+            merged.groups.iter().flat_map(|group| describe_dangers(&merged, group)).collect::<Vec<_>>()
         };
         let named = "Whether here keeps through a power cut what was synced can't be seen: it is a 9p.";
         assert_eq!(at(Guarantee::Power), [named]);

@@ -190,7 +190,7 @@ fn level<'s>(settings: &'s Settings, name: &str) -> &'s str {
 const AS_SHIPPED: &str = "as shipped";
 
 /// The same settings with one at another value.
-fn with(settings: &Settings, name: &str, value: &str) -> Settings {
+fn with_setting(settings: &Settings, name: &str, value: &str) -> Settings {
     let mut settings = settings.clone();
     match value {
         AS_SHIPPED => drop(settings.remove(name)),
@@ -210,7 +210,7 @@ fn main_effect(
     let at = contest.combinations.iter().filter(|(settings, _)| level(settings, setting) == value);
     let pairs: Vec<(&Combination<'_>, &Combination<'_>)> = at
         .filter_map(|(settings, combination)| {
-            Some((combination, contest.combinations.get(&with(settings, setting, base))?))
+            Some((combination, contest.combinations.get(&with_setting(settings, setting, base))?))
         })
         .collect();
     if pairs.is_empty() {
@@ -228,14 +228,15 @@ fn main_effect(
         value: value.to_owned(),
         base: base.to_owned(),
         pairs: pairs.len(),
-        promise: promise(&pairs),
+        promise: guarantee_change(&pairs),
         times: figures.iter().map(of_figure).collect(),
     })
 }
 
 /// The change of promise, in words, from the second to the first of each pair.
-fn promise(pairs: &[(&Combination<'_>, &Combination<'_>)]) -> &'static str {
-    let all: BTreeSet<Ordering> = pairs.iter().map(|(a, b)| a.promise().cmp(&b.promise())).collect();
+fn guarantee_change(pairs: &[(&Combination<'_>, &Combination<'_>)]) -> &'static str {
+    let all: BTreeSet<Ordering> =
+        pairs.iter().map(|(a, b)| a.weakest_guarantee().cmp(&b.weakest_guarantee())).collect();
     match (all.contains(&Ordering::Less), all.contains(&Ordering::Greater)) {
         (false, false) => "the same",
         (true, false) => "less",
@@ -284,9 +285,9 @@ fn squares(
         .filter(|(settings, _)| level(settings, first) == a && level(settings, second) == b);
     let corners = |(settings, both): (&Settings, &Combination<'_>)| {
         let corner = |settings: &Settings| contest.combinations.get(settings).map(|found| found.series(None));
-        let only_first = corner(&with(settings, second, b_base))?;
-        let only_second = corner(&with(settings, first, a_base))?;
-        let neither = corner(&with(&with(settings, first, a_base), second, b_base))?;
+        let only_first = corner(&with_setting(settings, second, b_base))?;
+        let only_second = corner(&with_setting(settings, first, a_base))?;
+        let neither = corner(&with_setting(&with_setting(settings, first, a_base), second, b_base))?;
         Some(Quotient { above: vec![both.series(None), neither], below: vec![only_first, only_second] })
     };
     both.filter_map(corners).collect()
@@ -299,7 +300,7 @@ fn points(contest: &Contest<'_>) -> Vec<SettingsResult> {
         let rivals: Vec<&Combination<'_>> = all
             .iter()
             .map(|(_, combination)| *combination)
-            .filter(|combination| combination.promise() >= own.promise())
+            .filter(|combination| combination.weakest_guarantee() >= own.weakest_guarantee())
             .collect();
         let series: Vec<Series<BlockKey>> = rivals.iter().map(|rival| rival.series(None)).collect();
         let best = place::best(&series, Better::Lower, Terms::default());
@@ -307,12 +308,12 @@ fn points(contest: &Contest<'_>) -> Vec<SettingsResult> {
     };
     let spot = |(settings, combination): &(&Settings, &Combination<'_>)| {
         let values: Vec<f64> = combination.series(None).into_values().collect();
-        let (tier, power_cut) = combination.promise();
+        let (tier, power_cut) = combination.weakest_guarantee();
         Some(SettingsResult {
             name: combination.name.clone(),
             cell: combination.cell.id(),
             settings: (*settings).clone(),
-            marks: contest.marks(settings),
+            marks: contest.plan_names(settings),
             tier,
             power_cut,
             syncs_per_operation: combination.syncs_per_operation(),
@@ -330,7 +331,9 @@ fn points(contest: &Contest<'_>) -> Vec<SettingsResult> {
 }
 
 /// The spots by promise, the safest first.
-pub fn by_promise(spots: &[SettingsResult]) -> IndexMap<(Guarantee, Option<Loss>), Vec<&SettingsResult>> {
+pub fn group_by_guarantee(
+    spots: &[SettingsResult],
+) -> IndexMap<(Guarantee, Option<Loss>), Vec<&SettingsResult>> {
     let mut all: IndexMap<_, Vec<&SettingsResult>> = IndexMap::new();
     for spot in spots {
         all.entry((spot.tier, spot.power_cut)).or_default().push(spot);
@@ -339,7 +342,7 @@ pub fn by_promise(spots: &[SettingsResult]) -> IndexMap<(Guarantee, Option<Loss>
 }
 
 /// A promise in words: `power: a power cut costs nothing`.
-pub fn promise_in_words((tier, power_cut): (Guarantee, Option<Loss>)) -> String {
+pub fn describe_guarantee((tier, power_cut): (Guarantee, Option<Loss>)) -> String {
     match power_cut {
         Some(power_cut) => format!("{tier}: a power cut {power_cut}"),
         None => tier.to_string(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::merge::Entry;
-use super::requests::{Part, asked};
+use super::requests::{Part, requests_by_part};
 
 /// The largest relative error of the estimate for the recorded disk.
 pub(crate) const MOST_OFF: f64 = 0.2;
@@ -54,13 +54,13 @@ pub(crate) fn estimated(entries: &[Entry<'_>]) -> Vec<Estimated> {
     let estimate = |one: super::requests::PartRequests| {
         let clocks = one.requests.clocks.as_ref()?;
         let mut on_ns: BTreeMap<String, f64> =
-            clocks.on_ns.iter().map(|(name, ns)| (name.clone(), one.each(*ns))).collect();
-        let recorded_ns = one.each(clocks.here_ns);
+            clocks.on_ns.iter().map(|(name, ns)| (name.clone(), one.per_operation(*ns))).collect();
+        let recorded_ns = one.per_operation(clocks.here_ns);
         let own_ratio = on_ns.remove(&recorded_on)? / recorded_ns;
-        let disk_share = one.each(one.requests.modelled_ns) / recorded_ns;
+        let disk_share = one.per_operation(one.requests.modelled_ns) / recorded_ns;
         let (part, times, recorded_on) = (one.part, one.times, recorded_on.clone());
         Some(Estimated { part, times, recorded_on, recorded_ns, on_ns, own_ratio, disk_share })
     };
-    let parts = asked(entries).into_iter().filter(|one| one.part != Part::Rest);
+    let parts = requests_by_part(entries).into_iter().filter(|one| one.part != Part::Rest);
     parts.filter_map(estimate).collect()
 }

@@ -20,7 +20,10 @@ pub(crate) struct StoreFaults {
 }
 
 /// The faults of a group's stores, in the order of its tables.
-pub(crate) fn struck<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(String, StoreFaults)> {
+pub(crate) fn faults_of_stores<'g, 'a: 'g>(
+    merged: &'g Merged<'a>,
+    group: &'g Group<'a>,
+) -> Vec<(String, StoreFaults)> {
     let sorted = Sorted::new(merged, group);
     let mut all: IndexMap<Cow<'_, str>, StoreFaults> = IndexMap::new();
     for here in sorted.entries.values() {

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use storebench_core::cell::{Axis, GuaranteeChoice};
 use storebench_core::result::RunHeader;
 
-use super::matrix::{Sorted, behind, competing_series, ranked, terms};
+use super::matrix::{Sorted, competing_series, headers_of, judging_terms, ranked};
 use super::merge::{BlockKey, Group, GroupKey, GuaranteeLabel, Merged};
 use super::saturated;
 use crate::claims::{
@@ -62,7 +62,7 @@ pub(crate) fn check_at<'a>(merged: &'a Merged<'_>, confidence: f64) -> Vec<Study
         let checked = |claim: &'a Claim| CheckedClaim {
             claim,
             findings: evaluate(claim, &study.among, study.design.as_ref(), &pools),
-            published: on_tables(claim, &study.among, of_study(merged, study)),
+            published: on_tables(claim, &study.among, study_tables(merged, study)),
         };
         Study { study, checked: study.claims.iter().map(checked).collect() }
     };
@@ -70,7 +70,7 @@ pub(crate) fn check_at<'a>(merged: &'a Merged<'_>, confidence: f64) -> Vec<Study
 }
 
 /// The published tables of a study.
-fn of_study<'m>(merged: &'m Merged<'_>, study: &StudyClaims) -> &'m [Table] {
+fn study_tables<'m>(merged: &'m Merged<'_>, study: &StudyClaims) -> &'m [Table] {
     let own = |table: &Table| table.study == study.study;
     // A study's tables are consecutive.
     let from = merged.tables.iter().position(own).unwrap_or_default();
@@ -140,7 +140,7 @@ fn pool(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>, figure:
         let figures = competing.map(|(store, entries)| {
             let ranked = ranked(entries);
             let series = competing_series(&ranked, &figure.operation, figure.column);
-            let behind = saturated::of(&ranked, &figure.operation).filter(|_| series.is_empty());
+            let behind = saturated::reached_rate(&ranked, &figure.operation).filter(|_| series.is_empty());
             pool.behind.extend(behind.map(|how_far| (store.to_string(), how_far)));
             (store.to_string(), series)
         });
@@ -155,9 +155,9 @@ fn terms_of(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>, fig
     let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
     Terms {
         // Whatever ended the measuring has what strict early looks left.
-        confidence: interim::levels(&behind(&headers, group.trials.iter())).end,
+        confidence: interim::levels(&headers_of(&headers, group.trials.iter())).end,
         resolution: sorted.resolution(&figure.operation, figure.column),
-        ..terms(&headers, group.trials.iter(), &figure.operation, figure.column)
+        ..judging_terms(&headers, group.trials.iter(), &figure.operation, figure.column)
     }
 }
 
@@ -235,7 +235,7 @@ pub(crate) fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
 
 /// Why there is no verdict on a claim of which nothing was measured.
 pub(crate) fn lacking(checked: &CheckedClaim<'_>) -> String {
-    let why = |finding| words::why_not(checked.claim, finding);
+    let why = |finding| words::why_undecided(checked.claim, finding);
     checked.findings.first().map_or_else(|| format!("needs {}", unheard(checked.claim)), why)
 }
 

@@ -132,7 +132,7 @@ fn figure(wanted: &FloorFigure, place: &LocationInfo, device: &Run) -> Option<(S
     let (_, mean) = stats::mean(&by_cell[cell])?;
     let block = if of_latency { format!("{} ", cell.text(Axis::BLOCK_SIZE)) } else { String::new() };
     let show = |value| wanted.unit.show(value);
-    let reach = spread::after(mean.interval, show);
+    let reach = spread::describe_after(mean.interval, show);
     Some((format!("{block}{} {}{reach}", wanted.words, show(mean.value)), by_cell[cell].len()))
 }
 
@@ -154,7 +154,7 @@ fn value(unit: Unit, operation: &OperationResult) -> Option<f64> {
 }
 
 /// A sentence for each place with its figures; it names the place if there are several.
-pub fn lines(floors: &[Floor]) -> Vec<String> {
+pub fn describe_floors(floors: &[Floor]) -> Vec<String> {
     let line = |floor: &Floor| {
         let Floor { at: (hardware, place), figures, trials, day } = floor;
         let of = match floors {
@@ -212,7 +212,7 @@ mod tests {
         ];
         let (study, device) =
             (samples::run("box", &[Sample::new("lmdb")]), device("2026-01-02T03:04:05Z", &cells));
-        let found = lines(&floors(&[study], &[device]));
+        let found = describe_floors(&floors(&[study], &[device]));
         assert_eq!(
             found,
             [
@@ -227,7 +227,7 @@ mod tests {
         let study = samples::run("box", &[Sample::new("lmdb")]);
         let (old, new) =
             (device("2026-01-01T00:00:00Z", &[read(1e3)]), device("2026-02-01T00:00:00Z", &[read(2e3)]));
-        let text = |runs: &[Run], beside: &[Run]| lines(&floors(runs, beside)).join("");
+        let text = |runs: &[Run], beside: &[Run]| describe_floors(&floors(runs, beside)).join("");
         let beside = [old.clone(), new.clone()];
         assert!(text(std::slice::from_ref(&study), &beside).contains("cache 2.00 µs"));
         assert!(text(&[study.clone(), old.clone()], &[new]).contains("cache 1.00 µs"));

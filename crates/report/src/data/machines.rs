@@ -13,7 +13,7 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
         for machine in run.trials.iter().filter_map(|trial| trial.machine.as_ref()) {
             let words = machines.entry((&run.header.hardware, &machine.name)).or_default();
             let told = machine.limits.iter().filter(|limit| limit.in_force.is_some() || limit.by.is_none());
-            words.extend(told.map(|limit| (in_words(limit), ())));
+            words.extend(told.map(|limit| (describe_limit(limit), ())));
         }
     }
     let note = |((hardware, name), limits): (&(&str, &str), &IndexMap<String, ()>)| {
@@ -26,7 +26,7 @@ pub(crate) fn notes(merged: &Merged<'_>) -> Vec<String> {
 }
 
 /// The outcome of one limit, in words: the amount in force, or that there was none.
-fn in_words(limit: &LimitReport) -> String {
+fn describe_limit(limit: &LimitReport) -> String {
     let remark = limit.remark.as_ref().map_or(String::new(), |remark| format!(" ({remark})"));
     match (limit.in_force, &limit.by) {
         (Some(found), Some(by)) => {

@@ -101,14 +101,14 @@ pub fn builds(runs: &[&Run]) -> Vec<Option<String>> {
         }
     }
     let told = |short: bool| -> Vec<Option<String>> {
-        built.iter().map(|built| words(built, &differing, short)).collect()
+        built.iter().map(|built| describe_parts(built, &differing, short)).collect()
     };
     let different = |told: &[Option<String>]| told.iter().collect::<BTreeSet<_>>().len();
     let (short, whole) = (told(true), told(false));
     if different(&short) < different(&whole) { whole } else { short }
 }
 
-fn words(built: &Parts<'_>, differing: &Differing<'_>, short: bool) -> Option<String> {
+fn describe_parts(built: &Parts<'_>, differing: &Differing<'_>, short: bool) -> Option<String> {
     let (mut stores, mut with, mut without) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
     for (store, (all, any)) in differing {
         let Some(own) = built.get(store) else { continue };

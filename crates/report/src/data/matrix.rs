@@ -18,7 +18,7 @@ use super::clock;
 use super::contention;
 use super::danger;
 use super::merge::{BlockKey, Entry, Group, Merged, measured};
-use super::names::joined;
+use super::names::join_parts;
 use super::readable::Readable;
 use super::saturated;
 use super::why::AbsenceReason;
@@ -157,7 +157,7 @@ impl Contest {
 impl Matrix {
     /// Its name: the machine, and the values that distinguish it from the other matrices.
     pub fn name(&self) -> String {
-        joined([self.hardware.as_str(), &self.title])
+        join_parts([self.hardware.as_str(), &self.title])
     }
 
     /// The number of its contestants.
@@ -177,7 +177,7 @@ impl Matrix {
                     |row: &Row, store: &str| row.contests[column].absent.iter().any(|a| a.store == store);
                 let last = rows.last().into_iter().flat_map(|row| &row.contests[column].absent);
                 let everywhere = last.filter(|one| rows.iter().all(|row| absent(row, &one.store)));
-                all.extend(everywhere.map(|absent| (at.joined(place), absent)));
+                all.extend(everywhere.map(|absent| (at.merged_with(place), absent)));
             }
         }
         all
@@ -288,7 +288,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
         Sorted {
             headers: merged.runs.iter().map(|run| &run.header).collect(),
             entries: by_position(&merged.layout, group),
-            left_out: group.left_out.iter().map(|omitted| (key(&omitted.cell), omitted.why())).collect(),
+            left_out: group.left_out.iter().map(|omitted| (key(&omitted.cell), omitted.reason())).collect(),
             stores: competing(merged, group).map(|cell| merged.layout.contestant(cell)).collect(),
             avoided: danger::avoided(merged, group),
             scatters: RefCell::default(),
@@ -308,7 +308,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
     }
 
     fn levels(&self, position: &Position) -> AnalysisLevels {
-        interim::levels(&behind(&self.headers, self.at(position)))
+        interim::levels(&headers_of(&self.headers, self.entries_at(position)))
     }
 
     fn contest_by(
@@ -322,7 +322,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
         let series: Vec<Series<BlockKey>> =
             self.stores.iter().map(|store| competing_series(&ranked(entries(store)), name, column)).collect();
         let few = FewBlocksRule::Scatter(self.scatter(name, column));
-        let terms = Terms { few, ..self.terms(position, name, column) };
+        let terms = Terms { few, ..self.terms_at(position, name, column) };
         let is_avoided =
             |index: &usize| self.stores.get_index(*index).is_some_and(|one| self.avoided.contains(one));
         let of_ranked = series
@@ -350,7 +350,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
             absent: absent
                 .map(|(store, _)| Absent {
                     store: store.to_string(),
-                    why: why(
+                    why: why_absent(
                         entries(store),
                         (name, column),
                         self.left_out.get(&(position.clone(), store.clone())).copied(),
@@ -384,18 +384,18 @@ impl<'g, 'a> Sorted<'g, 'a> {
     }
 
     /// The terms on which a figure's stores are compared at a position.
-    fn terms(&self, position: &Position, name: &str, column: &Column) -> Terms {
-        terms(&self.headers, self.at(position), name, column)
+    fn terms_at(&self, position: &Position, name: &str, column: &Column) -> Terms {
+        judging_terms(&self.headers, self.entries_at(position), name, column)
     }
 
     /// All that ran at a position.
-    fn at(&self, position: &Position) -> impl Iterator<Item = &Entry<'a>> + Clone {
+    fn entries_at(&self, position: &Position) -> impl Iterator<Item = &Entry<'a>> + Clone {
         self.entries.get(position).into_iter().flat_map(IndexMap::values).flatten()
     }
 }
 
 /// The headers of the entries' runs.
-pub(crate) fn behind<'h, 'e>(
+pub(crate) fn headers_of<'h, 'e>(
     headers: &[&'h RunHeader],
     entries: impl Iterator<Item = &'e Entry<'e>>,
 ) -> Vec<&'h RunHeader> {
@@ -404,15 +404,15 @@ pub(crate) fn behind<'h, 'e>(
 }
 
 /// The terms on which figures of these entries are compared, given the headers of their runs.
-pub(crate) fn terms<'e>(
+pub(crate) fn judging_terms<'e>(
     headers: &[&RunHeader],
     entries: impl Iterator<Item = &'e Entry<'e>> + Clone,
     name: &str,
     column: &Column,
 ) -> Terms {
-    let contention = contention::of(headers, entries.clone());
-    let headers = behind(headers, entries.clone());
-    let looks = interim::together(headers.iter().map(|header| header.interim_analyses.len()));
+    let contention = contention::find_contention(headers, entries.clone());
+    let headers = headers_of(headers, entries.clone());
+    let looks = interim::count_analyses(headers.iter().map(|header| header.interim_analyses.len()));
     let threads = entries.clone().next().map_or(1, |entry| entry.trial.cell.threads());
     let environments = headers.iter().map(|header| &header.environment);
     let resolution = clock::resolution(environments, column, name, threads);
@@ -440,7 +440,7 @@ pub(crate) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Seri
 
 /// The same for ranked figures: without the latency of operations that did not keep up with their rate.
 pub(crate) fn competing_series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
-    match column.clocked == Clocked::Latency && saturated::of(entries, name).is_some() {
+    match column.clocked == Clocked::Latency && saturated::reached_rate(entries, name).is_some() {
         true => Series::default(),
         false => series(entries, name, column),
     }
@@ -461,11 +461,12 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
     }
     let positions: BTreeSet<Position> = cells().map(|cell| merged.layout.position(cell)).collect();
     let columns: BTreeSet<Position> = positions.iter().map(Position::column).collect();
-    let of_rows: BTreeSet<Position> = positions.iter().map(|position| position.part(Role::Row)).collect();
+    let of_rows: BTreeSet<Position> =
+        positions.iter().map(|position| position.values_by_role(Role::Row)).collect();
     let mut rows = Vec::new();
     for (name, column) in figures(merged, group) {
         for row in &of_rows {
-            let contest = |place: &Position| sorted.contest(&row.joined(place), &name, column);
+            let contest = |place: &Position| sorted.contest(&row.merged_with(place), &name, column);
             rows.push(Row {
                 figure: Figure {
                     name: name.clone(),
@@ -492,7 +493,7 @@ pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
         method: group.key.method.clone(),
         columns: columns.into_iter().collect(),
         rows,
-        dangers: danger::lines(merged, group),
+        dangers: danger::describe_dangers(merged, group),
     })
 }
 
@@ -546,12 +547,12 @@ fn contender(stores: &IndexSet<Cow<'_, str>>, standing: Standing) -> Contender {
     Contender::new(stores.get_index(standing.index).map_or_else(String::new, ToString::to_string), standing)
 }
 
-fn why(
+fn why_absent(
     entries: &[Entry<'_>],
     (name, column): (&str, &Column),
     left_out: Option<AbsenceReason>,
 ) -> AbsenceReason {
-    let saturated = saturated::of(entries, name).is_some();
+    let saturated = saturated::reached_rate(entries, name).is_some();
     let doubted = |measured: &Measurements| measured.warning(name).is_some();
     // A successful trial has all operations of its workload.
     let lacks = |measured: &Measurements| column.is_of_operation() && measured.operation(name).is_none();

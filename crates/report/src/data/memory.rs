@@ -20,7 +20,7 @@ pub enum Basis {
 
 impl Basis {
     /// The fairest basis that all of these trials have.
-    pub fn of<'a>(trials: impl Iterator<Item = &'a Memory> + Clone) -> Basis {
+    pub fn fairest<'a>(trials: impl Iterator<Item = &'a Memory> + Clone) -> Basis {
         let all_know = |basis: &Basis| trials.clone().all(|memory| basis.bytes(memory).is_some());
         let fairer = [Basis::WithPageCache, Basis::WithoutMappedFiles];
         fairer
@@ -49,7 +49,7 @@ impl Basis {
     }
 
     /// The words after a figure: `12 MiB of memory with the page cache`.
-    pub fn words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Basis::WithPageCache => "with the page cache",
             Basis::WithoutMappedFiles => "without mapped file pages",
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn the_fairest_that_all_know_decides() {
         let (both, one, none) = (memory(Some(30), Some(20)), memory(None, Some(2)), memory(None, None));
-        let of = |trials: &[&Memory]| Basis::of(trials.iter().copied());
+        let of = |trials: &[&Memory]| Basis::fairest(trials.iter().copied());
         assert_eq!(of(&[&both, &both]), Basis::WithPageCache);
         assert_eq!(of(&[&both, &one]), Basis::WithoutMappedFiles);
         assert_eq!(of(&[&both, &none]), Basis::Resident);

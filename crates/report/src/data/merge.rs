@@ -15,7 +15,7 @@ use crate::claims::StudyClaims;
 use crate::data::floor::{self, Floor};
 use crate::data::memory::Basis;
 use crate::data::method::Methods;
-use crate::data::names::joined;
+use crate::data::names::join_parts;
 use crate::data::readable::Readable;
 use crate::data::why::AbsenceReason;
 use crate::judge::danger::holds;
@@ -90,7 +90,7 @@ impl GroupKey {
             power_cut: given.and_then(|(_, power_cut)| power_cut),
             asked,
             facets: layout.facets(cell),
-            method: joined([apart, &plan_method]),
+            method: join_parts([apart, &plan_method]),
             plan_method,
         }
     }
@@ -146,7 +146,7 @@ pub struct OmittedCell<'a> {
 
 impl OmittedCell<'_> {
     /// Why its place is empty.
-    pub fn why(&self) -> AbsenceReason {
+    pub fn reason(&self) -> AbsenceReason {
         if self.reason.is_not_applicable() { AbsenceReason::NotApplicable } else { AbsenceReason::LeftOut }
     }
 }
@@ -197,7 +197,7 @@ impl<'a> Merged<'a> {
     pub fn new(runs: &'a [Run], stores: &'a [StoreDef]) -> Merged<'a> {
         let mut groups: BTreeMap<GroupKey, Group<'a>> = BTreeMap::new();
         let mut tiers: BTreeMap<Asked<'a>, BTreeSet<Given>> = BTreeMap::new();
-        let (methods, layout) = (Methods::new(runs), Layout::of(runs));
+        let (methods, layout) = (Methods::new(runs), Layout::from_runs(runs));
         let by_its_word = by_their_word(runs, &layout);
         let new = |run: usize, cell: &Cell, given: Option<Given>| {
             let header = &runs[run].header;
@@ -207,7 +207,7 @@ impl<'a> Merged<'a> {
                 () if by_its_word.contains(&(layout.contestant(cell), cell.guarantee())) => BY_ITS_WORD,
                 () => "",
             };
-            GroupKey::new(&header.hardware, &layout, cell, given, apart, methods.of(run, cell))
+            GroupKey::new(&header.hardware, &layout, cell, given, apart, methods.describe(run, cell))
         };
         for (run, trial) in all_trials(runs) {
             let Some(measured) = trial.ok() else { continue };
@@ -240,11 +240,11 @@ impl<'a> Merged<'a> {
             workloads: runs.iter().map(workload).collect(),
             common: common(&groups),
             groups,
-            memory: Basis::of(competing.filter_map(|(_, trial)| Some(&trial.ok()?.memory))),
+            memory: Basis::fairest(competing.filter_map(|(_, trial)| Some(&trial.ok()?.memory))),
             claims: Vec::new(),
             tables: Vec::new(),
             floors: floor::floors(runs, &[]),
-            readable: Readable::of(stores.iter().filter(|store| there.contains(store.name))),
+            readable: Readable::from_stores(stores.iter().filter(|store| there.contains(store.name))),
             stores,
         }
     }
@@ -261,9 +261,9 @@ impl<'a> Merged<'a> {
 
     /// The number of looks that the figures of one position allow for. If several runs were each stopped by looks, any of one
     /// may be combined with any of another.
-    pub(crate) fn looks<'e>(&self, entries: impl Iterator<Item = &'e Entry<'e>>) -> usize {
+    pub(crate) fn analyses<'e>(&self, entries: impl Iterator<Item = &'e Entry<'e>>) -> usize {
         let runs: BTreeSet<usize> = entries.map(|entry| entry.run).collect();
-        interim::together(runs.into_iter().map(|run| self.runs[run].header.interim_analyses.len()))
+        interim::count_analyses(runs.into_iter().map(|run| self.runs[run].header.interim_analyses.len()))
     }
 
     /// Whether a store is part of the harness: shown in tables, never a winner.

@@ -88,7 +88,7 @@ pub struct Method {
 
 impl Method {
     /// The method of a run; `None` if its plan can't be read.
-    pub fn of(run: &Run) -> Option<Method> {
+    pub fn from_run(run: &Run) -> Option<Method> {
         let stores = run.header.stores.iter().map(|store| store.name.clone()).collect();
         let mut method = Method::read(run.plan_keys()?, stores);
         method.keys.extend(not_held(run));
@@ -119,7 +119,7 @@ impl Method {
     /// Everything that distinguishes it from other methods, in words; without keys that only draw random numbers.
     pub fn all(&self) -> String {
         let keys = self.keys.keys().filter(|key| self.has_part(key) && !is_drawn(key));
-        keys.map(|key| self.words(key)).collect::<Vec<_>>().join("\n")
+        keys.map(|key| self.describe(key)).collect::<Vec<_>>().join("\n")
     }
 
     /// Whether a key affects this run: not the settings of a store that takes no part, nor a count of operations if
@@ -135,7 +135,7 @@ impl Method {
     }
 
     /// A key in words: `page_size=8192`, or that it is not set.
-    pub fn words(&self, key: &str) -> String {
+    pub fn describe(&self, key: &str) -> String {
         let name = key.strip_prefix("settings.").or(key.strip_prefix(MACHINES)).or(key.strip_prefix(PLACES));
         let name = name.unwrap_or(key);
         match self.value(key).filter(|_| self.has_part(key)) {
@@ -176,8 +176,8 @@ pub fn differing<'m>(methods: &[&'m Method]) -> Vec<&'m str> {
 
 /// How a run's method differs from that of the built-in study of this name, ignoring the number and kinds of
 /// operations.
-pub fn unlike(run: &Run, study: &str) -> Vec<String> {
-    let Some(method) = Method::of(run) else { return vec!["by a plan that can't be read".to_owned()] };
+pub fn differences_from_study(run: &Run, study: &str) -> Vec<String> {
+    let Some(method) = Method::from_run(run) else { return vec!["by a plan that can't be read".to_owned()] };
     let standard = storebench_host::plan::find(study).and_then(|plan| plan.to_toml()).ok();
     let standard =
         standard.and_then(|plan| plan.parse().ok()).map(|plan| Method::read(&plan, method.stores.clone()));
@@ -186,7 +186,7 @@ pub fn unlike(run: &Run, study: &str) -> Vec<String> {
     let uncounted = ["operations", "rounds", "order", MIX, EQUAL_CACHE, "trace_facts"];
     let counts = |key: &&str| !own(key) && !uncounted.contains(key) && !is_drawn(key);
     let set = differing.into_iter().filter(counts).filter(|key| method.value(key).is_some());
-    set.map(|key| method.words(key)).collect()
+    set.map(|key| method.describe(key)).collect()
 }
 
 /// The machine of a key, and the rest of the key.
@@ -262,7 +262,7 @@ pub struct Methods {
 impl Methods {
     /// Compares the methods of runs.
     pub fn new(runs: &[Run]) -> Methods {
-        let mut words = Methods::planned(runs);
+        let mut words = Methods::plan_differences(runs);
         for (words, made) in words.iter_mut().zip(made::otherwise(runs)) {
             words.extend(made);
         }
@@ -270,7 +270,7 @@ impl Methods {
     }
 
     /// How the plan of each run differs from another's.
-    fn planned(runs: &[Run]) -> Vec<Vec<(String, String)>> {
+    fn plan_differences(runs: &[Run]) -> Vec<Vec<(String, String)>> {
         let alike = |run: &Run| {
             let first = &runs[0];
             run.header.plan == first.header.plan
@@ -281,12 +281,12 @@ impl Methods {
         if runs.iter().all(alike) {
             return vec![Vec::new(); runs.len()];
         }
-        let read: Vec<Option<Method>> = runs.iter().map(Method::of).collect();
+        let read: Vec<Option<Method>> = runs.iter().map(Method::from_run).collect();
         let known: Vec<&Method> = read.iter().flatten().collect();
         let mut keys = differing(&known);
         keys.retain(|key| !is_drawn(key));
         let words = |(index, method): (usize, &Option<Method>)| match method {
-            Some(method) => keys.iter().map(|key| ((*key).to_owned(), method.words(key))).collect(),
+            Some(method) => keys.iter().map(|key| ((*key).to_owned(), method.describe(key))).collect(),
             None => {
                 // An unreadable plan equals only itself.
                 let plan = &runs[index].header.plan;
@@ -299,7 +299,7 @@ impl Methods {
 
     /// How the method of a run's cell differs from that of the other runs: `operations=100, sqlite.page_size=8192`. Empty
     /// if it doesn't.
-    pub fn of(&self, run: usize, cell: &Cell) -> String {
+    pub fn describe(&self, run: usize, cell: &Cell) -> String {
         let bears = |key: &str| match (machine_of(key), key.strip_prefix(PLACES)) {
             _ if key.starts_with(DISKS) => key.starts_with(&format!("{DISKS}{}.", cell.disk())),
             (Some((machine, _)), _) => machine == cell.machine(),
@@ -327,7 +327,7 @@ mod tests {
 
     fn said(runs: &[Run]) -> Vec<String> {
         let methods = Methods::new(runs);
-        runs.iter().enumerate().map(|(index, run)| methods.of(index, &run.trials[0].cell)).collect()
+        runs.iter().enumerate().map(|(index, run)| methods.describe(index, &run.trials[0].cell)).collect()
     }
 
     #[test]
@@ -382,7 +382,7 @@ mod tests {
         let runs = [planned("lmdb", &cached(64, "equal")), planned("lmdb", &cached(128, "equal"))];
         assert_eq!(said(&runs), ["", ""], "a cell as shipped");
         let equal = runs[0].trials[0].cell.clone().with(Axis::TUNING, Tuning::Equal.into());
-        assert_eq!(Methods::new(&runs).of(1, &equal), "equal_cache=128MiB");
+        assert_eq!(Methods::new(&runs).describe(1, &equal), "equal_cache=128MiB");
     }
 
     #[test]
@@ -395,7 +395,7 @@ mod tests {
         let mut runs = [planned("lmdb", &with("64MiB", "a")), planned("lmdb", &with("32MiB", "b"))];
         assert_eq!(said(&runs), ["", ""], "cells of this machine are alike");
         let small = runs[0].trials[0].cell.clone().with(Axis::MACHINE, Axis::MACHINE.read("small").unwrap());
-        let said = |runs: &[Run]| [0, 1].map(|run| Methods::new(runs).of(run, &small));
+        let said = |runs: &[Run]| [0, 1].map(|run| Methods::new(runs).describe(run, &small));
         assert_eq!(said(&runs), ["small.memory=64MiB", "small.memory=32MiB"]);
         runs[1].header.plan = runs[0].header.plan.clone();
         assert_eq!(said(&runs), ["", ""]);
@@ -429,7 +429,7 @@ mod tests {
         let runs = [with("kernel (ntfs3)"), with("FUSE (ntfs-3g)")];
         assert_eq!(said(&runs), ["", ""], "cells elsewhere are alike");
         let cell = runs[0].trials[0].cell.clone().with(Axis::PLACE, Axis::PLACE.read("ntfs:4096").unwrap());
-        let said = |runs: &[Run]| [0, 1].map(|run| Methods::new(runs).of(run, &cell));
+        let said = |runs: &[Run]| [0, 1].map(|run| Methods::new(runs).describe(run, &cell));
         assert_eq!(said(&runs), ["ntfs:4096=kernel (ntfs3)", "ntfs:4096=FUSE (ntfs-3g)"]);
         assert_eq!(said(&[with("kernel (ntfs3)"), with("kernel (ntfs3)")]), ["", ""]);
         assert_eq!(said(&[with("kernel (ntfs3)"), planned("lmdb", "batch = 1\n")]), ["", ""]);

@@ -38,8 +38,10 @@ pub fn paper_name(store: &str) -> &str {
 /// A store's colour: the same in every report, black on a light ground, readable on dark and light terminals.
 pub fn store_style(store: &str) -> Style {
     let known = OF_THE_PAPER.iter().map(|(name, _, colour)| (*name, *colour)).chain(FURTHER);
-    let colour =
-        known.into_iter().find(|(name, _)| *name == store).map_or_else(|| other(store), |(_, colour)| colour);
+    let colour = known
+        .into_iter()
+        .find(|(name, _)| *name == store)
+        .map_or_else(|| other_digit(store), |(_, colour)| colour);
     Style::new().fg_color(Some(Ansi256Color(16).into())).bg_color(Some(Ansi256Color(colour).into()))
 }
 
@@ -51,17 +53,17 @@ pub fn palette_position(store: &str) -> usize {
     position.unwrap_or_else(|| known.len() + (xxh3_64(store.as_bytes()) % (20 - known.len() as u64)) as usize)
 }
 
-fn other(store: &str) -> u8 {
+fn other_digit(store: &str) -> u8 {
     OTHERS[(xxh3_64(store.as_bytes()) % OTHERS.len() as u64) as usize]
 }
 
 /// The nonempty parts, joined.
-pub fn joined<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
+pub fn join_parts<'p>(parts: impl IntoIterator<Item = &'p str>) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// A list in a sentence: `a, b and c`.
-pub fn and<S: std::borrow::Borrow<str>>(parts: &[S]) -> String {
+pub fn join_with_and<S: std::borrow::Borrow<str>>(parts: &[S]) -> String {
     match parts.split_last() {
         Some((last, [])) => last.borrow().to_owned(),
         Some((last, rest)) => format!("{} and {}", rest.join(", "), last.borrow()),
@@ -82,7 +84,7 @@ pub const FAILURE: Style = Style::new().bold().fg_color(Some(Color::Ansi(AnsiCol
 pub const GOOD: Style = Style::new().bold().fg_color(Some(Color::Ansi(AnsiColor::Green)));
 
 /// The share of machines: `on most machines (7 of 9)`.
-pub fn on(some: usize, all: usize) -> String {
+pub fn describe_share(some: usize, all: usize) -> String {
     let which = match some {
         some if some == all => "all",
         some if 2 * some > all => "most",

@@ -33,7 +33,7 @@ pub struct Drift {
 
 impl Drift {
     /// `12 % slower`; as a factor if percents read badly: `3.20x slower`.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self.times.value {
             times if times >= 2.0 => format!("{}x slower", three_digits(times)),
             times if times > 1.0 => format!("{:.0} % slower", (times - 1.0) * 100.0),
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_drift_is_never_an_absurd_share() {
-        let words = |value| Drift { times: Estimate { value, interval: None } }.words();
+        let words = |value| Drift { times: Estimate { value, interval: None } }.describe();
         assert_eq!([0.5, 1.25, 141_860.0].map(words), ["50 % faster", "25 % slower", "141,860x slower"]);
     }
 

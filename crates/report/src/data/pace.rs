@@ -9,7 +9,7 @@ use crate::column::REPLAY_SPEED;
 use crate::stats::mean;
 
 /// A line with the mean of each contestant over all of its trials; `None` if no trace with times was replayed.
-pub fn line(merged: &Merged<'_>) -> Option<String> {
+pub fn describe_pace(merged: &Merged<'_>) -> Option<String> {
     let mut speeds: IndexMap<String, Vec<f64>> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
         let Some(speed) = trial.ok().and_then(|measured| REPLAY_SPEED.of_trial(measured)) else { continue };
@@ -35,12 +35,12 @@ mod tests {
     #[test]
     fn the_speed_of_a_replay_is_told_for_each_store() {
         let mut runs = [run("box", &[Sample::new("lmdb"), Sample::new("sqlite"), Sample::new("redb")])];
-        assert_eq!(line(&Merged::new(&runs, &[])), None);
+        assert_eq!(describe_pace(&Merged::new(&runs, &[])), None);
         for (trial, speed) in runs[0].trials.iter_mut().zip([1204.0, 0.5]) {
             let measured = trial.measured.as_mut().unwrap();
             measured.statistics.push(Setting::not_read_back(SPEED_REACHED, format!("{speed:.4}")));
         }
-        let told = line(&Merged::new(&runs, &[])).unwrap();
+        let told = describe_pace(&Merged::new(&runs, &[])).unwrap();
         assert_eq!(told, "Speed of the replay, in times the trace's own: lmdb 1,204x, sqlite 0.500x.");
     }
 }

@@ -74,7 +74,7 @@ impl Agreement {
 }
 
 /// The share that agrees, and the places that can't be compared.
-pub fn in_words(agreement: Agreement) -> String {
+pub fn describe_agreement(agreement: Agreement) -> String {
     let Agreement { same, close, other, lacking, absent } = agreement;
     let compared = agreement.compared();
     let agree = same + close;
@@ -120,7 +120,7 @@ impl TableComparison<'_> {
 
 /// Compares each table with each group that was measured under the same load. A table that is asked for by
 /// name is compared with all.
-pub fn beside<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<TableComparison<'a>> {
+pub fn compare_tables<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<TableComparison<'a>> {
     let tables: Vec<&Table> =
         merged.tables.iter().filter(|table| name.is_none_or(|name| table.name == name)).collect();
     let mut names: Vec<&str> = Vec::new();
@@ -163,7 +163,7 @@ fn places<'a>(table: &'a Table, figures: &[OfFigure<'_>], group: usize) -> Vec<P
         for data in [Data::Incompressible, Data::Compressible] {
             for (records, published) in table.records.iter().zip(row.cells(data)) {
                 let Some(published) = published else { continue };
-                let position = Position::of([
+                let position = Position::from_values([
                     (Axis::DATA, data.into()),
                     (Axis::RECORD_SIZE, row.record_size.into()),
                     (Axis::RECORDS, (*records).into()),

@@ -21,7 +21,7 @@ pub struct Readable {
 
 impl Readable {
     /// From the tables of the stores that take part.
-    pub fn of<'s>(stores: impl IntoIterator<Item = &'s StoreDef>) -> Readable {
+    pub fn from_stores<'s>(stores: impl IntoIterator<Item = &'s StoreDef>) -> Readable {
         let mut all: BTreeMap<&'static str, bool> = BTreeMap::new();
         let mut defaults: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
         for store in stores {
@@ -98,12 +98,15 @@ mod tests {
 
     #[test]
     fn only_what_is_a_size_everywhere_is_shortened() {
-        let both = Readable::of(&STORES);
+        let both = Readable::from_stores(&STORES);
         assert_eq!(
             both.name("sqlite page_size=65536 cache_size=65536"),
             "sqlite page_size=64KiB cache_size=65536"
         );
-        assert_eq!(Readable::of(&STORES[1..]).name("redb cache_size=67108864"), "redb cache_size=64MiB");
+        assert_eq!(
+            Readable::from_stores(&STORES[1..]).name("redb cache_size=67108864"),
+            "redb cache_size=64MiB"
+        );
         assert_eq!(both.value("page_size", "512"), "512");
         assert_eq!(both.value("page_size", "65537"), "65537");
         assert!(matches!(both.name("redb"), Cow::Borrowed("redb")));

@@ -31,7 +31,7 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    fn of(operation: &OperationResult) -> Part {
+    fn from_operation(operation: &OperationResult) -> Part {
         Part::Operation {
             name: operation.operation.clone(),
             mixed: operation.phase_disk.as_ref().is_some_and(|phase| phase.operations > operation.count),
@@ -83,7 +83,7 @@ fn most(causes: impl IntoIterator<Item = (&'static str, u64)> + Clone) -> Option
 
 impl PartRequests {
     /// A number per execution.
-    pub(crate) fn each(&self, number: u64) -> f64 {
+    pub(crate) fn per_operation(&self, number: u64) -> f64 {
         number as f64 / self.times.max(1) as f64
     }
 
@@ -123,7 +123,7 @@ impl PartRequests {
 }
 
 /// The requests of a cell's trials, part by part in order; empty if they were not counted by part.
-pub(crate) fn asked(entries: &[Entry<'_>]) -> Vec<PartRequests> {
+pub(crate) fn requests_by_part(entries: &[Entry<'_>]) -> Vec<PartRequests> {
     let mut all = Vec::new();
     for trial in entries.iter().map(|entry| entry.trial) {
         let (Some(measured), Some(disk)) = (trial.ok(), &trial.disk) else { continue };
@@ -159,7 +159,7 @@ fn parts(measured: &Measurements) -> Vec<PartRequests> {
         }
         let Some((requests, times)) = operation.asked_of_disk() else { continue };
         parts.push(PartRequests {
-            part: Part::of(operation),
+            part: Part::from_operation(operation),
             times,
             requests: requests.clone(),
             latency_ns: (operation.count > 0).then(|| operation.sum_ns as f64 / operation.count as f64),

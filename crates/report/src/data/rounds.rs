@@ -28,7 +28,7 @@ impl Figure {
     pub(crate) const ALL: [Figure; 6] =
         [Figure::Speed, Figure::Files, Figure::Written, Figure::P99, Figure::P999, Figure::Longest];
 
-    fn of(self, round: &Round) -> Option<f64> {
+    fn value_in(self, round: &Round) -> Option<f64> {
         let all = || round.operation(OVERALL).or(round.operations.first());
         match self {
             Figure::Speed => all()?.per_second(),
@@ -49,7 +49,7 @@ pub(crate) fn most<'e>(entries: impl IntoIterator<Item = &'e Entry<'e>>) -> usiz
 
 /// A figure of a round, from 0, in each trial that has it.
 pub(crate) fn values(entries: &[Entry<'_>], figure: Figure, round: usize) -> Vec<f64> {
-    let of = |measured: &Measurements| figure.of(measured.rounds.get(round)?);
+    let of = |measured: &Measurements| figure.value_in(measured.rounds.get(round)?);
     measured(entries).into_iter().filter_map(|(_, measured)| of(measured)).collect()
 }
 
@@ -70,7 +70,9 @@ pub(crate) fn written_bytes(measured: &Measurements, round: usize) -> Option<f64
 pub(crate) fn last_over_first(entries: &[Entry<'_>], figure: Figure) -> Option<Summary> {
     let of = |measured: &Measurements| match (figure, measured.rounds.as_slice()) {
         (Figure::Files, _) => measured.disk_growth(),
-        (_, [first, .., last]) => Some(figure.of(last)? / figure.of(first).filter(|first| *first > 0.0)?),
+        (_, [first, .., last]) => {
+            Some(figure.value_in(last)? / figure.value_in(first).filter(|first| *first > 0.0)?)
+        }
         _ => None,
     };
     let all: Vec<f64> = measured(entries).into_iter().filter_map(|(_, measured)| of(measured)).collect();
@@ -84,7 +86,7 @@ pub(crate) const LAST: usize = 5;
 pub(crate) fn trend(trials: &[&Measurements], figure: Figure) -> Option<Trend> {
     let of = |measured: &&Measurements| {
         let last = measured.rounds.last_chunk::<LAST>()?;
-        let figures: Vec<f64> = last.iter().filter_map(|round| figure.of(round)).collect();
+        let figures: Vec<f64> = last.iter().filter_map(|round| figure.value_in(round)).collect();
         let unit = figures.last().copied().filter(|unit| *unit > 0.0 && figures.len() == LAST)?;
         Some(figures.into_iter().map(|figure| figure / unit).collect())
     };

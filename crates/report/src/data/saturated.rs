@@ -59,7 +59,7 @@ pub fn fell_behind(cell: &Cell, measured: &Measurements, operation: &OperationRe
 }
 
 /// The reached and the required rate of a cell's trials, as `8,580/s of 20,000/s`; `None` if most kept up.
-pub fn of(entries: &[Entry<'_>], operation: &str) -> Option<String> {
+pub fn reached_rate(entries: &[Entry<'_>], operation: &str) -> Option<String> {
     let of = |entry: &Entry<'_>| {
         let measured = entry.trial.ok()?;
         Some(rates(&entry.trial.cell, measured, measured.operation(operation)?))
@@ -67,11 +67,12 @@ pub fn of(entries: &[Entry<'_>], operation: &str) -> Option<String> {
     let all: Vec<Option<(f64, f64)>> = entries.iter().filter_map(of).collect();
     let behind: Vec<(f64, f64)> = all.iter().copied().flatten().collect();
     let (slowest, asked) = behind.iter().copied().min_by(|(a, _), (b, _)| a.total_cmp(b))?;
-    (behind.len() * 2 > all.len()).then(|| format!("{}/s of {}/s", three_digits(slowest), shown(asked)))
+    (behind.len() * 2 > all.len())
+        .then(|| format!("{}/s of {}/s", three_digits(slowest), describe_rate(asked)))
 }
 
 /// A line for each contestant and operation, over all required rates.
-pub fn lines(merged: &Merged<'_>) -> Vec<String> {
+pub fn describe_saturation(merged: &Merged<'_>) -> Vec<String> {
     let mut found: IndexMap<(String, &str), Vec<(f64, f64)>> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
         let Some(measured) = trial.ok() else { continue };
@@ -82,7 +83,7 @@ pub fn lines(merged: &Merged<'_>) -> Vec<String> {
         }
     }
     let line = |((store, operation), rates): (&(String, &str), &Vec<(f64, f64)>)| {
-        format!("Saturated, latency not ranked: {operation} of {store}{}.", in_words(rates))
+        format!("Saturated, latency not ranked: {operation} of {store}{}.", describe_rates(rates))
     };
     let mut lines: Vec<String> = found.iter().take(LISTED).map(line).collect();
     if found.len() > LISTED {
@@ -92,16 +93,16 @@ pub fn lines(merged: &Merged<'_>) -> Vec<String> {
 }
 
 /// A required rate: as given, or a trace's average.
-fn shown(rate: f64) -> String {
+fn describe_rate(rate: f64) -> String {
     if rate.fract() == 0.0 { group_thousands(rate as u64) } else { three_digits(rate) }
 }
 
 /// The reached and the required rates, in words that follow a store's name.
-fn in_words(rates: &[(f64, f64)]) -> String {
+fn describe_rates(rates: &[(f64, f64)]) -> String {
     let reached = || rates.iter().map(|(reached, _)| *reached);
     let asked = || rates.iter().map(|(_, asked)| *asked);
     let (least, most) = (asked().fold(f64::INFINITY, f64::min), asked().fold(0.0, f64::max));
-    let (least, most) = (shown(least), shown(most));
+    let (least, most) = (describe_rate(least), describe_rate(most));
     let slowest = three_digits(reached().fold(f64::INFINITY, f64::min));
     let trials = if rates.len() == 1 { String::new() } else { format!(" in {} trials", rates.len()) };
     if least == most {
@@ -163,7 +164,7 @@ mod tests {
         };
         assert_eq!((counted(0), counted(1)), (1, 2), "claims rank no more than the matrix");
         assert_eq!(
-            lines(&merged),
+            describe_saturation(&merged),
             [
                 "Saturated, latency not ranked: insert of lmdb in 3 trials, the slowest did 8,580/s of 20,000/s."
             ]
@@ -194,9 +195,9 @@ mod tests {
 
     #[test]
     fn several_rates_are_told_in_one_line() {
-        assert_eq!(in_words(&[(8580.0, 2e4)]), " did 8,580/s of 20,000/s");
+        assert_eq!(describe_rates(&[(8580.0, 2e4)]), " did 8,580/s of 20,000/s");
         assert_eq!(
-            in_words(&[(8580.0, 2e4), (9000.0, 8e4), (8000.0, 2e4)]),
+            describe_rates(&[(8580.0, 2e4), (9000.0, 8e4), (8000.0, 2e4)]),
             ", asked for 20,000/s to 80,000/s, did 8,000/s to 9,000/s in 3 trials"
         );
     }
@@ -221,7 +222,7 @@ mod tests {
             assert_eq!(row.contests[0].contenders.len(), 1, "redb is 0.1 s late in 12.9 s");
             assert_eq!(row.contests[0].absent[0].why, AbsenceReason::Saturated);
         }
-        let lines = lines(&merged);
+        let lines = describe_saturation(&merged);
         // 4,000 operations in 10 s, and in 13 s of the schedule that continued.
         let says = "insert of lmdb in 3 trials, the slowest did 308/s of 400/s.";
         assert!(lines.len() == 4 && lines[0].ends_with(says), "{lines:?}");
@@ -233,12 +234,12 @@ mod tests {
         let measured = run.trials[0].measured.as_mut().unwrap();
         measured.statistics.push(Setting::not_read_back(BEHIND_US, 90_000));
         measured.operations.iter_mut().for_each(|operation| operation.wall_ns = 250_000_000);
-        assert_eq!(lines(&Merged::new(&[run], &[])), Vec::<String>::new());
+        assert_eq!(describe_saturation(&Merged::new(&[run], &[])), Vec::<String>::new());
     }
 
     #[test]
     fn a_closed_loop_is_never_saturated() {
         let runs = [crate::data::samples::study()];
-        assert_eq!(lines(&Merged::new(&runs, &[])), Vec::<String>::new());
+        assert_eq!(describe_saturation(&Merged::new(&runs, &[])), Vec::<String>::new());
     }
 }

@@ -11,9 +11,9 @@ use storebench_core::axis::shop::DataSize;
 use storebench_core::cell::Axis;
 use storebench_core::result::{LimitKind, OVERALL};
 
-use super::matrix::{ByPosition, Sorted, competing_series, operations, ranked_stores, terms};
+use super::matrix::{ByPosition, Sorted, competing_series, judging_terms, operations, ranked_stores};
 use super::merge::{BlockKey, Entry, GroupKey, Merged};
-use super::names::joined;
+use super::names::join_parts;
 use crate::column::{Column, MEAN_LATENCY, P99, THROUGHPUT};
 use crate::judge::place::{Terms, decide_on};
 use crate::layout::Position;
@@ -91,12 +91,12 @@ pub struct AtSize {
 
 impl Fall {
     /// Throughput at a size.
-    pub fn at(&self, times: Option<f64>) -> Option<&Summary> {
+    pub fn throughput_at(&self, times: Option<f64>) -> Option<&Summary> {
         self.sizes.iter().find(|size| Some(size.times) == times).map(|size| &size.per_second)
     }
 
     /// Where it falls, on a scale; `None` if it does not, or that is unknown.
-    fn place(&self) -> Option<f64> {
+    fn falling_point(&self) -> Option<f64> {
         match self.cliff {
             Cliff::At { low, high } => Some((low * high).sqrt()),
             Cliff::None | Cliff::Unknown => None,
@@ -105,7 +105,7 @@ impl Fall {
 
     /// The order of presentation.
     fn order(&self) -> (u8, f64) {
-        match (self.cliff, self.place()) {
+        match (self.cliff, self.falling_point()) {
             (Cliff::None, _) => (0, 0.0),
             (_, Some(place)) => (1, -place),
             (_, None) => (2, 0.0),
@@ -116,7 +116,7 @@ impl Fall {
 impl Sizes {
     /// The machine, and the common values of its trials.
     pub fn name(&self) -> String {
-        joined([self.hardware.as_str(), &self.title])
+        join_parts([self.hardware.as_str(), &self.title])
     }
 
     /// All operations together, or the only one.
@@ -169,7 +169,7 @@ pub fn sizes(merged: &Merged<'_>) -> Vec<Sizes> {
             if position.value(Axis::DATA_SIZE).is_none() {
                 continue;
             }
-            let rest = position.without(Axis::DATA_SIZE);
+            let rest = position.without_axis(Axis::DATA_SIZE);
             for (store, entries) in ranked_stores(here) {
                 let harness = entries.iter().any(|entry| merged.is_harness(entry.trial.cell.store()));
                 let Some(times) = entries.iter().find_map(times).filter(|_| !harness) else { continue };
@@ -185,12 +185,16 @@ pub fn sizes(merged: &Merged<'_>) -> Vec<Sizes> {
     }
     let several = |gathered: &SizeTrials<'_>| gathered.stores.values().any(|sizes| sizes.len() > 1);
     let there = all.into_iter().filter(|(_, gathered)| several(gathered));
-    let told = there.map(|((key, rest), gathered)| of(merged, (key, rest), gathered));
+    let told = there.map(|((key, rest), gathered)| build_sizes(merged, (key, rest), gathered));
     // If all failed, there is nothing to report.
     told.filter(|sizes| sizes.operations.iter().any(|falls| !falls.stores.is_empty())).collect()
 }
 
-fn of(merged: &Merged<'_>, (key, rest): (GroupKey, Position), mut gathered: SizeTrials<'_>) -> Sizes {
+fn build_sizes(
+    merged: &Merged<'_>,
+    (key, rest): (GroupKey, Position),
+    mut gathered: SizeTrials<'_>,
+) -> Sizes {
     let measured: Vec<u64> = gathered.stores.values().flat_map(BTreeMap::keys).copied().collect();
     let (least, most) = (measured.iter().min().copied(), measured.iter().max().copied());
     let ends = (least.filter(|least| *least as f64 <= PARTS), most.filter(|most| *most as f64 > PARTS));
@@ -202,7 +206,7 @@ fn of(merged: &Merged<'_>, (key, rest): (GroupKey, Position), mut gathered: Size
     };
     let own = rest.values().filter(|(axis, value)| axis.default_value() != Some(value.text()));
     let words: Vec<String> = own.map(|(axis, value)| (axis.def().words)(value)).collect();
-    let title = joined([merged.label(&key).as_str(), &words.join(", ")]);
+    let title = join_parts([merged.label(&key).as_str(), &words.join(", ")]);
     Sizes {
         operations: gathered.operations.iter().map(falls).collect(),
         hardware: key.hardware,
@@ -253,7 +257,8 @@ fn falls(
     let entries = stores.values().flat_map(BTreeMap::values).flatten();
     let headers: Vec<_> = merged.runs.iter().map(|run| &run.header).collect();
     // Both are rates of long work: the clock does not matter.
-    let terms = Terms { resolution: Resolution::default(), ..terms(&headers, entries, name, &THROUGHPUT) };
+    let terms =
+        Terms { resolution: Resolution::default(), ..judging_terms(&headers, entries, name, &THROUGHPUT) };
     let standings = decide_on(&kept, Better::Higher, terms);
     if standings.len() > 1 {
         standings.iter().for_each(|standing| found[standing.index].falls_least = standing.verdict.wins());
@@ -293,7 +298,7 @@ fn summary(series: &Series<BlockKey>) -> Option<Summary> {
 
 /// Marks what falls last: the latest, and whatever may fall as late.
 fn mark_last(found: &mut [Fall]) {
-    let latest = found.iter().filter_map(|fall| Some((fall.place()?, fall.cliff)));
+    let latest = found.iter().filter_map(|fall| Some((fall.falling_point()?, fall.cliff)));
     let Some((_, Cliff::At { low: latest, .. })) = latest.max_by(|a, b| a.0.total_cmp(&b.0)) else { return };
     let several = found.len() > 1;
     for fall in found {
@@ -359,7 +364,10 @@ pub(crate) mod tests {
         assert_eq!([sqlite, redb, lmdb].map(|fall| fall.falls_last), [false, true, false]);
         assert_eq!([sqlite, redb, lmdb].map(|fall| fall.falls_least), [true, false, false]);
         assert_eq!(lmdb.sizes.len(), 7);
-        assert!(lmdb.at(Some(4.0)).unwrap().mean.value < lmdb.at(Some(0.25)).unwrap().mean.value / 9.0);
+        assert!(
+            lmdb.throughput_at(Some(4.0)).unwrap().mean.value
+                < lmdb.throughput_at(Some(0.25)).unwrap().mean.value / 9.0
+        );
     }
 
     #[test]

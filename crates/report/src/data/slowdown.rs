@@ -54,7 +54,7 @@ pub struct LoadedLatencies {
 /// The slow-downs by every load that the runs have together with undisturbed trials.
 pub fn slowdowns(merged: &Merged<'_>) -> Vec<Slowdowns> {
     let disturbed = merged.groups.iter().filter(|group| load(&group.key) != NONE);
-    disturbed.filter_map(|group| of_group(merged, group)).collect()
+    disturbed.filter_map(|group| find_slowdowns(merged, group)).collect()
 }
 
 const NONE: &str = "none";
@@ -74,7 +74,7 @@ fn undisturbed(key: &GroupKey) -> GroupKey {
     key
 }
 
-fn of_group(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
+fn find_slowdowns(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
     let without = undisturbed(&group.key);
     let without = merged.groups.iter().find(|other| other.key == without)?;
     let (with, without) = (Sorted::new(merged, group), Sorted::new(merged, without));

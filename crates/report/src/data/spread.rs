@@ -19,7 +19,7 @@ pub fn text(interval: Option<Interval>, show: impl Fn(f64) -> String) -> Option<
 }
 
 /// The same to follow a figure; empty if there is none.
-pub fn after(interval: Option<Interval>, show: impl Fn(f64) -> String) -> String {
+pub fn describe_after(interval: Option<Interval>, show: impl Fn(f64) -> String) -> String {
     text(interval, show).map_or_else(String::new, |reach| format!(" {reach}"))
 }
 

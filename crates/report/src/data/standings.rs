@@ -13,10 +13,10 @@ use storebench_core::units::{exact_bytes, group_thousands};
 use super::danger;
 use super::matrix::{Contest, Figure, Matrix};
 use super::merge::{Group, GroupKey, Merged};
-use super::names::joined;
+use super::names::join_parts;
 use crate::brief;
-use crate::judge::combinations::{CombinedVerdict, is_won_by, leaders, times_worse, together};
-use crate::judge::danger::shown;
+use crate::judge::combinations::{CombinedVerdict, combine_verdicts, is_won_by, leaders, times_worse};
+use crate::judge::danger::dangerous_harms;
 use crate::judge::place::Contender;
 use crate::layout::Position;
 use crate::report::Report;
@@ -66,7 +66,7 @@ impl Standings {
 
     /// The title of a table: `Guarantee power, 100 records of 1B..1KiB`.
     pub fn title(&self, table: &Table) -> String {
-        joined([self.name.as_str(), &brief::describe_position(&table.at)])
+        join_parts([self.name.as_str(), &brief::describe_position(&table.at)])
     }
 }
 
@@ -164,7 +164,7 @@ pub struct Risk {
 /// The standings of all groups with any figure, in the order of the groups.
 pub fn standings(report: &Report<'_>) -> Vec<Standings> {
     let groups = report.merged.groups.iter().zip(report.matrices());
-    groups.filter_map(|(group, matrix)| of_group(report.merged, group, matrix.as_ref()?)).collect()
+    groups.filter_map(|(group, matrix)| build_standings(report.merged, group, matrix.as_ref()?)).collect()
 }
 
 /// Whether the tables are short enough to come first.
@@ -182,7 +182,7 @@ pub fn are_short(all: &[Standings], report: &Report<'_>) -> bool {
 pub fn heading(merged: &Merged<'_>, key: &GroupKey) -> String {
     let several = merged.groups.iter().any(|group| group.key.hardware != key.hardware);
     let label = merged.label(key);
-    let label = if several { joined([key.hardware.as_str(), &label]) } else { label };
+    let label = if several { join_parts([key.hardware.as_str(), &label]) } else { label };
     match key.asked {
         _ if label.is_empty() => key.hardware.clone(),
         Some(_) => format!("Guarantee {label}"),
@@ -191,7 +191,7 @@ pub fn heading(merged: &Merged<'_>, key: &GroupKey) -> String {
 }
 
 /// The meaning of a tier, for newcomers: what an acknowledged write survives.
-pub fn meaning(key: &GroupKey) -> Option<&'static str> {
+pub fn describe_guarantee(key: &GroupKey) -> Option<&'static str> {
     Some(match key.tier? {
         Guarantee::None => "may be lost even when the process alone crashes",
         Guarantee::Process => "survives a killed process, but not a power cut",
@@ -201,7 +201,7 @@ pub fn meaning(key: &GroupKey) -> Option<&'static str> {
 }
 
 /// The duration of the trials.
-pub fn took(merged: &Merged<'_>) -> Option<Duration> {
+pub fn trial_time(merged: &Merged<'_>) -> Option<Duration> {
     let trials = merged.runs.iter().flat_map(|run| &run.trials);
     let took_s: f64 = trials.map(|trial| trial.took_s()).sum();
     Duration::try_from_secs_f64(took_s.round().max(1.0)).ok().filter(|_| took_s > 0.0)
@@ -210,7 +210,7 @@ pub fn took(merged: &Merged<'_>) -> Option<Duration> {
 /// The figures of a position, with their contests.
 type Contests<'m> = Vec<(&'m Figure, &'m Contest)>;
 
-fn of_group(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<Standings> {
+fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<Standings> {
     let mut figures: Vec<Figure> = Vec::new();
     let mut places: IndexMap<Position, Contests<'_>> = IndexMap::new();
     for row in &matrix.rows {
@@ -218,7 +218,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<S
             figures.push(row.figure.clone());
         }
         for (column, contest) in matrix.columns.iter().zip(&row.contests) {
-            places.entry(row.at.joined(column)).or_default().push((&row.figure, contest));
+            places.entry(row.at.merged_with(column)).or_default().push((&row.figure, contest));
         }
     }
     let is_any = |contest: &Contest| !contest.contenders.is_empty() || !contest.riskier.is_empty();
@@ -226,7 +226,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<S
     if places.is_empty() {
         return None;
     }
-    let known = KnownGroup { merged, group, dangers: dangers(merged, group) };
+    let known = KnownGroup { merged, group, dangers: find_dangers(merged, group) };
     let mut all: Vec<Answer> = places.values().map(|contests| known.answer(contests)).collect();
     let together: Contests<'_> = places.values().flatten().copied().collect();
     let together = known.answer(&together);
@@ -259,7 +259,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<S
     Some(Standings {
         key: group.key.clone(),
         name: heading(merged, &group.key),
-        meaning: meaning(&group.key),
+        meaning: describe_guarantee(&group.key),
         figures,
         tables,
         answers,
@@ -268,12 +268,12 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> Option<S
 }
 
 /// The cost of an accident for each contestant of a group: the worst of its settings.
-fn dangers(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, (String, &'static Danger)> {
+fn find_dangers(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, (String, &'static Danger)> {
     let mut all: BTreeMap<String, (String, &'static Danger)> = BTreeMap::new();
     for entry in &group.trials {
         let cell = &entry.trial.cell;
         let Some(measured) = entry.trial.ok() else { continue };
-        let Some(danger) = danger::of(merged.stores, cell.store(), measured) else { continue };
+        let Some(danger) = danger::find_danger(merged.stores, cell.store(), measured) else { continue };
         let own = all
             .entry(merged.layout.contestant(cell).into_owned())
             .or_insert_with(|| (cell.store().to_owned(), danger));
@@ -347,7 +347,7 @@ impl KnownGroup<'_, '_> {
             .collect();
         let not_judged = compared.len() - judged.len();
         let mut answer = Answer { not_judged: (not_judged, compared.len()), ..Answer::default() };
-        answer.is_open = !judged.is_empty() && together(&judged) == CombinedVerdict::Open;
+        answer.is_open = !judged.is_empty() && combine_verdicts(&judged) == CombinedVerdict::Open;
         let space = of(|figure| figure.name == SPACE);
         let mut take = match leaders(&judged).filter(|_| not_judged == 0) {
             Some((first, close)) => [vec![first], close].concat(),
@@ -372,7 +372,7 @@ impl KnownGroup<'_, '_> {
         answer.won = judged.iter().filter(|ranked| is_won_by(ranked, first)).count();
         let named = |store: &str| NamedContestant {
             store: self.name(store),
-            times: against(&operations, store, first),
+            times: times_slower(&operations, store, first),
         };
         let mut others: Vec<&str> = Vec::new();
         for contender in operations.iter().flat_map(|(_, contest)| &contest.contenders) {
@@ -433,7 +433,7 @@ impl KnownGroup<'_, '_> {
             .filter(|entry| self.merged.layout.contestant(&entry.trial.cell) == contestant);
         let (mut harmed, mut states) = (0, 0);
         for cuts in cuts.filter_map(|entry| entry.trial.ok()?.cuts()) {
-            harmed += shown(cuts, tier).values().sum::<u64>();
+            harmed += dangerous_harms(cuts, tier).values().sum::<u64>();
             states += cuts.states();
         }
         let def = self.merged.stores.iter().find(|def| def.name == store);
@@ -536,7 +536,7 @@ fn mean_times(contests: &[(&Figure, &Contest)], store: &str) -> Option<f64> {
 }
 
 /// The same to another contestant, over the contests in which both have figures.
-fn against(contests: &[(&Figure, &Contest)], store: &str, other: &str) -> Option<f64> {
+fn times_slower(contests: &[(&Figure, &Contest)], store: &str, other: &str) -> Option<f64> {
     let factor = |(figure, contest): &(&Figure, &Contest)| {
         let of = |store: &str| times(figure, contest, find(contest, store)?);
         Some(of(store)? / of(other)?)

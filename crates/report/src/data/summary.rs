@@ -50,7 +50,7 @@ pub(crate) fn noise_lines(merged: &Merged<'_>) -> Vec<String> {
     for (index, run) in merged.runs.iter().enumerate() {
         let of = if merged.runs.len() > 1 { format!(" of run {index}") } else { String::new() };
         lines.extend(noise::drift(run).map(|drift| {
-            format!("Drift{of}: the second half of the blocks was {} than the first.", drift.words())
+            format!("Drift{of}: the second half of the blocks was {} than the first.", drift.describe())
         }));
         let outliers = noise::outliers(run);
         lines.extend(outliers.iter().take(LISTED).map(|outlier| {
@@ -146,7 +146,7 @@ pub(crate) struct MissingFigures {
 }
 
 /// Everything that failed, is unsupported, was left out or did not run, with reasons.
-pub(crate) fn missing<'m>(
+pub(crate) fn missing_figures<'m>(
     merged: &Merged<'_>,
     matrices: impl IntoIterator<Item = &'m Matrix>,
 ) -> MissingFigures {

@@ -32,7 +32,7 @@ pub fn next(run: &Run, cells: &[Cell], stores: &[StoreDef], precision: Option<f6
         let figures = figures(&merged, group);
         for (position, here) in &sorted.entries {
             let contests = figures.iter().map(|(name, column)| sorted.early_contest(position, name, column));
-            places.extend(UndecidedComparison::of(&run.header, here, contests, precision));
+            places.extend(UndecidedComparison::find(&run.header, here, contests, precision));
         }
     }
     places.sort_by(|a, b| b.worth.total_cmp(&a.worth));
@@ -98,7 +98,7 @@ struct UndecidedComparison {
 
 impl UndecidedComparison {
     /// The contestants that continue at a position; `None` if none does.
-    fn of(
+    fn find(
         header: &RunHeader,
         here: &Here<'_>,
         contests: impl Iterator<Item = Contest>,
@@ -168,7 +168,7 @@ mod tests {
         let block =
             |number: usize| stores.iter().map(|(store, ns)| Sample::new(store).ns(ns(number))).collect();
         let mut run = blocks("box", &(0..count).map(block).collect::<Vec<_>>());
-        run.header.interim_analyses = interim::from(1);
+        run.header.interim_analyses = interim::plan_open_analyses(1);
         let cells: Vec<Cell> = run.trials.iter().take(stores.len()).map(|trial| trial.cell.clone()).collect();
         let mut next: Vec<&str> = next(&run, &cells, table, precision)
             .into_iter()
@@ -215,7 +215,7 @@ mod tests {
             let block = |number| [("lmdb", one(number)), ("redb", other(number)), ("sqlite", 5000.0)];
             let block = |number| block(number).map(|(store, ns)| Sample::new(store).ns(ns)).to_vec();
             let mut run = blocks("box", &(0..count).map(block).collect::<Vec<_>>());
-            (run.header.interim_analyses, run.header.strict_early) = (interim::from(3), true);
+            (run.header.interim_analyses, run.header.strict_early) = (interim::plan_open_analyses(3), true);
             let cells: Vec<Cell> = run.trials.iter().take(3).map(|trial| trial.cell.clone()).collect();
             let claim = format!(
                 "[[claim]]\nsays = \"x\"\nsource = \"1\"\nfigure = [\"get\"]\namong = [\"redb\", \"{winner}\"]\n\
@@ -275,7 +275,7 @@ mod tests {
             ]
         };
         let mut run = blocks("box", &(0..5).map(block).collect::<Vec<_>>());
-        run.header.interim_analyses = interim::from(1);
+        run.header.interim_analyses = interim::plan_open_analyses(1);
         let cells: Vec<Cell> = run.trials.iter().take(4).map(|trial| trial.cell.clone()).collect();
         let first = |run: &Run| next(run, &cells, &[], None).first().map(|index| index / 2);
         assert_eq!(first(&run), Some(1));

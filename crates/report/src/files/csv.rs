@@ -31,7 +31,7 @@ struct Pool {
 }
 
 impl Pool {
-    fn one(value: f64) -> Pool {
+    fn single(value: f64) -> Pool {
         Pool { measurements: 1, sum: value, min: value, max: value }
     }
 
@@ -111,8 +111,8 @@ fn pools(measured: &Measurements) -> [(&'static str, Option<Pool>); 6] {
     };
     let [insert, update, get, remove] = OPERATIONS.map(operation);
     let kib = measured.memory.peak_above_base_bytes as f64 / 1024.0;
-    let percent = measured.space_efficiency().map(|share| Pool::one(share * 100.0));
-    [insert, update, get, remove, ("memory", Some(Pool::one(kib))), ("space", percent)]
+    let percent = measured.space_efficiency().map(|share| Pool::single(share * 100.0));
+    [insert, update, get, remove, ("memory", Some(Pool::single(kib))), ("space", percent)]
 }
 
 #[cfg(test)]
@@ -141,7 +141,7 @@ mod tests {
             text.contains("\nbox,lmdb,insert,1B to 1KiB,100,incompressible,3000,5001000,500,40020,1667\n")
         );
         assert!(text.contains("\nbox,lmdb,memory,1B to 1KiB,100,incompressible,3,5001,1000,2001,1667\n"));
-        let thrice = [84.4; 3].map(Pool::one).into_iter().reduce(Pool::add).unwrap();
+        let thrice = [84.4; 3].map(Pool::single).into_iter().reduce(Pool::add).unwrap();
         assert_eq!(format!("{:.0}", thrice.sum), "253", "and not three times 84");
     }
 

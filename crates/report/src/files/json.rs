@@ -44,7 +44,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let merged = report.merged;
     let runs = merged.runs.iter().map(|run| RunDocument { header: &run.header, trials: &run.trials });
     let studies = findings::check(merged);
-    let tables = published::beside(merged, None);
+    let tables = published::compare_tables(merged, None);
     let document = Document {
         format: FORMAT_VERSION,
         runs: runs.collect(),

@@ -241,7 +241,7 @@ fn integer(number: u64) -> SqlValue {
     i64::try_from(number).map_or(SqlValue::Real(number as f64), SqlValue::Integer)
 }
 
-fn truth(so: bool) -> SqlValue {
+fn boolean(so: bool) -> SqlValue {
     SqlValue::Integer(i64::from(so))
 }
 

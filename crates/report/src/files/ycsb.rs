@@ -37,9 +37,9 @@ fn trial_text(measured: &Measurements, text: &mut String) -> Result<(), String> 
     let overall = operations.iter().find(|operation| operation.operation == OVERALL);
     if let Some(overall) = overall.or(operations.first()) {
         let ms = overall.wall_ns as f64 / 1e6;
-        line(text, "OVERALL", "RunTime(ms)", ms.round());
+        write_line(text, "OVERALL", "RunTime(ms)", ms.round());
         if ms > 0.0 {
-            line(text, "OVERALL", "Throughput(ops/sec)", overall.count as f64 * 1e3 / ms);
+            write_line(text, "OVERALL", "Throughput(ops/sec)", overall.count as f64 * 1e3 / ms);
         }
     }
     for operation in operations.iter().filter(|operation| operation.operation != OVERALL) {
@@ -51,37 +51,37 @@ fn trial_text(measured: &Measurements, text: &mut String) -> Result<(), String> 
 fn operation_text(operation: &OperationResult, text: &mut String) -> Result<(), String> {
     let name = operation.operation.to_uppercase();
     let OperationResult { count, latency, .. } = operation;
-    line(text, &name, "Operations", count);
+    write_line(text, &name, "Operations", count);
     if *count > 0 {
         let histogram = decode(&latency.histogram)?;
         let us = |ns: u64| ns / 1_000;
-        line(text, &name, "AverageLatency(us)", latency.mean_ns / 1e3);
-        line(text, &name, "MinLatency(us)", us(latency.min_ns));
-        line(text, &name, "MaxLatency(us)", us(latency.max_ns));
+        write_line(text, &name, "AverageLatency(us)", latency.mean_ns / 1e3);
+        write_line(text, &name, "MinLatency(us)", us(latency.min_ns));
+        write_line(text, &name, "MaxLatency(us)", us(latency.max_ns));
         for (percentile, quantile) in PERCENTILES {
-            let ns = at(&histogram, quantile, latency.max_ns);
-            line(text, &name, &format!("{percentile}PercentileLatency(us)"), us(ns));
+            let ns = value_at(&histogram, quantile, latency.max_ns);
+            write_line(text, &name, &format!("{percentile}PercentileLatency(us)"), us(ns));
         }
-        line(text, &name, "MinLatency(ns)", latency.min_ns);
-        line(text, &name, "MaxLatency(ns)", latency.max_ns);
+        write_line(text, &name, "MinLatency(ns)", latency.min_ns);
+        write_line(text, &name, "MaxLatency(ns)", latency.max_ns);
         for (percentile, quantile) in PERCENTILES {
-            let ns = at(&histogram, quantile, latency.max_ns);
-            line(text, &name, &format!("{percentile}PercentileLatency(ns)"), ns);
+            let ns = value_at(&histogram, quantile, latency.max_ns);
+            write_line(text, &name, &format!("{percentile}PercentileLatency(ns)"), ns);
         }
     }
-    line(text, &name, "Return=OK", count);
+    write_line(text, &name, "Return=OK", count);
     if operation.errors > 0 {
-        line(text, &name, "Return=ERROR", operation.errors);
+        write_line(text, &name, "Return=ERROR", operation.errors);
     }
     Ok(())
 }
 
 /// A bucket's upper end may exceed the longest latency.
-fn at(histogram: &Histogram<u64>, quantile: f64, longest: u64) -> u64 {
+fn value_at(histogram: &Histogram<u64>, quantile: f64, longest: u64) -> u64 {
     histogram.value_at_quantile(quantile).min(longest)
 }
 
-fn line(text: &mut String, operation: &str, figure: &str, value: impl Display) {
+fn write_line(text: &mut String, operation: &str, figure: &str, value: impl Display) {
     let _ = writeln!(text, "[{operation}], {figure}, {value}");
 }
 

@@ -47,7 +47,7 @@ pub enum CombinedVerdict {
 }
 
 /// What several combinations show together.
-pub fn together(all: &[&[Contender]]) -> CombinedVerdict {
+pub fn combine_verdicts(all: &[&[Contender]]) -> CombinedVerdict {
     let open = |one: &Contender| matches!(one.verdict.rule(), None | Some(Rule::Open));
     let each = || all.iter().flat_map(|ranked| ranked.iter());
     match () {
@@ -64,7 +64,7 @@ pub fn is_won_mostly(won: usize, all: usize) -> bool {
 }
 
 /// The number of combinations that each store won, alone or tied.
-fn wins<'a>(all: &[&'a [Contender]]) -> IndexMap<&'a str, usize> {
+fn count_wins<'a>(all: &[&'a [Contender]]) -> IndexMap<&'a str, usize> {
     let mut tally: IndexMap<&str, usize> = IndexMap::new();
     for winner in all.iter().flat_map(|ranked| winners(ranked)) {
         *tally.entry(&winner.store).or_default() += 1;
@@ -94,7 +94,7 @@ fn rivals<'a>(all: &[&'a [Contender]], store: &str) -> Vec<&'a str> {
 /// Of the stores that win at least half of the combinations the one nearest to the best over all; or else the one that stays near the
 /// best; `None` if none does.
 fn preferred<'a>(all: &[&'a [Contender]]) -> Option<&'a str> {
-    let wins = wins(all);
+    let wins = count_wins(all);
     let often = wins.iter().filter(|(_, won)| is_won_mostly(**won, all.len()));
     let often: Vec<&str> = often.map(|(store, _)| *store).collect();
     if let Some(first) = often.first() {
@@ -200,14 +200,14 @@ mod tests {
     #[test]
     fn stores_that_tie_everywhere_are_alike_and_those_of_too_few_trials_open() {
         let mut all = three([[("lmdb", 1.0), ("redb", 1.0)]; 3]);
-        assert_eq!(together(&slices(&all)), CombinedVerdict::Alike);
+        assert_eq!(combine_verdicts(&slices(&all)), CombinedVerdict::Alike);
         assert_eq!(rivals(&slices(&all), "lmdb"), ["redb"]);
         all.push(contest(&[("lmdb", 1.0), ("redb", 1.0), ("sqlite", 9.0)]));
-        assert_eq!(together(&slices(&all)), CombinedVerdict::Close);
+        assert_eq!(combine_verdicts(&slices(&all)), CombinedVerdict::Close);
         all.push(contest(&[("lmdb", 1.0), ("redb", 9.0)]));
-        assert_eq!(together(&slices(&all)), CombinedVerdict::Decided);
+        assert_eq!(combine_verdicts(&slices(&all)), CombinedVerdict::Decided);
         let mut open = contest(&[("lmdb", 1.0), ("redb", 1.0)]);
         open[1].verdict = Verdict::Candidate(Rule::Open);
-        assert_eq!(together(&[&open]), CombinedVerdict::Open);
+        assert_eq!(combine_verdicts(&[&open]), CombinedVerdict::Open);
     }
 }

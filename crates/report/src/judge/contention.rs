@@ -30,7 +30,7 @@ pub struct Contention {
 
 /// The other programs during some trials, weighted by the trials' durations, if they left too few processors. `None` also if that is
 /// unknown.
-pub fn of(loads: impl Iterator<Item = Load>) -> Option<Contention> {
+pub fn find_contention(loads: impl Iterator<Item = Load>) -> Option<Contention> {
     let (mut work_s, mut took_s, mut threads, mut cores) = (0.0, 0.0, 1, u32::MAX);
     for load in loads {
         work_s += load.others * load.wall_s;

@@ -52,13 +52,13 @@ pub fn at_most(cuts: &CutResults) -> Option<f64> {
 }
 
 /// The states with harm that is a danger at a tier.
-pub fn shown(cuts: &CutResults, tier: Guarantee) -> BTreeMap<Harm, u64> {
+pub fn dangerous_harms(cuts: &CutResults, tier: Guarantee) -> BTreeMap<Harm, u64> {
     cuts.harms(tier).into_iter().filter(|(harm, _)| harm.is_danger(tier)).collect()
 }
 
 /// Whether a check shows a danger at the tier that the settings are not known to have.
 pub fn is_news(cuts: &CutResults, tier: Guarantee, known: Option<&Danger>) -> bool {
-    shown(cuts, tier).keys().any(|harm| !known.is_some_and(|danger| danger.tells_of(*harm, tier)))
+    dangerous_harms(cuts, tier).keys().any(|harm| !known.is_some_and(|danger| danger.tells_of(*harm, tier)))
 }
 
 /// The interval of a share of states, with [`CONFIDENCE`] (C. Clopper and E. Pearson, Biometrika 26, 1934).
@@ -72,7 +72,7 @@ pub fn share(states: u64, of: u64) -> Interval {
 
 /// Whether a store kept its tier's promise in all states; `None` if none was checked, or the check is unsound.
 pub fn holds(cuts: &CutResults, tier: Guarantee) -> Option<bool> {
-    let is_broken = !shown(cuts, tier).is_empty();
+    let is_broken = !dangerous_harms(cuts, tier).is_empty();
     (is_broken || (cuts.states() > 0 && is_sound(cuts))).then_some(!is_broken)
 }
 
@@ -120,7 +120,7 @@ mod tests {
         cuts.found.insert(finding, 2);
         cuts.unacknowledged.insert(finding, before);
         let known = Danger::with_any_settings(Loss::Nothing, known, "");
-        (!shown(&cuts, tier).is_empty(), is_news(&cuts, tier, Some(&known)))
+        (!dangerous_harms(&cuts, tier).is_empty(), is_news(&cuts, tier, Some(&known)))
     }
 
     #[test]

@@ -24,13 +24,13 @@ const LOOKS: [u32; 6] = [MIN_BLOCKS as u32, 5, 8, 12, 20, 32];
 pub const MOST_BLOCKS: usize = LOOKS[LOOKS.len() - 1] as usize;
 
 /// The looks to plan if there is time for `blocks` blocks: the last is the first that time may not suffice for.
-pub fn planned(blocks: u32) -> &'static [u32] {
+pub fn plan_analyses(blocks: u32) -> &'static [u32] {
     let before = LOOKS.iter().take_while(|look| **look < blocks).count();
     &LOOKS[..(before + 1).min(LOOKS.len())]
 }
 
 /// The looks to plan for a run of at least `blocks` blocks whose time is unknown: the first comes after those.
-pub fn from(blocks: u32) -> Vec<u32> {
+pub fn plan_open_analyses(blocks: u32) -> Vec<u32> {
     let first = blocks.max(LOOKS[0]);
     std::iter::once(first).chain(LOOKS.into_iter().filter(|look| *look > first)).collect()
 }
@@ -84,7 +84,7 @@ pub fn levels(runs: &[&RunHeader]) -> AnalysisLevels {
         },
         // Bonferroni's bound holds however each of several runs ended.
         _ => {
-            let alike = confidence(together(runs.iter().map(|run| run.interim_analyses.len())));
+            let alike = confidence(count_analyses(runs.iter().map(|run| run.interim_analyses.len())));
             AnalysisLevels { early: alike, end: alike }
         }
     }
@@ -106,7 +106,7 @@ pub fn is_clear(verdict: Verdict, times_worse: Option<Ratio>, precision: f64) ->
 }
 
 /// The number of looks that figures from several runs allow for, given the looks of each.
-pub fn together(looks: impl Iterator<Item = usize>) -> usize {
+pub fn count_analyses(looks: impl Iterator<Item = usize>) -> usize {
     looks.map(|looks| looks.max(1)).product()
 }
 
@@ -246,12 +246,15 @@ mod tests {
 
     #[test]
     fn looks_are_as_many_as_there_is_time_for() {
-        assert_eq!(planned(0), [3]);
-        assert_eq!(planned(3), [3]);
-        assert_eq!(planned(10), [3, 5, 8, 12]);
-        assert_eq!(planned(1_000), LOOKS);
-        assert_eq!((from(1), from(4)), (LOOKS.to_vec(), vec![4, 5, 8, 12, 20, 32]));
-        assert_eq!(from(40), [40]);
+        assert_eq!(plan_analyses(0), [3]);
+        assert_eq!(plan_analyses(3), [3]);
+        assert_eq!(plan_analyses(10), [3, 5, 8, 12]);
+        assert_eq!(plan_analyses(1_000), LOOKS);
+        assert_eq!(
+            (plan_open_analyses(1), plan_open_analyses(4)),
+            (LOOKS.to_vec(), vec![4, 5, 8, 12, 20, 32])
+        );
+        assert_eq!(plan_open_analyses(40), [40]);
         assert!((confidence(1) - 0.95).abs() < 1e-12 && (confidence(5) - 0.99).abs() < 1e-12);
     }
 
@@ -302,7 +305,7 @@ mod tests {
 
     /// The same for a run with a budget, which gives up what the last look will hardly decide.
     fn called_worse_by_strict_looks(stores: usize) -> f64 {
-        let planned = from(8);
+        let planned = plan_open_analyses(8);
         let mut run = crate::data::samples::blocks("box", &[]);
         run.header.interim_analyses.clone_from(&planned);
         run.header.strict_early = true;
@@ -351,7 +354,7 @@ mod tests {
     #[test]
     fn equal_stores_are_called_better_no_more_often_than_the_confidence_allows() {
         for blocks in [10, 16, 100] {
-            let planned = planned(blocks);
+            let planned = plan_analyses(blocks);
             for stores in [2, 4] {
                 let share = called_better(stores, planned, confidence(planned.len()));
                 assert!(share <= 0.05, "{stores} stores, {blocks} blocks: {share}");
@@ -371,7 +374,7 @@ mod tests {
     fn a_look_decides_as_many_pairs_as_was_foretold() {
         const BLOCKS: usize = 8;
         const LOOK: usize = 32;
-        let confidence = confidence(from(1).len());
+        let confidence = confidence(plan_open_analyses(1).len());
         let mut random = fastrand::Rng::with_seed(4);
         let (mut foretold, mut came) = (0.0, 0.0);
         for _ in 0..4_000 {

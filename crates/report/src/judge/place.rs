@@ -203,8 +203,9 @@ pub fn led<K: Ord>(by: Option<usize>, stores: &[Series<K>], better: Better, term
     let mut standings: Vec<Standing> =
         ordered.into_iter().filter_map(|index| unranked(index, &stores[index])).collect();
     let Some((best, others)) = standings.split_first_mut() else { return standings };
-    let tests =
-        others.iter().map(|other| Test::of(&stores[best.index], &stores[other.index], better, terms.few));
+    let tests = others
+        .iter()
+        .map(|other| Test::ratios_to_best(&stores[best.index], &stores[other.index], better, terms.few));
     let tests: Vec<Test> = tests.collect();
     let compared = compared(&tests, terms.confidence);
     for ((other, compared), test) in others.iter_mut().zip(compared).zip(&tests) {
@@ -219,7 +220,7 @@ pub fn led<K: Ord>(by: Option<usize>, stores: &[Series<K>], better: Better, term
         };
         let too_little = is_worse && !is_enough(best, other, rule, better, terms.resolution);
         other.verdict = match terms.resolution.scale {
-            _ if !too_little => Verdict::by(rule, is_worse),
+            _ if !too_little => Verdict::from_rule(rule, is_worse),
             Scale::Bytes { .. } => Verdict::Tied(Rule::Little),
             Scale::Nanoseconds | Scale::PerSecond { .. } => Verdict::Tied(Rule::Clock),
         };
@@ -262,7 +263,12 @@ enum JudgedBy {
 }
 
 impl Test {
-    fn of<K: Ord>(best: &Series<K>, other: &Series<K>, better: Better, few: FewBlocksRule) -> Test {
+    fn ratios_to_best<K: Ord>(
+        best: &Series<K>,
+        other: &Series<K>,
+        better: Better,
+        few: FewBlocksRule,
+    ) -> Test {
         let ratios = match better {
             Better::Higher => ratios(best, other),
             Better::Lower | Better::Neither => ratios(other, best),

@@ -36,7 +36,7 @@ pub fn beaten_by<K: Ord + Copy>(aims: &[(Vec<Series<K>>, Terms)]) -> Vec<Option<
     let stores = aims.first().map_or(0, |(stores, _)| stores.len());
     let better = |a: usize, b: usize| {
         aims.iter().any(|(stores, terms)| {
-            let pair = [within(&stores[a], &stores[b]), within(&stores[b], &stores[a])];
+            let pair = [shared_blocks(&stores[a], &stores[b]), shared_blocks(&stores[b], &stores[a])];
             let standings = decide_on(&pair, Better::Lower, *terms);
             matches!(standings[..], [Standing { index: 0, .. }, Standing { verdict: Verdict::Worse(_), .. }])
         })
@@ -77,7 +77,7 @@ pub fn better_than<K: Ord + Copy>(
     let ahead = from.iter().position(|index| *index == own)?;
     (0..ahead).find_map(|leader| {
         let from = &from[leader..];
-        let there = from.iter().map(|index| within(&stores[*index], &stores[from[0]]));
+        let there = from.iter().map(|index| shared_blocks(&stores[*index], &stores[from[0]]));
         let standings = decide_on(&there.collect::<Vec<_>>(), Better::Lower, terms);
         let first = from[standings.first()?.index];
         let own = standings.iter().find(|standing| from[standing.index] == own)?;
@@ -94,7 +94,7 @@ pub fn gains(times_worse: Option<Ratio>) -> bool {
 }
 
 /// A store's figures in the blocks in which another ran.
-fn within<K: Ord + Copy>(series: &Series<K>, other: &Series<K>) -> Series<K> {
+fn shared_blocks<K: Ord + Copy>(series: &Series<K>, other: &Series<K>) -> Series<K> {
     let shared = series.iter().filter(|(block, _)| other.contains_key(block));
     shared.map(|(block, value)| (*block, *value)).collect()
 }

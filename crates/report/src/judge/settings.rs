@@ -18,7 +18,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// The verdict of a ratio to the default's time.
-    pub fn of(times: &Ratio) -> Verdict {
+    pub fn judge(times: &Ratio) -> Verdict {
         match times.ratio.interval.filter(|_| times.blocks >= MIN_BLOCKS) {
             Some(interval) if interval.low > 1.0 - ALIKE && interval.high < 1.0 + ALIKE => Verdict::Alike,
             Some(interval) if interval.high < 1.0 => Verdict::Faster,
@@ -36,7 +36,7 @@ const WORSE: f64 = 1.03;
 
 /// Whether a gain needs no further trials: it is known well, or there is none.
 pub fn is_settled(times: &Ratio) -> bool {
-    match Verdict::of(times) {
+    match Verdict::judge(times) {
         Verdict::Alike | Verdict::Slower => true,
         Verdict::Faster => times.ratio.interval.is_some_and(|i| i.high <= i.low * PRECISE),
         Verdict::Open => false,
@@ -50,7 +50,7 @@ pub fn is_surely_worse(times: &Ratio) -> bool {
 
 /// Whether settings are better by at least `least`, a share of the time, with the confidence of this ratio. With fewer
 /// blocks than an interval needs, the mean decides: the result is measured again.
-pub fn looks_better(times: &Ratio, least: f64) -> bool {
+pub fn is_better(times: &Ratio, least: f64) -> bool {
     let is_sure = times.ratio.interval.is_some_and(|interval| interval.high < 1.0);
     times.ratio.value < 1.0 - least && (times.blocks < MIN_BLOCKS || is_sure)
 }
@@ -61,12 +61,12 @@ mod tests {
 
     #[test]
     fn a_gain_is_known_by_its_interval() {
-        let of = |value, low, high| Verdict::of(&Ratio::made(value, low, high, 3));
+        let of = |value, low, high| Verdict::judge(&Ratio::made(value, low, high, 3));
         assert_eq!(of(0.8, 0.7, 0.9), Verdict::Faster);
         assert_eq!(of(0.99, 0.98, 0.999), Verdict::Alike);
         assert_eq!(of(1.2, 1.1, 1.3), Verdict::Slower);
         assert_eq!(of(0.8, 0.5, 1.1), Verdict::Open);
-        assert_eq!(Verdict::of(&Ratio::made(0.8, 0.7, 0.9, 2)), Verdict::Open, "two blocks are too few");
+        assert_eq!(Verdict::judge(&Ratio::made(0.8, 0.7, 0.9, 2)), Verdict::Open, "two blocks are too few");
     }
 
     #[test]
@@ -83,12 +83,12 @@ mod tests {
                 && !is_surely_worse(&Ratio::made(1.1, 0.9, 1.3, 3))
         );
         assert!(
-            looks_better(&Ratio::made(0.9, 0.8, 0.99, 3), 0.03)
-                && looks_better(&Ratio::made(0.9, 0.8, 1.1, 2), 0.03)
+            is_better(&Ratio::made(0.9, 0.8, 0.99, 3), 0.03)
+                && is_better(&Ratio::made(0.9, 0.8, 1.1, 2), 0.03)
         );
         assert!(
-            !looks_better(&Ratio::made(0.9, 0.8, 1.1, 3), 0.03)
-                && !looks_better(&Ratio::made(0.99, 0.98, 0.995, 3), 0.03)
+            !is_better(&Ratio::made(0.9, 0.8, 1.1, 3), 0.03)
+                && !is_better(&Ratio::made(0.99, 0.98, 0.995, 3), 0.03)
         );
     }
 }

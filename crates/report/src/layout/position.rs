@@ -52,7 +52,7 @@ pub struct MovedRoles(Option<Arc<BTreeMap<Axis, Role>>>);
 
 impl MovedRoles {
     /// These axes with their roles.
-    pub fn of(axes: impl IntoIterator<Item = (Axis, Role)>) -> MovedRoles {
+    pub fn new(axes: impl IntoIterator<Item = (Axis, Role)>) -> MovedRoles {
         let axes: BTreeMap<Axis, Role> = axes.into_iter().collect();
         MovedRoles(Some(axes).filter(|axes| !axes.is_empty()).map(Arc::new))
     }
@@ -67,13 +67,13 @@ impl MovedRoles {
 impl Default for Position {
     /// The empty position.
     fn default() -> Position {
-        Position::of([])
+        Position::from_values([])
     }
 }
 
 impl Position {
     /// A position of these values; of two on one axis the later counts.
-    pub fn of(values: impl IntoIterator<Item = (Axis, Value)>) -> Position {
+    pub fn from_values(values: impl IntoIterator<Item = (Axis, Value)>) -> Position {
         let sorted: BTreeMap<Axis, Value> = values.into_iter().collect();
         Position { values: sorted.into_iter().collect(), moved: MovedRoles::default() }
     }
@@ -124,17 +124,17 @@ impl Position {
     }
 
     /// The position with only one axis.
-    pub fn only(&self, axis: Axis) -> Position {
+    pub fn only_axis(&self, axis: Axis) -> Position {
         self.keep(|own| own == axis)
     }
 
     /// The position without an axis.
-    pub fn without(&self, axis: Axis) -> Position {
+    pub fn without_axis(&self, axis: Axis) -> Position {
         self.keep(|own| own != axis)
     }
 
     /// The values on the axes with a role in the matrix.
-    pub fn part(&self, role: Role) -> Position {
+    pub fn values_by_role(&self, role: Role) -> Position {
         self.keep(|own| self.role(own) == role)
     }
 
@@ -144,8 +144,8 @@ impl Position {
     }
 
     /// The values of both positions; `other` wins.
-    pub fn joined(&self, other: &Position) -> Position {
-        Position::of(self.values.iter().chain(other.values.iter()).cloned()).placed(&self.moved)
+    pub fn merged_with(&self, other: &Position) -> Position {
+        Position::from_values(self.values.iter().chain(other.values.iter()).cloned()).placed(&self.moved)
     }
 
     /// The values in the order of ids and sentences.

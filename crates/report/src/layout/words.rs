@@ -19,7 +19,7 @@ pub fn bounds(axis: Axis) -> Option<[String; 2]> {
 }
 
 /// One of an axis' values, in words: `record size`.
-pub fn one(axis: Axis) -> String {
+pub fn value_noun(axis: Axis) -> String {
     let many = axis.def().many;
     let first = many.split_once(' ').and_then(|(first, rest)| Some((first.strip_suffix('s')?, rest)));
     match first {
@@ -69,7 +69,7 @@ fn between(axis: Axis, value: &Value, end: u64) -> String {
 }
 
 /// Several values next to each other, from the first to the last: `1B..10KiB`, `100 to 1,000 records`, `compressible data`.
-pub fn together(axis: Axis, values: &[Value]) -> String {
+pub fn describe_values(axis: Axis, values: &[Value]) -> String {
     let (Some(first), Some(last)) = (values.first(), values.last()) else { return String::new() };
     if number(axis, first).is_none() {
         let all: Vec<String> = values.iter().map(|value| short(axis, value)).collect();
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn what_is_not_there_has_no_word_but_where_it_tells_positions_apart() {
         let position = |reader: &str| {
-            Position::of([
+            Position::from_values([
                 (Axis::CHURN, read(Axis::CHURN, "queue")),
                 (Axis::READER, read(Axis::READER, reader)),
                 (Axis::WRITER, read(Axis::WRITER, "none")),
@@ -156,13 +156,15 @@ mod tests {
         );
         assert_eq!(in_full(Axis::RECORDS, &records), "1,000 to 5,000 records");
         assert_eq!(in_full(Axis::RECORD_SIZE, &size), "1B..1KiB");
-        assert_eq!([one(Axis::RECORDS), heading(Axis::RECORD_SIZE)], ["record count", "record size"]);
-        assert_eq!([one(Axis::IO), one(Axis::STORE)], ["way to open the file", "store"]);
+        assert_eq!([value_noun(Axis::RECORDS), heading(Axis::RECORD_SIZE)], ["record count", "record size"]);
+        assert_eq!([value_noun(Axis::IO), value_noun(Axis::STORE)], ["way to open the file", "store"]);
     }
 
     #[test]
     fn neighbours_are_named_from_the_first_to_the_last() {
-        let of = |axis: Axis, first: &str, last: &str| together(axis, &[read(axis, first), read(axis, last)]);
+        let of = |axis: Axis, first: &str, last: &str| {
+            describe_values(axis, &[read(axis, first), read(axis, last)])
+        };
         assert_eq!(of(Axis::RECORD_SIZE, "1B..1KiB", "10KiB..100KiB"), "1B..100KiB");
         assert_eq!(of(Axis::RECORD_SIZE, "4KiB", "4KiB"), "4KiB");
         assert_eq!(of(Axis::RECORD_SIZE, "4KiB", "8KiB"), "4KiB to 8KiB");
@@ -172,7 +174,7 @@ mod tests {
         );
         assert_eq!(of(Axis::RECORDS, "100", "1000"), "100 to 1,000 records");
         assert_eq!(of(Axis::RECORDS, "1000", "1000"), "1,000 records");
-        assert_eq!(together(Axis::DATA, &[read(Axis::DATA, "compressible")]), "compressible data");
+        assert_eq!(describe_values(Axis::DATA, &[read(Axis::DATA, "compressible")]), "compressible data");
         assert_eq!(of(Axis::PLACE, "hdd", "ssd"), "hdd and ssd place");
         assert_eq!(of(Axis::THREADS, "1", "4"), "1 to 4");
         assert_eq!(of(Axis::BLOCK_SIZE, "4KiB", "64KiB"), "4KiB to 64KiB");

@@ -56,7 +56,7 @@ impl Axes {
             PageAxis {
                 id: axis.name(),
                 name: words::heading(axis),
-                one: words::one(axis),
+                one: words::value_noun(axis),
                 makes: match positions.clone().next().map_or(axis.role(), |position| position.role(axis)) {
                     Role::Row => "row",
                     Role::Column => "column",

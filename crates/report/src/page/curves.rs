@@ -91,7 +91,7 @@ fn of_axis(merged: &Merged<'_>, axis: Axis, cells: &[Option<&Cell>]) -> Variants
     let name = axis.setting().map_or_else(|| words::heading(axis), |(_, name)| name.to_owned());
     Variants {
         id: axis.name(),
-        one: axis.setting().map_or_else(|| words::one(axis), |(_, name)| format!("value of {name}")),
+        one: axis.setting().map_or_else(|| words::value_noun(axis), |(_, name)| format!("value of {name}")),
         of: cells.iter().map(|cell| place((*cell)?)).collect(),
         line: cells.iter().map(|cell| cell.map(line).unwrap_or_default()).collect(),
         unnamed: UnnamedValue { value: shown(&unnamed.value), ..unnamed }.in_words(),

@@ -8,7 +8,8 @@ use storebench_core::units::{rough_ns, three_digits};
 use super::numbers::rounded;
 use crate::column::Unit;
 use crate::data::effects::{
-    EffectVerdict, Effects, MainEffect, SettingsResult, by_promise, effects_for_people, promise_in_words,
+    EffectVerdict, Effects, MainEffect, SettingsResult, describe_guarantee, effects_for_people,
+    group_by_guarantee,
 };
 use crate::data::merge::Merged;
 use crate::data::spread;
@@ -85,9 +86,9 @@ fn tone((tier, power_cut): (Guarantee, Option<Loss>)) -> usize {
 fn combinations(effects: &Effects) -> Dots {
     // At a fixed rate the speed is equal, so latency is shown.
     let by_speed = effects.points.iter().all(|spot| spot.per_second.is_some());
-    let promises = by_promise(&effects.points);
+    let promises = group_by_guarantee(&effects.points);
     let groups = promises.iter().map(|(promise, spots)| Group {
-        name: promise_in_words(*promise),
+        name: describe_guarantee(*promise),
         tone: tone(*promise),
         rows: spots.iter().map(|spot| of_spot(effects, spot, by_speed)).collect(),
     });
@@ -141,7 +142,11 @@ fn of_spot(effects: &Effects, spot: &SettingsResult, by_speed: bool) -> Dot {
 }
 
 fn in_words(figure: &Estimate, unit: Unit) -> String {
-    format!("{}{}", unit.show(figure.value), spread::after(figure.interval, |value| unit.show(value)))
+    format!(
+        "{}{}",
+        unit.show(figure.value),
+        spread::describe_after(figure.interval, |value| unit.show(value))
+    )
 }
 
 /// A combination by its settings, without its store, which is in the title: `journal_mode=WAL (the paper's best)`.
@@ -180,7 +185,7 @@ fn main(effects: &Effects) -> Dots {
 
 fn of_effect(effect: &MainEffect) -> Option<Dot> {
     let times = effect.times.last()?.as_ref()?;
-    let reach = times.reach();
+    let reach = times.range();
     let says = match times.known {
         EffectVerdict::Less => "faster",
         EffectVerdict::More => "slower",

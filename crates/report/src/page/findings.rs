@@ -3,8 +3,8 @@
 use crate::claims::{Claim, Evidence, Finding, Outcome, Verdict};
 use crate::column::Unit;
 use crate::data::findings::words::{
-    evidence_line, judged_without, leaning, measured, on_published, over_all_machines, takes, telling,
-    why_not,
+    describe_leaning, describe_needs, evidence_line, judged_without, measured, on_published,
+    over_all_machines, telling, why_undecided,
 };
 use crate::data::findings::{CheckedClaim, Counts, Study, check, counts, label, lacking, mixed_tiers};
 use crate::data::merge::Merged;
@@ -129,11 +129,12 @@ fn of_claim(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Tag {
 fn elsewhere(merged: &Merged<'_>, claim: &Claim, others: &[&Finding]) -> Html {
     let [only] = others else {
         let groups = format!(" in {} other groups", others.len());
-        let lines =
-            others.iter().map(|other| format!("{}: {}", label(merged, &other.scope), why_not(claim, other)));
+        let lines = others
+            .iter()
+            .map(|other| format!("{}: {}", label(merged, &other.scope), why_undecided(claim, other)));
         return Html::of(folded((badge(Verdict::Unknown), groups), list(lines.collect())));
     };
-    let takes = format!(" {}; {}", label(merged, &only.scope), why_not(claim, only));
+    let takes = format!(" {}; {}", label(merged, &only.scope), why_undecided(claim, only));
     Html::of((badge(Verdict::Unknown), takes))
 }
 
@@ -145,7 +146,12 @@ fn of_finding(merged: &Merged<'_>, checked: &CheckedClaim<'_>, finding: &Finding
         .unwrap_or_default();
     let score = format!("{} of {} checks agree", finding.leaning.agree, finding.leaning.total());
     let measured = measured(checked.claim, finding).map(|measured| format!("measured {measured}"));
-    let known = [Some(leaning(finding).into()), Some(score), measured, takes(checked.claim, finding)];
+    let known = [
+        Some(describe_leaning(finding).into()),
+        Some(score),
+        measured,
+        describe_needs(checked.claim, finding),
+    ];
     let parts = [Some(label)].into_iter().chain(known).chain([judged_without(finding), Some(why)]).flatten();
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
     Html::of((badge(finding.verdict), " ", parts.join("; ")))

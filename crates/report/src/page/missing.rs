@@ -50,7 +50,7 @@ fn to_missing(text: &str) -> Tag {
 
 /// The section's content.
 pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], warnings: &Warnings) -> Html {
-    let missing = summary::missing(merged, matrices.iter().flatten());
+    let missing = summary::missing_figures(merged, matrices.iter().flatten());
     let unfinished = summary::unfinished(merged).into_iter().map(|line| p(line).class("alert soft"));
     let unknown = unknown(merged);
     let (nowhere, partly): (Vec<&Unknown<'_>>, Vec<_>) =
@@ -117,9 +117,14 @@ impl Warnings {
     pub fn new(merged: &Merged<'_>) -> Warnings {
         let (impossible, noise) = (summary::warning_lines(merged), summary::noise_lines(merged));
         let builds = builds::not_ranked(merged);
-        let rest =
-            [contention::lines(merged), saturated::lines(merged), impossible, builds, of_the_machine(merged)]
-                .concat();
+        let rest = [
+            contention::describe_contention(merged),
+            saturated::describe_saturation(merged),
+            impossible,
+            builds,
+            of_the_machine(merged),
+        ]
+        .concat();
         // The last line about noise says what was done about it.
         let others = noise.len().saturating_sub(1) + rest.len();
         let few = few_trials(merged);

@@ -283,7 +283,7 @@ impl GroupAxis {
             false => curves::number(axis?, value),
         };
         GroupAxis {
-            one: axis.map_or_else(|| id.to_owned(), words::one),
+            one: axis.map_or_else(|| id.to_owned(), words::value_noun),
             numbers: values.iter().map(number).collect(),
             ordered,
             id,
@@ -319,7 +319,9 @@ fn machines<'a>(merged: &Merged<'a>) -> BTreeMap<&'a str, String> {
 
 fn saturated(rows: &[Row<'_>], operations: &IndexSet<String>) -> IndexMap<String, BTreeMap<usize, String>> {
     let of = |operation: &String| {
-        let cell = |(number, row): (usize, &Row<'_>)| Some((number, saturated::of(&row.entries, operation)?));
+        let cell = |(number, row): (usize, &Row<'_>)| {
+            Some((number, saturated::reached_rate(&row.entries, operation)?))
+        };
         let cells: BTreeMap<usize, String> = rows.iter().enumerate().filter_map(cell).collect();
         (!cells.is_empty()).then(|| (operation.clone(), cells))
     };
@@ -411,7 +413,7 @@ fn contests(rows: &[Row<'_>], matrices: &[Option<Matrix>]) -> IndexMap<String, C
             for (place, contest) in columns.zip(&row.contests) {
                 let contests =
                     all.entry(row.figure.name.clone()).or_insert_with(|| Contests::new(rows.len()));
-                let at = row.at.joined(place);
+                let at = row.at.merged_with(place);
                 for contender in &contest.contenders {
                     let key = Key { group, at: at.clone(), store: Cow::Borrowed(&contender.store) };
                     if let Some(number) = numbers.get(&key) {

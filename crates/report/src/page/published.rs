@@ -7,7 +7,7 @@ use crate::claims::Outcome;
 use crate::column::Unit;
 use crate::data::findings::label;
 use crate::data::merge::Merged;
-use crate::data::published::{PublishedCell, TableComparison, beside, in_words};
+use crate::data::published::{PublishedCell, TableComparison, compare_tables, describe_agreement};
 use crate::markup::{
     BREAK, Html, Tag, column, folded, list, note, p, row as table_row, scroll, small, table as html_table,
     tag,
@@ -16,7 +16,7 @@ use crate::published::Table;
 
 /// The section's content; empty if no table belongs to the study.
 pub fn html(merged: &Merged<'_>) -> Html {
-    let all = beside(merged, None);
+    let all = compare_tables(merged, None);
     let (mut tables, mut empty) = (Vec::new(), Vec::new());
     for table in &merged.tables {
         let here: Vec<&TableComparison<'_>> =
@@ -50,7 +50,7 @@ fn section(merged: &Merged<'_>, table: &Table, here: &[&TableComparison<'_>]) ->
 }
 
 fn group(merged: &Merged<'_>, beside: &TableComparison<'_>) -> Tag {
-    let words = format!("{}: {}", label(merged, &beside.scope), in_words(beside.agreement()));
+    let words = format!("{}: {}", label(merged, &beside.scope), describe_agreement(beside.agreement()));
     if beside.places.iter().all(|place| place.found.is_none()) {
         return p(words);
     }

@@ -49,8 +49,10 @@ fn of_store(merged: &Merged<'_>, store: &str, trials: &[&TrialResult]) -> Tag {
             }
         }
     }
-    let builds: IndexSet<String> =
-        trials.iter().filter_map(|trial| Some(builds::words(trial.ok()?.store_build.as_ref()?))).collect();
+    let builds: IndexSet<String> = trials
+        .iter()
+        .filter_map(|trial| Some(builds::describe_build(trial.ok()?.store_build.as_ref()?)))
+        .collect();
     let builds: Vec<Tag> = builds.into_iter().map(|words| p(("Build: ", words))).collect();
     let title = (store, " ", small(versions.join(", ")));
     if settings.is_empty() {

@@ -40,7 +40,7 @@ pub fn drawn(merged: &Merged<'_>, rows: &[Row<'_>], names: &IndexSet<&str>) -> V
 fn lines(one: &Sizes, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<Line> {
     let mut found: IndexMap<usize, Vec<(f64, usize)>> = IndexMap::new();
     for (cell, row) in rows.iter().enumerate() {
-        if !one.groups.contains(&row.key.group) || row.key.at.without(Axis::DATA_SIZE) != one.rest {
+        if !one.groups.contains(&row.key.group) || row.key.at.without_axis(Axis::DATA_SIZE) != one.rest {
             continue;
         }
         let size = row.entries.iter().find_map(times);

@@ -89,7 +89,7 @@ fn panel(name: &str, one: &Standings, table: &Table, place: usize) -> Tag {
         })
         .collect();
     // Links to the row of the matrix, which has the deciding rule and all figures.
-    let values = table.at.part(Role::Row);
+    let values = table.at.values_by_role(Role::Row);
     let parts: Vec<&str> =
         std::iter::once(name).chain(values.values().map(|(_, value)| value.text())).collect();
     let target = format!("#{}&mark={}&go=winners", group_address(&one.key), in_address(&parts.join("|")));

@@ -4,11 +4,11 @@ use storebench_core::result::{BadState, Control, Phase, StateFinding};
 use storebench_core::units::{count_with_noun, rough_ns, three_digits};
 
 use crate::column::Unit;
-use crate::data::cuts::{CheckedStates, looked};
+use crate::data::cuts::{CheckedStates, checked_states};
 use crate::data::merge::Merged;
-use crate::data::names::joined;
+use crate::data::names::join_parts;
 use crate::data::standings::heading;
-use crate::judge::danger::{CONFIDENCE, at_most, control, holds, is_sound, is_whole, share, shown};
+use crate::judge::danger::{CONFIDENCE, at_most, control, dangerous_harms, holds, is_sound, is_whole, share};
 use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
 };
@@ -89,8 +89,8 @@ const TORN_BYTES: u64 = 512;
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let (mut table, mut notes) = (Table::new(&CUTS), Vec::new());
     for group in &merged.groups {
-        let title = joined([group.key.hardware.as_str(), &merged.label(&group.key)]);
-        for (store, one) in looked(merged, group) {
+        let title = join_parts([group.key.hardware.as_str(), &merged.label(&group.key)]);
+        for (store, one) in checked_states(merged, group) {
             let name = merged.readable.name(&store);
             let is_torn = one.cuts.whole_bytes == TORN_BYTES;
             let name = if is_torn { format!("{name}, torn") } else { name.into_owned() };
@@ -123,8 +123,8 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 pub fn answer(merged: &Merged<'_>) -> Vec<String> {
     let of = |group| {
         let (mut kept, mut unpromised, mut broken, mut unknown) = (vec![], vec![], vec![], vec![]);
-        for (store, CheckedStates { cuts, tier, .. }) in looked(merged, group) {
-            let harmed = tier.map_or(0, |tier| shown(&cuts, tier).values().sum());
+        for (store, CheckedStates { cuts, tier, .. }) in checked_states(merged, group) {
+            let harmed = tier.map_or(0, |tier| dangerous_harms(&cuts, tier).values().sum());
             let lost = cuts.states() - cuts.count(StateFinding::Held);
             let often =
                 |states: u64| format!("{} ({states} of {})", merged.readable.name(&store), cuts.states());

@@ -4,8 +4,8 @@ use storebench_core::units::rough_ns;
 
 use crate::column::Unit;
 use crate::data::effects::{
-    EffectVerdict, Effects, Interaction, MainEffect, NOT_YET, Settings, SettingsResult, Times, effects,
-    promise_in_words,
+    EffectVerdict, Effects, Interaction, MainEffect, NOT_YET, Settings, SettingsResult, Times,
+    describe_guarantee, effects,
 };
 use crate::data::merge::Merged;
 use crate::section::{
@@ -192,7 +192,7 @@ fn combinations(merged: &Merged<'_>, effects: &Effects) -> Table {
             ("cell", Cell::text(&spot.cell)),
             ("name", name.notes(notes).best(spot.best)),
             ("marks", if spot.marks.is_empty() { Cell::none() } else { Cell::list(spot.marks.clone()) }),
-            ("guarantee_given", Cell::text(tier.name()).shown(promise_in_words((*tier, *power_cut)))),
+            ("guarantee_given", Cell::text(tier.name()).shown(describe_guarantee((*tier, *power_cut)))),
             ("power_cut", Cell::or_none(*power_cut, |cut| Cell::text(cut.name()))),
             ("best", Cell::truth(spot.best)),
             (
@@ -216,7 +216,7 @@ fn combinations(merged: &Merged<'_>, effects: &Effects) -> Table {
 
 fn in_words(spot: &SettingsResult) -> String {
     let latency = &spot.latency_ns.mean;
-    format!("{}{}", rough_ns(latency.value), crate::data::spread::after(latency.interval, rough_ns))
+    format!("{}{}", rough_ns(latency.value), crate::data::spread::describe_after(latency.interval, rough_ns))
 }
 
 fn main(merged: &Merged<'_>, effects: &Effects) -> Table {

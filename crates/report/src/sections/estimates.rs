@@ -9,7 +9,7 @@ use crate::column::Unit;
 use crate::data::estimates::{Estimated, LEAST_SHARE, MOST_OFF, TICK_NS, estimated};
 use crate::data::matrix::Sorted;
 use crate::data::merge::{Group, Merged};
-use crate::data::names::joined;
+use crate::data::names::join_parts;
 use crate::layout::words::position_in_full;
 use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Tone, Visibility,
@@ -68,7 +68,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 fn of_group(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
     let sorted = Sorted::new(merged, group);
     for (position, here) in &sorted.entries {
-        let at = joined([merged.label(&group.key).as_str(), &position_in_full(position)]);
+        let at = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
         let all: Vec<_> = here
             .iter()
             .map(|(store, entries)| (store, entries.len(), estimated(entries)))
@@ -92,7 +92,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
                 }
             }
         }
-        let title = joined([group.key.hardware.as_str(), &at]);
+        let title = join_parts([group.key.hardware.as_str(), &at]);
         folds.push(Block::fold(title, FoldState::Part(folds.len()), vec![Block::Table(table)]));
     }
 }

@@ -2,9 +2,9 @@
 
 use storebench_core::result::{FaultKind, FaultOutcome};
 
-use crate::data::faults::{StoreFaults, struck};
+use crate::data::faults::{StoreFaults, faults_of_stores};
 use crate::data::merge::Merged;
-use crate::data::names::joined;
+use crate::data::names::join_parts;
 use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
 };
@@ -48,8 +48,8 @@ does not open or work any more, and says so; silent: acknowledged data is missin
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let (mut table, mut notes) = (Table::new(&FAULTS), Vec::new());
     for group in &merged.groups {
-        let title = joined([group.key.hardware.as_str(), &merged.label(&group.key)]);
-        for (store, one) in struck(merged, group) {
+        let title = join_parts([group.key.hardware.as_str(), &merged.label(&group.key)]);
+        for (store, one) in faults_of_stores(merged, group) {
             let name = merged.readable.name(&store).into_owned();
             let head = |kind: &str| {
                 [

@@ -6,7 +6,7 @@ use storebench_core::result::Measurements;
 
 use crate::data::matrix::Sorted;
 use crate::data::merge::{Entry, Merged, measured};
-use crate::data::names::joined;
+use crate::data::names::join_parts;
 use crate::layout::words::position_in_full;
 use crate::section::{Block, Cell, Shape, Table, Visibility};
 
@@ -24,8 +24,8 @@ pub fn blocks(
     for group in &merged.groups {
         let sorted = Sorted::new(merged, group);
         for (position, here) in &sorted.entries {
-            let at = joined([merged.label(&group.key).as_str(), &position_in_full(position)]);
-            let title = joined([group.key.hardware.as_str(), &at]);
+            let at = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
+            let title = join_parts([group.key.hardware.as_str(), &at]);
             let of_store = |(store, entries): (&Cow<'_, str>, &Vec<Entry<'_>>)| {
                 let trials: Vec<_> = measured(entries).into_iter().map(|(_, measured)| measured).collect();
                 for row in rows(&trials) {

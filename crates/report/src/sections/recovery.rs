@@ -11,7 +11,7 @@ use storebench_core::words::words;
 use crate::column::Unit;
 use crate::data::matrix::Sorted;
 use crate::data::merge::{Group, Merged};
-use crate::data::names::joined;
+use crate::data::names::join_parts;
 use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
 };
@@ -126,7 +126,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let (mut table, mut costs, mut notes) = (Table::new(&RECOVERY), Table::new(&OPENINGS), Vec::new());
     for group in &merged.groups {
         let label = merged.label(&group.key);
-        let title = joined([group.key.hardware.as_str(), &label]);
+        let title = join_parts([group.key.hardware.as_str(), &label]);
         for (store, one) in opened(merged, group) {
             let name = merged.readable.name(&store).into_owned();
             let head = |records: u64| {
@@ -144,7 +144,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                     costs.push(Visibility::Always, head(*records).into_iter().chain(cost(*after, opened)));
                 }
             }
-            let named = joined([name.as_str(), &label]);
+            let named = join_parts([name.as_str(), &label]);
             notes.extend(one.not_made.iter().map(|why| {
                 let more = if one.sizes.is_empty() { "" } else { " with more records" };
                 Block::Note(format!("{named}: not measured{more}: {why}."))

@@ -6,8 +6,8 @@ use storebench_core::units::{rough_bytes, rough_ns};
 use crate::column::Unit;
 use crate::data::matrix::Sorted;
 use crate::data::merge::{Group, Merged};
-use crate::data::names::joined;
-use crate::data::requests::{Part, PartRequests, asked};
+use crate::data::names::join_parts;
+use crate::data::requests::{Part, PartRequests, requests_by_part};
 use crate::layout::words::position_in_full;
 use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
@@ -65,10 +65,10 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 fn of_group(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
     let sorted = Sorted::new(merged, group);
     for (position, here) in &sorted.entries {
-        let at = joined([merged.label(&group.key).as_str(), &position_in_full(position)]);
+        let at = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
         let (mut table, mut notes) = (Table::new(&REQUESTS), Vec::new());
         for (store, entries) in here {
-            let all = asked(entries);
+            let all = requests_by_part(entries);
             let name = merged.readable.name(store);
             for one in &all {
                 let head = [
@@ -82,7 +82,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
             notes.extend(slowest(&all).map(|one| Block::Note(sentence(&name, one))));
         }
         if !table.rows.is_empty() {
-            let title = joined([group.key.hardware.as_str(), &at]);
+            let title = join_parts([group.key.hardware.as_str(), &at]);
             let told = notes.into_iter().chain([Block::Table(table)]).collect();
             folds.push(Block::fold(title, FoldState::Part(folds.len()), told));
         }
@@ -91,7 +91,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
 
 fn row(one: &PartRequests) -> [(&'static str, Cell); 14] {
     let asked = &one.requests;
-    let each = |number: u64| Cell::real(one.each(number));
+    let each = |number: u64| Cell::real(one.per_operation(number));
     [
         ("part", Cell::text(one.part.id()).shown(one.part.name())),
         ("times", Cell::count(one.times)),
@@ -135,15 +135,15 @@ fn slowest(all: &[PartRequests]) -> Option<&PartRequests> {
 fn sentence(store: &str, one: &PartRequests) -> String {
     let asked = &one.requests;
     let some = |number: u64, one_of: &str, many: &str| {
-        let each = Unit::Count.show(one.each(number));
+        let each = Unit::Count.show(one.per_operation(number));
         (number > 0).then(|| format!("{each} {}", if each == "1" { one_of } else { many }))
     };
     let bytes = asked.reads.bytes + asked.writes.bytes;
     let journal = asked.journal.filter(|journal| journal.bytes > 0).map(|journal| {
         format!(" ({} to the file system's journal)", percent(journal.bytes as f64 / bytes as f64))
     });
-    let bytes =
-        (bytes > 0).then(|| format!("{}{}", rough_bytes(one.each(bytes)), journal.unwrap_or_default()));
+    let bytes = (bytes > 0)
+        .then(|| format!("{}{}", rough_bytes(one.per_operation(bytes)), journal.unwrap_or_default()));
     let parts = [
         some(asked.reads.requests, "read", "reads"),
         some(asked.writes.requests, "write", "writes"),
@@ -154,7 +154,7 @@ fn sentence(store: &str, one: &PartRequests) -> String {
     ];
     let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let own = one.latency_ns.unwrap_or_default();
-    let (disk, late) = (one.each(asked.modelled_ns), one.each(asked.late_ns));
+    let (disk, late) = (one.per_operation(asked.modelled_ns), one.per_operation(asked.late_ns));
     let share = if own > 0.0 { disk / own } else { 0.0 };
     let name = match &one.part {
         Part::Operation { name, mixed: false, puts_back: false } if name != OVERALL => {

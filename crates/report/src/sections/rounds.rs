@@ -5,7 +5,7 @@ use storebench_core::units::three_digits;
 use crate::column::{MAX, P99, P999, Unit};
 use crate::data::matrix::Sorted;
 use crate::data::merge::{Entry, Group, Merged};
-use crate::data::names::joined;
+use crate::data::names::join_parts;
 use crate::data::rounds::{Figure, last_over_first, most, values};
 use crate::layout::words::position_in_full;
 use crate::section::{
@@ -77,11 +77,11 @@ fn is_picked(round: usize, rounds: usize) -> bool {
 fn of_group(merged: &Merged<'_>, group: &Group<'_>, rounds: usize, table: &mut Table) {
     let sorted = Sorted::new(merged, group);
     for (position, here) in &sorted.entries {
-        let at = joined([merged.label(&group.key).as_str(), &position_in_full(position)]);
+        let at = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
         for (store, entries) in here.iter().filter(|(_, entries)| most(*entries) > 1) {
             let of = [
                 ("hardware", Cell::text(&group.key.hardware)),
-                ("title", Cell::text(&at).shown(joined([group.key.hardware.as_str(), &at]))),
+                ("title", Cell::text(&at).shown(join_parts([group.key.hardware.as_str(), &at]))),
                 ("store", Cell::store(store, merged.readable.name(store))),
             ];
             Figure::ALL.into_iter().for_each(|figure| of_figure(&of, entries, figure, rounds, table));

@@ -5,7 +5,7 @@ use storebench_core::units::{rough_ns, three_digits};
 
 use crate::column::Unit;
 use crate::data::merge::Merged;
-use crate::data::names::joined;
+use crate::data::names::join_parts;
 use crate::data::slowdown::{Slowdown, Slowdowns, slowdowns};
 use crate::data::spread;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape, Table, Visibility};
@@ -62,11 +62,12 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 fn row(one: &Slowdowns, slowdown: &Slowdown, most: usize) -> Vec<(&'static str, Cell)> {
     let found = &slowdown.found;
     let ratio = &found.ratio.ratio;
-    let times = format!("×{}{}", three_digits(ratio.value), spread::after(ratio.interval, three_digits));
+    let times =
+        format!("×{}{}", three_digits(ratio.value), spread::describe_after(ratio.interval, three_digits));
     let latencies = format!("{} → {}", rough_ns(found.undisturbed_ns), rough_ns(found.disturbed_ns));
     vec![
         ("hardware", Cell::text(&one.hardware)),
-        ("title", Cell::text(&one.title).shown(joined([one.hardware.as_str(), &one.title]))),
+        ("title", Cell::text(&one.title).shown(join_parts([one.hardware.as_str(), &one.title]))),
         ("background", Cell::text(&one.background)),
         ("store", Cell::store(&slowdown.store, &slowdown.store)),
         ("cells", Cell::whole(found.cells).shown(storebench_core::units::group_thousands(most as u64))),

@@ -1,7 +1,7 @@
 //! The verdicts on published findings in files. The terminal and the page show them claim by claim, with the checks.
 
 use crate::claims::Finding;
-use crate::data::findings::words::{judged_without, measured, on_published, takes};
+use crate::data::findings::words::{describe_needs, judged_without, measured, on_published};
 use crate::data::findings::{CheckedClaim, Study, check, label, unheard};
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, PagePosition, Section, Shape, Table, Visibility};
@@ -79,7 +79,7 @@ fn row(merged: &Merged<'_>, checked: &CheckedClaim<'_>, finding: &Finding) -> Ve
         ("measured", Cell::or_none(measured(checked.claim, finding), Cell::text)),
         ("agree", Cell::whole(finding.leaning.agree)),
         ("checks", Cell::whole(finding.leaning.total())),
-        ("takes", Cell::or_none(takes(checked.claim, finding), Cell::text)),
+        ("takes", Cell::or_none(describe_needs(checked.claim, finding), Cell::text)),
         ("without", Cell::or_none(judged_without(finding), Cell::text)),
     ]
 }

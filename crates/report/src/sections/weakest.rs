@@ -10,7 +10,7 @@ use crate::column::checks::{FILES_AFTER_RECLAIM, FILES_LEFT, LITTLE_DISK, SCAN_A
 use crate::data::contention;
 use crate::data::matrix::Sorted;
 use crate::data::merge::{BlockKey, Entry, Group, Merged, measured};
-use crate::data::names::joined;
+use crate::data::names::join_parts;
 use crate::judge::Verdict;
 use crate::judge::place::{Terms, decide_on};
 use crate::layout::words::position_among;
@@ -158,7 +158,7 @@ impl Weakest {
             1 => "that of the only other store".to_owned(),
             others => format!("the median of the {others} others"),
         };
-        let name = joined([store, self.at.as_str()]);
+        let name = join_parts([store, self.at.as_str()]);
         let few = if self.is_candidate { ": a candidate, of too few trials" } else { "" };
         format!("{name}: {words}, {} times {others}{few}.", three_digits(self.times))
     }
@@ -168,7 +168,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let (mut table, mut parts) = (Table::new(&WEAKEST), Vec::new());
     for group in &merged.groups {
         let at = merged.label(&group.key);
-        let title = joined([group.key.hardware.as_str(), &at]);
+        let title = join_parts([group.key.hardware.as_str(), &at]);
         let mut lines = Vec::new();
         for (store, weakest) in of_group(merged, group) {
             let name = merged.readable.name(&store);
@@ -216,7 +216,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, Weakest>
     let positions: Vec<_> = sorted.entries.keys().collect();
     let headers: Vec<_> = merged.runs.iter().map(|run| &run.header).collect();
     for (position, here) in &sorted.entries {
-        let contention = contention::of(&headers, here.values().flatten());
+        let contention = contention::find_contention(&headers, here.values().flatten());
         for property in &PROPERTIES {
             let figures = here.iter().map(|(store, entries)| (store, series(property, entries)));
             let (stores, figures): (Vec<_>, Vec<_>) = figures.filter(|(_, s)| !s.is_empty()).unzip();

@@ -3,7 +3,7 @@
 use storebench_core::result::RunHeader;
 use storebench_core::units::{count_with_noun, rough_bytes};
 
-use crate::data::names::and;
+use crate::data::names::join_with_and;
 
 /// Memory of machines of one type may differ by this share: kernels reserve different amounts.
 const SAME_MEMORY: f64 = 0.05;
@@ -51,5 +51,5 @@ fn named(machines: &[&RunHeader]) -> String {
         machines.iter().take(NAMED).map(|machine| machine.hardware.clone()).collect();
     let more = machines.len().saturating_sub(NAMED);
     names.extend((more > 0).then(|| format!("{more} more")));
-    and(&names)
+    join_with_and(&names)
 }

@@ -18,7 +18,7 @@ use crate::data::findings::{check, label, words};
 use crate::data::matrix::{Contest, Figure, Matrix, Row as MatrixRow, matrix};
 use crate::data::merge::{Group, GroupKey, Merged};
 use crate::data::method::Method;
-use crate::data::names::joined;
+use crate::data::names::join_parts;
 use crate::data::summary::rotation;
 use crate::findings::RunSentences;
 use crate::judge::place::{self, Pair};
@@ -204,7 +204,7 @@ pub fn facts(report: &Report<'_>, source: Source) -> Option<RunFacts> {
         let conditions = conditions(merged, group, matrix, &figures);
         let contestants = contestants(merged, group);
         for (name, (store, version)) in &contestants {
-            let title = joined([group.key.hardware.as_str(), &merged.label(&group.key)]);
+            let title = join_parts([group.key.hardware.as_str(), &merged.label(&group.key)]);
             sides.push(side(merged, (&figures, &title, &conditions), (name, store, version), &checks));
         }
         duels.extend(met(merged, group, &contestants, &conditions));
@@ -213,7 +213,7 @@ pub fn facts(report: &Report<'_>, source: Source) -> Option<RunFacts> {
     let name = name_of(&source.folder);
     let page = run::page_of(report, &source, &verdicts);
     let header = RunHeader { left_out: Vec::new(), ..run.header.clone() };
-    let plan = Method::of(run).map_or_else(|| run.header.plan.clone(), |method| method.all());
+    let plan = Method::from_run(run).map_or_else(|| run.header.plan.clone(), |method| method.all());
     let method = xxh3_64(format!("{:?} {plan}", run.header.environment.cpu).as_bytes());
     Some(RunFacts {
         folder: source.folder,
@@ -245,7 +245,7 @@ fn disk(header: &RunHeader, group: &Group<'_>) -> String {
         HERE => rotation(place, &header.environment).unwrap_or("unknown disk").to_owned(),
         simulated => format!("simulated {simulated}"),
     };
-    joined([kind.as_str(), place.file_system.as_deref().unwrap_or_default()])
+    join_parts([kind.as_str(), place.file_system.as_deref().unwrap_or_default()])
 }
 
 fn conditions(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix, figures: &Figures<'_>) -> Conditions {
@@ -285,7 +285,7 @@ fn contestants<'g>(merged: &Merged<'_>, group: &'g Group<'_>) -> IndexMap<Cow<'g
 /// The first place of a matrix, and the axes on which all others have its value.
 fn common(matrix: &Matrix) -> (Option<Position>, BTreeSet<Axis>) {
     let of_row =
-        |row: &MatrixRow| matrix.columns.iter().map(|column| row.at.joined(column)).collect::<Vec<_>>();
+        |row: &MatrixRow| matrix.columns.iter().map(|column| row.at.merged_with(column)).collect::<Vec<_>>();
     let places: Vec<Position> = matrix.rows.iter().flat_map(of_row).collect();
     let Some(first) = places.first() else { return (None, BTreeSet::new()) };
     let is_common = |axis: &Axis| places.iter().all(|place| place.value(*axis) == first.value(*axis));
@@ -296,7 +296,7 @@ fn common(matrix: &Matrix) -> (Option<Position>, BTreeSet<Axis>) {
 /// A place with only these axes.
 fn only(place: &Position, axes: &BTreeSet<Axis>) -> Position {
     let others: Vec<Axis> = place.axes().filter(|axis| !axes.contains(axis)).collect();
-    others.into_iter().fold(place.clone(), |place, axis| place.without(axis))
+    others.into_iter().fold(place.clone(), |place, axis| place.without_axis(axis))
 }
 
 /// A figure with its contests and their places, named by their differences.
@@ -310,8 +310,9 @@ fn by_figure(matrix: &Matrix) -> Figures<'_> {
     let (_, common) = common(matrix);
     for row in &matrix.rows {
         let known = figures.entry(row.figure.name.as_str()).or_insert((&row.figure, Vec::new()));
-        let place =
-            |column: &Position| common.iter().fold(row.at.joined(column), |place, axis| place.without(*axis));
+        let place = |column: &Position| {
+            common.iter().fold(row.at.merged_with(column), |place, axis| place.without_axis(*axis))
+        };
         let places = matrix.columns.iter().map(|column| place(column).to_string());
         known.1.extend(places.zip(&row.contests));
     }
@@ -475,7 +476,7 @@ fn verdicts(merged: &Merged<'_>) -> Vec<FoundVerdict> {
                 study: study.study.study.clone(),
                 number: index + 1,
                 says: claim.says.clone(),
-                source: joined([study.study.source.as_str(), &claim.source]),
+                source: join_parts([study.study.source.as_str(), &claim.source]),
                 notes: [format!("Expected: {}.", claim.describe())]
                     .into_iter()
                     .chain(published.clone())
@@ -490,9 +491,9 @@ fn verdicts(merged: &Merged<'_>) -> Vec<FoundVerdict> {
                 let score = format!("{} of {} checks agree", finding.leaning.agree, finding.leaning.total());
                 let telling =
                     words::telling(finding).map(|one| words::evidence_line(one, claim.figure.len() > 1));
-                let takes = words::takes(claim, finding);
+                let takes = words::describe_needs(claim, finding);
                 let parts = [
-                    Some(words::leaning(finding).to_owned()),
+                    Some(words::describe_leaning(finding).to_owned()),
                     Some(score),
                     takes,
                     words::judged_without(finding),

@@ -9,7 +9,7 @@ use super::facts::{FigureOutcome, RunFacts, StorePair};
 use super::frame::{
     NAMED, UP, circumstances, guarantee, link, listed, page, run_link, section, store_link, td, types,
 };
-use crate::data::names::on;
+use crate::data::names::describe_share;
 use crate::markup::{BREAK, Html, Tag, list, note, row, small, tag};
 
 /// The page; the meetings are in order.
@@ -102,7 +102,7 @@ fn verdict([a, b]: &[String; 2], machines: Vec<&Won>) -> String {
                 Some((least, most)) => format!(", by {least} to {most} times"),
                 None => String::new(),
             };
-            format!("{store} is better {}{by}", on(better.len(), machines.len()))
+            format!("{store} is better {}{by}", describe_share(better.len(), machines.len()))
         }
     };
     let others = [

@@ -104,7 +104,7 @@ fn of_matrix(matrix: &Matrix) -> Tag {
     let mut rows = Vec::new();
     for line in &matrix.rows {
         for (place, contest) in matrix.columns.iter().zip(&line.contests) {
-            let at = line.at.joined(place).to_string();
+            let at = line.at.merged_with(place).to_string();
             let cells: Vec<Tag> = stores.iter().map(|store| cell(&line.figure, contest, store)).collect();
             rows.push(row(&line.figure.name, (td(at), cells)));
         }
@@ -119,7 +119,7 @@ fn cell(figure: &Figure, contest: &Contest, store: &str) -> Tag {
         let text = format!(
             "{}{}",
             figure.unit.show(mean.value),
-            spread::after(mean.interval, |end| figure.unit.show(end))
+            spread::describe_after(mean.interval, |end| figure.unit.show(end))
         );
         let text = if one.verdict.wins() { Html::of(tag("b").with(text)) } else { Html::of(text) };
         return td((text, small(standing(contest, one))));

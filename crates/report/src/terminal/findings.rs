@@ -4,8 +4,8 @@ use anstyle::{AnsiColor, Style as Paint};
 
 use crate::claims::{Finding, Verdict};
 use crate::data::findings::words::{
-    covered, evidence_line, judged_without, leaning, measured, on_published, over_all_machines, score, takes,
-    telling,
+    covered, describe_leaning, describe_needs, evidence_line, judged_without, measured, on_published,
+    over_all_machines, score, telling,
 };
 use crate::data::findings::{
     CheckedClaim, Counts, NOT_APPLICABLE, NOT_MEASURABLE, Study, check, counts, label, lacking, mixed_tiers,
@@ -141,7 +141,7 @@ fn of_claim(merged: &Merged<'_>, number: usize, checked: &CheckedClaim<'_>, styl
     if checked.findings.iter().all(|finding| finding.verdict == Verdict::Unknown) {
         let measured: Vec<&Finding> =
             checked.findings.iter().filter(|finding| finding.is_measured()).collect();
-        let takes = measured.first().and_then(|first| takes(checked.claim, first));
+        let takes = measured.first().and_then(|first| describe_needs(checked.claim, first));
         let says = [Some(groups(merged, Verdict::Unknown, &measured)), takes].into_iter().flatten();
         let says = says.collect::<Vec<_>>().join("; ");
         return wrap(&format!("{number:>3} {}: {says}", claim(checked)), style.width, INDENT);
@@ -182,7 +182,7 @@ fn of_verdict(merged: &Merged<'_>, checked: &CheckedClaim<'_>, alike: &[&Finding
     let of_first =
         if others.is_empty() { String::new() } else { format!("{}: ", label(merged, &first.scope)) };
     let measured = measured(checked.claim, first).map(|measured| format!("measured {measured}"));
-    let known = [measured, takes(checked.claim, first), judged_without(first)];
+    let known = [measured, describe_needs(checked.claim, first), judged_without(first)];
     let known: Vec<String> = known.into_iter().flatten().collect();
     let why = telling(first).filter(|_| first.is_measured());
     let why = why.map(|evidence| evidence_line(evidence, checked.claim.figure.len() > 1));
@@ -200,7 +200,7 @@ fn groups(merged: &Merged<'_>, verdict: Verdict, alike: &[&Finding]) -> String {
         if !finding.is_measured() {
             return label;
         }
-        let parts = [label, score(finding), leaning(finding).into()];
+        let parts = [label, score(finding), describe_leaning(finding).into()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     };
     let scores: Vec<String> = alike.iter().map(scored).collect();

@@ -9,7 +9,7 @@ use crate::column::Unit;
 use crate::data::findings::{label, mixed_tiers};
 use crate::data::merge::Merged;
 use crate::data::names::HEADING;
-use crate::data::published::{PublishedCell, TableComparison, beside, in_words};
+use crate::data::published::{PublishedCell, TableComparison, compare_tables, describe_agreement};
 use crate::published::{Row, Table};
 use crate::terminal::grid::{Grid, Item, Style, wrap};
 
@@ -19,7 +19,7 @@ const LEGEND: &str = "Each cell names this run's best of the table's stores and 
 
 /// The tables, or the one of this name, compared with matching groups.
 pub fn text(merged: &Merged<'_>, name: Option<&str>, style: Style) -> String {
-    let all = beside(merged, name);
+    let all = compare_tables(merged, name);
     if all.is_empty() {
         return wrap(
             "No published table was measured like this run, with the same load in the background. Name one to see it beside \
@@ -54,7 +54,7 @@ fn of_table(merged: &Merged<'_>, table: &Table, here: &[&TableComparison<'_>], s
     let mut any = false;
     for beside in here {
         let label = label(merged, &beside.scope);
-        let line = format!("{label}: {}", in_words(beside.agreement()));
+        let line = format!("{label}: {}", describe_agreement(beside.agreement()));
         out.push('\n');
         out.push_str(&wrap(&line, style.width, "  "));
         if beside.places.iter().any(|place| place.found.is_some()) {

@@ -17,7 +17,8 @@ use crate::data::pace;
 use crate::data::preset;
 use crate::data::saturated;
 use crate::data::summary::{
-    Lists, MissingFigures, RepeatedEvent, counts, missing, noise_lines, rotation, unfinished, warning_lines,
+    Lists, MissingFigures, RepeatedEvent, counts, missing_figures, noise_lines, rotation, unfinished,
+    warning_lines,
 };
 
 /// Entries of a list that a line shows.
@@ -36,15 +37,18 @@ pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, style: Style
             }
         }
     }
-    let clients = clients::lines(merged);
-    for line in floor::lines(&merged.floors).into_iter().chain(pace::line(merged)).chain(clients) {
+    let clients = clients::describe_clients(merged);
+    for line in
+        floor::describe_floors(&merged.floors).into_iter().chain(pace::describe_pace(merged)).chain(clients)
+    {
         out.push_str(&wrap(&line, style.width, "  "));
     }
     for line in [counts(merged)].into_iter().chain(unfinished(merged)) {
         out.push_str(&wrap(&line, style.width, "  "));
     }
     let warnings = warning_lines(merged).into_iter().chain(builds::not_ranked(merged));
-    for line in saturated::lines(merged).into_iter().chain(warnings).chain(noise_lines(merged)) {
+    for line in saturated::describe_saturation(merged).into_iter().chain(warnings).chain(noise_lines(merged))
+    {
         out.push_str(&wrap(&line, style.width, "  "));
     }
     out.push_str(first);
@@ -54,13 +58,16 @@ pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, style: Style
 
 /// The summary at the end of a run: failures with their reasons, and a line for each other note. A report shows them in full.
 pub fn notes(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
-    let missing = missing(merged, matrices.iter().copied());
+    let missing = missing_figures(merged, matrices.iter().copied());
     let lists =
         [("Left out", "combinations", &missing.left_out), ("Not run", "combinations", &missing.not_run)];
     let lists = lists.into_iter().filter_map(in_a_line);
-    let lines =
-        clients::lines(merged).into_iter().chain([counts(merged)]).chain(unfinished(merged)).chain(lists);
-    let lines = lines.chain(saturated::lines(merged));
+    let lines = clients::describe_clients(merged)
+        .into_iter()
+        .chain([counts(merged)])
+        .chain(unfinished(merged))
+        .chain(lists);
+    let lines = lines.chain(saturated::describe_saturation(merged));
     let lines = lines.chain(builds::not_ranked(merged));
     let lines = lines.chain(in_one(warning_lines(merged))).chain(in_one(noise_lines(merged)));
     let lines: String = lines.map(|line| wrap(&line, style.width, "  ")).collect();
@@ -146,7 +153,7 @@ fn place(place: &LocationInfo, environment: &Environment) -> String {
 }
 
 fn missing_text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String {
-    let missing = missing(merged, matrices.iter().copied());
+    let missing = missing_figures(merged, matrices.iter().copied());
     let mut out = failed_text(&missing, style);
     out.push_str(&list("Left out", "combinations", &missing.left_out, style));
     out.push_str(&list("Not run", "combinations", &missing.not_run, style));

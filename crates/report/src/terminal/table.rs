@@ -9,7 +9,7 @@ use crate::column::{COLUMNS, Column, PEAK_MEMORY, Unit};
 use crate::data::builds::is_unranked;
 use crate::data::matrix::{Matrix, Sorted, operations, series};
 use crate::data::merge::{Group, Merged};
-use crate::data::names::{HEADING, joined, store_style};
+use crate::data::names::{HEADING, join_parts, store_style};
 use crate::data::rule::rule_text;
 use crate::data::{clock, scope, spread};
 use crate::judge::Rule;
@@ -54,7 +54,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut Foo
     let operations = operations(group);
     let mut out = String::new();
     for position in sorted.entries.keys() {
-        let of = joined([group.key.hardware.as_str(), &merged.label(&group.key)]);
+        let of = join_parts([group.key.hardware.as_str(), &merged.label(&group.key)]);
         let at = words::position_in_full(position);
         let title = if at.is_empty() { of } else { format!("{of}: {at}") };
         let mut grids = Vec::new();
@@ -132,7 +132,7 @@ fn figure(unit: Unit, summary: &Summary, wins: bool) -> String {
     let mut text = unit.show(summary.mean.value);
     match summary.mean.interval.filter(Interval::is_range) {
         Some(range) => {
-            text.push_str(&spread::after(Some(range), |end| unit.show(end)));
+            text.push_str(&spread::describe_after(Some(range), |end| unit.show(end)));
         }
         None => text.extend(uncertainty(unit, summary).map(|of| format!(" {of}"))),
     }

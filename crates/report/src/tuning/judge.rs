@@ -52,7 +52,7 @@ impl<'j> Judge<'j> {
         let mut judge = Judge {
             question,
             store,
-            basis: Basis::of(ended.clone().map(|(_, measured)| &measured.memory)),
+            basis: Basis::fairest(ended.clone().map(|(_, measured)| &measured.memory)),
             promise: None,
         };
         let default = ended.find(|(cell, _)| cell.settings().next().is_none());
@@ -100,7 +100,7 @@ impl<'j> Judge<'j> {
     fn takes_too_much(&self, measured: &Measurements) -> Option<String> {
         let most = self.question.max_memory_bytes?;
         let peak = self.basis.bytes(&measured.memory).filter(|peak| *peak > most)?;
-        Some(format!("took {} of memory {}", rough_bytes(peak as f64), self.basis.words()))
+        Some(format!("took {} of memory {}", rough_bytes(peak as f64), self.basis.describe()))
     }
 
     /// The mean time of an operation of the question's mix, in nanoseconds.

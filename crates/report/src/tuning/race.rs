@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use storebench_core::words::words;
 
 use crate::data::merge::BlockKey;
-use crate::judge::settings::{is_surely_worse, looks_better};
+use crate::judge::settings::{is_better, is_surely_worse};
 use crate::stats::{MIN_BLOCKS, Ratio, Series, compare_at};
 
 /// Settings by the engine's names that differ from the default's.
@@ -188,6 +188,6 @@ impl RaceResult {
 
     /// Whether an arm is better than the control by at least `least`, at this confidence for the single comparison.
     pub fn looks_better(&self, arm: usize, least: f64, confidence: f64) -> bool {
-        self.ratio(arm, confidence).is_some_and(|ratio| looks_better(&ratio, least))
+        self.ratio(arm, confidence).is_some_and(|ratio| is_better(&ratio, least))
     }
 }

@@ -103,7 +103,7 @@ pub fn next(changes: &[Change], raced: &[RaceResult], time: Time) -> Option<Race
     if let Some(near) = near(&screen, raced, &best, time) {
         return Some(near);
     }
-    let looks = interim::planned(time.blocks(PROOF_UNTIL, 2) as u32).to_vec();
+    let looks = interim::plan_analyses(time.blocks(PROOF_UNTIL, 2) as u32).to_vec();
     Some(Race { kind: Kind::Proof, arms: vec![Settings::new(), best], looks, until: PROOF_UNTIL })
 }
 

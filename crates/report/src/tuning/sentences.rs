@@ -61,7 +61,7 @@ fn crowded(tuned: &TunedSettings) -> Vec<String> {
     let words = |load: &Contention| {
         format!(
             "{}: times say as much of these as of settings. Tune again with nothing else running.",
-            load.words()
+            load.describe()
         )
     };
     tuned.contention.iter().map(words).collect()
@@ -94,7 +94,7 @@ fn gained(tuned: &TunedSettings, gain: &Gain) -> Vec<String> {
         three_digits(own.space),
         three_digits(default.space),
         rough_bytes(own.memory_bytes),
-        tuned.memory.words(),
+        tuned.memory.describe(),
         rough_bytes(default.memory_bytes),
     ));
     lines.push(promise(tuned));
@@ -125,7 +125,7 @@ fn not_gained(gain: &Gain) -> String {
     if let Some(why) = &gain.out {
         return format!("What looked best ({named}) can't be taken: {why}.");
     }
-    let says = match Verdict::of(&gain.times) {
+    let says = match Verdict::judge(&gain.times) {
         Verdict::Alike => format!("no difference beyond {:.0} %", ALIKE * 100.0),
         Verdict::Slower => "it is slower".into(),
         _ => "whether it is faster is not known".into(),
@@ -201,7 +201,11 @@ pub fn faster(times: &Ratio) -> String {
 
 /// `×0.70 [0.67, 0.74]`: times the default's time.
 pub fn times(times: &Ratio) -> String {
-    format!("×{}{}", three_digits(times.ratio.value), spread::after(times.ratio.interval, three_digits))
+    format!(
+        "×{}{}",
+        three_digits(times.ratio.value),
+        spread::describe_after(times.ratio.interval, three_digits)
+    )
 }
 
 /// The interval of a single value in a word or two.
@@ -306,7 +310,7 @@ pub fn elsewhere(tuned: &TunedSettings) -> Vec<String> {
         lines.push("With no other share of gets is the default faster, by the same trials.".into());
     }
     lines.extend(gain.elsewhere.records.iter().map(|((size, records), ratio)| {
-        let says = match Verdict::of(ratio) {
+        let says = match Verdict::judge(ratio) {
             Verdict::Faster => "still a gain",
             Verdict::Slower => "a loss",
             Verdict::Alike => "no difference",

@@ -33,7 +33,7 @@ pub struct ValueWorth {
 impl ValueWorth {
     /// The verdict from its interval.
     pub fn verdict(&self) -> Verdict {
-        self.times.as_ref().map_or(Verdict::Open, Verdict::of)
+        self.times.as_ref().map_or(Verdict::Open, Verdict::judge)
     }
 }
 
@@ -50,7 +50,7 @@ pub fn confidence(values: usize) -> f64 {
 pub fn of(screen: Option<&RaceResult>, store: &StoreDef, default: &[Setting], run: &Run) -> Vec<ValueWorth> {
     let Some(screen) = screen else { return Vec::new() };
     let written = most_written(run);
-    let readable = Readable::of([store]);
+    let readable = Readable::from_stores([store]);
     let confidence = confidence(screen.arms.len().saturating_sub(1));
     let worth = |change: Change, times: Option<Ratio>, out: Option<String>| {
         let def = store.settings.iter().find(|def| def.name == change.setting);

@@ -375,7 +375,11 @@ fn header(
         locations: places,
         stores: store_infos(stores, plan),
         left_out: Vec::new(),
-        interim_analyses: if goes_further(plan) { interim::from(plan.trials) } else { Vec::new() },
+        interim_analyses: if goes_further(plan) {
+            interim::plan_open_analyses(plan.trials)
+        } else {
+            Vec::new()
+        },
         // With a precision, widths matter: every look is as good as the last.
         strict_early: plan.budget.is_some() && plan.precision.is_none(),
         blocks_before: 0,

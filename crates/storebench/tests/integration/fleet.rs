@@ -182,7 +182,7 @@ fn all_that_meets_in_a_report_is_in_one_part() {
         let (cells, _) = schedule::cells(&plan, STORES, &rooms, &|_| None).unwrap();
         let mut sample = sample.clone();
         sample.header.plan = plan.to_toml().unwrap();
-        let layout = Layout::of([&sample]);
+        let layout = Layout::from_runs([&sample]);
         let mut parts: BTreeMap<String, BTreeSet<Option<u32>>> = BTreeMap::new();
         for cell in &cells {
             parts.entry(layout.position(cell).to_string()).or_default().insert(split.part_of(cell));

@@ -10,7 +10,7 @@ use storebench_core::store::{Guarantee, Loss};
 use storebench_host::plan::Plan;
 
 use crate::data::merge::{BlockKey, Entry, Group, Merged};
-use crate::data::names::joined;
+use crate::data::names::join_parts;
 use crate::data::saturated;
 use crate::layout::Position;
 use crate::stats::Series;
@@ -75,8 +75,9 @@ pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
             if !varied.contains(cell.store()) {
                 continue;
             }
-            let contest =
-                contests.entry(key(merged, group, entry)).or_insert_with(|| of(merged, group, cell, plan));
+            let contest = contests
+                .entry(key(merged, group, entry))
+                .or_insert_with(|| build_contest(merged, group, cell, plan));
             let combination = contest.combinations.entry(plan.settings_of(cell)).or_insert_with(|| {
                 Combination { name: merged.layout.contestant(cell).into_owned(), cell, trials: Vec::new() }
             });
@@ -110,7 +111,7 @@ fn unset(group: &Group<'_>) -> Vec<(Axis, String)> {
     group.key.facets.iter().filter(|(axis, _)| axis.setting().is_none()).cloned().collect()
 }
 
-fn of<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: &Plan) -> Contest<'m> {
+fn build_contest<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: &Plan) -> Contest<'m> {
     let base = plan.settings.get(cell.store()).cloned().unwrap_or_default();
     let point = |settings: &Settings| {
         let mut all = base.clone();
@@ -125,9 +126,9 @@ fn of<'m>(merged: &Merged<'_>, group: &Group<'_>, cell: &Cell, plan: &Plan) -> C
     let asked = asked.map(|asked| format!("guarantee {asked}"));
     let facets = facets.map(|(axis, value)| format!("{axis} {value}"));
     let others: Vec<String> = asked.into_iter().chain(facets).collect();
-    let at = joined([merged.layout.position(cell).to_string().as_str(), &others.join(", ")]);
+    let at = join_parts([merged.layout.position(cell).to_string().as_str(), &others.join(", ")]);
     let (hardware, method) = (group.key.hardware.clone(), group.key.method.clone());
-    let title = joined([hardware.as_str(), cell.store(), &at, &method]);
+    let title = join_parts([hardware.as_str(), cell.store(), &at, &method]);
     let place = ContestScope { title, hardware, store: cell.store().to_owned(), at, method };
     let shipped = merged.readable.defaults(cell.store());
     Contest { place, combinations: IndexMap::new(), named: named.collect(), base, shipped }
@@ -144,7 +145,7 @@ impl Contest<'_> {
     }
 
     /// The plan's names for a combination.
-    pub fn marks(&self, settings: &Settings) -> Vec<String> {
+    pub fn plan_names(&self, settings: &Settings) -> Vec<String> {
         let base = (*settings == self.base).then(|| "the base".to_owned());
         let named = self.named.iter().filter(|(_, own)| own == settings).map(|(name, _)| name.clone());
         base.into_iter().chain(named).collect()
@@ -161,7 +162,7 @@ impl Contest<'_> {
 
 impl Combination<'_> {
     /// Its promise: the weakest that its trials reported.
-    pub fn promise(&self) -> (Guarantee, Option<Loss>) {
+    pub fn weakest_guarantee(&self) -> (Guarantee, Option<Loss>) {
         let given = self.trials.iter().map(|(_, measured)| (measured.guarantee, measured.power_cut));
         given.min().unwrap_or((Guarantee::None, None))
     }

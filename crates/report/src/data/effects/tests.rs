@@ -84,7 +84,7 @@ fn combinations_stand_by_what_they_promise_and_the_best_of_each_is_marked() {
             ("sqlite j=W s=N", vec![], true),
         ]
     );
-    assert_eq!(by_promise(&all[0].points).len(), 3);
+    assert_eq!(group_by_guarantee(&all[0].points).len(), 3);
 }
 
 #[test]

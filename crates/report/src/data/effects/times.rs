@@ -45,7 +45,7 @@ pub enum EffectVerdict {
 words!(EffectVerdict);
 
 impl EffectVerdict {
-    fn of(ratio: &Ratio) -> EffectVerdict {
+    fn judge(ratio: &Ratio) -> EffectVerdict {
         let interval = ratio.ratio.interval.filter(|_| ratio.blocks >= MIN_BLOCKS);
         match interval {
             Some(interval) if interval.high < 1.0 => EffectVerdict::Less,
@@ -66,7 +66,7 @@ impl Times {
     }
 
     /// The ends of its reach: the interval of a decided ratio, the blocks' range of an undecided one.
-    pub fn reach(&self) -> Option<(f64, f64)> {
+    pub fn range(&self) -> Option<(f64, f64)> {
         match self.known {
             EffectVerdict::NotYet => (self.ratio.blocks > 1).then_some((self.least, self.greatest)),
             _ => self.ratio.ratio.interval.map(|interval| (interval.low, interval.high)),
@@ -76,12 +76,12 @@ impl Times {
     /// `×0.612 [0.580, 0.650]`, or `×1.20 (0.80..1.60)?` if undecided.
     pub fn text(&self) -> String {
         let value = three_digits(self.value());
-        match (self.known, self.reach()) {
+        match (self.known, self.range()) {
             (EffectVerdict::NotYet, Some((least, greatest))) => {
                 format!("×{value} ({}..{})?", three_digits(least), three_digits(greatest))
             }
             (EffectVerdict::NotYet, None) => format!("×{value}?"),
-            _ => format!("×{value}{}", spread::after(self.ratio.ratio.interval, three_digits)),
+            _ => format!("×{value}{}", spread::describe_after(self.ratio.ratio.interval, three_digits)),
         }
     }
 }
@@ -126,7 +126,7 @@ pub fn times(quotients: &[Quotient], confidence: f64) -> Option<Times> {
         ratio,
         least: of_blocks.values().copied().fold(f64::INFINITY, f64::min),
         greatest: of_blocks.values().copied().fold(0.0, f64::max),
-        known: EffectVerdict::of(&ratio),
+        known: EffectVerdict::judge(&ratio),
     })
 }
 

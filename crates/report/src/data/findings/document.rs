@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::words::{absent, measured, takes};
+use super::words::{absent, describe_needs, measured};
 use super::{CheckedClaim, Study, label};
 use crate::claims::{CheckTally, Claim, Coverage, Evidence, Finding, TableVerdict, Verdict};
 use crate::data::merge::Merged;
@@ -69,7 +69,7 @@ pub fn documents<'a>(merged: &'a Merged<'_>, studies: &'a [Study<'a>]) -> Vec<St
         so_far: (finding.verdict != finding.so_far).then_some(finding.so_far),
         coverage: finding.coverage.as_ref(),
         measured: measured(claim, finding),
-        takes: takes(claim, finding),
+        takes: describe_needs(claim, finding),
         checks: finding.tally,
         leaning: finding.leaning,
         evidence: &finding.evidence,

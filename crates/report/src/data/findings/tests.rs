@@ -9,7 +9,7 @@ use storebench_host::plan;
 use storebench_host::run::Run;
 use unicode_width::UnicodeWidthStr;
 
-use super::words::{self, lacks};
+use super::words::{self, describe_missing};
 use super::*;
 use crate::claims::{self, Coverage};
 use crate::data::samples::{self, Sample, run};
@@ -233,7 +233,7 @@ expect.winner = { stores = ["sqlite"] }
     let studies = check(&merged);
     let finding = &studies[0].checked[0].findings[0];
     assert_eq!((finding.verdict, finding.is_measured()), (Verdict::Unknown, false));
-    assert_eq!(lacks(finding), "leveldb at 1B..1KiB, 100 records, incompressible");
+    assert_eq!(describe_missing(finding), "leveldb at 1B..1KiB, 100 records, incompressible");
 }
 
 #[test]
@@ -376,11 +376,11 @@ fn beside_tables<'a>(runs: &'a [Run]) -> Merged<'a> {
 
 #[test]
 fn places_that_agree_are_counted() {
-    use crate::data::published::{Agreement, beside};
+    use crate::data::published::{Agreement, compare_tables};
     let count = |berkeleydb: f64| {
         let runs = [like_the_paper(berkeleydb, Background::None)];
         let merged = beside_tables(&runs);
-        let all = beside(&merged, None);
+        let all = compare_tables(&merged, None);
         let names: Vec<&str> = all.iter().map(|beside| beside.table.name.as_str()).collect();
         assert_eq!(names, ["ext4", "hdd"], "those without a video");
         all[1].agreement()

@@ -9,7 +9,7 @@ use storebench_core::units::{count_with_noun, three_digits};
 use super::CheckedClaim;
 use crate::claims::{CheckTally, Claim, Coverage, Evidence, Expect, Finding, Outcome, TableVerdict, Verdict};
 use crate::column::Unit;
-use crate::data::names::on;
+use crate::data::names::describe_share;
 use crate::data::spread;
 use crate::stats::Interval;
 
@@ -28,7 +28,11 @@ pub(crate) fn over_machines<'m>(verdicts: impl Iterator<Item = (Cow<'m, str>, Ve
     let others =
         others.map(|(words, which)| (words, count(which))).into_iter().filter(|(_, number)| *number > 0);
     let others = others.map(|(words, number)| format!(", {words} on {number}"));
-    Some(format!("holds {}{}", on(count([true, false]), machines.len()), others.collect::<String>()))
+    Some(format!(
+        "holds {}{}",
+        describe_share(count([true, false]), machines.len()),
+        others.collect::<String>()
+    ))
 }
 
 /// The same for all measured findings of a claim.
@@ -52,18 +56,18 @@ pub(crate) fn telling(finding: &Finding) -> Option<&Evidence> {
 }
 
 /// The measurements that a verdict needs: figures, more of the combinations, more trials.
-pub(crate) fn takes(claim: &Claim, finding: &Finding) -> Option<String> {
+pub(crate) fn describe_needs(claim: &Claim, finding: &Finding) -> Option<String> {
     if finding.verdict != Verdict::Unknown {
         return None;
     }
     if !finding.is_measured() {
-        return Some(why_not(claim, finding));
+        return Some(why_undecided(claim, finding));
     }
     let mut takes = Vec::new();
     if let Some(coverage) = finding.coverage.as_ref().filter(|coverage| !claim.is_covered(coverage)) {
         takes.push(more_combinations(claim, coverage));
     } else if finding.tally.missing > 0 {
-        takes.push(lacks(finding));
+        takes.push(describe_missing(finding));
     }
     if finding.crowded {
         takes.push("a run with nothing else running: other programs left too few processors".to_owned());
@@ -89,7 +93,7 @@ fn more_combinations(claim: &Claim, coverage: &Coverage) -> String {
 }
 
 /// Why there is no verdict: `needs lmdb at 100 records`, or that stores fell behind the rate asked for, or are unavailable.
-pub(crate) fn why_not(claim: &Claim, finding: &Finding) -> String {
+pub(crate) fn why_undecided(claim: &Claim, finding: &Finding) -> String {
     let named = claim.expect.stores();
     let own: Vec<String> =
         finding.without.iter().filter(|(store, _)| named.contains(store)).map(absent).collect();
@@ -106,7 +110,7 @@ pub(crate) fn why_not(claim: &Claim, finding: &Finding) -> String {
             let all: Vec<String> = finding.without.iter().map(absent).collect();
             format!("left out, without {}", all.join("; "))
         }
-        ([], []) => format!("needs {}", lacks(finding)),
+        ([], []) => format!("needs {}", describe_missing(finding)),
     }
 }
 
@@ -125,7 +129,7 @@ pub(crate) fn judged_without(finding: &Finding) -> Option<String> {
 }
 
 /// The missing cells of a finding: a few of them, and the number of the others.
-pub(crate) fn lacks(finding: &Finding) -> String {
+pub(crate) fn describe_missing(finding: &Finding) -> String {
     let cells = finding
         .evidence
         .iter()
@@ -145,7 +149,7 @@ pub(crate) fn lacks(finding: &Finding) -> String {
 }
 
 /// The words for an undecided claim.
-pub(crate) fn leaning(finding: &Finding) -> &'static str {
+pub(crate) fn describe_leaning(finding: &Finding) -> &'static str {
     match (finding.verdict, finding.so_far) {
         (Verdict::Unknown, Verdict::Reproduced) => "so far looks right",
         (Verdict::Unknown, Verdict::NotReproduced) => "so far looks wrong",
@@ -165,7 +169,7 @@ pub(crate) fn measured(claim: &Claim, finding: &Finding) -> Option<String> {
         return None;
     }
     let shares = (claim.share.0 < 100.0 || finding.leaning.total() > 1).then(|| share(finding.leaning));
-    let parts: Vec<String> = reach(claim, finding).into_iter().chain(shares).collect();
+    let parts: Vec<String> = describe_range(claim, finding).into_iter().chain(shares).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
@@ -181,7 +185,7 @@ fn share(tally: CheckTally) -> String {
 }
 
 /// The smallest and the greatest of the ratios or figures that a range is asked of, with the ends of their intervals.
-fn reach(claim: &Claim, finding: &Finding) -> Option<String> {
+fn describe_range(claim: &Claim, finding: &Finding) -> Option<String> {
     let evidence = || finding.evidence.iter().filter(|evidence| evidence.leaning != Outcome::Missing);
     let ends = |value: f64, interval: Option<Interval>| {
         interval.map_or([value; 2], |interval| [interval.low.min(value), interval.high.max(value)])
@@ -230,7 +234,7 @@ pub(crate) fn evidence_line(evidence: &Evidence, with_figure: bool) -> String {
 
 /// The same with the intervals.
 pub(crate) fn evidence_with_intervals(evidence: &Evidence, with_figure: bool) -> String {
-    with_reach(evidence, with_figure, |interval, show| spread::after(interval, show))
+    with_reach(evidence, with_figure, |interval, show| spread::describe_after(interval, show))
 }
 
 fn with_reach(

@@ -168,7 +168,7 @@ fn what_the_work_does_not_have_or_the_store_lacks_does_not_apply() {
         (3, Some(AbsenceReason::NotApplicable))
     );
     // Nothing of it is missing.
-    let missing = crate::data::summary::missing(&Merged::new(&runs, &[]), [&matrix]);
+    let missing = crate::data::summary::missing_figures(&Merged::new(&runs, &[]), [&matrix]);
     assert_eq!((missing.not_run.len(), missing.left_out.len()), (0, 1));
 }
 

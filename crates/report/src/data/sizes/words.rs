@@ -33,7 +33,11 @@ pub fn cliff(cliff: Cliff) -> String {
 pub fn falls_by(kept: &Ratio) -> String {
     let percent = |share: f64| format!("{} %", three_digits(share * 100.0));
     let lost = |Interval { low, high, confidence }| Interval { low: 1.0 - high, high: 1.0 - low, confidence };
-    format!("{}{}", percent(1.0 - kept.ratio.value), spread::after(kept.ratio.interval.map(lost), percent))
+    format!(
+        "{}{}",
+        percent(1.0 - kept.ratio.value),
+        spread::describe_after(kept.ratio.interval.map(lost), percent)
+    )
 }
 
 /// Which store falls last, which least, and which do not fall.

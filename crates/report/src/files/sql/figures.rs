@@ -1,7 +1,7 @@
 //! Figures computed from the trials: every figure of every cell with its intervals, and the winners, by the same code as in the
 //! other reports.
 
-use super::{Field, SqlValue, Tables, integer, optional, real, text, truth};
+use super::{Field, SqlValue, Tables, boolean, integer, optional, real, text};
 use crate::column::{COLUMNS, Column};
 use crate::data::by_cell::{CellTrials, cells};
 use crate::data::matrix::{Contest, Matrix, Row, Sorted};
@@ -108,7 +108,7 @@ fn one(
     (place, contest): (&Position, &Contest),
     tables: &mut Tables<'_>,
 ) -> Result {
-    let stores = sorted.entries.get(&row.at.joined(place));
+    let stores = sorted.entries.get(&row.at.merged_with(place));
     for (rank, contender) in contest.contenders.iter().chain(&contest.riskier).enumerate() {
         let entries = stores.and_then(|stores| stores.get(contender.store.as_str()));
         let Some(entry) = entries.and_then(|entries| entries.first()) else { continue };
@@ -131,7 +131,7 @@ fn one(
             ("contest", text(&row.figure.name)),
             ("figure", text(row.figure.column)),
             ("rank", integer(rank as u64 + 1)),
-            ("wins", truth(contender.verdict.wins())),
+            ("wins", boolean(contender.verdict.wins())),
             ("rule", optional(rule, text)),
             ("mean", real(contender.figure.mean.value)),
             ("times_worse", optional(worse.map(|ratio| ratio.ratio.value), real)),

@@ -51,6 +51,6 @@ fn value(value: Value) -> SqlValue {
         Value::List(texts) => SqlValue::Text(texts.join(", ")),
         Value::Whole(number) => super::integer(number),
         Value::Real(number) => SqlValue::Real(number),
-        Value::Truth(so) => super::truth(so),
+        Value::Truth(so) => super::boolean(so),
     }
 }

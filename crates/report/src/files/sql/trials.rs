@@ -29,8 +29,8 @@ pub fn write(runs: &[Run], tables: &mut Tables<'_>) -> Result {
                 ("trial", trial.clone()),
                 ("run", index.clone()),
                 ("cell", cell),
-                ("method", SqlValue::Text(methods.of(number, &result.cell))),
-                ("result", of_trial(result)?),
+                ("method", SqlValue::Text(methods.describe(number, &result.cell))),
+                ("result", trial_json(result)?),
             ];
             tables.insert("trial_json", fields)?;
             figures(result, &trial, tables)?;
@@ -45,7 +45,7 @@ fn json(value: &impl Serialize) -> std::result::Result<SqlValue, SqlError> {
 }
 
 /// A trial's row; an unsuccessful one has no measured figures.
-fn of_trial(result: &TrialResult) -> std::result::Result<SqlValue, SqlError> {
+fn trial_json(result: &TrialResult) -> std::result::Result<SqlValue, SqlError> {
     match result.ok() {
         None if result.measured.is_some() => json(&TrialResult { measured: None, ..result.clone() }),
         _ => json(result),

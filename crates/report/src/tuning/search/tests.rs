@@ -33,7 +33,7 @@ struct Came {
 
 impl Came {
     fn is_faster(&self) -> bool {
-        self.times.as_ref().is_some_and(|times| Verdict::of(times) == Verdict::Faster)
+        self.times.as_ref().is_some_and(|times| Verdict::judge(times) == Verdict::Faster)
     }
 }
 
@@ -154,7 +154,7 @@ fn single_values_are_called_better_or_worse_together_no_more_often_than_promised
         let screened = screened(&came.raced).unwrap();
         (1..screened.arms.len()).any(|arm| {
             let times = screened.ratio(arm, worth::confidence(screened.arms.len() - 1));
-            times.is_some_and(|times| matches!(Verdict::of(&times), Verdict::Faster | Verdict::Slower))
+            times.is_some_and(|times| matches!(Verdict::judge(&times), Verdict::Faster | Verdict::Slower))
         })
     });
     assert!(wrong <= 0.05, "{wrong}");

@@ -325,7 +325,8 @@ impl<'a> Measuring<'a> {
         ));
         let looked = self.stages.runs.first().map_or(0, |run| blocks(&run.trials));
         let before = if same { looked } else { 0 };
-        let planned = interim::planned((self.stages.left_s(self.best_share) / predicted_s) as u32 + before);
+        let planned =
+            interim::plan_analyses((self.stages.left_s(self.best_share) / predicted_s) as u32 + before);
         let before_plan = std::mem::replace(&mut self.plan, plan.clone());
         let start = Instant::now();
         // The shares of the budget for them, and the stores that there is time for until then.
