@@ -225,25 +225,25 @@ const HARD_DISK: &str = "hdd";
 static COUNTS: Shape = Shape {
     name: "findings",
     columns: &[
-        Column::text("study").at(ColumnRole::Line, "study"),
-        Column::text("run").at(ColumnRole::Line, "run"),
-        Column::whole("sentences").at(ColumnRole::Line, "sentences"),
-        Column::whole("reproduced").at(ColumnRole::Line, "reproduced"),
-        Column::whole("not_reproduced").at(ColumnRole::Line, "not reproduced"),
-        Column::whole("in_part").at(ColumnRole::Line, "in part"),
-        Column::whole("undecided").at(ColumnRole::Line, "undecided"),
-        Column::whole("not_measurable").at(ColumnRole::Line, "not measurable here"),
-        Column::real("decided", Unit::Share).at(ColumnRole::Line, "decided, of the measurable"),
+        Column::text("study").shown_as(ColumnRole::Line, "study"),
+        Column::text("run").shown_as(ColumnRole::Line, "run"),
+        Column::whole_numbers("sentences").shown_as(ColumnRole::Line, "sentences"),
+        Column::whole_numbers("reproduced").shown_as(ColumnRole::Line, "reproduced"),
+        Column::whole_numbers("not_reproduced").shown_as(ColumnRole::Line, "not reproduced"),
+        Column::whole_numbers("in_part").shown_as(ColumnRole::Line, "in part"),
+        Column::whole_numbers("undecided").shown_as(ColumnRole::Line, "undecided"),
+        Column::whole_numbers("not_measurable").shown_as(ColumnRole::Line, "not measurable here"),
+        Column::real("decided", Unit::Share).shown_as(ColumnRole::Line, "decided, of the measurable"),
     ],
 };
 
 static WINNERS: Shape = Shape {
     name: "winners",
     columns: &[
-        Column::text("figure").at(ColumnRole::Line, "figure"),
-        Column::text("record_size").at(ColumnRole::Line, "record size"),
-        Column::text("at").at(ColumnRole::Across, ""),
-        Column::text("winner").at(ColumnRole::Spread, ""),
+        Column::text("figure").shown_as(ColumnRole::Line, "figure"),
+        Column::text("record_size").shown_as(ColumnRole::Line, "record size"),
+        Column::text("at").shown_as(ColumnRole::Across, ""),
+        Column::text("winner").shown_as(ColumnRole::Spread, ""),
     ],
 };
 
@@ -268,11 +268,11 @@ pub fn blocks(mut runs: Vec<&RunSentences>) -> Vec<Block> {
         let cells = COUNTS.columns[3..]
             .iter()
             .zip(SentenceOutcome::iter())
-            .map(|(column, outcome)| (column.id, Cell::whole(count(outcome))));
+            .map(|(column, outcome)| (column.id, Cell::from_count(count(outcome))));
         let first = [
             ("study", Cell::text(run.study.name)),
             ("run", Cell::text(day(&run.started))),
-            ("sentences", Cell::whole(run.sentences.len())),
+            ("sentences", Cell::from_count(run.sentences.len())),
         ];
         let share = ("decided", Cell::real(decided as f64 / measurable.max(1) as f64));
         table.push(Visibility::Always, first.into_iter().chain(cells).chain([share]));
@@ -356,7 +356,8 @@ fn compared(table: &Winners, runs: &[&RunSentences]) -> Block {
         all.iter().map(|(day, own)| Block::Note(format!("{day}, {}: {}", own.group, own.agreement)));
     let legend =
         "The published winner, then for each run: = the same, ~ tied with it, x another, ? not measured.";
-    let blocks = agreement.chain([Block::Note(legend.into()), Block::Table(cells.across(heads))]).collect();
+    let blocks =
+        agreement.chain([Block::Note(legend.into()), Block::Table(cells.with_columns(heads))]).collect();
     Block::fold(table.title.clone(), FoldState::Closer, blocks)
 }
 

@@ -109,15 +109,15 @@ pub fn write(report: &Report<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> i
     let (data, texts) = rayon::join(|| compressed(&model), || texts(report, lead.is_some()));
     let (one, many) = merged.layout.ranked(merged.cells());
     let mut places = vec![
-        ("advice", Html::of(lead.map(|lead| &lead.html))),
-        ("version", Html::of(env!("CARGO_PKG_VERSION"))),
-        ("one", Html::of(one)),
-        ("many", Html::of(many)),
-        ("memory", Html::of(merged.memory.note())),
-        ("reach", Html::of(spread::LEGEND)),
-        ("style", Html::of(Literal(STYLE))),
+        ("advice", Html::from_part(lead.map(|lead| &lead.html))),
+        ("version", Html::from_part(env!("CARGO_PKG_VERSION"))),
+        ("one", Html::from_part(one)),
+        ("many", Html::from_part(many)),
+        ("memory", Html::from_part(merged.memory.note())),
+        ("reach", Html::from_part(spread::LEGEND)),
+        ("style", Html::from_part(Literal(STYLE))),
         ("data", data?),
-        ("scripts", Html::of(SCRIPTS.map(Literal))),
+        ("scripts", Html::from_part(SCRIPTS.map(Literal))),
     ];
     places.extend(texts);
     out.write_all(fill(PAGE, &places).as_str().as_bytes())
@@ -132,14 +132,14 @@ fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
     });
     let warnings = LazyLock::new(|| Warnings::new(merged));
     let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 19] = [
-        ("title", &|| Html::of(title(merged))),
+        ("title", &|| Html::from_part(title(merged))),
         ("subtitle", &|| machine::subtitle(merged)),
         ("first", &|| missing::first(merged, &warnings)),
         ("standings", &|| if led { Html::default() } else { standings::html(report) }),
         ("floor", &|| {
             let lines = floor::describe_floors(&merged.floors).into_iter().chain(pace::describe_pace(merged));
             let lines = lines.chain(clients::describe_clients(merged));
-            Html::of(lines.map(note).collect::<Vec<_>>())
+            Html::from_part(lines.map(note).collect::<Vec<_>>())
         }),
         ("rules", &|| rules(merged, matrices)),
         ("above", &|| sections(report, PagePosition::Above)),
@@ -154,7 +154,7 @@ fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
         ("missing", &|| missing::html(merged, matrices, &warnings)),
         ("settings", &|| settings::html(merged)),
         ("machine", &|| machine::html(merged)),
-        ("again", &|| machine::again(merged)),
+        ("again", &|| machine::repeat_section(merged)),
     ];
     let mut places: Vec<(&'static str, Html)> =
         parts.into_par_iter().with_max_len(1).map(|(name, part)| (name, part())).collect();
@@ -166,20 +166,20 @@ fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
 /// The sections in one place of the page.
 fn sections(report: &Report<'_>, stands: PagePosition) -> Html {
     let here = SECTIONS.iter().filter(|section| section.stands.in_page() == stands);
-    Html::joined(here.map(|section| section::html(section, report.blocks(section))), "")
+    Html::join(here.map(|section| section::html(section, report.blocks(section))), "")
 }
 
 /// Their entries in the page's list of sections.
 fn links(report: &Report<'_>, stands: PagePosition) -> Html {
     let here = SECTIONS.iter().filter(|section| section.stands.in_page() == stands);
-    Html::joined(here.map(|section| section::link(section, report.blocks(section))), "")
+    Html::join(here.map(|section| section::link(section, report.blocks(section))), "")
 }
 
 /// The rules that decided who won.
 fn rules(merged: &Merged<'_>, matrices: &[Option<Matrix>]) -> Html {
     let rules: BTreeSet<Rule> = matrices.iter().flatten().flat_map(Matrix::rules).collect();
     let clock = clock::notes(merged, matrices.iter().flatten().map(Matrix::clocked));
-    Html::joined(rules.into_iter().map(rule_text).chain(clock), " ")
+    Html::join(rules.into_iter().map(rule_text).chain(clock), " ")
 }
 
 fn title(merged: &Merged<'_>) -> String {

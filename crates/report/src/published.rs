@@ -81,7 +81,7 @@ pub struct Cell {
 
 impl Cell {
     /// The store and its figure: `lmdb 12 µs`.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         if self.text.is_empty() { self.store.clone() } else { format!("{} {}", self.store, self.text) }
     }
 }
@@ -249,10 +249,10 @@ mod tests {
         let hdd = tables.iter().find(|table| table.name == "hdd").unwrap();
         assert_eq!((hdd.printed_unit.as_str(), hdd.unit.as_str()), ("ns", "µs"));
         let first = hdd.rows[0].cells(Data::Incompressible)[0].clone().unwrap();
-        assert_eq!((first.value, first.in_words()), (Some(2000.0), "berkeleydb 2 µs".into()));
+        assert_eq!((first.value, first.describe()), (Some(2000.0), "berkeleydb 2 µs".into()));
         let space = hdd.rows.iter().find(|row| row.figure == "space").unwrap();
         let last = space.cells(Data::Compressible)[4].clone().unwrap();
-        assert_eq!((last.value, last.in_words()), (Some(1.13), "rocksdb 113 %".into()));
+        assert_eq!((last.value, last.describe()), (Some(1.13), "rocksdb 113 %".into()));
         let unreadable = |table: &Table| {
             let cells = table.rows.iter().flat_map(|row| [&row.incompressible, &row.compressible]);
             cells.flatten().flatten().filter(|cell| cell.value.is_none()).count()

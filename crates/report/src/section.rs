@@ -159,7 +159,7 @@ impl Table {
     }
 
     /// The table with these values across.
-    pub fn across(self, heads: Vec<String>) -> Table {
+    pub fn with_columns(self, heads: Vec<String>) -> Table {
         Table { heads, ..self }
     }
 
@@ -198,7 +198,7 @@ impl Table {
     /// The text of a column's first cell, by the column's name.
     pub fn first_word(&self, id: &str) -> Option<String> {
         let place = self.shape.columns.iter().position(|column| column.id == id)?;
-        self.rows.first()?.cells.get(place)?.in_words(self.shape.columns[place].unit)
+        self.rows.first()?.cells.get(place)?.text_for_people(self.shape.columns[place].unit)
     }
 
     /// The rows in files.
@@ -273,48 +273,48 @@ pub enum Tone {
 pub(crate) const DASH: &str = "-";
 
 impl Cell {
-    fn of(value: Value) -> Cell {
+    fn from_value(value: Value) -> Cell {
         Cell { value, shown: None, notes: Vec::new(), tone: Tone::Plain, best: false, drawing: None }
     }
 
     /// An empty cell.
     pub fn none() -> Cell {
-        Cell::of(Value::None)
+        Cell::from_value(Value::None)
     }
 
     /// Text.
     pub fn text(text: impl Into<String>) -> Cell {
-        Cell::of(Value::Text(text.into()))
+        Cell::from_value(Value::Text(text.into()))
     }
 
     /// Several texts.
     pub fn list(texts: Vec<String>) -> Cell {
-        Cell::of(Value::List(texts))
+        Cell::from_value(Value::List(texts))
     }
 
     /// A whole number.
-    pub fn whole(number: usize) -> Cell {
-        Cell::of(Value::Whole(number as u64))
+    pub fn from_count(number: usize) -> Cell {
+        Cell::from_value(Value::Whole(number as u64))
     }
 
     /// A measured whole number.
     pub fn count(number: u64) -> Cell {
-        Cell::of(Value::Whole(number))
+        Cell::from_value(Value::Whole(number))
     }
 
     /// A number.
     pub fn real(number: f64) -> Cell {
-        Cell::of(Value::Real(number))
+        Cell::from_value(Value::Real(number))
     }
 
     /// Yes or no.
-    pub fn truth(so: bool) -> Cell {
-        Cell::of(Value::Truth(so))
+    pub fn boolean(so: bool) -> Cell {
+        Cell::from_value(Value::Truth(so))
     }
 
     /// A number with its interval.
     pub fn estimate(estimate: Estimate) -> Cell {
-        Cell::of(Value::Estimate(estimate))
+        Cell::from_value(Value::Estimate(estimate))
     }
 
     /// A cell with the value, or an empty one.
@@ -323,14 +323,14 @@ impl Cell {
     }
 
     /// The cell with its form for people.
-    pub fn shown(self, text: impl Into<String>) -> Cell {
+    pub fn with_text(self, text: impl Into<String>) -> Cell {
         Cell { shown: Some(text.into()), ..self }
     }
 
     /// A number that people see as a dash if it is 0; a column of dashes is hidden.
     pub fn whole_unless_0(number: u64) -> Cell {
         let cell = Cell::count(number);
-        if number == 0 { cell.shown(DASH) } else { cell }
+        if number == 0 { cell.with_text(DASH) } else { cell }
     }
 
     /// The cell in a colour.
@@ -339,7 +339,7 @@ impl Cell {
     }
 
     /// The cell with notes below it.
-    pub fn notes(self, notes: Vec<String>) -> Cell {
+    pub fn with_notes(self, notes: Vec<String>) -> Cell {
         Cell { notes, ..self }
     }
 
@@ -349,23 +349,23 @@ impl Cell {
     }
 
     /// The cell with a drawing for pages.
-    pub fn drawn(self, drawing: Drawing) -> Cell {
+    pub fn with_drawing(self, drawing: Drawing) -> Cell {
         Cell { drawing: Some(drawing), ..self }
     }
 
     /// A store's name, in its colour.
     pub fn store(name: &str, shown: impl Into<String>) -> Cell {
-        Cell::text(name).shown(shown).tone(Tone::Store(name.to_owned()))
+        Cell::text(name).with_text(shown).tone(Tone::Store(name.to_owned()))
     }
 
     /// The words for people in a column of this unit; `None` for an empty cell.
-    pub fn in_words(&self, unit: Unit) -> Option<String> {
-        self.shown.clone().or_else(|| self.value.in_words(unit))
+    pub fn text_for_people(&self, unit: Unit) -> Option<String> {
+        self.shown.clone().or_else(|| self.value.text_for_people(unit))
     }
 }
 
 impl Value {
-    fn in_words(&self, unit: Unit) -> Option<String> {
+    fn text_for_people(&self, unit: Unit) -> Option<String> {
         Some(match self {
             Value::None => return None,
             Value::Text(text) => text.clone(),

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use storebench_core::store::StoreDef;
 
 pub use self::facts::{Conditions, MOST_PAIRED, RunFacts, Source, facts};
-use self::frame::{name_of, pair_name};
+use self::frame::{page_name, pair_name};
 use self::index::Site;
 use self::known::KnownChecks;
 use self::newest::Newest;
@@ -74,8 +74,8 @@ pub fn pages(mut runs: Vec<RunFacts>, entries: &[StoreDef]) -> io::Result<Vec<Pa
         stores,
         pairs: met.keys().copied().collect(),
         findings: finding::all(&runs),
-        known: KnownChecks::of(&runs),
-        newest: Newest::of(&runs),
+        known: KnownChecks::from_runs(&runs),
+        newest: Newest::from_runs(&runs),
     };
     let page = |folder: &str, name: &str, text: String| Page { name: format!("{folder}/{name}.html"), text };
     let entry = |store: &str| entries.iter().find(|entry| entry.name == store);
@@ -83,14 +83,15 @@ pub fn pages(mut runs: Vec<RunFacts>, entries: &[StoreDef]) -> io::Result<Vec<Pa
         .stores
         .par_iter()
         .map(|(store, lines)| {
-            page("stores", &name_of(store), store::page_of(store, lines, &site, entry(store)))
+            page("stores", &page_name(store), store::store_page(store, lines, &site, entry(store)))
         })
         .collect();
     pages.par_extend(
-        met.par_iter().map(|(pair, met)| page("pairs", &pair_name(pair), pair::page_of(pair, met))),
+        met.par_iter().map(|(pair, met)| page("pairs", &pair_name(pair), pair::pair_page(pair, met))),
     );
     let measured = site.findings.par_iter().filter(|(_, told)| finding::is_measured(told));
-    pages.par_extend(measured.map(|((_, _, name), told)| page("findings", name, finding::page_of(told))));
+    pages
+        .par_extend(measured.map(|((_, _, name), told)| page("findings", name, finding::finding_page(told))));
     let root = |name: &str, text: String| Page { name: name.to_owned(), text };
     pages.push(root("index.html", index::page(&site, entries)?));
     pages.push(root("runs.html", index::runs(&site)));

@@ -108,12 +108,12 @@ pub struct Summary {
 
 impl Summary {
     /// Summarises observations; `None` if there are none, or one isn't finite.
-    pub fn of(values: &[f64]) -> Option<Summary> {
-        Summary::at(values, CONFIDENCE)
+    pub fn summarize(values: &[f64]) -> Option<Summary> {
+        Summary::summarize_at(values, CONFIDENCE)
     }
 
     /// The summary with the mean's interval at another confidence.
-    pub fn at(values: &[f64], confidence: f64) -> Option<Summary> {
+    pub fn summarize_at(values: &[f64], confidence: f64) -> Option<Summary> {
         if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
             return None;
         }
@@ -308,7 +308,7 @@ pub struct Ratio {
 #[cfg(test)]
 impl Ratio {
     /// A ratio with these ends and number of blocks.
-    pub(crate) fn made(value: f64, low: f64, high: f64, blocks: usize) -> Ratio {
+    pub(crate) fn with_ends(value: f64, low: f64, high: f64, blocks: usize) -> Ratio {
         let interval = Some(Interval { low, high, confidence: CONFIDENCE });
         Ratio { blocks, ratio: Estimate { value, interval } }
     }
@@ -420,11 +420,11 @@ pub(crate) mod tests {
 
     #[test]
     fn intervals_that_cannot_exist_are_absent() {
-        assert_eq!(Summary::of(&[]), None);
-        assert_eq!(Summary::of(&[1.0, f64::NAN]), None);
-        let one = Summary::of(&[4.0]).unwrap();
+        assert_eq!(Summary::summarize(&[]), None);
+        assert_eq!(Summary::summarize(&[1.0, f64::NAN]), None);
+        let one = Summary::summarize(&[4.0]).unwrap();
         assert_eq!((one.mean.value, one.mean.interval, one.median.interval), (4.0, None, None));
-        let four = Summary::of(&[1.0, 2.0, 4.0, 8.0]).unwrap();
+        let four = Summary::summarize(&[1.0, 2.0, 4.0, 8.0]).unwrap();
         assert!(four.mean.interval.is_some() && four.median.interval.is_none());
         assert_eq!(four.median.value, 3.0);
         let five = median(&[5.0, 1.0, 3.0, 2.0, 4.0]).unwrap().interval.unwrap();
@@ -468,9 +468,9 @@ pub(crate) mod tests {
 
     #[test]
     fn zeros_make_the_mean_arithmetic() {
-        let summary = Summary::of(&[0.0, 2.0, 4.0]).unwrap();
+        let summary = Summary::summarize(&[0.0, 2.0, 4.0]).unwrap();
         assert_eq!((summary.mean_kind, summary.mean.value), (MeanKind::Arithmetic, 2.0));
-        let summary = Summary::of(&[1.0, 100.0]).unwrap();
+        let summary = Summary::summarize(&[1.0, 100.0]).unwrap();
         assert_eq!(summary.mean_kind, MeanKind::Geometric);
         assert!((summary.mean.value - 10.0).abs() < 1e-9);
     }

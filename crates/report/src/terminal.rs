@@ -37,7 +37,7 @@ pub fn overview(report: &Report<'_>, style: Style) -> String {
     let told_below: String = SECTIONS
         .iter()
         .filter(|section| !section.at_end)
-        .map(|section| of(report, section, style, false))
+        .map(|section| section_text(report, section, style, false))
         .collect();
     let ranges = ranges_legend(report, false, style);
     first_screen(report, style)
@@ -86,7 +86,7 @@ fn winners(report: &Report<'_>, with_matrices: bool, style: Style) -> String {
         out.push_str(&matrix_text(matrix, style));
     }
     for section in later().filter(|section| section.at_end) {
-        out.push_str(&of(report, section, style, false));
+        out.push_str(&section_text(report, section, style, false));
     }
     if !matrices.is_empty() {
         out.push('\n');
@@ -102,7 +102,7 @@ pub fn full(report: &Report<'_>, style: Style) -> String {
     out.push_str(&summary::text(report.merged, &matrices, &first(report, style, true), style));
     let (figures, ranges) = table::text(report.merged, &matrices, style);
     out.push_str(&figures);
-    later().for_each(|section| out.push_str(&of(report, section, style, true)));
+    later().for_each(|section| out.push_str(&section_text(report, section, style, true)));
     out.push_str(&ranges_legend(report, ranges, style));
     out
 }
@@ -110,7 +110,7 @@ pub fn full(report: &Report<'_>, style: Style) -> String {
 /// The sections within the summary.
 fn first(report: &Report<'_>, style: Style, all: bool) -> String {
     let first = SECTIONS.iter().filter(|section| section.stands == PagePosition::First);
-    first.map(|section| of(report, section, style, all)).collect()
+    first.map(|section| section_text(report, section, style, all)).collect()
 }
 
 /// The other sections.
@@ -128,7 +128,7 @@ fn ranges_legend(report: &Report<'_>, seen: bool, style: Style) -> String {
     format!("\n{}", wrap(spread::LEGEND, style.width, "  "))
 }
 
-fn of(report: &Report<'_>, section: &Section, style: Style, all: bool) -> String {
+fn section_text(report: &Report<'_>, section: &Section, style: Style, all: bool) -> String {
     match section.stands {
         PagePosition::InFiles => String::new(),
         _ => section::text(section, report.blocks(section), style, all),
@@ -145,7 +145,8 @@ enum Layout {
 /// Halves, such as the kinds of data, are next to each other if the width allows, otherwise below each other; names likewise next to figures, or
 /// above them.
 fn matrix_text(matrix: &Matrix, style: Style) -> String {
-    let alike = matrix.rows.first().map_or_else(String::new, |row| in_words(&row.at, &alike(matrix)));
+    let alike =
+        matrix.rows.first().map_or_else(String::new, |row| describe_position(&row.at, &common_axes(matrix)));
     let heading = format!("Winners: {}", join_parts([matrix.name().as_str(), &alike]));
     let mut out = style.paint(HEADING, wrap(&heading, style.width, "  ").trim_end());
     out.push('\n');
@@ -187,7 +188,7 @@ fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
     for (position, index) in shown.iter().enumerate() {
         let place = &matrix.columns[*index];
         let first = position == 0 || half(&matrix.columns[shown[position - 1]]) != half(place);
-        let kind = if first { in_words(place, &halves) } else { String::new() };
+        let kind = if first { describe_position(place, &halves) } else { String::new() };
         kinds.push(Item::new(kind).painted(HEADING));
         counts.push(Item::new(head(matrix, place, &heads)));
     }
@@ -198,7 +199,7 @@ fn grid(matrix: &Matrix, only: Option<&Position>, layout: Layout) -> Grid {
     for rows in matrix.rows.chunk_by(|a, b| a.figure == b.figure) {
         let lines = rows.iter().enumerate().map(|(index, row)| {
             let name = if index == 0 { row.figure.name.as_str() } else { "" };
-            let labels = [Item::new(name).painted(HEADING), Item::new(in_words(&row.at, &labels))];
+            let labels = [Item::new(name).painted(HEADING), Item::new(describe_position(&row.at, &labels))];
             let places = shown.iter().map(|index| place_item(row, &row.contests[*index], layout));
             labels.into_iter().chain(places).collect()
         });
@@ -214,7 +215,7 @@ fn labels(matrix: &Matrix) -> BTreeSet<Axis> {
 }
 
 /// The axes of rows in the heading: all rows have the same value, which is not the default.
-fn alike(matrix: &Matrix) -> BTreeSet<Axis> {
+fn common_axes(matrix: &Matrix) -> BTreeSet<Axis> {
     let all = axes(matrix.rows.iter().map(|row| &row.at), Role::Row);
     let by_default =
         |axis: &Axis| matrix.rows.first().is_some_and(|row| axis.default_value() == Some(row.at.text(*axis)));
@@ -232,7 +233,7 @@ fn axes<'p>(positions: impl IntoIterator<Item = &'p Position>, role: Role) -> BT
 }
 
 /// A position's values on some axes, with the axes' names.
-fn in_words(position: &Position, axes: &BTreeSet<Axis>) -> String {
+fn describe_position(position: &Position, axes: &BTreeSet<Axis>) -> String {
     let words = |axis: &Axis| Some((axis.def().words)(position.value(*axis)?));
     axes.iter().filter_map(words).collect::<Vec<_>>().join(", ")
 }
@@ -284,7 +285,7 @@ fn place_item(row: &Row, contest: &Contest, layout: Layout) -> Item {
     }
     let item = match layout {
         Layout::OneLine => Item::new(format!("{name} {figure}")),
-        Layout::TwoLines => Item::lines(vec![name, figure]),
+        Layout::TwoLines => Item::from_lines(vec![name, figure]),
     };
     item.painted(store_style(&best.store))
 }

@@ -197,14 +197,14 @@ impl TunedSettings {
                 || (question.size, CountRange::starting_at(question.records)),
                 |cell| (cell.record_size(), cell.records()),
             ),
-            promise: judge.promise(),
+            promise: judge.default_safety(),
             memory: judge.basis(),
             gain: gain(runs, &races, &judge, question),
-            worth: worth::of(screened.as_ref(), store, &default.settings, &runs[*first]),
+            worth: worth::value_worths(screened.as_ref(), store, &default.settings, &runs[*first]),
             default: default.settings.clone(),
             default_out,
             contention: contention(runs, &races),
-            tried: tried(runs, &races),
+            tried: count_tried(runs, &races),
             start: start(merged, &races),
         })
     }
@@ -264,7 +264,7 @@ fn contention(runs: &[Run], races: &[(usize, RaceResult)]) -> Option<Contention>
     contention::find_contention(&headers, entries.iter())
 }
 
-fn tried(runs: &[Run], races: &[(usize, RaceResult)]) -> TriedCounts {
+fn count_tried(runs: &[Run], races: &[(usize, RaceResult)]) -> TriedCounts {
     let arms: std::collections::BTreeSet<&Settings> = races
         .iter()
         .flat_map(|(_, raced)| &raced.arms)
@@ -315,7 +315,7 @@ fn gain(runs: &[Run], races: &[(usize, RaceResult)], judge: &Judge<'_>, question
         ],
         settings: sides[1].last().map(|(_, measured)| measured.settings.clone())?,
         out,
-        elsewhere: elsewhere::of(runs, races, &each, &question.mix, confidence),
+        elsewhere: elsewhere::measure_elsewhere(runs, races, &each, &question.mix, confidence),
     })
 }
 
@@ -329,7 +329,7 @@ fn side(trials: &[(BlockKey, &Measurements)], mix: &Mix, basis: Basis) -> Option
     let figures: Vec<Figures> =
         trials.iter().filter_map(|(_, measured)| Figures::from_trial(measured, mix, basis)).collect();
     let mean = |value: fn(&Figures) -> f64| {
-        Some(Summary::of(&figures.iter().map(value).collect::<Vec<_>>())?.mean.value)
+        Some(Summary::summarize(&figures.iter().map(value).collect::<Vec<_>>())?.mean.value)
     };
     Some(Side {
         time_ns: mean(|figures| figures.speed_ns)?,
@@ -377,7 +377,7 @@ fn other_work(run: &Run, question: &Question, screened: usize) -> Option<String>
 }
 
 /// The record size and count that a run measured.
-pub fn place_of(run: &Run) -> Option<(Sizes, CountRange)> {
+pub fn record_shape(run: &Run) -> Option<(Sizes, CountRange)> {
     let cell = run.trials.iter().map(|trial| &trial.cell).next()?;
     (!cell.text(Axis::RECORD_SIZE).is_empty()).then(|| (cell.record_size(), cell.records()))
 }

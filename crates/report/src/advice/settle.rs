@@ -77,10 +77,10 @@ mod tests {
     fn the_budget_follows_from_the_interval_and_what_a_block_took() {
         let cost = Cost { block_s: 10.0, other_s: 20.0, spent_s: 0.0, own_count_s: None };
         // The interval is as wide as the ratio's distance from 1 after (ln 1.2 / ln 1.1)² = 3.66 times the blocks; 12 is a look.
-        let close = Ratio::made(1.1, 1.1 / 1.2, 1.1 * 1.2, 3);
+        let close = Ratio::with_ends(1.1, 1.1 / 1.2, 1.1 * 1.2, 3);
         assert_eq!(cost.advice(Some(&close)), "--budget 4m would probably settle it.");
         // A hundred times the blocks: beyond the last look.
-        let alike = Ratio::made(1.0, 0.7, 1.0 / 0.7, 5);
+        let alike = Ratio::with_ends(1.0, 0.7, 1.0 / 0.7, 5);
         assert!(cost.advice(Some(&alike)).starts_with("This budget could not decide"));
         assert!(cost.advice(Some(&Ratio { blocks: 32, ..alike })).starts_with("No budget"));
         // Too few to estimate.

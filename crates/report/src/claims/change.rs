@@ -186,7 +186,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     where
         K: 's,
     {
-        Terms { few: FewBlocksRule::Scatter(Scatter::of(means)), ..self.terms }
+        Terms { few: FewBlocksRule::Scatter(Scatter::from_cells(means)), ..self.terms }
     }
 
     fn ratios_at(&self, ratio: &Ratio, place: &ComparisonPair, stores: &[String]) -> Vec<Evidence> {

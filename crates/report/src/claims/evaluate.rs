@@ -175,7 +175,7 @@ fn contests<K: Ord + Copy>(
             averaged: Some(found.places.len()),
             stores,
             series: in_order(stores, &series),
-            terms: Terms { few: FewBlocksRule::Scatter(Scatter::of(found.series.values())), ..terms },
+            terms: Terms { few: FewBlocksRule::Scatter(Scatter::from_cells(found.series.values())), ..terms },
             missing: found.missing.iter().map(|(at, store)| lacking_at(store, at)).collect(),
         };
         evidence.extend(note_combinations(found.places, contest.check(&claim.expect)));

@@ -101,7 +101,7 @@ pub(super) fn strictest_terms<K: Ord>(pools: &[&Pool<K>]) -> Terms {
     Terms {
         confidence: all().map(|terms| terms.confidence).fold(CONFIDENCE, f64::max),
         resolution: resolution.max_by(|a, b| a.fixed_ns.total_cmp(&b.fixed_ns)).unwrap_or_default(),
-        few: FewBlocksRule::Scatter(Scatter::of(cells)),
+        few: FewBlocksRule::Scatter(Scatter::from_cells(cells)),
         crowded: all().any(|terms| terms.crowded),
     }
 }

@@ -7,14 +7,14 @@ use crate::section::{Cell, Column, ColumnRole, Drawing, Shape, Table, Tone, Visi
 use crate::terminal::grid::wrap;
 
 const fn text(id: &'static str, title: &'static str) -> Column {
-    Column::text(id).at(ColumnRole::Line, title)
+    Column::text(id).shown_as(ColumnRole::Line, title)
 }
 
 const fn number(id: &'static str, title: &'static str) -> Column {
-    Column::real(id, Unit::Count).at(ColumnRole::Line, title)
+    Column::real(id, Unit::Count).shown_as(ColumnRole::Line, title)
 }
 
-const VERDICT: Column = Column::text("verdict").at(ColumnRole::Mark, "");
+const VERDICT: Column = Column::text("verdict").shown_as(ColumnRole::Mark, "");
 const CHANGE: Column = number("change", "change");
 const INTERVAL: Column = number("interval", "95 % interval");
 const SEEN: Column = number("seen", "seen");
@@ -100,7 +100,7 @@ impl Changes<'_> {
                 let at = |ratio: f64| (ratio.ln() / self.reach).clamp(-1.0, 1.0);
                 let ends = change.ratio.interval.map(|interval| [at(interval.low), at(interval.high)]);
                 let drawing = Drawing { value: at(change.ratio.value), ends };
-                return Cell::text(words::change(figure)).drawn(drawing).tone(tone);
+                return Cell::text(words::change(figure)).with_drawing(drawing).tone(tone);
             }
             "change" => words::estimate(figure),
             "interval" => interval(),

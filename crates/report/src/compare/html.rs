@@ -16,22 +16,22 @@ pub fn text(comparison: &Comparison<'_>) -> String {
     let sides = [("BASE", &comparison.base), ("NEW", &comparison.new)];
     let sides = sides.map(|(name, side)| format!("{name}: {}", words::side(side)));
     let common = (!axes.common.is_empty()).then(|| format!("All cells: {}", axes.common.join(", ")));
-    let subtitle = Html::joined(sides.into_iter().chain(common), BREAK);
+    let subtitle = Html::join(sides.into_iter().chain(common), BREAK);
     let behind = words::circumstances(comparison).into_iter().chain(words::cells(comparison));
     let behind = behind.chain(words::stores(comparison)).chain(words::controls(comparison));
     let reach = drawing_range(&comparison.figures);
     fill(
         TEMPLATE,
         &[
-            ("title", Html::of("NEW against BASE")),
-            ("version", Html::of(env!("CARGO_PKG_VERSION"))),
-            ("style", Html::of(Literal(STYLE))),
+            ("title", Html::from_part("NEW against BASE")),
+            ("version", Html::from_part(env!("CARGO_PKG_VERSION"))),
+            ("style", Html::from_part(Literal(STYLE))),
             ("subtitle", subtitle),
-            ("answer", Html::joined(words::first(comparison), BREAK)),
+            ("answer", Html::join(words::first(comparison), BREAK)),
             ("changes", table(significant, &axes, reach)),
             ("others", table(others, &axes, reach)),
-            ("behind", Html::of(list(behind.collect()))),
-            ("rules", Html::of(list(words::rules(comparison)))),
+            ("behind", Html::from_part(list(behind.collect()))),
+            ("rules", Html::from_part(list(words::rules(comparison)))),
         ],
     )
     .into_string()
@@ -39,7 +39,7 @@ pub fn text(comparison: &Comparison<'_>) -> String {
 
 fn table(figures: &[FigureChange], axes: &Axes, reach: f64) -> Html {
     match figures {
-        [] => Html::of(p("None.")),
+        [] => Html::from_part(p("None.")),
         _ => section::figures(&Changes { axes, reach, room: 0 }.table(&PAGE, figures)),
     }
 }

@@ -7,7 +7,7 @@ use super::words::{self, Axes};
 use super::{Comparison, FigureChange};
 use crate::data::names::HEADING;
 use crate::terminal::grid::{Grid, Style, wrap};
-use crate::terminal::section::whole;
+use crate::terminal::section::wide_grid;
 
 /// The comparison as text, each line ended: all significant changes, and of the others the `others` with most weight.
 pub fn text(comparison: &Comparison<'_>, others: usize, style: Style) -> String {
@@ -44,7 +44,7 @@ fn tables(comparison: &Comparison<'_>, axes: &Axes, others: usize, style: Style)
             continue;
         }
         out.push_str(&format!("\n{}\n", style.paint(HEADING, title)));
-        let lines = whole(&Changes { axes, reach: 0.0, room: 0 }.table(&LINES, figures).view(true));
+        let lines = wide_grid(&Changes { axes, reach: 0.0, room: 0 }.table(&LINES, figures).view(true));
         let grid = if lines.width() <= style.width { lines } else { narrow(figures, axes, style) };
         out.push_str(&grid.render(style));
     }
@@ -57,7 +57,7 @@ fn tables(comparison: &Comparison<'_>, axes: &Axes, others: usize, style: Style)
 
 /// Two lines or more for each figure: the last column takes as many as it needs in the remaining width.
 fn narrow(figures: &[FigureChange], axes: &Axes, style: Style) -> Grid {
-    let with = |room| whole(&Changes { axes, reach: 0.0, room }.table(&NARROW, figures).view(true));
+    let with = |room| wide_grid(&Changes { axes, reach: 0.0, room }.table(&NARROW, figures).view(true));
     let taken = with(0).width() - "figure".len();
     with(style.width.saturating_sub(taken).max(16))
 }

@@ -337,7 +337,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
                 Better::Higher => compare_at(best, own, levels.end),
                 Better::Lower | Better::Neither => compare_at(own, best, levels.end),
             };
-            let figure = Summary::of(&own.values().copied().collect::<Vec<_>>())?;
+            let figure = Summary::summarize(&own.values().copied().collect::<Vec<_>>())?;
             let standing =
                 Standing { index, figure, times_worse: best.and_then(ratio), verdict: Verdict::Dangerous };
             Some(contender(&self.stores, standing))
@@ -370,7 +370,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
         let cells = self.entries.values().flat_map(IndexMap::values);
         let series: Vec<Series<BlockKey>> =
             cells.map(|entries| competing_series(&ranked(entries), name, column)).collect();
-        let scatter = Scatter::of(&series);
+        let scatter = Scatter::from_cells(&series);
         self.scatters.borrow_mut().insert(key, scatter);
         scatter
     }

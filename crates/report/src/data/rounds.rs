@@ -76,7 +76,7 @@ pub(crate) fn last_over_first(entries: &[Entry<'_>], figure: Figure) -> Option<S
         _ => None,
     };
     let all: Vec<f64> = measured(entries).into_iter().filter_map(|(_, measured)| of(measured)).collect();
-    Summary::of(&all)
+    Summary::summarize(&all)
 }
 
 /// The last rounds whose trend is reported: as many as a trial considers that goes on until there is none.
@@ -90,7 +90,7 @@ pub(crate) fn trend(trials: &[&Measurements], figure: Figure) -> Option<Trend> {
         let unit = figures.last().copied().filter(|unit| *unit > 0.0 && figures.len() == LAST)?;
         Some(figures.into_iter().map(|figure| figure / unit).collect())
     };
-    Trend::of(&trials.iter().filter_map(of).collect::<Vec<Vec<f64>>>())
+    Trend::from_series(&trials.iter().filter_map(of).collect::<Vec<Vec<f64>>>())
 }
 
 /// Bytes of values in the last rounds below which logs and unsorted data can explain all growth of the files: as shipped, some

@@ -39,7 +39,7 @@ fn plain(text: &str) -> String {
 /// One place of a table: names as code, numbers and marks as they are.
 fn text(cells: &[(&Column, &Cell)]) -> String {
     let of = |(column, cell): &(&Column, &Cell)| {
-        let words = cell.in_words(column.unit).unwrap_or_default();
+        let words = cell.text_for_people(column.unit).unwrap_or_default();
         if column.is_right() || column.place == ColumnRole::Mark { words } else { code(&words) }
     };
     cells.iter().map(of).collect::<Vec<_>>().join(" ")

@@ -46,7 +46,7 @@ struct NamedValue {
 
 impl Axes {
     /// The axes on which positions have values, with the values.
-    pub fn of<'p>(positions: impl Iterator<Item = &'p Position> + Clone) -> Axes {
+    pub fn from_positions<'p>(positions: impl Iterator<Item = &'p Position> + Clone) -> Axes {
         let axes: BTreeSet<Axis> = positions.clone().flat_map(Position::axes).collect();
         let mut spoken: Vec<Axis> = axes.iter().copied().collect();
         spoken.sort_by_key(|axis| (axis.place_in_id(), *axis));
@@ -63,7 +63,7 @@ impl Axes {
                     Role::Half | Role::Contestant | Role::Group => "half",
                 },
                 spoken: spoken.iter().position(|other| *other == axis).unwrap_or_default(),
-                values: values.iter().map(|value| NamedValue::of(axis, value)).collect(),
+                values: values.iter().map(|value| NamedValue::new(axis, value)).collect(),
                 axis,
                 of_values: values.into_iter().enumerate().map(|(number, value)| (value, number)).collect(),
             }
@@ -83,7 +83,7 @@ impl Axes {
 }
 
 impl NamedValue {
-    fn of(axis: Axis, value: &Value) -> NamedValue {
+    fn new(axis: Axis, value: &Value) -> NamedValue {
         NamedValue {
             text: value.to_string(),
             short: words::short(axis, value),

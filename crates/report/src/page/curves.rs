@@ -47,7 +47,8 @@ pub fn variants(merged: &Merged<'_>, contestants: &[&str]) -> Vec<Variants> {
         .map(|(axis, _)| axis)
         .filter(|axis| *axis != Axis::STORE && merged.layout.is_ranked(*axis))
         .collect();
-    let of = |axis: Axis| if axis == Axis::PLACE { clusters(&cells) } else { of_axis(merged, axis, &cells) };
+    let of =
+        |axis: Axis| if axis == Axis::PLACE { clusters(&cells) } else { axis_variants(merged, axis, &cells) };
     axes.into_iter().map(of).filter(|variants| variants.are_numbers()).collect()
 }
 
@@ -71,9 +72,10 @@ fn clusters(cells: &[Option<&Cell>]) -> Variants {
     }
 }
 
-fn of_axis(merged: &Merged<'_>, axis: Axis, cells: &[Option<&Cell>]) -> Variants {
+fn axis_variants(merged: &Merged<'_>, axis: Axis, cells: &[Option<&Cell>]) -> Variants {
     let texts: BTreeSet<&str> = cells.iter().flatten().map(|cell| cell.text(axis)).collect();
-    let unnamed = if texts.contains("") { UnnamedValue::of(merged, axis) } else { UnnamedValue::default() };
+    let unnamed =
+        if texts.contains("") { UnnamedValue::from_trials(merged, axis) } else { UnnamedValue::default() };
     let at = |text: &str| number(axis, if text.is_empty() { &unnamed.value } else { text });
     let mut values: Vec<(String, Option<f64>)> =
         texts.into_iter().map(|text| (text.to_owned(), at(text))).collect();
@@ -94,7 +96,7 @@ fn of_axis(merged: &Merged<'_>, axis: Axis, cells: &[Option<&Cell>]) -> Variants
         one: axis.setting().map_or_else(|| words::value_noun(axis), |(_, name)| format!("value of {name}")),
         of: cells.iter().map(|cell| place((*cell)?)).collect(),
         line: cells.iter().map(|cell| cell.map(line).unwrap_or_default()).collect(),
-        unnamed: UnnamedValue { value: shown(&unnamed.value), ..unnamed }.in_words(),
+        unnamed: UnnamedValue { value: shown(&unnamed.value), ..unnamed }.describe(),
         name,
         values: values.iter().map(|(text, at)| (shown(text), *at)).collect(),
     }
@@ -111,7 +113,7 @@ struct UnnamedValue {
 
 impl UnnamedValue {
     /// From the trials of such cells.
-    fn of(merged: &Merged<'_>, axis: Axis) -> UnnamedValue {
+    fn from_trials(merged: &Merged<'_>, axis: Axis) -> UnnamedValue {
         let Some((store, name)) = axis.setting() else { return UnnamedValue::default() };
         let planned = |run: &Run| run.plan()?.settings.get(store)?.get(name).cloned();
         let is_planned = merged.runs.iter().any(|run| planned(run).is_some());
@@ -130,7 +132,7 @@ impl UnnamedValue {
         UnnamedValue { value, is_planned }
     }
 
-    fn in_words(&self) -> String {
+    fn describe(&self) -> String {
         match (self.value.as_str(), self.is_planned) {
             ("", true) => "the base".to_owned(),
             ("", false) => "as shipped".to_owned(),

@@ -127,7 +127,7 @@ fn of_spot(effects: &Effects, spot: &SettingsResult, by_speed: bool) -> Dot {
     Dot {
         tip: format!(
             "{name}: {}, {} each, {syncs} syncs each",
-            in_words(&figure, unit),
+            describe_estimate(&figure, unit),
             rough_ns(spot.latency_ns.mean.value)
         ),
         y: rounded(figure.value, DIGITS),
@@ -141,7 +141,7 @@ fn of_spot(effects: &Effects, spot: &SettingsResult, by_speed: bool) -> Dot {
     }
 }
 
-fn in_words(figure: &Estimate, unit: Unit) -> String {
+fn describe_estimate(figure: &Estimate, unit: Unit) -> String {
     format!(
         "{}{}",
         unit.show(figure.value),

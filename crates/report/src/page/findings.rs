@@ -17,26 +17,27 @@ const LISTED: usize = 24;
 pub fn html(merged: &Merged<'_>) -> Html {
     let studies = check(merged);
     if studies.is_empty() {
-        return Html::of(p("The plan of this run names no published findings."));
+        return Html::from_part(p("The plan of this run names no published findings."));
     }
-    Html::of(studies.iter().map(|study| of_study(merged, study)).collect::<Vec<_>>())
+    Html::from_part(studies.iter().map(|study| study_section(merged, study)).collect::<Vec<_>>())
 }
 
-fn of_study(merged: &Merged<'_>, study: &Study<'_>) -> Html {
+fn study_section(merged: &Merged<'_>, study: &Study<'_>) -> Html {
     let numbered = study.checked.iter().enumerate();
     let (measured, unmeasured): (Vec<_>, Vec<_>) = numbered.partition(|(_, checked)| is_measured(checked));
     let claim = |(index, checked): (usize, &CheckedClaim<'_>)| {
-        of_claim(merged, checked).attr("value", (index + 1).to_string())
+        claim_section(merged, checked).attr("value", (index + 1).to_string())
     };
     let claims: Vec<Tag> = measured.into_iter().map(claim).collect();
     let scopes: Vec<_> =
         study.checked.iter().flat_map(|checked| &checked.findings).map(|finding| &finding.scope).collect();
     let told = (!claims.is_empty()).then(|| {
-        let counts = (some(&among(study)).map(p), counted(merged, study), mixed_tiers(&scopes).map(note));
-        Html::of((counts, tag("ol").class("claims").with(claims)))
+        let counts =
+            (non_empty(&among(study)).map(p), verdict_counts(merged, study), mixed_tiers(&scopes).map(note));
+        Html::from_part((counts, tag("ol").class("claims").with(claims)))
     });
-    Html::of((
-        some(&study.study.source).map(note),
+    Html::from_part((
+        non_empty(&study.study.source).map(note),
         told,
         (!unmeasured.is_empty()).then(|| not_measured(&unmeasured, study.checked.len())),
     ))
@@ -66,7 +67,7 @@ fn not_measured(unmeasured: &[(usize, &CheckedClaim<'_>)], all: usize) -> Tag {
 }
 
 /// A text, if there is any.
-fn some(text: &str) -> Option<&str> {
+fn non_empty(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
@@ -85,7 +86,7 @@ fn among(study: &Study<'_>) -> String {
 }
 
 /// The number of claims of each verdict, by group.
-fn counted(merged: &Merged<'_>, study: &Study<'_>) -> Tag {
+fn verdict_counts(merged: &Merged<'_>, study: &Study<'_>) -> Tag {
     let verdicts = Verdict::ALL.iter().map(|verdict| column(verdict.name()).class("n"));
     let heads = std::iter::once(column(format!("{} findings", study.checked.len()))).chain(verdicts);
     let of_group =
@@ -106,13 +107,13 @@ pub(crate) fn badge(verdict: Verdict) -> Tag {
     tag("span").class(&format!("verdict {}", class(verdict))).with(verdict.name())
 }
 
-fn of_claim(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Tag {
+fn claim_section(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Tag {
     let claim = checked.claim;
     let (measured, others): (Vec<&Finding>, Vec<_>) =
         checked.findings.iter().partition(|finding| finding.is_measured());
     let mut verdicts: Vec<Html> =
         measured.into_iter().map(|finding| of_finding(merged, checked, finding)).collect();
-    verdicts.extend((!others.is_empty()).then(|| elsewhere(merged, claim, &others)));
+    verdicts.extend((!others.is_empty()).then(|| unmeasured_groups(merged, claim, &others)));
     let checks = (claim.note.as_deref().map(note), all_checks(merged, checked));
     let source = small(("(", &claim.source, ")"));
     tag("li").with((
@@ -126,16 +127,16 @@ fn of_claim(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Tag {
 }
 
 /// The groups in which nothing of a claim was measured, in one line.
-fn elsewhere(merged: &Merged<'_>, claim: &Claim, others: &[&Finding]) -> Html {
+fn unmeasured_groups(merged: &Merged<'_>, claim: &Claim, others: &[&Finding]) -> Html {
     let [only] = others else {
         let groups = format!(" in {} other groups", others.len());
         let lines = others
             .iter()
             .map(|other| format!("{}: {}", label(merged, &other.scope), why_undecided(claim, other)));
-        return Html::of(folded((badge(Verdict::Unknown), groups), list(lines.collect())));
+        return Html::from_part(folded((badge(Verdict::Unknown), groups), list(lines.collect())));
     };
     let takes = format!(" {}; {}", label(merged, &only.scope), why_undecided(claim, only));
-    Html::of((badge(Verdict::Unknown), takes))
+    Html::from_part((badge(Verdict::Unknown), takes))
 }
 
 /// A verdict, its scope, and the most telling figures.
@@ -154,7 +155,7 @@ fn of_finding(merged: &Merged<'_>, checked: &CheckedClaim<'_>, finding: &Finding
     ];
     let parts = [Some(label)].into_iter().chain(known).chain([judged_without(finding), Some(why)]).flatten();
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
-    Html::of((badge(finding.verdict), " ", parts.join("; ")))
+    Html::from_part((badge(finding.verdict), " ", parts.join("; ")))
 }
 
 /// One check in a line, with the meaning of its unit if that is unclear.
@@ -177,7 +178,7 @@ fn all_checks(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Html {
             outcomes.iter().filter_map(|outcome| of_outcome(finding, *outcome, with_figure)).collect();
         (!lists.is_empty()).then(|| (tag("h4").with(label(merged, &finding.scope)), lists))
     };
-    Html::of(checked.findings.iter().map(of_group).collect::<Vec<_>>())
+    Html::from_part(checked.findings.iter().map(of_group).collect::<Vec<_>>())
 }
 
 fn of_outcome(finding: &Finding, outcome: Outcome, with_figure: bool) -> Option<(Tag, Option<Tag>)> {
@@ -190,14 +191,14 @@ fn of_outcome(finding: &Finding, outcome: Outcome, with_figure: bool) -> Option<
         Outcome::Missing => "lack a figure",
     };
     let mut items: Vec<String> =
-        alike.iter().take(LISTED).map(|evidence| line(evidence, with_figure)).collect();
+        alike.iter().take(LISTED).map(|evidence| evidence_text(evidence, with_figure)).collect();
     if alike.len() > LISTED {
         items.push(format!("and {} more, in the JSON", alike.len() - LISTED));
     }
     (!items.is_empty()).then(|| (p(format!("{} {words}:", alike.len())), list(items)))
 }
 
-fn line(evidence: &Evidence, with_figure: bool) -> String {
+fn evidence_text(evidence: &Evidence, with_figure: bool) -> String {
     let mut line = in_full(evidence, with_figure);
     if !evidence.missing.is_empty() {
         let without = if line.is_empty() { "without" } else { "; without" };

@@ -91,7 +91,11 @@ fn maps(
 
 fn row(line: &section::view::Line<'_>) -> Row {
     let text = |cells: &[(&section::Column, &section::Cell)]| {
-        cells.iter().filter_map(|(column, cell)| cell.in_words(column.unit)).collect::<Vec<_>>().join(" ")
+        cells
+            .iter()
+            .filter_map(|(column, cell)| cell.text_for_people(column.unit))
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     let cell = |cells: &Vec<(&section::Column, &section::Cell)>| {
         let text = Some(text(cells)).filter(|text| !text.is_empty()).unwrap_or_else(|| "–".to_owned());

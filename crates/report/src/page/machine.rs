@@ -35,7 +35,7 @@ pub fn subtitle(merged: &Merged<'_>) -> Html {
         let noun = if studies.len() == 1 { "study" } else { "studies" };
         format!("{machine}; {noun} {}, {started}", studies.join(", "))
     };
-    Html::joined(lines.into_iter().map(line).chain(smaller), BREAK)
+    Html::join(lines.into_iter().map(line).chain(smaller), BREAK)
 }
 
 /// Machines and places.
@@ -55,7 +55,7 @@ pub fn html(merged: &Merged<'_>) -> Html {
         };
         (tag("h3").with(title), pairs(environment(run)), places(run))
     };
-    Html::of(machines.into_values().map(of_machine).collect::<Vec<_>>())
+    Html::from_part(machines.into_values().map(of_machine).collect::<Vec<_>>())
 }
 
 /// A machine with its places, as a text that is equal for runs of the same.
@@ -107,11 +107,11 @@ fn places(run: &Run) -> Html {
         ];
         (tag("h4").with(("Place ", &place.name)), pairs(rows))
     };
-    Html::of(run.header.locations.iter().map(place).collect::<Vec<_>>())
+    Html::from_part(run.header.locations.iter().map(place).collect::<Vec<_>>())
 }
 
 /// The command and the plan of each run.
-pub fn again(merged: &Merged<'_>) -> Html {
+pub fn repeat_section(merged: &Merged<'_>) -> Html {
     let mut commands: IndexMap<&[String], Vec<&Run>> = IndexMap::new();
     merged.runs.iter().for_each(|run| commands.entry(&run.header.command).or_default().push(run));
     let of_command = |(words, runs): (&[String], Vec<&Run>)| {
@@ -123,7 +123,7 @@ pub fn again(merged: &Merged<'_>) -> Html {
             runs.into_iter().map(|run| plan(run, several)).collect::<Vec<_>>(),
         )
     };
-    Html::of(commands.into_iter().map(of_command).collect::<Vec<_>>())
+    Html::from_part(commands.into_iter().map(of_command).collect::<Vec<_>>())
 }
 
 /// The plan of a run, folded: it can be long.

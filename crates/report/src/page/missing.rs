@@ -27,21 +27,21 @@ const GAPS: usize = 3;
 
 /// The first facts for a reader: how little is behind the figures, and the main gaps.
 pub fn first(merged: &Merged<'_>, warnings: &Warnings) -> Html {
-    let mut lines: Vec<Html> = summary::unfinished(merged).into_iter().map(Html::of).collect();
-    lines.extend(warnings.few.as_ref().map(|few| Html::of((&few.what, ": a first impression."))));
+    let mut lines: Vec<Html> = summary::unfinished(merged).into_iter().map(Html::from_part).collect();
+    lines.extend(warnings.few.as_ref().map(|few| Html::from_part((&few.what, ": a first impression."))));
     if warnings.others > 0 {
-        lines.push(Html::of((
+        lines.push(Html::from_part((
             to_missing(&count_with_noun(warnings.others, "warning")),
             " about these figures.",
         )));
     }
-    let alert = (!lines.is_empty()).then(|| p(Html::joined(lines, " ")).class("alert soft"));
+    let alert = (!lines.is_empty()).then(|| p(Html::join(lines, " ")).class("alert soft"));
     let gaps: Vec<&str> = untried(merged).into_iter().map(|(what, _)| what).collect();
     let gaps = (!gaps.is_empty()).then(|| {
         let named = gaps.iter().take(GAPS).copied().collect::<Vec<_>>().join("; ");
         p(("Not measured: ", named, ". ", to_missing("See all that is missing")))
     });
-    Html::of((alert, gaps))
+    Html::from_part((alert, gaps))
 }
 
 fn to_missing(text: &str) -> Tag {
@@ -55,8 +55,8 @@ pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], warnings: &Warning
     let unknown = unknown(merged);
     let (nowhere, partly): (Vec<&Unknown<'_>>, Vec<_>) =
         unknown.iter().partition(|unknown| unknown.is_everywhere());
-    let in_words = |all: Vec<&Unknown<'_>>| all.into_iter().map(Unknown::in_words).collect::<Vec<_>>();
-    Html::of((
+    let in_words = |all: Vec<&Unknown<'_>>| all.into_iter().map(Unknown::describe).collect::<Vec<_>>();
+    Html::from_part((
         (p(summary::counts(merged)), unfinished.collect::<Vec<_>>()),
         block("Warnings", warnings.all.clone()),
         block("What the figures mean", scope::notes(merged)),
@@ -80,17 +80,17 @@ fn lists(title: &str, unit: &str, lists: &Lists) -> Option<(Tag, Option<Tag>)> {
         .iter()
         .take(LISTED)
         .map(|(what, alike)| match (alike.times, alike.example.as_str()) {
-            (_, "") => Html::of(what),
-            (1, example) => Html::of((what, " ", small(("(", example, ")")))),
+            (_, "") => Html::from_part(what),
+            (1, example) => Html::from_part((what, " ", small(("(", example, ")")))),
             (times, example) => {
                 let times = format!("({} {unit}; first: {example})", group_thousands(times as u64));
-                Html::of((what, " ", small(times)))
+                Html::from_part((what, " ", small(times)))
             }
         })
         .collect();
     if lists.len() > LISTED {
         let more = group_thousands((lists.len() - LISTED) as u64);
-        items.push(Html::of(format!("and {more} more kinds, in the data")));
+        items.push(Html::from_part(format!("and {more} more kinds, in the data")));
     }
     block(title, items)
 }
@@ -288,7 +288,7 @@ impl Unknown<'_> {
         self.times == self.trials
     }
 
-    fn in_words(&self) -> String {
+    fn describe(&self) -> String {
         let Unknown { figure, reason, times, trials, place } = self;
         if self.is_everywhere() {
             return format!("{figure}: {reason}");

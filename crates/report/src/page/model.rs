@@ -152,7 +152,7 @@ impl<'a> Model<'a> {
         let reasons: IndexSet<String> =
             rows.iter().filter_map(|row| row.reason.as_deref().map(str::to_owned)).collect();
         let all_operations: IndexSet<String> = merged.groups.iter().flat_map(operations).collect();
-        let axes = Axes::of(rows.iter().map(|row| &row.key.at));
+        let axes = Axes::from_positions(rows.iter().map(|row| &row.key.at));
         let matrix_rows = matrix_rows(matrices);
         let (group_axes, mut groups) = groups(merged);
         for ((group, matrix), sorted) in groups.iter_mut().zip(matrices).zip(&merged.groups) {
@@ -186,7 +186,7 @@ impl<'a> Model<'a> {
             percentiles: Percentiles::new(&rows, &all_operations),
             timelines: Timelines::new(&rows, &all_operations),
             rounds: Rounds::new(&rows),
-            sizes: sizes::drawn(merged, &rows, &names),
+            sizes: sizes::draw_sizes(merged, &rows, &names),
             cells: Cells::new(&rows, &names, &axes, &reasons),
             axes,
             reasons,
@@ -268,14 +268,14 @@ fn groups(merged: &Merged<'_>) -> (Vec<GroupAxis>, Vec<Group>) {
     }
     (
         axes.into_iter()
-            .map(|(id, values)| GroupAxis::of(merged, id, values.into_iter().collect()))
+            .map(|(id, values)| GroupAxis::build(merged, id, values.into_iter().collect()))
             .collect(),
         groups,
     )
 }
 
 impl GroupAxis {
-    fn of(merged: &Merged<'_>, id: &'static str, values: Vec<String>) -> GroupAxis {
+    fn build(merged: &Merged<'_>, id: &'static str, values: Vec<String>) -> GroupAxis {
         let axis = Axis::find(id);
         let ordered = axis == Some(Axis::DISK);
         let number = |value: &String| match ordered {

@@ -53,7 +53,7 @@ impl Prices {
         let of = |operation: &String| {
             let figures = |cell: usize| series(&rows[cell].entries, operation, &MEAN_LATENCY);
             let ratio = |(cell, other): &(usize, usize)| compare(&figures(*cell), &figures(*other));
-            (operation.clone(), Times::of(&pairs.par_iter().map(ratio).collect::<Vec<_>>()))
+            (operation.clone(), Times::from_ratios(&pairs.par_iter().map(ratio).collect::<Vec<_>>()))
         };
         Prices {
             of: operations.iter().map(of).collect(),
@@ -64,7 +64,7 @@ impl Prices {
 }
 
 impl Times {
-    fn of(ratios: &[Option<Ratio>]) -> Times {
+    fn from_ratios(ratios: &[Option<Ratio>]) -> Times {
         let spread = |ratio: &Ratio| Some(rounded(ratio.ratio.interval?.high / ratio.ratio.value - 1.0, 3));
         Times {
             times: ratios.iter().map(|ratio| Some(rounded(ratio.as_ref()?.ratio.value, 4))).collect(),

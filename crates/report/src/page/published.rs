@@ -31,18 +31,18 @@ pub fn html(merged: &Merged<'_>) -> Html {
         p(format!("Published tables that this run has nothing to compare with: {}.", empty.join(", ")))
     });
     if tables.is_empty() {
-        return Html::of(none);
+        return Html::from_part(none);
     }
     let legend = "Each cell names this run’s best of the table’s stores and its figure, below it the published one: = the \
                   same, ≈ too close to call with this run’s best, ≠ another. A cell agrees where it is the same or too close \
                   to call.";
-    Html::of((tag("h3").with("Published tables next to this run"), note(legend), tables, none))
+    Html::from_part((tag("h3").with("Published tables next to this run"), note(legend), tables, none))
 }
 
 fn section(merged: &Merged<'_>, table: &Table, here: &[&TableComparison<'_>]) -> Html {
     let groups: Vec<Tag> = here.iter().map(|beside| group(merged, beside)).collect();
     let notes: Vec<&String> = [&table.source, &table.hardware].into_iter().chain(&table.notes).collect();
-    Html::of((
+    Html::from_part((
         tag("h4").with((&table.name, ": ", &table.title)),
         folded("Source and notes", list(notes)),
         groups,
@@ -96,5 +96,5 @@ fn cell(place: &PublishedCell<'_>) -> Tag {
         Some(Outcome::Missing) => ("?", "none"),
         None => ("", "none"),
     };
-    tag("td").class(class).with((ours, BREAK, small((sign, " ", place.published.in_words()))))
+    tag("td").class(class).with((ours, BREAK, small((sign, " ", place.published.describe()))))
 }

@@ -25,10 +25,12 @@ pub fn html(merged: &Merged<'_>) -> Html {
         stores.entry(name).or_default().push(trial);
     }
     stores.sort_keys();
-    Html::of(stores.iter().map(|(store, trials)| of_store(merged, store, trials)).collect::<Vec<_>>())
+    Html::from_part(
+        stores.iter().map(|(store, trials)| store_settings(merged, store, trials)).collect::<Vec<_>>(),
+    )
 }
 
-fn of_store(merged: &Merged<'_>, store: &str, trials: &[&TrialResult]) -> Tag {
+fn store_settings(merged: &Merged<'_>, store: &str, trials: &[&TrialResult]) -> Tag {
     let versions: IndexSet<&str> = trials
         .iter()
         .filter_map(|trial| trial.ok())

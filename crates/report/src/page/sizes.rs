@@ -33,11 +33,11 @@ struct Line {
 }
 
 /// The lines of all tables.
-pub fn drawn(merged: &Merged<'_>, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<DrawnSizes> {
-    sizes(merged).iter().map(|one| DrawnSizes { lines: lines(one, rows, names) }).collect()
+pub fn draw_sizes(merged: &Merged<'_>, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<DrawnSizes> {
+    sizes(merged).iter().map(|one| DrawnSizes { lines: store_lines(one, rows, names) }).collect()
 }
 
-fn lines(one: &Sizes, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<Line> {
+fn store_lines(one: &Sizes, rows: &[Row<'_>], names: &IndexSet<&str>) -> Vec<Line> {
     let mut found: IndexMap<usize, Vec<(f64, usize)>> = IndexMap::new();
     for (cell, row) in rows.iter().enumerate() {
         if !one.groups.contains(&row.key.group) || row.key.at.without_axis(Axis::DATA_SIZE) != one.rest {
@@ -72,7 +72,7 @@ pub fn charts(merged: &Merged<'_>) -> Html {
     const SECTION: &str = "<section id=\"outgrown\" tabindex=\"-1\"><h2>Data against memory: charts</h2><p class=\"where\"></p><p class=\"note\">\
                            By data over memory. A bar marks the sizes between which throughput falls more steeply than elsewhere.</p>\
                            <div class=\"content\"></div></section>";
-    Html::of(is_there(merged).then_some(Literal(SECTION)))
+    Html::from_part(is_there(merged).then_some(Literal(SECTION)))
 }
 
 #[cfg(test)]
@@ -90,7 +90,7 @@ mod tests {
         let matrices: Vec<_> = merged.groups.iter().map(|group| matrix(&merged, group)).collect();
         let rows = super::super::cells::rows(&merged, &matrices);
         let names: IndexSet<&str> = rows.iter().map(|row| &*row.key.store).collect();
-        let [all] = drawn(&merged, &rows, &names).try_into().unwrap();
+        let [all] = draw_sizes(&merged, &rows, &names).try_into().unwrap();
         assert_eq!(all.lines.len(), 3);
         for line in &all.lines {
             assert_eq!(line.times, [0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0]);

@@ -25,14 +25,14 @@ pub fn html(report: &Report<'_>) -> Html {
     let Lines { first, danger, last } = brief::lines(report);
     let line = |line: String| p(line).class("line");
     let first: Vec<Tag> = first.into_iter().map(line).collect();
-    let lines = Html::of((first, danger.map(|danger| p(danger).class("alert soft")), last.map(line)));
+    let lines = Html::from_part((first, danger.map(|danger| p(danger).class("alert soft")), last.map(line)));
     if !are_short(report.standings(), report) {
         return lines;
     }
     let groups =
         report.standings().iter().flat_map(|one| one.tables.iter().map(move |table| of_table(one, table)));
     let groups: Vec<Tag> = groups.collect();
-    Html::of((lines, groups, note(LEGEND)))
+    Html::from_part((lines, groups, note(LEGEND)))
 }
 
 fn of_table(one: &Standings, table: &Table) -> Tag {
@@ -84,7 +84,7 @@ fn panel(name: &str, one: &Standings, table: &Table, place: usize) -> Tag {
             let track = tag("span").class("track").with((bar, whisker));
             let colour = format!("--c:var(--c{})", palette_position(&row.store));
             let parts =
-                (tag("span").class("who").with(named(row)), track, tag("span").with(unit.show(value)));
+                (tag("span").class("who").with(store_name(row)), track, tag("span").with(unit.show(value)));
             Some(tag("div").class("bar").attr("style", colour).with(parts))
         })
         .collect();
@@ -96,12 +96,12 @@ fn panel(name: &str, one: &Standings, table: &Table, place: usize) -> Tag {
     tag("figure").with((tag("figcaption").with(tag("a").attr("href", target).with(name)), bars))
 }
 
-fn named(row: &Row) -> Html {
+fn store_name(row: &Row) -> Html {
     match (row.mark, row.is_riskier) {
-        (_, true) => Html::of((row.store.as_str(), " ", small("riskier"))),
-        (Mark::Best, _) => Html::of(("* ", tag("strong").with(row.store.as_str()))),
-        (Mark::Close, _) => Html::of(("≈ ", row.store.as_str())),
-        (Mark::None, _) => Html::of(row.store.as_str()),
+        (_, true) => Html::from_part((row.store.as_str(), " ", small("riskier"))),
+        (Mark::Best, _) => Html::from_part(("* ", tag("strong").with(row.store.as_str()))),
+        (Mark::Close, _) => Html::from_part(("≈ ", row.store.as_str())),
+        (Mark::None, _) => Html::from_part(row.store.as_str()),
     }
 }
 
@@ -114,5 +114,5 @@ fn of_row(one: &Standings, row: &Row, is_known: bool) -> Tag {
     let cells: Vec<Tag> = one.figures.iter().zip(&row.figures).map(cell).collect();
     let cut = row.power_cut.map_or_else(|| "is not known".to_owned(), |loss| loss.to_string());
     let short = is_known.then(|| small(terminal::standings::cost(row)).class("narrow"));
-    table_row((named(row), short), (cells, is_known.then(|| tag("td").class("wide").with(cut))))
+    table_row((store_name(row), short), (cells, is_known.then(|| tag("td").class("wide").with(cut))))
 }

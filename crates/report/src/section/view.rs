@@ -50,7 +50,7 @@ impl Table {
         let columns = self.shape.columns;
         let tells = |words: String| words != DASH;
         let is_told =
-            |place: usize| self.rows.iter().any(|row| words(columns, row, place).is_some_and(tells));
+            |place: usize| self.rows.iter().any(|row| cell_text(columns, row, place).is_some_and(tells));
         let at = |wanted: ColumnRole| (0..columns.len()).filter(move |place| columns[*place].place == wanted);
         let is_own = |place: &usize| matches!(columns[*place].place, ColumnRole::Line | ColumnRole::Mark);
         let lines: Vec<usize> = (0..columns.len()).filter(is_own).filter(|place| is_told(*place)).collect();
@@ -68,12 +68,13 @@ impl Table {
             if (row.seen == Visibility::Closer && !all) || (hidden && across.is_none()) {
                 continue;
             }
-            let title = at(ColumnRole::Group).next().and_then(|place| words(columns, row, place));
+            let title = at(ColumnRole::Group).next().and_then(|place| cell_text(columns, row, place));
             if groups.last().is_none_or(|(last, _)| *last != title) {
                 groups.push((title, Vec::new()));
             }
             let Some((_, open)) = groups.last_mut() else { continue };
-            let key: Vec<Option<String>> = lines.iter().map(|place| words(columns, row, *place)).collect();
+            let key: Vec<Option<String>> =
+                lines.iter().map(|place| cell_text(columns, row, *place)).collect();
             let known = open.iter().position(|line| across.is_some() && line.key == key);
             let known = known.unwrap_or_else(|| {
                 let mut cells: Line<'_> = vec![Vec::new(); width];
@@ -86,10 +87,10 @@ impl Table {
             if hidden {
                 continue;
             }
-            let head = across.and_then(|place| words(columns, row, place));
+            let head = across.and_then(|place| cell_text(columns, row, place));
             let head = self.heads.iter().position(|own| Some(own) == head.as_ref());
             if let Some(head) = head {
-                let told = spread.iter().filter(|place| words(columns, row, **place).is_some());
+                let told = spread.iter().filter(|place| cell_text(columns, row, **place).is_some());
                 open[known].cells[labels + head] =
                     told.map(|place| (&columns[*place], &row.cells[*place])).collect();
             }
@@ -139,8 +140,8 @@ impl Table {
 }
 
 /// The words of a row's cell for people.
-fn words(columns: &[Column], row: &super::Row, place: usize) -> Option<String> {
-    row.cells[place].in_words(columns[place].unit)
+fn cell_text(columns: &[Column], row: &super::Row, place: usize) -> Option<String> {
+    row.cells[place].text_for_people(columns[place].unit)
 }
 
 #[cfg(test)]
@@ -151,27 +152,27 @@ mod tests {
     const SHAPE: Shape = Shape {
         name: "tested",
         columns: &[
-            Column::text("store").at(ColumnRole::Line, "store"),
-            Column::whole("size").at(ColumnRole::Across, ""),
-            Column::whole("figure").at(ColumnRole::Spread, ""),
-            Column::text("why").at(ColumnRole::Line, "why"),
-            Column::text("unknown").at(ColumnRole::Line, "unknown"),
+            Column::text("store").shown_as(ColumnRole::Line, "store"),
+            Column::whole_numbers("size").shown_as(ColumnRole::Across, ""),
+            Column::whole_numbers("figure").shown_as(ColumnRole::Spread, ""),
+            Column::text("why").shown_as(ColumnRole::Line, "why"),
+            Column::text("unknown").shown_as(ColumnRole::Line, "unknown"),
         ],
     };
 
     #[test]
     fn figures_stand_across_and_what_nobody_tells_is_left_out() {
-        let mut table = Table::new(&SHAPE).across(vec!["1".into(), "2".into(), "4".into()]);
+        let mut table = Table::new(&SHAPE).with_columns(vec!["1".into(), "2".into(), "4".into()]);
         for (store, size, seen) in [
             ("a", 1, Visibility::Always),
             ("a", 2, Visibility::Always),
             ("b", 2, Visibility::Closer),
             ("c", 4, Visibility::InFiles),
         ] {
-            let cells = [("store", Cell::text(store)), ("size", Cell::whole(size))];
+            let cells = [("store", Cell::text(store)), ("size", Cell::from_count(size))];
             table.push(
                 seen,
-                cells.into_iter().chain([("figure", Cell::whole(10 * size)), ("why", Cell::text("w"))]),
+                cells.into_iter().chain([("figure", Cell::from_count(10 * size)), ("why", Cell::text("w"))]),
             );
         }
         let told = |all: bool| {
@@ -179,7 +180,10 @@ mod tests {
             let heads: Vec<String> = view.heads.iter().map(|head| head.text.to_owned()).collect();
             let lines = view.groups[0].lines.iter().map(|line| {
                 let cell = |cells: &Vec<(&Column, &Cell)>| {
-                    cells.iter().filter_map(|(column, cell)| cell.in_words(column.unit)).collect::<String>()
+                    cells
+                        .iter()
+                        .filter_map(|(column, cell)| cell.text_for_people(column.unit))
+                        .collect::<String>()
                 };
                 line.iter().map(cell).collect::<Vec<_>>().join("|")
             });

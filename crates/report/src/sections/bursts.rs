@@ -22,20 +22,20 @@ const BURSTS: Shape = Shape {
     name: "bursts",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(ColumnRole::Group, ""),
-        Column::text("store").at(ColumnRole::Line, ""),
-        Column::real("load", Unit::Share).at(ColumnRole::Line, "load"),
-        Column::whole("trials"),
-        Column::real("steps", Unit::PerSecond).at(ColumnRole::Line, "steps"),
-        Column::real(P99.id, P99.unit).at(ColumnRole::Line, P99.title),
-        Column::whole("burst").at(ColumnRole::Line, "burst of"),
-        Column::whole("within_10_ms").at(ColumnRole::Line, "in 10 ms"),
-        Column::whole("within_100_ms").at(ColumnRole::Line, "in 100 ms"),
-        Column::real("longest", Unit::Nanoseconds).at(ColumnRole::Line, "longest"),
-        Column::real("recovered", Unit::Nanoseconds).at(ColumnRole::Line, "free after"),
-        Column::whole("not_recovered"),
-        Column::whole("in_pause"),
-        Column::whole("left_out"),
+        Column::text("title").shown_as(ColumnRole::Group, ""),
+        Column::text("store").shown_as(ColumnRole::Line, ""),
+        Column::real("load", Unit::Share).shown_as(ColumnRole::Line, "load"),
+        Column::whole_numbers("trials"),
+        Column::real("steps", Unit::PerSecond).shown_as(ColumnRole::Line, "steps"),
+        Column::real(P99.id, P99.unit).shown_as(ColumnRole::Line, P99.title),
+        Column::whole_numbers("burst").shown_as(ColumnRole::Line, "burst of"),
+        Column::whole_numbers("within_10_ms").shown_as(ColumnRole::Line, "in 10 ms"),
+        Column::whole_numbers("within_100_ms").shown_as(ColumnRole::Line, "in 100 ms"),
+        Column::real("longest", Unit::Nanoseconds).shown_as(ColumnRole::Line, "longest"),
+        Column::real("recovered", Unit::Nanoseconds).shown_as(ColumnRole::Line, "free after"),
+        Column::whole_numbers("not_recovered"),
+        Column::whole_numbers("in_pause"),
+        Column::whole_numbers("left_out"),
     ],
 };
 
@@ -82,10 +82,10 @@ fn cells(all: &[&Burst]) -> Row {
         if not_recovered == 0 { real(&|burst| burst.recovered_ns.unwrap_or(0)) } else { Cell::none() };
     let in_pause = all.iter().filter(|burst| burst.in_pause).count();
     let recovered =
-        if not_recovered == 0 && in_pause > 0 { recovered.shown("in the pause") } else { recovered };
+        if not_recovered == 0 && in_pause > 0 { recovered.with_text("in the pause") } else { recovered };
     vec![
         ("load", Cell::or_none(load(all), Cell::real)),
-        ("trials", Cell::whole(all.len())),
+        ("trials", Cell::from_count(all.len())),
         ("steps", real(&|burst| burst.per_second.round() as u64)),
         (P99.id, real(&|burst| P99.of_latency(&burst.latency).unwrap_or_default())),
         ("burst", whole(&|burst| burst.steps)),
@@ -93,8 +93,8 @@ fn cells(all: &[&Burst]) -> Row {
         ("within_100_ms", whole(&|burst| burst.within_100_ms)),
         ("longest", real(&|burst| burst.longest_ns)),
         ("recovered", recovered),
-        ("not_recovered", Cell::whole(not_recovered)),
-        ("in_pause", Cell::whole(in_pause)),
+        ("not_recovered", Cell::from_count(not_recovered)),
+        ("in_pause", Cell::from_count(in_pause)),
         ("left_out", whole(&|burst| burst.left_out)),
     ]
 }

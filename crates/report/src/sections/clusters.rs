@@ -23,16 +23,16 @@ const CLUSTERS: Shape = Shape {
         Column::text("hardware"),
         Column::text("title"),
         Column::text("store"),
-        Column::text("figure").at(ColumnRole::Group, ""),
-        Column::whole("combinations"),
-        Column::text("place").at(ColumnRole::Line, ""),
+        Column::text("figure").shown_as(ColumnRole::Group, ""),
+        Column::whole_numbers("combinations"),
+        Column::text("place").shown_as(ColumnRole::Line, ""),
         // Empty without a choice of size.
-        Column { unit: Unit::Bytes, ..Column::whole("cluster") }.at(ColumnRole::Across, ""),
-        Column::real("latency_mean", Unit::Nanoseconds).at(ColumnRole::Spread, ""),
-        Column::real("beyond_lengths", Unit::Bytes).at(ColumnRole::Spread, ""),
+        Column { unit: Unit::Bytes, ..Column::whole_numbers("cluster") }.shown_as(ColumnRole::Across, ""),
+        Column::real("latency_mean", Unit::Nanoseconds).shown_as(ColumnRole::Spread, ""),
+        Column::real("beyond_lengths", Unit::Bytes).shown_as(ColumnRole::Spread, ""),
         Column::real("times_least", Unit::Count),
-        Column::whole("best"),
-        Column::text("why").at(ColumnRole::Spread, ""),
+        Column::whole_numbers("best"),
+        Column::text("why").shown_as(ColumnRole::Spread, ""),
     ],
 };
 
@@ -65,7 +65,8 @@ fn legend(all: &[Clusters]) -> String {
 }
 
 fn table(one: &Clusters) -> Table {
-    let mut table = Table::new(&CLUSTERS).across(one.columns.iter().map(|size| heading(*size)).collect());
+    let mut table =
+        Table::new(&CLUSTERS).with_columns(one.columns.iter().map(|size| heading(*size)).collect());
     for map in &one.maps {
         for (place, spots) in one.rows.iter().zip(&map.spots) {
             for (cluster, spot) in one.columns.iter().zip(spots) {
@@ -83,23 +84,23 @@ fn row(
     (place, cluster): (&str, u32),
     spot: Option<MapSpot>,
 ) -> Vec<(&'static str, Cell)> {
-    let size = if cluster == 0 { Cell::none() } else { Cell::whole(cluster as usize) };
+    let size = if cluster == 0 { Cell::none() } else { Cell::from_count(cluster as usize) };
     let mut cells = vec![
         ("hardware", Cell::text(&one.hardware)),
         ("title", Cell::text(&one.at)),
         ("store", Cell::text(&one.store)),
         ("figure", Cell::text(&map.name)),
-        ("combinations", Cell::whole(map.combinations)),
+        ("combinations", Cell::from_count(map.combinations)),
         ("place", Cell::text(place)),
-        ("cluster", size.shown(heading(cluster))),
+        ("cluster", size.with_text(heading(cluster))),
     ];
     match spot {
-        None => cells.push(("why", Cell::none().shown(""))),
+        None => cells.push(("why", Cell::none().with_text(""))),
         Some(MapSpot::Missing(why)) => cells.push(("why", Cell::text(why.name()).tone(Tone::Dim))),
         Some(MapSpot::Found(found)) => {
             let name = if map.unit == Unit::Bytes { "beyond_lengths" } else { "latency_mean" };
             let figure = Cell::real(found.mean).best(found.wins).tone(Tone::Heat(found.times));
-            let others = [("times_least", Cell::real(found.times)), ("best", Cell::truth(found.wins))];
+            let others = [("times_least", Cell::real(found.times)), ("best", Cell::boolean(found.wins))];
             cells.extend([(name, figure)].into_iter().chain(others));
         }
     }

@@ -22,17 +22,17 @@ const CONCURRENT_WORK: Shape = Shape {
     name: "concurrent_work",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(ColumnRole::Group, ""),
-        Column::text("store").at(ColumnRole::Line, ""),
-        Column::text("work").at(ColumnRole::Line, "work"),
-        Column::whole("trials"),
-        Column::real("took", Unit::Nanoseconds).at(ColumnRole::Line, "took"),
-        Column::real("took_most", Unit::Nanoseconds).at(ColumnRole::Line, "at most"),
-        Column::real("during_steps", Unit::Share).at(ColumnRole::Line, "during steps"),
-        Column::real("backup", Unit::Bytes).at(ColumnRole::Line, "backup"),
-        Column::whole("calls").at(ColumnRole::Line, "calls"),
-        Column::real("longest", Unit::Nanoseconds).at(ColumnRole::Line, "longest"),
-        Column::real("longest_otherwise", Unit::Nanoseconds).at(ColumnRole::Line, "otherwise"),
+        Column::text("title").shown_as(ColumnRole::Group, ""),
+        Column::text("store").shown_as(ColumnRole::Line, ""),
+        Column::text("work").shown_as(ColumnRole::Line, "work"),
+        Column::whole_numbers("trials"),
+        Column::real("took", Unit::Nanoseconds).shown_as(ColumnRole::Line, "took"),
+        Column::real("took_most", Unit::Nanoseconds).shown_as(ColumnRole::Line, "at most"),
+        Column::real("during_steps", Unit::Share).shown_as(ColumnRole::Line, "during steps"),
+        Column::real("backup", Unit::Bytes).shown_as(ColumnRole::Line, "backup"),
+        Column::whole_numbers("calls").shown_as(ColumnRole::Line, "calls"),
+        Column::real("longest", Unit::Nanoseconds).shown_as(ColumnRole::Line, "longest"),
+        Column::real("longest_otherwise", Unit::Nanoseconds).shown_as(ColumnRole::Line, "otherwise"),
     ],
 };
 
@@ -62,7 +62,7 @@ fn rows(trials: &[&Measurements]) -> Vec<Row> {
     let longest = |calls: CallStatistics| real((calls.count > 0).then_some(calls.longest_ns));
     vec![vec![
         ("work", Cell::text(&first.by)),
-        ("trials", Cell::whole(all.len())),
+        ("trials", Cell::from_count(all.len())),
         ("took", real(quantile(&took, 0.5))),
         ("took_most", real(took.iter().copied().max())),
         ("during_steps", Cell::real(during_steps as f64 / took.iter().sum::<u64>().max(1) as f64)),

@@ -36,7 +36,7 @@ const AT: Column = Column::text("at");
 /// The table of a row in the CSV.
 const ROW: Column = Column::text("row").only_csv();
 const SETTINGS: Column = Column::text("settings").only_csv();
-const BLOCKS: Column = Column::whole("blocks");
+const BLOCKS: Column = Column::whole_numbers("blocks");
 const LEAST: Column = Column::real("least", Unit::Count);
 const GREATEST: Column = Column::real("greatest", Unit::Count);
 const KNOWN: Column = Column::text("known");
@@ -50,17 +50,17 @@ const MAIN: Shape = Shape {
         STORE,
         AT,
         ROW,
-        SETTINGS.at(ColumnRole::Group, ""),
+        SETTINGS.shown_as(ColumnRole::Group, ""),
         Column::text("setting").only_sql(),
-        Column::text("value").only_sql().at(ColumnRole::Line, "setting"),
+        Column::text("value").only_sql().shown_as(ColumnRole::Line, "setting"),
         Column::text("base"),
-        Column::text("guarantee").at(ColumnRole::Line, "guarantee"),
-        Column::whole("pairs"),
-        Column::text("operation").only_csv().at(ColumnRole::Across, ""),
+        Column::text("guarantee").shown_as(ColumnRole::Line, "guarantee"),
+        Column::whole_numbers("pairs"),
+        Column::text("operation").only_csv().shown_as(ColumnRole::Across, ""),
         // Empty for all operations together.
         Column::text("of").sql("operation").only_sql(),
         BLOCKS,
-        Column::estimate("times", Unit::Count).at(ColumnRole::Spread, ""),
+        Column::estimate("times", Unit::Count).shown_as(ColumnRole::Spread, ""),
         LEAST,
         GREATEST,
         KNOWN,
@@ -75,15 +75,15 @@ const TOGETHER: Shape = Shape {
         STORE,
         AT,
         ROW,
-        SETTINGS.at(ColumnRole::Line, "settings"),
+        SETTINGS.shown_as(ColumnRole::Line, "settings"),
         Column::text("setting").only_sql(),
         Column::text("value").only_sql(),
         Column::text("other_setting").only_sql(),
         Column::text("other_value").only_sql(),
-        Column::whole("pairs"),
+        Column::whole_numbers("pairs"),
         Column::text("operation").only_csv(),
         BLOCKS,
-        Column::estimate("times", Unit::Count).at(ColumnRole::Line, "times"),
+        Column::estimate("times", Unit::Count).shown_as(ColumnRole::Line, "times"),
         LEAST,
         GREATEST,
         KNOWN,
@@ -101,26 +101,26 @@ const COMBINATIONS: Shape = Shape {
         SETTINGS,
         BLOCKS.sql("trials"),
         Column::text("cell"),
-        Column::text("name").only_sql().at(ColumnRole::Line, ""),
+        Column::text("name").only_sql().shown_as(ColumnRole::Line, ""),
         Column::text("marks"),
-        Column::text("guarantee_given").at(ColumnRole::Group, ""),
+        Column::text("guarantee_given").shown_as(ColumnRole::Group, ""),
         Column::text("power_cut"),
-        Column::whole("best"),
-        Column::estimate("per_second", Unit::Count).at(ColumnRole::Line, "ops/s"),
-        Column::estimate("latency_mean", Unit::Nanoseconds).sql("mean").at(ColumnRole::Line, "latency"),
-        Column::real("syncs_per_operation", Unit::Count).at(ColumnRole::Line, "syncs/op"),
+        Column::whole_numbers("best"),
+        Column::estimate("per_second", Unit::Count).shown_as(ColumnRole::Line, "ops/s"),
+        Column::estimate("latency_mean", Unit::Nanoseconds).sql("mean").shown_as(ColumnRole::Line, "latency"),
+        Column::real("syncs_per_operation", Unit::Count).shown_as(ColumnRole::Line, "syncs/op"),
     ],
 };
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let all = effects(merged);
     let part = |(number, one): (usize, &Effects)| {
-        Block::fold(&one.place.title, FoldState::Part(number), of(merged, number, one))
+        Block::fold(&one.place.title, FoldState::Part(number), effects_blocks(merged, number, one))
     };
     all.iter().enumerate().map(part).collect()
 }
 
-fn of(merged: &Merged<'_>, number: usize, effects: &Effects) -> Vec<Block> {
+fn effects_blocks(merged: &Merged<'_>, number: usize, effects: &Effects) -> Vec<Block> {
     let of_chart = |title: &str, table| Block::fold(title, FoldState::Figures, vec![Block::Table(table)]);
     let mut blocks = vec![
         Block::Chart("dots", 2 * number),
@@ -139,7 +139,8 @@ fn of(merged: &Merged<'_>, number: usize, effects: &Effects) -> Vec<Block> {
         )),
     ];
     if !effects.interactions.is_empty() {
-        let told = vec![Block::Table(together(merged, effects)), Block::Note(together_note(effects))];
+        let told =
+            vec![Block::Table(interactions_table(merged, effects)), Block::Note(together_note(effects))];
         blocks.push(Block::fold("What two settings do together", FoldState::Figures, told));
     }
     blocks.extend(effects.is_any_open().then(|| Block::Note(NOT_YET.to_owned())));
@@ -167,7 +168,7 @@ pub fn answer(merged: &Merged<'_>) -> Option<String> {
     (!most.is_empty()).then(|| format!("Worth most: {}.", most.join("; ")))
 }
 
-fn at(effects: &Effects, row: &str) -> Vec<(&'static str, Cell)> {
+fn scope_cells(effects: &Effects, row: &str) -> Vec<(&'static str, Cell)> {
     let place = &effects.place;
     let texts = [
         ("hardware", place.hardware.as_str()),
@@ -183,29 +184,30 @@ fn combinations(merged: &Merged<'_>, effects: &Effects) -> Table {
     let mut table = Table::new(&COMBINATIONS);
     for spot in &effects.points {
         let SettingsResult { latency_ns, per_second, tier, power_cut, .. } = spot;
-        let mut cells = at(effects, "combination");
+        let mut cells = scope_cells(effects, "combination");
         let notes = spot.marks.iter().map(|mark| format!("({mark})")).collect();
-        let name = Cell::text(&spot.name).shown(merged.readable.name(&spot.name));
+        let name = Cell::text(&spot.name).with_text(merged.readable.name(&spot.name));
         cells.extend([
-            ("settings", Cell::text(joined(&spot.settings))),
-            ("blocks", Cell::whole(latency_ns.trials)),
+            ("settings", Cell::text(join_settings(&spot.settings))),
+            ("blocks", Cell::from_count(latency_ns.trials)),
             ("cell", Cell::text(&spot.cell)),
-            ("name", name.notes(notes).best(spot.best)),
+            ("name", name.with_notes(notes).best(spot.best)),
             ("marks", if spot.marks.is_empty() { Cell::none() } else { Cell::list(spot.marks.clone()) }),
-            ("guarantee_given", Cell::text(tier.name()).shown(describe_guarantee((*tier, *power_cut)))),
+            ("guarantee_given", Cell::text(tier.name()).with_text(describe_guarantee((*tier, *power_cut)))),
             ("power_cut", Cell::or_none(*power_cut, |cut| Cell::text(cut.name()))),
-            ("best", Cell::truth(spot.best)),
+            ("best", Cell::boolean(spot.best)),
             (
                 "per_second",
                 Cell::or_none(per_second.as_ref(), |speed| {
-                    Cell::estimate(speed.mean).shown(storebench_core::units::three_digits(speed.mean.value))
+                    Cell::estimate(speed.mean)
+                        .with_text(storebench_core::units::three_digits(speed.mean.value))
                 }),
             ),
-            ("latency_mean", Cell::estimate(latency_ns.mean).shown(in_words(spot))),
+            ("latency_mean", Cell::estimate(latency_ns.mean).with_text(describe_spot(spot))),
             (
                 "syncs_per_operation",
                 Cell::or_none(spot.syncs_per_operation, |syncs| {
-                    Cell::real(syncs).shown(storebench_core::units::three_digits(syncs))
+                    Cell::real(syncs).with_text(storebench_core::units::three_digits(syncs))
                 }),
             ),
         ]);
@@ -214,28 +216,28 @@ fn combinations(merged: &Merged<'_>, effects: &Effects) -> Table {
     table
 }
 
-fn in_words(spot: &SettingsResult) -> String {
+fn describe_spot(spot: &SettingsResult) -> String {
     let latency = &spot.latency_ns.mean;
     format!("{}{}", rough_ns(latency.value), crate::data::spread::describe_after(latency.interval, rough_ns))
 }
 
 fn main(merged: &Merged<'_>, effects: &Effects) -> Table {
     let operations = || effects.operations.iter().map(String::as_str).chain([ALL]);
-    let mut table = Table::new(&MAIN).across(operations().map(str::to_owned).collect());
+    let mut table = Table::new(&MAIN).with_columns(operations().map(str::to_owned).collect());
     for effect in &effects.main {
         let MainEffect { setting, value, base, .. } = effect;
         let readable = |value: &str| merged.readable.value(setting, value).into_owned();
         for (operation, times) in operations().zip(&effect.times) {
             let Some(times) = times else { continue };
-            let mut cells = at(effects, "effect");
+            let mut cells = scope_cells(effects, "effect");
             let group = format!("{setting}, from {}", readable(base));
             cells.extend([
-                ("settings", Cell::text(pair(setting, value)).shown(group)),
+                ("settings", Cell::text(pair(setting, value)).with_text(group)),
                 ("setting", Cell::text(setting)),
-                ("value", Cell::text(value).shown(readable(value))),
+                ("value", Cell::text(value).with_text(readable(value))),
                 ("base", Cell::text(base)),
                 ("guarantee", Cell::text(effect.promise)),
-                ("pairs", Cell::whole(effect.pairs)),
+                ("pairs", Cell::from_count(effect.pairs)),
                 ("operation", Cell::text(operation)),
                 ("of", Cell::or_none(Some(operation).filter(|name| *name != ALL), Cell::text)),
             ]);
@@ -246,21 +248,21 @@ fn main(merged: &Merged<'_>, effects: &Effects) -> Table {
     table
 }
 
-fn together(merged: &Merged<'_>, effects: &Effects) -> Table {
+fn interactions_table(merged: &Merged<'_>, effects: &Effects) -> Table {
     let mut table = Table::new(&TOGETHER);
     for (number, one) in effects.interactions.iter().enumerate() {
         let Interaction { first, second, pairs, times } = one;
         let readable =
             |(setting, value): &(String, String)| pair(setting, &merged.readable.value(setting, value));
         let settings = [first, second].map(|(setting, value)| pair(setting, value)).join("; ");
-        let mut cells = at(effects, "interaction");
+        let mut cells = scope_cells(effects, "interaction");
         cells.extend([
-            ("settings", Cell::text(settings).shown(format!("{} {}", readable(first), readable(second)))),
+            ("settings", Cell::text(settings).with_text(format!("{} {}", readable(first), readable(second)))),
             ("setting", Cell::text(&first.0)),
             ("value", Cell::text(&first.1)),
             ("other_setting", Cell::text(&second.0)),
             ("other_value", Cell::text(&second.1)),
-            ("pairs", Cell::whole(*pairs)),
+            ("pairs", Cell::from_count(*pairs)),
             ("operation", Cell::text(ALL)),
         ]);
         cells.extend(with_times(times));
@@ -280,8 +282,8 @@ fn together_note(effects: &Effects) -> String {
 
 fn with_times(times: &Times) -> [(&'static str, Cell); 5] {
     [
-        ("blocks", Cell::whole(times.ratio.blocks)),
-        ("times", Cell::estimate(times.ratio.ratio).shown(times.text())),
+        ("blocks", Cell::from_count(times.ratio.blocks)),
+        ("times", Cell::estimate(times.ratio.ratio).with_text(times.text())),
         ("least", Cell::real(times.least)),
         ("greatest", Cell::real(times.greatest)),
         ("known", Cell::text(times.known.name())),
@@ -292,6 +294,6 @@ fn pair(setting: &str, value: &str) -> String {
     format!("{setting}={value}")
 }
 
-fn joined(settings: &Settings) -> String {
+fn join_settings(settings: &Settings) -> String {
     settings.iter().map(|(name, value)| pair(name, value)).collect::<Vec<_>>().join("; ")
 }

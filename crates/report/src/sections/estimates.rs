@@ -30,15 +30,15 @@ const ESTIMATES: Shape = Shape {
     columns: &[
         Column::text("hardware"),
         Column::text("title"),
-        Column::text("store").at(ColumnRole::Group, ""),
-        Column::text("part").at(ColumnRole::Line, ""),
-        Column::whole("trials"),
-        Column::whole("times"),
+        Column::text("store").shown_as(ColumnRole::Group, ""),
+        Column::text("part").shown_as(ColumnRole::Line, ""),
+        Column::whole_numbers("trials"),
+        Column::whole_numbers("times"),
         Column::text("recorded_on"),
-        Column::real("recorded", Unit::Nanoseconds).at(ColumnRole::Line, "measured"),
-        Column::text("disk").at(ColumnRole::Across, ""),
+        Column::real("recorded", Unit::Nanoseconds).shown_as(ColumnRole::Line, "measured"),
+        Column::text("disk").shown_as(ColumnRole::Across, ""),
         // Empty if the estimate for the recorded disk is too far from its measurement.
-        Column::real("estimated", Unit::Nanoseconds).at(ColumnRole::Spread, ""),
+        Column::real("estimated", Unit::Nanoseconds).shown_as(ColumnRole::Spread, ""),
         // For the recorded disk: the estimate over the measurement.
         Column::real("own_ratio", Unit::Count),
         Column::real("disk_share", Unit::Count),
@@ -47,7 +47,7 @@ const ESTIMATES: Shape = Shape {
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let mut folds = Vec::new();
-    merged.groups.iter().for_each(|group| of_group(merged, group, &mut folds));
+    merged.groups.iter().for_each(|group| group_estimates(merged, group, &mut folds));
     if folds.is_empty() {
         return Vec::new();
     }
@@ -65,7 +65,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     folds
 }
 
-fn of_group(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
+fn group_estimates(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
     let sorted = Sorted::new(merged, group);
     for (position, here) in &sorted.entries {
         let at = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
@@ -78,7 +78,8 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
             continue;
         }
         let disks = by_time(all.iter().flat_map(|(.., estimates)| estimates));
-        let mut table = Table::new(&ESTIMATES).across(disks.iter().map(|name| (*name).to_owned()).collect());
+        let mut table =
+            Table::new(&ESTIMATES).with_columns(disks.iter().map(|name| (*name).to_owned()).collect());
         for (store, trials, estimates) in &all {
             for one in estimates {
                 for disk in &disks {
@@ -86,7 +87,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
                         ("hardware", Cell::text(&group.key.hardware)),
                         ("title", Cell::text(&at)),
                         ("store", Cell::store(store, merged.readable.name(store))),
-                        ("trials", Cell::whole(*trials)),
+                        ("trials", Cell::from_count(*trials)),
                     ];
                     table.push(Visibility::Always, head.into_iter().chain(row(one, disk)));
                 }
@@ -114,15 +115,15 @@ fn by_time<'e>(all: impl Iterator<Item = &'e Estimated>) -> Vec<&'e str> {
 
 fn row(one: &Estimated, disk: &str) -> [(&'static str, Cell); 8] {
     let estimate = match one.on_ns.get(disk) {
-        _ if !one.is_of_disk() => Cell::none().shown("not its disk").tone(Tone::Dim),
-        Some(ns) if !one.is_known(*ns) => Cell::none().shown("not known").tone(Tone::Dim),
+        _ if !one.is_of_disk() => Cell::none().with_text("not its disk").tone(Tone::Dim),
+        Some(ns) if !one.is_known(*ns) => Cell::none().with_text("not known").tone(Tone::Dim),
         ns => Cell::or_none(ns.copied(), Cell::real),
     };
     [
-        ("part", Cell::text(one.part.id()).shown(one.part.name())),
+        ("part", Cell::text(one.part.id()).with_text(one.part.name())),
         ("times", Cell::count(one.times)),
         ("recorded_on", Cell::text(&one.recorded_on)),
-        ("recorded", Cell::real(one.recorded_ns).shown(rough_ns(one.recorded_ns))),
+        ("recorded", Cell::real(one.recorded_ns).with_text(rough_ns(one.recorded_ns))),
         ("disk", Cell::text(disk)),
         ("estimated", estimate),
         ("own_ratio", Cell::real(one.own_ratio)),

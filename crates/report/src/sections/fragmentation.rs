@@ -22,14 +22,14 @@ const FRAGMENTATION: Shape = Shape {
     name: "fragmentation",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(ColumnRole::Group, ""),
-        Column::text("store").at(ColumnRole::Line, ""),
-        Column::whole("trials"),
-        Column::real("fresh_scan", Unit::Nanoseconds).at(ColumnRole::Line, "scan, fresh"),
-        Column::real("aged_scan", Unit::Nanoseconds).at(ColumnRole::Line, "scan, aged"),
-        Column::real("times", Unit::Count).at(ColumnRole::Line, "times as long"),
-        Column::whole("files").at(ColumnRole::Line, "files"),
-        Column::whole("pieces").at(ColumnRole::Line, "pieces"),
+        Column::text("title").shown_as(ColumnRole::Group, ""),
+        Column::text("store").shown_as(ColumnRole::Line, ""),
+        Column::whole_numbers("trials"),
+        Column::real("fresh_scan", Unit::Nanoseconds).shown_as(ColumnRole::Line, "scan, fresh"),
+        Column::real("aged_scan", Unit::Nanoseconds).shown_as(ColumnRole::Line, "scan, aged"),
+        Column::real("times", Unit::Count).shown_as(ColumnRole::Line, "times as long"),
+        Column::whole_numbers("files").shown_as(ColumnRole::Line, "files"),
+        Column::whole_numbers("pieces").shown_as(ColumnRole::Line, "pieces"),
     ],
 };
 
@@ -62,7 +62,7 @@ fn cells(all: &[&Fragmentation]) -> Row {
     let (fresh, aged) = (scan(|one| &one.fresh_scans_ns), scan(|one| &one.aged_scans_ns));
     let times = aged.zip(fresh.filter(|ns| *ns > 0.0)).map(|(aged, fresh)| aged / fresh);
     vec![
-        ("trials", Cell::whole(all.len())),
+        ("trials", Cell::from_count(all.len())),
         ("fresh_scan", Cell::or_none(fresh, Cell::real)),
         ("aged_scan", Cell::or_none(aged, Cell::real)),
         ("times", Cell::or_none(times, Cell::real)),

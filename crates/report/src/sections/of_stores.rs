@@ -31,7 +31,7 @@ pub fn blocks(
                 for row in rows(&trials) {
                     let head = [
                         ("hardware", Cell::text(&group.key.hardware)),
-                        ("title", Cell::text(&at).shown(title.clone())),
+                        ("title", Cell::text(&at).with_text(title.clone())),
                         ("store", Cell::store(store, merged.readable.name(store))),
                     ];
                     table.push(Visibility::Always, head.into_iter().chain(row));

@@ -22,22 +22,22 @@ const PAUSES: Shape = Shape {
     name: "pauses",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(ColumnRole::Group, ""),
-        Column::text("store").at(ColumnRole::Line, ""),
-        Column::text("during").at(ColumnRole::Line, "when"),
-        Column::whole("trials"),
-        Column::whole("calls"),
-        Column::whole("pauses"),
-        Column::text("by_call").at(ColumnRole::Line, "pauses"),
-        Column::real("longest", Unit::Nanoseconds).at(ColumnRole::Line, "longest"),
-        Column::real("of_time", Unit::Share).at(ColumnRole::Line, "of the time"),
-        Column::real("in_syncs", Unit::Share).at(ColumnRole::Line, "in syncs"),
-        Column::text("work").at(ColumnRole::Line, "own work"),
-        Column::real("after", Unit::Share).at(ColumnRole::Line, "found"),
-        Column::real("by_chance", Unit::Share).at(ColumnRole::Line, "by chance"),
+        Column::text("title").shown_as(ColumnRole::Group, ""),
+        Column::text("store").shown_as(ColumnRole::Line, ""),
+        Column::text("during").shown_as(ColumnRole::Line, "when"),
+        Column::whole_numbers("trials"),
+        Column::whole_numbers("calls"),
+        Column::whole_numbers("pauses"),
+        Column::text("by_call").shown_as(ColumnRole::Line, "pauses"),
+        Column::real("longest", Unit::Nanoseconds).shown_as(ColumnRole::Line, "longest"),
+        Column::real("of_time", Unit::Share).shown_as(ColumnRole::Line, "of the time"),
+        Column::real("in_syncs", Unit::Share).shown_as(ColumnRole::Line, "in syncs"),
+        Column::text("work").shown_as(ColumnRole::Line, "own work"),
+        Column::real("after", Unit::Share).shown_as(ColumnRole::Line, "found"),
+        Column::real("by_chance", Unit::Share).shown_as(ColumnRole::Line, "by chance"),
         Column::real("otherwise", Unit::Share),
-        Column::whole("samples_after"),
-        Column::whole("samples_otherwise"),
+        Column::whole_numbers("samples_after"),
+        Column::whole_numbers("samples_otherwise"),
     ],
 };
 
@@ -75,13 +75,13 @@ fn of_time(when: &str, seen: Vec<&Pauses>) -> Vec<Row> {
     if work.is_empty() {
         return vec![head().collect()];
     }
-    work.iter().map(|work| head().chain(of_work(&all, work)).collect()).collect()
+    work.iter().map(|work| head().chain(work_row(&all, work)).collect()).collect()
 }
 
 fn head(trials: usize, all: &Pauses) -> Row {
     let share = |part: u64, of: u64| Cell::real(part as f64 / of.max(1) as f64);
     vec![
-        ("trials", Cell::whole(trials)),
+        ("trials", Cell::from_count(trials)),
         ("calls", Cell::count(all.calls)),
         ("pauses", Cell::count(all.count())),
         ("by_call", Cell::text(by_call(all))),
@@ -98,7 +98,7 @@ fn by_call(all: &Pauses) -> String {
     calls.iter().map(|(call, count)| format!("{call} {count}")).collect::<Vec<_>>().join(", ")
 }
 
-fn of_work(all: &Pauses, work: &UpkeepCount) -> Row {
+fn work_row(all: &Pauses, work: &UpkeepCount) -> Row {
     let share =
         |part: u64, of: u64| Cell::or_none((of > 0).then_some(of), |of| Cell::real(part as f64 / of as f64));
     vec![

@@ -31,18 +31,18 @@ const RECOVERY: Shape = Shape {
     name: "recovery",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(ColumnRole::Group, ""),
-        Column::text("store").at(ColumnRole::Line, ""),
-        Column::whole("records").at(ColumnRole::Line, "records"),
-        Column::whole("kills"),
-        Column::real("open_p50", Unit::Nanoseconds).at(ColumnRole::Line, "killed"),
-        Column::real("open_most", Unit::Nanoseconds).at(ColumnRole::Line, "longest"),
-        Column::real("first_read_p50", Unit::Nanoseconds).at(ColumnRole::Line, "read"),
-        Column::real("first_write_p50", Unit::Nanoseconds).at(ColumnRole::Line, "write"),
-        Column::real("closed_p50", Unit::Nanoseconds).at(ColumnRole::Line, "closed"),
-        Column::real("cold_killed_p50", Unit::Nanoseconds).at(ColumnRole::Line, "killed, cold"),
-        Column::real("cold_closed_p50", Unit::Nanoseconds).at(ColumnRole::Line, "closed, cold"),
-        Column::real("cut_p50", Unit::Nanoseconds).at(ColumnRole::Line, "power cut"),
+        Column::text("title").shown_as(ColumnRole::Group, ""),
+        Column::text("store").shown_as(ColumnRole::Line, ""),
+        Column::whole_numbers("records").shown_as(ColumnRole::Line, "records"),
+        Column::whole_numbers("kills"),
+        Column::real("open_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "killed"),
+        Column::real("open_most", Unit::Nanoseconds).shown_as(ColumnRole::Line, "longest"),
+        Column::real("first_read_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "read"),
+        Column::real("first_write_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "write"),
+        Column::real("closed_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "closed"),
+        Column::real("cold_killed_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "killed, cold"),
+        Column::real("cold_closed_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "closed, cold"),
+        Column::real("cut_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "power cut"),
         Column::text("not_made"),
     ],
 };
@@ -52,18 +52,18 @@ const OPENINGS: Shape = Shape {
     name: "openings",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(ColumnRole::Group, ""),
-        Column::text("store").at(ColumnRole::Line, ""),
-        Column::whole("records").at(ColumnRole::Line, "records"),
-        Column::text("after").at(ColumnRole::Line, "after"),
-        Column::whole("openings"),
-        Column::real("open_p50", Unit::Nanoseconds).at(ColumnRole::Line, "open"),
-        Column::real("first_read_p50", Unit::Nanoseconds).at(ColumnRole::Line, "read"),
-        Column::real("first_write_p50", Unit::Nanoseconds).at(ColumnRole::Line, "write"),
-        Column::real("close_p50", Unit::Nanoseconds).at(ColumnRole::Line, "close"),
-        Column::real("memory_p50", Unit::Bytes).at(ColumnRole::Line, "memory"),
-        Column::real("read_p50", Unit::Bytes).at(ColumnRole::Line, "by calls"),
-        Column::real("fetched_p50", Unit::Bytes).at(ColumnRole::Line, "from disk"),
+        Column::text("title").shown_as(ColumnRole::Group, ""),
+        Column::text("store").shown_as(ColumnRole::Line, ""),
+        Column::whole_numbers("records").shown_as(ColumnRole::Line, "records"),
+        Column::text("after").shown_as(ColumnRole::Line, "after"),
+        Column::whole_numbers("openings"),
+        Column::real("open_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "open"),
+        Column::real("first_read_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "read"),
+        Column::real("first_write_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "write"),
+        Column::real("close_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "close"),
+        Column::real("memory_p50", Unit::Bytes).shown_as(ColumnRole::Line, "memory"),
+        Column::real("read_p50", Unit::Bytes).shown_as(ColumnRole::Line, "by calls"),
+        Column::real("fetched_p50", Unit::Bytes).shown_as(ColumnRole::Line, "from disk"),
     ],
 };
 
@@ -213,13 +213,13 @@ impl OpeningTimes {
     }
 }
 
-fn at(values: &[u64], share: f64) -> Cell {
+fn quantile_cell(values: &[u64], share: f64) -> Cell {
     Cell::or_none(quantile(values, share), |value| Cell::real(value as f64))
 }
 
 /// The line of a store with one number of records.
 fn row(ways: &Ways) -> Vec<(&'static str, Cell)> {
-    let open = |after| ways.get(&after).map_or_else(Cell::none, |opened| at(&opened.open_ns, 0.5));
+    let open = |after| ways.get(&after).map_or_else(Cell::none, |opened| quantile_cell(&opened.open_ns, 0.5));
     let mut cells = vec![
         ("closed_p50", open(OpeningKind::Close)),
         ("cold_killed_p50", open(OpeningKind::ColdKill)),
@@ -228,11 +228,11 @@ fn row(ways: &Ways) -> Vec<(&'static str, Cell)> {
     ];
     if let Some(killed) = ways.get(&OpeningKind::Kill) {
         cells.extend([
-            ("kills", Cell::whole(killed.number)),
-            ("open_p50", at(&killed.open_ns, 0.5)),
-            ("open_most", at(&killed.open_ns, 1.0)),
-            ("first_read_p50", at(&killed.first_read_ns, 0.5)),
-            ("first_write_p50", at(&killed.first_write_ns, 0.5)),
+            ("kills", Cell::from_count(killed.number)),
+            ("open_p50", quantile_cell(&killed.open_ns, 0.5)),
+            ("open_most", quantile_cell(&killed.open_ns, 1.0)),
+            ("first_read_p50", quantile_cell(&killed.first_read_ns, 0.5)),
+            ("first_write_p50", quantile_cell(&killed.first_write_ns, 0.5)),
         ]);
     }
     cells
@@ -242,14 +242,14 @@ fn row(ways: &Ways) -> Vec<(&'static str, Cell)> {
 fn cost(after: OpeningKind, opened: &OpeningTimes) -> [(&'static str, Cell); 9] {
     [
         ("after", Cell::text(after.name())),
-        ("openings", Cell::whole(opened.number)),
-        ("open_p50", at(&opened.open_ns, 0.5)),
-        ("first_read_p50", at(&opened.first_read_ns, 0.5)),
-        ("first_write_p50", at(&opened.first_write_ns, 0.5)),
-        ("close_p50", at(&opened.close_ns, 0.5)),
-        ("memory_p50", at(&opened.memory_bytes, 0.5)),
-        ("read_p50", at(&opened.read_bytes, 0.5)),
-        ("fetched_p50", at(&opened.fetched_bytes, 0.5)),
+        ("openings", Cell::from_count(opened.number)),
+        ("open_p50", quantile_cell(&opened.open_ns, 0.5)),
+        ("first_read_p50", quantile_cell(&opened.first_read_ns, 0.5)),
+        ("first_write_p50", quantile_cell(&opened.first_write_ns, 0.5)),
+        ("close_p50", quantile_cell(&opened.close_ns, 0.5)),
+        ("memory_p50", quantile_cell(&opened.memory_bytes, 0.5)),
+        ("read_p50", quantile_cell(&opened.read_bytes, 0.5)),
+        ("fetched_p50", quantile_cell(&opened.fetched_bytes, 0.5)),
     ]
 }
 

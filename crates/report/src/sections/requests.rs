@@ -28,23 +28,23 @@ const REQUESTS: Shape = Shape {
     columns: &[
         Column::text("hardware"),
         Column::text("title"),
-        Column::text("store").at(ColumnRole::Group, ""),
-        Column::text("part").at(ColumnRole::Line, ""),
-        Column::whole("trials"),
-        Column::whole("times"),
-        Column::real("reads", Unit::Count).at(ColumnRole::Line, "reads"),
+        Column::text("store").shown_as(ColumnRole::Group, ""),
+        Column::text("part").shown_as(ColumnRole::Line, ""),
+        Column::whole_numbers("trials"),
+        Column::whole_numbers("times"),
+        Column::real("reads", Unit::Count).shown_as(ColumnRole::Line, "reads"),
         Column::real("read", Unit::Bytes),
-        Column::real("writes", Unit::Count).at(ColumnRole::Line, "writes"),
-        Column::real("written", Unit::Bytes).at(ColumnRole::Line, "written"),
+        Column::real("writes", Unit::Count).shown_as(ColumnRole::Line, "writes"),
+        Column::real("written", Unit::Bytes).shown_as(ColumnRole::Line, "written"),
         // Empty if the journal's place is unknown.
         Column::real("journal", Unit::Bytes),
-        Column::real("flushes", Unit::Count).at(ColumnRole::Line, "flushes"),
+        Column::real("flushes", Unit::Count).shown_as(ColumnRole::Line, "flushes"),
         Column::real("discards", Unit::Count),
-        Column::real("seeks", Unit::Count).at(ColumnRole::Line, "seeks"),
+        Column::real("seeks", Unit::Count).shown_as(ColumnRole::Line, "seeks"),
         Column::real("merges", Unit::Count),
-        Column::real("disk_time", Unit::Nanoseconds).at(ColumnRole::Line, "disk"),
-        Column::real("latency_mean", Unit::Nanoseconds).at(ColumnRole::Line, "mean"),
-        Column::text("why").at(ColumnRole::Line, "mostly"),
+        Column::real("disk_time", Unit::Nanoseconds).shown_as(ColumnRole::Line, "disk"),
+        Column::real("latency_mean", Unit::Nanoseconds).shown_as(ColumnRole::Line, "mean"),
+        Column::text("why").shown_as(ColumnRole::Line, "mostly"),
     ],
 };
 
@@ -54,7 +54,7 @@ const LEGEND: &str = "Requests are those that the disk answered during an operat
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     let mut folds = Vec::new();
-    merged.groups.iter().for_each(|group| of_group(merged, group, &mut folds));
+    merged.groups.iter().for_each(|group| group_requests(merged, group, &mut folds));
     if folds.is_empty() {
         return Vec::new();
     }
@@ -62,7 +62,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     folds
 }
 
-fn of_group(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
+fn group_requests(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
     let sorted = Sorted::new(merged, group);
     for (position, here) in &sorted.entries {
         let at = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
@@ -75,7 +75,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
                     ("hardware", Cell::text(&group.key.hardware)),
                     ("title", Cell::text(&at)),
                     ("store", Cell::store(store, name.clone())),
-                    ("trials", Cell::whole(entries.len())),
+                    ("trials", Cell::from_count(entries.len())),
                 ];
                 table.push(Visibility::Always, head.into_iter().chain(row(one)));
             }
@@ -93,7 +93,7 @@ fn row(one: &PartRequests) -> [(&'static str, Cell); 14] {
     let asked = &one.requests;
     let each = |number: u64| Cell::real(one.per_operation(number));
     [
-        ("part", Cell::text(one.part.id()).shown(one.part.name())),
+        ("part", Cell::text(one.part.id()).with_text(one.part.name())),
         ("times", Cell::count(one.times)),
         ("reads", each(asked.reads.requests)),
         ("read", each(asked.reads.bytes)),
@@ -106,7 +106,7 @@ fn row(one: &PartRequests) -> [(&'static str, Cell); 14] {
         ("merges", each(asked.tally.merges)),
         ("disk_time", each(asked.modelled_ns)),
         ("latency_mean", Cell::or_none(one.latency_ns, Cell::real)),
-        ("why", Cell::or_none(why(one), |(kind, why)| Cell::text(why).shown(kind))),
+        ("why", Cell::or_none(largest_request(one), |(kind, why)| Cell::text(why).with_text(kind))),
     ]
 }
 
@@ -115,7 +115,7 @@ fn percent(share: f64) -> String {
 }
 
 /// The kind of request that takes most of the disk's time; also with the device's most frequent work.
-fn why(one: &PartRequests) -> Option<(String, String)> {
+fn largest_request(one: &PartRequests) -> Option<(String, String)> {
     let kind = one.kind()?;
     let kind = format!("{} {}", kind.name, percent(kind.share));
     let why = match one.work() {
@@ -163,7 +163,7 @@ fn sentence(store: &str, one: &PartRequests) -> String {
         part => part.name(),
     };
     let head = format!("{store}: {name} = {parts}");
-    match why(one) {
+    match largest_request(one) {
         Some((_, why)) if share >= 0.5 => {
             format!("{head}. Of the {} that the disk takes for them: {why}.", rough_ns(disk))
         }

@@ -30,18 +30,18 @@ const ROUNDS: Shape = Shape {
     name: "round_figures",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(ColumnRole::Group, ""),
-        Column::text("store").at(ColumnRole::Line, ""),
-        Column::text("figure").at(ColumnRole::Line, ""),
-        Column::whole("round").at(ColumnRole::Across, ""),
-        Column::whole("trials"),
-        Column::estimate("throughput", Unit::PerSecond).at(ColumnRole::Spread, ""),
-        Column::estimate("disk_allocated", Unit::Bytes).at(ColumnRole::Spread, ""),
-        Column::estimate("written", Unit::Bytes).at(ColumnRole::Spread, ""),
-        Column::estimate(P99.id, P99.unit).at(ColumnRole::Spread, ""),
-        Column::estimate(P999.id, P999.unit).at(ColumnRole::Spread, ""),
-        Column::estimate(MAX.id, MAX.unit).at(ColumnRole::Spread, ""),
-        Column::estimate("last_over_first", Unit::Count).at(ColumnRole::Line, "last/first"),
+        Column::text("title").shown_as(ColumnRole::Group, ""),
+        Column::text("store").shown_as(ColumnRole::Line, ""),
+        Column::text("figure").shown_as(ColumnRole::Line, ""),
+        Column::whole_numbers("round").shown_as(ColumnRole::Across, ""),
+        Column::whole_numbers("trials"),
+        Column::estimate("throughput", Unit::PerSecond).shown_as(ColumnRole::Spread, ""),
+        Column::estimate("disk_allocated", Unit::Bytes).shown_as(ColumnRole::Spread, ""),
+        Column::estimate("written", Unit::Bytes).shown_as(ColumnRole::Spread, ""),
+        Column::estimate(P99.id, P99.unit).shown_as(ColumnRole::Spread, ""),
+        Column::estimate(P999.id, P999.unit).shown_as(ColumnRole::Spread, ""),
+        Column::estimate(MAX.id, MAX.unit).shown_as(ColumnRole::Spread, ""),
+        Column::estimate("last_over_first", Unit::Count).shown_as(ColumnRole::Line, "last/first"),
     ],
 };
 
@@ -50,8 +50,8 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     if rounds < 2 {
         return Vec::new();
     }
-    let mut table = Table::new(&ROUNDS).across((0..rounds).map(head).collect());
-    merged.groups.iter().for_each(|group| of_group(merged, group, rounds, &mut table));
+    let mut table = Table::new(&ROUNDS).with_columns((0..rounds).map(head).collect());
+    merged.groups.iter().for_each(|group| group_rounds(merged, group, rounds, &mut table));
     let more = if rounds > SHOWN { "all rounds, " } else { "" };
     let note = format!(
         "The same work again and again on one database. Geometric means over trials. last/first: how many times the last round's figure is \
@@ -74,14 +74,14 @@ fn is_picked(round: usize, rounds: usize) -> bool {
     rounds <= SHOWN || (0..SHOWN).any(|step| step * (rounds - 1) / (SHOWN - 1) == round)
 }
 
-fn of_group(merged: &Merged<'_>, group: &Group<'_>, rounds: usize, table: &mut Table) {
+fn group_rounds(merged: &Merged<'_>, group: &Group<'_>, rounds: usize, table: &mut Table) {
     let sorted = Sorted::new(merged, group);
     for (position, here) in &sorted.entries {
         let at = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
         for (store, entries) in here.iter().filter(|(_, entries)| most(*entries) > 1) {
             let of = [
                 ("hardware", Cell::text(&group.key.hardware)),
-                ("title", Cell::text(&at).shown(join_parts([group.key.hardware.as_str(), &at]))),
+                ("title", Cell::text(&at).with_text(join_parts([group.key.hardware.as_str(), &at]))),
                 ("store", Cell::store(store, merged.readable.name(store))),
             ];
             Figure::ALL.into_iter().for_each(|figure| of_figure(&of, entries, figure, rounds, table));
@@ -106,15 +106,15 @@ fn of_figure(
     };
     let growth = last_over_first(entries, figure).map(|growth| growth.mean);
     let growth = Cell::or_none(growth, |growth| {
-        Cell::estimate(growth).shown(format!("×{}", three_digits(growth.value)))
+        Cell::estimate(growth).with_text(format!("×{}", three_digits(growth.value)))
     });
     for round in 0..rounds {
-        let Some(summary) = Summary::of(&values(entries, figure, round)) else { continue };
+        let Some(summary) = Summary::summarize(&values(entries, figure, round)) else { continue };
         let own = [
-            ("figure", Cell::text(column).shown(name)),
-            ("round", Cell::whole(round + 1).shown(head(round))),
-            ("trials", Cell::whole(summary.trials)),
-            (column, Cell::estimate(summary.mean).shown(unit.show(summary.mean.value))),
+            ("figure", Cell::text(column).with_text(name)),
+            ("round", Cell::from_count(round + 1).with_text(head(round))),
+            ("trials", Cell::from_count(summary.trials)),
+            (column, Cell::estimate(summary.mean).with_text(unit.show(summary.mean.value))),
             ("last_over_first", growth.clone()),
         ];
         let is_shown = is_picked(round, rounds) && matches!(figure, Figure::Speed | Figure::Files);

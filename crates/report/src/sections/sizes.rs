@@ -26,19 +26,19 @@ const SIZES: Shape = Shape {
     columns: &[
         Column::text("hardware"),
         Column::text("title"),
-        Column::text("store").at(ColumnRole::Line, ""),
+        Column::text("store").shown_as(ColumnRole::Line, ""),
         Column::text("operation"),
-        Column::real("data_over_memory", Unit::Count).at(ColumnRole::Across, ""),
-        Column::whole("trials"),
-        Column::estimate("throughput", Unit::PerSecond).at(ColumnRole::Spread, ""),
+        Column::real("data_over_memory", Unit::Count).shown_as(ColumnRole::Across, ""),
+        Column::whole_numbers("trials"),
+        Column::estimate("throughput", Unit::PerSecond).shown_as(ColumnRole::Spread, ""),
         Column::estimate(MEAN_LATENCY.id, MEAN_LATENCY.unit),
         Column::estimate(P99.id, P99.unit),
-        Column::text("cliff").at(ColumnRole::Line, "cliff"),
+        Column::text("cliff").shown_as(ColumnRole::Line, "cliff"),
         Column::real("cliff_low", Unit::Count),
         Column::real("cliff_high", Unit::Count),
-        Column::estimate("kept", Unit::Count).at(ColumnRole::Line, "falls by"),
-        Column::whole("falls_last"),
-        Column::whole("falls_least"),
+        Column::estimate("kept", Unit::Count).shown_as(ColumnRole::Line, "falls by"),
+        Column::whole_numbers("falls_last"),
+        Column::whole_numbers("falls_least"),
     ],
 };
 
@@ -48,7 +48,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
         return Vec::new();
     }
     let part = |(number, one): (usize, &Sizes)| {
-        Block::fold(one.name(), FoldState::Part(number), of(one, &merged.readable))
+        Block::fold(one.name(), FoldState::Part(number), sizes_blocks(one, &merged.readable))
     };
     let parts = all.iter().enumerate().map(part);
     parts.chain([Block::Note(LEGEND.to_owned())]).collect()
@@ -63,7 +63,7 @@ pub fn answer(merged: &Merged<'_>) -> Vec<String> {
     sizes(merged).iter().filter_map(of).collect()
 }
 
-fn of(one: &Sizes, readable: &Readable) -> Vec<Block> {
+fn sizes_blocks(one: &Sizes, readable: &Readable) -> Vec<Block> {
     let mut blocks = Vec::new();
     let headline = one.headline().map(|first| &first.operation);
     for falls in &one.operations {
@@ -80,7 +80,7 @@ fn of(one: &Sizes, readable: &Readable) -> Vec<Block> {
 
 fn table(one: &Sizes, falls: &StoreFalls, readable: &Readable) -> Table {
     let ends = [one.inside, one.outside];
-    let mut table = Table::new(&SIZES).across(ends.into_iter().flatten().map(head).collect());
+    let mut table = Table::new(&SIZES).with_columns(ends.into_iter().flatten().map(head).collect());
     for fall in &falls.stores {
         for size in &fall.sizes {
             let seen =
@@ -113,19 +113,19 @@ fn row(
         ("title", Cell::text(&one.title)),
         ("store", Cell::store(&fall.store, readable.name(&fall.store))),
         ("operation", Cell::text(&falls.operation)),
-        ("data_over_memory", Cell::real(at.times).shown(head(at.times))),
-        ("trials", Cell::whole(at.per_second.trials)),
+        ("data_over_memory", Cell::real(at.times).with_text(head(at.times))),
+        ("trials", Cell::from_count(at.per_second.trials)),
         (
             "throughput",
-            Cell::estimate(at.per_second.mean).shown(Unit::PerSecond.show(at.per_second.mean.value)),
+            Cell::estimate(at.per_second.mean).with_text(Unit::PerSecond.show(at.per_second.mean.value)),
         ),
         (MEAN_LATENCY.id, mean(&at.latency_ns)),
         (P99.id, mean(&at.p99_ns)),
-        ("cliff", Cell::text(kind).shown(cliff(fall.cliff))),
+        ("cliff", Cell::text(kind).with_text(cliff(fall.cliff))),
         ("cliff_low", Cell::or_none(low, Cell::real)),
         ("cliff_high", Cell::or_none(high, Cell::real)),
-        ("kept", Cell::or_none(kept, |kept| Cell::estimate(kept.ratio).shown(falls_by(kept)))),
-        ("falls_last", Cell::truth(fall.falls_last)),
-        ("falls_least", Cell::truth(fall.falls_least)),
+        ("kept", Cell::or_none(kept, |kept| Cell::estimate(kept.ratio).with_text(falls_by(kept)))),
+        ("falls_last", Cell::boolean(fall.falls_last)),
+        ("falls_least", Cell::boolean(fall.falls_least)),
     ]
 }

@@ -25,15 +25,15 @@ const SLOWDOWNS: Shape = Shape {
     name: "slowdowns",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(ColumnRole::Group, ""),
+        Column::text("title").shown_as(ColumnRole::Group, ""),
         Column::text("background"),
-        Column::text("store").at(ColumnRole::Line, ""),
-        Column::whole("cells").at(ColumnRole::Line, "cells"),
-        Column::text("operation").at(ColumnRole::Across, ""),
-        Column::whole("blocks"),
-        Column::real("undisturbed", Unit::Nanoseconds).at(ColumnRole::Spread, ""),
+        Column::text("store").shown_as(ColumnRole::Line, ""),
+        Column::whole_numbers("cells").shown_as(ColumnRole::Line, "cells"),
+        Column::text("operation").shown_as(ColumnRole::Across, ""),
+        Column::whole_numbers("blocks"),
+        Column::real("undisturbed", Unit::Nanoseconds).shown_as(ColumnRole::Spread, ""),
         Column::real("disturbed", Unit::Nanoseconds),
-        Column::estimate("times", Unit::Count).at(ColumnRole::Spread, ""),
+        Column::estimate("times", Unit::Count).shown_as(ColumnRole::Spread, ""),
     ],
 };
 
@@ -44,7 +44,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
     }
     let each = || all.iter().flat_map(|one| &one.slowdowns);
     let operations: IndexSet<&str> = each().map(|slowdown| slowdown.operation.as_str()).collect();
-    let mut table = Table::new(&SLOWDOWNS).across(operations.into_iter().map(str::to_owned).collect());
+    let mut table = Table::new(&SLOWDOWNS).with_columns(operations.into_iter().map(str::to_owned).collect());
     for one in &all {
         for of_store in one.slowdowns.chunk_by(|a, b| a.store == b.store) {
             let cells = of_store.iter().map(|slowdown| slowdown.found.cells).max().unwrap_or(0);
@@ -67,14 +67,17 @@ fn row(one: &Slowdowns, slowdown: &Slowdown, most: usize) -> Vec<(&'static str, 
     let latencies = format!("{} → {}", rough_ns(found.undisturbed_ns), rough_ns(found.disturbed_ns));
     vec![
         ("hardware", Cell::text(&one.hardware)),
-        ("title", Cell::text(&one.title).shown(join_parts([one.hardware.as_str(), &one.title]))),
+        ("title", Cell::text(&one.title).with_text(join_parts([one.hardware.as_str(), &one.title]))),
         ("background", Cell::text(&one.background)),
         ("store", Cell::store(&slowdown.store, &slowdown.store)),
-        ("cells", Cell::whole(found.cells).shown(storebench_core::units::group_thousands(most as u64))),
+        (
+            "cells",
+            Cell::from_count(found.cells).with_text(storebench_core::units::group_thousands(most as u64)),
+        ),
         ("operation", Cell::text(&slowdown.operation)),
-        ("blocks", Cell::whole(found.ratio.blocks)),
-        ("undisturbed", Cell::real(found.undisturbed_ns).shown(latencies)),
+        ("blocks", Cell::from_count(found.ratio.blocks)),
+        ("undisturbed", Cell::real(found.undisturbed_ns).with_text(latencies)),
         ("disturbed", Cell::real(found.disturbed_ns)),
-        ("times", Cell::estimate(found.ratio.ratio).shown(times)),
+        ("times", Cell::estimate(found.ratio.ratio).with_text(times)),
     ]
 }

@@ -22,16 +22,16 @@ const SPACE_RECLAIM: Shape = Shape {
     name: "space_reclaim",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(ColumnRole::Group, ""),
-        Column::text("store").at(ColumnRole::Line, ""),
-        Column::whole("trials"),
-        Column::real("values", Unit::Bytes).at(ColumnRole::Line, "values left"),
-        Column::real("full", Unit::Bytes).at(ColumnRole::Line, "files before"),
-        Column::real("removed", Unit::Bytes).at(ColumnRole::Line, "removed"),
-        Column::real("compacted", Unit::Bytes).at(ColumnRole::Line, "reclaimed"),
-        Column::real("peak", Unit::Bytes).at(ColumnRole::Line, "most meanwhile"),
-        Column::real("took", Unit::Nanoseconds).at(ColumnRole::Line, "took"),
-        Column::text("by").at(ColumnRole::Line, "by"),
+        Column::text("title").shown_as(ColumnRole::Group, ""),
+        Column::text("store").shown_as(ColumnRole::Line, ""),
+        Column::whole_numbers("trials"),
+        Column::real("values", Unit::Bytes).shown_as(ColumnRole::Line, "values left"),
+        Column::real("full", Unit::Bytes).shown_as(ColumnRole::Line, "files before"),
+        Column::real("removed", Unit::Bytes).shown_as(ColumnRole::Line, "removed"),
+        Column::real("compacted", Unit::Bytes).shown_as(ColumnRole::Line, "reclaimed"),
+        Column::real("peak", Unit::Bytes).shown_as(ColumnRole::Line, "most meanwhile"),
+        Column::real("took", Unit::Nanoseconds).shown_as(ColumnRole::Line, "took"),
+        Column::text("by").shown_as(ColumnRole::Line, "by"),
     ],
 };
 
@@ -63,7 +63,7 @@ fn cells(all: &[(&Measurements, &SpaceReclaim)]) -> Row {
     };
     let by = all.iter().find_map(|(_, back)| Some(back.compacted.as_ref()?.by.as_str()));
     vec![
-        ("trials", Cell::whole(all.len())),
+        ("trials", Cell::from_count(all.len())),
         ("values", median(&|_, back| Some(back.value_bytes))),
         ("full", median(&|measured, _| measured.known_disk().map(|disk| disk.allocated_bytes))),
         ("removed", files(&|back| Some(back.disk.allocated_bytes))),

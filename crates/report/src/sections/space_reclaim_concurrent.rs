@@ -22,18 +22,18 @@ const CALLS: Shape = Shape {
     name: "space_reclaim_concurrent",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(ColumnRole::Group, ""),
-        Column::text("store").at(ColumnRole::Line, ""),
+        Column::text("title").shown_as(ColumnRole::Group, ""),
+        Column::text("store").shown_as(ColumnRole::Line, ""),
         Column::text("by"),
-        Column::whole("trials"),
-        Column::real("took", Unit::Nanoseconds).at(ColumnRole::Line, "took"),
-        Column::whole("reads").at(ColumnRole::Line, "reads"),
-        Column::real("read_longest", Unit::Nanoseconds).at(ColumnRole::Line, "longest read"),
-        Column::real("read_before", Unit::Nanoseconds).at(ColumnRole::Line, "before"),
-        Column::whole("writes").at(ColumnRole::Line, "writes"),
-        Column::real("write_longest", Unit::Nanoseconds).at(ColumnRole::Line, "longest write"),
-        Column::real("write_before", Unit::Nanoseconds).at(ColumnRole::Line, "before that"),
-        Column::text("refused").at(ColumnRole::Line, "refused"),
+        Column::whole_numbers("trials"),
+        Column::real("took", Unit::Nanoseconds).shown_as(ColumnRole::Line, "took"),
+        Column::whole_numbers("reads").shown_as(ColumnRole::Line, "reads"),
+        Column::real("read_longest", Unit::Nanoseconds).shown_as(ColumnRole::Line, "longest read"),
+        Column::real("read_before", Unit::Nanoseconds).shown_as(ColumnRole::Line, "before"),
+        Column::whole_numbers("writes").shown_as(ColumnRole::Line, "writes"),
+        Column::real("write_longest", Unit::Nanoseconds).shown_as(ColumnRole::Line, "longest write"),
+        Column::real("write_before", Unit::Nanoseconds).shown_as(ColumnRole::Line, "before that"),
+        Column::text("refused").shown_as(ColumnRole::Line, "refused"),
     ],
 };
 
@@ -49,7 +49,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
     let all: Vec<(&ReclaimResult, &ConcurrentCalls)> =
-        trials.iter().filter_map(|measured| beside(measured)).collect();
+        trials.iter().filter_map(|measured| concurrent_calls(measured)).collect();
     let Some((first, _)) = all.first() else { return Vec::new() };
     let calls = |of: fn(&ConcurrentCalls) -> CallStatistics| {
         all.iter().map(|(_, calls)| of(calls)).fold(CallStatistics::default(), CallStatistics::plus)
@@ -66,7 +66,7 @@ fn rows(trials: &[&Measurements]) -> Vec<Row> {
     });
     vec![vec![
         ("by", Cell::text(&first.by)),
-        ("trials", Cell::whole(all.len())),
+        ("trials", Cell::from_count(all.len())),
         ("took", Cell::or_none(quantile(&took, 0.5), |ns| Cell::real(ns as f64))),
         ("reads", Cell::count(reads.count)),
         ("read_longest", longest(reads)),
@@ -78,7 +78,7 @@ fn rows(trials: &[&Measurements]) -> Vec<Row> {
     ]]
 }
 
-fn beside(measured: &Measurements) -> Option<(&ReclaimResult, &ConcurrentCalls)> {
+fn concurrent_calls(measured: &Measurements) -> Option<(&ReclaimResult, &ConcurrentCalls)> {
     let compacted = measured.space_reclaim.as_ref()?.compacted.as_ref()?;
     Some((compacted, compacted.meanwhile.as_ref()?))
 }

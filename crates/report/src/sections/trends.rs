@@ -23,16 +23,16 @@ const TRENDS: Shape = Shape {
     name: "trends",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").at(ColumnRole::Group, ""),
-        Column::text("store").at(ColumnRole::Line, ""),
-        Column::whole("trials"),
-        Column::text("rounds").at(ColumnRole::Line, "rounds"),
-        Column::text("speed_trend").at(ColumnRole::Line, "speed"),
-        Column::real("speed_a_round", Unit::Share).at(ColumnRole::Line, "a round"),
-        Column::text("files_trend").at(ColumnRole::Line, "files"),
-        Column::real("files_a_round", Unit::Share).at(ColumnRole::Line, "a round"),
-        Column::real("files_of_written", Unit::Share).at(ColumnRole::Line, "of what is written"),
-        Column::whole("rounds_until_twice").at(ColumnRole::Line, "twice as large after"),
+        Column::text("title").shown_as(ColumnRole::Group, ""),
+        Column::text("store").shown_as(ColumnRole::Line, ""),
+        Column::whole_numbers("trials"),
+        Column::text("rounds").shown_as(ColumnRole::Line, "rounds"),
+        Column::text("speed_trend").shown_as(ColumnRole::Line, "speed"),
+        Column::real("speed_a_round", Unit::Share).shown_as(ColumnRole::Line, "a round"),
+        Column::text("files_trend").shown_as(ColumnRole::Line, "files"),
+        Column::real("files_a_round", Unit::Share).shown_as(ColumnRole::Line, "a round"),
+        Column::real("files_of_written", Unit::Share).shown_as(ColumnRole::Line, "of what is written"),
+        Column::whole_numbers("rounds_until_twice").shown_as(ColumnRole::Line, "twice as large after"),
     ],
 };
 
@@ -60,7 +60,7 @@ fn cells(trials: &[&Measurements], speed: Trend, files: Trend) -> Row {
     let (least, most) = (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0));
     let rounds = if least == most { most.to_string() } else { format!("{least} to {most}") };
     vec![
-        ("trials", Cell::whole(trials.len())),
+        ("trials", Cell::from_count(trials.len())),
         ("rounds", Cell::text(rounds)),
         ("speed_trend", Cell::text(word(speed))),
         ("speed_a_round", Cell::real(speed.per_step)),

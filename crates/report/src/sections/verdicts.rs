@@ -20,7 +20,7 @@ const VERDICTS: Shape = Shape {
     name: "verdicts",
     columns: &[
         Column::text("study"),
-        Column::whole("claim"),
+        Column::whole_numbers("claim"),
         Column::text("says"),
         Column::text("source"),
         Column::text("expected"),
@@ -32,8 +32,8 @@ const VERDICTS: Shape = Shape {
         // The leaning, if the verdict is unknown.
         Column::text("so_far"),
         Column::text("measured"),
-        Column::whole("agree"),
-        Column::whole("checks"),
+        Column::whole_numbers("agree"),
+        Column::whole_numbers("checks"),
         Column::text("takes"),
         Column::text("without"),
     ],
@@ -50,18 +50,20 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                 vec![("verdict", Cell::text("unknown")), ("takes", Cell::text(needs))]
             });
             for cells in findings.chain(unheard) {
-                table
-                    .push(Visibility::InFiles, of_claim(study, number + 1, checked).into_iter().chain(cells));
+                table.push(
+                    Visibility::InFiles,
+                    claim_cells(study, number + 1, checked).into_iter().chain(cells),
+                );
             }
         }
     }
     if table.rows.is_empty() { Vec::new() } else { vec![Block::Table(table)] }
 }
 
-fn of_claim(study: &Study<'_>, number: usize, checked: &CheckedClaim<'_>) -> Vec<(&'static str, Cell)> {
+fn claim_cells(study: &Study<'_>, number: usize, checked: &CheckedClaim<'_>) -> Vec<(&'static str, Cell)> {
     vec![
         ("study", Cell::text(&study.study.study)),
-        ("claim", Cell::whole(number)),
+        ("claim", Cell::from_count(number)),
         ("says", Cell::text(&checked.claim.says)),
         ("source", Cell::text(&checked.claim.source)),
         ("expected", Cell::text(checked.claim.describe())),
@@ -77,8 +79,8 @@ fn row(merged: &Merged<'_>, checked: &CheckedClaim<'_>, finding: &Finding) -> Ve
         ("verdict", Cell::text(finding.verdict.name())),
         ("so_far", Cell::or_none(so_far, Cell::text)),
         ("measured", Cell::or_none(measured(checked.claim, finding), Cell::text)),
-        ("agree", Cell::whole(finding.leaning.agree)),
-        ("checks", Cell::whole(finding.leaning.total())),
+        ("agree", Cell::from_count(finding.leaning.agree)),
+        ("checks", Cell::from_count(finding.leaning.total())),
         ("takes", Cell::or_none(describe_needs(checked.claim, finding), Cell::text)),
         ("without", Cell::or_none(judged_without(finding), Cell::text)),
     ]

@@ -37,7 +37,7 @@ const WEAKEST: Shape = Shape {
         Column::text("property"),
         Column::real("value", Unit::Count),
         Column::real("times_median", Unit::Count),
-        Column::whole("stores"),
+        Column::whole_numbers("stores"),
         Column::text("at"),
     ],
 };
@@ -170,7 +170,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
         let at = merged.label(&group.key);
         let title = join_parts([group.key.hardware.as_str(), &at]);
         let mut lines = Vec::new();
-        for (store, weakest) in of_group(merged, group) {
+        for (store, weakest) in weakest_of_group(merged, group) {
             let name = merged.readable.name(&store);
             lines.push(Block::Note(weakest.sentence(&name)));
             table.push(
@@ -182,7 +182,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
                     ("property", Cell::text(weakest.property.0)),
                     ("value", Cell::real(weakest.value)),
                     ("times_median", Cell::real(weakest.times)),
-                    ("stores", Cell::whole(weakest.stores)),
+                    ("stores", Cell::from_count(weakest.stores)),
                     ("at", Cell::text(&weakest.at)),
                 ],
             );
@@ -199,7 +199,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 
 /// A sentence on the store that is furthest behind of all.
 pub fn answer(merged: &Merged<'_>) -> Option<String> {
-    let all = merged.groups.iter().flat_map(|group| of_group(merged, group));
+    let all = merged.groups.iter().flat_map(|group| weakest_of_group(merged, group));
     let (store, most) = all.max_by(|(_, a), (_, b)| a.times.total_cmp(&b.times))?;
     Some(format!("Furthest behind: {}", most.sentence(&merged.readable.name(&store))))
 }
@@ -210,7 +210,7 @@ fn series(property: &Property, entries: &[Entry<'_>]) -> Series<BlockKey> {
     trials.filter_map(|(block, measured)| Some((block, (property.2)(measured)?))).collect()
 }
 
-fn of_group(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, Weakest> {
+fn weakest_of_group(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, Weakest> {
     let mut all: BTreeMap<String, Weakest> = BTreeMap::new();
     let sorted = Sorted::new(merged, group);
     let positions: Vec<_> = sorted.entries.keys().collect();

@@ -25,7 +25,7 @@ pub fn of_one_type(machines: &[&RunHeader]) -> Vec<String> {
         let environment = &alike[0].environment;
         format!(
             "{} are of one type ({}, {}, {}), and count as {}",
-            named(alike),
+            machine_names(alike),
             environment.cpu.as_deref().unwrap_or_default(),
             count_with_noun(environment.cores, "core"),
             rough_bytes(environment.memory_bytes.unwrap_or_default() as f64),
@@ -46,7 +46,7 @@ fn are_alike(one: &RunHeader, other: &RunHeader) -> bool {
     processor && one.cores == other.cores && memory
 }
 
-fn named(machines: &[&RunHeader]) -> String {
+fn machine_names(machines: &[&RunHeader]) -> String {
     let mut names: Vec<String> =
         machines.iter().take(NAMED).map(|machine| machine.hardware.clone()).collect();
     let more = machines.len().saturating_sub(NAMED);

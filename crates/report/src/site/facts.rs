@@ -10,7 +10,7 @@ use storebench_core::result::RunHeader;
 use storebench_core::store::{Evidence, Guarantee, StoreDef};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::frame::name_of;
+use super::frame::page_name;
 use super::run;
 use crate::claims::Verdict;
 use crate::column::Unit;
@@ -210,8 +210,8 @@ pub fn facts(report: &Report<'_>, source: Source) -> Option<RunFacts> {
         duels.extend(met(merged, group, &contestants, &conditions));
     }
     let verdicts = verdicts(merged);
-    let name = name_of(&source.folder);
-    let page = run::page_of(report, &source, &verdicts);
+    let name = page_name(&source.folder);
+    let page = run::run_page(report, &source, &verdicts);
     let header = RunHeader { left_out: Vec::new(), ..run.header.clone() };
     let plan = Method::from_run(run).map_or_else(|| run.header.plan.clone(), |method| method.all());
     let method = xxh3_64(format!("{:?} {plan}", run.header.environment.cpu).as_bytes());
@@ -260,7 +260,7 @@ fn conditions(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix, figures: 
         guarantee: group.key.guarantee().map(|label| label.to_string()).unwrap_or_default(),
         disk: disk(header, group),
         others: merged.label(&without),
-        common: first.map(|first| only(&first, &common).to_string()).unwrap_or_default(),
+        common: first.map(|first| only_axes(&first, &common).to_string()).unwrap_or_default(),
         places: places.into_iter().collect(),
     }
 }
@@ -294,7 +294,7 @@ fn common(matrix: &Matrix) -> (Option<Position>, BTreeSet<Axis>) {
 }
 
 /// A place with only these axes.
-fn only(place: &Position, axes: &BTreeSet<Axis>) -> Position {
+fn only_axes(place: &Position, axes: &BTreeSet<Axis>) -> Position {
     let others: Vec<Axis> = place.axes().filter(|axis| !axes.contains(axis)).collect();
     others.into_iter().fold(place.clone(), |place, axis| place.without_axis(axis))
 }
@@ -339,10 +339,10 @@ fn side(
     let known = conditions.tier.and_then(|tier| Evidence::sum_torn(&of_version, tier));
     let known = known.iter().map(Proof::from).collect();
     let [cuts, recovery] = checks;
-    let own = of(cuts, CHECKS[0], title, name).map(proof).collect();
-    let opened = of(recovery, CHECKS[1], title, name).last();
+    let own = contestant_rows(cuts, CHECKS[0], title, name).map(proof).collect();
+    let opened = contestant_rows(recovery, CHECKS[1], title, name).last();
     let opened = opened.and_then(|row| {
-        let [open, records] = ["open_p50", "records"].map(|id| in_words(row, CHECKS[1], id));
+        let [open, records] = ["open_p50", "records"].map(|id| row_text(row, CHECKS[1], id));
         Some(format!("{} with {} records", open?, records?))
     });
     let settings = if name == store { String::new() } else { merged.readable.name(name).into_owned() };
@@ -360,7 +360,7 @@ fn side(
 }
 
 /// The rows of a check for a contestant in a group.
-fn of<'r>(
+fn contestant_rows<'r>(
     rows: &'r [Row],
     section: &'static str,
     title: &'r str,
@@ -387,14 +387,14 @@ pub fn text<'r>(row: &'r Row, section: &str, id: &str) -> Option<&'r str> {
     }
 }
 
-fn in_words(row: &Row, section: &str, id: &str) -> Option<String> {
+fn row_text(row: &Row, section: &str, id: &str) -> Option<String> {
     let (cell, unit) = cell(row, section, id)?;
-    cell.in_words(unit)
+    cell.text_for_people(unit)
 }
 
 fn proof(row: &Row) -> Proof {
-    let states = in_words(row, CHECKS[0], "states").unwrap_or_default();
-    let holds = in_words(row, CHECKS[0], "holds");
+    let states = row_text(row, CHECKS[0], "states").unwrap_or_default();
+    let holds = row_text(row, CHECKS[0], "holds");
     let text = match holds.as_deref() {
         Some("yes") => format!("{states} states: holds"),
         Some(_) => format!("{states} states: broken"),
@@ -514,5 +514,5 @@ fn verdicts(merged: &Merged<'_>) -> Vec<FoundVerdict> {
 
 /// The name of a finding's page.
 fn finding_name(study: &str, says: &str) -> String {
-    format!("{}-{:08x}", name_of(study), xxh3_64(says.as_bytes()) >> 32)
+    format!("{}-{:08x}", page_name(study), xxh3_64(says.as_bytes()) >> 32)
 }

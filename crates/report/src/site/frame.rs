@@ -23,18 +23,18 @@ pub fn page(title: &str, subtitle: impl Part, content: impl Part) -> String {
 /// A page with the path `root` to the site's root, and with an addition after its content.
 pub fn framed(root: &str, title: &str, subtitle: impl Part, content: impl Part, script: impl Part) -> String {
     let places = [
-        ("version", Html::of(env!("CARGO_PKG_VERSION"))),
-        ("root", Html::of(root)),
-        ("title", Html::of(title)),
-        ("subtitle", Html::of(subtitle)),
-        ("content", Html::of(content)),
-        ("script", Html::of(script)),
+        ("version", Html::from_part(env!("CARGO_PKG_VERSION"))),
+        ("root", Html::from_part(root)),
+        ("title", Html::from_part(title)),
+        ("subtitle", Html::from_part(subtitle)),
+        ("content", Html::from_part(content)),
+        ("script", Html::from_part(script)),
     ];
     fill(PAGE, &places).into_string()
 }
 
 /// The name of the page about something, without its ending: unique for each text, and no path.
-pub fn name_of(text: &str) -> String {
+pub fn page_name(text: &str) -> String {
     let mut name = String::new();
     for byte in text.bytes() {
         match byte {
@@ -58,12 +58,12 @@ pub fn link(root: &str, folder: &str, name: &str, text: impl Part) -> Tag {
 
 /// A link to a store's page.
 pub fn store_link(root: &str, store: &str) -> Tag {
-    link(root, "stores", &name_of(store), store)
+    link(root, "stores", &page_name(store), store)
 }
 
 /// The name of the page of two stores, in alphabetical order.
 pub fn pair_name([a, b]: &[String; 2]) -> String {
-    format!("{}+{}", name_of(a), name_of(b))
+    format!("{}+{}", page_name(a), page_name(b))
 }
 
 /// A link to a run's page.
@@ -91,7 +91,7 @@ pub fn speeds(run: &RunFacts, speeds: &[Speed]) -> Tag {
         let once = speed.once.then_some(Literal("<sup>1</sup>"));
         link(UP, "runs", &run.name, (tag("span").with(&speed.figure), " ", &speed.range, once))
     };
-    let figures: Vec<Html> = speeds.iter().map(|speed| Html::of((figure(speed), " "))).collect();
+    let figures: Vec<Html> = speeds.iter().map(|speed| Html::from_part((figure(speed), " "))).collect();
     let none = speeds.is_empty().then_some(NO_FIGURE);
     let once = speeds.iter().any(|speed| speed.once).then(|| small(ONCE));
     tag("td").class("speeds").with((figures, none, once))
@@ -113,7 +113,7 @@ pub fn circumstances(conditions: &Conditions) -> Html {
     };
     let parts = [&conditions.others, &conditions.common, &places];
     let parts = parts.into_iter().filter(|part| !part.is_empty()).map(small);
-    Html::of((&conditions.disk, parts.collect::<Vec<_>>()))
+    Html::from_part((&conditions.disk, parts.collect::<Vec<_>>()))
 }
 
 /// The guarantee, which is shown with every figure.
@@ -130,13 +130,13 @@ pub fn class(proof: &Proof) -> &'static str {
 pub fn proofs<'f>(root: &str, all: Vec<(&'f Proof, Option<&'f RunFacts>)>) -> Html {
     let of = |(proof, run): (&Proof, Option<&RunFacts>)| {
         let text = match run {
-            Some(run) => Html::of(link(root, "runs", &run.name, &proof.text)),
-            None => Html::of(&proof.text),
+            Some(run) => Html::from_part(link(root, "runs", &run.name, &proof.text)),
+            None => Html::from_part(&proof.text),
         };
         tag("div").class(class(proof)).with(text)
     };
     let all: Vec<Tag> = all.into_iter().map(of).collect();
-    if all.is_empty() { Html::of("none of this version") } else { Html::of(all) }
+    if all.is_empty() { Html::from_part("none of this version") } else { Html::from_part(all) }
 }
 
 /// A section with its title; empty without rows.
@@ -166,11 +166,13 @@ mod tests {
 
     #[test]
     fn names_of_pages_are_names_of_files_and_never_alike() {
-        assert_eq!(name_of("flat-folder"), "flat-folder");
-        assert_eq!(name_of("a/b c"), "a+b~20c");
-        assert_eq!(name_of("../x"), "~2E.+x");
-        assert_ne!(name_of("a+b"), name_of("a/b"));
+        assert_eq!(page_name("flat-folder"), "flat-folder");
+        assert_eq!(page_name("a/b c"), "a+b~20c");
+        assert_eq!(page_name("../x"), "~2E.+x");
+        assert_ne!(page_name("a+b"), page_name("a/b"));
         let long = ["é".repeat(300), "é".repeat(301)];
-        assert!(long.iter().all(|text| name_of(text).len() < 150) && name_of(&long[0]) != name_of(&long[1]));
+        assert!(
+            long.iter().all(|text| page_name(text).len() < 150) && page_name(&long[0]) != page_name(&long[1])
+        );
     }
 }

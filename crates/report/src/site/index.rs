@@ -12,7 +12,7 @@ use storebench_core::units::count_with_noun;
 use super::facts::{RunFacts, Side};
 use super::finding::{self, RunVerdicts};
 use super::frame::{
-    NO_FIGURE, ONCE, circumstances, framed, guarantee, link, listed, name_of, pair_name, proofs, section,
+    NO_FIGURE, ONCE, circumstances, framed, guarantee, link, listed, page_name, pair_name, proofs, section,
     store_link, td,
 };
 use super::known::KnownChecks;
@@ -95,7 +95,7 @@ fn findings(site: &Site<'_>) -> Option<Tag> {
     let heads = ["study", "finding", "verdicts"].map(column);
     let measured = (!rows.is_empty()).then(|| {
         let says = "A published finding is checked on each machine separately. It may hold on one and not on another.";
-        Html::of((note(says), scroll(table(heads.into(), rows))))
+        Html::from_part((note(says), scroll(table(heads.into(), rows))))
     });
     let others = finding::unmeasured(&site.findings);
     let papers = site.runs.iter().any(|run| run.sentences.is_some());
@@ -133,7 +133,7 @@ fn rows(site: &Site<'_>) -> Rows {
         let words = &mut all.words;
         let row = vec![
             number(words, store),
-            number(words, name_of(store)),
+            number(words, page_name(store)),
             number(words, version),
             number(words, guarantee(conditions)),
             number(words, &conditions.disk),
@@ -158,7 +158,7 @@ fn rows(site: &Site<'_>) -> Rows {
 pub fn runs(site: &Site<'_>) -> String {
     let one = |run: &RunFacts| {
         let stores: IndexSet<&str> = run.sides.iter().map(|side| side.store.as_str()).collect();
-        let stores = Html::joined(stores.into_iter().map(|store| store_link("", store)), ", ");
+        let stores = Html::join(stores.into_iter().map(|store| store_link("", store)), ", ");
         let folder = link("", "runs", &run.name, &run.folder);
         let cells = [&run.header.hardware, &run.header.study].map(td);
         row(folder, (cells, td(to_the_second(&run.header.started)), td(stores)))

@@ -24,7 +24,7 @@ fn key<'f>(run: &'f RunFacts, side: &'f Side) -> Key<'f> {
 
 impl<'f> KnownChecks<'f> {
     /// The checks of these runs; of recoveries the newest.
-    pub fn of(runs: &'f [RunFacts]) -> KnownChecks<'f> {
+    pub fn from_runs(runs: &'f [RunFacts]) -> KnownChecks<'f> {
         let mut known = KnownChecks::default();
         for run in runs {
             for side in &run.sides {

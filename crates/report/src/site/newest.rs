@@ -22,7 +22,7 @@ fn order(version: &str) -> Vec<u64> {
 
 impl<'f> Newest<'f> {
     /// The newest versions in these runs.
-    pub fn of(runs: &'f [RunFacts]) -> Newest<'f> {
+    pub fn from_runs(runs: &'f [RunFacts]) -> Newest<'f> {
         let mut all = Newest::default();
         for run in runs {
             for side in run.sides.iter().filter(|side| !is_kernel(run, side)) {

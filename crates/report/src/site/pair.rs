@@ -13,7 +13,7 @@ use crate::data::names::describe_share;
 use crate::markup::{BREAK, Html, Tag, list, note, row, small, tag};
 
 /// The page; the meetings are in order.
-pub fn page_of(stores: &[String; 2], met: &[(&RunFacts, &StorePair)]) -> String {
+pub fn pair_page(stores: &[String; 2], met: &[(&RunFacts, &StorePair)]) -> String {
     let figures: IndexSet<&str> =
         met.iter().flat_map(|(_, duel)| &duel.bouts).map(|bout| bout.figure.as_str()).collect();
     let heads: Vec<&str> = ["guarantee", "machine", "where", "versions"]
@@ -27,7 +27,7 @@ pub fn page_of(stores: &[String; 2], met: &[(&RunFacts, &StorePair)]) -> String 
             None => td(small("not measured of both")),
         };
         let cells: Vec<Tag> = figures.iter().map(cell).collect();
-        let versions = Html::joined(duel.versions.iter().map(String::as_str), BREAK);
+        let versions = Html::join(duel.versions.iter().map(String::as_str), BREAK);
         let circumstances = td(circumstances(&duel.conditions));
         row(
             guarantee(&duel.conditions),
@@ -132,9 +132,9 @@ fn outcome(run: &RunFacts, duel: &StorePair, bout: &FigureOutcome) -> Html {
     for (number, words) in undecided.into_iter().filter(|(number, _)| **number > 0) {
         let words =
             if *number == places { words.to_owned() } else { format!("{words} in {number} of {places}") };
-        lines.push(line(Html::of(words), None));
+        lines.push(line(Html::from_part(words), None));
     }
-    Html::of((lines, small((a, " against ", b))))
+    Html::from_part((lines, small((a, " against ", b))))
 }
 
 /// Which is better, by which factor, and where.
@@ -149,12 +149,12 @@ fn better(
     let candidate = is_candidate.then_some(", the only candidate");
     let name = (tag("b").with(store), candidate);
     match won {
-        [(_, times)] if places == 1 => (Html::of((name, ", ", shown(times))), None),
+        [(_, times)] if places == 1 => (Html::from_part((name, ", ", shown(times))), None),
         won => {
             let at: Vec<String> =
                 won.iter().map(|(place, times)| format!("{place}: {}", shown(times))).collect();
             let at = (won.len() <= NAMED).then(|| small(at.join("; ")));
-            (Html::of((name, format!(" in {} of {places}", won.len()))), at)
+            (Html::from_part((name, format!(" in {} of {places}", won.len()))), at)
         }
     }
 }

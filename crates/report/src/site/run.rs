@@ -20,51 +20,51 @@ use crate::sections;
 const UP: &str = super::frame::UP;
 
 /// The page.
-pub fn page_of(report: &Report<'_>, source: &Source, verdicts: &[FoundVerdict]) -> String {
+pub fn run_page(report: &Report<'_>, source: &Source, verdicts: &[FoundVerdict]) -> String {
     let merged = report.merged;
     let checks = CHECKS.iter().filter_map(|name| sections::find(name));
     let checks: Vec<Html> = checks.map(|section| part::html(section, report.blocks(section))).collect();
     let title = merged.runs.first().map_or("", |run| run.header.title.as_str());
     let parts = (
-        section("run", "The run", about(merged, source)),
+        section("run", "The run", run_facts(merged, source)),
         section("figures", "Figures", figures(report)),
         checks,
-        found(verdicts),
+        verdict_list(verdicts),
         section("machine", "The machine", machine::html(merged)),
-        section("again", "Do it again", machine::again(merged)),
+        section("again", "Do it again", machine::repeat_section(merged)),
     );
     page(title, machine::subtitle(merged), parts)
 }
 
-fn about(merged: &Merged<'_>, source: &Source) -> Html {
+fn run_facts(merged: &Merged<'_>, source: &Source) -> Html {
     let Some(run) = merged.runs.first() else { return Html::default() };
     let header = &run.header;
     let store = |store: &storebench_core::result::StoreInfo| {
         let is_known =
             run.trials.iter().any(|trial| trial.cell.store() == store.name && trial.ok().is_some());
         let name = match is_known && !merged.is_harness(&store.name) {
-            true => Html::of(store_link(UP, &store.name)),
-            false => Html::of(&store.name),
+            true => Html::from_part(store_link(UP, &store.name)),
+            false => Html::from_part(&store.name),
         };
-        Html::of((name, " ", &store.version))
+        Html::from_part((name, " ", &store.version))
     };
     let report = match &source.report {
-        Some(address) => Html::of((
+        Some(address) => Html::from_part((
             tag("a").attr("href", address).with("report.html"),
             small(" in the folder of runs, which is published next to this site"),
         )),
-        None => Html::of("not in its folder: storebench report RUN --html FILE writes it"),
+        None => Html::from_part("not in its folder: storebench report RUN --html FILE writes it"),
     };
     let rows = [
-        ("folder", Html::of(&source.folder)),
-        ("machine", Html::of(&header.hardware)),
-        ("study", Html::of(&header.study)),
-        ("started", Html::of(to_the_second(&header.started))),
-        ("stores", Html::joined(header.stores.iter().map(store), ", ")),
-        ("results", Html::of(counts(merged))),
+        ("folder", Html::from_part(&source.folder)),
+        ("machine", Html::from_part(&header.hardware)),
+        ("study", Html::from_part(&header.study)),
+        ("started", Html::from_part(to_the_second(&header.started))),
+        ("stores", Html::join(header.stores.iter().map(store), ", ")),
+        ("results", Html::from_part(counts(merged))),
         ("the whole report", report),
     ];
-    Html::of((pairs(rows), unfinished(merged).into_iter().map(note).collect::<Vec<_>>()))
+    Html::from_part((pairs(rows), unfinished(merged).into_iter().map(note).collect::<Vec<_>>()))
 }
 
 /// A table of figures for each group.
@@ -79,7 +79,7 @@ fn figures(report: &Report<'_>) -> Html {
         rules.extend(matrix.rules());
     }
     if html.is_empty() {
-        return Html::of(p("There are no figures of stores."));
+        return Html::from_part(p("There are no figures of stores."));
     }
     rules.sort_unstable();
     rules.dedup();
@@ -121,7 +121,8 @@ fn cell(figure: &Figure, contest: &Contest, store: &str) -> Tag {
             figure.unit.show(mean.value),
             spread::describe_after(mean.interval, |end| figure.unit.show(end))
         );
-        let text = if one.verdict.wins() { Html::of(tag("b").with(text)) } else { Html::of(text) };
+        let text =
+            if one.verdict.wins() { Html::from_part(tag("b").with(text)) } else { Html::from_part(text) };
         return td((text, small(standing(contest, one))));
     }
     let why = contest.absent.iter().find(|one| one.store == store).map(|one| one.why.name());
@@ -144,11 +145,11 @@ fn standing(contest: &Contest, one: &Contender) -> String {
     }
 }
 
-fn found(verdicts: &[FoundVerdict]) -> Option<Tag> {
+fn verdict_list(verdicts: &[FoundVerdict]) -> Option<Tag> {
     let item = |found: &FoundVerdict| {
         let outcome = found.outcome.as_ref()?;
         let finding = link(UP, "findings", &found.name, &found.says);
-        Some(Html::of((
+        Some(Html::from_part((
             findings::badge(outcome.verdict),
             " ",
             finding,

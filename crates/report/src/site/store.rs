@@ -25,7 +25,7 @@ pub type Line<'f> = (&'f RunFacts, &'f Side);
 const EVIDENCE: &str = "power cuts: states broken, of all";
 
 /// The page.
-pub fn page_of(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Option<&StoreDef>) -> String {
+pub fn store_page(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Option<&StoreDef>) -> String {
     let machines: BTreeSet<&str> = lines.iter().map(|(run, _)| run.header.hardware.as_str()).collect();
     let runs: BTreeSet<&str> = lines.iter().map(|(run, _)| run.name.as_str()).collect();
     let subtitle =
@@ -37,27 +37,27 @@ pub fn page_of(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Option<&
          measured; the run's page has each of them.",
     );
     let content = (
-        about(entry),
+        store_description(entry),
         listed("facts", "Facts", says, &heads, rows),
         history(lines),
         evidence(entry),
         CHECKS.map(|name| checks(name, lines)),
-        against(store, lines),
+        rival_stores(store, lines),
     );
     page(store, subtitle, content)
 }
 
 /// The description and promises of a store in the program's table.
-fn about(entry: Option<&StoreDef>) -> Option<Html> {
+fn store_description(entry: Option<&StoreDef>) -> Option<Html> {
     let entry = entry?;
-    let practice = (!entry.practice.is_empty()).then(|| Html::of((BREAK, entry.practice, ".")));
+    let practice = (!entry.practice.is_empty()).then(|| Html::from_part((BREAK, entry.practice, ".")));
     let promise = |offer: &GuaranteeOffer| {
         let shipped = if offer.guarantee == entry.shipped { ", as shipped" } else { "" };
         let settings = offer.settings.trim_end_matches(", as shipped");
-        Html::of((tag("b").with(offer.guarantee.to_string()), shipped, ": ", settings))
+        Html::from_part((tag("b").with(offer.guarantee.to_string()), shipped, ": ", settings))
     };
     let promises = list(entry.offers.iter().map(promise).collect());
-    Some(Html::of((
+    Some(Html::from_part((
         p((entry.summary, ".", practice)),
         promises.map(|promises| ("Its guarantees, and the settings that give them:", promises)),
     )))
@@ -111,7 +111,7 @@ fn history(lines: &[Line<'_>]) -> Option<Tag> {
     };
     let says = "Runs of one plan on one machine and processor, oldest first, where the version differs. A kernel that differs is told: a change may come from it. \
                 storebench compare RUN RUN tells which changes are significant.";
-    let all: Vec<_> = same.into_iter().map(|one| Html::of(of(one))).collect();
+    let all: Vec<_> = same.into_iter().map(|one| Html::from_part(of(one))).collect();
     (!all.is_empty()).then(|| section("history", "Over versions", (note(says), all)))
 }
 
@@ -119,7 +119,7 @@ fn history(lines: &[Line<'_>]) -> Option<Tag> {
 fn evidence(entry: Option<&StoreDef>) -> Option<Tag> {
     let line = |one: &Evidence| {
         let proof = Proof::from(one);
-        Html::of(tag("span").class(class(&proof)).with(proof.text))
+        Html::from_part(tag("span").class(class(&proof)).with(proof.text))
     };
     let own = entry?.evidence();
     let all = Guarantee::ALL.into_iter().filter_map(|tier| Evidence::sum_torn(own, tier));
@@ -171,7 +171,7 @@ fn checks(name: &'static str, lines: &[Line<'_>]) -> Option<Tag> {
 }
 
 /// The stores that it met.
-fn against(store: &str, lines: &[Line<'_>]) -> Option<Tag> {
+fn rival_stores(store: &str, lines: &[Line<'_>]) -> Option<Tag> {
     let met = lines
         .iter()
         .flat_map(|(run, _)| &run.duels)

@@ -33,7 +33,7 @@ const LEAST: usize = 5;
 impl Scatter {
     /// The scatter within cells, each with its figures by block, without what moves all cells of a block alike, which cancels out in ratios.
     /// `None` if too few ran more than once.
-    pub fn of<'s, K: Ord + 's>(cells: impl IntoIterator<Item = &'s Series<K>>) -> Option<Scatter> {
+    pub fn from_cells<'s, K: Ord + 's>(cells: impl IntoIterator<Item = &'s Series<K>>) -> Option<Scatter> {
         let within = variances(&cells.into_iter().filter_map(deviations).collect::<Vec<_>>());
         let all: f64 = within.iter().map(|(_, degrees)| degrees).sum();
         if all < LEAST as f64 {
@@ -177,7 +177,7 @@ mod tests {
     /// The scatter of cells of which one trial takes `times` times as long as the other, either first.
     fn apart(times: f64) -> Option<Scatter> {
         let (one, other) = (series(&[1.0, times]), series(&[times, 1.0]));
-        Scatter::of((0..10).flat_map(|_| [&one, &other]))
+        Scatter::from_cells((0..10).flat_map(|_| [&one, &other]))
     }
 
     fn told(standings: &[Standing]) -> Vec<(usize, bool, Option<Rule>)> {
@@ -187,9 +187,9 @@ mod tests {
     #[test]
     fn few_trials_tell_nothing_of_a_scatter() {
         let cells = [series(&[1.0, 2.0]), series(&[5.0, 5.0, 8.0]), series(&[7.0])];
-        assert_eq!(Scatter::of(&cells), None, "three degrees are too few");
-        assert_eq!(Scatter::of(&vec![series(&[0.0, 0.0]); 9]), None, "zeros have no logarithms");
-        let never = Scatter::of(&vec![series(&[2.0, 2.0]); 9]).unwrap();
+        assert_eq!(Scatter::from_cells(&cells), None, "three degrees are too few");
+        assert_eq!(Scatter::from_cells(&vec![series(&[0.0, 0.0]); 9]), None, "zeros have no logarithms");
+        let never = Scatter::from_cells(&vec![series(&[2.0, 2.0]); 9]).unwrap();
         assert!(
             never.variance == 0.0 && (never.worth - 8.0).abs() < 1e-9 && never.worth == never.all,
             "{never:?}"
@@ -204,7 +204,7 @@ mod tests {
             weather.iter().map(|w| (own + w + 0.05 * normal(&mut random)).exp()).enumerate().collect()
         };
         let (a, b) = (store(0.0), store(0.1));
-        let scatter = Scatter::of([&a, &b]).unwrap();
+        let scatter = Scatter::from_cells([&a, &b]).unwrap();
         let ratios: Vec<f64> = (0..7).map(|block| b[&block] / a[&block]).collect();
         let (own, found) = (compare(&b, &a).unwrap(), scatter.ratio(&ratios, CONFIDENCE));
         assert!((own.ratio.value - found.ratio.value).abs() < 1e-12);
@@ -227,7 +227,7 @@ mod tests {
                 store.insert(block, (own + weather + 0.05 * normal(&mut random)).exp());
             }
         }
-        let standings = decide_on(&cells, Better::Lower, by(Scatter::of(&cells)));
+        let standings = decide_on(&cells, Better::Lower, by(Scatter::from_cells(&cells)));
         let told: Vec<usize> = standings.iter().filter(|s| !s.verdict.wins()).map(|s| s.index).collect();
         assert_eq!(told, [4]);
     }
@@ -242,7 +242,7 @@ mod tests {
                 let deviation = 0.2 * degrees.map_or(1.0, |d| (d as f64 / squares(random, d)).sqrt());
                 (0..4).map(|block| (block, (deviation * normal(random)).exp())).collect()
             };
-            Scatter::of(&(0..2_000).map(|_| cell(&mut random)).collect::<Vec<_>>()).unwrap()
+            Scatter::from_cells(&(0..2_000).map(|_| cell(&mut random)).collect::<Vec<_>>()).unwrap()
         };
         let few = drawn(Some(4));
         assert!((3.3..4.8).contains(&few.worth) && (0.036..0.044).contains(&few.variance), "{few:?}");
@@ -298,7 +298,7 @@ mod tests {
                 };
                 all.push((0..10).map(|index| store(index, &mut random)).collect::<Vec<_>>());
             }
-            let scatter = Scatter::of(all.iter().flatten());
+            let scatter = Scatter::from_cells(all.iter().flatten());
             let worse = |place: &&Vec<Series<usize>>| {
                 decide_on(place, Better::Lower, by(scatter)).iter().any(|s| !s.verdict.wins())
             };
@@ -352,7 +352,7 @@ mod tests {
 
     /// The stores at the top of each place of a run.
     fn top(run: &[Vec<Series<usize>>]) -> Vec<Vec<usize>> {
-        let scatter = Scatter::of(run.iter().flatten());
+        let scatter = Scatter::from_cells(run.iter().flatten());
         let winners = |place: &Vec<Series<usize>>| {
             let standings = decide_on(place, Better::Lower, by(scatter)).into_iter();
             standings.filter(|standing| standing.verdict.wins()).map(|standing| standing.index).collect()

@@ -16,7 +16,7 @@ pub struct Trend {
 
 impl Trend {
     /// The trend of series of the same figure; `None` if none has two values.
-    pub fn of(series: &[Vec<f64>]) -> Option<Trend> {
+    pub fn from_series(series: &[Vec<f64>]) -> Option<Trend> {
         let mut slopes: Vec<f64> =
             series.iter().flat_map(|one| pairs(one)).map(|(steps, up)| up / steps).collect();
         slopes.sort_by(f64::total_cmp);
@@ -54,22 +54,25 @@ mod tests {
     #[test]
     fn a_leak_has_its_size_and_is_told() {
         let leak: Vec<f64> = (0..5).map(|step| 100.0 + f64::from(step)).collect();
-        assert_eq!(Trend::of(std::slice::from_ref(&leak)), Some(Trend { per_step: 1.0, is_told: true }));
+        assert_eq!(
+            Trend::from_series(std::slice::from_ref(&leak)),
+            Some(Trend { per_step: 1.0, is_told: true })
+        );
         // A trend that is hidden by noise in one trial shows in three.
         let noisy =
             |noise: [f64; 5]| leak.iter().zip(noise).map(|(one, noise)| one + noise).collect::<Vec<_>>();
         let trials =
             [[0.0, 1.5, 0.0, 0.0, 0.0], [0.0, 0.0, 1.5, 0.0, 0.0], [1.5, 0.0, 0.0, 0.0, 0.0]].map(noisy);
-        assert!(!Trend::of(&trials[..1]).unwrap().is_told);
-        let together = Trend::of(&trials).unwrap();
+        assert!(!Trend::from_series(&trials[..1]).unwrap().is_told);
+        let together = Trend::from_series(&trials).unwrap();
         assert!(together.is_told && (together.per_step - 1.0).abs() < 0.2, "{together:?}");
     }
 
     #[test]
     fn what_stays_or_comes_and_goes_has_none() {
-        assert_eq!(Trend::of(&[vec![7.0; 5]]), Some(Trend { per_step: 0.0, is_told: false }));
-        assert!(!Trend::of(&[vec![1.0, 3.0, 2.0, 4.0, 3.0]]).unwrap().is_told);
-        assert_eq!(Trend::of(&[vec![1.0], Vec::new()]), None);
+        assert_eq!(Trend::from_series(&[vec![7.0; 5]]), Some(Trend { per_step: 0.0, is_told: false }));
+        assert!(!Trend::from_series(&[vec![1.0, 3.0, 2.0, 4.0, 3.0]]).unwrap().is_told);
+        assert_eq!(Trend::from_series(&[vec![1.0], Vec::new()]), None);
     }
 
     /// Among series without a trend at most one in twenty is reported.
@@ -79,7 +82,7 @@ mod tests {
         for trials in [1, 3] {
             let mut draw =
                 || (0..trials).map(|_| (0..5).map(|_| random.f64()).collect()).collect::<Vec<Vec<f64>>>();
-            let told = (0..4_000).filter(|_| Trend::of(&draw()).unwrap().is_told).count();
+            let told = (0..4_000).filter(|_| Trend::from_series(&draw()).unwrap().is_told).count();
             assert!((20..=240).contains(&told), "{told} of 4,000 with {trials} trials");
         }
     }

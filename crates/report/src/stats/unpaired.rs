@@ -51,7 +51,7 @@ impl Change {
 /// Satterthwaite, 1946): exact for log-normal observations of equal spread, close if the spreads differ. `None` if a
 /// set is empty, or an observation isn't a positive number, so that no ratio exists.
 pub fn change(base: &[f64], new: &[f64]) -> Option<Change> {
-    let (base, new) = (Logs::of(base)?, Logs::of(new)?);
+    let (base, new) = (Logs::from_values(base)?, Logs::from_values(new)?);
     let difference = new.mean - base.mean;
     let enough = base.count.min(new.count) >= MIN_OBSERVATIONS;
     if base.count.min(new.count) < 2 {
@@ -123,7 +123,7 @@ struct Logs {
 }
 
 impl Logs {
-    fn of(values: &[f64]) -> Option<Logs> {
+    fn from_values(values: &[f64]) -> Option<Logs> {
         let first = *values.first()?;
         if values.iter().any(|value| !(value.is_finite() && *value > 0.0)) {
             return None;

@@ -19,7 +19,7 @@ const INDENT: &str = "      ";
 
 /// The section: counts, and every claim; empty if no study has claims.
 pub fn text(merged: &Merged<'_>, style: Style) -> String {
-    check(merged).iter().map(|study| of_study(merged, study, style)).collect()
+    check(merged).iter().map(|study| study_text(merged, study, style)).collect()
 }
 
 /// The counts alone.
@@ -32,13 +32,13 @@ pub fn counts_text(merged: &Merged<'_>, style: Style) -> String {
     out
 }
 
-fn of_study(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
+fn study_text(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
     let mut out = summary(merged, study, style);
     out.push('\n');
     let (heard, unheard): (Vec<_>, Vec<_>) =
         study.checked.iter().enumerate().partition(|(_, checked)| is_heard(checked));
     for (number, checked) in heard {
-        out.push_str(&of_claim(merged, number + 1, checked, style));
+        out.push_str(&claim_text(merged, number + 1, checked, style));
     }
     if !unheard.is_empty() {
         out.push_str(&style.paint(
@@ -137,7 +137,7 @@ fn paint(verdict: Verdict) -> Paint {
     }
 }
 
-fn of_claim(merged: &Merged<'_>, number: usize, checked: &CheckedClaim<'_>, style: Style) -> String {
+fn claim_text(merged: &Merged<'_>, number: usize, checked: &CheckedClaim<'_>, style: Style) -> String {
     if checked.findings.iter().all(|finding| finding.verdict == Verdict::Unknown) {
         let measured: Vec<&Finding> =
             checked.findings.iter().filter(|finding| finding.is_measured()).collect();

@@ -38,7 +38,7 @@ impl Item {
     }
 
     /// Several lines, aligned to the left.
-    pub fn lines(lines: Vec<String>) -> Item {
+    pub fn from_lines(lines: Vec<String>) -> Item {
         Item { lines, ..Item::default() }
     }
 
@@ -57,7 +57,7 @@ impl Item {
     }
 
     /// One of its lines, filled up to a width.
-    fn line(&self, index: usize, width: usize, style: Style) -> String {
+    fn filled_line(&self, index: usize, width: usize, style: Style) -> String {
         let text = self.lines.get(index).map_or("", String::as_str);
         let space = " ".repeat(width.saturating_sub(text.width()));
         let filled = if self.right { format!("{space}{text}") } else { format!("{text}{space}") };
@@ -182,7 +182,8 @@ fn push_row(out: &mut String, row: &[Item], columns: &[usize], widths: &[usize],
         columns.iter().filter_map(|column| row.get(*column).map(|item| (item, widths[*column]))).collect();
     let height = items.iter().map(|(item, _)| item.lines.len()).max().unwrap_or(0);
     for line in 0..height {
-        let texts: Vec<String> = items.iter().map(|(item, width)| item.line(line, *width, style)).collect();
+        let texts: Vec<String> =
+            items.iter().map(|(item, width)| item.filled_line(line, *width, style)).collect();
         out.push_str(texts.join(GAP).trim_end());
         out.push('\n');
     }

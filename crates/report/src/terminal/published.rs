@@ -92,7 +92,7 @@ fn grid(beside: &TableComparison<'_>) -> Grid {
     grid.head(counts);
     for rows in beside.table.rows.chunk_by(|a, b| a.figure == b.figure) {
         let mut lines = Vec::new();
-        for row in rows.iter().filter(|row| found().any(|place| is_of(place, row))) {
+        for row in rows.iter().filter(|row| found().any(|place| is_in_row(place, row))) {
             let name = if lines.is_empty() { row.figure.as_str() } else { "" };
             let size: SizeRange = row.record_size;
             let labels = [Item::new(name).painted(HEADING), Item::new(size.to_string())];
@@ -100,7 +100,7 @@ fn grid(beside: &TableComparison<'_>) -> Grid {
                 let place = beside
                     .places
                     .iter()
-                    .find(|place| is_of(place, row) && place.data == *data && place.records == *records);
+                    .find(|place| is_in_row(place, row) && place.data == *data && place.records == *records);
                 place.map_or_else(|| Item::new(""), item)
             });
             lines.push(labels.into_iter().chain(places).collect());
@@ -112,7 +112,7 @@ fn grid(beside: &TableComparison<'_>) -> Grid {
     grid
 }
 
-fn is_of(place: &PublishedCell<'_>, row: &Row) -> bool {
+fn is_in_row(place: &PublishedCell<'_>, row: &Row) -> bool {
     std::ptr::eq(place.row, row)
 }
 
@@ -131,5 +131,5 @@ fn item(place: &PublishedCell<'_>) -> Item {
             }
         }
     };
-    Item::lines(vec![ours, format!("{sign} {}", place.published.in_words())]).painted(paint)
+    Item::from_lines(vec![ours, format!("{sign} {}", place.published.describe())]).painted(paint)
 }

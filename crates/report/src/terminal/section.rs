@@ -22,7 +22,7 @@ pub fn text(section: &Section, blocks: &[Block], style: Style, all: bool) -> Str
     let title = wrap(section.title, style.width, "  ");
     writer.out.push_str(&format!("\n{}\n", style.paint(HEADING, title.trim_end())));
     writer.blocks(blocks);
-    let parts = blocks.iter().filter(|block| part(block).is_some()).count();
+    let parts = blocks.iter().filter(|block| part_number(block).is_some()).count();
     if !all && parts > SHOWN {
         let note = format!("--table shows all {parts} tables; here are {SHOWN}.");
         writer.out.push_str(&wrap(&note, style.width, "  "));
@@ -33,7 +33,7 @@ pub fn text(section: &Section, blocks: &[Block], style: Style, all: bool) -> Str
 }
 
 /// The number of a part.
-fn part(block: &Block) -> Option<usize> {
+fn part_number(block: &Block) -> Option<usize> {
     match block {
         Block::Fold(Fold { open: FoldState::Part(number), .. }) => Some(*number),
         _ => None,
@@ -90,7 +90,7 @@ impl Writer {
 
 /// A table, with names broken into lines if they would push figures out.
 fn grid(view: &View<'_>, style: Style) -> Grid {
-    let whole = whole(view);
+    let whole = wide_grid(view);
     if whole.width() <= style.width {
         return whole;
     }
@@ -98,7 +98,7 @@ fn grid(view: &View<'_>, style: Style) -> Grid {
 }
 
 /// A table with unbroken names, of any width.
-pub fn whole(view: &View<'_>) -> Grid {
+pub fn wide_grid(view: &View<'_>) -> Grid {
     laid_out(view, usize::MAX)
 }
 
@@ -117,7 +117,7 @@ fn laid_out(view: &View<'_>, room: usize) -> Grid {
                 let again = name.join(" ");
                 let tone = line.first().and_then(|cells| cells.first()).map(|(_, cell)| paint(&cell.tone));
                 let lines = if view.labels > 0 && again == before { vec![String::new()] } else { name };
-                *first = tone.unwrap_or_default().into_iter().fold(Item::lines(lines), Item::painted);
+                *first = tone.unwrap_or_default().into_iter().fold(Item::from_lines(lines), Item::painted);
                 before = again;
             }
             rows.push(items);
@@ -142,7 +142,7 @@ fn name(cells: &[(&Column, &Cell)], room: usize) -> Vec<String> {
     let broken = |text: &str| -> Vec<String> { wrap(text, room, "  ").lines().map(str::to_owned).collect() };
     let of = |(column, cell): &(&Column, &Cell)| {
         let best = if cell.best { "*" } else { "" };
-        let text = format!("{}{best}", cell.in_words(column.unit).unwrap_or_default());
+        let text = format!("{}{best}", cell.text_for_people(column.unit).unwrap_or_default());
         let notes = cell.notes.iter().flat_map(|note| broken(&format!("  {note}")));
         broken(&text).into_iter().chain(notes.collect::<Vec<_>>()).collect::<Vec<_>>()
     };
@@ -156,14 +156,14 @@ fn item(cells: &[(&Column, &Cell)], head: &ColumnHead<'_>) -> Item {
         (false, false) => "",
     };
     let line = |(column, cell): &(&Column, &Cell)| {
-        let text = cell.in_words(column.unit).unwrap_or_else(|| head.empty.to_owned());
+        let text = cell.text_for_people(column.unit).unwrap_or_else(|| head.empty.to_owned());
         format!("{text}{}", mark(cell))
     };
     let text = match cells {
         [] => head.empty.to_owned(),
         cells => cells.iter().map(line).collect::<Vec<_>>().join("\n"),
     };
-    let item = Item::lines(text.split('\n').map(str::to_owned).collect());
+    let item = Item::from_lines(text.split('\n').map(str::to_owned).collect());
     let item = if head.right { item.right() } else { item };
     let tone = cells.first().and_then(|(_, cell)| paint(&cell.tone));
     tone.into_iter().fold(item, Item::painted)

@@ -21,11 +21,11 @@ pub const LEGEND: &str = "*: take this one. ≈: too close to call with it; of t
 
 /// The tables, each line ended.
 pub fn text(all: &[Standings], style: Style) -> String {
-    let tables: Vec<String> = all.iter().map(|one| of_group(one, style)).collect();
+    let tables: Vec<String> = all.iter().map(|one| group_text(one, style)).collect();
     tables.join("\n")
 }
 
-fn of_group(one: &Standings, style: Style) -> String {
+fn group_text(one: &Standings, style: Style) -> String {
     let mut tables = Vec::new();
     for table in &one.tables {
         let mut out = style.paint(HEADING, wrap(&one.title(table), style.width, "  ").trim_end());
@@ -63,15 +63,16 @@ fn items(one: &Standings, row: &Row, is_known: bool) -> Vec<Item> {
         _ => name.painted(store_style(&row.store)),
     };
     let figures = one.figures.iter().zip(&row.figures).map(|(figure, shown)| {
-        let text =
-            shown.as_ref().map_or_else(|| "-".to_owned(), |shown| in_words(figure.unit, &figure.name, shown));
+        let text = shown
+            .as_ref()
+            .map_or_else(|| "-".to_owned(), |shown| describe_figure(figure.unit, &figure.name, shown));
         bold(Item::new(text).right())
     });
     let power_cut = is_known.then(|| bold(Item::new(cost(row))));
     [name].into_iter().chain(figures).chain(power_cut).collect()
 }
 
-fn in_words(unit: Unit, name: &str, shown: &RowFigure) -> String {
+fn describe_figure(unit: Unit, name: &str, shown: &RowFigure) -> String {
     let value = shown.figure.mean.value;
     let bar = shown
         .height

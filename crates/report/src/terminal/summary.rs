@@ -121,7 +121,7 @@ fn machine(run: &Run) -> Vec<String> {
         distribution.clone().unwrap_or_else(|| "unknown distribution".into()),
         virtualisation.clone().unwrap_or_else(unknown),
     )];
-    lines.extend(run.header.locations.iter().map(|info| place(info, &run.header.environment)));
+    lines.extend(run.header.locations.iter().map(|info| describe_location(info, &run.header.environment)));
     lines.extend(settings(run));
     lines.extend(preset::line(run));
     lines
@@ -135,7 +135,7 @@ fn settings(run: &Run) -> Option<String> {
     (!all.is_empty()).then(|| format!("settings: {}", all.join(", ")))
 }
 
-fn place(place: &LocationInfo, environment: &Environment) -> String {
+fn describe_location(place: &LocationInfo, environment: &Environment) -> String {
     let mut line = format!("place {}: {}", place.name, place.path);
     line.push_str(&format!(", {}", place.file_system.as_deref().unwrap_or("unknown file system")));
     if let Some(driver) = &place.driver {

@@ -22,7 +22,7 @@ pub(super) fn text(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> (
     let mut out = String::new();
     let mut seen = Footnotes::default();
     for group in &merged.groups {
-        out.push_str(&of_group(merged, group, style, &mut seen));
+        out.push_str(&group_table(merged, group, style, &mut seen));
     }
     if out.is_empty() {
         return (out, false);
@@ -49,7 +49,7 @@ struct Footnotes {
     ranges: bool,
 }
 
-fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut Footnotes) -> String {
+fn group_table(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut Footnotes) -> String {
     let sorted = Sorted::new(merged, group);
     let operations = operations(group);
     let mut out = String::new();
@@ -59,7 +59,8 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut Foo
         let title = if at.is_empty() { of } else { format!("{of}: {at}") };
         let mut grids = Vec::new();
         for operation in &operations {
-            let columns: Vec<&Column> = shown(merged).filter(|column| column.is_of_operation()).collect();
+            let columns: Vec<&Column> =
+                shown_columns(merged).filter(|column| column.is_of_operation()).collect();
             grids.push(grid(merged, &sorted, position, operation, &columns, seen));
         }
         // A figure that no store here has, such as recovery without its check, gets no column.
@@ -67,7 +68,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut Foo
         let is_measured =
             |column: &&Column| stores().any(|entries| !series(entries, "trial", column).is_empty());
         let columns: Vec<&Column> =
-            shown(merged).filter(|column| !column.is_of_operation()).filter(is_measured).collect();
+            shown_columns(merged).filter(|column| !column.is_of_operation()).filter(is_measured).collect();
         grids.push(grid(merged, &sorted, position, "trial", &columns, seen));
         out.push_str(&format!("\n{}\n", style.paint(HEADING, wrap(&title, style.width, "  ").trim_end())));
         let texts: Vec<String> = grids.iter().map(|grid| grid.render(style)).collect();
@@ -77,7 +78,7 @@ fn of_group(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut Foo
 }
 
 /// The columns of tables for people; of memory only the compared one.
-fn shown(merged: &Merged<'_>) -> impl Iterator<Item = &'static Column> {
+fn shown_columns(merged: &Merged<'_>) -> impl Iterator<Item = &'static Column> {
     let memory = merged.memory.column();
     let shown = COLUMNS.iter().filter(|column| column.in_tables);
     shown.map(move |column| if column.id == PEAK_MEMORY.id { memory } else { column })
@@ -109,7 +110,7 @@ fn grid(
         let figures = columns.iter().zip(&contests).map(|(column, contest)| {
             let values: Vec<f64> = series(entries, name, column).into_values().collect();
             let wins = is_won(&contest.contenders) && contest.winners().any(|winner| winner.store == *store);
-            let summary = Summary::of(&values);
+            let summary = Summary::summarize(&values);
             seen.ranges |=
                 summary.and_then(|s| s.mean.interval).is_some_and(|i| i.is_range() && i.low < i.high);
             Item::new(summary.map_or_else(|| "-".into(), |s| figure(column.unit, &s, wins))).right()
@@ -178,8 +179,11 @@ mod tests {
         let told = |low: f64, high: f64| {
             let interval = Some(Interval { low, high, confidence: 0.95 });
             let mean = Estimate { value: 1_000.0, interval };
-            let summary =
-                Summary { mean, mean_kind: MeanKind::Geometric, ..Summary::of(&[1_000.0; 3]).unwrap() };
+            let summary = Summary {
+                mean,
+                mean_kind: MeanKind::Geometric,
+                ..Summary::summarize(&[1_000.0; 3]).unwrap()
+            };
             uncertainty(Unit::Nanoseconds, &summary).unwrap()
         };
         assert_eq!(told(999.9, 1_000.1), "±<0.1%");

@@ -6,8 +6,8 @@ use storebench_core::units::{CountRange, Sizes};
 use storebench_core::workload::operation::Operation;
 use storebench_host::run::Run;
 
-use super::place_of;
 use super::race::{DEFAULT, Kind, RaceResult};
+use super::record_shape;
 use crate::advice::question::Mix;
 use crate::data::merge::BlockKey;
 use crate::stats::{CONFIDENCE, Ratio, Series, compare_at};
@@ -24,7 +24,7 @@ pub struct OtherMeasurements {
 }
 
 /// The measurements elsewhere, and the computed results for other shares of the same operations.
-pub fn of(
+pub fn measure_elsewhere(
     runs: &[Run],
     races: &[(usize, RaceResult)],
     each: &[(Operation, [Series<BlockKey>; 2])],
@@ -36,7 +36,7 @@ pub fn of(
     let shared = 1.0 - (1.0 - CONFIDENCE) / beside.len().max(1) as f64;
     let one = |(run, raced): &&(usize, RaceResult)| {
         raced.arms.get(DEFAULT + 1).filter(|arm| arm.out.is_none())?;
-        Some((place_of(&runs[*run])?, raced.ratio(DEFAULT + 1, shared)?))
+        Some((record_shape(&runs[*run])?, raced.ratio(DEFAULT + 1, shared)?))
     };
     let now = (mix.share(Operation::Get) * 100.0).round() as u32;
     let loses = |percent: &u32| {

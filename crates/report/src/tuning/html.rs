@@ -2,7 +2,8 @@
 
 use super::TunedSettings;
 use super::sentences::{
-    WORTH_NOTE, change, elsewhere, gain, lead, mattered, not_taken, promise, says, settings, times, tried,
+    WORTH_NOTE, change, describe_elsewhere, describe_safety, describe_tried, gain, leading_line, mattered,
+    not_taken, settings, times, worth_words,
 };
 use super::worth::ValueWorth;
 use crate::markup::{Html, Tag, code, column, list, note, number, p, row, scroll, table, tag};
@@ -12,7 +13,7 @@ pub fn section(tuned: &TunedSettings, snippet: Option<&str>) -> Html {
     let changes = tuned
         .changes()
         .map(|gain| list(gain.changes.iter().map(|one| tag("strong").with(change(tuned, one))).collect()));
-    let promised = tuned.changes().is_none().then(|| p(promise(tuned)));
+    let promised = tuned.changes().is_none().then(|| p(describe_safety(tuned)));
     let worth = (!tuned.worth.is_empty()).then(|| {
         let rows: Vec<Tag> = tuned.worth.iter().map(one).collect();
         let heads = ["value", "time", ""].map(column).into();
@@ -23,20 +24,20 @@ pub fn section(tuned: &TunedSettings, snippet: Option<&str>) -> Html {
         )
     });
     let first = (
-        p(lead(tuned)).class("lead"),
+        p(leading_line(tuned)).class("lead"),
         changes,
         (gain(tuned).into_iter().map(p).collect::<Vec<_>>(), promised),
         note(("Asked: ", tuned.question.to_string(), ".")),
-        note(("Tried: ", tried(tuned).join(" "))),
+        note(("Tried: ", describe_tried(tuned).join(" "))),
     );
     let rest = (
-        titled("Where the gain turns into a loss", elsewhere(tuned)),
+        titled("Where the gain turns into a loss", describe_elsewhere(tuned)),
         worth,
         titled("Not taken", not_taken(tuned)),
         (heading(&format!("Settings of {}", tuned.store.0)), p(settings(tuned))),
         snippet.map(|snippet| (heading("Open it like this"), code(snippet))),
     );
-    Html::of(tag("section").class("group").with(first).with(rest))
+    Html::from_part(tag("section").class("group").with(first).with(rest))
 }
 
 fn heading(text: &str) -> Tag {
@@ -48,8 +49,8 @@ fn titled(title: &str, lines: Vec<String>) -> Option<(Tag, Option<Tag>)> {
     (!lines.is_empty()).then(|| (heading(title), list(lines)))
 }
 
-fn one(worth: &ValueWorth) -> Tag {
+fn worth_row(worth: &ValueWorth) -> Tag {
     let name = format!("{}={}, not {}", worth.change.setting, worth.readable[0], worth.readable[1]);
     let time = worth.times.as_ref().map_or_else(|| "-".to_owned(), times);
-    row(name, (number(time), tag("td").with(says(worth))))
+    row(name, (number(time), tag("td").with(worth_words(worth))))
 }

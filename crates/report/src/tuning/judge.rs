@@ -56,7 +56,7 @@ impl<'j> Judge<'j> {
             promise: None,
         };
         let default = ended.find(|(cell, _)| cell.settings().next().is_none());
-        judge.promise = default.map(|(_, measured)| judge.promise_of(measured));
+        judge.promise = default.map(|(_, measured)| judge.safety_of(measured));
         judge
     }
 
@@ -66,11 +66,11 @@ impl<'j> Judge<'j> {
     }
 
     /// The promise of the default, if it was measured.
-    pub fn promise(&self) -> Option<GivenSafety> {
+    pub fn default_safety(&self) -> Option<GivenSafety> {
         self.promise
     }
 
-    fn promise_of(&self, measured: &Measurements) -> GivenSafety {
+    fn safety_of(&self, measured: &Measurements) -> GivenSafety {
         let offer = self.store.offer(measured.guarantee);
         let danger = offer.and_then(|offer| offer.danger(&measured.settings));
         GivenSafety { guarantee: measured.guarantee, danger }
@@ -88,7 +88,7 @@ impl<'j> Judge<'j> {
     }
 
     fn breaks_promise(&self, measured: &Measurements) -> Option<String> {
-        let own = self.promise_of(measured);
+        let own = self.safety_of(measured);
         let promise = self.promise.filter(|promise| !promise.is_kept_by(&own))?;
         if own.guarantee != promise.guarantee {
             return Some(format!("gives the guarantee {}, not {}", own.guarantee, promise.guarantee));
@@ -110,7 +110,7 @@ impl<'j> Judge<'j> {
 
     /// The race in these trials. Cells that are none of its arms are skipped.
     pub fn raced(&self, kind: Kind, arms: &[Settings], run: usize, trials: &[TrialResult]) -> RaceResult {
-        let mut arms: Vec<Arm> = arms.iter().cloned().map(Arm::of).collect();
+        let mut arms: Vec<Arm> = arms.iter().cloned().map(Arm::new).collect();
         for trial in trials {
             let settings = settings_of(&trial.cell);
             let Some(arm) = arms.iter_mut().find(|arm| arm.settings == settings) else { continue };
@@ -137,7 +137,7 @@ pub fn arms_of(plan: &Plan, store: &str) -> Vec<Settings> {
 
 /// A run's race: its kind and settings. `None` for any other run.
 pub fn race_of(run: &Run, store: &str) -> Option<(Kind, Vec<Settings>)> {
-    let kind = Kind::of_study(&run.header.study)?;
+    let kind = Kind::from_study(&run.header.study)?;
     let plan = run.plan()?;
     plan.axes.texts(storebench_core::cell::Axis::STORE).contains(&store.to_owned()).then_some(())?;
     Some((kind, arms_of(plan, store)))

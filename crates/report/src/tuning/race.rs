@@ -37,7 +37,7 @@ words!(Kind, all);
 
 impl Kind {
     /// The kind whose runs have a study of this name.
-    pub fn of_study(name: &str) -> Option<Kind> {
+    pub fn from_study(name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
@@ -70,7 +70,7 @@ pub struct Arm {
 
 impl Arm {
     /// An arm without measurements.
-    pub fn of(settings: Settings) -> Arm {
+    pub fn new(settings: Settings) -> Arm {
         Arm { settings, ..Arm::default() }
     }
 }
@@ -114,7 +114,7 @@ impl RaceResult {
         let mut alive: Vec<usize> =
             (0..self.arms.len()).filter(|arm| self.is_rival(*arm) && self.arms[*arm].out.is_none()).collect();
         for look in LOOKS.into_iter().filter(|look| *look <= self.blocks()) {
-            let seen = self.until(look);
+            let seen = self.first_blocks(look);
             if seen.is_complete(&alive) {
                 alive = seen.cut(alive);
             }
@@ -123,7 +123,7 @@ impl RaceResult {
     }
 
     /// Whether an arm is measured in further blocks.
-    pub fn goes_on(&self, arm: usize) -> bool {
+    pub fn is_continued(&self, arm: usize) -> bool {
         let needed = arm == DEFAULT || arm == self.control();
         needed || self.alive().contains(&arm)
     }
@@ -141,7 +141,7 @@ impl RaceResult {
     }
 
     /// The race after this number of blocks.
-    fn until(&self, blocks: u32) -> RaceResult {
+    fn first_blocks(&self, blocks: u32) -> RaceResult {
         let cut = |arm: &Arm| Arm {
             times: arm.times.iter().filter(|(key, _)| key.block < blocks).map(|(k, v)| (*k, *v)).collect(),
             ..arm.clone()
@@ -187,7 +187,7 @@ impl RaceResult {
     }
 
     /// Whether an arm is better than the control by at least `least`, at this confidence for the single comparison.
-    pub fn looks_better(&self, arm: usize, least: f64, confidence: f64) -> bool {
+    pub fn is_better(&self, arm: usize, least: f64, confidence: f64) -> bool {
         self.ratio(arm, confidence).is_some_and(|ratio| is_better(&ratio, least))
     }
 }

@@ -43,7 +43,7 @@ pub struct Change {
 
 impl Change {
     /// Settings with only this change.
-    pub fn alone(&self) -> Settings {
+    pub fn as_settings(&self) -> Settings {
         Settings::from([(self.setting.clone(), self.value.clone())])
     }
 }
@@ -85,15 +85,15 @@ pub struct Race {
 /// The next race; `None` when the search is over.
 pub fn next(changes: &[Change], raced: &[RaceResult], time: Time) -> Option<Race> {
     let Some(screen) = screened(raced) else {
-        let arms = with_default(changes.iter().map(Change::alone));
+        let arms = with_default(changes.iter().map(Change::as_settings));
         return (arms.len() > 1).then(|| race(Kind::Screen, arms, SCREEN_UNTIL));
     };
     let helpful = helpful(&screen);
-    let count = |kind| of_kind(raced, kind).count();
+    let count = |kind| races_of_kind(raced, kind).count();
     if count(Kind::Proof) > 0 {
         return None;
     }
-    let Some(best) = best(raced) else { return again(&screen, count(Kind::Screen), time) };
+    let Some(best) = best(raced) else { return repeat_screen(&screen, count(Kind::Screen), time) };
     if helpful.len() > 1
         && count(Kind::Combine) + count(Kind::Near) == 0
         && let Some(combine) = combine(&helpful, time)
@@ -108,7 +108,7 @@ pub fn next(changes: &[Change], raced: &[RaceResult], time: Time) -> Option<Race
 }
 
 /// If nothing looks helpful: the remaining candidates once more, for a stronger statement.
-fn again(screen: &RaceResult, before: usize, time: Time) -> Option<Race> {
+fn repeat_screen(screen: &RaceResult, before: usize, time: Time) -> Option<Race> {
     let may_help = |arm: &usize| screen.arms[*arm].out.is_none() && screen.value(*arm) < HOPELESS;
     let rivals = (DEFAULT + 1..screen.arms.len()).filter(may_help);
     let arms = with_default(rivals.map(|arm| screen.arms[arm].settings.clone()));
@@ -132,13 +132,13 @@ fn with_default(others: impl IntoIterator<Item = Settings>) -> Vec<Settings> {
     std::iter::once(Settings::new()).chain(others).collect()
 }
 
-fn of_kind(raced: &[RaceResult], kind: Kind) -> impl Iterator<Item = &RaceResult> {
+fn races_of_kind(raced: &[RaceResult], kind: Kind) -> impl Iterator<Item = &RaceResult> {
     raced.iter().filter(move |race| race.kind == kind)
 }
 
 /// All screenings as one race: in a second one the same settings add blocks.
 pub fn screened(raced: &[RaceResult]) -> Option<RaceResult> {
-    let mut all = of_kind(raced, Kind::Screen);
+    let mut all = races_of_kind(raced, Kind::Screen);
     let mut screen = all.next()?.clone();
     for arm in all.flat_map(|race| &race.arms) {
         if let Some(known) = screen.arms.iter_mut().find(|known| known.settings == arm.settings) {
@@ -152,7 +152,7 @@ pub fn screened(raced: &[RaceResult]) -> Option<RaceResult> {
 /// The best settings in the races so far; `None` for the default.
 pub fn best(raced: &[RaceResult]) -> Option<Settings> {
     let screen = screened(raced)?;
-    let mut best = helpful(&screen).into_iter().next()?.alone();
+    let mut best = helpful(&screen).into_iter().next()?.as_settings();
     for race in raced {
         best = match race.kind {
             Kind::Combine => best_combination(race).unwrap_or(best),
@@ -170,7 +170,7 @@ fn helpful(screen: &RaceResult) -> Vec<Change> {
     let mut all: Vec<(f64, Change)> = Vec::new();
     for (index, arm) in screen.arms.iter().enumerate().skip(DEFAULT + 1) {
         let measured = !arm.times.is_empty();
-        let taken = measured && (must || screen.looks_better(index, WORTH, PROMISING));
+        let taken = measured && (must || screen.is_better(index, WORTH, PROMISING));
         let Some((setting, value)) = arm.settings.first_key_value().filter(|_| arm.out.is_none() && taken)
         else {
             continue;
@@ -188,7 +188,7 @@ fn helpful(screen: &RaceResult) -> Vec<Change> {
 
 /// The first, the first two, and so on.
 fn prefixes(helpful: &[Change]) -> Vec<Settings> {
-    let one = |number: usize| helpful[..number].iter().flat_map(Change::alone).collect();
+    let one = |number: usize| helpful[..number].iter().flat_map(Change::as_settings).collect();
     (1..=helpful.len()).map(one).collect()
 }
 
@@ -203,7 +203,7 @@ fn step(race: &RaceResult) -> Option<Settings> {
     let control = &race.arms.get(race.control())?.settings;
     let mut alive = race.alive();
     alive.sort_by(|a, b| race.value(*a).total_cmp(&race.value(*b)));
-    let better = alive.iter().find(|arm| race.looks_better(**arm, WORTH, BETTER));
+    let better = alive.iter().find(|arm| race.is_better(**arm, WORTH, BETTER));
     let fewer = |arm: &&usize| race.arms[**arm].settings.len() < control.len();
     let free = || alive.iter().filter(fewer).find(|arm| race.value(**arm) <= 1.0 + FREE);
     better.or_else(free).map(|arm| race.arms[*arm].settings.clone())
@@ -211,7 +211,7 @@ fn step(race: &RaceResult) -> Option<Settings> {
 
 /// The next race among neighbours, if the last found a better one and there is time.
 fn near(screen: &RaceResult, raced: &[RaceResult], best: &Settings, time: Time) -> Option<Race> {
-    let before: Vec<&RaceResult> = of_kind(raced, Kind::Near).collect();
+    let before: Vec<&RaceResult> = races_of_kind(raced, Kind::Near).collect();
     if before.len() >= MOST_NEAR || before.last().is_some_and(|last| step(last).is_none()) {
         return None;
     }

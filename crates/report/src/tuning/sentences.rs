@@ -27,7 +27,7 @@ pub fn change(tuned: &TunedSettings, change: &Change) -> String {
 }
 
 /// The first line: what to do.
-pub fn lead(tuned: &TunedSettings) -> String {
+pub fn leading_line(tuned: &TunedSettings) -> String {
     let (store, version) = &tuned.store;
     match tuned.changes() {
         Some(_) => format!("Change these settings of {store} {version}:"),
@@ -43,7 +43,7 @@ pub fn lead(tuned: &TunedSettings) -> String {
 /// The gain of the settings, or why the default is kept.
 pub fn gain(tuned: &TunedSettings) -> Vec<String> {
     match (tuned.changes(), &tuned.gain) {
-        (None, _) if tuned.contention.is_some() => crowded(tuned),
+        (None, _) if tuned.contention.is_some() => describe_contention(tuned),
         (Some(gain), _) => gained(tuned, gain),
         (None, Some(gain)) => vec![not_gained(gain), bound(tuned), too_few(tuned)],
         (None, None) => {
@@ -57,7 +57,7 @@ pub fn gain(tuned: &TunedSettings) -> Vec<String> {
 }
 
 /// Why nothing is reported if other programs left too few processors.
-fn crowded(tuned: &TunedSettings) -> Vec<String> {
+fn describe_contention(tuned: &TunedSettings) -> Vec<String> {
     let words = |load: &Contention| {
         format!(
             "{}: times say as much of these as of settings. Tune again with nothing else running.",
@@ -97,7 +97,7 @@ fn gained(tuned: &TunedSettings, gain: &Gain) -> Vec<String> {
         tuned.memory.describe(),
         rough_bytes(default.memory_bytes),
     ));
-    lines.push(promise(tuned));
+    lines.push(describe_safety(tuned));
     lines
 }
 
@@ -168,7 +168,7 @@ fn too_few(tuned: &TunedSettings) -> String {
 }
 
 /// The promise, in words.
-pub fn promise(tuned: &TunedSettings) -> String {
+pub fn describe_safety(tuned: &TunedSettings) -> String {
     let Some(promise) = tuned.promise else { return String::new() };
     let danger = promise.danger.map_or_else(String::new, |danger| format!(" {danger}"));
     let more = if promise.guarantee > tuned.question.guarantee {
@@ -209,7 +209,7 @@ pub fn times(times: &Ratio) -> String {
 }
 
 /// The interval of a single value in a word or two.
-pub fn says(worth: &ValueWorth) -> &'static str {
+pub fn worth_words(worth: &ValueWorth) -> &'static str {
     match worth.verdict() {
         _ if worth.out.is_some() => "not taken",
         _ if worth.times.is_none() => "not reached",
@@ -265,7 +265,7 @@ pub fn not_taken(tuned: &TunedSettings) -> Vec<String> {
 }
 
 /// The tried values, combinations and trials, in sentences.
-pub fn tried(tuned: &TunedSettings) -> Vec<String> {
+pub fn describe_tried(tuned: &TunedSettings) -> Vec<String> {
     let tried = &tuned.tried;
     let (size, records) = tuned.records;
     let place = tuned.place.as_ref().map_or_else(String::new, |place| {
@@ -291,7 +291,7 @@ pub fn tried(tuned: &TunedSettings) -> Vec<String> {
 }
 
 /// Where the gain turns into a loss, and where it does not.
-pub fn elsewhere(tuned: &TunedSettings) -> Vec<String> {
+pub fn describe_elsewhere(tuned: &TunedSettings) -> Vec<String> {
     let Some(gain) = tuned.changes() else { return Vec::new() };
     let mut lines = Vec::new();
     let percent = |share: f64| format!("{:.0} %", share * 100.0);

@@ -2,7 +2,8 @@
 
 use super::TunedSettings;
 use super::sentences::{
-    WORTH_NOTE, change, elsewhere, gain, lead, mattered, not_taken, promise, says, settings, times, tried,
+    WORTH_NOTE, change, describe_elsewhere, describe_safety, describe_tried, gain, leading_line, mattered,
+    not_taken, settings, times, worth_words,
 };
 use super::worth::ValueWorth;
 use crate::advice::snippet::for_terminal;
@@ -12,16 +13,16 @@ use crate::terminal::grid::{Grid, Item, Style, one_line, wrap};
 /// The whole answer. Each line is ended.
 pub fn text(tuned: &TunedSettings, snippet: Option<&str>, style: Style) -> String {
     let mut out = titled("Asked", &[tuned.question.to_string()], style);
-    out.push_str(&format!("\n{}\n", style.paint(HEADING, &one_line(&lead(tuned)))));
+    out.push_str(&format!("\n{}\n", style.paint(HEADING, &one_line(&leading_line(tuned)))));
     if let Some(gain) = tuned.changes() {
         let changes: Vec<String> = gain.changes.iter().map(|one| change(tuned, one)).collect();
         out.push_str(&indented(&changes, style));
     }
     out.push_str(&titled("What that gains", &gain(tuned), style));
     if tuned.changes().is_none() {
-        out.push_str(&indented(&[promise(tuned)], style));
+        out.push_str(&indented(&[describe_safety(tuned)], style));
     }
-    out.push_str(&titled("Where the gain turns into a loss", &elsewhere(tuned), style));
+    out.push_str(&titled("Where the gain turns into a loss", &describe_elsewhere(tuned), style));
     if !tuned.worth.is_empty() {
         out.push_str(&format!("\n{}\n", style.paint(HEADING, "What each setting is worth")));
         out.push_str(&table(&tuned.worth).render(style));
@@ -29,7 +30,7 @@ pub fn text(tuned: &TunedSettings, snippet: Option<&str>, style: Style) -> Strin
         out.push_str(&indented(&mattered(tuned), style));
     }
     out.push_str(&titled("Not taken", &not_taken(tuned), style));
-    out.push_str(&titled("Tried", &tried(tuned), style));
+    out.push_str(&titled("Tried", &describe_tried(tuned), style));
     out.push_str(&titled(&format!("Settings of {}", tuned.store.0), &[settings(tuned)], style));
     if let Some(snippet) = snippet {
         out.push_str(&format!("\n{}\n", style.paint(HEADING, "Open it like this")));
@@ -56,7 +57,11 @@ fn table(worth: &[ValueWorth]) -> Grid {
     for of_setting in worth.chunk_by(|a, b| a.change.setting == b.change.setting) {
         let row = |worth: &ValueWorth| {
             let time = worth.times.as_ref().map_or_else(|| "-".to_owned(), times);
-            vec![Item::new(one_line(&worth.readable[0])), Item::new(time).right(), Item::new(says(worth))]
+            vec![
+                Item::new(one_line(&worth.readable[0])),
+                Item::new(time).right(),
+                Item::new(worth_words(worth)),
+            ]
         };
         let title = of_setting.first().map_or_else(String::new, |first| {
             format!("{}, from {}", first.change.setting, first.readable[1])

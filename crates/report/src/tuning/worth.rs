@@ -47,7 +47,12 @@ pub fn confidence(values: usize) -> f64 {
 }
 
 /// The effect of each value that was tried in a run, and those that were refused before.
-pub fn of(screen: Option<&RaceResult>, store: &StoreDef, default: &[Setting], run: &Run) -> Vec<ValueWorth> {
+pub fn value_worths(
+    screen: Option<&RaceResult>,
+    store: &StoreDef,
+    default: &[Setting],
+    run: &Run,
+) -> Vec<ValueWorth> {
     let Some(screen) = screen else { return Vec::new() };
     let written = most_written(run);
     let readable = Readable::from_stores([store]);

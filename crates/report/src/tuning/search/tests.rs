@@ -67,7 +67,8 @@ impl Made {
     }
 
     fn race(&self, race: &Race, run: usize, spent: &mut f64, random: &mut fastrand::Rng) -> RaceResult {
-        let mut came = RaceResult { kind: race.kind, arms: race.arms.iter().cloned().map(Arm::of).collect() };
+        let mut came =
+            RaceResult { kind: race.kind, arms: race.arms.iter().cloned().map(Arm::new).collect() };
         for block in 0.. {
             let weather = 0.2 * normal(random);
             let alive = came.alive();

@@ -89,7 +89,7 @@ impl<'a> Measuring<'a> {
     /// Tries each value in a short trial: values that fail, promise less, or change nothing are left out. A value equal to the default
     /// is not mentioned.
     fn rehearse(&mut self) -> Result<bool> {
-        let arms: Vec<Settings> = self.changes.iter().map(Change::alone).collect();
+        let arms: Vec<Settings> = self.changes.iter().map(Change::as_settings).collect();
         let plan = plans::race(&self.plan, Kind::Screen, self.asked.store.name, &arms);
         let launch = self.stages.launch(&plan)?;
         launch.check_cells()?;
@@ -129,8 +129,9 @@ impl<'a> Measuring<'a> {
             }
         }
         let refused: Vec<Settings> = self.refused.iter().map(|left| settings_of(&left.cell)).collect();
-        self.changes
-            .retain(|change| !refused.contains(&change.alone()) && !unchanged.contains(&change.alone()));
+        self.changes.retain(|change| {
+            !refused.contains(&change.as_settings()) && !unchanged.contains(&change.as_settings())
+        });
         print_note(&format!(
             "{} of {} values can be tried; {} left out",
             self.changes.len(),
@@ -238,7 +239,7 @@ impl<'a> Measuring<'a> {
     fn best(&self) -> Option<Settings> {
         let merged = Merged::new(&self.stages.runs, self.stages.stores);
         let tuned = TunedSettings::from_runs(self.asked.question, &merged, self.asked.store).ok()?;
-        Some(tuned.changes()?.changes.iter().flat_map(Change::alone).collect())
+        Some(tuned.changes()?.changes.iter().flat_map(Change::as_settings).collect())
     }
 
     /// Compares the best and the default with other records, as time allows.
@@ -315,5 +316,5 @@ fn is_enough(raced: &RaceResult, race: &Race) -> bool {
 fn goes_on(raced: &RaceResult, cell: &Cell) -> bool {
     let settings = settings_of(cell);
     let arm = raced.arms.iter().position(|arm| arm.settings == settings);
-    arm.is_some_and(|arm| raced.goes_on(arm))
+    arm.is_some_and(|arm| raced.is_continued(arm))
 }
