@@ -56,7 +56,7 @@ pub fn read(
     let columns = column.map_or_else(|| "*".to_owned(), quoted);
     let mut statement = connection
         .prepare(&format!("SELECT {columns} FROM {}", quoted(table)))
-        .map_err(|error| known(connection, table).unwrap_or_else(|_| error.to_string()))?;
+        .map_err(|error| describe_known(connection, table).unwrap_or_else(|_| error.to_string()))?;
     let count = statement.column_count();
     let mut rows = statement.query([]).map_err(fault)?;
     let mut bytes = Vec::new();
@@ -161,7 +161,7 @@ fn connect(file: &Path, how: &str) -> Result<Connection, String> {
 }
 
 /// A sentence with the existing tables, or the columns of this one.
-fn known(connection: &Connection, table: &str) -> rusqlite::Result<String> {
+fn describe_known(connection: &Connection, table: &str) -> rusqlite::Result<String> {
     let names = |sql: &str| -> rusqlite::Result<Vec<String>> {
         connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
     };

@@ -224,24 +224,24 @@ impl<'a> FjallSession<'a> {
         Ok(Box::new(move |records| match records {
             Some(records) => records.iter().try_for_each(|(key, value)| {
                 check(key, value)?;
-                let tables = ingestion.as_mut().ok_or_else(ended)?;
+                let tables = ingestion.as_mut().ok_or_else(transaction_ended)?;
                 tables.write(*key, *value).map_err(StoreError::engine)
             }),
-            None => ingestion.take().ok_or_else(ended)?.finish().map_err(StoreError::engine),
+            None => ingestion.take().ok_or_else(transaction_ended)?.finish().map_err(StoreError::engine),
         }))
     }
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         check(key, value)?;
         if self.store.optimistic.is_some() {
-            return self.alone(&mut |transaction| transaction.put(key, value));
+            return self.run_alone(&mut |transaction| transaction.put(key, value));
         }
         self.store.keyspace.insert(key, value).map_err(StoreError::engine)?;
         self.store.after_write()
     }
 
     /// A single write next to transactions, which must be one itself to be seen by them.
-    fn alone(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
+    fn run_alone(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {
         match self.transact(work) {
             // It has read nothing that could have changed.
             Err(StoreError::Conflict(why)) => Err(StoreError::Engine(why)),
@@ -335,7 +335,7 @@ fn check(key: &[u8], value: &[u8]) -> Result<()> {
 }
 
 #[cold]
-fn ended() -> StoreError {
+fn transaction_ended() -> StoreError {
     StoreError::Engine("the tables were handed over".into())
 }
 

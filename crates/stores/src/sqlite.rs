@@ -160,7 +160,7 @@ struct Sqlite {
 }
 
 impl Sqlite {
-    fn own(&self) -> MutexGuard<'_, Connection> {
+    fn lock_connection(&self) -> MutexGuard<'_, Connection> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -200,7 +200,7 @@ impl Store for Sqlite {
     }
 
     fn count(&self) -> Result<u64> {
-        let own = self.own();
+        let own = self.lock_connection();
         let count: i64 = own
             .query_row("SELECT count(*) FROM records", [], |row| row.get(0))
             .map_err(StoreError::engine)?;
@@ -210,7 +210,7 @@ impl Store for Sqlite {
     }
 
     fn verify(&mut self) -> Result<bool> {
-        let own = self.own();
+        let own = self.lock_connection();
         let found: String =
             own.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(StoreError::engine)?;
         if found == "ok" {
@@ -222,7 +222,7 @@ impl Store for Sqlite {
 
     fn compact_concurrently(&self) -> Result<Option<&'static str>> {
         const INCREMENTAL: &str = "2";
-        let own = self.own();
+        let own = self.lock_connection();
         if pragma::read(&own, "auto_vacuum")? != INCREMENTAL {
             own.execute_batch("VACUUM").map_err(StoreError::engine)?;
             return Ok(Some("VACUUM"));
@@ -238,7 +238,7 @@ impl Store for Sqlite {
 
     /// Without a WAL a reader blocks commits.
     fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
-        if self.exclusive || pragma::read(&self.own(), "journal_mode")? != "wal" {
+        if self.exclusive || pragma::read(&self.lock_connection(), "journal_mode")? != "wal" {
             return Ok(None);
         }
         let reader = connect(&self.path, &self.plan)?;
@@ -248,7 +248,7 @@ impl Store for Sqlite {
 
     /// Reads as a held reader does, and so needs a WAL.
     fn back_up(&self, to: &Path) -> Result<Option<&'static str>> {
-        if self.exclusive || pragma::read(&self.own(), "journal_mode")? != "wal" {
+        if self.exclusive || pragma::read(&self.lock_connection(), "journal_mode")? != "wal" {
             return Ok(None);
         }
         std::fs::create_dir(to).map_err(StoreError::engine)?;
@@ -272,7 +272,7 @@ impl Store for Sqlite {
     }
 
     fn settle(&self) -> Result<()> {
-        let own = self.own();
+        let own = self.lock_connection();
         if pragma::read(&own, "journal_mode")? == "wal" {
             let blocked: bool = own
                 .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
@@ -288,18 +288,18 @@ impl Store for Sqlite {
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {
-        pragma::read_all(&self.own())
+        pragma::read_all(&self.lock_connection())
     }
 
     fn build(&self) -> Option<StoreBuild> {
-        let options = pragma::compile_options(&self.own()).ok()?;
+        let options = pragma::compile_options(&self.lock_connection()).ok()?;
         // Without it, SQLite defines NDEBUG.
         let assertions = options.iter().any(|option| option == "DEBUG");
         Some(compiled::c(&options.join(" "), Some(assertions)))
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {
-        let own = self.own();
+        let own = self.lock_connection();
         ["page_count", "freelist_count"]
             .into_iter()
             .map(|name| Ok(Setting::read_back(name, pragma::read(&own, name)?)))
@@ -322,14 +322,14 @@ impl Access<'_> {
     fn hold(&self) -> Option<MutexGuard<'_, Connection>> {
         match self {
             Access::Own(_) => None,
-            Access::Shared(store) => Some(store.own()),
+            Access::Shared(store) => Some(store.lock_connection()),
         }
     }
 
-    fn with<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    fn with_connection<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         match self {
             Access::Own(connection) => work(connection),
-            Access::Shared(store) => work(&store.own()),
+            Access::Shared(store) => work(&store.lock_connection()),
         }
     }
 }
@@ -374,11 +374,11 @@ impl Statements {
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
         self.remove.run(&[Value::Blob(key)])?;
-        found(&self.remove)
+        check_found(&self.remove)
     }
 
     /// Runs `work` in one transaction.
-    fn together(&mut self, work: impl FnOnce(&mut Statements) -> Result<()>) -> Result<()> {
+    fn in_transaction(&mut self, work: impl FnOnce(&mut Statements) -> Result<()>) -> Result<()> {
         self.begin.run(&[])?;
         let done = work(self).and_then(|()| self.commit.run(&[]));
         if done.is_err() {
@@ -398,12 +398,12 @@ struct SqliteSession<'a> {
 impl<'a> SqliteSession<'a> {
     fn new(access: Access<'a>) -> Result<SqliteSession<'a>> {
         let mut session = SqliteSession { statements: None, access };
-        session.statements = Some(session.access.with(Statements::new)?);
+        session.statements = Some(session.access.with_connection(Statements::new)?);
         Ok(session)
     }
 
     /// Runs `work` with the statements, alone on their connection.
-    fn with<T>(&mut self, work: impl FnOnce(&mut Statements) -> Result<T>) -> Result<T> {
+    fn with_statements<T>(&mut self, work: impl FnOnce(&mut Statements) -> Result<T>) -> Result<T> {
         let _alone = self.access.hold();
         match &mut self.statements {
             Some(statements) => work(statements),
@@ -421,27 +421,29 @@ impl Drop for SqliteSession<'_> {
 
 impl Session for SqliteSession<'_> {
     fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.with(|statements| statements.insert(key, value))
+        self.with_statements(|statements| statements.insert(key, value))
     }
 
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.with(|statements| {
+        self.with_statements(|statements| {
             statements.update.run(&[Value::Blob(key), Value::Blob(value)])?;
-            found(&statements.update)
+            check_found(&statements.update)
         })
     }
 
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        self.with(|statements| Ok(statements.get.rows(&[Value::Blob(key)], |row| visit(row.blob(0)))? > 0))
+        self.with_statements(|statements| {
+            Ok(statements.get.rows(&[Value::Blob(key)], |row| visit(row.blob(0)))? > 0)
+        })
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        self.with(|statements| statements.remove(key))
+        self.with_statements(|statements| statements.remove(key))
     }
 
     fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.with(|statements| {
+        self.with_statements(|statements| {
             statements
                 .scan
                 .rows(&[Value::Blob(from), Value::Integer(limit)], |row| visit(row.blob(0), row.blob(1)))
@@ -449,17 +451,20 @@ impl Session for SqliteSession<'_> {
     }
 
     fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
-        self.with(|statements| {
-            statements.together(|all| records.iter().try_for_each(|(key, value)| all.insert(key, value)))
+        self.with_statements(|statements| {
+            statements
+                .in_transaction(|all| records.iter().try_for_each(|(key, value)| all.insert(key, value)))
         })
     }
 
     fn remove_batch(&mut self, keys: &[&[u8]]) -> Result<()> {
-        self.with(|statements| statements.together(|all| keys.iter().try_for_each(|key| all.remove(key))))
+        self.with_statements(|statements| {
+            statements.in_transaction(|all| keys.iter().try_for_each(|key| all.remove(key)))
+        })
     }
 }
 
-fn found(statement: &Statement) -> Result<()> {
+fn check_found(statement: &Statement) -> Result<()> {
     if statement.changes() > 0 { Ok(()) } else { Err(StoreError::Missing) }
 }
 

@@ -141,7 +141,7 @@ fn answer(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<(Exi
         own_count_s = measuring.own_count_s;
         let kept = measuring.stages.folder.clone();
         beside = std::mem::take(&mut measuring.clusters);
-        (measuring.take_runs(), Some(measuring.here()), Some(kept))
+        (measuring.take_runs(), Some(measuring.asked_shapes()), Some(kept))
     } else {
         (earlier, None, None)
     };

@@ -36,8 +36,8 @@ struct Findings {
 
 /// Checks runs, and prints the results.
 pub fn check(stores: &[StoreDef], args: &CheckArgs) -> Result<Exit> {
-    let folders = runs::each(&args.runs, &args.out)?;
-    let runs: Vec<CheckedRun> = folders.iter().map(|path| look(stores, path)).collect::<Result<_>>()?;
+    let folders = runs::find_all(&args.runs, &args.out)?;
+    let runs: Vec<CheckedRun> = folders.iter().map(|path| check_run(stores, path)).collect::<Result<_>>()?;
     let sound = runs.iter().all(|run| run.sound);
     if args.json {
         print_json(&Findings { format: FORMAT, runs })?;
@@ -48,7 +48,7 @@ pub fn check(stores: &[StoreDef], args: &CheckArgs) -> Result<Exit> {
 }
 
 /// Reads a run and checks it.
-fn look(stores: &[StoreDef], path: &Path) -> Result<CheckedRun> {
+fn check_run(stores: &[StoreDef], path: &Path) -> Result<CheckedRun> {
     let (run, notes) = folder::read_with_notes(path)?;
     let checks = check::all(&Report::new(&of_run(stores, &run, path)?), &notes);
     let sound = check::is_sound(&checks);

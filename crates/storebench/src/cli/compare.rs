@@ -40,7 +40,7 @@ pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
     let harness: Vec<&str> = harness.map(|store| store.name).collect();
     let comparison = Comparison::new(base.side(), new.side(), &columns, &harness, &args.across);
     if !args.unlike {
-        alike(&comparison.differences)?;
+        check_alike(&comparison.differences)?;
     }
     something(&comparison, &base, &new)?;
     if args.exact {
@@ -123,7 +123,7 @@ fn folders(given: &Path, out: &Path) -> Result<Vec<PathBuf>> {
 
 /// The runs behind an answer have different plans, those of a fleet different machines, so no two of them belong on one side.
 fn no_answer(folder: PathBuf) -> Result<PathBuf> {
-    let within = runs::within(&folder);
+    let within = runs::runs_in(&folder);
     let names: Vec<String> = within.iter().map(|path| path.display().to_string()).collect();
     if folder.join("run.json").exists() || names.is_empty() {
         return Ok(folder);
@@ -166,7 +166,7 @@ fn counted_requests(comparison: &Comparison<'_>) -> Result<()> {
     Err(Error::new(Exit::Nothing, message))
 }
 
-fn alike(differences: &[Difference]) -> Result<()> {
+fn check_alike(differences: &[Difference]) -> Result<()> {
     let unlike: Vec<String> = differences
         .iter()
         .filter(|difference| difference.refuses)

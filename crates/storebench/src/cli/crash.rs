@@ -30,12 +30,12 @@ pub fn run(command: &CrashCommand) -> Result<Exit> {
     let (CrashCommand::Show { run, out, .. } | CrashCommand::Export { run, out, .. }) = command;
     let folder = runs::find(run, out)?;
     let run = runs::read(&folder)?;
-    let all = kept(&run.trials);
+    let all = kept_states(&run.trials);
     match command {
         CrashCommand::Show { state: None, .. } => print(&list(&all, &folder))?,
         CrashCommand::Show { state: Some(name), .. } => {
             let state = find(&all, name)?;
-            print(&(one(state) + &what_to_do(state, &run.trials, &folder)))?;
+            print(&(describe_state(state) + &what_to_do(state, &run.trials, &folder)))?;
         }
         CrashCommand::Export { state, to, .. } => {
             let state = find(&all, state)?;
@@ -54,7 +54,7 @@ pub fn run(command: &CrashCommand) -> Result<Exit> {
 }
 
 /// The states kept with some trials.
-fn kept(trials: &[TrialResult]) -> Vec<SavedState<'_>> {
+fn kept_states(trials: &[TrialResult]) -> Vec<SavedState<'_>> {
     let of_trial = |trial| -> Option<Vec<SavedState<'_>>> {
         let trial: &TrialResult = trial;
         let measured = trial.ok()?;
@@ -172,7 +172,7 @@ fn what_to_do(state: &SavedState<'_>, trials: &[TrialResult], run: &Path) -> Str
 }
 
 /// The loss, in a sentence.
-fn lost(finding: StateFinding) -> &'static str {
+fn describe_loss(finding: StateFinding) -> &'static str {
     match finding {
         StateFinding::Held => "nothing",
         StateFinding::Lost => "the newest acknowledged steps; all before them are there",
@@ -189,13 +189,13 @@ fn lost(finding: StateFinding) -> &'static str {
     }
 }
 
-fn one(state: &SavedState<'_>) -> String {
+fn describe_state(state: &SavedState<'_>) -> String {
     let (bad, kept) = (state.bad, state.kept);
     let sum = |steps: &[u64]| steps.iter().fold(0_u64, |all, steps| all.saturating_add(*steps));
     let while_it = bad.phase.map_or("took steps", |phase| phase.describe());
     let mut text = fitted(&format!("State {}: {}", state.name(), state.whose()), 0);
     let mut say = |sentence: String| text.push_str(&fitted(&sentence, 2));
-    say(format!("lost: {}", lost(bad.finding)));
+    say(format!("lost: {}", describe_loss(bad.finding)));
     say(format!("found: {}: {}", bad.finding.describe(), bad.message));
     say(format!(
         "the cut: when the store {while_it}, after {}; {} more begun",
@@ -243,7 +243,7 @@ fn export_into(
     kept::restore(run, state.kept, &disk).map_err(Error::io("writing", &path))?;
     let lines = steps.filter_map(|step| serde_json::to_string(&step).ok());
     write("history.jsonl", &lines.map(|line| line + "\n").collect::<String>())?;
-    write("README.txt", &(one(state) + ABOUT_HISTORY))?;
+    write("README.txt", &(describe_state(state) + ABOUT_HISTORY))?;
     write("look.sh", SCRIPT)?;
     let path = to.join("look.sh");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);

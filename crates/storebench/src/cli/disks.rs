@@ -16,14 +16,14 @@ const HEADS: [&str; LOADS.len()] = ["reads/s", "32 deep", "writes/s", "flushed/s
 /// [`Exit::BadValue`] for an unknown name.
 pub fn list(only: Option<&str>) -> Result<Exit> {
     let text = match only {
-        Some(name) => one(name, &known(name)?)?,
+        Some(name) => describe_disk(name, &find_disk(name)?)?,
         None => all()?,
     };
     print(&text)?;
     Ok(Exit::Success)
 }
 
-fn known(name: &str) -> Result<Disk> {
+fn find_disk(name: &str) -> Result<Disk> {
     shipped(name).ok_or_else(|| Error::bad_value(unknown("disk", name, NAMES)))
 }
 
@@ -32,7 +32,7 @@ fn all() -> Result<String> {
     let mut text = row("disk", HEADS.map(str::to_owned));
     for name in NAMES {
         let mut cells = HEADS.map(|_| String::new());
-        for (cell, rate) in cells.iter_mut().zip(rates(&known(name)?)?) {
+        for (cell, rate) in cells.iter_mut().zip(rates(&find_disk(name)?)?) {
             *cell = three_digits(rate);
         }
         text.push_str(&row(name, cells));
@@ -52,7 +52,7 @@ fn rates(disk: &Disk) -> Result<Vec<f64>> {
 }
 
 /// Everything about a disk.
-fn one(name: &str, disk: &Disk) -> Result<String> {
+fn describe_disk(name: &str, disk: &Disk) -> Result<String> {
     let mut text = fitted(&format!("{name} (simulated): {}", disk.about), 0);
     text.push_str("\n  what its model gives\n");
     for (load, rate) in LOADS.into_iter().zip(rates(disk)?) {
@@ -87,7 +87,7 @@ mod tests {
         let all = all().unwrap();
         for name in NAMES {
             let disk = shipped(name).unwrap();
-            let text = one(name, &disk).unwrap();
+            let text = describe_disk(name, &disk).unwrap();
             let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
             for Parameter { name: parameter, value, source } in disk.parameters() {
                 assert!(joined.contains(&format!("{parameter} = {value} source: {source}")), "{text}");

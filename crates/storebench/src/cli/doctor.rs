@@ -36,7 +36,7 @@ struct Findings {
 pub fn doctor(stores: &[StoreDef], args: &DoctorArgs) -> Result<Exit> {
     let directory = runs::directory("looking at", &args.at)?;
     launch::clean(&directory)?;
-    let found = look(stores, &names(args), &directory)?;
+    let found = check_machine(stores, &names(args), &directory)?;
     if args.json {
         print_json(&found)?;
     } else {
@@ -52,10 +52,10 @@ fn names(args: &DoctorArgs) -> Vec<String> {
     }
 }
 
-fn look(stores: &[StoreDef], names: &[String], directory: &Path) -> Result<Findings> {
+fn check_machine(stores: &[StoreDef], names: &[String], directory: &Path) -> Result<Findings> {
     // As root this command would mount nothing that stays.
     driver::advise("run the study as root");
-    let here = CheckedMachine::look(stores, directory)?;
+    let here = CheckedMachine::inspect(stores, directory)?;
     let checks = checks::all(&here);
     let ability = |name: &String| studies::ability(stores, name, directory);
     let studies = names.iter().map(ability).collect::<Result<Vec<StudyAbility>>>()?;
@@ -64,7 +64,7 @@ fn look(stores: &[StoreDef], names: &[String], directory: &Path) -> Result<Findi
 }
 
 /// The meaning of a state for this machine.
-fn meaning(state: State) -> &'static str {
+fn describe_result(state: State) -> &'static str {
     match state {
         State::Ok => "it is there",
         State::No => "what needs it can't be run here",
@@ -73,7 +73,7 @@ fn meaning(state: State) -> &'static str {
 }
 
 /// A reason; a remedy that was already named is not repeated.
-fn once(told: &mut Vec<String>, reason: &str) -> String {
+fn without_repetition(told: &mut Vec<String>, reason: &str) -> String {
     let is_told = |told: &[String], what: &str| told.iter().any(|before| before.ends_with(what));
     let named_before = match reason.split_once(": ") {
         _ if is_told(told, reason) => Some("as above".to_owned()),
@@ -100,9 +100,9 @@ fn page(found: &Findings) -> String {
             0 => "no",
             _ => "part",
         };
-        text.push_str(&entry(&study.name, word, &study.words(), WIDTH));
+        text.push_str(&entry(&study.name, word, &study.describe(), WIDTH));
         for MissingNeed { reason, combinations } in &study.lacks {
-            let reason = once(&mut told, reason);
+            let reason = without_repetition(&mut told, reason);
             text.push_str(&entry("", "", &format!("{combinations} need more: {reason}"), WIDTH));
         }
     }
@@ -115,7 +115,8 @@ fn page(found: &Findings) -> String {
         let group = Group { about: group.about, lines: group.lines.iter().map(once).collect() };
         text.push_str(&format!("\n{}", group.text(WIDTH)));
     }
-    let states = [State::No, State::Hint].map(|state| format!("{}: {}", state.name(), meaning(state)));
+    let states =
+        [State::No, State::Hint].map(|state| format!("{}: {}", state.name(), describe_result(state)));
     text.push_str(&format!("\n{}", wrap(&format!("{}.", states.join("; ")), WIDTH, "")));
     text
 }
@@ -127,7 +128,7 @@ mod tests {
 
     fn found() -> Findings {
         let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        look(&[NULL, MEMORY], &["data-size".into()], directory.path()).unwrap()
+        check_machine(&[NULL, MEMORY], &["data-size".into()], directory.path()).unwrap()
     }
 
     #[test]
@@ -150,7 +151,7 @@ mod tests {
     #[test]
     fn a_remedy_is_named_once_and_a_study_of_which_nothing_can_run_is_no_part() {
         let mut told = Vec::new();
-        let mut once = |reason: &str| super::once(&mut told, reason);
+        let mut once = |reason: &str| super::without_repetition(&mut told, reason);
         assert_eq!(once("a disk needs FUSE: load fuse"), "a disk needs FUSE: load fuse");
         assert_eq!(once("another needs FUSE: load fuse"), "another needs FUSE: as above");
         assert_eq!(once("load fuse"), "as above");

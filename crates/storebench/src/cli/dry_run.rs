@@ -23,7 +23,7 @@ const FIGURE_WIDTH: usize = 11;
 pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool) -> Result<Option<String>> {
     let Launch { plan, stores, places, cells, header, .. } = launch;
     let workload = plan.workload.def();
-    let mut text = part(launch)?;
+    let mut text = describe_part(launch)?;
     text.push_str(&entry("cell", "time", "disk"));
     let (mut total_s, mut most_bytes, mut most_memory, mut most_room) = (0.0, 0.0_f64, 0.0_f64, 0.0_f64);
     let mut learns = false;
@@ -85,7 +85,7 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
 }
 
 /// The part of the plan, if it is one.
-fn part(launch: &Launch<'_>) -> Result<String> {
+fn describe_part(launch: &Launch<'_>) -> Result<String> {
     let Some(parts) = &launch.header.shard else { return Ok(String::new()) };
     let (split, part) = (launch.split(parts.of)?, parts.parts.first().copied().unwrap_or(1));
     let (own, all) = split.positions(part);

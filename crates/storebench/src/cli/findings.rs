@@ -25,7 +25,7 @@ use super::{runs, site};
 pub fn write(stores: &[StoreDef], args: &FindingsArgs) -> Result<Exit> {
     let directory = runs::directory("the folder of runs", &args.directory)?;
     let name = |path: &Path| args.directory.join(path.strip_prefix(&directory).unwrap_or(path));
-    let all = site::each(&site::folders(&directory)?, |path| {
+    let all = site::map_in_threads(&site::folders(&directory)?, |path| {
         let (run, notes) = folder::read_with_notes(path)?;
         sentences(stores, &[run], &notes, &name(path).display().to_string())
     });

@@ -13,7 +13,7 @@ use super::runs;
 const READ: usize = 20;
 
 /// The newest device runs in the folders that contain the named runs.
-pub fn beside(names: &[PathBuf], runs: &Path) -> Vec<Run> {
+pub fn find_device_runs(names: &[PathBuf], runs: &Path) -> Vec<Run> {
     let mut folders: Vec<PathBuf> = runs::folders(names, runs)
         .unwrap_or_default()
         .iter()

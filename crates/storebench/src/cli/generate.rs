@@ -29,7 +29,7 @@ pub fn generate(args: &GenerateArgs) -> Result<Exit> {
     let order = FilesSpec { bytes: size, seed, sorted: !unsorted, threads, sample };
     let mut shown = ProgressLine::new(&interrupted);
     let started = Instant::now();
-    let made = files::write(&order, out, &mut |progress| shown.goes_on(progress));
+    let made = files::write(&order, out, &mut |progress| shown.show(progress));
     shown.clear();
     match made {
         Ok(made) => print(&text(&made, started.elapsed())).map(|()| Exit::Success),
@@ -80,11 +80,11 @@ impl<'a> ProgressLine<'a> {
     }
 
     /// Shows the progress now and then; returns whether to continue.
-    fn goes_on(&mut self, progress: Progress) -> bool {
+    fn show(&mut self, progress: Progress) -> bool {
         let every = if self.terminal { OFTEN } else { SELDOM };
         if self.last.elapsed() >= every {
             self.last = Instant::now();
-            self.write(&line(progress, self.started.elapsed()));
+            self.write(&progress_line(progress, self.started.elapsed()));
         }
         !self.interrupted.load(Ordering::Relaxed)
     }
@@ -108,7 +108,7 @@ impl<'a> ProgressLine<'a> {
 }
 
 /// The progress, with the remaining time at this pace.
-fn line(progress: Progress, elapsed: Duration) -> String {
+fn progress_line(progress: Progress, elapsed: Duration) -> String {
     let Progress { rows, of } = progress;
     let share = rows as f64 / of.max(1) as f64;
     let left = elapsed.mul_f64((1.0 - share).max(0.0) / share.max(1e-6));
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn the_line_tells_how_far_it_is_and_how_long_the_rest_takes() {
         let progress = Progress { rows: 250, of: 1000 };
-        let line = line(progress, Duration::from_secs(10));
+        let line = progress_line(progress, Duration::from_secs(10));
         assert!(line.starts_with("250 of 1,000 rows (25 %), "), "{line}");
         assert!(line.contains(&rough_duration(Duration::from_secs(30))), "{line}");
     }

@@ -67,7 +67,7 @@ pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Lo
     let disks = simulated(plan);
     if !plan.axes.names(Axis::PLACE) {
         let directory = |(name, path): (&String, &PathBuf)| (name.clone(), Location::Directory(path.clone()));
-        return on_disks(directories.iter().map(directory).collect(), &disks);
+        return with_disks(directories.iter().map(directory).collect(), &disks);
     }
     let first = directories.get(DEFAULT_PLACE).or_else(|| directories.values().next());
     let first = first.ok_or_else(|| Error::bad_value("there is no directory for the stores' files"))?;
@@ -95,7 +95,7 @@ pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Lo
             }
         }
     }
-    on_disks(places, &disks)
+    with_disks(places, &disks)
 }
 
 /// Selects the file system that needs no root, if simulated disks have none and the user is not root: ext4 is unavailable then.
@@ -121,7 +121,7 @@ fn simulated(plan: &Plan) -> Vec<Option<SimulatedDisk>> {
 
 /// Places on disks: on a simulated one, each is a file system in an image. For a directory called `here`, that is the kernel's
 /// ext4; every other directory has only its own disk.
-fn on_disks(places: BTreeMap<String, Location>, disks: &[Option<SimulatedDisk>]) -> Result<Locations> {
+fn with_disks(places: BTreeMap<String, Location>, disks: &[Option<SimulatedDisk>]) -> Result<Locations> {
     let usual: FileSystem = USUAL.parse().map_err(Error::bad_value)?;
     let mut all = Locations::new();
     for (name, place) in places {
@@ -136,14 +136,15 @@ fn on_disks(places: BTreeMap<String, Location>, disks: &[Option<SimulatedDisk>])
                 // The cells of a directory on a simulated disk are left out, with the reason.
                 (Some(_), Location::Directory(_)) | (None, _) => None,
             };
-            let place = on_it.map_or_else(|| place.clone(), |(disk, within, kind)| on(disk, within, kind));
+            let place =
+                on_it.map_or_else(|| place.clone(), |(disk, within, kind)| image_on_disk(disk, within, kind));
             all.insert(Site { place: name.clone(), disk: on_it.map(|(disk, ..)| disk.name.clone()) }, place);
         }
     }
     Ok(all)
 }
 
-fn on(disk: &SimulatedDisk, within: &Path, file_system: &FileSystem) -> Location {
+fn image_on_disk(disk: &SimulatedDisk, within: &Path, file_system: &FileSystem) -> Location {
     Location::Image {
         within: within.to_path_buf(),
         file_system: file_system.clone(),
@@ -204,13 +205,13 @@ impl<'a> Launch<'a> {
             place.or_else(load).or_else(|| limits::missing_limits(&reach, plan, cell, &header.locations))
         };
         let (cells, left_out) =
-            schedule::cells(plan, stores, &rooms(&header), &lacking).map_err(Error::bad_value)?;
+            schedule::cells(plan, stores, &location_rooms(&header), &lacking).map_err(Error::bad_value)?;
         header.left_out = left_out;
         Ok(Launch { plan, stores, places, header, cells, is_idle: false })
     }
 
     /// The launch with only the cells of one part, by the split of the plan.
-    pub fn only(mut self, split: &Split, part: u32) -> Launch<'a> {
+    pub fn only_part(mut self, split: &Split, part: u32) -> Launch<'a> {
         let is_there = |cell: &Cell| split.part_of(cell) == Some(part);
         self.cells.retain(is_there);
         self.header.left_out.retain(|left| is_there(&left.cell));
@@ -224,7 +225,7 @@ impl<'a> Launch<'a> {
     /// # Errors
     /// If there are too many combinations.
     pub fn split(&self, of: u32) -> Result<Split> {
-        Split::new(self.plan, self.stores, &rooms(&self.header), of).map_err(Error::bad_value)
+        Split::new(self.plan, self.stores, &location_rooms(&self.header), of).map_err(Error::bad_value)
     }
 
     /// Whether there is a cell to run.
@@ -286,14 +287,14 @@ impl<'a> Launch<'a> {
             }
         };
         let beyond: Option<ExtraCells<'_>> = goes_further(self.plan).then_some(&beyond);
-        self.carry_out(&RunRequest { done, beyond, ..self.job(interrupted) }, folder, listener)
+        self.run_job(&RunRequest { done, beyond, ..self.job(interrupted) }, folder, listener)
     }
 
     /// Carries out a job from [`Launch::job`]; returns its folder and how it ended.
     ///
     /// # Errors
     /// If the run can't continue; its results are kept.
-    pub fn carry_out(
+    pub fn run_job(
         &self,
         job: &RunRequest<'_>,
         mut folder: RunFolder,
@@ -302,7 +303,7 @@ impl<'a> Launch<'a> {
         let path = folder.path().to_path_buf();
         let ended = parent::run(job, &mut folder, listener).map_err(|error| {
             // If the folder is gone, that is the error, and nothing is kept there.
-            folder.check().err().unwrap_or_else(|| error.advising(kept(&path)))
+            folder.check().err().unwrap_or_else(|| error.advising(kept_results_note(&path)))
         })?;
         Ok((path, ended))
     }
@@ -428,7 +429,7 @@ pub fn store_infos(stores: &[StoreDef], plan: &Plan) -> Vec<StoreInfo> {
 }
 
 /// The places of a run, for the selection of its cells.
-pub fn rooms(header: &RunHeader) -> Vec<LocationRoom> {
+pub fn location_rooms(header: &RunHeader) -> Vec<LocationRoom> {
     // The most that a program of 32 bits can use: half of the addresses, as the other half has gaps.
     let most = if usize::BITS < 64 { 1 << 31 } else { u64::MAX };
     let memory_bytes = header.environment.memory_bytes.unwrap_or(u64::MAX).min(most);
@@ -458,7 +459,7 @@ pub fn dated(prefix: &str) -> String {
 }
 
 /// The message on the results that a failed run leaves.
-fn kept(path: &Path) -> String {
+fn kept_results_note(path: &Path) -> String {
     format!("finished results are kept; resume with: {}", go_on(path))
 }
 

@@ -36,7 +36,7 @@ pub fn added(stores: &[StoreDef], args: &Args) -> Result<Vec<StoreDef>> {
 ///
 /// # Errors
 /// If a library is gone or has changed and no other was given for it.
-pub fn of_run(stores: &[StoreDef], header: &RunHeader) -> Result<Vec<StoreDef>> {
+pub fn run_stores(stores: &[StoreDef], header: &RunHeader) -> Result<Vec<StoreDef>> {
     let mut all = stores.to_vec();
     for info in &header.stores {
         let Some(used) = &info.library else { continue };

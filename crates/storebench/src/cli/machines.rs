@@ -16,14 +16,14 @@ use super::output::{fitted, print};
 pub fn list(only: Option<&str>) -> Result<Exit> {
     let reach = LimitSupport::detect();
     let text = match only {
-        Some(name) => one(name, known(name)?, &reach),
+        Some(name) => describe_machine(name, find_machine(name)?, &reach),
         None => all(&reach),
     };
     print(&text)?;
     Ok(Exit::Success)
 }
 
-fn known(name: &str) -> Result<Machine> {
+fn find_machine(name: &str) -> Result<Machine> {
     shipped(name).ok_or_else(|| Error::bad_value(unknown("machine", name, NAMES)))
 }
 
@@ -77,7 +77,7 @@ pub fn holding(limit: LimitKind, reach: &LimitSupport) -> std::result::Result<St
 }
 
 /// Everything about a profile.
-fn one(name: &str, machine: Machine, reach: &LimitSupport) -> String {
+fn describe_machine(name: &str, machine: Machine, reach: &LimitSupport) -> String {
     let mut text = fitted(&format!("{name}: {}", machine.about), 0);
     let source = |key: &str| machine.sources.get(key).cloned().unwrap_or_default();
     for (limit, value) in machine.limits() {
@@ -162,7 +162,7 @@ mod tests {
         let reach = LimitSupport::detect();
         for name in NAMES {
             let machine = shipped(name).unwrap();
-            let text = one(name, machine.clone(), &reach);
+            let text = describe_machine(name, machine.clone(), &reach);
             let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
             for (key, source) in &machine.sources {
                 assert!(joined.contains(source), "{name}: {key}: {joined}");

@@ -95,7 +95,7 @@ pub fn pages(directory: &Path) -> Result<Exit> {
     let mut pages = Vec::new();
     render(&command, &mut pages).map_err(Error::io("writing man pages to", directory))?;
     for study in STUDIES {
-        let page = of_study(&plan::find(study.name)?);
+        let page = study_command(&plan::find(study.name)?);
         render(&page, &mut pages).map_err(Error::io("writing man pages to", directory))?;
     }
     let pages: Vec<_> = pages.into_iter().map(|(name, text)| (directory.join(name), text)).collect();
@@ -110,7 +110,7 @@ pub fn pages(directory: &Path) -> Result<Exit> {
 }
 
 /// `run` with a study, as a separate command.
-fn of_study(plan: &Plan) -> Command {
+fn study_command(plan: &Plan) -> Command {
     let mut command = Args::command();
     command.build();
     let run = command.find_subcommand("run").cloned().unwrap_or_default();

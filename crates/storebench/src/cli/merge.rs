@@ -51,8 +51,8 @@ pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
     check_alike(&parts)?;
     let split = split(stores, &parts)?;
     parts.iter().try_for_each(|part| check_covered(part, split.as_ref()))?;
-    let parts = once(parts, split.as_ref())?;
-    let lacking = lacking(&parts, split.as_ref());
+    let parts = each_part_once(parts, split.as_ref())?;
+    let lacking = describe_missing(&parts, split.as_ref());
     let merged: Vec<MergedMachine> = of_machines(parts)?
         .into_values()
         .map(|parts| put_together(parts, split.as_ref()))
@@ -75,7 +75,7 @@ pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
 fn read(names: &[PathBuf]) -> Result<Vec<PlanPart>> {
     let mut paths = Vec::new();
     for name in names {
-        let within = if name.join("run.json").exists() { Vec::new() } else { runs::within(name) };
+        let within = if name.join("run.json").exists() { Vec::new() } else { runs::runs_in(name) };
         if within.is_empty() { paths.push(name.clone()) } else { paths.extend(within) }
     }
     runs::none_twice(&paths)?;
@@ -98,7 +98,7 @@ fn read(names: &[PathBuf]) -> Result<Vec<PlanPart>> {
 
 /// Each part once: a copy adds nothing. If one machine left its part unfinished and another has run it from the beginning, that counts. Among
 /// others that differ, the right one is unknown.
-fn once(mut parts: Vec<PlanPart>, split: Option<&Split>) -> Result<Vec<PlanPart>> {
+fn each_part_once(mut parts: Vec<PlanPart>, split: Option<&Split>) -> Result<Vec<PlanPart>> {
     let mut kept: Vec<PlanPart> = Vec::new();
     // Finished ones first, so that each unfinished one meets its replacement.
     parts.sort_by_key(|part| (part.parts.parts.clone(), !is_finished(part, split)));
@@ -151,7 +151,7 @@ fn check_alike(parts: &[PlanPart]) -> Result<()> {
     let mut found = Vec::new();
     for other in others {
         let differences = unlike::parts(&first.run, &other.run);
-        found.extend(differences.iter().map(|difference| in_words(difference, first, other)));
+        found.extend(differences.iter().map(|difference| describe_difference(difference, first, other)));
     }
     if !found.is_empty() {
         let message = format!("these are no parts of one run: {}", found.join("; "));
@@ -168,7 +168,7 @@ fn check_alike(parts: &[PlanPart]) -> Result<()> {
     Ok(())
 }
 
-fn in_words(
+fn describe_difference(
     Difference { what, base, other, .. }: &Difference,
     first: &PlanPart,
     second: &PlanPart,
@@ -185,7 +185,7 @@ fn of_machines(parts: Vec<PlanPart>) -> Result<BTreeMap<String, Vec<PlanPart>>> 
         if let Some(first) = machine.first() {
             let differences = unlike::machines(&first.run.header, &part.run.header);
             let words: Vec<String> =
-                differences.iter().map(|difference| in_words(difference, first, &part)).collect();
+                differences.iter().map(|difference| describe_difference(difference, first, &part)).collect();
             if !words.is_empty() {
                 let message = format!(
                     "two machines are called {}, and figures of two are never pooled: give each a name with --hardware, \
@@ -222,7 +222,7 @@ fn check_covered(part: &PlanPart, split: Option<&Split>) -> Result<()> {
 /// The split of the plan; `None` for a run with a store or key unknown to this version: the extent of its parts is unknown.
 fn split(stores: &[StoreDef], parts: &[PlanPart]) -> Result<Option<Split>> {
     let Some(first) = parts.first() else { return Ok(None) };
-    let (plan, stores) = match resume::planned(stores, &first.run, &first.path) {
+    let (plan, stores) = match resume::plan_of_run(stores, &first.run, &first.path) {
         Err(error) if matches!(error.exit, Exit::UnknownStore | Exit::BadPlan) => {
             print_note(&format!(
                 "note: not checked whether each part has only its own results: {}",
@@ -232,12 +232,12 @@ fn split(stores: &[StoreDef], parts: &[PlanPart]) -> Result<Option<Split>> {
         }
         planned => planned?,
     };
-    let rooms = launch::rooms(&first.run.header);
+    let rooms = launch::location_rooms(&first.run.header);
     resume::split(plan, &stores, &rooms, &first.parts, &first.path).map(Some)
 }
 
 /// Sentences on missing and incomplete parts.
-fn lacking(parts: &[PlanPart], split: Option<&Split>) -> Vec<String> {
+fn describe_missing(parts: &[PlanPart], split: Option<&Split>) -> Vec<String> {
     let Some(first) = parts.first() else { return Vec::new() };
     let there: BTreeSet<u32> = parts.iter().flat_map(|part| part.parts.parts.iter().copied()).collect();
     let mut lines = Vec::new();
@@ -245,7 +245,7 @@ fn lacking(parts: &[PlanPart], split: Option<&Split>) -> Vec<String> {
         let whole = format!("part {number}/{}", first.parts.of);
         match split {
             Some(split) if split.positions(number).0 == 0 => {}
-            Some(split) => lines.push(format!("{whole}: {}", some(&split.combinations(number)))),
+            Some(split) => lines.push(format!("{whole}: {}", first_cells(&split.combinations(number)))),
             None => lines.push(whole),
         }
     }
@@ -269,13 +269,13 @@ fn unfinished(part: &PlanPart, split: &Split, trials: u32) -> Option<String> {
         format!(
             "trials of {} in {path}: {}; resume it on {hardware}, and merge again",
             part.parts,
-            some(&lacking)
+            first_cells(&lacking)
         )
     })
 }
 
 /// Cells by id, as many as are readable.
-fn some(cells: &[&Cell]) -> String {
+fn first_cells(cells: &[&Cell]) -> String {
     let ids: Vec<String> = cells.iter().take(TOLD).map(|cell| cell.id()).collect();
     let more = cells.len().saturating_sub(TOLD);
     let more = if more == 0 { String::new() } else { format!(" and {} more", group_thousands(more as u64)) };
@@ -377,7 +377,7 @@ fn write(out: &Path, merged: &[MergedMachine]) -> Result<Vec<PathBuf>> {
     }
     let mut made = Vec::new();
     let written = merged.iter().zip(&names).try_for_each(|(merged, name)| {
-        let mut folder = RunFolder::create_at(&within(&staged, name), &merged.header)?;
+        let mut folder = RunFolder::create_at(&unused_path(&staged, name), &merged.header)?;
         let filled = fill(&mut folder, merged);
         made.push(folder);
         filled
@@ -388,10 +388,10 @@ fn write(out: &Path, merged: &[MergedMachine]) -> Result<Vec<PathBuf>> {
         made.into_iter().for_each(|folder| drop(folder.delete()));
         let _ = fs::remove_dir(&staged);
     }
-    renamed.map(|()| names.iter().map(|name| within(out, name)).collect())
+    renamed.map(|()| names.iter().map(|name| unused_path(out, name)).collect())
 }
 
-fn within(folder: &Path, name: &str) -> PathBuf {
+fn unused_path(folder: &Path, name: &str) -> PathBuf {
     if name.is_empty() { folder.to_path_buf() } else { folder.join(name) }
 }
 

@@ -17,7 +17,7 @@ use super::runs;
 ///
 /// # Errors
 /// If it can't be resumed: another process uses it, or its files are damaged.
-pub fn begun(now: &RunHeader, out: &Path) -> Result<Option<Resumed>> {
+pub fn find_begun(now: &RunHeader, out: &Path) -> Result<Option<Resumed>> {
     if now.shard.is_none() {
         return Ok(None);
     }

@@ -83,7 +83,7 @@ pub fn changes(run: &RunArgs, texts: &Texts, plan: &Plan) -> Result<Option<Chang
 fn all(files: &[PathBuf], args: &PropertyArgs, texts: &Texts) -> Result<Vec<GivenProperty>> {
     let mut all = Vec::new();
     for path in files {
-        all.extend(of_file(path, texts)?);
+        all.extend(read_file(path, texts)?);
     }
     all.extend(of_line(args)?);
     Ok(all)
@@ -203,7 +203,7 @@ fn misplaced(by: &str, wrong: &str) -> Error {
 fn workload(args: &PropertyArgs, texts: &Texts) -> Result<Option<String>> {
     let mut saying = Vec::new();
     for path in &args.property_files {
-        if of_file(path, texts)?.iter().any(|given| is_proportion(&given.name)) {
+        if read_file(path, texts)?.iter().any(|given| is_proportion(&given.name)) {
             saying.push(stem(path));
         }
     }
@@ -220,7 +220,7 @@ fn is_proportion(name: &str) -> bool {
     Kind::ALL.into_iter().any(|kind| kind.proportion() == name)
 }
 
-fn of_file(path: &Path, texts: &Texts) -> Result<Vec<GivenProperty>> {
+fn read_file(path: &Path, texts: &Texts) -> Result<Vec<GivenProperty>> {
     let shown = path.display();
     let lacking = || Error::new(Exit::BadPlan, format!("the text of {shown} is missing"));
     let text = texts.get(path).ok_or_else(lacking)?;

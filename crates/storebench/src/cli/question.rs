@@ -37,7 +37,7 @@ const MIX: &str = "get=80,update=15,insert=5";
 ///
 /// # Errors
 /// [`Exit::Usage`] if there were several.
-fn asked(runs: &[Run]) -> Result<Option<QuestionArgs>> {
+fn read_question(runs: &[Run]) -> Result<Option<QuestionArgs>> {
     let mut questions =
         runs.iter().filter_map(|run| match Args::try_parse_from(&run.header.command).ok()?.command {
             Command::Advise(args) => Some(args.work),
@@ -58,7 +58,7 @@ fn asked(runs: &[Run]) -> Result<Option<QuestionArgs>> {
 /// it names.
 pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Question> {
     let is_whole = args.like.is_some() || (args.records.is_some() && args.size.is_some());
-    let args = &match if is_whole { None } else { asked(runs)? } {
+    let args = &match if is_whole { None } else { read_question(runs)? } {
         Some(earlier) => args.or(earlier),
         None => args.clone(),
     };

@@ -37,7 +37,7 @@ pub fn servers(stores: &[StoreDef], plan: &Plan) -> Result<()> {
 /// # Errors
 /// [`Exit::Unreachable`] if one can't be reached, or can't run the program.
 pub fn clients(plan: &Plan, interrupted: &AtomicBool) -> Result<()> {
-    plan.clients.iter().try_for_each(|host| client::try_out(host, interrupted))
+    plan.clients.iter().try_for_each(|host| client::check_client(host, interrupted))
 }
 
 /// The addresses that a plan gives a store.

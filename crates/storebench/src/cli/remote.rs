@@ -40,7 +40,7 @@ use super::{launch, properties, runs};
 /// [`Exit::Unreachable`] if the machine can't be reached, or the connection is lost; errors from there.
 pub fn run(stores: &[StoreDef], args: &RunArgs, host: &str, interrupted: &AtomicBool) -> Result<Exit> {
     let host = Host::new(host, "--remote")?;
-    let _server = AdbServer::of([&*host.to_string()]);
+    let _server = AdbServer::start_for([&*host.to_string()]);
     let (request, mut here) = match &args.resume {
         Some(name) => resume(runs::find(name, &args.out)?)?,
         None => start(args)?,
@@ -161,7 +161,7 @@ impl LocalSide {
     fn take(&mut self, message: Message, listener: &mut dyn Listener) -> Result<Option<RunEnd>> {
         match message {
             Message::Hello { .. } => {}
-            Message::Header(header) => self.begin(&header)?,
+            Message::Header(header) => self.create_folder(&header)?,
             Message::Started { total, done } => listener.handle_event(&Event::Started { total, done }),
             Message::Extended { by } => listener.handle_event(&Event::Extended { by }),
             Message::Trial { cell, position, left_s } => {
@@ -185,7 +185,7 @@ impl LocalSide {
         Ok(None)
     }
 
-    fn begin(&mut self, header: &RunHeader) -> Result<()> {
+    fn create_folder(&mut self, header: &RunHeader) -> Result<()> {
         if self.folder.is_some() {
             return Err(out_of_turn("a second run"));
         }

@@ -39,7 +39,7 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
             },
         ));
     }
-    let merged = Merged::new(&runs, stores).with_devices(&floor::beside(&args.runs, &args.out));
+    let merged = Merged::new(&runs, stores).with_devices(&floor::find_device_runs(&args.runs, &args.out));
     let merged = with_published(merged, &runs)?;
     let report = ManuallyDrop::new(Report::new(&merged));
     if let Some(path) = &args.html {
@@ -78,7 +78,7 @@ fn show(report: &Report<'_>, args: &ReportArgs) -> Result<()> {
     }
     let text = match &args.published {
         _ if args.is_data() => return print_data(&data(report, args)?),
-        Some(name) => published::text(merged, named(merged, name)?, style()),
+        Some(name) => published::text(merged, find_table(merged, name)?, style()),
         None if args.table => terminal::full(report, style()),
         None => terminal::overview(report, style()),
     };
@@ -107,7 +107,7 @@ fn of_name(name: &str) -> Result<&'static Section> {
 }
 
 /// The requested published table; `None` without a name.
-fn named<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>> {
+fn find_table<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>> {
     let known: Vec<&str> = merged.tables.iter().map(|table| table.name.as_str()).collect();
     let wrong = |message: String| Err(Error::bad_value(message));
     match name {

@@ -31,7 +31,7 @@ pub fn resume(
     interrupted: &AtomicBool,
 ) -> Result<(PathBuf, RunEnd)> {
     let path = folder.path();
-    let (plan, stores) = planned(stores, &run, path)?;
+    let (plan, stores) = plan_of_run(stores, &run, path)?;
     let stores = &stores[..];
     if launch::store_infos(stores, plan) != run.header.stores {
         let message =
@@ -70,8 +70,8 @@ pub fn resume(
 ///
 /// # Errors
 /// If the plan can't be read, or this program lacks one of its stores.
-pub fn planned<'r>(stores: &[StoreDef], run: &'r Run, path: &Path) -> Result<(&'r Plan, Vec<StoreDef>)> {
-    let stores = libraries::of_run(stores, &run.header)?;
+pub fn plan_of_run<'r>(stores: &[StoreDef], run: &'r Run, path: &Path) -> Result<(&'r Plan, Vec<StoreDef>)> {
+    let stores = libraries::run_stores(stores, &run.header)?;
     let origin = path.join("run.json").display().to_string();
     let plan = run.usable_plan(&origin)?;
     claims::of_plan(&run.header.plan, &origin)?;

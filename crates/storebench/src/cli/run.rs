@@ -45,7 +45,7 @@ pub fn run(stores: &[StoreDef], extras: Extras, mut args: RunArgs) -> Result<Exi
             // Only now, so that a wait for a pipe without another end can be interrupted at once.
             let interrupted = signals::listen()?;
             let run = |launch: Launch<'_>| {
-                let begun = parts::begun(&launch.header, &args.out)?;
+                let begun = parts::find_begun(&launch.header, &args.out)?;
                 if launch.is_idle && begun.is_some() {
                     parts::tell_idle(&launch.header);
                     return Ok(None);

@@ -20,7 +20,7 @@ pub fn find(name: &Path, runs: &Path) -> Result<PathBuf> {
 fn find_any(name: &Path, runs: &Path) -> Result<PathBuf> {
     find_latest_by(name, runs, |path| {
         modified(&path.join("run.json"))
-            .max(within(path).iter().filter_map(|run| modified(&run.join("run.json"))).max())
+            .max(runs_in(path).iter().filter_map(|run| modified(&run.join("run.json"))).max())
     })
 }
 
@@ -35,7 +35,7 @@ fn find_latest_by(name: &Path, runs: &Path, when: impl Fn(&Path) -> Option<Syste
         return latest(runs, when);
     }
     let there = runs.join(name);
-    if !name.exists() && (there.join("run.json").exists() || !within(&there).is_empty()) {
+    if !name.exists() && (there.join("run.json").exists() || !runs_in(&there).is_empty()) {
         return Ok(there);
     }
     Ok(only_run(name).unwrap_or_else(|| name.to_path_buf()))
@@ -43,7 +43,7 @@ fn find_latest_by(name: &Path, runs: &Path, when: impl Fn(&Path) -> Option<Syste
 
 /// The only run in a directory of runs; `None` if it has several, or is a run or an answer.
 fn only_run(folder: &Path) -> Option<PathBuf> {
-    if folder.join("run.json").exists() || !within(folder).is_empty() {
+    if folder.join("run.json").exists() || !runs_in(folder).is_empty() {
         return None;
     }
     let paths = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
@@ -63,12 +63,12 @@ pub fn folders(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
 ///
 /// # Errors
 /// If one is named twice, or `latest` is asked for and there is no run.
-pub fn each(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
+pub fn find_all(names: &[PathBuf], runs: &Path) -> Result<Vec<PathBuf>> {
     let paths = folders(names, runs)?;
     none_twice(&paths)?;
     let mut folders = Vec::new();
     for path in paths {
-        let within = if path.join("run.json").exists() { Vec::new() } else { within(&path) };
+        let within = if path.join("run.json").exists() { Vec::new() } else { runs_in(&path) };
         if within.is_empty() {
             folders.push(path);
         }
@@ -94,7 +94,7 @@ pub fn refuse_there(path: &Path) -> Result<()> {
 /// # Errors
 /// If one can't be read, or is named twice.
 pub fn read_all(names: &[PathBuf], runs: &Path) -> Result<Vec<Run>> {
-    let folders = each(names, runs)?;
+    let folders = find_all(names, runs)?;
     let all = folders.iter().map(|path| read(path)).collect::<Result<Vec<_>>>()?;
     no_copies(folders.iter().zip(&all))?;
     Ok(all)
@@ -179,7 +179,7 @@ pub const TUNING: &str = "tune-";
 pub const MACHINE: &str = "machine-";
 
 /// The runs behind an answer, in the order of their start, or those of several machines, by name; empty for any other folder.
-pub fn within(folder: &Path) -> Vec<PathBuf> {
+pub fn runs_in(folder: &Path) -> Vec<PathBuf> {
     let is_called =
         |path: &Path, prefix| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix));
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };

@@ -13,7 +13,7 @@ use super::plan;
 /// [`Exit::UnknownStore`] for an unknown name.
 pub fn list(stores: &[StoreDef], only: Option<&str>) -> Result<Exit> {
     let text = match only {
-        Some(name) => of(plan::store(stores, name)?),
+        Some(name) => describe_store(plan::store(stores, name)?),
         None => all(stores),
     };
     print(&fitted(&text))?;
@@ -29,7 +29,7 @@ fn fitted(text: &str) -> String {
 fn all(stores: &[StoreDef]) -> String {
     let (with, without): (Vec<&StoreDef>, Vec<&StoreDef>) =
         stores.iter().partition(|store| !store.settings.is_empty());
-    let mut text: String = with.into_iter().map(|store| of(store) + "\n").collect();
+    let mut text: String = with.into_iter().map(|store| describe_store(store) + "\n").collect();
     let names: Vec<&str> = without.into_iter().map(|store| store.name).collect();
     if !names.is_empty() {
         text.push_str(&format!("Without settings: {}\n\n", names.join(", ")));
@@ -42,7 +42,7 @@ fn all(stores: &[StoreDef]) -> String {
     text
 }
 
-fn of(store: &StoreDef) -> String {
+fn describe_store(store: &StoreDef) -> String {
     let mut text = format!("{}: {}\n", store.name, store.summary);
     if let Err(why) = store.open {
         text.push_str(&format!("  {why}\n"));
@@ -52,7 +52,7 @@ fn of(store: &StoreDef) -> String {
         let shipped = if offer.guarantee == store.shipped { ", as shipped" } else { "" };
         text.push_str(&format!("  guarantee {}{shipped}: {}\n", offer.guarantee, offer.settings));
     }
-    text.extend(store.settings.iter().map(one));
+    text.extend(store.settings.iter().map(describe_setting));
     if store.shares().next().is_none() {
         text.push_str("\n  With tuning=share it stays as shipped: it has no cache whose size can be set.\n");
     }
@@ -62,7 +62,7 @@ fn of(store: &StoreDef) -> String {
     text
 }
 
-fn one(setting: &SettingDef) -> String {
+fn describe_setting(setting: &SettingDef) -> String {
     let SettingDef { name, values, default, help, promise, read_by, tune, cost, share, .. } = setting;
     let default = setting.describe_value(default);
     let mut text = format!("\n  {name}\n    {help}\n    values: {values}; default: {default}\n");
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn every_setting_says_its_values_its_default_and_how_it_is_read_back() {
         for store in crate::STORES {
-            let text = of(store);
+            let text = describe_store(store);
             for setting in store.settings {
                 assert!(text.contains(&format!("\n  {}\n", setting.name)), "{}", store.name);
                 for (what, text) in
@@ -111,13 +111,13 @@ mod tests {
 
     #[test]
     fn a_store_is_found_by_its_name_and_one_without_settings_says_so() {
-        assert!(of(&MEMORY).contains("It has no settings."));
+        assert!(describe_store(&MEMORY).contains("It has no settings."));
         let error = plan::store(&[MEMORY], "memroy").unwrap_err();
         assert_eq!(error.exit, Exit::UnknownStore);
         assert!(error.message.contains("did you mean memory?"), "{}", error.message);
         let setting = SettingDef::new("size", "a size", "1024", "how large").bytes().promising("none at 0");
         let setting = setting.tune(&["2048", "4096"]).costing("its colour");
-        let text = one(&setting);
+        let text = describe_setting(&setting);
         assert!(text.contains("values: a size; default: 1 KiB"), "{text}");
         assert!(text.contains("tune tries: 2 KiB, 4 KiB\n    what no figure shows: its colour"), "{text}");
         assert!(text.contains("guarantee: none at 0") && text.contains("can't be asked"), "{text}");

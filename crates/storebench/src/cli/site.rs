@@ -51,10 +51,10 @@ pub fn site(stores: &[StoreDef], args: &SiteArgs) -> Result<Exit> {
             format!("there is no run in {}: name a folder with runs in it", args.directory.display());
         return Err(Error::new(Exit::NotStorebench, message));
     }
-    let made = SiteFolder::at(&args.out)?;
+    let made = SiteFolder::open(&args.out)?;
     let from = Folders { directory: &directory, out: made.path() };
     let (mut looked, mut broken) = (Vec::new(), Vec::new());
-    for (path, facts) in folders.iter().zip(each(&folders, |path| look(stores, path, &from))) {
+    for (path, facts) in folders.iter().zip(map_in_threads(&folders, |path| read_run(stores, path, &from))) {
         match facts {
             Ok(facts) => looked.push(facts),
             Err(error) => broken.push(left_out(path, &error.message)),
@@ -167,7 +167,7 @@ fn address(folder: &Path, file: &Path) -> Option<String> {
 }
 
 /// Analyses one run alone, as its report does.
-fn look(stores: &[StoreDef], path: &Path, from: &Folders<'_>) -> Result<SiteRun> {
+fn read_run(stores: &[StoreDef], path: &Path, from: &Folders<'_>) -> Result<SiteRun> {
     let (run, mut notes) = folder::read_with_notes(path)?;
     let trials = trials(&run);
     let all = [run];
@@ -218,7 +218,7 @@ fn without_copies(looked: &mut Vec<SiteRun>) -> Vec<String> {
 }
 
 /// Maps in order, on as many threads as there are processors and the system permits.
-pub fn each<T: Sync, O: Send>(all: &[T], of: impl Fn(&T) -> O + Sync) -> Vec<O> {
+pub fn map_in_threads<T: Sync, O: Send>(all: &[T], of: impl Fn(&T) -> O + Sync) -> Vec<O> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
         let taken = || next.fetch_add(1, Ordering::Relaxed);
@@ -258,7 +258,7 @@ mod tests {
     fn outcomes_have_the_order_of_what_they_are_of() {
         let numbers: Vec<u32> = (0..1_000).collect();
         assert_eq!(
-            each(&numbers, |number| number * 2),
+            map_in_threads(&numbers, |number| number * 2),
             (0..1_000).map(|number| number * 2).collect::<Vec<_>>()
         );
     }

@@ -109,7 +109,7 @@ impl<'a> Stages<'a> {
     /// Runs a stage called `name`: a job of its launch. Returns its run, and whether it was interrupted.
     pub fn carry_out(&self, name: &str, launch: &Launch<'_>, job: &RunRequest<'_>) -> Result<(Run, bool)> {
         let folder = launch.folder(&self.folder, name)?;
-        let (path, ended) = launch.carry_out(job, folder, progress::listener().as_mut())?;
+        let (path, ended) = launch.run_job(job, folder, progress::listener().as_mut())?;
         Ok((folder::read(&path)?, ended.interrupted))
     }
 }

@@ -44,9 +44,9 @@ pub fn start<T>(
     let Start { args, source, texts, out } = asked;
     let mut plan = plan(stores, args, source, texts)?;
     reach::servers(stores, &plan)?;
-    let _server = AdbServer::of(plan.clients.iter().map(String::as_str));
+    let _server = AdbServer::start_for(plan.clients.iter().map(String::as_str));
     reach::clients(&plan, interrupted)?;
-    trace::look(&mut plan, interrupted)?;
+    trace::read_trace(&mut plan, interrupted)?;
     let new_directory = !out.exists();
     runs::make_directory("making the runs' directory", out)?;
     let directories = launch::directories(&args.at, out)?;
@@ -72,7 +72,7 @@ pub fn start<T>(
     launch.header.preset = args.preset().map(str::to_owned);
     if let Some(Shard { part, of }) = args.shard {
         let split = launch.split(of)?;
-        launch = launch.only(&split, part);
+        launch = launch.only_part(&split, part);
     }
     let prepared = prepare(&launch, args.dry_run, interrupted);
     if matches!(prepared, Ok(StartOutcome::Ran(()))) {

@@ -47,7 +47,7 @@ pub fn read(path: &Path, ask: ReaderOptions, interrupted: &AtomicBool) -> Result
 ///
 /// # Errors
 /// [`Exit::BadValue`] if none is named, or it can't be replayed as required.
-pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
+pub fn read_trace(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     if !plan.workload.has_parameter("trace_facts") {
         return Ok(());
     }
@@ -69,7 +69,7 @@ pub fn look(plan: &mut Plan, interrupted: &AtomicBool) -> Result<()> {
     let work = ReplayParameters::from_parameters(&plan.parameters)
         .ok_or_else(|| Error::new(Exit::Failure, "the trace's facts can't be read back"))?;
     check_times(plan, &work)?;
-    print_note(&in_short(&summary));
+    print_note(&summarize(&summary));
     if work.loads && summary.read_before_written_keys > 0 {
         print_note(&read_before(&summary));
     }
@@ -107,11 +107,11 @@ fn ignored(summary: &Summary) -> Option<String> {
 }
 
 /// The replayed trace in a few lines; `storebench trace` shows everything.
-fn in_short(summary: &Summary) -> String {
+fn summarize(summary: &Summary) -> String {
     let mut text = format!(
         "{} on {}; form: {}",
         count_with_noun(summary.operations, "operation"),
-        about(summary, summary.keys, "key"),
+        describe_count(summary, summary.keys, "key"),
         summary.form
     );
     for share in summary.mix.iter().filter(|share| !share.lost.is_empty()) {
@@ -173,7 +173,7 @@ fn head(summary: &Summary, path: &Path) -> String {
         &format!(
             "{path}: {} on {}, {span}",
             count_with_noun(summary.operations, "operation"),
-            about(summary, summary.keys, "key")
+            describe_count(summary, summary.keys, "key")
         ),
         WIDTH,
         "  ",
@@ -263,7 +263,7 @@ fn keys(summary: &Summary) -> String {
         text.push_str(&format!(
             "  first {:>3} % of the trace: {}, {} of keys and values\n",
             part.share * 100.0,
-            about(summary, part.keys, "key"),
+            describe_count(summary, part.keys, "key"),
             rough_bytes(part.bytes as f64)
         ));
     }
@@ -281,7 +281,7 @@ fn keys(summary: &Summary) -> String {
 
 /// The keys that the trace reads before it writes them.
 fn read_before(summary: &Summary) -> String {
-    let operations = about(summary, summary.read_before_written_operations, "operation");
+    let operations = describe_count(summary, summary.read_before_written_operations, "operation");
     match summary.read_before_written_keys {
         0 => "The trace writes each key before it reads or removes it: a replay loads nothing first.".into(),
         1 => format!(
@@ -291,13 +291,13 @@ fn read_before(summary: &Summary) -> String {
         keys => format!(
             "{} are read or removed before the trace writes them, in {operations}. A replay loads these keys first, unless \
              you say --load nothing.",
-            about(summary, keys, "key")
+            describe_count(summary, keys, "key")
         ),
     }
 }
 
 /// A number of keys or operations, which may be an estimate.
-fn about(summary: &Summary, count: u64, what: &str) -> String {
+fn describe_count(summary: &Summary, count: u64, what: &str) -> String {
     let estimate = if summary.counted_one_in > 1 { "about " } else { "" };
     format!("{estimate}{}", count_with_noun(count, what))
 }

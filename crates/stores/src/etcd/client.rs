@@ -50,7 +50,7 @@ enum Place {
 impl Place {
     fn socket(&self) -> Result<Socket> {
         let (socket, name) = match self {
-            Place::Own(folder, name) => (Socket::own(folder, name), "etcd".to_owned()),
+            Place::Own(folder, name) => (Socket::connect_own(folder, name), "etcd".to_owned()),
             Place::Running(address) => {
                 let socket = match &address.at {
                     Endpoint::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
@@ -69,14 +69,14 @@ fn is_leader(status: &Status) -> bool {
 
 impl Client {
     /// Connects to the trial's own server in this folder; of several, to the leader. Fails also when none leads.
-    pub fn own(folder: &Path) -> Result<Client> {
+    pub fn connect_own(folder: &Path) -> Result<Client> {
         let entries = fs::read_dir(folder).map_err(StoreError::io("looking for etcd's socket"))?;
         let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
         let names: Vec<String> = names.filter(|name| name.starts_with(SOCKET)).collect();
         for name in names {
             // One that is not there takes no calls.
-            let Ok(mut client) = Client::at(Place::Own(folder.to_path_buf(), name)) else { continue };
-            if client.leads()? {
+            let Ok(mut client) = Client::connect(Place::Own(folder.to_path_buf(), name)) else { continue };
+            if client.leads_cluster()? {
                 return Ok(client);
             }
         }
@@ -92,7 +92,7 @@ impl Client {
         }
     }
 
-    pub fn leads(&mut self) -> Result<bool> {
+    pub fn leads_cluster(&mut self) -> Result<bool> {
         Ok(is_leader(&self.status()?))
     }
 
@@ -104,8 +104,8 @@ impl Client {
         }
         let (mut told, mut leader) = (Vec::new(), None);
         for one in address.members() {
-            let mut client = Client::member(&one).map_err(members::of(&one))?;
-            let status = client.status().map_err(members::of(&one))?;
+            let mut client = Client::member(&one).map_err(members::name_member(&one))?;
+            let status = client.status().map_err(members::name_member(&one))?;
             let header = status.header.clone().unwrap_or_default();
             if is_leader(&status) {
                 leader = Some(client);
@@ -125,7 +125,7 @@ impl Client {
         if password.is_none() && address.user != USER {
             return Err(StoreError::Engine("no password for the URL's user: set ETCDCTL_PASSWORD".into()));
         }
-        let mut client = Client::at(Place::Running(address.clone()))?;
+        let mut client = Client::connect(Place::Running(address.clone()))?;
         if let Some(password) = password {
             let name = address.user.clone();
             client.connection.token = Some(client.connection.call(&Authenticate { name, password })?.token);
@@ -134,13 +134,13 @@ impl Client {
         if address.database.is_some() {
             return Err(StoreError::Engine("etcd has no databases: leave out what follows the port".into()));
         }
-        client.connection.let_in();
+        client.connection.end_login();
         Ok(client)
     }
 
-    fn at(place: Place) -> Result<Client> {
+    fn connect(place: Place) -> Result<Client> {
         let mut client = Client {
-            connection: Connection::over(place.socket()?)?,
+            connection: Connection::from_socket(place.socket()?)?,
             place,
             beginning: Bytes::new(),
             end: Bytes::new(),
@@ -240,10 +240,10 @@ impl Client {
     }
 
     pub fn count(&mut self) -> Result<u64> {
-        u64::try_from(self.counted()?.count).map_err(StoreError::engine)
+        u64::try_from(self.count_range()?.count).map_err(StoreError::engine)
     }
 
-    fn counted(&mut self) -> Result<Ranged> {
+    fn count_range(&mut self) -> Result<Ranged> {
         let range = Range {
             key: self.beginning.clone(),
             end: self.end.clone(),
@@ -265,7 +265,7 @@ impl Client {
 
     /// Compacts former values, and rewrites the file of records.
     pub fn compact(&mut self) -> Result<()> {
-        let revision = self.counted()?.header.unwrap_or_default().revision;
+        let revision = self.count_range()?.header.unwrap_or_default().revision;
         match self.connection.call(&Compaction { revision, physical: true }) {
             // Nothing was written since it was done last.
             Err(StoreError::Engine(told)) if told.contains("has been compacted") => {}

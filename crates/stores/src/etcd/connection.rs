@@ -32,7 +32,7 @@ pub struct Connection {
 
 impl Connection {
     /// Begins HTTP/2 on a connected socket.
-    pub fn over(socket: Socket) -> Result<Connection> {
+    pub fn from_socket(socket: Socket) -> Result<Connection> {
         let both = socket.set_nonblocking().and_then(|()| socket.try_clone());
         let near = both.map_err(|error| socket.lost(error))?;
         let state = Arc::new(State::default());
@@ -42,18 +42,18 @@ impl Connection {
         let shake = builder.handshake::<_, Bytes>(Stream { socket: near, state });
         let mut shake = std::pin::pin!(shake);
         let (sender, driver) =
-            waiting.until(|context| shake.as_mut().poll(context).map_err(ConnectionError::from))?;
+            waiting.poll_until(|context| shake.as_mut().poll(context).map_err(ConnectionError::from))?;
         Ok(Connection { sender, engine: Engine { driver, waiting }, token: None })
     }
 
     /// Lifts the login's time limit: from now on it waits as long as the server works.
-    pub fn let_in(&mut self) {
-        self.engine.waiting.socket.let_in();
+    pub fn end_login(&mut self) {
+        self.engine.waiting.socket.end_login();
     }
 
     pub fn call<C: Call>(&mut self, asked: &C) -> Result<C::Answer> {
         let (engine, sender) = (&mut self.engine, &mut self.sender);
-        engine.until(|context| sender.poll_ready(context))?;
+        engine.drive_until(|context| sender.poll_ready(context))?;
         let request = Request::post(format!("http://localhost{}", C::PATH))
             .header("te", "trailers")
             .header("content-type", "application/grpc");
@@ -61,7 +61,7 @@ impl Connection {
         let request = request.body(()).map_err(StoreError::engine)?;
         let (mut answer, mut body) = sender.send_request(request, false).map_err(StoreError::engine)?;
         body.send_data(framed(asked)?, true).map_err(StoreError::engine)?;
-        let answer = engine.until(|context| Pin::new(&mut answer).poll(context))?;
+        let answer = engine.drive_until(|context| Pin::new(&mut answer).poll(context))?;
         if answer.status() != StatusCode::OK {
             return Err(StoreError::Engine(format!("the server answered with {}", answer.status())));
         }
@@ -69,14 +69,16 @@ impl Connection {
         refusal(answer.headers())?;
         let mut stream = answer.into_body();
         let mut received = Bytes::new();
-        while let Some(piece) = engine.until(|context| stream.poll_data(context).map(Option::transpose))? {
+        while let Some(piece) =
+            engine.drive_until(|context| stream.poll_data(context).map(Option::transpose))?
+        {
             stream.flow_control().release_capacity(piece.len()).map_err(StoreError::engine)?;
             received = joined(received, piece);
             if received.len() > MOST_ANSWER {
                 return Err(unreadable());
             }
         }
-        let trailers = engine.until(|context| stream.poll_trailers(context))?;
+        let trailers = engine.drive_until(|context| stream.poll_trailers(context))?;
         refusal(&trailers.unwrap_or_default())?;
         if received.len() < HEAD || received[0] != 0 {
             return Err(unreadable());
@@ -128,12 +130,12 @@ struct Engine {
 
 impl Engine {
     /// Waits for something on the connection.
-    fn until<T>(
+    fn drive_until<T>(
         &mut self,
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<std::result::Result<T, h2::Error>>,
     ) -> Result<T> {
         let driver = &mut self.driver;
-        self.waiting.until(|context| {
+        self.waiting.poll_until(|context| {
             if let Poll::Ready(done) = poll(context) {
                 return Poll::Ready(done.map_err(ConnectionError::from));
             }
@@ -154,7 +156,7 @@ struct Waiting {
 
 impl Waiting {
     /// Polls until it is done, and sleeps on the socket in between.
-    fn until<T>(
+    fn poll_until<T>(
         &mut self,
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<std::result::Result<T, ConnectionError>>,
     ) -> Result<T> {

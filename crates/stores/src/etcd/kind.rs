@@ -109,11 +109,11 @@ impl Server for EtcdServer {
 
     /// It takes connections before a leader is chosen, and calls from then on.
     fn is_ready(_pid: u32, _data: &Path, socket: &Path) -> bool {
-        Client::own(socket).and_then(|mut client| client.count()).is_ok()
+        Client::connect_own(socket).and_then(|mut client| client.count()).is_ok()
     }
 
     fn connect_own(socket: &Path) -> Result<Client> {
-        Client::own(socket)
+        Client::connect_own(socket)
     }
 
     fn connect(address: &Address) -> Result<Client> {

@@ -99,7 +99,7 @@ pub fn expect_one_cluster(members: &[(String, MemberStatus)]) -> Result<()> {
 }
 
 /// Names the member of a cluster that an error is about.
-pub fn of(member: &Address) -> impl Fn(StoreError) -> StoreError {
+pub fn name_member(member: &Address) -> impl Fn(StoreError) -> StoreError {
     let name = member.name();
     move |error| match error {
         StoreError::Io { context, source } if context.contains(&name) => StoreError::Io { context, source },

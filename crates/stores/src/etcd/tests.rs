@@ -13,7 +13,7 @@ use crate::support::testing::{
 
 #[test]
 fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
-    assert_eq!(ETCD.missing_need(), EtcdServer::programs().lacks());
+    assert_eq!(ETCD.missing_need(), EtcdServer::programs().missing_programs());
     assert!(!ETCD.runs_by_default());
 }
 
@@ -149,7 +149,7 @@ fn what_a_cluster_loses_is_the_data_of_one() {
 fn led(folder: &Path) -> Client {
     let socket = socket_in(folder);
     loop {
-        if let Ok(client) = Client::own(&socket) {
+        if let Ok(client) = Client::connect_own(&socket) {
             return client;
         }
         std::thread::sleep(std::time::Duration::from_millis(20));
@@ -157,7 +157,7 @@ fn led(folder: &Path) -> Client {
 }
 
 fn own_client(folder: &Path) -> Client {
-    Client::own(&socket_in(folder)).unwrap()
+    Client::connect_own(&socket_in(folder)).unwrap()
 }
 
 /// A URL of all members leads to the leader; one with a foreign or missing member is refused.
@@ -178,9 +178,9 @@ fn a_url_of_several_members_is_of_their_leader() {
         (1..=3).map(|number| format!("{}/client:{number}", sockets.display())).collect();
     let leader = own_client(folder.path()).own_number();
     let mut client = Client::running(&url(&members)).unwrap();
-    assert!(client.leads().unwrap());
+    assert!(client.leads_cluster().unwrap());
     let backwards: Vec<String> = members.iter().rev().cloned().collect();
-    assert!(Client::running(&url(&backwards)).unwrap().leads().unwrap());
+    assert!(Client::running(&url(&backwards)).unwrap().leads_cluster().unwrap());
     let refused = |members: &[String]| match Client::running(&url(members)) {
         Ok(_) => panic!("{members:?} is no cluster's"),
         Err(error) => error.to_string(),

@@ -48,7 +48,9 @@ fn any_block_compressed(path: &Path) -> std::io::Result<Option<bool>> {
         return Ok(None);
     }
     let mut rest = &footer[..];
-    let Some(index) = place(&mut rest).and_then(|_metaindex| place(&mut rest)) else { return Ok(None) };
+    let Some(index) = read_place(&mut rest).and_then(|_metaindex| read_place(&mut rest)) else {
+        return Ok(None);
+    };
     if index.offset.checked_add(index.bytes).is_none_or(|end| end > footer_at) {
         return Ok(None);
     }
@@ -88,13 +90,13 @@ fn data_blocks(index: &[u8]) -> Option<Vec<Place>> {
         let key = usize::try_from(number(&mut entries)?).ok()?;
         let value = usize::try_from(number(&mut entries)?).ok()?;
         let (mut value, after) = entries.get(key..)?.split_at_checked(value)?;
-        places.push(place(&mut value)?);
+        places.push(read_place(&mut value)?);
         entries = after;
     }
     Some(places)
 }
 
-fn place(bytes: &mut &[u8]) -> Option<Place> {
+fn read_place(bytes: &mut &[u8]) -> Option<Place> {
     Some(Place { offset: number(bytes)?, bytes: number(bytes)? })
 }
 

@@ -119,7 +119,7 @@ impl Environment<Mdbx> {
     pub fn statistics(&self) -> Result<MDBX_stat> {
         let mut statistics = MDBX_stat::default();
         // SAFETY: the transaction is live; as in `info`.
-        let code = self.look(|txn, database| unsafe {
+        let code = self.with_reader(|txn, database| unsafe {
             ffi::mdbx_dbi_stat(txn, database, &mut statistics, size_of::<MDBX_stat>())
         })?;
         check::<Mdbx>(code)?;

@@ -92,7 +92,7 @@ impl<L: Library> Environment<L> {
         let mut raw = ptr::null_mut();
         check::<L>(create(&mut raw))?;
         // From here on, leaving early closes it.
-        let mut environment = Environment { raw: made::<L, _>(raw)?, database: 0 };
+        let mut environment = Environment { raw: non_null::<L, _>(raw)?, database: 0 };
         open(environment.raw.as_ptr())?;
         environment.database = environment.write(|writer| writer.open_database())?;
         Ok(environment)
@@ -117,7 +117,7 @@ impl<L: Library> Environment<L> {
     }
 
     #[cfg(feature = "libmdbx")]
-    pub fn look<T>(&self, look: impl FnOnce(*mut L::Txn, c_uint) -> T) -> Result<T> {
+    pub fn with_reader<T>(&self, look: impl FnOnce(*mut L::Txn, c_uint) -> T) -> Result<T> {
         let raw = self.begin(L::READ_ONLY)?;
         let seen = look(raw.as_ptr(), self.database);
         // SAFETY: it has begun, and nothing else knows it.
@@ -130,7 +130,7 @@ impl<L: Library> Environment<L> {
         let mut cursor = ptr::null_mut();
         // SAFETY: the transaction has just begun, and stands for the kept one that `reader` owns.
         let opened = check::<L>(unsafe { L::cursor_open(raw.as_ptr(), self.database, &mut cursor) });
-        match opened.and_then(|()| made::<L, _>(cursor)) {
+        match opened.and_then(|()| non_null::<L, _>(cursor)) {
             Ok(cursor) => {
                 // SAFETY: it has begun and is not in use; `Reader` holds it reset between uses.
                 unsafe { L::reset(raw.as_ptr()) };
@@ -155,7 +155,7 @@ impl<L: Library> Environment<L> {
         let mut raw = ptr::null_mut();
         // SAFETY: the environment is open.
         check::<L>(unsafe { L::begin(self.raw.as_ptr(), flags, &mut raw) })?;
-        made::<L, _>(raw)
+        non_null::<L, _>(raw)
     }
 }
 
@@ -186,7 +186,7 @@ impl<L: Library> Writer<'_, L> {
         // SAFETY: the transaction is live.
         let code = unsafe { L::get(self.raw.as_ptr(), self.database, &mut key, &mut value) };
         // SAFETY: what it points to stays until the transaction's next write, for which this borrow must end.
-        Ok(found::<L>(code)?.then(|| unsafe { bytes_of::<L>(&value) }))
+        Ok(check_found::<L>(code)?.then(|| unsafe { bytes_of::<L>(&value) }))
     }
 
     pub fn delete(&mut self, key: &[u8]) -> Result<()> {
@@ -255,7 +255,7 @@ impl<L: Library> Snapshot<'_, L> {
         // SAFETY: the transaction is live.
         let code = unsafe { L::get(raw.as_ptr(), *database, &mut key, &mut value) };
         // SAFETY: it points into the map, which does not change under a live read transaction.
-        Ok(found::<L>(code)?.then(|| unsafe { bytes_of::<L>(&value) }))
+        Ok(check_found::<L>(code)?.then(|| unsafe { bytes_of::<L>(&value) }))
     }
 
     /// Shows up to `limit` records from `from` on, in order; gives their number.
@@ -268,7 +268,7 @@ impl<L: Library> Snapshot<'_, L> {
         let mut step = if from.is_empty() { L::FIRST } else { L::SET_RANGE };
         for count in 0..limit {
             // SAFETY: the cursor was renewed for the live transaction.
-            if !found::<L>(unsafe { L::cursor_get(cursor, &mut key, &mut value, step) })? {
+            if !check_found::<L>(unsafe { L::cursor_get(cursor, &mut key, &mut value, step) })? {
                 return Ok(count);
             }
             // SAFETY: as in `get`.
@@ -286,7 +286,7 @@ impl<L: Library> Drop for Snapshot<'_, L> {
     }
 }
 
-fn made<L: Library, T>(raw: *mut T) -> Result<NonNull<T>> {
+fn non_null<L: Library, T>(raw: *mut T) -> Result<NonNull<T>> {
     NonNull::new(raw).ok_or_else(|| StoreError::Engine(format!("{} made nothing", L::NAME)))
 }
 
@@ -301,7 +301,7 @@ unsafe fn bytes_of<'a, L: Library>(value: &L::Val) -> &'a [u8] {
     }
 }
 
-fn found<L: Library>(code: c_int) -> Result<bool> {
+fn check_found<L: Library>(code: c_int) -> Result<bool> {
     match check::<L>(code) {
         Ok(()) => Ok(true),
         Err(StoreError::Missing) => Ok(false),

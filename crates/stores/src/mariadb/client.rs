@@ -61,7 +61,7 @@ impl Client {
     }
 
     /// Runs a statement that gives at most one row of one column; gives the place of its bytes, valid until the next call.
-    fn one(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<Option<Range<usize>>> {
+    fn run_single(&mut self, statement: &Statement, values: &[SqlValue<'_>]) -> Result<Option<Range<usize>>> {
         self.append(statement, values.len(), values.iter().copied())?;
         self.send()?;
         let Answer::Rows(_) = self.answer()? else { return Ok(None) };
@@ -225,7 +225,7 @@ impl Client {
                         self.forget_some();
                         let row = self.packet()?;
                         if self.ends(&row)? {
-                            break more_follow(&done::<OldEofPacket>(&self.input[row])?);
+                            break more_follow(&parse_ok::<OldEofPacket>(&self.input[row])?);
                         }
                         count += 1;
                         if odd.is_ok() {
@@ -246,7 +246,7 @@ impl Client {
         let told = &self.input[told];
         match told.first() {
             Some(0) => {
-                let done = done::<CommonOkPacket>(told)?;
+                let done = parse_ok::<CommonOkPacket>(told)?;
                 let (changed, warnings, more) = (done.affected_rows(), done.warnings(), more_follow(&done));
                 Ok(Answer::Done { changed, warnings, more })
             }
@@ -332,7 +332,7 @@ impl Drop for Client {
     }
 }
 
-fn done<K: OkPacketKind>(told: &[u8]) -> Result<OkPacket<'_>> {
+fn parse_ok<K: OkPacketKind>(told: &[u8]) -> Result<OkPacket<'_>> {
     let read: OkPacketDeserializer<'_, K> =
         ParseBuf(told).parse(CapabilityFlags::CLIENT_PROTOCOL_41).map_err(lost)?;
     Ok(read.into_inner())

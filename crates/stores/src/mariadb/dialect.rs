@@ -83,7 +83,7 @@ impl Server for Mysql {
         config::fixed_with_files(plan).join("").replace('=', "")
     }
 
-    fn making(plan: &Plan, data: &Path) -> Vec<String> {
+    fn init_arguments(plan: &Plan, data: &Path) -> Vec<String> {
         let mut arguments = vec![
             "--no-defaults".to_owned(),
             format!("--datadir={}", data.display()),
@@ -216,7 +216,7 @@ impl Server for Mysql {
     }
 
     fn hold_reader(client: &mut Client) -> Result<bool> {
-        sql::each(client, "START TRANSACTION WITH CONSISTENT SNAPSHOT", &mut |_| ())?;
+        sql::visit_rows(client, "START TRANSACTION WITH CONSISTENT SNAPSHOT", &mut |_| ())?;
         Ok(true)
     }
 
@@ -301,7 +301,7 @@ impl Dialect for Mysql {
 /// The result of a statement about a table, from its last row: `status: OK`, or a `note` or `error` with its text.
 fn outcome_of(client: &mut Client, statement: &str) -> Result<String> {
     let mut last = String::new();
-    sql::each(client, statement, &mut |row| {
+    sql::visit_rows(client, statement, &mut |row| {
         if let [.., SqlValue::Text(kind), SqlValue::Text(told)] = row {
             last = format!("{kind}: {told}");
         }
@@ -310,13 +310,13 @@ fn outcome_of(client: &mut Client, statement: &str) -> Result<String> {
 }
 
 fn begin(socket: &Path) -> Result<Client> {
-    let socket = Socket::own(socket, SOCKET).map_err(StoreError::io("connecting to mariadbd"))?;
+    let socket = Socket::connect_own(socket, SOCKET).map_err(StoreError::io("connecting to mariadbd"))?;
     Client::begin(socket, &Login { user: USER, password: "", database: None })
 }
 
 pub fn status(client: &mut Client, name: &str) -> Result<Option<u64>> {
     let mut found = None;
-    sql::each(client, &format!("SHOW GLOBAL STATUS LIKE '{name}'"), &mut |row| {
+    sql::visit_rows(client, &format!("SHOW GLOBAL STATUS LIKE '{name}'"), &mut |row| {
         if let [_, SqlValue::Text(number)] = row {
             found = number.parse().ok();
         }

@@ -124,7 +124,7 @@ enum Kept {
 }
 
 impl Kept {
-    fn of(value: &SqlValue<'_>) -> Kept {
+    fn copy(value: &SqlValue<'_>) -> Kept {
         match *value {
             SqlValue::Null => Kept::Null,
             SqlValue::Integer(number) => Kept::Integer(number),
@@ -157,7 +157,7 @@ struct Load<'l> {
 impl Load<'_> {
     fn add(&mut self, row: &[SqlValue<'_>]) -> Result<()> {
         fits(row, self.into)?;
-        self.waiting.extend(row.iter().map(Kept::of));
+        self.waiting.extend(row.iter().map(Kept::copy));
         if self.waiting.len() < ROWS_AT_ONCE * self.into.columns.len() {
             return Ok(());
         }

@@ -15,7 +15,7 @@ use crate::support::testing::{
 const ENGINES: [&str; 2] = ["innodb", "rocksdb"];
 
 fn engines() -> Vec<&'static str> {
-    if let Some(why) = Mysql::programs().lacks() {
+    if let Some(why) = Mysql::programs().missing_programs() {
         println!("not tried: {why}");
         return Vec::new();
     }
@@ -33,7 +33,7 @@ fn engines() -> Vec<&'static str> {
 
 #[test]
 fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
-    assert_eq!(MARIADB.missing_need(), Mysql::programs().lacks());
+    assert_eq!(MARIADB.missing_need(), Mysql::programs().missing_programs());
     assert!(!MARIADB.runs_by_default());
 }
 

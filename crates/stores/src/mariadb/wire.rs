@@ -27,7 +27,7 @@ pub enum ColumnKind {
 }
 
 impl ColumnKind {
-    pub fn of(column: &packets::Column) -> ColumnKind {
+    pub fn from_column(column: &packets::Column) -> ColumnKind {
         use ColumnType as Type;
         let integer = |bytes| ColumnKind::Integer {
             bytes,

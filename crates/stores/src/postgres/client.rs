@@ -174,7 +174,7 @@ impl Client {
         while awaited > 0 {
             match self.next()? {
                 Message::CommandComplete(done) => {
-                    changed += counted(done.tag().map_err(lost)?);
+                    changed += rows_in_tag(done.tag().map_err(lost)?);
                     awaited -= 1;
                 }
                 Message::ErrorResponse(told) => {
@@ -197,7 +197,7 @@ impl Client {
         loop {
             match self.next()? {
                 Message::DataRow(row) => see(row.buffer_bytes()),
-                Message::CommandComplete(done) => count += counted(done.tag().map_err(lost)?),
+                Message::CommandComplete(done) => count += rows_in_tag(done.tag().map_err(lost)?),
                 Message::ErrorResponse(told) => failed = failed.or(Some(error_of(&told))),
                 Message::ReadyForQuery(_) => return failed.map_or(Ok(count), Err),
                 _ => {}
@@ -267,7 +267,7 @@ fn append_row(row: &[SqlValue<'_>], of: &[Oid], data: &mut BytesMut) -> Result<(
 }
 
 /// The number of rows in a command tag: `INSERT 0 1`, `SELECT 3`. Some have none.
-fn counted(tag: &str) -> u64 {
+fn rows_in_tag(tag: &str) -> u64 {
     tag.rsplit(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
@@ -308,7 +308,12 @@ mod tests {
     #[test]
     fn rows_are_counted_by_what_is_said() {
         assert_eq!(
-            [counted("INSERT 0 1"), counted("UPDATE 12"), counted("SELECT 3"), counted("BEGIN")],
+            [
+                rows_in_tag("INSERT 0 1"),
+                rows_in_tag("UPDATE 12"),
+                rows_in_tag("SELECT 3"),
+                rows_in_tag("BEGIN")
+            ],
             [1, 12, 3, 0]
         );
     }

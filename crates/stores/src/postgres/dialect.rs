@@ -76,7 +76,7 @@ impl Server for Postgresql {
         format!("-{}", config::segment_bytes(plan))
     }
 
-    fn making(plan: &Plan, data: &Path) -> Vec<String> {
+    fn init_arguments(plan: &Plan, data: &Path) -> Vec<String> {
         let data = data.display().to_string();
         let segment = format!("--wal-segsize={}", config::segment_bytes(plan) >> 20);
         let own = ["-D", &data, "-U", USER, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"];
@@ -126,7 +126,7 @@ impl Server for Postgresql {
     }
 
     fn connect_own(socket: &Path) -> Result<Client> {
-        let socket = Socket::own(socket, &format!(".s.PGSQL.{PORT}"));
+        let socket = Socket::connect_own(socket, &format!(".s.PGSQL.{PORT}"));
         let socket = socket.map_err(StoreError::io("connecting to postgres"))?;
         Client::begin(socket, &Login { user: USER, database: DATABASE, password: &|| Ok(None) })
     }

@@ -18,7 +18,7 @@ use crate::support::testing::{
 
 #[test]
 fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
-    assert_eq!(POSTGRES.missing_need(), Postgresql::programs().lacks());
+    assert_eq!(POSTGRES.missing_need(), Postgresql::programs().missing_programs());
     assert!(!POSTGRES.runs_by_default());
 }
 

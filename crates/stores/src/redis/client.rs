@@ -44,14 +44,14 @@ pub enum Answer {
 }
 
 impl Client {
-    pub fn over(stream: Socket) -> Client {
+    pub fn from_socket(stream: Socket) -> Client {
         let input = vec![0; ROOM];
         Client { stream, out: Vec::new(), input, received: 0, seen: 0, beginning: Vec::new(), shown: 0..0 }
     }
 
     /// Lifts the login's time limit: from now on it waits as long as the server works.
-    pub fn let_in(&mut self) {
-        self.stream.let_in();
+    pub fn end_login(&mut self) {
+        self.stream.end_login();
     }
 
     pub fn begin_keys_with(&mut self, beginning: Vec<u8>) {
@@ -348,7 +348,7 @@ mod tests {
 
     fn pair() -> (Client, UnixStream) {
         let (near, far) = UnixStream::pair().unwrap();
-        (Client::over(near.into()), far)
+        (Client::from_socket(near.into()), far)
     }
 
     #[test]

@@ -180,20 +180,20 @@ pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     Ok(names.filter_map(|name| Some(Setting::read_back(name, value(name)?))).collect())
 }
 
-fn is(settings: &[Setting], name: &str, value: &str) -> bool {
+fn has_value(settings: &[Setting], name: &str, value: &str) -> bool {
     settings.iter().any(|setting| setting.name == name && setting.value == value)
 }
 
 pub fn saves(settings: &[Setting]) -> bool {
-    !is(settings, SAVE, OFF)
+    !has_value(settings, SAVE, OFF)
 }
 
 pub fn tier(settings: &[Setting]) -> Guarantee {
-    if !is(settings, APPENDONLY, "yes") {
+    if !has_value(settings, APPENDONLY, "yes") {
         return Guarantee::None;
     }
-    match (is(settings, APPENDFSYNC, "always"), is(settings, APPENDFSYNC, "no")) {
-        (true, _) if is(settings, UNSYNCED_REWRITE, "no") => Guarantee::Power,
+    match (has_value(settings, APPENDFSYNC, "always"), has_value(settings, APPENDFSYNC, "no")) {
+        (true, _) if has_value(settings, UNSYNCED_REWRITE, "no") => Guarantee::Power,
         // A log that is not synced once a second is written before each answer.
         (true, _) | (_, true) => Guarantee::Process,
         _ => Guarantee::None,

@@ -94,8 +94,9 @@ impl Server for RedisServer {
     }
 
     fn connect_own(socket: &Path) -> Result<Client> {
-        let socket = Socket::own(socket, SOCKET).map_err(StoreError::io("connecting to redis-server"))?;
-        Ok(Client::over(socket))
+        let socket =
+            Socket::connect_own(socket, SOCKET).map_err(StoreError::io("connecting to redis-server"))?;
+        Ok(Client::from_socket(socket))
     }
 
     fn connect(address: &Address) -> Result<Client> {
@@ -105,7 +106,7 @@ impl Server for RedisServer {
         };
         let socket =
             socket.map_err(StoreError::io(format!("connecting to redis at {}", address.at.name())))?;
-        let mut client = Client::over(socket);
+        let mut client = Client::from_socket(socket);
         let password = std::env::var("REDISCLI_AUTH").ok();
         if let Some(password) = &password {
             client.run(&[b"AUTH", address.user.as_bytes(), password.as_bytes()])?;
@@ -118,7 +119,7 @@ impl Server for RedisServer {
         }
         client.run(&[b"PING"]).map_err(wanted)?;
         expect_all_keys(&mut client)?;
-        client.let_in();
+        client.end_login();
         Ok(client)
     }
 
@@ -329,7 +330,11 @@ mod tests {
         {
             let (near, mut far) = UnixStream::pair().unwrap();
             far.write_all(answer.as_bytes()).unwrap();
-            assert_eq!(expect_all_keys(&mut Client::over(near.into())).is_err(), is_refused, "{answer}");
+            assert_eq!(
+                expect_all_keys(&mut Client::from_socket(near.into())).is_err(),
+                is_refused,
+                "{answer}"
+            );
         }
     }
 }

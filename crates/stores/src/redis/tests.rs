@@ -11,7 +11,7 @@ use crate::support::testing::{hold_to_its_end, is_here, new_folder, opened, refu
 
 #[test]
 fn the_table_says_what_is_missing_and_no_study_runs_it_unasked() {
-    assert_eq!(REDIS.missing_need(), RedisServer::programs().lacks());
+    assert_eq!(REDIS.missing_need(), RedisServer::programs().missing_programs());
     assert!(!REDIS.runs_by_default());
 }
 

@@ -38,7 +38,7 @@ impl<'a> Sql<'a> {
         let mut bound = [Value::Null; MOST_COLUMNS];
         let bound = bound.get_mut(..values.len()).ok_or_else(too_many)?;
         for (bound, value) in bound.iter_mut().zip(values) {
-            *bound = of(value);
+            *bound = bind_value(value);
         }
         sql::statement(&mut self.statements, statement)?.rows(bound, see)
     }
@@ -48,7 +48,7 @@ fn too_many() -> StoreError {
     StoreError::Unsupported(format!("a row has at most {MOST_COLUMNS} values here"))
 }
 
-fn of<'v>(value: &SqlValue<'v>) -> Value<'v> {
+fn bind_value<'v>(value: &SqlValue<'v>) -> Value<'v> {
     match *value {
         SqlValue::Null => Value::Null,
         SqlValue::Integer(number) => Value::Integer(number),
@@ -76,12 +76,12 @@ impl SqlSession for Sql<'_> {
     }
 
     fn execute(&mut self, sql: &str) -> Result<()> {
-        self.access.with(|connection| connection.execute_batch(sql).map_err(StoreError::engine))
+        self.access.with_connection(|connection| connection.execute_batch(sql).map_err(StoreError::engine))
     }
 
     fn prepare(&mut self, sql: &str) -> Result<StatementId> {
         let text = CString::new(sql).map_err(StoreError::engine)?;
-        let statement = self.access.with(|connection| Statement::prepare(connection, &text))?;
+        let statement = self.access.with_connection(|connection| Statement::prepare(connection, &text))?;
         self.statements.push(statement);
         Ok(StatementId(self.statements.len() - 1))
     }
@@ -122,6 +122,6 @@ impl SqlSession for Sql<'_> {
     }
 
     fn check_settings(&mut self) -> Result<()> {
-        self.access.with(|connection| self.store.plan.check(connection))
+        self.access.with_connection(|connection| self.store.plan.check(connection))
     }
 }

@@ -152,12 +152,12 @@ impl<'a> Measuring<'a> {
             }
             self.look_smaller()?;
         }
-        if self.look()? || (!self.has_looked() && self.instead_of_the_look()?) {
+        if self.screen_stores()? || (!self.has_looked() && self.instead_of_the_look()?) {
             return Ok(true);
         }
         self.tell_who_is_missing();
         let finalists = self.finalists();
-        if !finalists.is_empty() && self.again(finalists)? {
+        if !finalists.is_empty() && self.measure_finalists(finalists)? {
             return Ok(true);
         }
         let Some(advice) = self.advice() else { return Ok(false) };
@@ -173,7 +173,7 @@ impl<'a> Measuring<'a> {
             return Ok(true);
         }
         // If there was no time to settle the question, other questions don't help.
-        if self.is_settled(&advice) { self.beside(&best) } else { Ok(false) }
+        if self.is_settled(&advice) { self.measure_variations(&best) } else { Ok(false) }
     }
 
     /// All runs, in order: the question's, and the one with ageing.
@@ -185,7 +185,7 @@ impl<'a> Measuring<'a> {
 
     /// Overwrites the records of the best repeatedly, as time allows; returns whether that was interrupted.
     fn grow_old(&mut self, stores: &[String]) -> Result<bool> {
-        let (size, records) = self.here();
+        let (size, records) = self.asked_shapes();
         let share = if self.question.network.is_some() { AGED_SHARE.1 } else { AGED_SHARE.0 };
         let left_s = self.stages.left_s(share);
         let Some(plan) = self.plans.aged(stores, (size, records.from), left_s / self.slowness)? else {
@@ -199,14 +199,14 @@ impl<'a> Measuring<'a> {
             f64::from(blocks(trials)) >= FEWEST_BLOCKS
                 || block_took(start, trials).as_secs_f64() > self.stages.left_s(share)
         };
-        let ended = self.carry_out("aged", &plan, (&[], 0), Some(&enough), None, 1.0)?;
+        let ended = self.run_plan("aged", &plan, (&[], 0), Some(&enough), None, 1.0)?;
         let interrupted = ended.as_ref().is_some_and(|(_, interrupted)| *interrupted);
         self.aged = ended.map(|(run, _)| run);
         Ok(interrupted)
     }
 
     /// The records with which the question itself is measured.
-    pub fn here(&self) -> SizesAndCounts {
+    pub fn asked_shapes(&self) -> SizesAndCounts {
         (size_of(&self.plan).unwrap_or(self.question.size), records_of(&self.plan))
     }
 
@@ -220,7 +220,7 @@ impl<'a> Measuring<'a> {
         let plan = self.plans.smallest(self.trial_limit())?;
         let records = count_with_noun(records_of(&plan).from, "record");
         self.stages.print_stage(&format!("first, how slow it is here: each store with {records}"));
-        let ended = self.carry_out(PROBE, &plan, (&[], 0), None, None, share)?;
+        let ended = self.run_plan(PROBE, &plan, (&[], 0), None, None, share)?;
         let Some((run, interrupted)) = ended else { return Ok(false) };
         self.probed = Some((plan, run));
         Ok(interrupted)
@@ -269,7 +269,7 @@ impl<'a> Measuring<'a> {
     }
 
     /// Looks at every store.
-    fn look(&mut self) -> Result<bool> {
+    fn screen_stores(&mut self) -> Result<bool> {
         let mut plan = self.plans.screen.clone();
         plan.timeout = Period(self.trial_limit());
         let stores = plan.axes.texts(Axis::STORE).len();
@@ -282,7 +282,7 @@ impl<'a> Measuring<'a> {
             blocks(trials) >= LOOK_BLOCKS
                 || start.elapsed() + block_took(start, trials) > self.budget.mul_f64(LONGEST_LOOK)
         };
-        let ended = self.carry_out("look", &plan, (&[], 0), Some(&enough), None, 1.0)?;
+        let ended = self.run_plan("look", &plan, (&[], 0), Some(&enough), None, 1.0)?;
         let once = ended.as_ref().is_some_and(|(run, _)| blocks(&run.trials) < LOOK_BLOCKS);
         let interrupted = self.keep(start, ended);
         if once && !interrupted {
@@ -310,10 +310,10 @@ impl<'a> Measuring<'a> {
     }
 
     /// Measures the best with the question's own records, until a planned look finds a clear best, or time is up.
-    fn again(&mut self, mut finalists: Vec<String>) -> Result<bool> {
+    fn measure_finalists(&mut self, mut finalists: Vec<String>) -> Result<bool> {
         let Some(plan) = self.best_plan(&mut finalists)? else { return Ok(false) };
         let predicted_s = self.predicted_s(&plan);
-        let same = records_of(&plan) == self.here().1;
+        let same = records_of(&plan) == self.asked_shapes().1;
         if predicted_s > self.stages.left_s(1.0) || (same && finalists.len() < 2) {
             return Ok(false);
         }
@@ -366,7 +366,7 @@ impl<'a> Measuring<'a> {
             }
             told
         };
-        let ended = self.carry_out("best", &plan, (planned, LOOK_BLOCKS), Some(&enough), Some(&told), 1.0)?;
+        let ended = self.run_plan("best", &plan, (planned, LOOK_BLOCKS), Some(&enough), Some(&told), 1.0)?;
         if ended.is_none() {
             self.plan = before_plan;
         }
@@ -377,7 +377,7 @@ impl<'a> Measuring<'a> {
     /// number of records comes first: two stores with all of them, measured once, say more than many with fewer, as
     /// another may be best there.
     fn best_plan(&mut self, finalists: &mut Vec<String>) -> Result<Option<Plan>> {
-        let whole = |finalists: &[String]| self.plans.whole(self.question, finalists);
+        let whole = |finalists: &[String]| self.plans.plan_in_full(self.question, finalists);
         let two = whole(&finalists[..finalists.len().min(2)])?;
         for blocks in [FEWEST_BLOCKS, 1.0] {
             let block_s = self.stages.left_s(if blocks > 1.0 { self.best_share } else { 1.0 }) / blocks;
@@ -441,7 +441,7 @@ impl<'a> Measuring<'a> {
     /// Runs a plan; returns its result, and whether it was interrupted. `looks` is recorded with it; `before` is the number of
     /// blocks whose seeds are used up. `told` names the stores that are left out of the next block. No trial begins after this `share` of the
     /// budget.
-    fn carry_out(
+    fn run_plan(
         &self,
         name: &str,
         plan: &Plan,
@@ -483,7 +483,7 @@ impl<'a> Measuring<'a> {
     /// The answer so far.
     fn advice(&self) -> Option<Advice> {
         let merged = Merged::new(&self.stages.runs, self.stages.stores);
-        Advice::from_runs(self.question, &merged, Some(self.here()), self.stages.stores).ok()
+        Advice::from_runs(self.question, &merged, Some(self.asked_shapes()), self.stages.stores).ok()
     }
 
     /// Reports the stores that were not reached before the budget was spent.
@@ -520,14 +520,14 @@ impl<'a> Measuring<'a> {
         };
         runs.extend(self.stages.runs.first().map(again));
         let merged = Merged::new(&runs, self.stages.stores);
-        Advice::from_runs(self.question, &merged, Some(self.here()), self.stages.stores).ok()
+        Advice::from_runs(self.question, &merged, Some(self.asked_shapes()), self.stages.stores).ok()
     }
 
     /// Measures with an empty page cache, and with smaller, larger, fewer and more records, as time allows.
-    fn beside(&mut self, stores: &[String]) -> Result<bool> {
+    fn measure_variations(&mut self, stores: &[String]) -> Result<bool> {
         self.stages.print_stage("3 of 3: what would change the answer");
-        for (name, changes) in self.others() {
-            let Some(plan) = self.in_time(changes, stores) else { continue };
+        for (name, changes) in self.variations() {
+            let Some(plan) = self.plan_in_time(changes, stores) else { continue };
             let start = Instant::now();
             let enough = |trials: &[TrialResult]| {
                 let next_s = block_took(start, trials).as_secs_f64();
@@ -535,7 +535,7 @@ impl<'a> Measuring<'a> {
                     || f64::from(blocks(trials)) >= FEWEST_BLOCKS
                     || next_s > self.stages.left_s(COLD_SHARE)
             };
-            let ended = self.carry_out(name, &plan, (&[], 0), Some(&enough), None, 1.0)?;
+            let ended = self.run_plan(name, &plan, (&[], 0), Some(&enough), None, 1.0)?;
             if self.keep(start, ended) {
                 return Ok(true);
             }
@@ -545,7 +545,7 @@ impl<'a> Measuring<'a> {
 
     /// The plan with these changes, for these stores or the first two, if there is time for it. Records too large for a plan
     /// are skipped.
-    fn in_time(&self, changes: Changes, stores: &[String]) -> Option<Plan> {
+    fn plan_in_time(&self, changes: Changes, stores: &[String]) -> Option<Plan> {
         let mut plan = self.plan.clone();
         plan.apply(changes).ok()?;
         let earlier = self.stages.runs.last()?;
@@ -559,8 +559,8 @@ impl<'a> Measuring<'a> {
     }
 
     /// The changes that might change the answer, by name.
-    fn others(&self) -> Vec<(&'static str, Changes)> {
-        let (size, records) = self.here();
+    fn variations(&self) -> Vec<(&'static str, Changes)> {
+        let (size, records) = self.asked_shapes();
         let operations = self.operations();
         let (smaller, larger) =
             (size.scaled(|bytes| bytes / SIZE_STEP), size.scaled(|bytes| bytes.saturating_mul(SIZE_STEP)));

@@ -81,7 +81,7 @@ impl<'a> Plans<'a> {
     }
 
     /// These stores with the question's own number of records, or as many as fit onto the disk.
-    pub fn whole(&self, question: &Question, stores: &[String]) -> Result<Plan> {
+    pub fn plan_in_full(&self, question: &Question, stores: &[String]) -> Result<Plan> {
         let mut plan = self.screen.clone();
         plan.apply(Changes::single(Axis::STORE, names(stores)))?;
         let least = records_of(&plan).from;

@@ -25,8 +25,8 @@ pub fn for_help(words: &[OsString]) -> Command {
 /// `run` with the options of a workload; without one, the options common to all workloads.
 pub fn of_workload(run: Command, workload: Option<Workload>) -> Command {
     let hidden = |id: &&str| match workload {
-        Some(workload) => !has(workload, id),
-        None => table::all().map(Workload::from_def).any(|workload| !has(workload, id)),
+        Some(workload) => !has_option(workload, id),
+        None => table::all().map(Workload::from_def).any(|workload| !has_option(workload, id)),
     };
     let axes = Axis::as_written().into_iter().map(Axis::name);
     let parameters = Parameters::NAMES.iter().copied().filter(|name| *name != "trace_facts");
@@ -36,7 +36,7 @@ pub fn of_workload(run: Command, workload: Option<Workload>) -> Command {
 }
 
 /// Whether a workload has an option of `run`, by clap's name for it.
-fn has(workload: Workload, id: &str) -> bool {
+fn has_option(workload: Workload, id: &str) -> bool {
     match id {
         "like" => workload.def().axes.contains(&Axis::RECORD_SIZE),
         "clients" => workload.def().serve.is_some(),
@@ -54,7 +54,7 @@ pub fn check(args: &RunArgs, plan: &Plan) -> Result<()> {
     let properties = (!args.properties.is_empty()).then_some("property");
     let axes = args.axes.axes.names_iter().map(|axis| -> &str { axis.name() });
     let mut given = like.chain(properties).chain(axes).chain(args.how.changes.parameters.names());
-    given.find(|id| !has(plan.workload, id)).map_or(Ok(()), |id| {
+    given.find(|id| !has_option(plan.workload, id)).map_or(Ok(()), |id| {
         let option = match id {
             "property" => "-p or -P".into(),
             id => format!("--{}", id.replace('_', "-")),
@@ -68,9 +68,9 @@ pub fn check(args: &RunArgs, plan: &Plan) -> Result<()> {
 
 /// The studies whose workloads have an option; the workloads, if no shipped study has it.
 fn whose(id: &str) -> String {
-    let is_theirs = |name: &&str| plan::find(name).is_ok_and(|plan| has(plan.workload, id));
+    let is_theirs = |name: &&str| plan::find(name).is_ok_and(|plan| has_option(plan.workload, id));
     let studies: Vec<&str> = STUDIES.iter().map(|study| study.name).filter(is_theirs).collect();
-    let workloads = table::all().filter(|def| has(Workload::from_def(def), id)).map(|def| def.name);
+    let workloads = table::all().filter(|def| has_option(Workload::from_def(def), id)).map(|def| def.name);
     match studies[..] {
         [] => format!("the workload {}", workloads.collect::<Vec<_>>().join(", ")),
         [only] => format!("the study {only}"),

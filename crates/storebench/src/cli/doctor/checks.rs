@@ -40,7 +40,7 @@ impl<'a> CheckedMachine<'a> {
     ///
     /// # Errors
     /// If nothing can be made there.
-    pub fn look(stores: &'a [StoreDef], directory: &Path) -> Result<CheckedMachine<'a>> {
+    pub fn inspect(stores: &'a [StoreDef], directory: &Path) -> Result<CheckedMachine<'a>> {
         let mut work = WorkFolder::create(directory)?;
         let probe = work.probe()?;
         let cgroups = cgroup::CgroupParent::find(|home| work.stage().group(home).map(drop)).map(drop);
@@ -281,7 +281,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let missing = StoreDef { name: "gone", open: Err("build with --features gone"), ..NULL };
         let table = [NULL, missing];
-        let here = CheckedMachine::look(&table, directory.path()).unwrap();
+        let here = CheckedMachine::inspect(&table, directory.path()).unwrap();
         let groups = all(&here);
         assert_eq!(groups.len(), CHECKS.len() - 1, "there are no servers");
         for line in groups.iter().flat_map(|group| &group.lines) {

@@ -42,7 +42,7 @@ pub struct MissingNeed {
 
 impl StudyAbility {
     /// In words.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match (self.asks_for, self.of) {
             (Some(option), 0) => format!("with {option}"),
             (_, of) if self.can == of => format!("all {}", count_with_noun(of, "combination")),
@@ -152,7 +152,7 @@ mod tests {
             (2, 2, [].as_slice()),
             "power is not offered"
         );
-        assert_eq!(whole.words(), "all 2 combinations");
+        assert_eq!(whole.describe(), "all 2 combinations");
         let machine =
             "machine = [\"here\", \"huge\"]\n[machines.huge]\nabout = \"no limit\"\nmemory = \"4MiB\"";
         let part = looked(&plan(machine));
@@ -165,6 +165,6 @@ mod tests {
         let replay = ability(crate::STORES, "replay", directory.path()).unwrap();
         // A build with fewer stores lacks others.
         assert_eq!((replay.can, replay.asks_for), (0, Some("--trace FILE")));
-        assert!(replay.of > 0 || replay.words() == "with --trace FILE", "{replay:?}");
+        assert!(replay.of > 0 || replay.describe() == "with --trace FILE", "{replay:?}");
     }
 }

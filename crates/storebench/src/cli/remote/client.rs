@@ -19,7 +19,7 @@ const END: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Checks that a client can be reached, and runs the program; it is copied if necessary.
-pub fn try_out(host: &str, interrupted: &AtomicBool) -> Result<()> {
+pub fn check_client(host: &str, interrupted: &AtomicBool) -> Result<()> {
     // Ended at once: a program that waits for a request in vain would report an error.
     connect(host, interrupted).map(drop)
 }
@@ -28,15 +28,15 @@ pub fn try_out(host: &str, interrupted: &AtomicBool) -> Result<()> {
 pub fn reach(host: &str, task: &ClientTask) -> std::result::Result<Box<dyn ClientLink>, String> {
     // Ctrl-C ends the trial, and this process with it.
     let mut connection =
-        connect(host, &AtomicBool::new(false)).map_err(|error| said(&error.message, host))?;
+        connect(host, &AtomicBool::new(false)).map_err(|error| without_host(&error.message, host))?;
     let request = Request { client: Some(Box::new(task.clone())), ..Request::default() };
-    connection.send(&request).map_err(|error| said(&error.message, host))?;
+    connection.send(&request).map_err(|error| without_host(&error.message, host))?;
     let connection = Arc::new(Mutex::new(connection));
     let beats = Arc::downgrade(&connection);
     // It may have to wait longer than the allowed silence: while records are loaded.
     std::thread::spawn(move || {
         while let Some(connection) = beats.upgrade() {
-            held(&connection).beat();
+            lock_connection(&connection).beat();
             drop(connection);
             std::thread::sleep(LOOK);
         }
@@ -51,11 +51,11 @@ fn connect(host: &str, interrupted: &AtomicBool) -> Result<Connection> {
 }
 
 /// An error's words, without the host's name at the beginning.
-fn said(message: &str, host: &str) -> String {
+fn without_host(message: &str, host: &str) -> String {
     message.strip_prefix(&format!("{host}: ")).unwrap_or(message).to_owned()
 }
 
-fn held(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
+fn lock_connection(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
     connection.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -68,16 +68,18 @@ struct Client {
 impl ClientLink for Client {
     fn send(&mut self, order: &ClientOrder) -> std::result::Result<(), String> {
         let word = BoardSignal::Order(Box::new(order.clone()));
-        held(&self.connection).send(&word).map_err(|error| said(&error.message, &self.host))
+        lock_connection(&self.connection)
+            .send(&word)
+            .map_err(|error| without_host(&error.message, &self.host))
     }
 
     fn next(&mut self, within: Duration) -> std::result::Result<Option<ClientReply>, String> {
-        match held(&self.connection).next_within(within) {
+        match lock_connection(&self.connection).next_within(within) {
             Ok(Some(Message::Client(told))) => Ok(Some(*told)),
             Ok(Some(Message::Failed { message, .. })) => Err(message),
             Ok(Some(_)) => Err("it said what no client says".into()),
             Ok(None) => Ok(None),
-            Err(error) => Err(said(&error.message, &self.host)),
+            Err(error) => Err(without_host(&error.message, &self.host)),
         }
     }
 }
@@ -85,6 +87,6 @@ impl ClientLink for Client {
 impl Drop for Client {
     /// The trial continues when what it started there has ended: nothing writes to the server any more.
     fn drop(&mut self) {
-        held(&self.connection).close(END);
+        lock_connection(&self.connection).close(END);
     }
 }

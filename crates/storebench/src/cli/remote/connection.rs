@@ -35,7 +35,7 @@ struct Board {
 }
 
 impl Board {
-    fn look(host: &Host, folder: &str, interrupted: &AtomicBool) -> Result<Board> {
+    fn inspect(host: &Host, folder: &str, interrupted: &AtomicBool) -> Result<Board> {
         let answers = ssh::answers(host, shell::LOOK, &[folder], &[], interrupted)?;
         let [system, machine, folder, programs @ ..] = answers.as_slice() else {
             return Err(host.error("it did not say what machine it is"));
@@ -65,7 +65,7 @@ pub struct Connection {
 /// # Errors
 /// [`Exit::Unreachable`] if the machine can't be reached; an error if no program runs on it.
 pub fn connect(host: &Host, args: &BoardArgs, interrupted: &AtomicBool) -> Result<Connection> {
-    let board = Board::look(host, args.remote_dir.as_deref().unwrap_or(host.usual_folder()), interrupted)?;
+    let board = Board::inspect(host, args.remote_dir.as_deref().unwrap_or(host.usual_folder()), interrupted)?;
     let mut refused = Vec::new();
     for path in program::candidates(&board.machine, args.remote_program.as_deref())? {
         match try_program(host, &board, &path, interrupted)? {

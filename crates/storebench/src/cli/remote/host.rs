@@ -19,7 +19,7 @@ pub struct AdbServer(());
 
 impl AdbServer {
     /// The server that these hosts will need, unless one is running, or the user names one.
-    pub fn of<'h>(hosts: impl IntoIterator<Item = &'h str>) -> Option<AdbServer> {
+    pub fn start_for<'h>(hosts: impl IntoIterator<Item = &'h str>) -> Option<AdbServer> {
         let named = ["ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_PORT"].map(std::env::var_os);
         let runs = || named.iter().any(Option::is_some) || TcpStream::connect(("127.0.0.1", 5037)).is_ok();
         (hosts.into_iter().any(|host| host.starts_with(ADB)) && !runs()).then(|| AdbServer(()))
@@ -56,7 +56,7 @@ impl Host {
                 );
                 return Err(Error::bad_value(message));
             }
-            return Ok(Host::of(name));
+            return Ok(Host::parse(name));
         }
         let bare = name.strip_prefix("ssh://").unwrap_or(name);
         let (user, host) = bare.rsplit_once('@').unwrap_or(("", bare));
@@ -75,10 +75,10 @@ impl Host {
             );
             return Err(Error::bad_value(message));
         }
-        Ok(Host::of(name))
+        Ok(Host::parse(name))
     }
 
-    fn of(name: &str) -> Host {
+    fn parse(name: &str) -> Host {
         Host { name: name.into(), is_unattended: false }
     }
 

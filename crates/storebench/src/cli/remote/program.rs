@@ -45,7 +45,7 @@ fn target(machine: &str) -> Option<&'static str> {
 }
 
 /// This program's machine, as named by `uname -m`.
-fn own() -> &'static str {
+fn own_architecture() -> &'static str {
     match std::env::consts::ARCH {
         "arm" => "armv7l",
         "x86_64" if cfg!(target_env = "musl") => "x86_64-static",
@@ -73,8 +73,9 @@ pub fn candidates(machine: &str, named: Option<&Path>) -> Result<Vec<PathBuf>> {
     if let Some(named) = named {
         return Ok(vec![named.to_path_buf()]);
     }
-    let is_static = own().ends_with(STATIC) && machines(machine).contains(&own());
-    let alike = machine == own() || machines(machine).first() == Some(&own()) || is_static;
+    let is_static = own_architecture().ends_with(STATIC) && machines(machine).contains(&own_architecture());
+    let alike =
+        machine == own_architecture() || machines(machine).first() == Some(&own_architecture()) || is_static;
     let this = lifeline::this_program().ok().filter(|_| alike);
     let built = cache()
         .into_iter()
@@ -144,7 +145,7 @@ mod tests {
         assert_eq!(named, [PathBuf::from("x")]);
         let error = candidates("sparc64", None).unwrap_err();
         assert!(error.message.contains("of the kind sparc64"), "{error}");
-        let this = candidates(own(), None).unwrap();
+        let this = candidates(own_architecture(), None).unwrap();
         assert_eq!(this[0], lifeline::this_program().unwrap());
     }
 }

@@ -36,11 +36,11 @@ impl SiteFolder {
     ///
     /// # Errors
     /// [`Exit::NotStorebench`] if it holds something other than a site.
-    pub fn at(path: &Path) -> Result<SiteFolder> {
+    pub fn open(path: &Path) -> Result<SiteFolder> {
         let mut entries = fs::read_dir(path).ok();
         let is_free = entries.as_mut().is_none_or(|entries| entries.next().is_none());
         let before = match bounded::bytes(&path.join(MARKER), MOST_MARKER) {
-            Ok(text) => files(&String::from_utf8_lossy(&text)).ok_or_else(|| theirs(path, MARKER))?,
+            Ok(text) => files(&String::from_utf8_lossy(&text)).ok_or_else(|| not_ours(path, MARKER))?,
             Err(_) if is_free => BTreeSet::new(),
             Err(_) => {
                 let message = format!(
@@ -69,13 +69,13 @@ impl SiteFolder {
         let foreign =
             names.difference(&self.before).find(|name| fs::symlink_metadata(self.path.join(name)).is_ok());
         if let Some(name) = foreign {
-            return Err(theirs(&self.path, name));
+            return Err(not_ours(&self.path, name));
         }
         let folder = Folder::open(&self.path).map_err(Error::io("writing into", &self.path))?;
         for name in FOLDERS {
             match folder.make(OsStr::new(name), 0o777) {
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                    folder.open_subfolder(OsStr::new(name)).map_err(|_| theirs(&self.path, name))?;
+                    folder.open_subfolder(OsStr::new(name)).map_err(|_| not_ours(&self.path, name))?;
                 }
                 made => drop(made.map_err(Error::io("making", &self.path.join(name)))?),
             }
@@ -128,7 +128,7 @@ fn gone(deleted: std::io::Result<()>) -> std::io::Result<()> {
     }
 }
 
-fn theirs(path: &Path, name: &str) -> Error {
+fn not_ours(path: &Path, name: &str) -> Error {
     let message = format!(
         "{} was not written by storebench: name another --out, or delete it",
         path.join(name).display()
@@ -159,10 +159,10 @@ mod tests {
     fn a_site_takes_the_place_of_a_site_and_of_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("site");
-        SiteFolder::at(&out).unwrap().write(&[page("index.html", "1"), page("runs/a.html", "1")]).unwrap();
+        SiteFolder::open(&out).unwrap().write(&[page("index.html", "1"), page("runs/a.html", "1")]).unwrap();
         fs::write(out.join("notes.txt"), "mine").unwrap();
         fs::write(out.join("runs/mine.html"), "mine").unwrap();
-        SiteFolder::at(&out).unwrap().write(&[page("index.html", "2"), page("runs/b.html", "2")]).unwrap();
+        SiteFolder::open(&out).unwrap().write(&[page("index.html", "2"), page("runs/b.html", "2")]).unwrap();
         let is = |name: &str| fs::read_to_string(out.join(name)).ok();
         assert_eq!(["index.html", "runs/b.html"].map(is), ["2", "2"].map(|text| Some(text.to_owned())));
         assert_eq!(
@@ -170,7 +170,7 @@ mod tests {
             ["mine", "mine"].map(|text| Some(text.to_owned()))
         );
         assert_eq!(is("runs/a.html"), None);
-        let foreign = SiteFolder::at(&out).unwrap().write(&[page("runs/mine.html", "3")]).unwrap_err();
+        let foreign = SiteFolder::open(&out).unwrap().write(&[page("runs/mine.html", "3")]).unwrap_err();
         assert!(
             foreign.exit == Exit::NotStorebench && is("index.html").as_deref() == Some("2"),
             "{foreign:?}"
@@ -182,12 +182,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path();
         fs::write(out.join("notes.txt"), "mine").unwrap();
-        assert_eq!(SiteFolder::at(out).err().unwrap().exit, Exit::NotStorebench);
+        assert_eq!(SiteFolder::open(out).err().unwrap().exit, Exit::NotStorebench);
         for marker in
             ["", "mine\n", &format!("{HEAD}\n../notes.txt\n"), &format!("{HEAD}\nruns/../../x.html\n")]
         {
             fs::write(out.join(MARKER), marker).unwrap();
-            assert_eq!(SiteFolder::at(out).err().unwrap().exit, Exit::NotStorebench, "{marker}");
+            assert_eq!(SiteFolder::open(out).err().unwrap().exit, Exit::NotStorebench, "{marker}");
         }
         assert!(files(&format!("{HEAD}\nruns/a.html\nindex.html\n")).is_some_and(|names| names.len() == 2));
     }
@@ -198,10 +198,10 @@ mod tests {
         let (out, elsewhere) = (folder.path().join("site"), folder.path().join("elsewhere"));
         fs::create_dir(&elsewhere).unwrap();
         fs::write(elsewhere.join("a.html"), "mine").unwrap();
-        SiteFolder::at(&out).unwrap().write(&[page("runs/a.html", "1")]).unwrap();
+        SiteFolder::open(&out).unwrap().write(&[page("runs/a.html", "1")]).unwrap();
         fs::remove_dir_all(out.join("runs")).unwrap();
         std::os::unix::fs::symlink(&elsewhere, out.join("runs")).unwrap();
-        assert!(SiteFolder::at(&out).unwrap().write(&[page("runs/b.html", "2")]).is_err());
+        assert!(SiteFolder::open(&out).unwrap().write(&[page("runs/b.html", "2")]).is_err());
         assert_eq!(fs::read_to_string(elsewhere.join("a.html")).unwrap(), "mine");
         assert!(!elsewhere.join("b.html").exists());
     }

@@ -83,7 +83,7 @@ impl<'a> Measuring<'a> {
                 break;
             }
         }
-        self.beside()
+        self.race_elsewhere()
     }
 
     /// Tries each value in a short trial: values that fail, promise less, or change nothing are left out. A value equal to the default
@@ -219,7 +219,7 @@ impl<'a> Measuring<'a> {
         let enough = |trials: &[TrialResult]| is_enough(&raced(trials), race);
         let going_on = |trials: &[TrialResult]| -> Vec<bool> {
             let raced = raced(trials);
-            launch.cells.iter().map(|cell| goes_on(&raced, cell)).collect()
+            launch.cells.iter().map(|cell| is_continued(&raced, cell)).collect()
         };
         let until = self.stages.moment(Duration::from_secs_f64(self.budget_s() * race.until));
         let job = RunRequest {
@@ -243,11 +243,11 @@ impl<'a> Measuring<'a> {
     }
 
     /// Compares the best and the default with other records, as time allows.
-    fn beside(&mut self) -> Result<bool> {
+    fn race_elsewhere(&mut self) -> Result<bool> {
         let Some(best) = self.best() else { return Ok(false) };
         let here_s = plans::estimate_s(&self.plan, self.stages.stores, &self.probe);
         let mut told = false;
-        for (name, plan) in plans::elsewhere(&self.plan) {
+        for (name, plan) in plans::plans_elsewhere(&self.plan) {
             let Time { budget_s, spent_s, trial_s, race_s } = self.time();
             let times =
                 plans::estimate_s(&plan, self.stages.stores, &self.probe) / here_s.max(f64::MIN_POSITIVE);
@@ -313,7 +313,7 @@ fn is_enough(raced: &RaceResult, race: &Race) -> bool {
 }
 
 /// Whether a cell is measured in further blocks.
-fn goes_on(raced: &RaceResult, cell: &Cell) -> bool {
+fn is_continued(raced: &RaceResult, cell: &Cell) -> bool {
     let settings = settings_of(cell);
     let arm = raced.arms.iter().position(|arm| arm.settings == settings);
     arm.is_some_and(|arm| raced.is_continued(arm))

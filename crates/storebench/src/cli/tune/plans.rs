@@ -122,7 +122,7 @@ pub fn race(plan: &Plan, kind: Kind, store: &str, arms: &[Settings]) -> Plan {
 }
 
 /// The same work with other records, each with a name: more and larger first, as most work grows.
-pub fn elsewhere(plan: &Plan) -> Vec<(&'static str, Plan)> {
+pub fn plans_elsewhere(plan: &Plan) -> Vec<(&'static str, Plan)> {
     let (Some(size), records) = (size_of(plan), records_of(plan)) else { return Vec::new() };
     let operations = CrudParameters::from_parameters(&plan.parameters).operations;
     let with = |size: Sizes, from: u64| {

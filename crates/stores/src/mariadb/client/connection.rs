@@ -47,7 +47,7 @@ impl Connection for Client {
         for _ in 0..count {
             let described = self.packet()?;
             let column: Column = ParseBuf(&self.input[described]).parse(()).map_err(lost)?;
-            columns.push(ColumnKind::of(&column));
+            columns.push(ColumnKind::from_column(&column));
         }
         if count > 0 {
             self.pass_by(1)?;
@@ -87,15 +87,15 @@ impl Connection for Client {
     }
 
     fn get(&mut self, get: &Statement, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        let found = self.one(get, &[SqlValue::Blob(key)])?;
+        let found = self.run_single(get, &[SqlValue::Blob(key)])?;
         self.shown = found.clone().unwrap_or(0..0);
         if found.is_some() {
-            visit(self.shown());
+            visit(self.shown_value());
         }
         Ok(found.is_some())
     }
 
-    fn shown(&self) -> &[u8] {
+    fn shown_value(&self) -> &[u8] {
         self.input.get(self.shown.clone()).unwrap_or_default()
     }
 

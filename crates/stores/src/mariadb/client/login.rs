@@ -69,7 +69,7 @@ impl Client {
         let greeting: HandshakePacket<'_> = ParseBuf(&told).parse(()).map_err(lost)?;
         client.version = greeting.server_version_str().into_owned();
         client.answer_greeting(&greeting, login, is_local)?;
-        client.stream.let_in();
+        client.stream.end_login();
         Ok(client)
     }
 

@@ -95,7 +95,7 @@ impl Connection for Client {
         Ok(rows > 0)
     }
 
-    fn shown(&self) -> &[u8] {
+    fn shown_value(&self) -> &[u8] {
         &self.shown
     }
 

@@ -29,7 +29,7 @@ impl Client {
         client.send()?;
         client.prove(login)?;
         client.answer(|_| ())?;
-        client.stream.let_in();
+        client.stream.end_login();
         Ok(client)
     }
 

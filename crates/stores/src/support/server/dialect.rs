@@ -65,7 +65,7 @@ pub trait Connection: Sized + Send {
     ) -> Result<u64>;
 
     fn get(&mut self, get: &Self::Statement, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool>;
-    fn shown(&self) -> &[u8];
+    fn shown_value(&self) -> &[u8];
     fn scan(
         &mut self,
         scan: &Self::Statement,

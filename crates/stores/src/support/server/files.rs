@@ -70,11 +70,11 @@ fn mark(folder: &Path) -> Result<()> {
 pub fn make_folder(path: &Path, user: Option<&User>) -> Result<()> {
     let failed = || format!("making {}", path.display());
     DirBuilder::new().mode(0o700).create(path).map_err(StoreError::io(failed()))?;
-    give(path, user)
+    give_to_user(path, user)
 }
 
 /// Gives a new file or folder to the server's user, if that is another.
-fn give(path: &Path, user: Option<&User>) -> Result<()> {
+fn give_to_user(path: &Path, user: Option<&User>) -> Result<()> {
     let Some(user) = user else { return Ok(()) };
     let failed = |what: &str| format!("{what} {}", path.display());
     let now = fs::symlink_metadata(path).map_err(StoreError::io(failed("looking at")))?;
@@ -107,7 +107,7 @@ fn copy(from: &Path, to: &Path, user: Option<&User>) -> Result<()> {
             copy(&source, &target, user)?;
         } else {
             fs::copy(&source, &target).map_err(StoreError::io(format!("copying {}", source.display())))?;
-            give(&target, user)?;
+            give_to_user(&target, user)?;
         }
     }
     Ok(())

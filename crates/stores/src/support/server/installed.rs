@@ -91,7 +91,7 @@ impl Programs {
     }
 
     /// What is missing, and how to get it. A server that was killed is not missing.
-    pub fn lacks(&self) -> Option<String> {
+    pub fn missing_programs(&self) -> Option<String> {
         self.installed().map_or(None, |found| self.missing(found))
     }
 

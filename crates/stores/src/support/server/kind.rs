@@ -48,7 +48,7 @@ pub trait Server: Sized + 'static {
 
     const SERVER: ServerDef = ServerDef {
         known: Self::KNOWN,
-        lacks: || Self::programs().lacks(),
+        lacks: || Self::programs().missing_programs(),
         prepare: own::prepare::<Self>,
         start_s: Self::START_S,
         schemes: Self::SCHEMES,
@@ -67,7 +67,7 @@ pub trait Server: Sized + 'static {
         String::new()
     }
     /// The arguments that make the files.
-    fn making(_plan: &Plan, _data: &Path) -> Vec<String> {
+    fn init_arguments(_plan: &Plan, _data: &Path) -> Vec<String> {
         Vec::new()
     }
     /// Why the files could not be made, from the program's output.

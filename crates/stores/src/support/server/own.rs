@@ -41,7 +41,7 @@ fn make_files<S: Server>(data: &Path, plan: &Plan, found: &InstalledServer) -> R
     let reached = ReachedFolder::open(data)?;
     let name = S::programs().maker.unwrap_or_default();
     let mut command = Command::new(maker);
-    command.args(S::making(plan, &reached.path())).stdin(Stdio::null());
+    command.args(S::init_arguments(plan, &reached.path())).stdin(Stdio::null());
     unprivileged(&mut command, owner_of(data), &[&reached], S::PASSES)?;
     let ended = command.output().map_err(StoreError::io(format!("starting {name}")))?;
     if ended.status.success() {

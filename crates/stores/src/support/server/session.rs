@@ -44,7 +44,7 @@ impl<D: Dialect> Session for RecordSession<D> {
 
     fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         fits::<D>(key)?;
-        found(self.client.run(&self.update, &[SqlValue::Blob(value), SqlValue::Blob(key)])?)
+        check_found(self.client.run(&self.update, &[SqlValue::Blob(value), SqlValue::Blob(key)])?)
     }
 
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
@@ -52,11 +52,11 @@ impl<D: Dialect> Session for RecordSession<D> {
     }
 
     fn copied(&self) -> Option<&[u8]> {
-        Some(self.client.shown())
+        Some(self.client.shown_value())
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {
-        found(self.client.run(&self.remove, &[SqlValue::Blob(key)])?)
+        check_found(self.client.run(&self.remove, &[SqlValue::Blob(key)])?)
     }
 
     fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
@@ -87,6 +87,6 @@ fn fits<D: Dialect>(key: &[u8]) -> Result<()> {
     )))
 }
 
-fn found(changed: u64) -> Result<()> {
+fn check_found(changed: u64) -> Result<()> {
     if changed > 0 { Ok(()) } else { Err(StoreError::Missing) }
 }

@@ -44,7 +44,7 @@ enum Stream {
 }
 
 impl Socket {
-    fn over(stream: Stream) -> Socket {
+    fn from_stream(stream: Stream) -> Socket {
         let is_in = Arc::default();
         Socket { stream, login_until: None, is_in, login_bytes: 0, log: None }
     }
@@ -55,7 +55,7 @@ impl Socket {
     }
 
     /// Lifts the login's limits: from now on it waits as long as the server works.
-    pub fn let_in(&mut self) {
+    pub fn end_login(&mut self) {
         self.is_in.store(true, Ordering::Relaxed);
     }
 
@@ -71,7 +71,7 @@ impl Socket {
     }
 
     /// Connects to a trial's own server, in the folder with its log.
-    pub fn own(folder: &Path, name: &str) -> io::Result<Socket> {
+    pub fn connect_own(folder: &Path, name: &str) -> io::Result<Socket> {
         Ok(Socket { log: Some(folder.join(LOG)), ..Socket::from(UnixStream::connect(folder.join(name))?) })
     }
 
@@ -100,7 +100,10 @@ impl Socket {
             match TcpStream::connect_timeout(&address, left) {
                 Ok(stream) => {
                     stream.set_nodelay(true)?;
-                    return Ok(Socket { login_until: Some(until), ..Socket::over(Stream::Tcp(stream)) });
+                    return Ok(Socket {
+                        login_until: Some(until),
+                        ..Socket::from_stream(Stream::Tcp(stream))
+                    });
                 }
                 Err(error) => failed = error,
             }
@@ -125,7 +128,7 @@ impl Socket {
             Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
             Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
         };
-        Ok(Socket { login_until: self.login_until, is_in: self.is_in.clone(), ..Socket::over(stream) })
+        Ok(Socket { login_until: self.login_until, is_in: self.is_in.clone(), ..Socket::from_stream(stream) })
     }
 
     pub fn read_now(&mut self, into: &mut [u8]) -> io::Result<usize> {
@@ -186,7 +189,7 @@ fn addresses(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
 
 impl From<UnixStream> for Socket {
     fn from(stream: UnixStream) -> Socket {
-        Socket::over(Stream::Unix(stream))
+        Socket::from_stream(Stream::Unix(stream))
     }
 }
 
@@ -231,7 +234,7 @@ mod tests {
         };
         assert_eq!(failed, "it sent more than 1 MiB and let nobody in");
         assert!(socket.login_bytes <= MOST_LOGIN_BYTES + piece.len());
-        socket.let_in();
+        socket.end_login();
         socket.read_exact(&mut vec![0; 2 * MOST_LOGIN_BYTES]).unwrap();
         // The end is bounded as the beginning is, and so is the clone that HTTP/2 reads.
         socket.ends_within(LONGEST_LOGIN);
@@ -246,7 +249,7 @@ mod tests {
     fn where_a_server_has_gone_the_end_of_its_log_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let _listener = UnixListener::bind(folder.path().join("socket")).unwrap();
-        let socket = Socket::own(folder.path(), "socket").unwrap();
+        let socket = Socket::connect_own(folder.path(), "socket").unwrap();
         let told = || socket.lost(io::ErrorKind::BrokenPipe.into()).to_string();
         assert_eq!(told(), "talking to the server: broken pipe");
         fs::write(folder.path().join(LOG), "starts\nready\n\nno memory\nends\n").unwrap();

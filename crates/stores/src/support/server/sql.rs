@@ -84,7 +84,7 @@ pub fn count(client: &mut impl Connection) -> Result<u64> {
 /// The number from a query of one row and column; `None` without a row.
 pub fn number(client: &mut impl Connection, sql: &str) -> Result<Option<u64>> {
     let mut found = None;
-    each(client, sql, &mut |row| match row {
+    visit_rows(client, sql, &mut |row| match row {
         [SqlValue::Integer(number)] => found = u64::try_from(*number).ok(),
         // A sum is of any length.
         [SqlValue::Text(number)] => found = number.parse().ok(),
@@ -101,7 +101,7 @@ pub fn text(client: &mut impl Connection, sql: &str) -> Result<String> {
 
 pub fn texts(client: &mut impl Connection, sql: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
-    each(client, sql, &mut |row| {
+    visit_rows(client, sql, &mut |row| {
         if let [SqlValue::Text(text)] = row {
             found.push((*text).to_owned());
         }
@@ -109,7 +109,11 @@ pub fn texts(client: &mut impl Connection, sql: &str) -> Result<Vec<String>> {
     Ok(found)
 }
 
-pub fn each(client: &mut impl Connection, sql: &str, visit: &mut dyn FnMut(&[SqlValue<'_>])) -> Result<()> {
+pub fn visit_rows(
+    client: &mut impl Connection,
+    sql: &str,
+    visit: &mut dyn FnMut(&[SqlValue<'_>]),
+) -> Result<()> {
     let statement = client.prepare(sql)?;
     client.query(&statement, &[], visit)?;
     client.forget(statement)

@@ -47,7 +47,7 @@ struct ServerStore<S: Server> {
 }
 
 impl<S: Server> ServerStore<S> {
-    fn own(&self) -> MutexGuard<'_, S::Client> {
+    fn lock_client(&self) -> MutexGuard<'_, S::Client> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -67,15 +67,15 @@ impl<S: Server> Store for ServerStore<S> {
     }
 
     fn count(&self) -> Result<u64> {
-        S::count(&mut self.own())
+        S::count(&mut self.lock_client())
     }
 
     fn verify(&mut self) -> Result<bool> {
-        S::verify(&mut self.own())
+        S::verify(&mut self.lock_client())
     }
 
     fn compact_concurrently(&self) -> Result<Option<&'static str>> {
-        S::compact(&mut self.own())
+        S::compact(&mut self.lock_client())
     }
 
     fn hold_reader(&self) -> Result<Option<Box<dyn HeldReader + '_>>> {
@@ -84,11 +84,11 @@ impl<S: Server> Store for ServerStore<S> {
     }
 
     fn settle(&self) -> Result<()> {
-        S::settle(&mut self.own(), &self.kept, self.server.running())
+        S::settle(&mut self.lock_client(), &self.kept, self.server.running())
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {
-        let mut own = self.own();
+        let mut own = self.lock_client();
         let mut settings = S::settings(&mut own)?;
         let url = self.server.running().map(RunningServer::url);
         settings.extend(url.map(|url| Setting::not_read_back(URL, url)));
@@ -98,12 +98,12 @@ impl<S: Server> Store for ServerStore<S> {
     }
 
     fn syncs(&self) -> Result<Option<u64>> {
-        let now = S::synced(&mut self.own(), &self.kept)?;
+        let now = S::synced(&mut self.lock_client(), &self.kept)?;
         Ok(now.map(|now| now.saturating_sub(self.syncs_before)))
     }
 
     fn build(&self) -> Option<StoreBuild> {
-        let has_checks = S::has_checks(&mut self.own()).ok()?;
+        let has_checks = S::has_checks(&mut self.lock_client()).ok()?;
         Some(StoreBuild::new("the server that is installed", None, has_checks))
     }
 
@@ -115,16 +115,16 @@ impl<S: Server> Store for ServerStore<S> {
         if self.plan.programs.is_none() {
             self.server.running()?;
         }
-        S::version(&mut self.own()).ok()
+        S::version(&mut self.lock_client()).ok()
     }
 
     fn upkeep(&self) -> Result<Vec<Upkeep>> {
-        S::upkeep(&mut self.own())
+        S::upkeep(&mut self.lock_client())
     }
 
     fn statistics(&self) -> Result<Vec<Setting>> {
         let syncs = self.syncs()?.map(|syncs| Setting::read_back(S::SYNCS, syncs));
-        let (name, size) = S::size(&mut self.own(), self.server.running())?;
+        let (name, size) = S::size(&mut self.lock_client(), self.server.running())?;
         Ok(syncs.into_iter().chain(size.map(|bytes| Setting::read_back(name, bytes))).collect())
     }
 
