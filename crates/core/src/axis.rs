@@ -1,10 +1,10 @@
 //! Axes: the lists of values that a study combines. Plans, options, cells, schedules, claims and reports read one table ([`table`]).
 
+pub mod added_axes;
 mod def;
 pub(crate) mod device;
 pub mod file_system;
 pub mod life;
-pub mod own;
 pub mod read;
 mod setting;
 pub mod shop;
@@ -18,7 +18,7 @@ pub mod ycsb;
 use std::str::FromStr;
 
 use crate::result::format1::axis_now;
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 use crate::units::as_text;
 pub use def::{Axis, AxisDef, Form, Presence, Role};
 pub use value::Value;
@@ -27,7 +27,7 @@ pub use value::Value;
 impl Axis {
     /// Every axis of the table, then those that the program adds.
     pub fn all() -> Vec<Axis> {
-        let mut all: Vec<Axis> = table::ALL.iter().chain(own::axes()).map(|def| Axis(def)).collect();
+        let mut all: Vec<Axis> = table::ALL.iter().chain(added_axes::axes()).map(|def| Axis(def)).collect();
         all.sort();
         all
     }
@@ -35,7 +35,7 @@ impl Axis {
     /// The axis with a name, or with the one that it had in earlier formats; `sqlite.page_size` names a store's setting.
     pub fn find(name: &str) -> Option<Axis> {
         let name = axis_now(name);
-        let table = table::ALL.iter().chain(own::axes()).find(|def| def.name == name);
+        let table = table::ALL.iter().chain(added_axes::axes()).find(|def| def.name == name);
         table.map(|def| Axis(def)).or_else(|| setting::find_setting(name))
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use strum::EnumMessage;
 
-use crate::shown::{piece, quoted};
+use crate::sanitize::{piece, quoted};
 use crate::words::words;
 
 /// The ways in which the program ends, each with its exit code, its meaning in a line of the help, and what to do.

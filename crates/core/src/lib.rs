@@ -7,7 +7,6 @@
 compile_error!("storebench is made of a Unix's calls: on Windows, build it in WSL (docs/building.md)");
 
 pub mod axis;
-pub mod bounded;
 pub mod cell;
 pub mod error;
 pub mod guard;
@@ -15,10 +14,11 @@ pub mod kernel;
 pub mod library;
 pub mod lifeline;
 pub mod measure;
+pub mod read_limited;
 pub mod record;
 pub mod result;
+pub mod sanitize;
 pub mod server;
-pub mod shown;
 pub mod simulated;
 pub mod store;
 pub mod stores;

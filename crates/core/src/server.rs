@@ -2,9 +2,9 @@
 //! folder of its data, which is its working folder or holds its open files. So whoever cleans up the folder finds it, whatever
 //! happened to the process that started it.
 
-mod known;
 pub mod relay;
 pub mod running;
+mod server_kind;
 #[cfg(target_os = "linux")]
 mod shared_memory;
 
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-pub use self::known::{Segment, ServerKind, add};
+pub use self::server_kind::{Segment, ServerKind, add};
 
 /// The file that says that a server may be at work in a folder. It is made before the server is started.
 pub const MARK: &str = "server";
@@ -52,9 +52,9 @@ pub struct User {
 pub fn users() -> &'static [User] {
     // The users from before servers were made known, and from after.
     static USERS: [OnceLock<Vec<User>>; 2] = [OnceLock::new(), OnceLock::new()];
-    let users = &USERS[usize::from(!known::all().is_empty())];
+    let users = &USERS[usize::from(!server_kind::all().is_empty())];
     users.get_or_init(|| match rustix::process::geteuid().is_root() {
-        true => known::all()
+        true => server_kind::all()
             .iter()
             .flat_map(|known| known.users)
             .copied()
@@ -136,7 +136,7 @@ fn at_work_in(folder: &Path) -> Vec<Pid> {
         let is_server = || {
             let program = link("exe")?;
             let name = program.file_name()?.to_str()?.trim_end_matches(" (deleted)").to_owned();
-            known::is_program(&name).then_some(())
+            server_kind::is_program(&name).then_some(())
         };
         let is_within = |link: PathBuf| fs::read_link(link).is_ok_and(|at| at.starts_with(folder));
         let open = || fs::read_dir(proc.join("fd")).into_iter().flatten().flatten();
@@ -180,8 +180,8 @@ mod tests {
         let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let data = folder.path().join(DATA);
         fs::create_dir(&data).unwrap();
-        add(&[&known::EXAMPLE]);
-        let program = elsewhere.path().join(known::EXAMPLE.programs[0]);
+        add(&[&server_kind::EXAMPLE]);
+        let program = elsewhere.path().join(server_kind::EXAMPLE.programs[0]);
         let sleep = ["/bin/sleep", "/usr/bin/sleep"].into_iter().find(|path| Path::new(path).exists());
         fs::copy(sleep.unwrap(), &program).unwrap();
         let start = |at: &Path| std::process::Command::new(&program).arg("60").current_dir(at).spawn();

@@ -6,11 +6,11 @@ mod entry;
 mod facts;
 mod form;
 mod line;
+mod operation;
 mod reader;
 mod source;
 mod spread;
 mod summary;
-mod word;
 mod zipf;
 
 pub use self::census::{EXACT, Skew};
@@ -18,10 +18,10 @@ pub use self::entry::{Entry, key_hash};
 pub use self::facts::Facts;
 pub use self::form::Form;
 pub use self::line::{TimeUnit, family_of};
+pub use self::operation::{OperationName, TraceOperation};
 pub use self::reader::{Reader, ReaderOptions};
 pub use self::spread::Spread;
 pub use self::summary::{Share, Sizes, Summary, TouchedRecords};
-pub use self::word::{OperationName, TraceOperation};
 
 #[cfg(test)]
-pub(crate) mod made;
+pub(crate) mod synthetic;

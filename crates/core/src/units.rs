@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 pub use number::split_list;
 pub use sizes::Sizes;
 

@@ -1,9 +1,9 @@
 //! The folder of a run: `run.json`, `results.jsonl`, logs. Opened before the first trial; every result is appended and
 //! synced as it comes; a run that was cut off can be resumed.
 
+mod folder_identity;
 mod lines;
-mod room;
-mod whereabouts;
+mod space_reserve;
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -13,17 +13,17 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
+use self::folder_identity::FolderIdentity;
 use self::lines::{FileTail, Lines};
-use self::room::SpaceReserve;
-pub use self::room::{is_full, with_room};
-use self::whereabouts::FolderIdentity;
+use self::space_reserve::SpaceReserve;
+pub use self::space_reserve::{is_full, with_room};
 use crate::run::Run;
 use storebench_core::axis::{Axis, Value};
-use storebench_core::bounded;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::guard::{self, Lock, try_lock};
+use storebench_core::read_limited;
 use storebench_core::result::{FORMAT_VERSION, OLDEST_FORMAT, RunHeader, TrialResult, format1};
-use storebench_core::shown::{in_plain_words, piece, plain_json};
+use storebench_core::sanitize::{in_plain_words, piece, plain_json};
 
 const NOFOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 const HEADER: &str = "run.json";
@@ -285,7 +285,7 @@ pub fn open_kept(path: &Path, name: &str) -> io::Result<File> {
 }
 
 pub(crate) fn read_file(path: &Path, name: &str, most: u64) -> io::Result<Vec<u8>> {
-    bounded::read_all(guard::plain_file(path, name, most)?, most)
+    read_limited::read_all(guard::plain_file(path, name, most)?, most)
 }
 
 /// The beginning of the names of files that are kept of a trial.
@@ -298,7 +298,7 @@ pub fn logs(path: &Path, position: u64) -> Vec<(String, String)> {
     let names = [".log", "-background.log"].map(|end| stem(position) + end);
     let read = |name: String| {
         let read =
-            open_kept(path, &format!("{LOGS}/{name}")).and_then(|log| bounded::read_end(log, MOST_LOG));
+            open_kept(path, &format!("{LOGS}/{name}")).and_then(|log| read_limited::read_end(log, MOST_LOG));
         match read {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             read => Some((name, read.unwrap_or_else(|error| format!("not read: {error}\n").into_bytes()))),
@@ -347,7 +347,7 @@ fn read_results(path: &Path) -> io::Result<Vec<u8>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let mut bytes = Vec::new();
             let packed = MultiGzDecoder::new(guard::plain_file(path, PACKED, MOST_RESULTS)?);
-            bounded::read_on(packed, MOST_RESULTS, &mut bytes).map(|()| bytes)
+            read_limited::read_on(packed, MOST_RESULTS, &mut bytes).map(|()| bytes)
         }
         read => read,
     }

@@ -4,13 +4,13 @@
 pub mod background;
 pub mod folder;
 pub mod image;
-pub mod kept;
-pub mod like;
+pub mod location;
 pub mod machine;
-pub mod place;
 pub mod plan;
 pub mod run;
 pub mod runner;
+pub mod sample_data;
+pub mod saved_states;
 pub mod schedule;
 pub mod shard;
 pub mod stage;

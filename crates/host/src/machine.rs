@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use self::calibrate::Core;
 pub use self::profiles::{NAMES, shipped};
 use storebench_core::result::LimitKind;
-use storebench_core::shown::quoted;
+use storebench_core::sanitize::quoted;
 use storebench_core::units::{Bytes, Percent, as_text, exact_bytes, parse_bytes};
 
 /// The least memory that a machine can have, in bytes: with less, not even a process starts.

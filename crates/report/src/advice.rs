@@ -6,41 +6,41 @@
 mod absent;
 pub mod aged;
 mod answer;
-pub mod at;
 mod candidate;
 mod changes;
 pub mod clusters;
 pub mod cold;
 mod danger;
-pub mod elsewhere;
 pub(crate) mod figures;
 mod find;
-mod first_look;
 mod html;
+mod other_counts;
+pub mod other_store;
 mod proof;
 pub mod question;
 pub mod ranking;
 pub(crate) mod ratios;
+pub mod record_shape;
 mod remarks;
+pub mod sensitivity;
 mod sentences;
 mod settings;
-pub mod settle;
+pub mod settling_budget;
 pub mod snippet;
 mod terminal;
 mod tiers;
-pub mod turn;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use storebench_core::store::{Danger, Guarantee, StoreDef};
 use storebench_host::run::Run;
 
-use self::at::{position, record_shape};
 use self::clusters::Clusters;
 use self::cold::cold;
 use self::question::{Mix, Question};
 use self::ranking::{Candidate, JudgedStores, rank};
-use self::turn::{AnswerChange, Sensitivity, find_changes};
+use self::record_shape::{position, record_shape};
+use self::sensitivity::{AnswerChange, Sensitivity, find_changes};
 use crate::data::merge::Merged;
 use crate::data::method::{self, MIX, Method};
 use crate::markup::Html;
@@ -48,8 +48,8 @@ use crate::page::{self, Lead};
 use crate::terminal::grid::Style;
 
 pub use self::answer::Advice;
-pub use self::at::SizesAndCounts;
 pub use self::find::MissingCoverage;
+pub use self::record_shape::SizesAndCounts;
 
 /// The study whose trials are made for an answer.
 const MADE_BY: &str = "crud";

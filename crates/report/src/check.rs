@@ -6,7 +6,7 @@ mod figures;
 use std::collections::HashSet;
 
 use storebench_core::result::{Environment, Outcome};
-use storebench_core::shown;
+use storebench_core::sanitize;
 use storebench_core::units::{count_with_noun, three_digits};
 use storebench_host::run::Run;
 
@@ -64,7 +64,7 @@ fn names(run: &Run) -> Option<Line> {
     let texts = run.header.command.iter().chain([&run.header.plan]);
     let words = texts.flat_map(|text| text.split([' ', '\n', '"', '\'', ',']));
     let mut named: Vec<String> =
-        words.filter(|word| shown::without_names(word) != *word).map(shown::without_users).collect();
+        words.filter(|word| sanitize::without_names(word) != *word).map(sanitize::without_users).collect();
     named.sort();
     named.dedup();
     let help = "reports and sites leave user names out; look at run.json before you publish it";

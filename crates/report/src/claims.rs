@@ -10,11 +10,11 @@ mod evaluate;
 mod expect;
 mod figure;
 mod more_at;
-mod on_table;
 mod pair;
 mod pool;
 mod read;
 mod region;
+mod table_verdict;
 mod verdict;
 mod words;
 
@@ -27,10 +27,10 @@ pub use self::expect::{
     Alike, Behind, Expect, Greatest, MoreAt, MoreWins, Order, Ratio, Unchanged, Values, Winner,
 };
 pub use self::figure::Figure;
-pub use self::on_table::{TableVerdict, on_tables};
 pub use self::pool::{Cells, Pool, Scope};
 pub use self::read::{StudyClaims, check, of_plan, of_study, run_claims};
 pub use self::region::Region;
+pub use self::table_verdict::{TableVerdict, on_tables};
 pub use self::verdict::{CheckTally, CheckedFigure, Coverage, Evidence, Finding, Outcome, Verdict};
 
 #[cfg(test)]

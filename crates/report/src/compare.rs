@@ -9,10 +9,10 @@ mod changes;
 pub mod html;
 pub mod json;
 pub mod markdown;
+pub mod run_differences;
 pub mod terminal;
 #[cfg(test)]
 mod tests;
-pub mod unlike;
 pub mod words;
 
 use indexmap::IndexMap;
@@ -142,9 +142,9 @@ pub struct Comparison<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub across: Vec<Across>,
     /// Differences between the runs themselves.
-    pub differences: Vec<unlike::Difference>,
+    pub differences: Vec<run_differences::Difference>,
     /// Versions of the stores that both sides have.
-    pub versions: Vec<unlike::Versions>,
+    pub versions: Vec<run_differences::Versions>,
     /// Settings that the engines reported differently.
     pub settings: Vec<SettingChange>,
 }
@@ -186,8 +186,8 @@ impl<'a> Comparison<'a> {
             only: cells.one_sided_cells(),
             one_sided,
             across: across.to_vec(),
-            differences: unlike::differences(base.runs, new.runs, across),
-            versions: unlike::versions(base.runs, new.runs),
+            differences: run_differences::differences(base.runs, new.runs, across),
+            versions: run_differences::versions(base.runs, new.runs),
             settings: cells.settings(),
             figures,
             controls,

@@ -1,6 +1,8 @@
 //! What all reports share: the sorted and merged trials of runs, the winners, and how sure they are.
 
+pub mod absence_reason;
 pub(crate) mod builds;
+pub(crate) mod builds_compared;
 pub(crate) mod by_cell;
 pub(crate) mod clients;
 pub(crate) mod clock;
@@ -15,7 +17,6 @@ pub(crate) mod faults;
 pub mod findings;
 pub mod floor;
 pub(crate) mod machines;
-pub(crate) mod made;
 pub mod matrix;
 pub mod memory;
 pub mod merge;
@@ -24,7 +25,7 @@ pub(crate) mod moment;
 pub(crate) mod names;
 pub mod noise;
 pub(crate) mod pace;
-pub mod planned;
+pub mod planned_trials;
 pub(crate) mod preset;
 pub mod published;
 pub mod readable;
@@ -33,7 +34,7 @@ pub(crate) mod rounds;
 pub(crate) mod rule;
 #[cfg(test)]
 pub(crate) mod samples;
-pub(crate) mod saturated;
+pub(crate) mod saturation;
 pub(crate) mod scope;
 pub mod sizes;
 pub mod slowdown;
@@ -41,4 +42,3 @@ pub(crate) mod spread;
 pub mod standings;
 pub(crate) mod summary;
 pub mod undecided;
-pub mod why;

@@ -1,9 +1,9 @@
 //! Results as files for other programs: tables, documents, databases.
 
 pub mod csv;
-mod harmless;
 pub mod json;
 pub mod markdown;
 pub mod section;
+mod spreadsheet_safe;
 pub mod sql;
 pub mod ycsb;

@@ -8,9 +8,9 @@ pub mod contention;
 pub mod danger;
 pub mod interim;
 pub mod order;
-pub mod place;
 pub mod recommendation;
 pub mod settings;
+pub mod standing;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 

@@ -1,15 +1,15 @@
 //! A static site of many runs: pages of stores, of pairs that met, of published findings and of runs, with a search over all of them.
 //! Each run is analysed separately, as in its own report; pages list these facts together. docs/site.md describes them.
 
-mod alike;
 mod facts;
 mod finding;
 mod frame;
 mod index;
-mod known;
+mod known_checks;
 mod newest;
 mod pair;
 mod run;
+mod same_type;
 mod store;
 
 #[cfg(test)]
@@ -25,7 +25,7 @@ use storebench_core::store::StoreDef;
 pub use self::facts::{Conditions, MOST_PAIRED, RunFacts, Source, facts};
 use self::frame::{page_name, pair_name};
 use self::index::Site;
-use self::known::KnownChecks;
+use self::known_checks::KnownChecks;
 use self::newest::Newest;
 use self::store::Line;
 use crate::page::STYLE;

@@ -24,7 +24,7 @@ use crate::data::matrix::{Contest, MEMORY, Matrix, Row};
 use crate::data::merge::Merged;
 use crate::data::names::{FAILURE, HEADING, join_parts, store_style};
 use crate::data::standings::are_short;
-use crate::data::{clock, rule::rule_text, spread, why::AbsenceReason};
+use crate::data::{absence_reason::AbsenceReason, clock, rule::rule_text, spread};
 use crate::judge::Rule;
 use crate::layout::{Position, words};
 use crate::report::Report;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use storebench_core::axis::words::WORDS;
-use storebench_core::axis::{Axis, AxisDef, Presence, Role, Value, own};
+use storebench_core::axis::{Axis, AxisDef, Presence, Role, Value, added_axes};
 use storebench_core::measure::clock::Clock;
 use storebench_core::measure::latency::Latencies;
 use storebench_core::measure::probe::Probe;
@@ -21,7 +21,7 @@ use storebench_core::workload::spec::{TrialContext, TrialError};
 use storebench_core::workload::table::{self, Headline, WorkloadDef};
 
 fn main() -> ExitCode {
-    own::add(&[&WAY, &LINES]);
+    added_axes::add(&[&WAY, &LINES]);
     table::add(&[&REPLACE]);
     storebench::cli::main_with(storebench::STORES, storebench::EXTRAS)
 }

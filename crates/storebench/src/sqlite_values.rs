@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
-use storebench_core::bounded;
-use storebench_core::shown::piece;
+use storebench_core::read_limited;
+use storebench_core::sanitize::piece;
 use storebench_core::units::group_thousands;
-use storebench_host::like::{SAMPLED_BYTES, ValueVisitor};
+use storebench_host::sample_data::{SAMPLED_BYTES, ValueVisitor};
 use tempfile::TempDir;
 
 /// Names of tables or columns that a message lists.
@@ -142,7 +142,7 @@ fn copied(file: &Path, beside: &Path) -> Result<Reader, String> {
 
 /// Whether a database is in WAL mode, by its 19th byte (SQLite's file format, 1.3.1).
 fn is_in_wal_mode(file: &Path) -> io::Result<bool> {
-    Ok(bounded::start(file, 20)?.get(18) == Some(&2))
+    Ok(read_limited::start(file, 20)?.get(18) == Some(&2))
 }
 
 fn connect(file: &Path, how: &str) -> Result<Connection, String> {

@@ -6,7 +6,7 @@ use self::values::{BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Sync};
 use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
 use super::words::WORDS;
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 use crate::units::{exact_bytes, parse_bytes};
 
 /// The largest file, in bytes.

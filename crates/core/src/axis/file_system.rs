@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use self::kind::{FileSystemKind, KINDS};
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 use crate::units::{as_text, parse_bytes};
 
 /// A kind of file system, its cluster size and mount options.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
 use super::words::{WORDS, one_of};
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 use crate::units::{Bytes, exact_bytes};
 
 const LEAST_BYTES: u64 = 1 << 10;

@@ -3,7 +3,7 @@
 use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
 use super::words::WORDS;
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 use crate::units::{count_with_noun, group_thousands, parse_count};
 
 const MOST_ROWS: u64 = 100_000_000;

@@ -9,7 +9,7 @@ use super::value::Value;
 use super::values::{Background, Cache, Compression, Data, GuaranteeChoice, Rate, Tuning};
 use super::words::{WORDS, read};
 use super::{device, life, shop, sql, table, ycsb};
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 use crate::units::{CountRange, Sizes, count_with_noun, exact_bytes, group_thousands, parse_count};
 
 /// More threads would try the machine, not a store.

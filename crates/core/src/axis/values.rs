@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::file_system::FileSystem;
 use super::value::Value;
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 use crate::store::Guarantee;
 use crate::units::{CountRange, SizeRange, Sizes, as_text, exact_bytes, parse_bytes, parse_count};
 use crate::words::words;

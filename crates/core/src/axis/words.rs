@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 
 /// The fields that most axes share: words, which make groups, and which ids leave out at `default`.
 pub const WORDS: AxisDef = AxisDef {

@@ -3,7 +3,7 @@
 use super::def::{AxisDef, Presence, Role};
 use super::value::Value;
 use super::words::WORDS;
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 
 /// YCSB's workloads by their letters, the paper's workload of updates alone, and the loading phase.
 pub const BUILT_IN: &[&str] = &["A", "B", "C", "D", "E", "F", "U", "load"];

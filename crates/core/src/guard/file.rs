@@ -10,8 +10,8 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::Folder;
-use crate::bounded;
 use crate::error::{Error, Exit, Result};
+use crate::read_limited;
 
 /// Opens a file for reading and writing, and makes it if it is missing. `name` is relative to `folder`; no link in it is
 /// followed, and a pipe is not waited for. Fails with [`Exit::NotStorebench`] when there is no plain file, it has another name,
@@ -63,7 +63,7 @@ pub fn plain_file(folder: &Path, name: &str, most: u64) -> io::Result<File> {
     let there = file.metadata()?;
     match () {
         () if !there.is_file() => Err(refused("it is no file")),
-        () if there.len() > most => Err(bounded::too_long(most)),
+        () if there.len() > most => Err(read_limited::too_long(most)),
         () => Ok(file),
     }
 }

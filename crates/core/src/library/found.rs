@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use crate::bounded;
+use crate::read_limited;
 use crate::store::Library;
 
 /// Libraries are smaller.
@@ -18,7 +18,7 @@ pub fn find(path: &Path) -> Result<Library, String> {
     if path.to_str().is_none() {
         return Err(format!("the library {}: its name is not UTF-8", path.display()));
     }
-    let bytes = bounded::bytes(&path, MOST_BYTES).map_err(failed)?;
+    let bytes = read_limited::bytes(&path, MOST_BYTES).map_err(failed)?;
     let digest = Sha256::digest(&bytes);
     let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(Library { path, sha256 })

@@ -15,7 +15,7 @@ use super::described::DescribedStore;
 use super::found::find;
 use super::loaded::Loaded;
 use crate::lifeline;
-use crate::shown::message;
+use crate::sanitize::message;
 
 /// The command that such a process is given.
 pub const WORD: &str = "__library";

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::kernel::{memory, mounts};
 use crate::measure::clock::Clock;
 use crate::result::{Environment, LocationInfo};
-use crate::shown;
+use crate::sanitize;
 
 /// Describes the machine. What is not known is left out.
 pub fn machine() -> Environment {
@@ -63,7 +63,7 @@ pub fn describe_location(name: &str, path: &Path) -> std::io::Result<LocationInf
         place: None,
         path: path.display().to_string(),
         file_system: mount.as_ref().map(|mount| mount.kind.clone()),
-        mount_options: mount.map(|mount| shown::mount_options(&mount.options.join(","))),
+        mount_options: mount.map(|mount| sanitize::mount_options(&mount.options.join(","))),
         device_model: block.as_ref().and_then(|block| read(block.join("device/model"))),
         rotates: block
             .as_ref()

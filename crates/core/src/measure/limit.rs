@@ -3,8 +3,8 @@
 
 mod enter;
 mod files;
-mod reach;
 mod share;
+mod support;
 #[cfg(test)]
 mod tests;
 
@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 pub use self::enter::LimitValues;
 pub(crate) use self::enter::allowed_processors;
 pub use self::files::{LimitCounts, evidence, hold, in_force};
-pub use self::reach::{HeldLimit, LimitDecisions, LimitSupport};
 pub use self::share::beyond_share;
+pub use self::support::{HeldLimit, LimitDecisions, LimitSupport};
 use crate::result::LimitKind;
 use crate::words::words;
 

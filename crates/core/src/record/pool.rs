@@ -4,8 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use super::text::TextSource;
-use crate::bounded::plain_file;
 use crate::cell::Data;
+use crate::read_limited::plain_file;
 use crate::units::{SizeRange, exact_bytes};
 
 /// The most bytes of a user's text.

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::known::{self, Segment};
+use super::server_kind::{self, Segment};
 
 /// Servers keep less.
 const MOST_BYTES: usize = 4096;
@@ -16,7 +16,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(2);
 /// Removes the shared memory of these data's server, if it is that user's, unused, and small.
 pub fn remove_shared_memory(data: &Path) {
     let Ok(owner) = fs::symlink_metadata(data).map(|data| data.uid()) else { return };
-    let noted = known::all().iter().filter_map(|known| (known.shared_memory)(data));
+    let noted = server_kind::all().iter().filter_map(|known| (known.shared_memory)(data));
     noted.for_each(|segment| remove(segment, owner));
 }
 
@@ -66,7 +66,7 @@ mod tests {
 
     /// A segment that a server has noted in its folder.
     fn noted(data: &Path, bytes: usize) -> i32 {
-        known::add(&[&known::EXAMPLE]);
+        server_kind::add(&[&server_kind::EXAMPLE]);
         let key = libc::IPC_PRIVATE;
         // SAFETY: no pointers; the tests give it back.
         let number = unsafe { libc::shmget(key, bytes, libc::IPC_CREAT | 0o600) };

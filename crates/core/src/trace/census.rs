@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::entry::Entry;
-use super::word::TraceOperation;
+use super::operation::TraceOperation;
 use super::zipf;
 
 /// Keys that are counted one by one.
@@ -224,14 +224,14 @@ pub struct Skew {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::word::{self, OWN};
+    use crate::trace::operation::{self, OWN};
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
 
     fn census(most: usize, operations: &[(&str, u16, Option<u64>)]) -> Census {
         let mut census = Census { most, ..Census::default() };
         for ((name, key, size), position) in operations.iter().zip(1..) {
-            let word = word::find(&OWN, name.as_bytes()).unwrap();
+            let word = operation::find(&OWN, name.as_bytes()).unwrap();
             census.add(&Entry { position, time_ns: 0, word, key: &key.to_be_bytes(), size: *size });
         }
         census

@@ -5,8 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::form::Form;
-use super::word::TraceOperation;
-use crate::shown::quoted;
+use super::operation::TraceOperation;
+use crate::sanitize::quoted;
 use crate::units::as_text;
 
 /// Makes a struct of numbers that is written as `name=number` and read back.

@@ -1,8 +1,8 @@
 //! The forms of traces, and how a file shows its form.
 
 use super::line::{self, Columns};
-use super::word::{self, OperationName};
-use crate::shown::quoted;
+use super::operation::{self, OperationName};
+use crate::sanitize::quoted;
 use crate::units::as_text;
 use crate::words::words;
 
@@ -38,9 +38,9 @@ impl Form {
     /// The words that its operations have.
     pub fn table(self) -> &'static [OperationName] {
         match self {
-            Form::Csv => &word::OWN,
-            Form::Twitter => &word::TWITTER,
-            Form::RocksDb => &word::ROCKSDB,
+            Form::Csv => &operation::OWN,
+            Form::Twitter => &operation::TWITTER,
+            Form::RocksDb => &operation::ROCKSDB,
         }
     }
 
@@ -61,12 +61,13 @@ impl Form {
         if let [first, .., _, operation, ttl] = fields[..]
             && fields.len() >= 7
             && numbers(&[first, ttl])
-            && word::find(&word::TWITTER, operation.as_bytes()).is_some()
+            && operation::find(&operation::TWITTER, operation.as_bytes()).is_some()
         {
             return Ok(Form::Twitter);
         }
         let fields = line::csv_fields(&text);
-        let own = fields.get(1).is_some_and(|name| word::find(&word::OWN, name.as_bytes()).is_some());
+        let own =
+            fields.get(1).is_some_and(|name| operation::find(&operation::OWN, name.as_bytes()).is_some());
         if own || Columns::of_header(&fields).is_some() {
             return Ok(Form::Csv);
         }

@@ -1,8 +1,8 @@
 //! One line of a trace, in each form.
 
 use super::form::Form;
-use super::word::{self, OperationName};
-use crate::shown::quoted;
+use super::operation::{self, OperationName};
+use crate::sanitize::quoted;
 use crate::units::as_text;
 use crate::words::words;
 
@@ -111,10 +111,10 @@ impl Columns {
         }
         let size = self.size.and_then(|at| fields.get(at)).map(<[u8]>::trim_ascii).unwrap_or_default();
         let size = match (size, word.does) {
-            (b"", word::TraceOperation::Set | word::TraceOperation::Modify) => {
+            (b"", operation::TraceOperation::Set | operation::TraceOperation::Modify) => {
                 return Err(format!("a {} needs the size of its value", word.name));
             }
-            (b"", word::TraceOperation::Scan) => Some(1),
+            (b"", operation::TraceOperation::Scan) => Some(1),
             (b"", _) => None,
             (size, _) => Some(number(size, "size")?),
         };
@@ -207,7 +207,7 @@ pub fn rocksdb(line: &[u8], key: &mut Vec<u8>) -> Result<ParsedLine, String> {
         return Err("it has more than the five columns of trace_analyzer".into());
     }
     let number_of = number(operation, "operation")?;
-    let word = usize::try_from(number_of).ok().and_then(|at| word::ROCKSDB.get(at));
+    let word = usize::try_from(number_of).ok().and_then(|at| operation::ROCKSDB.get(at));
     let word =
         word.ok_or_else(|| format!("trace_analyzer has no operation {number_of}: they go from 0 to 8"))?;
     let family = number(family, "column family")?;
@@ -221,7 +221,7 @@ pub fn rocksdb(line: &[u8], key: &mut Vec<u8>) -> Result<ParsedLine, String> {
     if family == 0 && key.first() == OTHER_FAMILY.first() {
         key.insert(1, 0);
     }
-    let size = if word.does == word::TraceOperation::Scan {
+    let size = if word.does == operation::TraceOperation::Scan {
         Some(1)
     } else {
         known_size(word, number(size, "size")?)
@@ -243,7 +243,7 @@ fn known_size(word: &OperationName, size: u64) -> Option<u64> {
 }
 
 fn find(form: Form, name: &[u8]) -> Result<&'static OperationName, String> {
-    word::find(form.table(), name).ok_or_else(|| {
+    operation::find(form.table(), name).ok_or_else(|| {
         let known: Vec<&str> = form.table().iter().map(|word| word.name).collect();
         format!(
             "{} is no operation of this form: {}",
@@ -294,7 +294,7 @@ fn append_hex(text: &[u8], key: &mut Vec<u8>) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::word::TraceOperation;
+    use super::operation::TraceOperation;
     use super::*;
 
     #[test]

@@ -7,7 +7,7 @@ use super::entry::Entry;
 use super::form::Form;
 use super::line::{self, Columns, ParsedLine};
 use super::source::Source;
-use crate::bounded::RationedReader;
+use crate::read_limited::RationedReader;
 
 /// The longest line, in bytes.
 const MOST_LINE: u64 = 4 << 20;

@@ -9,7 +9,7 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use sha2::{Digest, Sha256};
 
-use crate::bounded;
+use crate::read_limited;
 
 /// Bytes that are read at once.
 const CHUNK: usize = 128 << 10;
@@ -78,7 +78,7 @@ impl Source {
     /// # Errors
     /// The system's, or that it is no plain file.
     pub fn open(path: &Path) -> io::Result<Source> {
-        let file = bounded::plain_file(path).map_err(|error| match error.kind() {
+        let file = read_limited::plain_file(path).map_err(|error| match error.kind() {
             io::ErrorKind::Other => {
                 io::Error::other("it is not a file: a trace is read several times, so write it to one")
             }

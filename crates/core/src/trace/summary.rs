@@ -9,8 +9,8 @@ use super::census::{Census, KeyTally, LeftRecords, Skew};
 use super::entry::Entry;
 use super::facts::{FINER_TIMES, Facts, NO_TIMES, WHOLE_SECONDS};
 use super::form::Form;
+use super::operation::{OperationName, TraceOperation};
 use super::reader::{Reader, ReaderOptions};
-use super::word::{OperationName, TraceOperation};
 use crate::units::exact_bytes;
 
 /// The largest value that is played, in bytes.

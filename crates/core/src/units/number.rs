@@ -1,6 +1,6 @@
 //! Numbers as people and reports write them: `50000`, `50,000`, `50_000`, `1.5`, `1e6`; and what a comma means in a list of them.
 
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 
 pub(super) fn with_unit(text: &str) -> (&str, &str) {
     let (number, rest) = split(text.trim());

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::{SizeRange, as_text, number, rough_bytes};
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 
 /// The sum of the shares of all parts: a part's share is counted in millionths.
 pub const WHOLE: u32 = 1_000_000;

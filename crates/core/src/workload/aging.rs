@@ -5,10 +5,10 @@ use std::time::Instant;
 use crate::measure::counters::Snapshot;
 use crate::result::{AgingPass, Load, WrittenRecords};
 use crate::store::Session;
-use crate::workload::loading::{ProgressKind, ProgressReporter};
+use crate::workload::load_progress::{ProgressKind, ProgressReporter};
 use crate::workload::parameter::AfterLoad;
-use crate::workload::promise::AcknowledgedWrites;
-use crate::workload::stop::WorkloadError;
+use crate::workload::sync_check::AcknowledgedWrites;
+use crate::workload::workload_error::WorkloadError;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Aging {

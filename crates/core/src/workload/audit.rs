@@ -12,7 +12,7 @@ use crate::record::{Key, Records};
 use crate::result::{Audit, Disk, Failure, SPACE, StoredRecords, Warning};
 use crate::store::{Session, Store, StoreError};
 use crate::workload::bench::Bench;
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 /// Records read back at most; of more, a sample.
 const MOST_RECORDS: u64 = 100_000;

@@ -9,7 +9,7 @@ use crate::measure::page_cache::{self, EmptiedCache};
 use crate::result::Disk;
 use crate::store::{OpenFn, OpenOptions, Store, StoreError};
 use crate::workload::step::Step;
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 /// A store under test in its folder.
 pub struct Bench<'a> {

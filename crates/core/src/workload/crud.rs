@@ -22,16 +22,16 @@ use crate::workload::audit::ExpectedRecords;
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
 use crate::workload::clients::Fleet;
-use crate::workload::crew;
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::loader::{load, numbered};
 use crate::workload::mix::PhaseWork;
 use crate::workload::operation::Operation;
 use crate::workload::phase::{Phase, PhaseGoal};
-use crate::workload::promise::AcknowledgedWrites;
-use crate::workload::stop::WorkloadError;
+use crate::workload::sync_check::AcknowledgedWrites;
 pub(crate) use crate::workload::task::Crud;
+use crate::workload::worker_pool;
+use crate::workload::workload_error::WorkloadError;
 use share::RoundOrder;
 use shared::{SharedRecords, Shares};
 
@@ -182,16 +182,16 @@ impl PreparedCrud<'_> {
         let (shared, shares, store) = (&*shared, &*shares, bench.store()?);
         let mut loading = Loading { shared, shares, batch, loaded };
         if let Some(fleet) = fleet {
-            let anew = loading.load(crew::session(store)?.as_mut(), progress, acknowledged)?;
+            let anew = loading.load(worker_pool::session(store)?.as_mut(), progress, acknowledged)?;
             fleet::open(fleet, bench, anew)?;
             return rounds((shared, shares), progress, acknowledged, |phase, order| {
                 fleet::round(fleet, shares, phase, order)
             });
         }
-        crew::run_pool(
+        worker_pool::run_pool(
             shared.clock,
             &shares.0,
-            || crew::session(store),
+            || worker_pool::session(store),
             |_| Ok(()),
             |crew| {
                 loading.load(crew.handle.as_mut(), progress, acknowledged)?;

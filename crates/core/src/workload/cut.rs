@@ -3,14 +3,14 @@
 
 #[cfg(target_os = "linux")]
 mod boot;
-mod endure;
-mod held;
-mod in_place;
-mod look;
+mod check_state;
+mod fault_writer;
+mod in_place_store;
 mod message;
 mod opened;
 mod record;
-pub mod told;
+mod state_check;
+pub mod step_progress;
 
 pub use self::message::{CutMessage, FaultReport, RecordedHistory, StateReport, StepMark};
 use crate::workload::spec::{CutPart, TrialContext, TrialError};
@@ -32,12 +32,12 @@ pub fn run(
                 Err(ended) => tell(&failed(ended)),
             }
         }
-        CutPart::Endure { steps } => match endure::endure(asked, *steps, &tell) {
+        CutPart::Endure { steps } => match fault_writer::endure(asked, *steps, &tell) {
             Ok(never) => match never {},
             Err(ended) => tell(&failed(ended)),
         },
         CutPart::LookAfter { acknowledged } => {
-            tell(&endure::look_after(asked, acknowledged).unwrap_or_else(failed))
+            tell(&fault_writer::look_after(asked, acknowledged).unwrap_or_else(failed))
         }
         CutPart::Look { begun, made } => {
             #[cfg(target_os = "linux")]
@@ -46,7 +46,7 @@ pub fn run(
                     "another boot could not be shown to the store: {error}"
                 )));
             }
-            tell(&look::check_state(asked, begun, *made).unwrap_or_else(failed))
+            tell(&check_state::check_state(asked, begun, *made).unwrap_or_else(failed))
         }
     }
 }

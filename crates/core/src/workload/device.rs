@@ -25,8 +25,8 @@
 //! this workload's, which [`Measured`] has.
 
 mod buffer;
+mod device_worker;
 pub mod fault;
-mod lane;
 mod route;
 mod spec;
 mod target;
@@ -41,7 +41,7 @@ pub(crate) use fault::DeviceError;
 pub(crate) use spec::{Amount, Spec};
 pub(crate) use trial::WORKLOAD;
 
-use self::lane::{DeviceWorker, OPERATIONS, Recorder, SYNCS};
+use self::device_worker::{DeviceWorker, OPERATIONS, Recorder, SYNCS};
 use self::target::TargetFile;
 use crate::axis::device::values::Sync;
 use crate::measure::clock::Clock;
@@ -49,7 +49,7 @@ use crate::measure::counters::Snapshot;
 use crate::measure::latency::Latencies;
 use crate::measure::series::Series;
 use crate::result::{Requests, Second};
-use crate::workload::crew::{self, into_worker};
+use crate::workload::worker_pool::{self, into_worker};
 
 #[derive(Debug)]
 pub struct DeviceMeasurements {
@@ -96,7 +96,7 @@ impl PreparedFile {
         let lanes = (0..spec.threads()).map(lane).collect::<Result<Vec<_>, DeviceError>>()?;
         let series = Series::new(lanes.len()).map_err(DeviceError::Harness)?;
         let no_handle = || Ok(Box::new(()));
-        let (elapsed, disk) = crew::run_pool(
+        let (elapsed, disk) = worker_pool::run_pool(
             clock,
             &lanes,
             no_handle,

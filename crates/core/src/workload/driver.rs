@@ -17,7 +17,7 @@ use crate::workload::pacer::Pacer;
 pub use crate::workload::quanta::QUANTUM_OPERATIONS;
 use crate::workload::read_buffer::ReadBuffer;
 use crate::workload::recorder;
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 /// The application's use of a value that it gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantNames, strum::VariantArray)]

@@ -7,7 +7,7 @@ use crate::measure::machine_counters::{MachineCounters, MachineUse};
 use crate::measure::series::Series;
 use crate::result::{Counters, OperationResult, Second};
 use crate::workload::spec::Spec;
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 /// Reads counters over a phase. Its memory is taken before the store is opened.
 pub(crate) struct Gauge<'a> {

@@ -13,10 +13,10 @@ use crate::cell::GuaranteeChoice;
 use crate::measure::{children, syncs};
 use crate::result::Failure;
 use crate::store::{Guarantee, OpenFn, Session, Store};
-use crate::workload::on_store;
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;
-use crate::workload::stop::WorkloadError;
+use crate::workload::store_trial;
+use crate::workload::workload_error::WorkloadError;
 use steps::{CYCLE, expected, record_key, record_value, step};
 
 /// In bytes: many of them take little of a small disk.
@@ -54,8 +54,8 @@ pub fn write(
     apart: &Path,
     tell: impl Fn(&KillMessage) -> Result<(), TrialError>,
 ) -> Result<(), TrialError> {
-    let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
-    let is_power = on_store::offered_guarantee(def, &asked.spec.cell)? >= Guarantee::Power;
+    let (def, _) = store_trial::find(asked.stores, asked.spec.cell.store())?;
+    let is_power = store_trial::offered_guarantee(def, &asked.spec.cell)? >= Guarantee::Power;
     let journal = is_power.then(|| syncs::keep_journal(apart));
     let store = open(asked, Step::Opening)?;
     let undone = journal.map(|kept| kept.map_err(str::to_owned).and_then(|()| seen()));
@@ -136,7 +136,7 @@ pub fn read_back(asked: &TrialContext<'_>, steps: u64, undone: bool) -> Result<(
 
 /// At `node`, has the store lose a machine for good; gives whether it did.
 fn lose_a_machine(asked: &TrialContext<'_>) -> Result<bool, TrialError> {
-    let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
+    let (def, _) = store_trial::find(asked.stores, asked.spec.cell.store())?;
     let lose = def.server.and_then(|server| server.lose);
     let Some(lose) = lose.filter(|_| asked.spec.cell.guarantee() == GuaranteeChoice::Tier(Guarantee::Node))
     else {
@@ -172,9 +172,10 @@ fn why_wrong(
 
 pub(super) fn open(asked: &TrialContext<'_>, step: Step) -> Result<Box<dyn Store>, TrialError> {
     let TrialContext { stores, spec, .. } = *asked;
-    let (_, open): (_, OpenFn) = on_store::find(stores, spec.cell.store())?;
+    let (_, open): (_, OpenFn) = store_trial::find(stores, spec.cell.store())?;
     step.begin();
-    let store = open(&spec.options(spec.cell.threads().into())).map_err(on_store::unsupported_or_failed)?;
+    let store =
+        open(&spec.options(spec.cell.threads().into())).map_err(store_trial::unsupported_or_failed)?;
     Step::Working.begin();
     Ok(store)
 }

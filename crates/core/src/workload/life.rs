@@ -1,11 +1,11 @@
 //! The workload `life`: a set of constant size is overwritten, or its records are removed and inserted, many times over, with
 //! figures after each tenth. Bursts may follow. At last most of it is removed, and the reclaimed space is measured.
 
-mod alongside;
 pub(super) mod bursts;
+mod concurrent_calls;
+mod concurrent_work;
 mod fragmentation;
-mod lane;
-mod meanwhile;
+mod life_worker;
 mod parameters;
 mod pauses;
 mod set;
@@ -16,9 +16,9 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use self::alongside::ConcurrentWorker;
 use self::bursts::{BurstLoad, BurstOutcome, Schedule};
-use self::lane::{KINDS, LifeOrder, LifeWorker};
+use self::concurrent_work::ConcurrentWorker;
+use self::life_worker::{KINDS, LifeOrder, LifeWorker};
 use self::parameters::{LifeParameters, TENTHS};
 use self::set::Churn;
 use self::space_reclaim::RemainingRecords;
@@ -33,17 +33,17 @@ use crate::store::{Capabilities, HeldReader, Session, Store};
 use crate::workload::audit::{self, Reading};
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
-use crate::workload::crew::{self, into_worker};
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::gauge::{Gauge, GaugeReading};
+use crate::workload::load_progress::{ProgressKind, ProgressReporter};
 use crate::workload::loader::{self, numbered};
-use crate::workload::loading::{ProgressKind, ProgressReporter};
-use crate::workload::on_store::{SettledTrial, StoreTrial, find, offered_guarantee};
-use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::recorder::Record;
 use crate::workload::spec::{Spec, TrialContext, TrialError};
-use crate::workload::stop::WorkloadError;
+use crate::workload::store_trial::{SettledTrial, StoreTrial, find, offered_guarantee};
+use crate::workload::sync_check::AcknowledgedWrites;
+use crate::workload::worker_pool::{self, into_worker};
+use crate::workload::workload_error::WorkloadError;
 
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "life",
@@ -83,7 +83,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let lanes: Vec<_> = (0..work.threads).map(lane).collect::<Result<_, _>>()?;
     let holds_reader = parameters::has_held_reader(&spec.cell);
     let options = spec.options(parameters::sessions(&spec.cell));
-    let mut alongside = alongside::ConcurrentWorkKind::from_cell(&spec.cell)
+    let mut alongside = concurrent_work::ConcurrentWorkKind::from_cell(&spec.cell)
         .map(|kind| ConcurrentWorker::new(kind, &work, (&records, &busy), (open, options.clone())));
     let mut batch = Batch::new(work.batch, KEY_BYTES, records.largest_value());
     let mut acknowledged = Vec::with_capacity(2);
@@ -192,7 +192,7 @@ struct Tenth {
     disk: Disk,
 }
 
-type Crew<'c, 's, 'a> = crew::WorkerPool<'c, dyn Session + 's, LifeWorker<'a>, LifeOrder<'s>>;
+type Crew<'c, 's, 'a> = worker_pool::WorkerPool<'c, dyn Session + 's, LifeWorker<'a>, LifeOrder<'s>>;
 
 impl<'a> Aging<'a> {
     fn all(
@@ -204,10 +204,10 @@ impl<'a> Aging<'a> {
     ) -> Result<AgingOutcome, WorkloadError> {
         let store: &dyn Store = bench.store()?;
         let (mut load, mut loaded, mut fresh_scans_ns) = Default::default();
-        let (tenths, aged_scans_ns, bursts) = crew::run_pool(
+        let (tenths, aged_scans_ns, bursts) = worker_pool::run_pool(
             self.gauge.clock,
             lanes,
-            || crew::session(store),
+            || worker_pool::session(store),
             |session| {
                 (load, loaded) = self.load(batch, session, acknowledged)?;
                 fresh_scans_ns = self.scans(session)?;
@@ -277,13 +277,13 @@ impl<'a> Aging<'a> {
         let mut teller = ProgressReporter::new(ProgressKind::Writing, self.work.steps * TENTHS as u64);
         while tenths.len() < TENTHS || (tenths.len() < most && !is_steady(&tenths)) {
             let mut steps =
-                || self.gauge.measure(|| crew.round(LifeOrder { round: lane::Round::Tenth, store }));
+                || self.gauge.measure(|| crew.round(LifeOrder { round: life_worker::Round::Tenth, store }));
             let (elapsed, gauged) = match &mut alongside {
                 Some(alongside) => alongside.run_during(store, &mut steps)?,
                 None => steps()?,
             };
             let disk = bench
-                .disk_without(alongside::BACKUP)
+                .disk_without(concurrent_work::BACKUP)
                 .map_err(|error| WorkloadError::harness(format!("measuring files: {error}")))?;
             tenths.push(Tenth { elapsed, gauged, disk });
             if tenths.len() == TENTHS {
@@ -302,7 +302,7 @@ impl<'a> Aging<'a> {
         let per_second = self.sustained(tenths);
         let burst = |load: &BurstLoad| {
             let schedule = Schedule::for_load(*load, per_second, self.work.burst_period);
-            let order = LifeOrder { round: lane::Round::Bursts(schedule), store };
+            let order = LifeOrder { round: life_worker::Round::Bursts(schedule), store };
             let (_, gauged) = self.gauge.measure(|| crew.round(order))?;
             Ok(gauged.counters)
         };

@@ -6,10 +6,10 @@ use crate::measure::counters::Snapshot;
 use crate::result::{Load, WrittenRecords};
 use crate::store::Session;
 use crate::workload::batch::Batch;
-use crate::workload::loading::{ProgressKind, ProgressReporter};
+use crate::workload::load_progress::{ProgressKind, ProgressReporter};
 use crate::workload::parameter::AfterLoad;
-use crate::workload::promise::AcknowledgedWrites;
-use crate::workload::stop::WorkloadError;
+use crate::workload::sync_check::AcknowledgedWrites;
+use crate::workload::workload_error::WorkloadError;
 
 /// Fills batches with records 0 to `count`, in order; `add` adds one.
 pub fn numbered(

@@ -10,8 +10,8 @@ use crate::workload::driver::{Recorder, UntimedWork};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::mix::{Mix, PhaseWork};
 use crate::workload::operation::Operation;
-use crate::workload::stop::WorkloadError;
 use crate::workload::task::Crud;
+use crate::workload::workload_error::WorkloadError;
 
 /// What is left of a phase, and its results so far.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use crate::measure::latency::Latencies;
 use crate::result::OperationResult;
 use crate::workload::elapsed::Elapsed;
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 #[derive(Debug, Clone)]
 pub struct Record {

@@ -15,7 +15,7 @@ use crate::workload::kill;
 use crate::workload::kill::steps::{record_key, record_value};
 use crate::workload::spec::{RecoverEnd, RecoverPart, TrialContext, TrialError};
 use crate::workload::step::Step;
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 const BATCH: u64 = 1_000;
 /// In bytes; the mean is half of it.

@@ -7,7 +7,7 @@ mod chunk;
 mod cost;
 mod feed;
 mod fit;
-mod followed;
+mod followed_keys;
 mod load;
 pub mod parameters;
 mod player;

@@ -17,7 +17,7 @@ use crate::store::{Library, OpenOptions, StoreDef};
 use crate::workload::clients::link::ClientConnector;
 use crate::workload::def::Workload;
 use crate::workload::parameter::Parameters;
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 /// The task of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

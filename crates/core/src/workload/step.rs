@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::words::words;
-use crate::workload::told::{self, ProgressSlot};
+use crate::workload::progress_shm::{self, ProgressSlot};
 
 /// A step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::VariantNames)]
@@ -53,7 +53,7 @@ impl Step {
     pub fn begin(self) {
         static BEGUN: AtomicU64 = AtomicU64::new(0);
         let begun = BEGUN.fetch_add(1, Ordering::Relaxed);
-        told::store_numbers(ProgressSlot::STEP, [self as u64, begun]);
+        progress_shm::store_numbers(ProgressSlot::STEP, [self as u64, begun]);
     }
 }
 
@@ -64,7 +64,7 @@ pub struct BegunSteps(pub Step, pub u64);
 impl BegunSteps {
     /// The last one that was begun; `None` before the first.
     pub fn read(file: &File) -> Option<BegunSteps> {
-        let [step, begun] = told::read(file, ProgressSlot::STEP)?;
+        let [step, begun] = progress_shm::read(file, ProgressSlot::STEP)?;
         Step::ALL.get(usize::try_from(step).ok()?).map(|step| BegunSteps(*step, begun))
     }
 }
@@ -75,13 +75,13 @@ mod tests {
 
     #[test]
     fn each_step_is_read_as_it_was_told() {
-        let Some(file) = told::file() else { return };
+        let Some(file) = progress_shm::file() else { return };
         assert_eq!(BegunSteps::read(&file), None);
         for (begun, step) in (0..).zip(Step::ALL) {
-            told::write(&file, ProgressSlot::STEP, [step as u64, begun]);
+            progress_shm::write(&file, ProgressSlot::STEP, [step as u64, begun]);
             assert_eq!(BegunSteps::read(&file), Some(BegunSteps(step, begun)));
         }
-        told::write(&file, ProgressSlot::STEP, [Step::ALL.len() as u64, 0]);
+        progress_shm::write(&file, ProgressSlot::STEP, [Step::ALL.len() as u64, 0]);
         assert_eq!(BegunSteps::read(&file), None);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 pub use super::def::{Headline, Workload, WorkloadDef};
 use super::{crud, device, life, replay, shop, transactions, ycsb};
 use crate::error::meant;
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 use crate::units::as_text;
 
 static ALL: [&WorkloadDef; 8] = [

@@ -19,7 +19,7 @@ use crate::measure::clock::Clock;
 use crate::result::Measurements;
 use crate::store::{Capabilities, StoreDef};
 use crate::stores::{FLAT_FOLDER, MEMORY};
-use crate::trace::made::{CLUSTER_14, TraceTraits, ZIPPYDB};
+use crate::trace::synthetic::{CLUSTER_14, TraceTraits, ZIPPYDB};
 use crate::trace::{ReaderOptions, Summary};
 
 #[derive(Clone, Copy)]

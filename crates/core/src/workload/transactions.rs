@@ -12,14 +12,14 @@ use crate::measure::clock::Clock;
 use crate::result::OperationResult;
 use crate::store;
 use crate::store::sql::SqlSession;
-use crate::workload::crew::{self, WorkerPool, lock_worker};
 use crate::workload::elapsed::{Elapsed, TimedPart};
 use crate::workload::gauge::{Gauge, GaugeReading};
-use crate::workload::line::BarrierGuard;
 use crate::workload::pacer::Pacer;
-use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::recorder::Recorder;
-use crate::workload::stop::WorkloadError;
+use crate::workload::start_barrier::BarrierGuard;
+use crate::workload::sync_check::AcknowledgedWrites;
+use crate::workload::worker_pool::{self, WorkerPool, lock_worker};
+use crate::workload::workload_error::WorkloadError;
 
 const KINDS: usize = 3;
 
@@ -85,7 +85,7 @@ impl<'g, T> TransactionWorker<'g, T> {
     }
 }
 
-impl<H: ?Sized, T: Transactions<H>> crew::Worker<H, usize> for TransactionWorker<'_, T> {
+impl<H: ?Sized, T: Transactions<H>> worker_pool::Worker<H, usize> for TransactionWorker<'_, T> {
     type Failed = WorkloadError;
 
     fn round(

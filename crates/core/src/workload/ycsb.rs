@@ -7,7 +7,6 @@ pub mod definition;
 pub mod dialect;
 mod fields;
 pub mod file;
-mod lane;
 pub mod law;
 pub mod name;
 mod order;
@@ -15,10 +14,11 @@ pub mod parameters;
 pub mod property;
 mod recorder;
 mod rounds;
-mod scanned;
+mod scanned_records;
 mod scramble;
 mod shared;
 mod versions;
+mod ycsb_worker;
 
 use std::sync::Mutex;
 
@@ -31,19 +31,19 @@ use crate::result::{
 use crate::store::Capabilities;
 use crate::workload::audit::{self, Reading};
 use crate::workload::batch::Batch;
-use crate::workload::crew::into_worker;
 use crate::workload::def::{Headline, WorkloadDef, axes};
-use crate::workload::on_store::{SettledTrial, StoreTrial, find, offered_guarantee};
-use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::recorder::Record;
 use crate::workload::spec::{TrialContext, TrialError};
-use crate::workload::stop::WorkloadError;
+use crate::workload::store_trial::{SettledTrial, StoreTrial, find, offered_guarantee};
+use crate::workload::sync_check::AcknowledgedWrites;
+use crate::workload::worker_pool::into_worker;
+use crate::workload::workload_error::WorkloadError;
 use definition::Kind;
-use lane::YcsbWorker;
 use parameters::YcsbParameters;
 use recorder::Recorder;
 use rounds::YcsbRun;
 use shared::Shared;
+use ycsb_worker::YcsbWorker;
 
 /// YCSB's core workload.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {

@@ -9,7 +9,7 @@ use serde_json::error::Category;
 use storebench_core::axis::Axis;
 use storebench_core::cell::Cell;
 use storebench_core::result::TrialResult;
-use storebench_core::shown::plain_json;
+use storebench_core::sanitize::plain_json;
 
 /// The longest line, in bytes: a result includes its histograms and series.
 const MOST_LINE: usize = 64 << 20;

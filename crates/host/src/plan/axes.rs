@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::other_keys::{Fields, OtherKeys};
 use storebench_core::axis::read::ValueListWriter;
 use storebench_core::axis::{Axis, Value};
-use storebench_core::shown::piece;
+use storebench_core::sanitize::piece;
 use storebench_core::workload::table::Workload;
 
 /// Axes that stay combined when each other axis is varied alone: what is compared, and what is never mixed.

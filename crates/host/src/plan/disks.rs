@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashSet};
 use storebench_disk::disks::{self, Disk, RECORDER};
 
 use super::Plan;
-use super::named::NamedItems;
+use super::named_items::NamedItems;
 use storebench_core::axis::table::HERE;
 use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::Cell;
 use storebench_core::error::unknown;
-use storebench_core::shown::piece;
+use storebench_core::sanitize::piece;
 
 impl Plan {
     /// A disk by its name: the plan's own, or a shipped one. None is called `here`.

@@ -6,9 +6,9 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
 
-use storebench_core::bounded;
 use storebench_core::error::meant;
-use storebench_core::shown::{in_plain_words, is_code, piece};
+use storebench_core::read_limited;
+use storebench_core::sanitize::{in_plain_words, is_code, piece};
 
 /// The longest plan, in bytes: a longer file was named by mistake, or has no end.
 const MOST_BYTES: u64 = 1 << 20;
@@ -18,7 +18,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// # Errors
 /// When it can't be read, or is too long to be a plan.
 pub(super) fn text(path: &Path) -> io::Result<String> {
-    bounded::text(path, MOST_BYTES).map_err(|error| match error.kind() {
+    read_limited::text(path, MOST_BYTES).map_err(|error| match error.kind() {
         io::ErrorKind::FileTooLarge => io::Error::new(error.kind(), format!("{error}, the limit for a plan")),
         _ => error,
     })

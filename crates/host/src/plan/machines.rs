@@ -1,7 +1,7 @@
 //! The machine profiles of a plan: defined in it, or shipped with storebench.
 
 use super::Plan;
-use super::named::NamedItems;
+use super::named_items::NamedItems;
 use crate::machine::{self, Core, Machine};
 use storebench_core::axis::Axis;
 use storebench_core::axis::file_system::FileSystem;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{ALWAYS_CROSSED, Plan};
 use storebench_core::axis::{Axis, Value};
 use storebench_core::result::{LeftOutCell, LeftOutReason};
-use storebench_core::shown::piece;
+use storebench_core::sanitize::piece;
 use storebench_core::units::CountRange;
 
 /// The fewest records that a count is reduced to.

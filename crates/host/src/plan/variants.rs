@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Plan, Settings};
 use storebench_core::axis::{Axis, Value};
-use storebench_core::shown::{piece, quoted};
+use storebench_core::sanitize::{piece, quoted};
 
 /// Settings of stores that are measured in addition to the axes' combinations, under a name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

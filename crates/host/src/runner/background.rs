@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
-use super::supervise::last_words_in;
+use super::child_process::last_words_in;
 use crate::background::Message;
 use crate::background::timeline::Timeline;
 use storebench_core::cell::Background;

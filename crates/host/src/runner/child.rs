@@ -17,10 +17,10 @@ use storebench_core::store::StoreDef;
 use storebench_core::workload::clients::link::ClientConnector;
 use storebench_core::workload::cut;
 use storebench_core::workload::kill::{self, KillMessage};
+use storebench_core::workload::progress_shm;
 use storebench_core::workload::recover;
 use storebench_core::workload::spec::{CheckPart, KillPart, Report, Spec, TrialContext, TrialError};
 use storebench_core::workload::step::Step;
-use storebench_core::workload::told;
 
 /// Runs the trial that the file `spec` describes and writes its [`Report`] to the file `out`. `reach` is the way to clients.
 ///
@@ -33,7 +33,7 @@ pub fn main(stores: &[StoreDef], reach: ClientConnector, spec: &Path, out: &Path
     let spec: Spec =
         serde_json::from_str(&text).map_err(|error| failed(format!("{}: {error}", spec.display())))?;
     lifeline::die_with_parent(spec.parent).map_err(failed)?;
-    told::by_input().map_err(|error| failed(format!("using the input: {error}")))?;
+    progress_shm::by_input().map_err(|error| failed(format!("using the input: {error}")))?;
     if let Some(folder) = &spec.disk {
         disk_requests::are_of(folder);
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use storebench_core::cell::Cell;
 use storebench_core::result::TrialResult;
-use storebench_core::workload::loading::LoadProgress;
+use storebench_core::workload::load_progress::LoadProgress;
 
 /// An event.
 #[derive(Debug)]

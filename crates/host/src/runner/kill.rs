@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use crate::runner::job::RunRequest;
-use crate::runner::part::CheckRoom;
-use crate::runner::supervise::{ProcessEnd, TimeLimit};
+use crate::runner::check_process::CheckRoom;
+use crate::runner::child_process::{ProcessEnd, TimeLimit};
+use crate::runner::run_request::RunRequest;
 use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Result};
 use storebench_core::guard;

@@ -8,13 +8,13 @@ use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::runner::devices;
 use crate::stage::Stage;
-use storebench_core::bounded;
 use storebench_core::cell::{Cell, HERE};
 use storebench_core::measure::cgroup::{CgroupParent, TrialCgroup};
 use storebench_core::measure::device::{BlockDevice, DeviceSpec};
 use storebench_core::measure::limit::{
     LimitDecisions, LimitMechanism, LimitSupport, LimitValues, evidence, hold, slices,
 };
+use storebench_core::read_limited;
 use storebench_core::result::{LeftOutReason, LimitKind, LimitReport, LocationInfo, MachineReport};
 use storebench_core::units::rough_bytes;
 
@@ -158,7 +158,7 @@ impl TrialLimits {
 
     /// The outcome of the limits, from the trial's report and the kernel's counts.
     pub fn report(&self) -> MachineReport {
-        let text = bounded::bytes(&self.told, MOST_BYTES).unwrap_or_default();
+        let text = read_limited::bytes(&self.told, MOST_BYTES).unwrap_or_default();
         let told: Vec<LimitReport> = serde_json::from_slice(&text).unwrap_or_default();
         let untold = || {
             let held = self.decision.held.iter();

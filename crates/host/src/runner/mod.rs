@@ -1,20 +1,20 @@
 //! Running a study: a process per trial, interleaved, saved as it goes.
 
 pub mod background;
+mod check_process;
 pub mod child;
+mod child_process;
 mod cut;
 mod devices;
 pub mod event;
-mod exchange;
-pub mod job;
 mod kill;
 pub mod limits;
+mod locations;
 mod pace;
 pub mod parent;
-mod part;
-mod places;
 pub mod progress;
 mod recovery;
 pub mod rehearsal;
-mod supervise;
+pub mod run_request;
 mod trial;
+mod trial_ipc;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::plan::Plan;
-use crate::runner::job::RunRequest;
+use crate::runner::run_request::RunRequest;
 use storebench_core::cell::{Cell, Site};
 use storebench_core::measure::probe::Probe;
 use storebench_core::store::StoreDef;

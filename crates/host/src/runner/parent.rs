@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use crate::folder::RunFolder;
 use crate::runner::event::{Event, Listener};
-use crate::runner::exchange;
-use crate::runner::job::RunRequest;
 use crate::runner::kill::PassedChecks;
+use crate::runner::locations::{PreparedLocations, TrialFolder};
 use crate::runner::pace::Pace;
-use crate::runner::places::{PreparedLocations, TrialFolder};
+use crate::runner::run_request::RunRequest;
 use crate::runner::trial::{self, Trial};
+use crate::runner::trial_ipc;
 use crate::schedule;
 use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Exit, Result};
@@ -38,7 +38,7 @@ pub struct RunEnd {
 /// # Errors
 /// When a result can't be saved or a trial can't be started; trials that fail are results.
 pub fn run(job: &RunRequest<'_>, folder: &mut RunFolder, listener: &mut dyn Listener) -> Result<RunEnd> {
-    exchange::remove(folder.path())?;
+    trial_ipc::remove(folder.path())?;
     let mut places = PreparedLocations::make(job)?;
     let cgroups = places.find_cgroups();
     let reach = LimitSupport::detect().with_memory_at(&cgroups);

@@ -7,9 +7,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::runner::event::{Event, Listener};
 use storebench_core::result::Outcome;
-use storebench_core::shown;
+use storebench_core::sanitize;
 use storebench_core::units::{count_with_noun, group_thousands, rough_duration};
-use storebench_core::workload::loading::LoadProgress;
+use storebench_core::workload::load_progress::LoadProgress;
 
 /// The listener that suits standard error.
 pub fn listener() -> Box<dyn Listener> {
@@ -54,7 +54,7 @@ impl Listener for Bar {
                 self.bar.set_prefix(left.map_or(String::new(), |left| {
                     format!("about {} left", rough_duration(whole_seconds(left)))
                 }));
-                self.cell = shown::message(&cell.id());
+                self.cell = sanitize::message(&cell.id());
                 self.bar.set_message(self.cell.clone());
             }
             Event::Loading { loading } => {
@@ -113,7 +113,7 @@ impl<W: Write> Listener for Lines<W> {
                     count_with_noun(self.total, "trial"),
                     cell.id()
                 );
-                print_line(&mut self.out, &shown::shorten(&line, WIDTH));
+                print_line(&mut self.out, &sanitize::shorten(&line, WIDTH));
             }
             Event::Loading { loading: Some(loading) } if self.last.elapsed() >= EVERY => {
                 self.last = Instant::now();
@@ -140,7 +140,7 @@ impl<W: Write> Listener for Lines<W> {
 
 /// Progress that can't be shown is no reason to stop a run.
 fn print_line(out: &mut dyn Write, line: &str) {
-    let _ = writeln!(out, "{}", shown::message(line));
+    let _ = writeln!(out, "{}", sanitize::message(line));
 }
 
 fn left_for_now(why: &str) -> String {
@@ -174,7 +174,7 @@ fn complaint(cell: &str, outcome: &Outcome) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use storebench_core::workload::loading::ProgressKind;
+    use storebench_core::workload::load_progress::ProgressKind;
 
     #[test]
     fn lines_tell_of_the_start_of_failures_and_of_the_end() {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use storebench_disk::random::Random;
 
-use crate::runner::part::CheckRoom;
-use crate::runner::supervise::{ProcessEnd, TimeLimit};
+use crate::runner::check_process::CheckRoom;
+use crate::runner::child_process::{ProcessEnd, TimeLimit};
 use storebench_core::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::measure::page_cache::{self, EmptiedCache};

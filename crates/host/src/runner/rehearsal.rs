@@ -7,12 +7,12 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::place::Location;
-use crate::place::directory::WorkFolder;
-use crate::place::image::Template;
+use crate::location::Location;
+use crate::location::directory::WorkFolder;
+use crate::location::image::Template;
 use crate::plan::{Period, Plan};
-use crate::runner::job::RunRequest;
-use crate::runner::places::trial_bytes;
+use crate::runner::locations::trial_bytes;
+use crate::runner::run_request::RunRequest;
 use crate::runner::trial::Trial;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::error::{Error, Result};

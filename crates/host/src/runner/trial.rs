@@ -9,14 +9,14 @@ use storebench_disk::counts::{self, Counts};
 
 use crate::background;
 use crate::folder::is_full;
-use crate::place::image::{HOLDER, Template};
+use crate::location::image::{HOLDER, Template};
 use crate::runner::background::{FinishedLoad, LoadLaunch, LoadProcess, LoadStart, RunningLoad};
-use crate::runner::exchange::{self, LIMITS, REPORT, SPEC};
-use crate::runner::job::RunRequest;
+use crate::runner::check_process::CheckRoom;
+use crate::runner::child_process::{self, ProcessEnd, TimeLimit};
 use crate::runner::kill::PassedChecks;
 use crate::runner::limits::{LimitSite, TrialLimits};
-use crate::runner::part::CheckRoom;
-use crate::runner::supervise::{self, ProcessEnd, TimeLimit};
+use crate::runner::run_request::RunRequest;
+use crate::runner::trial_ipc::{self, LIMITS, REPORT, SPEC};
 use crate::schedule;
 use crate::stage::Stage;
 use storebench_core::cell::{Background, Cell, HERE};
@@ -24,19 +24,19 @@ use storebench_core::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::kernel::room;
 use storebench_core::measure::cgroup::{self, TrialCgroup};
-use storebench_core::measure::course::ResourceProbe;
 use storebench_core::measure::device::{BlockDevice, DeviceSpec};
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::LimitSupport;
-use storebench_core::measure::others;
+use storebench_core::measure::other_load;
 use storebench_core::measure::probe::Probe;
+use storebench_core::measure::resources::ResourceProbe;
 use storebench_core::result::{
     BackgroundReport, DiskReport, FORMAT_VERSION, Failure, Outcome, ResourceSeries, Transit, TrialResult,
 };
 use storebench_core::test_hooks;
 use storebench_core::workload::audit;
 use storebench_core::workload::case::TimeEstimate;
-use storebench_core::workload::loading::LoadProgress;
+use storebench_core::workload::load_progress::LoadProgress;
 use storebench_core::workload::spec::{Report, Spec};
 
 mod checks;
@@ -141,7 +141,7 @@ impl Trial<'_> {
             limited => {
                 let limiting = limited.as_ref().and_then(|limiting| limiting.as_ref().ok());
                 let sights = self.sights(group.as_ref().ok());
-                exchange::ask(self.folder, &self.spec(group, limiting))?;
+                trial_ipc::ask(self.folder, &self.spec(group, limiting))?;
                 let ran = self.beside_background(stage, limiting, &sights, (&spec, &out))?;
                 (ran, limiting.map(TrialLimits::report))
             }
@@ -151,7 +151,7 @@ impl Trial<'_> {
         let ran = ran.map_or(Ok(None), |ran| self.kill_checked(ran))?;
         let ran = ran.map_or(Ok(None), |ran| self.cut_checked(stage, ran))?;
         let ran = ran.map_or(Ok(None), |ran| self.recovery_checked(ran))?;
-        exchange::remove(self.folder)?;
+        trial_ipc::remove(self.folder)?;
         let Some(TrialRun { report, wall_s, resources, others, background, log }) = ran else {
             self.remove(&self.log())?;
             self.remove(&self.background_log())?;
@@ -250,9 +250,9 @@ impl Trial<'_> {
         let by = limiting.map(TrialLimits::scope).unwrap_or_default();
         let run = || {
             let output = (&*log, output);
-            supervise::run(&by, (spec, out), output, limit, self.job.interrupted, self.told)
+            child_process::run(&by, (spec, out), output, limit, self.job.interrupted, self.told)
         };
-        let others = others::OtherLoadMeter::start(load).ok();
+        let others = other_load::OtherLoadMeter::start(load).ok();
         let (end, resources) = sights.during(run);
         let others = others.and_then(|others| others.processors());
         let end = end.map_err(Error::io("running a trial in", self.folder))?;
@@ -446,7 +446,7 @@ impl Trial<'_> {
 
     /// The report of its process.
     fn answer(&self) -> Report {
-        exchange::answer(self.folder).unwrap_or_else(|error| Report::Failed {
+        trial_ipc::answer(self.folder).unwrap_or_else(|error| Report::Failed {
             reason: Failure::Harness,
             message: format!("the trial left no readable result: {error}"),
         })

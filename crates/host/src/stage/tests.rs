@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::place::abandoned::{AbandonedFolders, clean};
-use crate::place::directory::WorkFolder;
+use crate::location::abandoned::{AbandonedFolders, clean};
+use crate::location::directory::WorkFolder;
 
 const NAMES: [&str; 3] = ["first", "second", "third"];
 

@@ -6,9 +6,9 @@ use storebench_core::result::LeftOutReason;
 use storebench_core::store::{Guarantee, StoreDef, StoreKind};
 use storebench_core::units::group_thousands;
 
-use super::at::{RecordShape, record_shape};
 use super::question::Question;
 use super::ranking::RuledOut;
+use super::record_shape::{RecordShape, record_shape};
 use super::tiers;
 use crate::data::merge::{Group, Merged};
 

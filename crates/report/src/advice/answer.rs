@@ -7,12 +7,12 @@ use storebench_core::result::LocationInfo;
 use storebench_core::store::{Caution, Danger};
 
 use super::aged::Aged;
-use super::at::RecordShape;
 use super::clusters::Clusters;
 use super::cold::Cold;
 use super::question::Question;
 use super::ranking::{Candidate, JudgedStores};
-use super::turn::Sensitivity;
+use super::record_shape::RecordShape;
+use super::sensitivity::Sensitivity;
 use crate::data::memory::Basis;
 use crate::judge::interim;
 

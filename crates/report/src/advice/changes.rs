@@ -3,10 +3,10 @@
 use storebench_core::units::{Sizes, count_with_noun, group_thousands, rough_bytes};
 
 use super::answer::Advice;
-use super::elsewhere::{OtherStore, Why};
+use super::other_store::{OtherStore, Why};
 use super::question::Goal;
 use super::ratios::{better, times_measured};
-use super::turn::AnswerChange;
+use super::sensitivity::AnswerChange;
 use crate::stats::{MIN_BLOCKS, Ratio};
 
 /// Other sizes or counts that are named one by one, at most.

@@ -5,18 +5,18 @@ use storebench_core::store::StoreDef;
 use storebench_core::units::three_digits;
 use storebench_core::workload::operation::Operation;
 
-use super::at::{RecordShape, position, record_shape};
 use super::figures::Here as Weights;
 use super::question::Question;
 use super::ranking::{JudgedStores, answering};
 use super::ratios::times_measured;
+use super::record_shape::{RecordShape, position, record_shape};
 use super::tiers;
 use crate::column::{MEAN_LATENCY, Unit};
 use crate::data::contention;
 use crate::data::matrix::{Sorted, series};
 use crate::data::merge::{Entry, Group, Merged, measured};
 use crate::judge::Verdict;
-use crate::judge::place::{Standing, Terms, decide_on};
+use crate::judge::standing::{Standing, Terms, decide_on};
 use crate::stats::{Better, CONFIDENCE, Summary, compare_at};
 
 /// Cold reads of the ranked stores.

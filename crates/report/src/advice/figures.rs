@@ -13,7 +13,7 @@ use crate::data::clock;
 use crate::data::matrix;
 use crate::data::memory::Basis;
 use crate::data::merge::{BlockKey, Entry, Merged, measured};
-use crate::judge::place::Terms;
+use crate::judge::standing::Terms;
 use crate::stats::{Resolution, Scale, Series};
 
 /// Memory below which stores are alike, in bytes: an application needs more anyway, and a ratio to zero does not

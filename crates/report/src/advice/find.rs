@@ -9,9 +9,9 @@ use storebench_core::cell::{Axis, Cache, Cell};
 use storebench_core::store::StoreDef;
 use storebench_core::units::{CountRange, Sizes, count_with_noun};
 
-use super::at::{RecordShape, SizesAndCounts, record_shape};
 use super::question::Question;
 use super::ranking::{RuledOut, reasons};
+use super::record_shape::{RecordShape, SizesAndCounts, record_shape};
 use super::tiers;
 use crate::data::merge::{Group, GroupKey, Merged};
 use crate::terminal::grid::one_line;

@@ -8,21 +8,21 @@ use storebench_core::store::StoreDef;
 use storebench_core::units::rough_bytes;
 
 use super::absent::{NOT_CHOSEN, absent, outgrown, unable};
-use super::at::{self, RecordShape, position};
 pub use super::candidate::Candidate;
 use super::candidate::CandidateContext;
 use super::danger::{avoided, danger, is_avoided};
 use super::figures::{Figures, Here, fits, goal_terms, most_memory, weighed};
-use super::first_look;
+use super::other_counts;
 use super::question::{Goal, Question};
-use super::settle::Cost;
+use super::record_shape::{self, RecordShape, position};
+use super::settling_budget::Cost;
 use crate::data::contention;
 use crate::data::matrix::{Here as Entries, Sorted, ranked, ranked_stores};
 use crate::data::memory::Basis;
 use crate::data::merge::{BlockKey, Entry, Group, Merged, measured};
 use crate::judge::contention::Contention;
-use crate::judge::place::Terms;
 use crate::judge::recommendation::{beaten_by, comparable, ranked as ranked_among};
+use crate::judge::standing::Terms;
 use crate::judge::{Verdict, interim, order};
 use crate::stats::{Better, Series, compare_at};
 
@@ -114,7 +114,7 @@ pub fn rank(
     };
     if let Some(best) = ranking.first() {
         let known = |store: &str| all.contains_key(store);
-        let looked = first_look::OtherCountsContext { merged, at, question, table, best: &best.store };
+        let looked = other_counts::OtherCountsContext { merged, at, question, table, best: &best.store };
         let (risky, others): (Vec<_>, Vec<_>) =
             looked.elsewhere(&sorted, &known).into_iter().partition(|store| is_avoided(store, question));
         riskier.extend(risky);
@@ -294,7 +294,7 @@ fn unanswered_stores(
         .collect();
     for omitted in &group.left_out {
         let cell = &omitted.cell;
-        let here = at::record_shape(cell) == at && question.allows(cell.store());
+        let here = record_shape::record_shape(cell) == at && question.allows(cell.store());
         if here && !answered.contains(cell.store()) && out.iter().all(|out| out.store != cell.store()) {
             let why = cell.guarantee().tier().and_then(|tier| unable(table, cell.store(), tier));
             out.push(RuledOut {

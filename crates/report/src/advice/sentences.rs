@@ -10,7 +10,7 @@ use super::figures::LITTLE_MEMORY;
 use super::question::Goal;
 use super::ranking::{Candidate, reasons};
 use super::ratios::{interval, times_measured, worse};
-use super::settle::budget;
+use super::settling_budget::budget;
 use crate::column::Unit;
 use crate::column::checks::LITTLE_DISK;
 use crate::data::spread;

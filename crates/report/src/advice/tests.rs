@@ -5,10 +5,10 @@ use storebench_core::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
 
 use super::absent::{NO_TURN, NOT_CHOSEN};
-use super::elsewhere::{OtherStore, Why};
+use super::other_store::{OtherStore, Why};
 use super::question::{Goal, Question};
 use super::ranking::reasons;
-use super::turn::AnswerChange;
+use super::sensitivity::AnswerChange;
 use super::*;
 use crate::data::memory::Basis;
 use crate::data::samples::{Sample, blocks, run};

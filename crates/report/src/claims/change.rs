@@ -13,7 +13,7 @@ use super::pool::{AveragedColumns, Pool, average};
 use super::region::canonical;
 use super::verdict::{CheckedFigure, Evidence, Outcome};
 use crate::column::Unit;
-use crate::judge::place::{self, FewBlocksRule, Terms};
+use crate::judge::standing::{self, FewBlocksRule, Terms};
 use crate::layout::Position;
 use crate::stats::{Better, Resolution, Scatter, Series};
 
@@ -324,7 +324,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         terms: Terms,
     ) -> Option<Vec<&'p str>> {
         let series = self.stores.iter().map(|store| Some((*columns.get(&(store, which))?).clone()));
-        let best = place::best(&series.collect::<Option<Vec<_>>>()?, self.figure.column.better, terms);
+        let best = standing::best(&series.collect::<Option<Vec<_>>>()?, self.figure.column.better, terms);
         Some(best.into_iter().map(|index| self.stores[index].as_str()).collect())
     }
 
@@ -443,7 +443,7 @@ impl WinCounts {
 
 /// Whether the ratio is greatest at one value.
 fn is_greatest<K: Ord>(values: &[String], ratios: &[Series<K>], wanted: &str, terms: Terms) -> Outcome {
-    let best = place::best(ratios, Better::Higher, terms).into_iter();
+    let best = standing::best(ratios, Better::Higher, terms).into_iter();
     let best: Vec<&str> = best.map(|index| values[index].as_str()).collect();
     match best.as_slice() {
         [only] if *only == wanted => Outcome::Agrees,

@@ -7,7 +7,7 @@ use super::expect::{Alike, Behind, Expect, Order, Ratio, Values, Winner};
 use super::figure::Figure;
 use super::pair::{CheckOutcome, ahead, any_of, mean, mean_on, times, worst_outcome};
 use super::verdict::{CheckedFigure, Evidence, Outcome};
-use crate::judge::place::{self, FewBlocksRule, Standing, Terms, decide_on};
+use crate::judge::standing::{self, FewBlocksRule, Standing, Terms, decide_on};
 use crate::layout::Position;
 use crate::stats::{Better, Estimate, Series};
 
@@ -101,7 +101,7 @@ impl<K: Ord + Copy> Contest<'_, K> {
             // If only named stores are measured, one of them is always the best.
             _ if self.stores.iter().all(|store| winner.stores.contains(store)) => CheckOutcome::MISSING,
             None => CheckOutcome::judge(self.terms, |terms| {
-                let best = place::best(&self.series, better, terms).into_iter();
+                let best = standing::best(&self.series, better, terms).into_iter();
                 by_ties(best.map(|index| winner.stores.contains(&self.stores[index])))
             }),
             Some(within) => CheckOutcome::judge(self.terms, |terms| {

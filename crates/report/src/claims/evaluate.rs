@@ -14,7 +14,7 @@ use super::more_at::more_at;
 use super::pool::{Pool, Scope, average, strictest_terms};
 use super::region::canonical;
 use super::verdict::{CheckTally, Evidence, Finding, Verdict};
-use crate::judge::place::{FewBlocksRule, Terms};
+use crate::judge::standing::{FewBlocksRule, Terms};
 use crate::layout::Position;
 use crate::stats::{Scatter, Series};
 

@@ -3,7 +3,7 @@
 use super::bounds::BoundsRule;
 use super::verdict::Outcome;
 use crate::judge::Rule;
-use crate::judge::place::{FewBlocksRule, Standing, Terms, decide_on};
+use crate::judge::standing::{FewBlocksRule, Standing, Terms, decide_on};
 use crate::stats::{self, Better, Estimate, Interval, Resolution, Series, Summary};
 
 /// The outcome of a check: settled by intervals, or a leaning of the trials.

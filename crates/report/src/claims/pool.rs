@@ -8,7 +8,7 @@ use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, GuaranteeChoice};
 use storebench_core::store::Guarantee;
 
-use crate::judge::place::{FewBlocksRule, Terms};
+use crate::judge::standing::{FewBlocksRule, Terms};
 use crate::layout::Position;
 use crate::stats::{CONFIDENCE, Scatter, Series};
 

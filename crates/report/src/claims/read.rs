@@ -6,7 +6,7 @@ use serde::Deserialize;
 use storebench_core::axis::{Axis, Form, Role, Value};
 use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Exit, Result, meant};
-use storebench_core::shown::{quoted, shortened};
+use storebench_core::sanitize::{quoted, shortened};
 use storebench_core::workload::table::Workload;
 use storebench_host::plan::{ClaimsOver, Plan, STUDIES, explain};
 use toml::Spanned;

@@ -8,7 +8,7 @@ use storebench_core::store::Guarantee;
 use storebench_core::units::{CountRange, SizeRange};
 
 use super::*;
-use crate::judge::place::Terms;
+use crate::judge::standing::Terms;
 use crate::layout::Position;
 use crate::stats::Series;
 

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::Serialize;
 use storebench_core::axis::Value;
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::shown::quoted;
+use storebench_core::sanitize::quoted;
 use storebench_core::units::parse_bytes;
 use storebench_host::run::Run;
 

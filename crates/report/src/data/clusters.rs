@@ -10,13 +10,13 @@ use storebench_core::axis::file_system::kind::KINDS;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::{LeftOutReason, OVERALL, Outcome};
 
+use super::absence_reason::AbsenceReason;
 use super::matrix::{competing_series, judging_terms, operations, ranked};
 use super::merge::{BlockKey, Entry, Group, GroupKey, Merged};
 use super::names::join_parts;
-use super::why::AbsenceReason;
 use crate::column::{BEYOND_LENGTHS, Column, MEAN_LATENCY, Unit};
 use crate::judge::combinations::is_won_mostly;
-use crate::judge::place::decide_on;
+use crate::judge::standing::decide_on;
 use crate::layout::Position;
 use crate::stats::Series;
 

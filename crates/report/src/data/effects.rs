@@ -18,7 +18,7 @@ pub use self::combination::{ContestScope, Settings};
 pub use self::times::{EffectVerdict, NOT_YET, Times};
 use self::times::{Quotient, times};
 use super::merge::{BlockKey, Merged};
-use crate::judge::place::{self, Terms};
+use crate::judge::standing::{self, Terms};
 use crate::stats::{Better, CONFIDENCE, Series, Summary};
 
 /// The effects of settings in one place of one store: on one machine, at one position.
@@ -303,7 +303,7 @@ fn points(contest: &Contest<'_>) -> Vec<SettingsResult> {
             .filter(|combination| combination.weakest_guarantee() >= own.weakest_guarantee())
             .collect();
         let series: Vec<Series<BlockKey>> = rivals.iter().map(|rival| rival.series(None)).collect();
-        let best = place::best(&series, Better::Lower, Terms::default());
+        let best = standing::best(&series, Better::Lower, Terms::default());
         best.into_iter().any(|index| std::ptr::eq(rivals[index], own))
     };
     let spot = |(settings, combination): &(&Settings, &Combination<'_>)| {

@@ -11,12 +11,12 @@ use storebench_core::result::RunHeader;
 
 use super::matrix::{Sorted, competing_series, headers_of, judging_terms, ranked};
 use super::merge::{BlockKey, Group, GroupKey, GuaranteeLabel, Merged};
-use super::saturated;
+use super::saturation;
 use crate::claims::{
     Claim, Figure, Finding, Pool, Scope, StudyClaims, TableVerdict, Verdict, evaluate, on_tables,
 };
 use crate::judge::interim;
-use crate::judge::place::Terms;
+use crate::judge::standing::Terms;
 use crate::published::Table;
 
 /// The claims of a study, with the results.
@@ -140,7 +140,7 @@ fn pool(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>, figure:
         let figures = competing.map(|(store, entries)| {
             let ranked = ranked(entries);
             let series = competing_series(&ranked, &figure.operation, figure.column);
-            let behind = saturated::reached_rate(&ranked, &figure.operation).filter(|_| series.is_empty());
+            let behind = saturation::reached_rate(&ranked, &figure.operation).filter(|_| series.is_empty());
             pool.behind.extend(behind.map(|how_far| (store.to_string(), how_far)));
             (store.to_string(), series)
         });

@@ -8,7 +8,7 @@ use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::{LocationInfo, OperationResult, RunHeader};
 use storebench_host::run::Run;
 
-use super::{moment, planned, spread};
+use super::{moment, planned_trials, spread};
 use crate::column::Unit;
 use crate::stats;
 
@@ -87,7 +87,7 @@ pub fn floors(runs: &[Run], beside: &[Run]) -> Vec<Floor> {
 }
 
 fn is_complete(run: &Run) -> bool {
-    is_device(run) && run.header.shard.is_none() && planned::unfinished(run).is_none()
+    is_device(run) && run.header.shard.is_none() && planned_trials::unfinished(run).is_none()
 }
 
 /// The figures of a place in a device run; `None` if it is of another machine or place.

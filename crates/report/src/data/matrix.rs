@@ -14,17 +14,17 @@ use storebench_core::result::{Measurements, OVERALL, Outcome, RunHeader, SPACE};
 use storebench_core::store::Guarantee;
 use storebench_core::workload::table::{Headline, Workload};
 
+use super::absence_reason::AbsenceReason;
 use super::clock;
 use super::contention;
 use super::danger;
 use super::merge::{BlockKey, Entry, Group, Merged, measured};
 use super::names::join_parts;
 use super::readable::Readable;
-use super::saturated;
-use super::why::AbsenceReason;
+use super::saturation;
 use crate::column::{Clocked, Column, MEAN_LATENCY, SPACE_AMPLIFICATION, THROUGHPUT, Unit};
 use crate::judge::interim::{self, AnalysisLevels};
-use crate::judge::place::{Contender, FewBlocksRule, Standing, Terms, is_decided, is_judged, winners};
+use crate::judge::standing::{Contender, FewBlocksRule, Standing, Terms, is_decided, is_judged, winners};
 use crate::judge::{Rule, Verdict};
 use crate::layout::{Layout, Position};
 use crate::stats::{Better, Resolution, Scatter, Series, Summary, compare_at};
@@ -440,7 +440,7 @@ pub(crate) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Seri
 
 /// The same for ranked figures: without the latency of operations that did not keep up with their rate.
 pub(crate) fn competing_series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
-    match column.clocked == Clocked::Latency && saturated::reached_rate(entries, name).is_some() {
+    match column.clocked == Clocked::Latency && saturation::reached_rate(entries, name).is_some() {
         true => Series::default(),
         false => series(entries, name, column),
     }
@@ -552,7 +552,7 @@ fn why_absent(
     (name, column): (&str, &Column),
     left_out: Option<AbsenceReason>,
 ) -> AbsenceReason {
-    let saturated = saturated::reached_rate(entries, name).is_some();
+    let saturated = saturation::reached_rate(entries, name).is_some();
     let doubted = |measured: &Measurements| measured.warning(name).is_some();
     // A successful trial has all operations of its workload.
     let lacks = |measured: &Measurements| column.is_of_operation() && measured.operation(name).is_none();

@@ -12,12 +12,12 @@ use storebench_core::workload::table::Workload;
 use storebench_host::run::Run;
 
 use crate::claims::StudyClaims;
+use crate::data::absence_reason::AbsenceReason;
 use crate::data::floor::{self, Floor};
 use crate::data::memory::Basis;
 use crate::data::method::Methods;
 use crate::data::names::join_parts;
 use crate::data::readable::Readable;
-use crate::data::why::AbsenceReason;
 use crate::judge::danger::holds;
 use crate::judge::interim;
 use crate::layout::Layout;

@@ -8,7 +8,7 @@ use storebench_core::workload::parameter::AfterLoad;
 use storebench_host::run::Run;
 use toml::{Table, Value};
 
-use crate::data::made;
+use crate::data::builds_compared;
 
 /// Keys of a plan that are not part of the method: names, keys that choose cells or end a run, and keys for readers.
 const NO_PART: [&str; 32] = [
@@ -263,7 +263,7 @@ impl Methods {
     /// Compares the methods of runs.
     pub fn new(runs: &[Run]) -> Methods {
         let mut words = Methods::plan_differences(runs);
-        for (words, made) in words.iter_mut().zip(made::otherwise(runs)) {
+        for (words, made) in words.iter_mut().zip(builds_compared::otherwise(runs)) {
             words.extend(made);
         }
         Methods { words }

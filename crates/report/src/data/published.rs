@@ -8,7 +8,7 @@ use super::findings::{label, pools};
 use super::merge::{BlockKey, Merged};
 use crate::claims::{Contest, Evidence, Figure, Outcome, Pool, Scope, Winner};
 use crate::column::Unit;
-use crate::judge::place::{FewBlocksRule, Terms};
+use crate::judge::standing::{FewBlocksRule, Terms};
 use crate::layout::Position;
 use crate::published::{Cell, Row, Table};
 use crate::stats::Series;

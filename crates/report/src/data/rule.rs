@@ -4,7 +4,7 @@ use storebench_core::measure::clock::HIDDEN_NS;
 use storebench_core::units::rough_ns;
 
 use crate::judge::Rule;
-use crate::judge::place::ENOUGH_BLOCKS;
+use crate::judge::standing::ENOUGH_BLOCKS;
 use crate::stats::{MIN_BLOCKS, THRESHOLD};
 
 /// The meaning of "too close to call" by a rule.

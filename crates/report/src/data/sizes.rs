@@ -15,7 +15,7 @@ use super::matrix::{ByPosition, Sorted, competing_series, judging_terms, operati
 use super::merge::{BlockKey, Entry, GroupKey, Merged};
 use super::names::join_parts;
 use crate::column::{Column, MEAN_LATENCY, P99, THROUGHPUT};
-use crate::judge::place::{Terms, decide_on};
+use crate::judge::standing::{Terms, decide_on};
 use crate::layout::Position;
 use crate::stats::cliff::{self, Cliff};
 use crate::stats::{Better, Ratio, Resolution, Series, Summary, compare};

@@ -17,7 +17,7 @@ use super::names::join_parts;
 use crate::brief;
 use crate::judge::combinations::{CombinedVerdict, combine_verdicts, is_won_by, leaders, times_worse};
 use crate::judge::danger::dangerous_harms;
-use crate::judge::place::Contender;
+use crate::judge::standing::Contender;
 use crate::layout::Position;
 use crate::report::Report;
 use crate::stats::{Better, Summary, geometric_mean};

@@ -5,12 +5,12 @@ use storebench_core::result::{Environment, Failure, LocationInfo, Outcome};
 use storebench_core::units::{count_with_noun, group_thousands, three_digits};
 use storebench_host::run::Run;
 
+use super::absence_reason::AbsenceReason;
 use super::matrix::Matrix;
 use super::merge::Merged;
 use super::names::LISTED;
 use super::noise::{self, Outlier};
-use super::planned::{self, Unfinished};
-use super::why::AbsenceReason;
+use super::planned_trials::{self, Unfinished};
 use crate::layout::Position;
 
 /// Whether a place's disk rotates, in words. A virtual machine reports what its host says, mostly that its disk
@@ -102,7 +102,7 @@ pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
         Some(format!("{which} has {parts} of the plan alone, measured on {hardware}."))
     };
     let line = |(index, run): (usize, &Run)| {
-        let Unfinished { done, planned, at_least } = planned::unfinished(run)?;
+        let Unfinished { done, planned, at_least } = planned_trials::unfinished(run)?;
         let of = of(index);
         let least = if at_least { "at least " } else { "" };
         Some(format!(

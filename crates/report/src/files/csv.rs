@@ -16,7 +16,7 @@ use storebench_core::units::{Sizes, exact_bytes};
 use crate::data::matrix::OPERATIONS;
 use crate::data::merge::{Group, Merged};
 use crate::data::names::paper_name;
-use crate::files::harmless::put;
+use crate::files::spreadsheet_safe::put;
 
 const HEADER: [&str; 11] =
     ["hardware", "store", "op", "size", "records", "data type", "measurements", "sum", "min", "max", "avg"];

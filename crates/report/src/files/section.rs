@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::files::harmless::put;
+use crate::files::spreadsheet_safe::put;
 use crate::section::{Block, Column, Section, Table, Value};
 
 /// The columns of a section.

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use storebench_core::axis::{Form, Value};
-use storebench_core::bounded;
 use storebench_core::cell::{Axis, Cell};
+use storebench_core::read_limited;
 
 use crate::column::COLUMNS;
 use crate::data::merge::Merged;
@@ -72,7 +72,7 @@ pub fn is_ours(path: &Path) -> bool {
             && head.get(68..72) == Some(&APPLICATION_ID.to_be_bytes()[..])
             && head.starts_with(b"SQLite format 3\0")
     };
-    bounded::start(path, 100).is_ok_and(is_marked)
+    read_limited::start(path, 100).is_ok_and(is_marked)
 }
 
 /// Writes everything.

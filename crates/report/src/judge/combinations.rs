@@ -4,7 +4,7 @@
 use indexmap::IndexMap;
 
 use super::Rule;
-use super::place::{Contender, is_decided, winners};
+use super::standing::{Contender, is_decided, winners};
 use crate::stats::geometric_mean;
 
 /// A store within this factor of the best is near it.
@@ -144,7 +144,7 @@ fn nearest<'a>(all: &[&'a [Contender]], stores: &[&'a str]) -> Option<(&'a str, 
 mod tests {
     use super::*;
     use crate::judge::Verdict;
-    use crate::judge::place::tests::contest;
+    use crate::judge::standing::tests::contest;
 
     /// Three combinations, at the figures of these stores.
     fn three(figures: [[(&str, f64); 2]; 3]) -> Vec<Vec<Contender>> {

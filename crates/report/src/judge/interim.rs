@@ -13,7 +13,7 @@
 use statrs::distribution::{ContinuousCDF, Normal};
 use storebench_core::result::RunHeader;
 
-use super::place::{Contender, Standing, Terms, decide_on};
+use super::standing::{Contender, Standing, Terms, decide_on};
 use super::{Rule, Verdict};
 use crate::stats::{Better, CONFIDENCE, MIN_BLOCKS, Ratio, Series, t_quantile};
 
@@ -240,7 +240,7 @@ fn needed(ratio: &Ratio) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::place::tests::decide_at;
+    use crate::judge::standing::tests::decide_at;
     use crate::stats::tests::normal;
     use crate::stats::{Better, Series, compare_at};
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::place::{Standing, Terms, decide_on, led};
+use super::standing::{Standing, Terms, decide_on, led};
 use super::{Verdict, order};
 use crate::stats::{Better, MIN_BLOCKS, Ratio, Series, THRESHOLD};
 

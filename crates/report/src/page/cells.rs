@@ -8,9 +8,9 @@ use serde::Serialize;
 use storebench_core::result::{LeftOutReason, Outcome};
 
 use super::axes::Axes;
+use crate::data::absence_reason::AbsenceReason;
 use crate::data::matrix::{Matrix, Sorted};
 use crate::data::merge::{Entry, Group, Merged};
-use crate::data::why::AbsenceReason;
 use crate::layout::Position;
 
 /// The values that identify a cell.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::numbers::rounded;
-use crate::judge::place::Contender;
+use crate::judge::standing::Contender;
 use crate::judge::{Rule, Verdict};
 
 /// Standings by cell; `null` for a store without a figure.

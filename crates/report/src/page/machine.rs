@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 use storebench_core::result::{LocationInfo, RunHeader};
-use storebench_core::shown::{mount_options, without_names};
+use storebench_core::sanitize::{mount_options, without_names};
 use storebench_core::units::{rough_bytes, three_digits};
 use storebench_host::run::Run;
 

@@ -13,10 +13,10 @@ use crate::data::builds;
 use crate::data::contention;
 use crate::data::matrix::Matrix;
 use crate::data::merge::Merged;
-use crate::data::saturated;
+use crate::data::saturation;
 use crate::data::scope;
 use crate::data::summary::{self, Lists};
-use crate::judge::place::ENOUGH_BLOCKS;
+use crate::judge::standing::ENOUGH_BLOCKS;
 use crate::markup::{Html, Part, Tag, list, p, small, tag};
 use crate::stats::MIN_BLOCKS;
 
@@ -119,7 +119,7 @@ impl Warnings {
         let builds = builds::not_ranked(merged);
         let rest = [
             contention::describe_contention(merged),
-            saturated::describe_saturation(merged),
+            saturation::describe_saturation(merged),
             impossible,
             builds,
             of_the_machine(merged),

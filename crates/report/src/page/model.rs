@@ -28,7 +28,7 @@ use crate::column::{COLUMNS, Column, Unit};
 use crate::data::matrix::{Matrix, operations};
 use crate::data::merge::Merged;
 use crate::data::names;
-use crate::data::saturated;
+use crate::data::saturation;
 use crate::layout::words;
 use crate::report::Report;
 use crate::stats::{Better, MIN_BLOCKS};
@@ -320,7 +320,7 @@ fn machines<'a>(merged: &Merged<'a>) -> BTreeMap<&'a str, String> {
 fn saturated(rows: &[Row<'_>], operations: &IndexSet<String>) -> IndexMap<String, BTreeMap<usize, String>> {
     let of = |operation: &String| {
         let cell = |(number, row): (usize, &Row<'_>)| {
-            Some((number, saturated::reached_rate(&row.entries, operation)?))
+            Some((number, saturation::reached_rate(&row.entries, operation)?))
         };
         let cells: BTreeMap<usize, String> = rows.iter().enumerate().filter_map(cell).collect();
         (!cells.is_empty()).then(|| (operation.clone(), cells))

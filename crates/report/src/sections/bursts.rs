@@ -2,7 +2,7 @@
 
 use storebench_core::result::{Burst, Measurements};
 
-use super::of_stores::{self, Row};
+use super::store_rows::{self, Row};
 use crate::column::{P99, Unit};
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
@@ -49,7 +49,7 @@ value where that did not come in some trial before all steps were done. At 90 % 
 so most are not free before the pause. Medians over trials. Pauses and their causes are told in the section on pauses.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    of_stores::blocks(merged, (&BURSTS, LEGEND), rows)
+    store_rows::blocks(merged, (&BURSTS, LEGEND), rows)
 }
 
 /// A row for each load.

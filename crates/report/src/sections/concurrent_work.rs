@@ -2,7 +2,7 @@
 
 use storebench_core::result::{CallStatistics, ConcurrentWork, Measurements};
 
-use super::of_stores::{self, Row};
+use super::store_rows::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
@@ -43,7 +43,7 @@ in which steps were going on, too; a backup that takes longer than a tenth's ste
 of the steps that were under way at the same time, in all trials; longest: the longest of them; otherwise: the longest of all others.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    of_stores::blocks(merged, (&CONCURRENT_WORK, LEGEND), rows)
+    store_rows::blocks(merged, (&CONCURRENT_WORK, LEGEND), rows)
 }
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {

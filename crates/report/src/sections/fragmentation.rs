@@ -2,7 +2,7 @@
 
 use storebench_core::result::{FilePieces, Fragmentation, Measurements};
 
-use super::of_stores::{self, Row};
+use super::store_rows::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
@@ -40,7 +40,7 @@ and in how many pieces they lie there, as the file system tells it; one without 
 there are none.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    of_stores::blocks(merged, (&FRAGMENTATION, LEGEND), rows)
+    store_rows::blocks(merged, (&FRAGMENTATION, LEGEND), rows)
 }
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {

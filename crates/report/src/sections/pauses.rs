@@ -3,7 +3,7 @@
 use storebench_core::result::{Measurements, Pauses, UpkeepCount};
 
 use super::bursts::{by_load, load};
-use super::of_stores::{self, Row};
+use super::store_rows::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
@@ -50,7 +50,7 @@ would find it if it were as frequent then as in the samples without a pause. Wor
 and one that is found more often need not be its cause. A store that does not tell has none.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    of_stores::blocks(merged, (&PAUSES, LEGEND), rows)
+    store_rows::blocks(merged, (&PAUSES, LEGEND), rows)
 }
 
 /// The rows of the ten phases, and of each load with a burst.

@@ -2,7 +2,7 @@
 
 use storebench_core::result::{Measurements, SpaceReclaim};
 
-use super::of_stores::{self, Row};
+use super::store_rows::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
@@ -43,7 +43,7 @@ that; the files were looked at every few milliseconds. Medians over trials. A st
 call, or is a server that was running before.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    of_stores::blocks(merged, (&SPACE_RECLAIM, LEGEND), rows)
+    store_rows::blocks(merged, (&SPACE_RECLAIM, LEGEND), rows)
 }
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {

@@ -2,7 +2,7 @@
 
 use storebench_core::result::{CallStatistics, ConcurrentCalls, Measurements, ReclaimResult};
 
-use super::of_stores::{self, Row};
+use super::store_rows::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, ColumnRole, PagePosition, Section, Shape};
@@ -44,7 +44,7 @@ about as long may have waited for its end. before, before that: the longest of s
 refused: a call that the engine answered with an error; its thread made no other meanwhile, and afterwards it was done.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    of_stores::blocks(merged, (&CALLS, LEGEND), rows)
+    store_rows::blocks(merged, (&CALLS, LEGEND), rows)
 }
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {

@@ -2,7 +2,7 @@
 
 use storebench_core::result::Measurements;
 
-use super::of_stores::{self, Row};
+use super::store_rows::{self, Row};
 use crate::column::Unit;
 use crate::data::merge::Merged;
 use crate::data::rounds::{Figure, Growth, LAST, growth, kept_of_written, trend};
@@ -45,7 +45,7 @@ pace, where the files rise, at least 64 MiB of values were written in the five, 
 closed: otherwise logs, and what is not merged yet, can be what grows.";
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    of_stores::blocks(merged, (&TRENDS, LEGEND), rows)
+    store_rows::blocks(merged, (&TRENDS, LEGEND), rows)
 }
 
 fn rows(trials: &[&Measurements]) -> Vec<Row> {

@@ -12,7 +12,7 @@ use crate::data::matrix::Sorted;
 use crate::data::merge::{BlockKey, Entry, Group, Merged, measured};
 use crate::data::names::join_parts;
 use crate::judge::Verdict;
-use crate::judge::place::{Terms, decide_on};
+use crate::judge::standing::{Terms, decide_on};
 use crate::layout::words::position_among;
 use crate::section::{Block, Cell, Column, FoldState, PagePosition, Section, Shape, Table, Visibility};
 use crate::stats::{self, Better, Series};

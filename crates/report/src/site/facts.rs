@@ -21,7 +21,7 @@ use crate::data::method::Method;
 use crate::data::names::join_parts;
 use crate::data::summary::rotation;
 use crate::findings::RunSentences;
-use crate::judge::place::{self, Pair};
+use crate::judge::standing::{self, Pair};
 use crate::layout::Position;
 use crate::report::Report;
 use crate::section::{Block, Cell, Row, Section, Value};
@@ -454,7 +454,7 @@ fn bout(pair: [&str; 2], figure: &Figure, contests: &[(String, &Contest)]) -> Op
         let [best, other] = contest.contenders.as_slice() else { continue };
         let winner = usize::from(best.store == pair[1]);
         let won = (place.clone(), other.times_worse.map(|ratio| ratio.ratio.value));
-        match place::pair(other) {
+        match standing::pair(other) {
             Pair::Better => bout.won[winner].push(won),
             Pair::Candidate => bout.candidate[winner].push(won),
             Pair::Close => bout.close += 1,

@@ -3,8 +3,8 @@
 use storebench_core::result::RunHeader;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::alike::of_one_type;
 use super::facts::{Conditions, Proof, RunFacts, Speed};
+use super::same_type::of_one_type;
 use crate::data::moment::{day, to_the_second};
 use crate::markup::{Html, Literal, Part, Tag, column, fill, note, scroll, small, table, tag};
 

@@ -15,7 +15,7 @@ use super::frame::{
     NO_FIGURE, ONCE, circumstances, framed, guarantee, link, listed, page_name, pair_name, proofs, section,
     store_link, td,
 };
-use super::known::KnownChecks;
+use super::known_checks::KnownChecks;
 use super::newest::Newest;
 use super::store::{self, Line};
 use crate::data::moment::{day, to_the_second};

@@ -10,7 +10,7 @@ use crate::data::moment::to_the_second;
 use crate::data::rule::rule_text;
 use crate::data::spread;
 use crate::data::summary::{counts, unfinished};
-use crate::judge::place::{Contender, Status, status};
+use crate::judge::standing::{Contender, Status, status};
 use crate::judge::{Rule, Verdict};
 use crate::markup::{Html, Tag, column, list, note, p, pairs, row, scroll, small, table, tag};
 use crate::page::{findings, machine, section as part};

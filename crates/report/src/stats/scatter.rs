@@ -163,7 +163,7 @@ mod tests {
     use super::super::{Better, CONFIDENCE, compare};
     use super::*;
     use crate::judge::Rule;
-    use crate::judge::place::{FewBlocksRule, Standing, Terms, decide_on};
+    use crate::judge::standing::{FewBlocksRule, Standing, Terms, decide_on};
     use crate::stats::tests::normal;
 
     fn series(values: &[f64]) -> Series<usize> {

@@ -2,7 +2,7 @@
 //! be too wide. Labels are at the left of every block.
 
 use anstyle::Style as Paint;
-pub use storebench_core::shown::one_line;
+pub use storebench_core::sanitize::one_line;
 use unicode_width::UnicodeWidthStr;
 
 use crate::data::names::HEADING;

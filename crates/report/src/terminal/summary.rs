@@ -15,7 +15,7 @@ use crate::data::moment::to_the_second;
 use crate::data::names::{HEADING, LISTED};
 use crate::data::pace;
 use crate::data::preset;
-use crate::data::saturated;
+use crate::data::saturation;
 use crate::data::summary::{
     Lists, MissingFigures, RepeatedEvent, counts, missing_figures, noise_lines, rotation, unfinished,
     warning_lines,
@@ -47,7 +47,7 @@ pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, style: Style
         out.push_str(&wrap(&line, style.width, "  "));
     }
     let warnings = warning_lines(merged).into_iter().chain(builds::not_ranked(merged));
-    for line in saturated::describe_saturation(merged).into_iter().chain(warnings).chain(noise_lines(merged))
+    for line in saturation::describe_saturation(merged).into_iter().chain(warnings).chain(noise_lines(merged))
     {
         out.push_str(&wrap(&line, style.width, "  "));
     }
@@ -67,7 +67,7 @@ pub fn notes(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String 
         .chain([counts(merged)])
         .chain(unfinished(merged))
         .chain(lists);
-    let lines = lines.chain(saturated::describe_saturation(merged));
+    let lines = lines.chain(saturation::describe_saturation(merged));
     let lines = lines.chain(builds::not_ranked(merged));
     let lines = lines.chain(in_one(warning_lines(merged))).chain(in_one(noise_lines(merged)));
     let lines: String = lines.map(|line| wrap(&line, style.width, "  ")).collect();

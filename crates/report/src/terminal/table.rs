@@ -13,7 +13,7 @@ use crate::data::names::{HEADING, join_parts, store_style};
 use crate::data::rule::rule_text;
 use crate::data::{clock, scope, spread};
 use crate::judge::Rule;
-use crate::judge::place::is_won;
+use crate::judge::standing::is_won;
 use crate::layout::{Position, words};
 use crate::stats::{Estimate, Interval, MeanKind, Summary};
 

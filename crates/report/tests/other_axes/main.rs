@@ -13,7 +13,7 @@ use std::sync::Once;
 use base64::Engine as _;
 use serde_json::{Value as Json, json};
 use storebench_core::axis::words::{WORDS, read};
-use storebench_core::axis::{Axis, AxisDef, Form, Presence, Role, own};
+use storebench_core::axis::{Axis, AxisDef, Form, Presence, Role, added_axes};
 use storebench_core::cell::Cell;
 use storebench_core::result::{
     Environment, FORMAT_VERSION, LeftOutCell, LeftOutReason, Measurements, OperationResult, Outcome,
@@ -85,7 +85,7 @@ const STYLE: Style = Style { width: 100, colour: false };
 
 fn axis(name: &str) -> Axis {
     static ADDED: Once = Once::new();
-    ADDED.call_once(|| own::add(&OWN));
+    ADDED.call_once(|| added_axes::add(&OWN));
     Axis::find(name).unwrap()
 }
 

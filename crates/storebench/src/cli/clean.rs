@@ -6,7 +6,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::cgroup;
 use storebench_core::server::running::ServerNamespace;
 use storebench_core::store::StoreDef;
-use storebench_host::place::abandoned::{self, AbandonedFolders};
+use storebench_host::location::abandoned::{self, AbandonedFolders};
 
 use super::output::{print, print_note};
 use super::runs;

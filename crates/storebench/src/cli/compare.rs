@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Exit, Result, meant};
-use storebench_core::shown::piece;
+use storebench_core::sanitize::piece;
 use storebench_core::store::{StoreDef, StoreKind};
 use storebench_core::units::{count_with_noun, group_thousands};
 use storebench_host::plan::Percent;
 use storebench_host::run::Run;
 use storebench_report::column::Column;
 use storebench_report::compare::across::Across;
-use storebench_report::compare::unlike::Difference;
+use storebench_report::compare::run_differences::Difference;
 use storebench_report::compare::words::{name, relative};
 use storebench_report::compare::{
     Comparison, FIGURES, FigureChange, Side, comparable, html, json, markdown, terminal,

@@ -7,8 +7,8 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{BadState, KeptState, Measurements, StateFinding, TrialResult};
 use storebench_core::store::Guarantee;
 use storebench_core::units::{count_with_noun, group_thousands, rough_bytes};
-use storebench_core::workload::cut::told::{StepProgress, steps_of};
-use storebench_host::kept;
+use storebench_core::workload::cut::step_progress::{StepProgress, steps_of};
+use storebench_host::saved_states;
 
 use super::args::CrashCommand;
 use super::output::{fitted, print};
@@ -240,7 +240,7 @@ fn export_into(
     };
     let path = to.join("disk.img");
     let disk = File::create_new(&path).map_err(Error::io("making", &path))?;
-    kept::restore(run, state.kept, &disk).map_err(Error::io("writing", &path))?;
+    saved_states::restore(run, state.kept, &disk).map_err(Error::io("writing", &path))?;
     let lines = steps.filter_map(|step| serde_json::to_string(&step).ok());
     write("history.jsonl", &lines.map(|line| line + "\n").collect::<String>())?;
     write("README.txt", &(describe_state(state) + ABOUT_HISTORY))?;

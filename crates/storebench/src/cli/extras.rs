@@ -1,6 +1,6 @@
 //! Features that a program has only if its build includes their code.
 
-use storebench_host::like::ReadSqlite;
+use storebench_host::sample_data::ReadSqlite;
 use storebench_report::files::sql::OpenSqlite;
 
 /// Optional features of a program besides measuring, if its build includes them ([`crate::EXTRAS`]).

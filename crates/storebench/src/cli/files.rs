@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use storebench_core::bounded;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::guard::Folder;
+use storebench_core::read_limited;
 
 use super::output::{print_export, print_note, take_standard_output};
 use super::runs;
@@ -166,7 +166,7 @@ fn is_page(path: &Path) -> bool {
         let is_document = head.is_empty() || head.starts_with(DOCUMENT_MARK.as_bytes());
         is_document || head.windows(PAGE_MARK.len()).any(|bytes| bytes == PAGE_MARK)
     };
-    bounded::start(path, HEAD).is_ok_and(is_ours)
+    read_limited::start(path, HEAD).is_ok_and(is_ours)
 }
 
 /// Writes a file next to the wanted one, and renames it when it is complete. `write` creates the file under an

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::shown;
+use storebench_core::sanitize;
 use storebench_core::units::{count_with_noun, group_thousands, rough_bytes, rough_duration};
 use storebench_core::workload::shop::files::{self, FilesSpec, GenerateError, GeneratedFiles, Progress};
 
@@ -100,8 +100,8 @@ impl<'a> ProgressLine<'a> {
         // Standard error may be closed; nothing depends on it.
         let mut out = std::io::stderr();
         let _ = match self.terminal {
-            true => write!(out, "\r\x1b[K{}", shown::plain(line)),
-            false => writeln!(out, "{}", shown::plain(line)),
+            true => write!(out, "\r\x1b[K{}", sanitize::plain(line)),
+            false => writeln!(out, "{}", sanitize::plain(line)),
         };
         let _ = out.flush();
     }

@@ -14,19 +14,19 @@ use storebench_core::measure::limit::LimitSupport;
 use storebench_core::result::{
     FORMAT_VERSION, LeftOutCell, LeftOutReason, LocationInfo, RunHeader, StoreInfo, TrialResult,
 };
-use storebench_core::shown::{quoted, without_user};
+use storebench_core::sanitize::{quoted, without_user};
 use storebench_core::simulated::SimulatedDisk;
 use storebench_core::store::{Guarantee, StoreDef, StoreKind};
 use storebench_host::background;
 use storebench_host::folder::RunFolder;
-use storebench_host::place::directory::WorkFolder;
-use storebench_host::place::{Location, abandoned, image};
+use storebench_host::location::directory::WorkFolder;
+use storebench_host::location::{Location, abandoned, image};
 use storebench_host::plan::Plan;
 use storebench_host::run::Run;
 use storebench_host::runner::event::Listener;
-use storebench_host::runner::job::{ExtraCells, RunRequest};
 use storebench_host::runner::limits;
 use storebench_host::runner::parent::{self, RunEnd};
+use storebench_host::runner::run_request::{ExtraCells, RunRequest};
 use storebench_host::schedule::{self, LocationRoom};
 use storebench_host::shard::Split;
 use storebench_report::claims;

@@ -9,8 +9,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::env::Shells;
 use clap_complete::{CompleteEnv, Shell};
-use storebench_core::bounded;
 use storebench_core::error::{Error, Exit, Result};
+use storebench_core::read_limited;
 use storebench_core::store::StoreDef;
 use storebench_disk::disks;
 use storebench_host::machine;
@@ -161,5 +161,5 @@ fn with_examples_as_they_are(page: &str) -> String {
 fn is_page(path: &Path) -> bool {
     let is_ours =
         |head: Vec<u8>| String::from_utf8_lossy(&head).lines().any(|line| line.starts_with(".TH storebench"));
-    !path.is_symlink() && bounded::start(path, HEAD).is_ok_and(is_ours)
+    !path.is_symlink() && read_limited::start(path, HEAD).is_ok_and(is_ours)
 }

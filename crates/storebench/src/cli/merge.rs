@@ -8,14 +8,14 @@ use serde_json::Value;
 use storebench_core::cell::Cell;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{PlanParts, RunHeader, TrialResult};
-use storebench_core::shown::piece;
+use storebench_core::sanitize::piece;
 use storebench_core::store::StoreDef;
 use storebench_core::units::{count_with_noun, group_thousands};
 use storebench_host::folder::RunFolder;
 use storebench_host::run::Run;
 use storebench_host::shard::Split;
 use storebench_report::brief;
-use storebench_report::compare::unlike::{self, Difference};
+use storebench_report::compare::run_differences::{self, Difference};
 use storebench_report::data::merge as results;
 use storebench_report::report::Report;
 
@@ -150,7 +150,7 @@ fn check_alike(parts: &[PlanPart]) -> Result<()> {
     let Some((first, others)) = parts.split_first() else { return Ok(()) };
     let mut found = Vec::new();
     for other in others {
-        let differences = unlike::parts(&first.run, &other.run);
+        let differences = run_differences::parts(&first.run, &other.run);
         found.extend(differences.iter().map(|difference| describe_difference(difference, first, other)));
     }
     if !found.is_empty() {
@@ -183,7 +183,7 @@ fn of_machines(parts: Vec<PlanPart>) -> Result<BTreeMap<String, Vec<PlanPart>>> 
     for part in parts {
         let machine = machines.entry(part.run.header.hardware.clone()).or_default();
         if let Some(first) = machine.first() {
-            let differences = unlike::machines(&first.run.header, &part.run.header);
+            let differences = run_differences::machines(&first.run.header, &part.run.header);
             let words: Vec<String> =
                 differences.iter().map(|difference| describe_difference(difference, first, &part)).collect();
             if !words.is_empty() {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::shown;
+use storebench_core::sanitize;
 use storebench_report::terminal::Style;
 use storebench_report::terminal::grid::wrap;
 
@@ -59,15 +59,15 @@ pub fn print(text: &str) -> Result<()> {
         return Ok(());
     }
     if style().colour {
-        write(shown::coloured(text).as_bytes())
+        write(sanitize::coloured(text).as_bytes())
     } else {
-        write(shown::plain(text).as_bytes())
+        write(sanitize::plain(text).as_bytes())
     }
 }
 
 /// Writes data for other programs to standard output, without escape codes.
 pub fn print_data(bytes: &[u8]) -> Result<()> {
-    write(shown::plain(&String::from_utf8_lossy(bytes)).as_bytes())
+    write(sanitize::plain(&String::from_utf8_lossy(bytes)).as_bytes())
 }
 
 /// Writes JSON in a form that people can read, too.
@@ -90,10 +90,10 @@ fn write(bytes: &[u8]) -> Result<()> {
 /// Shows the user a remark that is not part of the answer.
 pub fn print_note(text: &str) {
     // Standard error may be closed; nothing depends on it.
-    let _ = writeln!(std::io::stderr(), "{}", shown::plain(&shown::without_users(text)));
+    let _ = writeln!(std::io::stderr(), "{}", sanitize::plain(&sanitize::without_users(text)));
 }
 
 /// Shows an error in one line.
 pub fn complain(message: &str) {
-    print_note(&format!("storebench: {}", shown::message(message)));
+    print_note(&format!("storebench: {}", sanitize::message(message)));
 }

@@ -6,8 +6,8 @@ use storebench_core::error::{Error, Result};
 use storebench_core::result::RunHeader;
 use storebench_host::folder::{self, Resumed, RunFolder};
 use storebench_host::run::Run;
-use storebench_report::compare::unlike;
-use storebench_report::data::planned;
+use storebench_report::compare::run_differences;
+use storebench_report::data::planned_trials;
 
 use super::output::print_note;
 use super::runs;
@@ -40,13 +40,13 @@ fn is_continued_by(begun: &RunHeader, now: &RunHeader) -> bool {
     (&begun.shard, &begun.plan, &begun.storebench, &begun.stores)
         == (&now.shard, &now.plan, &now.storebench, &now.stores)
         && paths(begun) == paths(now)
-        && unlike::machines(begun, now).is_empty()
+        && run_differences::machines(begun, now).is_empty()
 }
 
 /// Whether a part needs no more trials: a spent budget does not start again.
 pub fn is_over(run: &Run) -> bool {
     let lasts = run.plan().is_some_and(|plan| plan.precision.is_some());
-    !lasts && planned::unfinished(run).is_none()
+    !lasts && planned_trials::unfinished(run).is_none()
 }
 
 /// Reports an earlier run of a part, and what happens to it.

@@ -3,7 +3,7 @@
 use storebench_core::cell::Axis;
 use storebench_core::error::{Error, Exit, Result, meant};
 use storebench_core::record::pool::Pool;
-use storebench_core::shown::quoted;
+use storebench_core::sanitize::quoted;
 use storebench_core::store::StoreDef;
 use storebench_core::units::Sizes;
 use storebench_core::workload::crud::parameters::CrudParameters;
@@ -13,7 +13,7 @@ use storebench_report::claims;
 
 use super::args::{RunArgs, study};
 use super::properties::Texts;
-use super::{given, properties, runs};
+use super::{engine_form, properties, runs};
 
 /// The plan for a command line, from the texts of its study and property files.
 ///
@@ -43,7 +43,7 @@ pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &PlanSource, texts: &Te
     check_settings(stores, &plan, &its_own)?;
     let taking_part = plan.axes.texts(Axis::STORE);
     plan.settings.retain(|store, _| taking_part.contains(store));
-    given::as_engines_read(stores, &mut plan)?;
+    engine_form::as_engines_read(stores, &mut plan)?;
     properties::tell_meaning(args, texts, &plan)?;
     plan.settle(Core::measure);
     if let Some(text) = CrudParameters::from_parameters(&plan.parameters).text {

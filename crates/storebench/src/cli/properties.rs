@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use storebench_core::axis::ycsb::own_name;
-use storebench_core::bounded;
 use storebench_core::cell::Axis;
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::shown::quoted;
+use storebench_core::read_limited;
+use storebench_core::sanitize::quoted;
 use storebench_core::workload::parameter::{Count, Time};
 use storebench_core::workload::ycsb::definition::{Definition, Kind};
 use storebench_core::workload::ycsb::dialect::{PropertyTarget, belongs, ycsb_name};
@@ -33,7 +33,7 @@ pub type Texts = BTreeMap<PathBuf, String>;
 /// [`Exit::BadPlan`] if one can't be read.
 pub fn texts(args: &PropertyArgs) -> Result<Texts> {
     let read = |path: &PathBuf| {
-        let text = bounded::text(path, MOST_BYTES).map_err(|error| {
+        let text = read_limited::text(path, MOST_BYTES).map_err(|error| {
             Error::new(Exit::BadPlan, format!("the property file {} can't be read: {error}", path.display()))
         })?;
         Ok((path.clone(), text))

@@ -12,10 +12,10 @@ use storebench_core::measure::environment;
 use storebench_core::store::Guarantee;
 use storebench_core::units::{CountRange, MOST_RECORDS, Sizes, group_thousands, rough_bytes};
 use storebench_core::workload::parameter::Parameters;
-use storebench_host::like::DataTraits;
 use storebench_host::machine::Core;
 use storebench_host::plan::{self, Axes, Bytes, Changes, Period, Plan};
 use storebench_host::run::Run;
+use storebench_host::sample_data::DataTraits;
 use storebench_report::advice::question::{Goal, Question};
 
 use super::args::{Args, Command, QuestionArgs};

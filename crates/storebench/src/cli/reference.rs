@@ -5,8 +5,8 @@ use std::path::Path;
 
 use clap::{Arg, Args as _, Command, CommandFactory};
 use storebench_core::axis::Axis;
-use storebench_core::bounded;
 use storebench_core::error::{Error, Exit, Result};
+use storebench_core::read_limited;
 use storebench_core::result;
 use storebench_core::store::{Danger, GuaranteeOffer, MemoryShare, SettingDef, StoreDef, StoreKind};
 use storebench_core::units::three_digits;
@@ -34,7 +34,8 @@ const DESCRIBED: [&str; 5] = ["RunHeader", "TrialResult", "Measurements", "Opera
 /// Writes the pages to a directory, which is made if missing. A file with a page's name that is none stays, with an error.
 pub fn write(stores: &[StoreDef], directory: &Path) -> Result<Exit> {
     std::fs::create_dir_all(directory).map_err(Error::io("making", directory))?;
-    let is_ours = |path: &Path| bounded::start(path, MARK.len()).is_ok_and(|start| start == MARK.as_bytes());
+    let is_ours =
+        |path: &Path| read_limited::start(path, MARK.len()).is_ok_and(|start| start == MARK.as_bytes());
     for (name, text) in pages(stores)? {
         let path = directory.join(name);
         refuse_theirs(&path, is_ours)?;

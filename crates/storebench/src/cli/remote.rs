@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{RunHeader, TrialResult};
-use storebench_core::shown::plain_json;
+use storebench_core::sanitize::plain_json;
 use storebench_core::store::StoreDef;
-use storebench_core::workload::loading::LoadProgress;
+use storebench_core::workload::load_progress::LoadProgress;
 use storebench_host::folder::{Resumed, RunFolder};
 use storebench_host::plan;
 use storebench_host::runner::event::{Event, Listener};

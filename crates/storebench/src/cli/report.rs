@@ -4,11 +4,11 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::shown::quoted;
+use storebench_core::sanitize::quoted;
 use storebench_core::store::StoreDef;
 use storebench_host::run::Run;
 use storebench_report::data::merge::Merged;
-use storebench_report::data::planned;
+use storebench_report::data::planned_trials;
 use storebench_report::files::{csv, json, section};
 use storebench_report::page::Lead;
 use storebench_report::report::Report;
@@ -28,7 +28,7 @@ pub fn report(stores: &[StoreDef], extras: Extras, args: &ReportArgs) -> Result<
     // The end of the process frees them at once; freeing a large run piece by piece takes a tenth of a second.
     let runs = ManuallyDrop::new(runs::read_all(&args.runs, &args.out)?);
     if runs.iter().all(|run| run.trials.is_empty()) {
-        let none_to_come = runs.iter().all(|run| planned::unfinished(run).is_none());
+        let none_to_come = runs.iter().all(|run| planned_trials::unfinished(run).is_none());
         return Err(Error::new(
             Exit::Nothing,
             match none_to_come {

@@ -8,7 +8,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{LocationInfo, PlanParts};
 use storebench_core::store::StoreDef;
 use storebench_host::folder::Resumed;
-use storebench_host::place::{Location, image};
+use storebench_host::location::{Location, image};
 use storebench_host::plan::Plan;
 use storebench_host::run::Run;
 use storebench_host::runner::event::Listener;
@@ -18,7 +18,7 @@ use storebench_host::shard::Split;
 use storebench_report::claims;
 
 use super::launch::{self, Launch, Locations};
-use super::{libraries, reach, runs, trace};
+use super::{libraries, reachability, runs, trace};
 
 /// Runs what is left of a run, with its original plan.
 ///
@@ -38,8 +38,8 @@ pub fn resume(
             format!("{} was started with other versions of the stores: start a new run", path.display());
         return Err(Error::new(Exit::OtherVersion, message));
     }
-    reach::servers(stores, plan)?;
-    reach::clients(plan, interrupted)?;
+    reachability::servers(stores, plan)?;
+    reachability::clients(plan, interrupted)?;
     trace::check_same(plan, interrupted)?;
     let places: Locations = run.header.locations.iter().map(place_of).collect();
     for place in places.values() {

@@ -6,13 +6,13 @@ use std::sync::atomic::AtomicBool;
 use storebench_core::axis::Axis;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::RunHeader;
-use storebench_core::shown;
+use storebench_core::sanitize;
 use storebench_core::store::StoreDef;
 use storebench_host::folder::RunFolder;
-use storebench_host::like::DataTraits;
 use storebench_host::plan;
 use storebench_host::runner::parent::RunEnd;
 use storebench_host::runner::progress;
+use storebench_host::sample_data::DataTraits;
 
 use super::args::RunArgs;
 use super::extras::Extras;
@@ -98,8 +98,8 @@ fn go_on_with(stores: &[StoreDef], path: &Path, interrupted: &AtomicBool) -> Res
         let message = format!(
             "{} is a run on {}: resume it there, with --remote {}",
             path.display(),
-            shown::piece(&host),
-            shown::piece(&host)
+            sanitize::piece(&host),
+            sanitize::piece(&host)
         );
         return Err(Error::bad_value(message));
     }

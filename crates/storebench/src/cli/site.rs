@@ -1,6 +1,6 @@
 //! `storebench site`: turns a folder of runs into a static site.
 
-mod made;
+mod site_folder;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -19,7 +19,7 @@ use storebench_report::markup::in_address;
 use storebench_report::report::Report;
 use storebench_report::site::{self, MOST_PAIRED, RunFacts, Source};
 
-use self::made::SiteFolder;
+use self::site_folder::SiteFolder;
 use super::args::SiteArgs;
 use super::findings::{sentences, with_published};
 use super::output::{complain, print_note};
@@ -128,7 +128,7 @@ fn find(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<()> {
         found.push(folder.to_path_buf());
         return Ok(());
     }
-    if depth == 0 || made::is_site(folder) {
+    if depth == 0 || site_folder::is_site(folder) {
         return Ok(());
     }
     let entries = fs::read_dir(folder).map_err(Error::io("looking for runs in", folder))?;

@@ -11,11 +11,11 @@ use storebench_core::measure::probe::Probe;
 use storebench_core::store::StoreDef;
 use storebench_core::units::rough_duration;
 use storebench_host::folder;
-use storebench_host::place::Location;
+use storebench_host::location::Location;
 use storebench_host::plan::Plan;
 use storebench_host::run::Run;
-use storebench_host::runner::job::RunRequest;
 use storebench_host::runner::progress;
+use storebench_host::runner::run_request::RunRequest;
 
 use super::args::LocationArg;
 use super::launch::{self, Launch, Locations};

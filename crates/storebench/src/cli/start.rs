@@ -17,7 +17,7 @@ use super::plan::plan;
 use super::prepare::{StartOutcome, prepare};
 use super::properties::Texts;
 use super::remote::host::AdbServer;
-use super::{reach, runs, trace};
+use super::{reachability, runs, trace};
 
 /// A run to start.
 pub struct Start<'a> {
@@ -43,9 +43,9 @@ pub fn start<T>(
 ) -> Result<StartOutcome<T>> {
     let Start { args, source, texts, out } = asked;
     let mut plan = plan(stores, args, source, texts)?;
-    reach::servers(stores, &plan)?;
+    reachability::servers(stores, &plan)?;
     let _server = AdbServer::start_for(plan.clients.iter().map(String::as_str));
-    reach::clients(&plan, interrupted)?;
+    reachability::clients(&plan, interrupted)?;
     trace::read_trace(&mut plan, interrupted)?;
     let new_directory = !out.exists();
     runs::make_directory("making the runs' directory", out)?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use storebench_core::error::{Error, Exit, Result};
-use storebench_core::shown;
+use storebench_core::sanitize;
 use storebench_core::trace::{EXACT, Form, Reader, ReaderOptions, Share, Sizes, Summary, TimeUnit};
 use storebench_core::units::{count_with_noun, group_thousands, rough_bytes, three_digits};
 use storebench_core::workload::replay::parameters::{ReplayParameters, ask};
@@ -102,7 +102,7 @@ fn check_times(plan: &Plan, work: &ReplayParameters) -> Result<()> {
 
 /// The columns that are read but not replayed.
 fn ignored(summary: &Summary) -> Option<String> {
-    let names: Vec<String> = summary.ignored.iter().map(|name| shown::piece(name).into_owned()).collect();
+    let names: Vec<String> = summary.ignored.iter().map(|name| sanitize::piece(name).into_owned()).collect();
     (!names.is_empty()).then(|| format!("Columns that are not played: {}.", names.join(", ")))
 }
 
@@ -166,7 +166,7 @@ fn text(summary: &Summary, path: &Path) -> String {
 }
 
 fn head(summary: &Summary, path: &Path) -> String {
-    let path = shown::plain(&path.display().to_string()).into_owned();
+    let path = sanitize::plain(&path.display().to_string()).into_owned();
     let span =
         summary.span_s.map_or_else(|| "without times".to_owned(), |span| format!("over {}", seconds(span)));
     let mut text = wrap(

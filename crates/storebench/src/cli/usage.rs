@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use storebench_core::error::{Error, Exit};
 use storebench_core::result::format1;
-use storebench_core::shown::{piece, shortened};
+use storebench_core::sanitize::{piece, shortened};
 use storebench_host::plan::{self, STUDIES};
 
 use super::output;

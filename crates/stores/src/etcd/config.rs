@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use storebench_core::bounded;
+use storebench_core::read_limited;
 use storebench_core::server::DATA;
 use storebench_core::server::running::URL;
 use storebench_core::store::{
@@ -136,7 +136,7 @@ pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
 
 fn told_in(folder: &Path) -> Result<Vec<Setting>> {
     let mut log = Vec::new();
-    let file = bounded::plain_file(&folder.join(LOG));
+    let file = read_limited::plain_file(&folder.join(LOG));
     let read = file.and_then(|file| file.take(FIRST_BYTES).read_to_end(&mut log));
     read.map_err(StoreError::io("reading the server's log"))?;
     let log = String::from_utf8_lossy(&log);

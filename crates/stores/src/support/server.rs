@@ -5,9 +5,9 @@ mod dialect;
 mod files;
 mod installed;
 mod kind;
-mod own;
-mod passing;
+mod own_server;
 pub mod password;
+mod path_access;
 mod plan;
 mod process;
 mod rest;
@@ -20,7 +20,7 @@ mod store;
 pub use self::dialect::{Connection, Dialect, Records, TransactionCommand};
 pub use self::installed::{PROGRAMS_SETTING, Programs};
 pub use self::kind::Server;
-pub use self::own::Paths;
+pub use self::own_server::Paths;
 pub use self::plan::Plan;
 pub use self::process::{LOG, ServerProgram};
 pub use self::rest::wait_until;
@@ -41,5 +41,5 @@ pub fn unreadable() -> StoreError {
 
 /// A server's error in one line of at most 300 characters.
 pub fn error_text(words: &str) -> String {
-    storebench_core::shown::shorten(&storebench_core::shown::one_line(words), 300)
+    storebench_core::sanitize::shorten(&storebench_core::sanitize::one_line(words), 300)
 }

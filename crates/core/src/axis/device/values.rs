@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 use crate::words::words;
 
 /// A block's size must be a multiple of this many bytes: the smallest sector.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::trace::made::{CLUSTER_14, CLUSTER_23, TraceTraits, ZIPPYDB};
+use crate::trace::synthetic::{CLUSTER_14, CLUSTER_23, TraceTraits, ZIPPYDB};
 
 fn summary(text: &str) -> Summary {
     let folder = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ use crate::result::{ClientPhase, ClientReport, Counters};
 use crate::server::running::ServerNamespace;
 use crate::workload::elapsed::Elapsed;
 use crate::workload::spec::Spec;
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 /// A client reports every second; after this silence it has failed.
 const SILENCE: Duration = Duration::from_secs(15);

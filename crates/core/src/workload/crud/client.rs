@@ -22,15 +22,15 @@ use crate::workload::clients::link::ClientWire;
 use crate::workload::clients::words::{
     ClientOrder, ClientReply, ClientResults, ClientRound, OperationMeasurements, RoundResult, packed,
 };
-use crate::workload::crew;
 use crate::workload::elapsed::{Elapsed, TimedPart};
-use crate::workload::line::{StartBarrier, StartGate};
-use crate::workload::on_store::{find, unsupported_or_failed};
 use crate::workload::operation::Operation;
 use crate::workload::pacer::wait_until;
 use crate::workload::phase::PhaseGoal;
 use crate::workload::spec::{TrialContext, TrialError};
-use crate::workload::stop::WorkloadError;
+use crate::workload::start_barrier::{StartBarrier, StartGate};
+use crate::workload::store_trial::{find, unsupported_or_failed};
+use crate::workload::worker_pool;
+use crate::workload::workload_error::WorkloadError;
 
 /// How long before the start threads are woken up.
 const AWAKE_NS: f64 = 3_000_000.0;
@@ -103,11 +103,11 @@ impl Client<'_> {
         let lanes = &self.shares.0;
         let line = StartBarrier::new(lanes.len(), self.clock);
         let line = line.of_part(self.shared.first, self.shared.plan.threads, &self.gate);
-        crew::with_line(
+        worker_pool::with_line(
             &line,
             self.clock,
             lanes,
-            || crew::session(store),
+            || worker_pool::session(store),
             |_| Ok(()),
             |crew| {
                 self.wire.reply(&ClientReply::Opened);

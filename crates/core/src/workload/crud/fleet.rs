@@ -12,12 +12,12 @@ use crate::workload::clients::words::{
     ClientResults, ClientRound, OperationMeasurements, RoundResult, unpacked,
 };
 use crate::workload::clients::{Fleet, FleetRound};
-use crate::workload::crew::lock_worker;
 use crate::workload::driver::{Recorder, UntimedWork};
 use crate::workload::elapsed::Elapsed;
 use crate::workload::mix::PhaseWork;
 use crate::workload::operation::Operation;
-use crate::workload::stop::WorkloadError;
+use crate::workload::worker_pool::lock_worker;
+use crate::workload::workload_error::WorkloadError;
 
 const MIX: &str = "mix";
 

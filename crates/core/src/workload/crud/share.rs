@@ -8,16 +8,16 @@ use crate::result::WrittenRecords;
 use crate::store::Session;
 use crate::workload::batch::touched;
 use crate::workload::choose::Chooser;
-use crate::workload::crew::Worker;
 use crate::workload::driver::{Driver, Quantum};
 use crate::workload::elapsed::TimedPart;
-use crate::workload::line::BarrierGuard;
 use crate::workload::mix::{Mix, PhaseWork};
 use crate::workload::operation::Operation;
 use crate::workload::phase::PhaseGoal;
 use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta, largest_quantum};
-use crate::workload::stop::WorkloadError;
+use crate::workload::start_barrier::BarrierGuard;
 use crate::workload::task::Crud;
+use crate::workload::worker_pool::Worker;
+use crate::workload::workload_error::WorkloadError;
 
 /// A round for all threads, in a store that holds `live` records.
 #[derive(Clone, Copy)]

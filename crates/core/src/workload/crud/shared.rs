@@ -8,11 +8,11 @@ use crate::measure::series::Series;
 use crate::record::{KEY_BYTES, Records};
 use crate::result::{StoredRecords, WrittenRecords};
 use crate::workload::audit::ExpectedRecords;
-use crate::workload::crew::{into_worker, lock_worker};
 use crate::workload::driver::{Recorder, UntimedWork};
 use crate::workload::operation::Operation;
-use crate::workload::stop::WorkloadError;
 use crate::workload::task::Crud;
+use crate::workload::worker_pool::{into_worker, lock_worker};
+use crate::workload::workload_error::WorkloadError;
 
 pub struct SharedRecords<'a> {
     pub plan: &'a Crud,

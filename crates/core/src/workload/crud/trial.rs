@@ -13,8 +13,8 @@ use crate::result::Measurements;
 use crate::store::{Capabilities, Guarantee, OpenFn, OpenOptions, StoreDef};
 use crate::workload::audit::{self, Reading};
 use crate::workload::clients::Fleet;
-use crate::workload::on_store::{SettledTrial, StoreTrial, find, offered_guarantee};
 use crate::workload::spec::{Spec, TrialContext, TrialError};
+use crate::workload::store_trial::{SettledTrial, StoreTrial, find, offered_guarantee};
 
 /// Prepares all of the harness's memory, opens the store, drives it, measures.
 pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {

@@ -4,23 +4,23 @@ use std::path::Path;
 
 use storebench_disk::counts;
 
-use super::in_place;
+use super::in_place_store;
 use crate::store::{Batch, Store};
 use crate::workload::kill;
-use crate::workload::on_store;
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;
+use crate::workload::store_trial;
 
 /// Opens the check's store, or the made one that writes in place.
 pub(super) fn open(asked: &TrialContext<'_>, made: bool, step: Step) -> Result<Box<dyn Store>, TrialError> {
     if made {
-        return in_place::open(&asked.spec.directory).map_err(on_store::unsupported_or_failed);
+        return in_place_store::open(&asked.spec.directory).map_err(store_trial::unsupported_or_failed);
     }
     kill::open(asked, step)
 }
 
 pub(super) fn batch(asked: &TrialContext<'_>, made: bool) -> Result<Batch, TrialError> {
-    let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
+    let (def, _) = store_trial::find(asked.stores, asked.spec.cell.store())?;
     Ok(if made { Batch::Atomic } else { def.capabilities.batch })
 }
 

@@ -12,10 +12,10 @@ use super::opened::{logged, open};
 use crate::kernel::system;
 use crate::store::Store;
 use crate::workload::kill::{self, MOST_BYTES, steps};
-use crate::workload::on_store;
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::step::Step;
-use crate::workload::stop::WorkloadError;
+use crate::workload::store_trial;
+use crate::workload::workload_error::WorkloadError;
 
 /// Records this number of steps in all, and ends.
 pub(super) fn record(
@@ -50,9 +50,9 @@ pub(super) fn record(
 
 /// Makes a server's files, as an administrator does long before: they are synced when it is opened.
 pub(super) fn prepare(asked: &TrialContext<'_>, made: bool) -> Result<(), TrialError> {
-    let (def, _) = on_store::find(asked.stores, asked.spec.cell.store())?;
+    let (def, _) = store_trial::find(asked.stores, asked.spec.cell.store())?;
     let Some(server) = def.server.filter(|_| !made) else { return Ok(()) };
-    (server.prepare)(&asked.spec.options(1)).map_err(on_store::unsupported_or_failed)?;
+    (server.prepare)(&asked.spec.options(1)).map_err(store_trial::unsupported_or_failed)?;
     let folder = File::open(&asked.spec.directory).map_err(TrialError::harness)?;
     system::sync_file_system(&folder).map_err(TrialError::harness)
 }

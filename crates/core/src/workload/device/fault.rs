@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::axis::device::values::{BLOCK_BYTES, SECTOR_BYTES};
 use crate::units::exact_bytes;
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 /// Why a combination can't be measured, here or anywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use crate::workload::case::{Case, SpaceEstimate, TimeEstimate};
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{TrialContext, TrialError};
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "device",

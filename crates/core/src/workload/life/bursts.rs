@@ -8,9 +8,9 @@ use std::time::Duration;
 use crate::cell::Rate;
 use crate::measure::latency::Latencies;
 use crate::result::{Burst, Pauses};
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 use crate::units::Percent;
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 /// How many times as often steps begin in a burst.
 pub(crate) const BURST_TIMES: f64 = 10.0;

@@ -7,7 +7,7 @@ use crate::measure::extents::{self, FileExtent};
 use crate::record::KEY_BYTES;
 use crate::result::FilePieces;
 use crate::store::Session;
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 const SCANS: usize = 3;
 

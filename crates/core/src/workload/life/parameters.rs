@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::alongside::ConcurrentWorkKind;
 use super::bursts::BurstLoad;
-use super::meanwhile;
+use super::concurrent_calls;
+use super::concurrent_work::ConcurrentWorkKind;
 use super::set::Churn;
 
 use crate::axis::Axis;
@@ -95,7 +95,7 @@ fn reclaims_concurrently(cell: &Cell) -> bool {
 pub fn sessions(cell: &Cell) -> u64 {
     let steps = u64::from(cell.threads())
         + u64::from(ConcurrentWorkKind::from_cell(cell) == Some(ConcurrentWorkKind::Batch));
-    if reclaims_concurrently(cell) { steps.max(meanwhile::SESSIONS) } else { steps }
+    if reclaims_concurrently(cell) { steps.max(concurrent_calls::SESSIONS) } else { steps }
 }
 
 pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {

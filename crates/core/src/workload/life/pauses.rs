@@ -3,13 +3,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::lane::KINDS;
+use super::life_worker::KINDS;
 use crate::measure::children;
 use crate::measure::clock::Clock;
 use crate::measure::syncs;
 use crate::result::{CallStatistics, Pauses, Samples, UpkeepCount};
 use crate::store::{Store, Upkeep};
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 /// Longer calls are pauses.
 const PAUSE_NS: u64 = 10_000_000;

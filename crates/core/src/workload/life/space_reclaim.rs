@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::meanwhile;
+use super::concurrent_calls;
 use super::parameters::LifeParameters;
 use super::set::{Churn, Set};
 use crate::measure::disk;
@@ -13,9 +13,9 @@ use crate::record::{Key, Records};
 use crate::result::{Audit, Disk, ReclaimResult, SpaceReclaim, StoredRecords};
 use crate::workload::audit::{self, Reading, Record, Sample};
 use crate::workload::bench::Bench;
-use crate::workload::crew;
-use crate::workload::loading::{ProgressKind, ProgressReporter};
-use crate::workload::stop::WorkloadError;
+use crate::workload::load_progress::{ProgressKind, ProgressReporter};
+use crate::workload::worker_pool;
+use crate::workload::workload_error::WorkloadError;
 
 /// One record in this many is left.
 const LEFT: usize = 10;
@@ -83,7 +83,7 @@ impl<'r> RemainingRecords<'r> {
 
     fn remove(&self, bench: &Bench<'_>, batch: usize) -> Result<(), WorkloadError> {
         let store = bench.store()?;
-        let mut session = crew::session(store)?;
+        let mut session = worker_pool::session(store)?;
         let (mut teller, mut done) =
             (ProgressReporter::new(ProgressKind::Removing, self.removed.len() as u64), 0);
         for some in self.removed.chunks(batch.max(1)) {
@@ -108,8 +108,12 @@ impl<'r> RemainingRecords<'r> {
             true => {
                 let work = || watched(&folder, || timed(|| bench.compact_beside()));
                 let store = bench.store()?;
-                let (reclaimed, calls) =
-                    meanwhile::run_with_calls(store, (self.records, self.churn), &mut self.kept, work)?;
+                let (reclaimed, calls) = concurrent_calls::run_with_calls(
+                    store,
+                    (self.records, self.churn),
+                    &mut self.kept,
+                    work,
+                )?;
                 (reclaimed, Some(calls))
             }
         };

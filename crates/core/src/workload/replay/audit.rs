@@ -5,16 +5,16 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use crate::result::{Audit, Failure};
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 use crate::store::{Store, StoreError};
 use crate::trace::{Reader, TraceOperation, key_hash};
 use crate::workload::bench::Bench;
-use crate::workload::crew::lock_worker;
-use crate::workload::stop::WorkloadError;
+use crate::workload::worker_pool::lock_worker;
+use crate::workload::workload_error::WorkloadError;
 
 use super::feed::lane_of;
 use super::fit::Fit;
-use super::followed::ABSENT;
+use super::followed_keys::ABSENT;
 use super::player::Player;
 use super::values::Values;
 

@@ -7,8 +7,8 @@ use crate::trace::{Entry, Facts, Reader, TraceOperation, key_hash};
 use crate::workload::batch::Batch;
 use crate::workload::loader;
 use crate::workload::parameter::AfterLoad;
-use crate::workload::promise::AcknowledgedWrites;
-use crate::workload::stop::WorkloadError;
+use crate::workload::sync_check::AcknowledgedWrites;
+use crate::workload::workload_error::WorkloadError;
 
 use super::fit::Fit;
 use super::values::{LOADED, Values};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 use crate::trace::{Facts, ReaderOptions, TimeUnit};
 use crate::units::as_text;
 use crate::words::words;

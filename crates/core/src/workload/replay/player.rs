@@ -9,15 +9,15 @@ use crate::result::{Failure, WrittenRecords};
 use crate::store::{Result as StoreResult, Session};
 use crate::trace::{TraceOperation, family_of};
 use crate::words::words;
-use crate::workload::crew::Worker;
 use crate::workload::elapsed::TimedPart;
-use crate::workload::line::BarrierGuard;
 use crate::workload::pacer::wait_until;
 use crate::workload::recorder::Recorder;
-use crate::workload::stop::WorkloadError;
+use crate::workload::start_barrier::BarrierGuard;
+use crate::workload::worker_pool::Worker;
+use crate::workload::workload_error::WorkloadError;
 
 use super::chunk::{Chunk, ChunkReceiver, ReplayStep, StepOutcome};
-use super::followed::{ABSENT, FollowedKeys};
+use super::followed_keys::{ABSENT, FollowedKeys};
 use super::values::{HEAD, LOADED, Values};
 
 /// Operations that are measured separately: gets that find their key, gets that don't, and the rest.
@@ -436,5 +436,5 @@ fn wrong_data(planned: &ReplayStep, key: &[u8], what: &str) -> WorkloadError {
 
 fn describe_operation(planned: &ReplayStep, key: &[u8]) -> String {
     let key: String = String::from_utf8_lossy(key).chars().take(80).collect();
-    format!("key {} (operation {} of the trace)", crate::shown::quoted(&key), planned.position)
+    format!("key {} (operation {} of the trace)", crate::sanitize::quoted(&key), planned.position)
 }

@@ -9,7 +9,7 @@ use crate::store::{
     Capabilities, OpenFn, OpenOptions, Result as StoreResult, Session, Setting, Store, StoreDef, StoreError,
 };
 use crate::stores::{FLAT_FOLDER, MEMORY, NESTED_FOLDER, NULL};
-use crate::trace::made::{CLUSTER_14, TraceTraits, ZIPPYDB};
+use crate::trace::synthetic::{CLUSTER_14, TraceTraits, ZIPPYDB};
 use crate::trace::{ReaderOptions, Summary};
 use crate::workload::parameter::Parameters;
 use crate::workload::spec::{Spec, TrialContext, TrialError};

@@ -13,12 +13,12 @@ use crate::result::{
 };
 use crate::store::{Capabilities, Setting};
 use crate::trace::{Facts, Form, Reader, Spread, TraceOperation};
-use crate::workload::crew::{self, lock_worker};
 use crate::workload::elapsed::Elapsed;
-use crate::workload::on_store::{SettledTrial, StoreTrial, find, offered_guarantee};
-use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::spec::{Spec, TrialContext, TrialError};
-use crate::workload::stop::WorkloadError;
+use crate::workload::store_trial::{SettledTrial, StoreTrial, find, offered_guarantee};
+use crate::workload::sync_check::AcknowledgedWrites;
+use crate::workload::worker_pool::{self, lock_worker};
+use crate::workload::workload_error::WorkloadError;
 
 use super::audit::HeldRecords;
 use super::chunk::chunk_channel;
@@ -152,10 +152,10 @@ impl<'a> PreparedReplay<'a> {
     fn play(&mut self, trial: &StoreTrial<'_>) -> Result<ReplayOutcome, WorkloadError> {
         let feed = self.feed.take().ok_or_else(|| WorkloadError::harness("the trace was played already"))?;
         let (store, series, timed) = (trial.bench.store()?, &self.series, self.work.speed != Speed::Max);
-        let (fed, elapsed, counters) = crew::run_pool(
+        let (fed, elapsed, counters) = worker_pool::run_pool(
             self.clock,
             &self.players,
-            || crew::session(store),
+            || worker_pool::session(store),
             |_| Ok(()),
             |crew| {
                 series.begin();

@@ -12,7 +12,7 @@ use crate::result::Audit;
 use crate::store::StoreError;
 use crate::workload::audit::Reading;
 use crate::workload::bench::Bench;
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 /// Customers whose orders are read again, as a transaction does it; without an index each takes a walk over all orders.
 const ASKED: u64 = 1000;

@@ -1,13 +1,13 @@
 //! Checks of the rows that a transaction read against the rows that it may have read.
 
 use super::ids::{self, RowOrigin};
-use super::known::{Bounds, EndedChanges};
 use super::rows::{Order, Purchase};
 use super::schema::{self, Table};
 use super::shared::Shared;
+use super::shared_knowledge::{Bounds, EndedChanges};
 use super::tables::ReadBuffer;
 use crate::result::Failure;
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 pub struct Check<'a> {
     shared: &'a Shared<'a>,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::rows::Data;
 use super::schema::Table;
 use crate::workload::batch::touched;
-use crate::workload::loading::ProgressReporter;
+use crate::workload::load_progress::ProgressReporter;
 
 /// About the bytes of rows in a chunk.
 const CHUNK_BYTES: u64 = 128 << 10;

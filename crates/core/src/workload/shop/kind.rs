@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 use crate::units::as_text;
 use crate::words::words;
 

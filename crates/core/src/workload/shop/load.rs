@@ -8,9 +8,9 @@ use super::tables::Tables;
 use crate::measure::counters::Snapshot;
 use crate::result::{Load, WrittenRecords};
 use crate::store::StoreError;
-use crate::workload::loading::{ProgressKind, ProgressReporter};
-use crate::workload::promise::AcknowledgedWrites;
-use crate::workload::stop::WorkloadError;
+use crate::workload::load_progress::{ProgressKind, ProgressReporter};
+use crate::workload::sync_check::AcknowledgedWrites;
+use crate::workload::workload_error::WorkloadError;
 
 use super::schema::ID_BYTES;
 

@@ -4,15 +4,15 @@ use super::by_records::ByRecords;
 use super::by_sql::BySql;
 use super::chunk::LoadOrder;
 use super::kind::Kind;
-use super::known::SharedKnowledge;
 use super::parameters::ShopParameters;
 use super::rows::Data;
+use super::shared_knowledge::SharedKnowledge;
 use super::tables::Tables;
 use crate::measure::clock::Clock;
 use crate::measure::series::Series;
 use crate::store::Store;
 use crate::workload::mix::WeightedTurns;
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 /// What the threads share, with all of its memory.
 pub struct Shared<'a> {

@@ -3,9 +3,9 @@
 use std::sync::Mutex;
 
 use super::chunk::Makers;
-use super::lane::ShopWorker;
-use super::lane::check_settings;
 use super::shared::Shared;
+use super::shop_worker::ShopWorker;
+use super::shop_worker::check_settings;
 use super::tables::Tables;
 use super::{load, warm};
 use crate::measure::counters::Snapshot;
@@ -14,10 +14,10 @@ use crate::measure::machine_counters::{MachineCounters, MachineUse};
 use crate::result::{Counters, Load, Second, WrittenRecords};
 use crate::store::Store;
 use crate::workload::bench::Bench;
-use crate::workload::crew::{self, lock_worker};
 use crate::workload::elapsed::Elapsed;
-use crate::workload::promise::AcknowledgedWrites;
-use crate::workload::stop::WorkloadError;
+use crate::workload::sync_check::AcknowledgedWrites;
+use crate::workload::worker_pool::{self, lock_worker};
+use crate::workload::workload_error::WorkloadError;
 
 /// The work before it is summed up.
 pub struct Ran {
@@ -42,7 +42,7 @@ pub fn run(
     let store = bench.store()?;
     let (load, loaded) = load::load(shared, makers, shared.make(store)?.as_mut(), acknowledged)?;
     warm::warm(shared, bench)?;
-    let (elapsed, counters, seen) = crew::run_pool(
+    let (elapsed, counters, seen) = worker_pool::run_pool(
         shared.clock,
         lanes,
         || open(shared, store),

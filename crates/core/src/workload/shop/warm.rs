@@ -7,7 +7,7 @@ use super::shared::Shared;
 use crate::measure::device;
 use crate::store::StoreError;
 use crate::workload::bench::Bench;
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 /// The most read tables come last: if not all fit, these stay.
 const TABLES: [Table; 3] = [Table::Orders, Table::Customers, Table::Products];

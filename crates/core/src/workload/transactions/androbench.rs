@@ -21,15 +21,15 @@ use crate::measure::counters::Snapshot;
 use crate::result::{Load, Measurements};
 use crate::store::sql::{BulkLoad, SqlSession};
 use crate::store::{Loss, Store, StoreDef};
-use crate::workload::crew::{self, into_worker, lock_worker};
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::gauge::Gauge;
-use crate::workload::on_store::{SettledTrial, StoreTrial, find};
 use crate::workload::parameter::AfterLoad;
+use crate::workload::store_trial::{SettledTrial, StoreTrial, find};
+use crate::workload::worker_pool::{self, into_worker, lock_worker};
 
-use crate::workload::promise::AcknowledgedWrites;
 use crate::workload::spec::{TrialContext, TrialError};
-use crate::workload::stop::WorkloadError;
+use crate::workload::sync_check::AcknowledgedWrites;
+use crate::workload::workload_error::WorkloadError;
 
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "androbench",
@@ -109,7 +109,7 @@ fn drive(
         table.prepare()
     };
     let mut noted = Vec::with_capacity(KINDS);
-    let phases = crew::run_pool(
+    let phases = worker_pool::run_pool(
         clock,
         lanes,
         || Table::make(store).map(Box::new),

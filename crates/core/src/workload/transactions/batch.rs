@@ -18,12 +18,12 @@ use crate::result::{Audit, Measurements, StoredRecords};
 use crate::store::sql::SqlValue;
 use crate::store::{Capabilities, Store};
 use crate::workload::bench::Bench;
-use crate::workload::crew::{self, into_worker};
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::gauge::Gauge;
-use crate::workload::on_store::{SettledTrial, StoreTrial, find, offered_guarantee};
 use crate::workload::spec::{TrialContext, TrialError};
-use crate::workload::stop::WorkloadError;
+use crate::workload::store_trial::{SettledTrial, StoreTrial, find, offered_guarantee};
+use crate::workload::worker_pool::{self, into_worker};
+use crate::workload::workload_error::WorkloadError;
 
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
     name: "batch",
@@ -57,7 +57,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let mut acknowledged = Vec::with_capacity(KINDS);
     let mut trial = StoreTrial::open((store, open), spec.options(1), tier.map(|_| promised), spec)?;
     let store = trial.bench.store()?;
-    let phases = crew::run_pool(
+    let phases = worker_pool::run_pool(
         &clock,
         &lanes,
         || table_of(store, can),

@@ -9,7 +9,7 @@ use crate::result::{Audit, Failure};
 use crate::store::Store;
 use crate::workload::audit::{Reading, Sample, most_records};
 use crate::workload::bench::Bench;
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 /// Checks the store against what was written. Closes it. Fails with [`Failure::WrongData`] at the first missing or wrong record.
 pub fn audit(

@@ -3,7 +3,7 @@
 use super::property::{ALL, find_property};
 use crate::axis::Axis;
 use crate::axis::ycsb::ZIPFIAN_YCSB;
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 
 /// Where a value belongs that YCSB calls by a name.
 #[derive(Debug, PartialEq)]

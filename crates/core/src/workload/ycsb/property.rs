@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::dialect::{plan_name, unknown};
 use crate::axis::Axis;
 use crate::axis::ycsb::ZIPFIAN_YCSB;
-use crate::shown::quoted;
+use crate::sanitize::quoted;
 use crate::workload::parameter::{read_words, write_words};
 
 /// The longest key that every store takes.

@@ -2,21 +2,21 @@
 
 use std::sync::Mutex;
 
-use super::lane::YcsbWorker;
 use super::name::LONGEST;
 use super::parameters::BetweenRounds;
 use super::shared::Shared;
+use super::ycsb_worker::YcsbWorker;
 use crate::measure::counters::Snapshot;
 use crate::result::{Counters, Disk, Load, Second, WrittenRecords};
 use crate::store::{Session, Store};
 use crate::workload::aging::Aging;
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
-use crate::workload::crew;
 use crate::workload::elapsed::Elapsed;
 use crate::workload::loader::{self, numbered};
-use crate::workload::promise::AcknowledgedWrites;
-use crate::workload::stop::WorkloadError;
+use crate::workload::sync_check::AcknowledgedWrites;
+use crate::workload::worker_pool;
+use crate::workload::workload_error::WorkloadError;
 
 /// Measurements before they are summed up.
 pub struct YcsbRun {
@@ -116,10 +116,10 @@ fn run_while_open(
     load: impl FnOnce(&mut (dyn Session + '_)) -> Result<(), WorkloadError>,
     mut after: impl FnMut(YcsbRound) -> Result<(), WorkloadError>,
 ) -> Result<(), WorkloadError> {
-    crew::run_pool(
+    worker_pool::run_pool(
         shared.clock,
         lanes,
-        || crew::session(store),
+        || worker_pool::session(store),
         load,
         |crew| {
             (0..rounds).try_for_each(|_| {

@@ -13,8 +13,8 @@ use storebench_disk::random::Random;
 use storebench_disk::request::Kind;
 
 use super::{CutChecker, LOOKING, NAME, STEPS, read_log};
-use crate::place::image::{Template, TracePart};
-use crate::runner::supervise::ProcessEnd;
+use crate::location::image::{Template, TracePart};
+use crate::runner::child_process::ProcessEnd;
 use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
 use storebench_core::kernel::system;

@@ -7,7 +7,7 @@ use storebench_disk::cut::{Cut, Log};
 
 use super::draw::DrawnState;
 use storebench_core::result::{Phase, StateFinding};
-use storebench_core::workload::cut::told::describe_steps;
+use storebench_core::workload::cut::step_progress::describe_steps;
 use storebench_core::workload::cut::{RecordedHistory, StateReport, StepMark};
 
 /// The disk's log, and the acknowledgements.

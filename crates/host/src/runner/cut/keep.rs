@@ -7,8 +7,8 @@ use storebench_disk::cut::{Cut, Piece};
 
 use super::draw::DrawnState;
 use super::{CutChecker, DiskScene};
-use crate::kept;
-use crate::place::image::{FileExtent, Template, TracePart};
+use crate::location::image::{FileExtent, Template, TracePart};
+use crate::saved_states;
 use crate::stage::Stage;
 use storebench_core::error::{Error, Result};
 use storebench_core::result::{ByteOwner, KeptState, MissingPiece, StateFinding};
@@ -41,7 +41,7 @@ impl CutChecker<'_> {
         let file = format!("{}-cut-{}.gz", self.stem, drawn.number);
         let (begin, disk_bytes) =
             self.template.log().map_err(Error::io("reading an image in", stage.work()))?;
-        let cut = kept::save(self.room.folder, &file, begin, scene.log, &cut)?;
+        let cut = saved_states::save(self.room.folder, &file, begin, scene.log, &cut)?;
         let pieces_before = drawn.cut.lost.len() as u64;
         Ok(Some(KeptState { file, disk_bytes, cut, missing, states_tried, pieces_before }))
     }

@@ -3,7 +3,7 @@
 use super::super::sentences;
 use super::super::tests::{advice, question};
 use super::*;
-use crate::advice::turn::AnswerChange;
+use crate::advice::sensitivity::AnswerChange;
 use crate::data::samples::{Sample, blocks, run};
 use crate::judge::Rule;
 use crate::terminal::grid::Style;

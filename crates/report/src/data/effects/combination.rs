@@ -11,7 +11,7 @@ use storebench_host::plan::Plan;
 
 use crate::data::merge::{BlockKey, Entry, Group, Merged};
 use crate::data::names::join_parts;
-use crate::data::saturated;
+use crate::data::saturation;
 use crate::layout::Position;
 use crate::stats::Series;
 
@@ -90,7 +90,7 @@ pub fn contests<'m>(merged: &'m Merged<'_>) -> Vec<Contest<'m>> {
 /// The measurements of a trial, unless it did not keep up with its rate: its latency depends on the length of the trial.
 fn comparable(trial: &TrialResult) -> Option<&Measurements> {
     let behind = |measured: &&Measurements| {
-        measured.operations.iter().any(|operation| saturated::fell_behind(&trial.cell, measured, operation))
+        measured.operations.iter().any(|operation| saturation::fell_behind(&trial.cell, measured, operation))
     };
     trial.ok().filter(|measured| !behind(measured))
 }

@@ -14,9 +14,9 @@ use storebench_core::store::StoreDef;
 use storebench_core::units::{rough_bytes, three_digits};
 use storebench_host::background;
 use storebench_host::image::driver;
-use storebench_host::place::bottom;
-use storebench_host::place::directory::WorkFolder;
-use storebench_host::place::image;
+use storebench_host::location::backing_device;
+use storebench_host::location::directory::WorkFolder;
+use storebench_host::location::image;
 use storebench_report::check::{BUSY, SLOW_CLOCK_NS};
 use storebench_report::terminal::checklist::{Group, Line};
 
@@ -49,7 +49,7 @@ impl<'a> CheckedMachine<'a> {
             directory: directory.to_path_buf(),
             environment: environment::machine(),
             place: LocationInfo {
-                bottom: Some(bottom::follow(directory)),
+                bottom: Some(backing_device::follow(directory)),
                 ..environment::describe_location("here", directory)
                     .map_err(Error::io("looking at", directory))?
             },

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use storebench_core::error::{Error, Result};
 use storebench_core::result::RunHeader;
-use storebench_core::shown::piece;
+use storebench_core::sanitize::piece;
 use storebench_core::workload::parameter::Parameters;
 use storebench_host::plan::Plan;
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::FORMAT_VERSION;
-use storebench_core::shown::message;
+use storebench_core::sanitize::message;
 use storebench_core::units::rough_bytes;
 
 use super::host::Host;

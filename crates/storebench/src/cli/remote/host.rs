@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::lifeline;
-use storebench_core::shown::{piece, plain};
+use storebench_core::sanitize::{piece, plain};
 
 use super::program::STATIC;
 use super::shell;

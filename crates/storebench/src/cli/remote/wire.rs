@@ -12,7 +12,7 @@ use storebench_core::cell::Cell;
 use storebench_core::result::{RunHeader, TrialResult};
 use storebench_core::workload::clients::link::ClientTask;
 use storebench_core::workload::clients::words::{ClientOrder, ClientReply};
-use storebench_core::workload::loading::ProgressKind;
+use storebench_core::workload::load_progress::ProgressKind;
 
 use crate::cli::properties::Texts;
 

@@ -16,17 +16,17 @@ use storebench::STORES;
 use storebench_core::axis::Axis;
 use storebench_core::measure::latency;
 use storebench_core::result::BadState;
+use storebench_core::sanitize;
 use storebench_core::server::running::Address;
-use storebench_core::shown;
 use storebench_core::trace::{ReaderOptions, Summary};
 use storebench_core::units;
-use storebench_core::workload::cut::told::steps_of;
+use storebench_core::workload::cut::step_progress::steps_of;
 use storebench_core::workload::ycsb::dialect::belongs;
 use storebench_core::workload::ycsb::file;
 use storebench_core::workload::ycsb::property::Properties;
 use storebench_host::folder;
-use storebench_host::kept;
 use storebench_host::plan::Plan;
+use storebench_host::saved_states;
 use storebench_report::claims;
 use tempfile::TempDir;
 
@@ -129,7 +129,7 @@ fn states_after_power_cuts_are_restored_or_refused() {
         let Ok(state) = serde_json::from_slice::<BadState>(state) else { return };
         steps_of(&state).into_iter().flatten().for_each(drop);
         let disk = tempfile::tempfile_in(folder.path()).unwrap();
-        let _ = state.kept.map(|kept| kept::restore(folder.path(), &kept, &disk));
+        let _ = state.kept.map(|kept| saved_states::restore(folder.path(), &kept, &disk));
     });
 }
 
@@ -201,7 +201,7 @@ fn addresses_are_read_or_refused() {
             let Some((scheme, _)) = url.split_once("://").filter(|(_, rest)| rest.contains('@')) else {
                 continue;
             };
-            let shown = shown::without_user(url);
+            let shown = sanitize::without_user(url);
             let shown = shown[scheme.len()..].strip_prefix("://...");
             // All up to the last `@` is left out.
             assert!(shown.is_some_and(|rest| rest.matches('@').count() <= 1), "{url}");

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
-use storebench_host::place::abandoned::clean;
-use storebench_host::place::directory::WorkFolder;
+use storebench_host::location::abandoned::clean;
+use storebench_host::location::directory::WorkFolder;
 use tempfile::TempDir;
 
 use super::tries;

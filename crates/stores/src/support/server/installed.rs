@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use storebench_core::sanitize::quoted;
 use storebench_core::server::PROGRAMS;
 use storebench_core::server::users;
-use storebench_core::shown::quoted;
 use storebench_core::store::{OpenOptions, Result, SettingDef, StoreError};
 
 pub struct Programs {

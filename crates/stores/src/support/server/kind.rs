@@ -13,7 +13,7 @@ use storebench_core::store::{
 };
 
 use super::installed::Programs;
-use super::own::{self, Paths};
+use super::own_server::{self, Paths};
 use super::plan::Plan;
 use super::process::ServerProgram;
 use super::running::{RunningServer, drop_made, reach};
@@ -49,7 +49,7 @@ pub trait Server: Sized + 'static {
     const SERVER: ServerDef = ServerDef {
         known: Self::KNOWN,
         lacks: || Self::programs().missing_programs(),
-        prepare: own::prepare::<Self>,
+        prepare: own_server::prepare::<Self>,
         start_s: Self::START_S,
         schemes: Self::SCHEMES,
         user: Self::USER,

@@ -10,15 +10,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use storebench_core::bounded;
 use storebench_core::lifeline;
 use storebench_core::measure::children;
+use storebench_core::read_limited;
 use storebench_core::server::User;
 use storebench_core::store::{Result, StoreError};
 
 use super::files::make_folder;
 #[cfg(target_os = "linux")]
-use super::passing::{right_to_pass, take};
+use super::path_access::{right_to_pass, take};
 
 /// A server may have much to recover.
 const LONGEST_START: Duration = Duration::from_secs(120);
@@ -180,7 +180,7 @@ impl ServerProcess {
     }
 
     fn last_words(&self, status: ExitStatus) -> String {
-        let log = bounded::end(&self.at.0.join(&self.log), LAST_BYTES);
+        let log = read_limited::end(&self.at.0.join(&self.log), LAST_BYTES);
         let log = String::from_utf8_lossy(&log);
         (self.saying.last_words)(&log).unwrap_or_else(|| {
             let line = log.lines().rfind(|line| !line.trim().is_empty());

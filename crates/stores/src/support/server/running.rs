@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use storebench_core::sanitize::without_user;
 use storebench_core::server::running::{Address, ServerNamespace, URL};
-use storebench_core::shown::without_user;
 use storebench_core::store::{OpenOptions, Result, StoreError};
 
 use super::kind::Server;
-use super::own::OwnServer;
+use super::own_server::OwnServer;
 use super::plan::Plan;
 
 pub enum Backend {

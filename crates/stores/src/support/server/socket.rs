@@ -11,7 +11,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use storebench_core::bounded;
+use storebench_core::read_limited;
 use storebench_core::store::StoreError;
 
 use super::process::LOG;
@@ -77,7 +77,7 @@ impl Socket {
 
     /// The error for a lost connection: the last lines of the log, for a trial's own server.
     pub fn lost(&self, error: io::Error) -> StoreError {
-        let log = self.log.as_ref().map_or_else(Vec::new, |path| bounded::end(path, LAST_BYTES));
+        let log = self.log.as_ref().map_or_else(Vec::new, |path| read_limited::end(path, LAST_BYTES));
         let log = String::from_utf8_lossy(&log);
         let lines: Vec<&str> = log.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let last = lines[lines.len().saturating_sub(LAST_LINES)..].join(" | ");

@@ -10,7 +10,7 @@ use storebench_core::store::{
 };
 
 use super::kind::Server;
-use super::own::OwnServer;
+use super::own_server::OwnServer;
 use super::plan::Plan;
 use super::running::{Backend, RunningServer};
 use storebench_core::server::PROGRAMS;

@@ -7,7 +7,7 @@ use crate::result::ConcurrentCalls;
 use crate::units::SizeRange;
 use crate::workload::audit::Record;
 
-use super::super::meanwhile::run_with_calls;
+use super::super::concurrent_calls::run_with_calls;
 use super::*;
 
 const HELD: Duration = Duration::from_millis(60);

@@ -8,7 +8,7 @@ use crate::result::{Audit, Failure};
 use crate::store::StoreError;
 use crate::store::sql::{SqlSession, SqlValue, StatementId};
 use crate::workload::bench::Bench;
-use crate::workload::stop::WorkloadError;
+use crate::workload::workload_error::WorkloadError;
 
 /// Rows by id, each with its version, or [`GONE`] if deleted.
 pub struct Expected<'a> {

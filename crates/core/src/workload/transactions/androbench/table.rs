@@ -9,8 +9,8 @@ use super::rows::{self, GONE, Row, Source};
 use crate::result::{StoredRecords, WrittenRecords};
 use crate::store::sql::{SqlSession, StatementId};
 use crate::store::{self, Store, StoreError};
-use crate::workload::stop::WorkloadError;
 use crate::workload::transactions::{KINDS, Kind, Timer, Transactions, run_statements};
+use crate::workload::workload_error::WorkloadError;
 
 const INSERT: usize = 0;
 const UPDATE: usize = 1;

@@ -8,8 +8,8 @@ use super::rows::{KEY_BYTES, Row};
 use super::table::{ReadBuffer, Table};
 use crate::result::WrittenRecords;
 use crate::store;
-use crate::workload::stop::WorkloadError;
 use crate::workload::transactions::{KINDS, Kind, Timer, Transactions};
+use crate::workload::workload_error::WorkloadError;
 
 const INSERT: usize = 0;
 const SELECT: usize = 1;

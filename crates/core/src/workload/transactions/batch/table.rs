@@ -3,8 +3,8 @@
 use super::rows::{self, NUMBER_BYTES, Row};
 use crate::store::sql::{SqlSession, SqlValue, StatementId};
 use crate::store::{Result, Session};
-use crate::workload::stop::WorkloadError;
 use crate::workload::transactions::run_statements;
+use crate::workload::workload_error::WorkloadError;
 
 /// What transactions work on. A transaction has the store's guarantee when its call returns.
 pub trait Table {

@@ -1,0 +1,245 @@
+//! The steps that explain what a store holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::step_progress;
+use crate::store::{Batch, Session};
+use crate::workload::kill::MOST_BYTES;
+use crate::workload::kill::steps::{self, record_key, record_value, step};
+use crate::workload::workload_error::WorkloadError;
+
+/// The state of one session's records.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum SessionState {
+    /// As this number of first steps left them; the largest such number.
+    First(u64),
+    /// Only removals are missing: a removed record is there, and nobody wrote it since.
+    Resurrected(String),
+    /// No number of first steps explains it: these are missing before one that is there.
+    Hole(String),
+    /// A record's value is pieced together from earlier ones.
+    Torn(String),
+    /// A record has a value that it never had.
+    Wrong(String),
+}
+
+/// The steps that wrote a record, each with whether it left a value.
+fn history(lane: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
+    let mut all: BTreeMap<u64, Vec<(u64, bool)>> = BTreeMap::new();
+    for number in 0..begun {
+        let step = step(steps::session_step(lane, number));
+        let leaves = !matches!(step, steps::Step::Remove(_));
+        step.records().for_each(|record| all.entry(record).or_default().push((number, leaves)));
+    }
+    all
+}
+
+/// Reads all records that a session's begun steps touched.
+pub(super) fn read(
+    session: &mut dyn Session,
+    lane: u64,
+    begun: u64,
+    batch: Batch,
+) -> Result<SessionState, WorkloadError> {
+    // Whether the first n steps explain what was found, for each n.
+    let mut explains = vec![true; begun as usize + 1];
+    // Allows removed records to be there.
+    let mut but_removed = explains.clone();
+    let mut back = None;
+    let mut torn = None;
+    let mut found: Vec<Found> = Vec::new();
+    for (record, wrote) in history(lane, begun) {
+        let key = record_key(record);
+        let mut value = None;
+        session
+            .get(key.as_bytes(), &mut |found| value = Some(found.to_vec()))
+            .map_err(|error| WorkloadError::store(&format!("reading the record {key}"), &error))?;
+        let is_of = |(number, leaves): &(u64, bool), value: &[u8]| {
+            *leaves && value == record_value(record, steps::session_step(lane, *number), MOST_BYTES)
+        };
+        let by = value.as_deref().map(|value| wrote.iter().rposition(|step| is_of(step, value)));
+        if let (Some(None), Some(value)) = (by, &value) {
+            let size = value.len();
+            let had = |(number, _): &(u64, bool)| {
+                record_value(record, steps::session_step(lane, *number), MOST_BYTES)
+            };
+            if !is_pieced(value, &wrote.iter().map(had).collect::<Vec<_>>()) {
+                return Ok(SessionState::Wrong(format!(
+                    "the record {key} has {size} bytes that it never had"
+                )));
+            }
+            torn.get_or_insert(format!("the record {key} has {size} bytes that are a part or a mixture"));
+            continue;
+        }
+        let fits = |taken: u64| {
+            let last = wrote.partition_point(|(number, _)| *number < taken).checked_sub(1);
+            match by.flatten() {
+                Some(by) => last == Some(by),
+                None => last.is_none_or(|last| !wrote[last].1),
+            }
+        };
+        let is_back = |taken: u64| {
+            let last = wrote.partition_point(|(number, _)| *number < taken).checked_sub(1);
+            by.flatten() < last && last.is_some_and(|last| !wrote[last].1) && value.is_some()
+        };
+        for (taken, (explains, but_removed)) in (0..).zip(explains.iter_mut().zip(&mut but_removed)) {
+            // Any part of a begun batch that is not atomic may be there.
+            let in_part = batch == Batch::Grouped
+                && taken < begun
+                && matches!(
+                    step(steps::session_step(lane, taken)),
+                    steps::Step::Batch(_) | steps::Step::Transaction(_)
+                );
+            let fits = fits(taken) || (in_part && fits(taken + 1));
+            *explains &= fits;
+            *but_removed &= fits || is_back(taken);
+        }
+        if is_back(begun) {
+            back.get_or_insert(key);
+        }
+        found.push((by.flatten(), wrote));
+    }
+    if let Some(torn) = torn {
+        return Ok(SessionState::Torn(torn));
+    }
+    let most = explains.iter().rposition(|explains| *explains);
+    Ok(match (most, back.filter(|_| but_removed.contains(&true))) {
+        (Some(most), _) => SessionState::First(most as u64),
+        (None, Some(key)) => SessionState::Resurrected(format!("the record {key} is there, and was removed")),
+        (None, None) => SessionState::Hole(missing(lane, &found)),
+    })
+}
+
+/// By which of them a record is as it is, and the steps that wrote it, each with whether it left a value.
+type Found = (Option<usize>, Vec<(u64, bool)>);
+
+/// The steps that are missing before the newest that is there.
+fn missing(lane: u64, found: &[Found]) -> String {
+    let newest = found.iter().filter_map(|(by, wrote)| Some(wrote[(*by)?].0)).max().unwrap_or_default();
+    let lacks = |(by, wrote): &Found| {
+        let last = wrote.partition_point(|(number, _)| *number < newest).checked_sub(1)?;
+        let (number, leaves) = wrote[last];
+        // What a later step removed may have been there.
+        let is_gone = by.is_none() && wrote[last..].iter().any(|(_, leaves)| !leaves);
+        let is_there = if leaves { *by >= Some(last) || is_gone } else { is_gone || *by > Some(last) };
+        (!is_there).then_some(number)
+    };
+    let steps: BTreeSet<u64> = found.iter().filter_map(lacks).collect();
+    let steps: Vec<(u64, u64)> = steps.into_iter().map(|number| (lane, number)).collect();
+    format!("missing before a later step that is there: {}", step_progress::describe_steps(&steps))
+}
+
+/// Whether each byte of a value is 0 or that of another value at its place.
+fn is_pieced(value: &[u8], had: &[Vec<u8>]) -> bool {
+    let of_any = |at: usize, byte: &u8| had.iter().any(|other| other.get(at) == Some(byte));
+    value.iter().enumerate().all(|(at, byte)| *byte == 0 || of_any(at, byte))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::store::{Result, StoreError};
+
+    #[derive(Default)]
+    pub struct Map(BTreeMap<Vec<u8>, Vec<u8>>);
+
+    impl Session for Map {
+        fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+            self.0.insert(key.into(), value.into());
+            Ok(())
+        }
+
+        fn update(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+            self.insert(key, value)
+        }
+
+        fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
+            Ok(self.0.get(key).map(|value| visit(value)).is_some())
+        }
+
+        fn remove(&mut self, key: &[u8]) -> Result<()> {
+            self.0.remove(key);
+            Ok(())
+        }
+
+        fn scan(&mut self, _: &[u8], _: usize, _: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+            Err(StoreError::Unsupported("a map of a test".into()))
+        }
+
+        fn insert_batch(&mut self, records: &[(&[u8], &[u8])]) -> Result<()> {
+            records.iter().try_for_each(|(key, value)| self.insert(key, value))
+        }
+    }
+
+    pub fn after(steps: impl IntoIterator<Item = u64>) -> Map {
+        let mut map = Map::default();
+        steps.into_iter().for_each(|number| steps::take(&mut map, number, MOST_BYTES).unwrap());
+        map
+    }
+
+    #[test]
+    fn the_most_steps_are_found_that_explain_a_store() {
+        for taken in 0..=40 {
+            let held = read(&mut after(0..taken), 0, 40, Batch::Atomic).unwrap();
+            assert_eq!(held, SessionState::First(taken));
+        }
+        // It has nothing of another session.
+        assert_eq!(read(&mut after(0..40), 1, 40, Batch::Atomic).unwrap(), SessionState::First(0));
+    }
+
+    #[test]
+    fn a_step_that_is_missing_before_one_that_is_there_is_a_hole() {
+        let without = |missing: u64| after((0..6).filter(|number| *number != missing));
+        let names =
+            |steps: &str| SessionState::Hole(format!("missing before a later step that is there: {steps}"));
+        let hole = names(&format!("insert of {}", record_key(2 * steps::BATCH_RECORDS)));
+        assert_eq!(read(&mut without(2), 0, 6, Batch::Atomic).unwrap(), hole);
+        assert_eq!(read(&mut without(5), 0, 6, Batch::Atomic).unwrap(), SessionState::First(5));
+    }
+
+    #[test]
+    fn a_record_that_is_back_after_its_removal_is_no_other_hole() {
+        let removal = (0..).find(|number| matches!(step(*number), steps::Step::Remove(_))).unwrap();
+        let without = after((0..removal + 4).filter(|number| *number != removal));
+        let held = read(&mut { without }, 0, removal + 4, Batch::Atomic).unwrap();
+        assert!(matches!(held, SessionState::Resurrected(_)), "{held:?}");
+        // As the newest it is a step that is lost.
+        assert_eq!(
+            read(&mut after(0..removal), 0, removal + 1, Batch::Atomic).unwrap(),
+            SessionState::First(removal)
+        );
+        let both = after((0..removal + 4).filter(|number| ![removal, removal + 1].contains(number)));
+        let held = read(&mut { both }, 0, removal + 4, Batch::Atomic).unwrap();
+        assert!(matches!(&held, SessionState::Hole(why) if why.contains("remove of ")), "{held:?}");
+    }
+
+    #[test]
+    fn a_part_of_a_batch_is_allowed_where_batches_are_not_atomic() {
+        let mut part = after(0..8);
+        let records: Vec<u64> = step(8).records().take(3).collect();
+        for record in records {
+            part.insert(record_key(record).as_bytes(), &record_value(record, 8, MOST_BYTES)).unwrap();
+        }
+        assert_eq!(read(&mut part, 0, 9, Batch::Grouped).unwrap(), SessionState::First(8));
+        assert!(matches!(read(&mut part, 0, 9, Batch::Atomic).unwrap(), SessionState::Hole(_)));
+    }
+
+    #[test]
+    fn a_value_that_no_step_wrote_is_wrong() {
+        let mut map = after(0..5);
+        let key = record_key(0);
+        map.insert(key.as_bytes(), b"torn").unwrap();
+        let held = read(&mut map, 0, 5, Batch::Atomic).unwrap();
+        assert_eq!(held, SessionState::Wrong(format!("the record {key} has 4 bytes that it never had")));
+        // Cut short, with zeros in it, and empty it is a part of what it was.
+        let whole = record_value(0, 0, MOST_BYTES);
+        let holed = [&whole[..2], &[0; 3], &whole[5..]].concat();
+        for torn in [&whole[..whole.len() - 1], &holed, &[]] {
+            map.insert(key.as_bytes(), torn).unwrap();
+            let held = read(&mut map, 0, 5, Batch::Atomic).unwrap();
+            assert!(matches!(held, SessionState::Torn(_)), "{held:?}");
+        }
+    }
+}

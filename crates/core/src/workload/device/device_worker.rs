@@ -1,0 +1,243 @@
+//! The timed loop of one thread: draws offsets in quanta before their operations, times each from just before the call to just
+//! after it, and records latencies when the quantum has ended.
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::buffer::{AlignedBuffer, BlockPool};
+use super::fault::{DeviceError, DeviceStep};
+use super::route::{BlockOffsets, split_mix};
+use super::spec::{Amount, Spec};
+use super::transfer;
+use crate::axis::device::values::{Sync, SyncCall};
+use crate::cell::Rate;
+use crate::kernel::system;
+use crate::measure::clock::Clock;
+use crate::measure::series::{Seconds, Series};
+use crate::workload::elapsed::TimedPart;
+use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta};
+use crate::workload::recorder;
+use crate::workload::start_barrier::BarrierGuard;
+use crate::workload::worker_pool;
+
+/// A thread's latencies: of operations, each with the sync that followed it, and of the syncs between writes alone.
+pub(super) type Recorder = recorder::Recorder<2>;
+pub(super) const OPERATIONS: usize = 0;
+pub(super) const SYNCS: usize = 1;
+
+#[derive(Debug)]
+enum Direction {
+    Read(AlignedBuffer),
+    Write { pool: BlockPool, syncs: Option<Syncs> },
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Syncs {
+    call: SyncCall,
+    each: u32,
+    left: u32,
+}
+
+/// The clock's moments when an operation began, its read or write had ended, and its sync had.
+#[derive(Clone, Copy)]
+struct Moments {
+    begin: u64,
+    called: u64,
+    end: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct DeviceWorker<'a> {
+    thread: usize,
+    clock: &'a Clock,
+    file: File,
+    path: PathBuf,
+    route: BlockOffsets,
+    direction: Direction,
+    operations: u64,
+    /// The time limit.
+    until: Option<Duration>,
+    offsets: [u64; QUANTUM_OPERATIONS],
+    calls: [u64; QUANTUM_OPERATIONS],
+    /// 0 without a sync.
+    syncs: [u64; QUANTUM_OPERATIONS],
+    recorder: Recorder,
+}
+
+impl<'a> DeviceWorker<'a> {
+    /// Takes and touches all memory that it will ever use.
+    pub(super) fn new(
+        spec: &Spec,
+        thread: u64,
+        clock: &'a Clock,
+        file: File,
+        path: PathBuf,
+    ) -> Result<DeviceWorker<'a>, String> {
+        let (mut state, block) = (spec.seed.wrapping_add(thread), spec.block as usize);
+        let seed = split_mix(&mut state);
+        let syncs = match spec.sync {
+            Sync::None => None,
+            Sync::Each(call, writes) => Some(Syncs { call, each: writes.max(1), left: writes.max(1) }),
+        };
+        let direction = if spec.pattern.writes() {
+            Direction::Write { pool: BlockPool::new(block, seed), syncs }
+        } else {
+            Direction::Read(AlignedBuffer::random(block, seed))
+        };
+        let route = BlockOffsets::new(spec, thread);
+        // A block that is read a second time is not cold.
+        let most = if spec.reads_cold() { route.lap() } else { u64::MAX };
+        let (asked, until) = match spec.amount {
+            Amount::Operations(count) => {
+                (count / spec.threads() + u64::from(thread < count % spec.threads()), None)
+            }
+            Amount::Duration(time) => (u64::MAX, Some(time)),
+        };
+        Ok(DeviceWorker {
+            thread: thread as usize,
+            clock,
+            file,
+            path,
+            route,
+            direction,
+            operations: asked.min(most),
+            until,
+            offsets: [0; QUANTUM_OPERATIONS],
+            calls: [0; QUANTUM_OPERATIONS],
+            syncs: [0; QUANTUM_OPERATIONS],
+            recorder: Recorder::new()?,
+        })
+    }
+
+    pub(super) fn finish(self) -> Recorder {
+        self.recorder
+    }
+
+    /// Does the thread's operations, in quanta, while `goes_on`.
+    fn run_quanta(
+        &mut self,
+        deadline: u64,
+        goes_on: impl Fn() -> bool,
+        seconds: &mut Seconds<'_>,
+    ) -> Result<(), DeviceError> {
+        in_quanta(self.operations, QUANTUM_OPERATIONS as u64, goes_on, |most| {
+            self.route.fill(&mut self.offsets[..most as usize]);
+            let done = self.quantum(most as usize, deadline)?;
+            self.take_note(done);
+            seconds.add_latencies(self.recorder.latencies(OPERATIONS)).map_err(DeviceError::Harness)?;
+            Ok(done as u64)
+        })
+    }
+
+    /// Does a quantum's operations; gives their number when the time was over.
+    fn quantum(&mut self, most: usize, deadline: u64) -> Result<usize, DeviceError> {
+        for position in 0..most {
+            let offset = self.offsets[position];
+            let done = match &mut self.direction {
+                Direction::Read(memory) => read(self.clock, &self.file, memory, offset),
+                Direction::Write { pool, syncs } => {
+                    write(self.clock, &self.file, pool, syncs.as_mut(), offset)
+                }
+            };
+            let moments = done.map_err(|(doing, error)| self.failed(doing, offset, error))?;
+            self.calls[position] = moments.called.saturating_sub(moments.begin);
+            self.syncs[position] = moments.end.saturating_sub(moments.called);
+            if moments.end >= deadline {
+                return Ok(position + 1);
+            }
+        }
+        Ok(most)
+    }
+
+    fn take_note(&mut self, done: usize) {
+        let ns = |ticks| self.clock.nanoseconds(0, ticks).max(1);
+        for (call, sync) in self.calls.iter().zip(&self.syncs).take(done) {
+            self.recorder.record(OPERATIONS, ns(call + sync));
+            if *sync > 0 {
+                self.recorder.record(SYNCS, ns(*sync));
+            }
+        }
+    }
+
+    #[cold]
+    fn failed(&self, doing: DeviceStep, offset: u64, source: io::Error) -> DeviceError {
+        DeviceError::Io { doing, path: self.path.clone(), offset: Some(offset), source }
+    }
+}
+
+impl<'s> worker_pool::Worker<(), &'s Series> for DeviceWorker<'_> {
+    type Failed = DeviceError;
+
+    fn round(
+        &mut self,
+        (): &mut (),
+        series: &'s Series,
+        approach: BarrierGuard<'_>,
+    ) -> Result<TimedPart, DeviceError> {
+        let mut seconds =
+            series.thread(self.thread, self.recorder.latencies(OPERATIONS)).map_err(DeviceError::Harness)?;
+        let started = approach.cross()?;
+        seconds.restart();
+        let (begin, _) = started.start_work(Rate::Closed);
+        let ticks = self.until.map(|until| self.clock.ticks(until.as_nanos() as f64) as u64);
+        let deadline = ticks.map_or(u64::MAX, |ticks| begin.saturating_add(ticks));
+        let until = self.until;
+        self.run_quanta(deadline, || started.can_continue(begin, until), &mut seconds)?;
+        let end = self.clock.now();
+        seconds.finish(self.recorder.latencies(OPERATIONS)).map_err(DeviceError::Harness)?;
+        Ok(TimedPart {
+            begin,
+            end,
+            calls_ns: self.recorder.latencies(OPERATIONS).sum_ns(),
+            ..TimedPart::default()
+        })
+    }
+}
+
+#[inline(always)]
+fn read(
+    clock: &Clock,
+    file: &File,
+    memory: &mut AlignedBuffer,
+    offset: u64,
+) -> Result<Moments, (DeviceStep, io::Error)> {
+    let bytes = memory.bytes_mut();
+    let begin = clock.now();
+    let result = transfer::read(file, bytes, offset);
+    let end = clock.now();
+    result.map_err(|error| (DeviceStep::Read, error))?;
+    Ok(Moments { begin, called: end, end })
+}
+
+/// A write, and the sync after it if due.
+#[inline(always)]
+fn write(
+    clock: &Clock,
+    file: &File,
+    pool: &mut BlockPool,
+    syncs: Option<&mut Syncs>,
+    offset: u64,
+) -> Result<Moments, (DeviceStep, io::Error)> {
+    pool.advance();
+    let bytes = pool.block();
+    let begin = clock.now();
+    let result = transfer::write(file, bytes, offset);
+    let called = clock.now();
+    result.map_err(|error| (DeviceStep::Write, error))?;
+    let Some(syncs) = syncs else { return Ok(Moments { begin, called, end: called }) };
+    syncs.left -= 1;
+    if syncs.left > 0 {
+        return Ok(Moments { begin, called, end: called });
+    }
+    syncs.left = syncs.each;
+    let result = match syncs.call {
+        SyncCall::Fsync => transfer::sync(|| system::sync(file)),
+        SyncCall::Fdatasync => transfer::sync(|| system::sync_data(file)),
+    };
+    // A sync that took no tick of a coarse clock was one all the same.
+    let end = clock.now().max(called + 1);
+    result.map_err(|error| (DeviceStep::Sync, error))?;
+    Ok(Moments { begin, called, end })
+}

@@ -1,0 +1,203 @@
+//! The calls of others while a store reclaims space: one thread reads records, another overwrites its own.
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::set::Churn;
+use crate::record::Records;
+use crate::result::{CallStatistics, ConcurrentCalls};
+use crate::store::{Session, Store, StoreError};
+use crate::workload::audit::Record;
+use crate::workload::worker_pool;
+use crate::workload::workload_error::WorkloadError;
+
+pub const SESSIONS: u64 = 2;
+/// Between calls: they test whether others can work, and should not hold the store up.
+const REST: Duration = Duration::from_millis(1);
+/// Calls of each before space is reclaimed, within [`BEFORE`].
+const CALLS_BEFORE: u64 = 100;
+const BEFORE: Duration = Duration::from_secs(2);
+
+/// The states of the two threads' work, in order.
+const STARTED: u8 = 0;
+const UNDER_WAY: u8 = 1;
+const OVER: u8 = 2;
+
+/// Does `work` while one thread reads some of these existing records, and another overwrites the rest. Fails also when no session
+/// can be opened, when a record that is read is not what it was, and when a refused call is refused again after the work.
+pub fn run_with_calls<T>(
+    store: &dyn Store,
+    (records, churn): (&Records, Churn),
+    there: &mut [Record],
+    work: impl FnOnce() -> Result<T, WorkloadError>,
+) -> Result<(T, ConcurrentCalls), WorkloadError> {
+    let middle = there.len() / 2;
+    let (read, written) = there.split_at_mut(middle);
+    let (moment, ready) = (AtomicU8::new(STARTED), Barrier::new(3));
+    let thread = CallingThread { store, records, churn, moment: &moment, ready: &ready };
+    let (done, reader, writer) = thread::scope(|scope| {
+        let reader = scope.spawn(|| thread.reads(read));
+        let writer = scope.spawn(|| thread.writes(written));
+        ready.wait();
+        moment.store(UNDER_WAY, Ordering::Release);
+        let over = EndGuard(&moment);
+        let done = work();
+        drop(over);
+        (done, join_thread(reader), join_thread(writer))
+    });
+    let (done, reader, writer) = (done?, reader?, writer?);
+    let refused: Vec<String> = [reader.refused, writer.refused].into_iter().flatten().collect();
+    let calls = ConcurrentCalls {
+        reads: reader.meanwhile,
+        writes: writer.meanwhile,
+        reads_before: reader.before,
+        writes_before: writer.before,
+        refused: (!refused.is_empty()).then(|| refused.join("; ")),
+    };
+    Ok((done, calls))
+}
+
+fn join_thread(
+    thread: thread::ScopedJoinHandle<'_, Result<CallCounts, WorkloadError>>,
+) -> Result<CallCounts, WorkloadError> {
+    thread
+        .join()
+        .unwrap_or_else(|_| Err(WorkloadError::harness("a thread that worked during space reclaim panicked")))
+}
+
+#[derive(Default)]
+struct CallCounts {
+    before: CallStatistics,
+    meanwhile: CallStatistics,
+    /// The refused call, with the engine's message.
+    refused: Option<String>,
+}
+
+/// A call's time and result; `None` without a record for it.
+type Called = Option<(Duration, Result<(), StoreError>)>;
+
+type Call<'c> = dyn FnMut(&mut dyn Session) -> Result<Called, WorkloadError> + 'c;
+
+/// Marks the end of the work on drop, even in a panic: the threads end.
+struct EndGuard<'a>(&'a AtomicU8);
+
+impl Drop for EndGuard<'_> {
+    fn drop(&mut self) {
+        self.0.store(OVER, Ordering::Release);
+    }
+}
+
+/// Marks a thread as ready on drop, even in a panic: the others wait for it.
+struct ReadyGuard<'a>(&'a Barrier);
+
+impl Drop for ReadyGuard<'_> {
+    fn drop(&mut self) {
+        self.0.wait();
+    }
+}
+
+#[derive(Clone, Copy)]
+struct CallingThread<'a> {
+    store: &'a dyn Store,
+    records: &'a Records,
+    churn: Churn,
+    moment: &'a AtomicU8,
+    ready: &'a Barrier,
+}
+
+impl CallingThread<'_> {
+    fn reads(self, there: &[Record]) -> Result<CallCounts, WorkloadError> {
+        let (mut expected, mut number) = (Vec::new(), 0);
+        self.calls("a read", |session| {
+            let Some((index, version)) = there.get(number % there.len().max(1)).copied() else {
+                return Ok(None);
+            };
+            let key = self.records.key(index);
+            expected.clear();
+            self.records.append_value(index, version, &mut expected);
+            let (start, mut is_right) = (Instant::now(), false);
+            let found = session.get(&key, &mut |value| is_right = value == expected);
+            let took = start.elapsed();
+            if found.is_ok() && !is_right {
+                let key = String::from_utf8_lossy(&key);
+                return Err(WorkloadError::wrong_data(format!(
+                    "the record {key} is missing or wrong during space reclaim"
+                )));
+            }
+            number += usize::from(found.is_ok());
+            Ok(Some((took, found.map(|_| ()))))
+        })
+    }
+
+    fn writes(self, there: &mut [Record]) -> Result<CallCounts, WorkloadError> {
+        let (mut value, mut number) = (Vec::new(), 0);
+        self.calls("a write", |session| {
+            let count = there.len().max(1);
+            let Some((index, version)) = there.get_mut(number % count) else { return Ok(None) };
+            let next = self.churn.version(*version, 1);
+            let key = self.records.key(*index);
+            value.clear();
+            self.records.append_value(*index, next, &mut value);
+            let start = Instant::now();
+            let done = session.update(&key, &value);
+            let took = start.elapsed();
+            if done.is_ok() {
+                *version = next;
+                number += 1;
+            }
+            Ok(Some((took, done)))
+        })
+    }
+
+    /// Calls before and during the work. `call` repeats the refused call.
+    fn calls(
+        self,
+        kind: &str,
+        mut call: impl FnMut(&mut dyn Session) -> Result<Called, WorkloadError>,
+    ) -> Result<CallCounts, WorkloadError> {
+        let mut seen = CallCounts::default();
+        let ready = ReadyGuard(self.ready);
+        let opened = worker_pool::session(self.store);
+        let before = opened.and_then(|mut session| {
+            let start = Instant::now();
+            while seen.before.count < CALLS_BEFORE && start.elapsed() < BEFORE {
+                let Some((took, done)) = call(&mut *session)? else { break };
+                done.map_err(|error| WorkloadError::store("working before space reclaim", &error))?;
+                seen.before.add(took.as_nanos() as u64);
+                thread::sleep(REST);
+            }
+            Ok(session)
+        });
+        drop(ready);
+        self.call_until_end(&mut *before?, (kind, &mut call), &mut seen)?;
+        Ok(seen)
+    }
+
+    /// Calls until the work is over, one is refused or no record is left. A refused call must succeed when the work is over.
+    fn call_until_end(
+        self,
+        session: &mut dyn Session,
+        (kind, call): (&str, &mut Call<'_>),
+        seen: &mut CallCounts,
+    ) -> Result<(), WorkloadError> {
+        let moment = || self.moment.load(Ordering::Acquire);
+        while moment() != OVER {
+            let Some((took, done)) = call(session)? else { return Ok(()) };
+            // One that began before the work and ended in it was under way at the same time, too.
+            let is_before = moment() == STARTED;
+            if is_before { &mut seen.before } else { &mut seen.meanwhile }.add(took.as_nanos() as u64);
+            thread::sleep(REST);
+            let Err(error) = done else { continue };
+            seen.refused = Some(format!("{kind}: {error}"));
+            while moment() != OVER {
+                thread::sleep(REST);
+            }
+            if let Some((_, again)) = call(session)? {
+                again.map_err(|error| WorkloadError::store("working after space reclaim", &error))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,307 @@
+//! A thread's work: each call is timed from just before it to just after it. Keys and values are made before, and reads are checked after.
+
+use std::sync::atomic::AtomicBool;
+
+use super::bursts::{BurstOutcome, Schedule};
+use super::parameters::LifeParameters;
+use super::pauses::PauseWatch;
+use super::set::{Churn, Set, Step};
+use crate::cell::Rate;
+use crate::record::{KEY_BYTES, Key, Records};
+use crate::result::WrittenRecords;
+use crate::store::{Session, Store, StoreError};
+use crate::workload::batch::touched;
+use crate::workload::elapsed::TimedPart;
+use crate::workload::gauge::Gauge;
+use crate::workload::pacer::wait_until;
+use crate::workload::quanta::{in_quanta, largest_quantum};
+use crate::workload::recorder::Recorder;
+use crate::workload::start_barrier::{BarrierGuard, StartedRound};
+use crate::workload::worker_pool;
+use crate::workload::workload_error::WorkloadError;
+
+/// The kinds of calls, by their places in a recorder.
+pub const KINDS: [&str; 4] = ["update", "insert", "remove", "scan"];
+const UPDATE: usize = 0;
+const INSERT: usize = 1;
+const REMOVE: usize = 2;
+const SCAN: usize = 3;
+
+/// Records that a log removes at once.
+const LOT: usize = 100;
+
+#[derive(Clone, Copy)]
+pub struct LifeOrder<'s> {
+    pub round: Round,
+    pub store: &'s dyn Store,
+}
+
+#[derive(Clone, Copy)]
+pub enum Round {
+    /// A tenth of the steps, one after the other.
+    Tenth,
+    Bursts(Schedule),
+}
+
+/// The next step with its keys; the lane has its value.
+struct PlannedStep {
+    step: Step,
+    old_key: Key,
+    new_key: Key,
+}
+
+/// One thread's work, with all of its memory.
+pub(crate) struct LifeWorker<'a> {
+    /// The thread's part of the set, after the steps so far.
+    pub set: Set,
+    thread: u64,
+    threads: u64,
+    records: &'a Records,
+    gauge: &'a Gauge<'a>,
+    steps: u64,
+    /// For tenths, or the current bursts.
+    pub watch: PauseWatch<'a>,
+    spare_watches: Vec<PauseWatch<'a>>,
+    /// Whether the oldest records are removed many at once.
+    in_lots: bool,
+    lot: Vec<Key>,
+    /// Whether the oldest record is looked for before it is removed.
+    scans: bool,
+    value: Vec<u8>,
+    recorder: Recorder<{ KINDS.len() }>,
+    pub measured: Vec<Recorder<{ KINDS.len() }>>,
+    pub bursts: Vec<BurstOutcome>,
+    spare: Vec<Recorder<{ KINDS.len() }>>,
+    pub written: WrittenRecords,
+    /// Writes that changed the store.
+    pub writes: u64,
+}
+
+impl<'a> LifeWorker<'a> {
+    pub fn new(
+        work: &LifeParameters,
+        thread: u64,
+        (records, gauge, busy): (&'a Records, &'a Gauge<'a>, &'a AtomicBool),
+        scans: bool,
+        seed: u64,
+    ) -> Result<LifeWorker<'a>, String> {
+        let threads = work.threads;
+        Ok(LifeWorker {
+            set: Set::new(work.churn, (thread, threads), work.records, seed)?,
+            thread,
+            threads,
+            records,
+            gauge,
+            steps: (work.steps + threads - 1 - thread) / threads,
+            watch: PauseWatch::new(gauge.clock, threads, busy),
+            spare_watches: work.bursts.iter().map(|_| PauseWatch::new(gauge.clock, threads, busy)).collect(),
+            in_lots: work.churn == Churn::Log,
+            lot: Vec::with_capacity(LOT),
+            scans,
+            value: touched(records.largest_value() as u64),
+            recorder: Recorder::new()?,
+            measured: Vec::with_capacity(work.most_tenths()),
+            bursts: Vec::with_capacity(work.bursts.len()),
+            spare: (0..work.most_tenths() + work.bursts.len())
+                .map(|_| Recorder::new())
+                .collect::<Result<_, _>>()?,
+            written: WrittenRecords::default(),
+            writes: 0,
+        })
+    }
+
+    #[inline(always)]
+    fn timed<T>(&mut self, kind: usize, call: impl FnOnce(&[u8]) -> T) -> T {
+        let clock = self.gauge.clock;
+        let start = clock.now();
+        let done = call(&self.value);
+        let end = clock.now();
+        let ns = clock.nanoseconds(start, end).max(1);
+        self.recorder.record(kind, ns);
+        self.watch.called(kind, ns, end);
+        done
+    }
+
+    fn plan(&mut self) -> PlannedStep {
+        let step = self.set.step();
+        let Step { old, new } = step;
+        self.value.clear();
+        self.records.append_value(new.0, new.1, &mut self.value);
+        PlannedStep { step, old_key: self.records.key(old.0), new_key: self.records.key(new.0) }
+    }
+
+    fn step(&mut self, session: &mut dyn Session, planned: &PlannedStep) -> Result<(), WorkloadError> {
+        let PlannedStep { step: Step { old, new }, old_key, new_key } = planned;
+        let kind = if old.0 == new.0 {
+            let done = self.timed(UPDATE, |value| session.update(new_key, value));
+            done.map_err(|error| failed("overwriting", new_key, &error))?;
+            self.writes += u64::from(!self.records.is_same_value(new.0, old.1, new.1));
+            UPDATE
+        } else {
+            if self.scans {
+                self.look_for_oldest(session, old_key)?;
+            }
+            if self.in_lots {
+                self.lot.push(*old_key);
+            } else {
+                let done = self.timed(REMOVE, |_| session.remove(old_key));
+                done.map_err(|error| failed("removing", old_key, &error))?;
+                self.writes += 1;
+            }
+            let done = self.timed(INSERT, |value| session.insert(new_key, value));
+            done.map_err(|error| failed("inserting", new_key, &error))?;
+            self.writes += 1;
+            INSERT
+        };
+        if self.lot.len() == LOT {
+            self.remove_lot(session)?;
+        }
+        let value_bytes = self.value.len() as u64;
+        self.recorder.of_mut(kind).value_bytes += value_bytes;
+        self.written =
+            self.written.plus(WrittenRecords { records: 1, key_bytes: KEY_BYTES as u64, value_bytes });
+        Ok(())
+    }
+
+    /// Removes a log's due records, if any.
+    fn remove_lot(&mut self, session: &mut dyn Session) -> Result<(), WorkloadError> {
+        let lot = std::mem::take(&mut self.lot);
+        if let Some(first) = lot.first() {
+            let keys: Vec<&[u8]> = lot.iter().map(|key| &key[..]).collect();
+            let done = self.timed(REMOVE, |_| session.remove_batch(&keys));
+            done.map_err(|error| failed("removing a batch from", first, &error))?;
+            self.writes += 1;
+        }
+        self.lot = lot;
+        self.lot.clear();
+        Ok(())
+    }
+
+    /// Finds the first record, as a queue's consumer does.
+    fn look_for_oldest(&mut self, session: &mut dyn Session, oldest: &Key) -> Result<(), WorkloadError> {
+        let (mut first, mut bytes) = ([0; KEY_BYTES], 0);
+        let found = self.timed(SCAN, |_| {
+            session.scan(&[b'0'; KEY_BYTES], 1, &mut |key, value| {
+                bytes = value.len() as u64;
+                if let Some(first) = first.get_mut(..key.len()) {
+                    first.copy_from_slice(key);
+                }
+            })
+        });
+        let found = found.map_err(|error| failed("looking for", oldest, &error))?;
+        self.recorder.of_mut(SCAN).value_bytes += bytes;
+        // Another thread's may come before it.
+        if found == 1 && (first == *oldest || (!self.set.is_whole() && first < *oldest)) {
+            return Ok(());
+        }
+        let key = String::from_utf8_lossy(&first).into_owned();
+        let (oldest, found) =
+            (String::from_utf8_lossy(oldest), if found == 0 { "nothing".into() } else { key });
+        Err(WorkloadError::wrong_data(format!(
+            "the oldest record has the key {oldest}, and a scan found {found} first"
+        )))
+    }
+}
+
+impl LifeWorker<'_> {
+    /// Does this thread's steps of a schedule, each when due or as soon as the store allows, from a little after now.
+    fn bursts(
+        &mut self,
+        session: &mut (dyn Session + '_),
+        store: &dyn Store,
+        schedule: Schedule,
+        started: &StartedRound<'_>,
+    ) -> Result<BurstOutcome, WorkloadError> {
+        let (clock, stopped) = (self.gauge.clock, started.stopped());
+        let after = |ns: f64| started.start + clock.ticks(ns) as u64;
+        let gives_up = after(schedule.gives_up_ns());
+        let mut seen = BurstOutcome::new(schedule).map_err(WorkloadError::harness)?;
+        let mut steps = schedule.steps().skip(self.thread as usize).step_by(self.threads as usize).peekable();
+        while let Some((part, at_ns)) = steps.next() {
+            let planned = self.plan();
+            let moment = after(at_ns);
+            let is_free = clock.now() <= moment;
+            wait_until(clock, moment, &stopped);
+            self.step(session, &planned)?;
+            let end = clock.now();
+            seen.note((part, at_ns), is_free, clock.nanoseconds(moment, end));
+            if end > gives_up {
+                break;
+            }
+            let next = steps.peek().map_or(u64::MAX, |(_, at_ns)| after(*at_ns));
+            self.watch.stepped_before(store, next)?;
+        }
+        seen.left_out(steps.count() as u64);
+        Ok(seen)
+    }
+
+    fn tenth(
+        &mut self,
+        session: &mut (dyn Session + '_),
+        store: &dyn Store,
+        started: &StartedRound<'_>,
+    ) -> Result<(), WorkloadError> {
+        let Gauge { clock, series, .. } = self.gauge;
+        let main = if self.set.replaces() { INSERT } else { UPDATE };
+        let mut seconds = series
+            .thread(self.thread as usize, self.recorder.latencies(main))
+            .map_err(WorkloadError::harness)?;
+        let begin = clock.now();
+        let goes_on = || started.can_continue(begin, None);
+        in_quanta(self.steps, largest_quantum(Rate::Closed), goes_on, |most| {
+            for _ in 0..most {
+                let planned = self.plan();
+                self.step(session, &planned)?;
+                self.watch.stepped(store)?;
+            }
+            seconds.add_latencies(self.recorder.latencies(main)).map_err(WorkloadError::harness)?;
+            Ok::<_, WorkloadError>(most)
+        })?;
+        seconds.finish(self.recorder.latencies(main)).map_err(WorkloadError::harness)
+    }
+}
+
+impl worker_pool::Worker<dyn Session + '_, LifeOrder<'_>> for LifeWorker<'_> {
+    type Failed = WorkloadError;
+
+    fn round(
+        &mut self,
+        session: &mut (dyn Session + '_),
+        LifeOrder { round, store }: LifeOrder<'_>,
+        approach: BarrierGuard<'_>,
+    ) -> Result<TimedPart, WorkloadError> {
+        let clock = self.gauge.clock;
+        // Bursts record their pauses separately.
+        let of_bursts = match round {
+            Round::Tenth => None,
+            Round::Bursts(_) => self.spare_watches.pop(),
+        };
+        let of_tenths = of_bursts.map(|own| std::mem::replace(&mut self.watch, own));
+        self.watch.begin(store)?;
+        let started = approach.cross()?;
+        let begin = clock.now();
+        let seen = match round {
+            Round::Tenth => self.tenth(session, store, &started).map(|()| None)?,
+            Round::Bursts(schedule) => self.bursts(session, store, schedule, &started).map(Some)?,
+        };
+        // A record that the set no longer has is gone with the round.
+        self.remove_lot(session)?;
+        let end = clock.now();
+        if let (Some(seen), Some(of_tenths)) = (seen, of_tenths) {
+            let pauses = std::mem::replace(&mut self.watch, of_tenths).result();
+            self.bursts.push(seen.with_pauses(pauses));
+        }
+        let spare =
+            self.spare.pop().ok_or_else(|| WorkloadError::harness("there is no memory for another round"))?;
+        let recorder = std::mem::replace(&mut self.recorder, spare);
+        let calls_ns = recorder.calls_ns();
+        if let Round::Tenth = round {
+            self.measured.push(recorder);
+        }
+        Ok(TimedPart { begin, end, calls_ns, ..TimedPart::default() })
+    }
+}
+
+fn failed(doing: &str, key: &Key, error: &StoreError) -> WorkloadError {
+    WorkloadError::store(&format!("{doing} the record {}", String::from_utf8_lossy(key)), error)
+}

@@ -1,0 +1,138 @@
+//! The progress of a trial's loading and other long work, as its process reports it.
+
+use std::fs::File;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::words::words;
+use crate::workload::progress_shm::{self, ProgressSlot};
+
+/// Between reports.
+const EVERY: Duration = Duration::from_millis(500);
+
+/// The work that is under way.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::VariantNames, strum::VariantArray,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum ProgressKind {
+    /// Records, or rows, are loaded.
+    Loading,
+    /// Records that are there are written again, or others in their place.
+    Writing,
+    /// Most records are removed.
+    Removing,
+}
+
+words!(ProgressKind, all);
+
+/// The progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoadProgress {
+    /// The work.
+    pub doing: ProgressKind,
+    /// Records, or rows, that are done.
+    pub done: u64,
+    /// All that will be.
+    pub all: u64,
+    /// The time so far.
+    pub took: Duration,
+}
+
+impl LoadProgress {
+    /// Records a second, so far.
+    pub fn rate_per_s(&self) -> f64 {
+        self.done as f64 / self.took.as_secs_f64().max(1e-9)
+    }
+
+    /// The time that the rest takes at that rate; `None` before the first.
+    pub fn time_left(&self) -> Option<Duration> {
+        Duration::try_from_secs_f64(self.all.saturating_sub(self.done) as f64 / self.rate_per_s()).ok()
+    }
+
+    /// The last report; `None` if no such work is under way.
+    pub fn read(file: &File) -> Option<LoadProgress> {
+        let [done, all, took_ns, doing] = progress_shm::read(file, ProgressSlot::LOADING)?;
+        let doing = *ProgressKind::ALL.get(usize::try_from(doing).ok()?)?;
+        (all > 0).then(|| LoadProgress { doing, done, all, took: Duration::from_nanos(took_ns) })
+    }
+
+    fn store(&self) {
+        progress_shm::store_numbers(
+            ProgressSlot::LOADING,
+            [self.done, self.all, self.took.as_nanos() as u64, self.doing as u64],
+        );
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct ProgressReporter {
+    doing: ProgressKind,
+    all: u64,
+    start: Instant,
+    due: Duration,
+}
+
+impl ProgressReporter {
+    pub fn new(doing: ProgressKind, all: u64) -> ProgressReporter {
+        ProgressReporter { doing, all, start: Instant::now(), due: EVERY }
+    }
+
+    pub(crate) fn now_of(&mut self, all: u64) {
+        self.all = all;
+    }
+
+    pub fn report(&mut self, done: u64) {
+        let took = self.start.elapsed();
+        if took >= self.due {
+            self.due = took + EVERY;
+            LoadProgress { doing: self.doing, done, all: self.all, took }.store();
+        }
+    }
+}
+
+impl Drop for ProgressReporter {
+    fn drop(&mut self) {
+        LoadProgress { doing: self.doing, done: 0, all: 0, took: Duration::ZERO }.store();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_tells_the_rest() {
+        let told =
+            LoadProgress { doing: ProgressKind::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
+        assert_eq!((told.rate_per_s(), told.time_left()), (100.0, Some(Duration::from_secs(7))));
+    }
+
+    #[test]
+    fn nothing_is_loading_before_and_after() {
+        let Some(file) = progress_shm::file() else { return };
+        assert_eq!(LoadProgress::read(&file), None, "nothing was reported");
+        progress_shm::write(&file, ProgressSlot::LOADING, [300, 1000, 3_000_000_000, 1]);
+        let told =
+            LoadProgress { doing: ProgressKind::Writing, done: 300, all: 1000, took: Duration::from_secs(3) };
+        assert_eq!(LoadProgress::read(&file), Some(told));
+        progress_shm::write(&file, ProgressSlot::LOADING, [0, 0, 0, 1]);
+        assert_eq!(LoadProgress::read(&file), None, "it is over");
+    }
+
+    #[test]
+    fn each_work_is_told_by_its_place() {
+        for (place, doing) in ProgressKind::ALL.into_iter().enumerate() {
+            assert_eq!(doing as usize, place);
+        }
+    }
+
+    #[test]
+    fn nothing_loaded_yet_has_no_end_in_sight() {
+        let first =
+            LoadProgress { doing: ProgressKind::Loading, done: 0, all: 10, took: Duration::from_secs(1) };
+        assert_eq!((first.rate_per_s(), first.time_left()), (0.0, None));
+    }
+}

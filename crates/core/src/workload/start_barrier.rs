@@ -1,0 +1,176 @@
+//! The starting line of threads: they wait for one another, so that none is measured during another's preparation. If one fails
+//! or panics, before or after, all are stopped.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+use std::time::Duration;
+
+use crate::cell::Rate;
+use crate::measure::clock::Clock;
+use crate::workload::pacer::{Pacer, wait_until};
+use crate::workload::workload_error::WorkloadError;
+
+/// Whether a thread has failed, so that the others need not go on.
+pub type Stopped = Arc<AtomicBool>;
+
+pub(crate) struct StartBarrier<'c> {
+    clock: &'c Clock,
+    /// Those on other machines included.
+    threads: u64,
+    /// The first that waits here.
+    first: u64,
+    /// Where they wait for threads on other machines.
+    gate: Option<&'c dyn StartGate>,
+    barrier: Barrier,
+    start: AtomicU64,
+    /// How late the last thread was at the gate's moment, in ticks.
+    late: AtomicU64,
+    stopped: Stopped,
+    /// Or [`NONE`].
+    failed: AtomicUsize,
+}
+
+const NONE: usize = usize::MAX;
+
+/// A gate at the line, which opens at one moment for the threads of several machines.
+pub(crate) trait StartGate: Sync {
+    /// Waits, with all threads of this machine, until the moment is known, by the line's clock. `None` if it will not come.
+    fn opens(&self) -> Option<u64>;
+}
+
+/// How long after all threads' arrival an open loop's schedule starts: by then they have woken up.
+const LEAD_NS: f64 = 1_000_000.0;
+
+/// A thread on its way to the line. One that fails or panics gets there all the same, as the others wait for it.
+pub(crate) struct BarrierGuard<'l> {
+    line: &'l StartBarrier<'l>,
+    thread: usize,
+    crossed: bool,
+}
+
+pub struct StartedRound<'l> {
+    line: &'l StartBarrier<'l>,
+    thread: usize,
+    /// The common start of an open loop's schedule.
+    pub start: u64,
+}
+
+impl<'c> StartBarrier<'c> {
+    pub fn new(threads: usize, clock: &'c Clock) -> StartBarrier<'c> {
+        StartBarrier {
+            clock,
+            threads: threads as u64,
+            first: 0,
+            gate: None,
+            barrier: Barrier::new(threads),
+            start: AtomicU64::new(0),
+            late: AtomicU64::new(0),
+            stopped: Stopped::default(),
+            failed: AtomicUsize::new(NONE),
+        }
+    }
+
+    /// A part of a load: `first` of `threads` is here; they start when the gate opens.
+    pub fn of_part(self, first: u64, threads: u64, gate: &'c dyn StartGate) -> StartBarrier<'c> {
+        StartBarrier { first, threads, gate: Some(gate), ..self }
+    }
+
+    /// The last thread's lateness in ticks, since the last call.
+    pub(crate) fn take_late(&self) -> u64 {
+        self.late.swap(0, Ordering::Relaxed)
+    }
+
+    /// The common start of an open loop's schedule; none after a failure.
+    fn moment(&self, thread: usize) -> u64 {
+        let now = self.clock.now();
+        match self.gate.filter(|_| !self.is_stopped()) {
+            None => now + self.clock.ticks(LEAD_NS) as u64,
+            Some(gate) => gate.opens().unwrap_or_else(|| {
+                self.stop(thread);
+                now
+            }),
+        }
+    }
+
+    pub(crate) fn approach(&self, thread: usize) -> BarrierGuard<'_> {
+        BarrierGuard { line: self, thread, crossed: false }
+    }
+
+    pub fn stop(&self, thread: usize) {
+        // The first failure counts.
+        let _ = self.failed.compare_exchange(NONE, thread, Ordering::AcqRel, Ordering::Acquire);
+        self.stopped.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn first_to_fail(&self) -> Option<usize> {
+        Some(self.failed.load(Ordering::Acquire)).filter(|thread| *thread != NONE)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
+    }
+}
+
+impl<'l> BarrierGuard<'l> {
+    pub fn can_continue(&self) -> bool {
+        !self.line.is_stopped()
+    }
+
+    /// Waits for the others. Fails when one of them has failed.
+    pub fn cross(mut self) -> Result<StartedRound<'l>, WorkloadError> {
+        self.wait();
+        let BarrierGuard { line, thread, .. } = self;
+        if line.is_stopped() {
+            return Err(WorkloadError::after_another());
+        }
+        let start = line.start.load(Ordering::Relaxed);
+        if line.gate.is_some() {
+            wait_until(line.clock, start, &line.stopped);
+            line.late.fetch_max(line.clock.now().saturating_sub(start), Ordering::Relaxed);
+        }
+        Ok(StartedRound { line, thread, start })
+    }
+
+    fn wait(&mut self) {
+        let StartBarrier { barrier, start, .. } = self.line;
+        self.crossed = true;
+        if barrier.wait().is_leader() {
+            start.store(self.line.moment(self.thread), Ordering::Relaxed);
+        }
+        barrier.wait();
+    }
+}
+
+impl Drop for BarrierGuard<'_> {
+    fn drop(&mut self) {
+        if !self.crossed {
+            self.line.stop(self.thread);
+            self.wait();
+        }
+    }
+}
+
+impl StartedRound<'_> {
+    /// When the thread's work begins: now in a closed loop, at the schedule's start in an open one, with its pacer.
+    pub fn start_work(&self, rate: Rate) -> (u64, Option<Pacer>) {
+        let StartBarrier { clock, threads, first, .. } = self.line;
+        match rate {
+            Rate::Closed => (clock.now(), None),
+            Rate::PerSecond(rate) => {
+                let pacer = Pacer::new(clock, self.start, rate, first + self.thread as u64, *threads);
+                (self.start, Some(pacer.stopped_by(self.stopped())))
+            }
+        }
+    }
+
+    pub fn stopped(&self) -> Stopped {
+        Arc::clone(&self.line.stopped)
+    }
+
+    /// Whether a thread that began at a moment goes on, for at most `until`, and while no other has failed.
+    pub fn can_continue(&self, begin: u64, until: Option<Duration>) -> bool {
+        let StartBarrier { clock, .. } = self.line;
+        let is_over = |until| Duration::from_nanos(clock.nanoseconds(begin, clock.now())) >= until;
+        !self.line.is_stopped() && !until.is_some_and(is_over)
+    }
+}

@@ -1,0 +1,244 @@
+//! A trial of a store: what is watched over it from before it is opened until it is closed, and the result so far.
+
+use std::time::Instant;
+
+use crate::cell::Cell;
+use crate::measure::children;
+use crate::measure::counters::Snapshot;
+use crate::measure::process::{self, Resident};
+use crate::measure::syncs;
+use crate::measure::watch::{TrialMeter, TrialUse};
+use crate::result::{Counters, DISK, LIBRARY_SYNCS, LeftOutReason, Measurements, UnknownFigure};
+use crate::server::running;
+use crate::store::{Guarantee, OpenFn, OpenOptions, Setting, StoreDef, StoreError, StoreKind};
+use crate::workload::bench::Bench;
+use crate::workload::spec::{Spec, TrialError};
+use crate::workload::step::Step;
+use crate::workload::sync_check::{self, AcknowledgedWrites};
+use crate::workload::workload_error::WorkloadError;
+
+/// The entry of a store that can be opened. Fails when it is not known, or this build lacks it.
+pub fn find<'a>(stores: &'a [StoreDef], name: &str) -> Result<(&'a StoreDef, OpenFn), TrialError> {
+    let store = stores.iter().find(|store| store.name == name);
+    let store = store.ok_or_else(|| {
+        TrialError::Unsupported(LeftOutReason::UnknownStore { store: name.into() }.to_string())
+    })?;
+    store.open.map(|open| (store, open)).map_err(|why| TrialError::Unsupported(why.into()))
+}
+
+/// The tier that a store promises for a cell's guarantee. Fails when it does not offer that.
+pub fn offered_guarantee(store: &StoreDef, cell: &Cell) -> Result<Guarantee, TrialError> {
+    let guarantee = cell.guarantee();
+    store.resolve(guarantee.tier()).ok_or_else(|| {
+        TrialError::Unsupported(format!("{} does not offer the guarantee {guarantee}", store.name))
+    })
+}
+
+/// A trial with an open store, before and during its work. All of the harness's memory is taken before it begins.
+pub(crate) struct StoreTrial<'a> {
+    pub bench: Bench<'a>,
+    store: &'a StoreDef,
+    watch: TrialMeter<'a>,
+    base: Resident,
+    peak: Option<Resident>,
+    guarantee: Guarantee,
+    settings: Vec<Setting>,
+}
+
+/// A trial whose work is done and whose store has settled.
+pub(crate) struct SettledTrial<'a> {
+    pub bench: Bench<'a>,
+    /// The result without what the workload knows: what it did, what the store holds, what was read back.
+    pub measured: Measurements,
+}
+
+impl<'a> StoreTrial<'a> {
+    /// Opens the store, which must give the `promised` tier, or with no promise report its tier.
+    pub fn open(
+        (store, open): (&'a StoreDef, OpenFn),
+        options: OpenOptions<'a>,
+        promised: Option<Guarantee>,
+        spec: &'a Spec,
+    ) -> Result<StoreTrial<'a>, TrialError> {
+        // Looked at here, so that its memory is the harness's own; where they don't count, the result says so.
+        let _ = syncs::in_effect();
+        let own_server = store.server.filter(|_| !options.settings.contains_key(running::URL));
+        if let Some(server) = own_server {
+            Step::MakingServer.begin();
+            (server.prepare)(&options).map_err(unsupported_or_failed)?;
+        }
+        let mut watch = TrialMeter::start(options.directory, &spec.device);
+        process::reset_peak().map_err(TrialError::harness)?;
+        let base = process::resident().map_err(TrialError::harness)?;
+        if own_server.is_some() {
+            spec.hold_server()?;
+            watch.charge_server_to(&spec.group);
+        } else {
+            spec.enter_limits()?;
+            watch.charge_to(&spec.group);
+        }
+        let bench = Bench::open(open, options).map_err(unsupported_or_failed)?;
+        children::check_held().map_err(TrialError::harness)?;
+        let guarantee = check_guarantee(&bench, promised.filter(|_| !spec.judged))?;
+        let settings = read_settings(&bench)?;
+        Ok(StoreTrial { bench, store, watch, base, peak: None, guarantee, settings })
+    }
+
+    /// To be called when the last operation has returned.
+    pub fn worked(&mut self) -> Result<(), TrialError> {
+        self.watch.burst();
+        self.peak = Some(process::resident().map_err(TrialError::harness)?);
+        Ok(())
+    }
+
+    /// Checks the store's promise, and lets it settle. `records` are those that it should count, if it counts. Fails when it did
+    /// not keep its promise, or can't settle.
+    pub fn finish(
+        self,
+        acknowledged: &[AcknowledgedWrites],
+        records: Option<u64>,
+    ) -> Result<SettledTrial<'a>, TrialError> {
+        let StoreTrial { bench, store, watch, base, peak, guarantee, settings } = self;
+        let mut unchecked = None;
+        if guarantee >= Guarantee::Power {
+            unchecked = hold_to_power(&bench, store, acknowledged)?;
+        }
+        let (settle_ns, settle_counters) = settle(&bench)?;
+        let TrialUse { cpu, processors, device, charged_bytes, mut unknown } = watch.finish();
+        unknown.extend(unchecked);
+        unknown.extend(bench.outside_location().map_or_else(Vec::new, not_here));
+        // The traffic of a device under the place is not the store's, where its data are elsewhere.
+        let device = device.filter(|_| bench.outside_location().is_none());
+        let peak = peak.map_or_else(process::resident, Ok).map_err(TrialError::harness)?;
+        if let Some(records) = records {
+            check_count(&bench, records)?;
+        }
+        let statistics = bench
+            .store()?
+            .statistics()
+            .map_err(|error| WorkloadError::store("reading statistics", &error))?;
+        let measured = Measurements {
+            store_version: bench.store()?.version().unwrap_or_else(|| (store.version)()),
+            store_build: bench.store()?.build(),
+            // Some settings, such as the compression of files on disk, can be read back only now.
+            settings: merge(settings, read_settings(&bench)?),
+            statistics,
+            settle_ns,
+            settle_counters: Some(settle_counters),
+            device,
+            processors,
+            unknown,
+            guarantee,
+            memory: peak.memory_above(&base, charged_bytes),
+            cpu,
+            ..Measurements::default()
+        };
+        Ok(SettledTrial { bench, measured })
+    }
+}
+
+impl SettledTrial<'_> {
+    pub fn close(&mut self) -> Result<(), TrialError> {
+        self.bench.close()?;
+        self.measured.disk = self.bench.disk().map_err(TrialError::harness)?;
+        Ok(())
+    }
+}
+
+/// Figures that are unknown if the data are elsewhere.
+fn not_here(elsewhere: &str) -> Vec<UnknownFigure> {
+    let unknown = |figure: &str, why: &str| UnknownFigure {
+        figure: figure.into(),
+        reason: format!("{elsewhere}{why}"),
+    };
+    vec![
+        unknown("place", ", so the place is without effect"),
+        unknown(DISK, ""),
+        unknown("the rest after loading", "; whether the server had come to rest is not known"),
+        unknown("device", ""),
+        unknown("memory and processor time of the server", "; the client's are shown"),
+    ]
+}
+
+/// The guarantee that the open store gives, which must be the promised one. A running server gives what it was set up for;
+/// opening refuses one that gives another than was asked for.
+fn check_guarantee(bench: &Bench<'_>, promised: Option<Guarantee>) -> Result<Guarantee, TrialError> {
+    let guarantee = bench.store()?.guarantee();
+    match promised {
+        Some(promised) if promised != guarantee && bench.outside_location().is_none() => {
+            Err(TrialError::harness(format!(
+                "the store gives the guarantee {guarantee}, but {promised} was promised"
+            )))
+        }
+        _ => Ok(guarantee),
+    }
+}
+
+/// Compares acknowledged writes with counted syncs. For a server, and a library whose calls are not seen, only its own count of
+/// the whole trial is known; without a count, that is reported.
+fn hold_to_power(
+    bench: &Bench<'_>,
+    store: &StoreDef,
+    acknowledged: &[AcknowledgedWrites],
+) -> Result<Option<UnknownFigure>, TrialError> {
+    if store.kind != StoreKind::Server && store.capabilities.calls_are_seen {
+        acknowledged.iter().try_for_each(AcknowledgedWrites::check)?;
+        return Ok(None);
+    }
+    let Some(syncs) = bench.syncs()? else {
+        let reason = match bench.outside_location() {
+            Some(_) => {
+                "others use the server, too: its count is not this run's, and power is not checked".into()
+            }
+            None => format!(
+                "{} does not count its syncs with these settings, so power is not checked",
+                store.name
+            ),
+        };
+        let figure = if store.kind == StoreKind::Server { "syncs of the server" } else { LIBRARY_SYNCS };
+        return Ok(Some(UnknownFigure { figure: figure.into(), reason }));
+    };
+    sync_check::check_all(acknowledged, syncs)?;
+    Ok(None)
+}
+
+/// Lets the store settle; gives the nanoseconds that it took, and what the process did.
+fn settle(bench: &Bench<'_>) -> Result<(u64, Counters), TrialError> {
+    Step::Settling.begin();
+    let before = Snapshot::now();
+    let start = Instant::now();
+    bench.store()?.settle().map_err(|error| WorkloadError::store("settling", &error))?;
+    let settle_ns = start.elapsed().as_nanos() as u64;
+    Ok((settle_ns, before.until_now()))
+}
+
+fn read_settings(bench: &Bench<'_>) -> Result<Vec<Setting>, TrialError> {
+    Ok(bench.store()?.settings().map_err(|error| WorkloadError::store("reading settings", &error))?)
+}
+
+/// The settings at the end, and those known only at the start.
+fn merge(at_start: Vec<Setting>, mut at_end: Vec<Setting>) -> Vec<Setting> {
+    let known: Vec<String> = at_end.iter().map(|setting| setting.name.clone()).collect();
+    at_end.extend(at_start.into_iter().filter(|setting| !known.contains(&setting.name)));
+    at_end
+}
+
+fn check_count(bench: &Bench<'_>, expected: u64) -> Result<(), TrialError> {
+    let count = bench.store()?.count().map_err(|error| WorkloadError::store("counting", &error))?;
+    if count == expected {
+        return Ok(());
+    }
+    let message = format!("the store counts {count} records, but {expected} were written");
+    Err(TrialError::Failed(WorkloadError {
+        failure: crate::result::Failure::WrongData,
+        message,
+        operation: None,
+    }))
+}
+
+pub(crate) fn unsupported_or_failed(error: StoreError) -> TrialError {
+    match error {
+        StoreError::Unsupported(message) => TrialError::Unsupported(message),
+        other => TrialError::Failed(WorkloadError::store("opening the store", &other)),
+    }
+}

@@ -1,0 +1,194 @@
+//! The threads of a workload. Each keeps one handle on what is measured: what an engine keeps by session (SQLite's page cache is
+//! a connection's) lasts from round to round, as in an application. All threads do a round together. If one fails or panics, the
+//! others are stopped ([`line`](super::line)), and the round ends with that.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Scope};
+
+use crate::measure::clock::Clock;
+use crate::result::Failure;
+use crate::store::{Session, Store};
+use crate::workload::elapsed::{Elapsed, TimedPart};
+use crate::workload::start_barrier::{BarrierGuard, StartBarrier};
+use crate::workload::workload_error::WorkloadError;
+
+/// One thread of a workload, with its memory. `H` is its handle on what is measured, `O` the order for a round.
+pub(crate) trait Worker<H: ?Sized, O>: Send {
+    type Failed: From<WorkloadError> + Send;
+
+    /// Prepares a round, crosses the starting line, and does its work. Stops at the first operation that fails or reads what is wrong.
+    fn round(
+        &mut self,
+        handle: &mut H,
+        order: O,
+        approach: BarrierGuard<'_>,
+    ) -> Result<TimedPart, Self::Failed>;
+}
+
+/// A thread's lane, which it locks during a round; between rounds the first thread does.
+pub fn lock_worker<L>(lane: &Mutex<L>) -> MutexGuard<'_, L> {
+    lane.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A lane that no thread holds any more.
+pub fn into_worker<L>(lane: Mutex<L>) -> L {
+    lane.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, WorkloadError> {
+    store.session().map_err(|error| WorkloadError::store("opening a session", &error))
+}
+
+/// The calling thread, which is the first, and the others, which wait for orders.
+pub(crate) struct WorkerPool<'c, H: ?Sized, L: Worker<H, O>, O> {
+    line: &'c StartBarrier<'c>,
+    clock: &'c Clock,
+    lane: &'c Mutex<L>,
+    pub handle: Box<H>,
+    others: Vec<WorkerThread<O, L::Failed>>,
+}
+
+/// Another thread, seen from the first. Dropping it ends the thread.
+struct WorkerThread<O, E> {
+    orders: SyncSender<O>,
+    parts: Receiver<Result<TimedPart, E>>,
+}
+
+/// Opens a handle in each thread, does `work` with all of them, and closes them. `first` gets the first thread's handle before
+/// the others are opened.
+pub fn run_pool<H, L, O, T>(
+    clock: &Clock,
+    lanes: &[Mutex<L>],
+    open: impl Fn() -> Result<Box<H>, L::Failed> + Sync,
+    first: impl FnOnce(&mut H) -> Result<(), L::Failed>,
+    work: impl FnOnce(&mut WorkerPool<'_, H, L, O>) -> Result<T, L::Failed>,
+) -> Result<T, L::Failed>
+where
+    H: ?Sized,
+    L: Worker<H, O>,
+    O: Copy + Send,
+{
+    with_line(&StartBarrier::new(lanes.len(), clock), clock, lanes, open, first, work)
+}
+
+/// [`with`] at a given line, for as many threads as there are lanes.
+pub(crate) fn with_line<H, L, O, T>(
+    line: &StartBarrier<'_>,
+    clock: &Clock,
+    lanes: &[Mutex<L>],
+    open: impl Fn() -> Result<Box<H>, L::Failed> + Sync,
+    first: impl FnOnce(&mut H) -> Result<(), L::Failed>,
+    work: impl FnOnce(&mut WorkerPool<'_, H, L, O>) -> Result<T, L::Failed>,
+) -> Result<T, L::Failed>
+where
+    H: ?Sized,
+    L: Worker<H, O>,
+    O: Copy + Send,
+{
+    let Some((lane, others)) = lanes.split_first() else {
+        return Err(WorkloadError::harness("no thread is to work").into());
+    };
+    thread::scope(|scope| {
+        let mut handle = open()?;
+        first(&mut handle)?;
+        let open = &open;
+        let start = |(lane, number)| WorkerThread::start(scope, open, line, lane, number);
+        let others = others.iter().zip(1..).map(start).collect::<Result<_, _>>()?;
+        // Dropping the crew ends the orders, and so the other threads.
+        work(&mut WorkerPool { line, clock, lane, handle, others })
+    })
+}
+
+impl<O: Copy + Send, E: From<WorkloadError> + Send> WorkerThread<O, E> {
+    fn start<'s, H: ?Sized, L: Worker<H, O, Failed = E>>(
+        scope: &'s Scope<'s, '_>,
+        open: &'s (impl Fn() -> Result<Box<H>, E> + Sync),
+        line: &'s StartBarrier<'_>,
+        lane: &'s Mutex<L>,
+        number: usize,
+    ) -> Result<WorkerThread<O, E>, E>
+    where
+        O: 's,
+        E: 's,
+    {
+        let (orders, to_do) = sync_channel::<O>(1);
+        let (done, parts) = sync_channel(1);
+        let (ready, opened) = sync_channel(1);
+        let serve = move || {
+            let mut handle = match catch_unwind(AssertUnwindSafe(open))
+                .unwrap_or_else(|words| Err(panicked(&*words).into()))
+            {
+                Ok(handle) => handle,
+                Err(failed) => return drop(ready.send(Err(failed))),
+            };
+            let mut heard = ready.send(Ok(())).is_ok();
+            while heard && let Ok(order) = to_do.recv() {
+                heard = done.send(run_worker(line, lane, number, &mut handle, order)).is_ok();
+            }
+        };
+        thread::Builder::new()
+            .spawn_scoped(scope, serve)
+            .map_err(|error| WorkloadError::harness(format!("starting a thread: {error}")))?;
+        opened.recv().map_err(|_| thread_gone())??;
+        Ok(WorkerThread { orders, parts })
+    }
+}
+
+impl<H: ?Sized, L: Worker<H, O>, O: Copy + Send> WorkerPool<'_, H, L, O> {
+    /// Does a round on all threads; gives how long it took. The error is that of the thread that failed first.
+    pub fn round(&mut self, order: O) -> Result<Elapsed, L::Failed> {
+        let parts = self.parts(order)?;
+        Ok(Elapsed::from_parts(self.clock, &parts))
+    }
+
+    /// Does a round; gives each thread's part.
+    pub fn parts(&mut self, order: O) -> Result<Vec<TimedPart>, L::Failed> {
+        for other in &self.others {
+            other.orders.send(order).map_err(|_| thread_gone())?;
+        }
+        let mine = run_worker(self.line, self.lane, 0, &mut self.handle, order);
+        let theirs =
+            self.others.iter().map(|other| other.parts.recv().unwrap_or_else(|_| Err(thread_gone().into())));
+        let mut parts: Vec<_> = std::iter::once(mine).chain(theirs).collect();
+        if let Some(first) = self.line.first_to_fail() {
+            let failed = parts.remove(first.min(parts.len() - 1));
+            parts.insert(0, failed);
+        }
+        parts.into_iter().collect()
+    }
+}
+
+/// One thread's part; its failure or panic stops all others.
+fn run_worker<H: ?Sized, L: Worker<H, O>, O>(
+    line: &StartBarrier<'_>,
+    lane: &Mutex<L>,
+    number: usize,
+    handle: &mut H,
+    order: O,
+) -> Result<TimedPart, L::Failed> {
+    let round = || lock_worker(lane).round(handle, order, line.approach(number));
+    let done = catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|words| Err(panicked(&*words).into()));
+    if done.is_err() {
+        line.stop(number);
+    }
+    done
+}
+
+/// The message of a panic in the store or the harness.
+fn panicked(words: &(dyn Any + Send)) -> WorkloadError {
+    let text =
+        words.downcast_ref::<&str>().copied().or_else(|| words.downcast_ref::<String>().map(String::as_str));
+    let message =
+        text.map_or_else(|| "a thread panicked".into(), |text| format!("a thread panicked: {text}"));
+    WorkloadError { failure: Failure::Crashed, message, operation: None }
+}
+
+fn thread_gone() -> WorkloadError {
+    WorkloadError::harness("a thread has ended before its work")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! Made lanes: each thread has its handle, a round is all of them together, and one that fails ends it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::*;
+use crate::cell::Rate;
+use crate::workload::start_barrier::StartGate;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Way {
+    Ends,
+    NeverEnds,
+    /// Its schedule has one operation in an hour.
+    Waits,
+    FailsBefore,
+    PanicsBefore,
+    Fails,
+    Panics,
+}
+
+struct Made {
+    way: Way,
+    rounds: u64,
+}
+
+impl Worker<u64, u64> for Made {
+    type Failed = WorkloadError;
+
+    fn round(
+        &mut self,
+        handle: &mut u64,
+        order: u64,
+        approach: BarrierGuard<'_>,
+    ) -> Result<TimedPart, WorkloadError> {
+        self.rounds += 1;
+        *handle += order;
+        match self.way {
+            Way::FailsBefore => return Err(WorkloadError::harness("it failed before")),
+            Way::PanicsBefore => panic!("as planned"),
+            _ => {}
+        }
+        let started = approach.cross()?;
+        let (begin, mut pacer) = started.start_work(Rate::PerSecond(1));
+        match self.way {
+            Way::Fails => return Err(WorkloadError::harness("it failed")),
+            Way::Panics => panic!("as planned"),
+            Way::NeverEnds => while started.can_continue(begin, None) {},
+            Way::Waits => {
+                while let Some(pacer) = pacer.as_mut().filter(|_| started.can_continue(begin, None)) {
+                    for _ in 0..3600 {
+                        pacer.wait(&Clock::new());
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(TimedPart { begin, end: begin + 1, ..TimedPart::default() })
+    }
+}
+
+fn rounds(ways: &[Way]) -> (Result<Elapsed, WorkloadError>, u64) {
+    let lanes: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
+    let (clock, opened) = (Clock::new(), AtomicU64::new(0));
+    let open = || Ok(Box::new(opened.fetch_add(1, Ordering::Relaxed)));
+    let done = run_pool(
+        &clock,
+        &lanes,
+        open,
+        |first| {
+            *first += 7;
+            Ok(())
+        },
+        |crew| {
+            crew.round(10)?;
+            assert_eq!(*crew.handle, 17);
+            crew.round(100)
+        },
+    );
+    if done.is_ok() {
+        assert!(lanes.iter().all(|lane| lock_worker(lane).rounds == 2));
+    }
+    (done, opened.load(Ordering::Relaxed))
+}
+
+#[test]
+fn every_thread_has_one_handle_for_all_rounds() {
+    for threads in [1, 3] {
+        let (done, opened) = rounds(&vec![Way::Ends; threads]);
+        assert_eq!(opened, threads as u64);
+        assert!(done.is_ok(), "{done:?}");
+    }
+    let no_lanes: &[Way] = &[];
+    assert!(rounds(no_lanes).0.is_err());
+}
+
+#[test]
+fn a_thread_that_fails_or_panics_stops_all() {
+    for (way, message) in [
+        (Way::FailsBefore, "it failed before"),
+        (Way::PanicsBefore, "a thread panicked: as planned"),
+        (Way::Fails, "it failed"),
+        (Way::Panics, "a thread panicked: as planned"),
+    ] {
+        for others in [Way::NeverEnds, Way::Waits] {
+            for wrong in 0..3 {
+                let mut ways = [others; 3];
+                ways[wrong] = way;
+                assert_eq!(rounds(&ways).0.unwrap_err().message, message, "{way:?} in {wrong} of {others:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_thread_whose_handle_can_not_be_opened_ends_it() {
+    let lanes: Vec<_> = [Way::Ends; 3].map(|way| Mutex::new(Made { way, rounds: 0 })).into();
+    let (clock, opened) = (Clock::new(), AtomicU64::new(0));
+    let open = || match opened.fetch_add(1, Ordering::Relaxed) {
+        2 => Err(WorkloadError::harness("no more")),
+        number => Ok(Box::new(number)),
+    };
+    let done = run_pool(&clock, &lanes, open, |_| Ok(()), |crew| crew.round(1));
+    assert_eq!(done.unwrap_err().message, "no more");
+}
+
+struct Opens<'c>(&'c Clock, bool);
+
+impl StartGate for Opens<'_> {
+    fn opens(&self) -> Option<u64> {
+        self.1.then(|| self.0.now() + self.0.ticks(5_000_000.0) as u64)
+    }
+}
+
+#[test]
+fn threads_behind_a_gate_start_when_it_opens() {
+    for (opens, way) in [(true, Way::Ends), (false, Way::Ends), (true, Way::FailsBefore)] {
+        let ways = [Way::Ends, way, Way::Ends];
+        let lanes: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
+        let clock = Clock::new();
+        let gate = Opens(&clock, opens);
+        let line = StartBarrier::new(lanes.len(), &clock).of_part(5, 9, &gate);
+        let begun = clock.now();
+        let done = with_line(&line, &clock, &lanes, || Ok(Box::new(0)), |_| Ok(()), |crew| crew.parts(1));
+        match (opens, way) {
+            (true, Way::Ends) => {
+                let parts = done.unwrap();
+                let after_ns = clock.nanoseconds(begun, parts[0].begin);
+                assert!(after_ns >= 5_000_000 && parts.iter().all(|part| part.begin == parts[0].begin));
+                assert!(line.take_late() > 0 && line.take_late() == 0, "each is a little late");
+            }
+            (true, _) => assert_eq!(done.unwrap_err().message, "it failed before"),
+            (false, _) => assert_eq!(done.unwrap_err().message, "another thread has failed"),
+        }
+    }
+}

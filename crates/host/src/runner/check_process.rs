@@ -1,0 +1,47 @@
+//! Runs a process of a check that comes after a trial.
+
+use std::io::{Seek, SeekFrom};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use serde::de::DeserializeOwned;
+
+use crate::runner::child_process::{self, ProcessEnd, TimeLimit};
+use crate::runner::trial_ipc::{self, REPORT, SPEC};
+use storebench_core::error::{Error, Result};
+use storebench_core::guard;
+use storebench_core::workload::spec::Spec;
+
+/// The files of such a process, and who may end it.
+pub struct CheckRoom<'a> {
+    /// The run's folder.
+    pub folder: &'a Path,
+    /// The log of its processes, in the run's folder.
+    pub log: String,
+    /// The beginning of the errors when it can't be run, such as `running a kill check in`.
+    pub doing: &'static str,
+    /// Set by Ctrl-C.
+    pub interrupted: &'a AtomicBool,
+}
+
+impl CheckRoom<'_> {
+    /// Runs a process; returns how it ended, and its report.
+    ///
+    /// # Errors
+    /// When its files can't be written, or it can't be started.
+    pub fn run<T: DeserializeOwned>(
+        &self,
+        spec: &Spec,
+        limit: TimeLimit,
+    ) -> Result<(ProcessEnd, std::result::Result<T, String>)> {
+        trial_ipc::ask(self.folder, spec)?;
+        let log = self.folder.join(&self.log);
+        // Appended to the trial's own output.
+        let mut output = guard::open(self.folder, &self.log)?;
+        output.seek(SeekFrom::End(0)).map_err(Error::io("writing", &log))?;
+        let files = (&*self.folder.join(SPEC), &*self.folder.join(REPORT));
+        let end = child_process::run(&[], files, (&log, output), limit, self.interrupted, &|_| ())
+            .map_err(Error::io(self.doing, self.folder))?;
+        Ok((end, trial_ipc::answer(self.folder)))
+    }
+}

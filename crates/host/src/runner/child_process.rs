@@ -1,0 +1,341 @@
+//! One trial's process: started in a separate process group, watched, and killed when its time is over.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use rustix::process::{WaitId, WaitIdOptions, waitid};
+
+use storebench_core::error::Exit;
+use storebench_core::lifeline;
+use storebench_core::read_limited;
+use storebench_core::result::Failure;
+use storebench_core::workload::load_progress::LoadProgress;
+use storebench_core::workload::progress_shm;
+use storebench_core::workload::step::{BegunSteps, Step};
+
+/// The bytes at the end of a log that are searched for a process's last message.
+const LAST_BYTES: u64 = 1 << 20;
+
+/// The end of a process.
+#[derive(Debug)]
+pub enum ProcessEnd {
+    /// It exited, successfully.
+    Well,
+    /// It exited with an error, or a signal killed it.
+    Badly {
+        /// The kind of failure.
+        reason: Failure,
+        /// The message: what happened.
+        message: String,
+        /// The signal that ended it, if one did.
+        signal: Option<i32>,
+    },
+    /// It exited without a result, as the run's disk could not take it.
+    Unsaved(io::Error),
+    /// The user interrupted the run.
+    Interrupted,
+}
+
+/// The time that a process may take.
+#[derive(Debug, Clone, Copy)]
+pub struct TimeLimit {
+    /// The time for its work.
+    pub whole: Duration,
+    /// The extra time for work that is bounded by time, such as reading back.
+    pub room: Duration,
+    /// The name of the limit in errors.
+    pub name: &'static str,
+}
+
+/// Runs `__trial SPEC OUT` with its output in `output`, the open file `log`, until it ends, its limit or that of one of its steps
+/// passes, or `interrupted` is set. The program and arguments in `by`, if any, start it and must exec it in
+/// their place. Now and then `hears` gets the progress of its loading.
+pub fn run(
+    by: &[OsString],
+    (spec, out): (&Path, &Path),
+    (log, output): (&Path, File),
+    limit: TimeLimit,
+    interrupted: &AtomicBool,
+    hears: &dyn Fn(Option<LoadProgress>),
+) -> io::Result<ProcessEnd> {
+    let kills_before = oom_kills();
+    let program = lifeline::this_program()?;
+    let mut command = match by {
+        [] => {
+            let mut command = Command::new(program);
+            command.arg0(lifeline::NAME);
+            command
+        }
+        // A launcher has another link of that name.
+        [first, others @ ..] => {
+            let mut command = Command::new(first);
+            command.args(others).arg(fs::canonicalize(program)?);
+            command
+        }
+    };
+    let shared = progress_shm::file();
+    let input = match &shared {
+        Some(file) => Stdio::from(file.try_clone()?),
+        None => Stdio::null(),
+    };
+    let mut child = command
+        .arg("__trial")
+        .args([spec, out])
+        .stdin(input)
+        .stdout(output.try_clone()?)
+        .stderr(output)
+        .process_group(0)
+        .spawn()?;
+    let mut last = None;
+    let look = || {
+        let now = shared.as_ref().and_then(LoadProgress::read);
+        if now != last {
+            last = now;
+            hears(now);
+        }
+        shared.as_ref().and_then(BegunSteps::read)
+    };
+    let stopped = watch(&child, limit, interrupted, look)?;
+    // With everything that a store has forked: nothing outlives its trial.
+    let ended = lifeline::end_group(&child);
+    if stopped.is_some() {
+        ended?;
+    }
+    let status = child.wait()?;
+    Ok(match stopped {
+        Some(StopCause::Interrupted) => ProcessEnd::Interrupted,
+        Some(StopCause::TimedOut(message)) => {
+            ProcessEnd::Badly { reason: Failure::TimedOut, message, signal: None }
+        }
+        None => {
+            let is_silent = fs::symlink_metadata(out).is_ok_and(|report| report.len() == 0);
+            judge(status, is_silent, oom_kills() > kills_before, log)
+        }
+    })
+}
+
+enum StopCause {
+    /// The reason.
+    TimedOut(String),
+    Interrupted,
+}
+
+/// Why a process is stopped that has worked for `worked`, and for the second duration on its last step.
+fn overdue(limit: TimeLimit, worked: Duration, step: Option<(Step, Duration)>) -> Option<String> {
+    let of_step =
+        step.and_then(|(step, took)| step.limit().filter(|limit| took >= *limit).map(|limit| (step, limit)));
+    if let Some((step, limit)) = of_step {
+        return Some(format!("{} took longer than its limit of {limit:?}", step.name()));
+    }
+    let TimeLimit { whole, room, name } = limit;
+    let doing = step.map(|(step, _)| format!(", while it was {}", step.name())).unwrap_or_default();
+    (worked >= whole.saturating_add(room))
+        .then(|| format!("took longer than the limit of {whole:?} ({name}){doing}"))
+}
+
+/// Waits until the process has exited (`None`), or must be stopped. It is not reaped here, so that no other process
+/// gets its number until the caller waits for it.
+fn watch(
+    child: &Child,
+    limit: TimeLimit,
+    interrupted: &AtomicBool,
+    mut look: impl FnMut() -> Option<BegunSteps>,
+) -> io::Result<Option<StopCause>> {
+    let ended = notify_of_end(child)?;
+    let start = Instant::now();
+    let (mut at, mut since) = (None, start);
+    loop {
+        match ended.recv_timeout(Duration::from_millis(100)) {
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            Err(RecvTimeoutError::Timeout) if interrupted.load(Ordering::Relaxed) => {
+                return Ok(Some(StopCause::Interrupted));
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let now = look();
+                if now != at {
+                    (at, since) = (now, Instant::now());
+                }
+                let step = at.map(|BegunSteps(step, _)| (step, since.elapsed()));
+                if let Some(why) = overdue(limit, start.elapsed(), step) {
+                    return Ok(Some(StopCause::TimedOut(why)));
+                }
+            }
+        }
+    }
+}
+
+fn notify_of_end(child: &Child) -> io::Result<Receiver<()>> {
+    let pid = lifeline::pid(child)?;
+    let (sender, receiver) = channel();
+    std::thread::Builder::new().name("wait".into()).spawn(move || {
+        while let Err(error) = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+            if error != rustix::io::Errno::INTR {
+                break;
+            }
+        }
+        // Nobody listens any more if the trial was stopped.
+        let _ = sender.send(());
+    })?;
+    Ok(receiver)
+}
+
+fn judge(status: ExitStatus, is_silent: bool, memory_ran_out: bool, log: &Path) -> ProcessEnd {
+    if status.success() && !is_silent {
+        return ProcessEnd::Well;
+    }
+    let last = last_words_in(log);
+    let said = last.as_ref().map_or(String::new(), |line| format!("; its last output: {line}"));
+    let refused = last.as_deref().is_some_and(|line| REFUSED_MEMORY.iter().any(|words| line.contains(words)));
+    match status.signal() {
+        Some(9) if memory_ran_out => {
+            let message = "was killed because memory ran out".into();
+            ProcessEnd::Badly { reason: Failure::OutOfMemory, message, signal: Some(9) }
+        }
+        Some(signal) => {
+            let reason = if refused { Failure::OutOfMemory } else { Failure::Crashed };
+            let message = format!("was killed by signal {signal}{said}");
+            ProcessEnd::Badly { reason, message, signal: Some(signal) }
+        }
+        None => {
+            let code = status.code().unwrap_or_default();
+            if let Some((_, kind)) = UNSAVED.iter().find(|(exit, _)| i32::from(exit.code()) == code) {
+                return ProcessEnd::Unsaved((*kind).into());
+            }
+            let reason = if is_our_own(last.as_deref()) { Failure::Harness } else { Failure::Crashed };
+            // The harness reports before it exits successfully: other code has ended the process.
+            let early = if code == 0 { " before it had a result" } else { "" };
+            let message = format!("ended with exit code {code}{early}{said}");
+            ProcessEnd::Badly { reason, message, signal: None }
+        }
+    }
+}
+
+/// Whether the last message is storebench's own fatal error: no engine's messages begin like that.
+fn is_our_own(last: Option<&str>) -> bool {
+    last.is_some_and(|line| line.starts_with(&format!("{}: ", lifeline::NAME)))
+}
+
+/// The errors for which a trial could not write its report, by its exit.
+const UNSAVED: [(Exit, io::ErrorKind); 3] = [
+    (Exit::Permission, io::ErrorKind::PermissionDenied),
+    (Exit::ReadOnly, io::ErrorKind::ReadOnlyFilesystem),
+    (Exit::DiskFull, io::ErrorKind::StorageFull),
+];
+
+/// Messages of Rust, C++ and the system about a lack of memory.
+const REFUSED_MEMORY: [&str; 3] = ["memory allocation of", "std::bad_alloc", "Cannot allocate memory"];
+
+/// The last words of the process that wrote a log.
+pub(super) fn last_words_in(log: &Path) -> Option<String> {
+    last_message(&String::from_utf8_lossy(&read_limited::end(log, LAST_BYTES)))
+}
+
+/// The last message of a process: the message of a panic, or the last line that isn't empty. Backtraces and Rust's note about them
+/// are left to readers of the log.
+fn last_message(log: &str) -> Option<String> {
+    let said = log.split("stack backtrace:").next().unwrap_or(log);
+    let mut lines = said
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE="));
+    let after_panic = lines.clone().skip_while(|line| !line.contains(" panicked at ")).nth(1);
+    after_panic.or_else(|| lines.next_back()).map(str::to_owned)
+}
+
+/// The number of processes that the kernel has killed for memory since it was started.
+fn oom_kills() -> u64 {
+    fs::read_to_string("/proc/vmstat")
+        .ok()
+        .and_then(|text| text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok()))
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(wait_status: i32, log: &str) -> (Failure, String) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), log).unwrap();
+        match judge(ExitStatus::from_raw(wait_status), true, false, file.path()) {
+            ProcessEnd::Badly { reason, message, .. } => (reason, message),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_step_has_its_own_limit_and_its_name_is_in_the_error() {
+        let limit =
+            TimeLimit { whole: Duration::from_secs(600), room: Duration::from_secs(60), name: "--timeout" };
+        let seconds = Duration::from_secs;
+        assert_eq!(overdue(limit, seconds(119), Some((Step::Opening, seconds(119)))), None);
+        let why = overdue(limit, seconds(300), Some((Step::Opening, seconds(120))));
+        assert_eq!(why.as_deref(), Some("opening the store took longer than its limit of 120s"));
+        assert_eq!(overdue(limit, seconds(659), Some((Step::Working, seconds(659)))), None);
+        let why = overdue(limit, seconds(660), Some((Step::Settling, seconds(1))));
+        let said = "took longer than the limit of 600s (--timeout), while it was letting the store settle";
+        assert_eq!(why.as_deref(), Some(said));
+        let why = overdue(limit, seconds(660), None);
+        assert_eq!(why.as_deref(), Some("took longer than the limit of 600s (--timeout)"));
+    }
+
+    #[test]
+    fn the_last_words_tell_why() {
+        let (reason, message) = judged(1 << 8, "opening\n\x1b damaged\n\n");
+        assert_eq!(
+            (reason, message.as_str()),
+            (Failure::Crashed, "ended with exit code 1; its last output: \x1b damaged")
+        );
+        let panic = "thread 'x' (1) panicked at a.rs:1:1:\npage 7 is gone\nstack backtrace:\n 0: main\n";
+        let (_, message) = judged(101 << 8, panic);
+        assert_eq!(message, "ended with exit code 101; its last output: page 7 is gone");
+        let (reason, _) = judged(1 << 8, "storebench: reading trial.json: Input/output error (os error 5)\n");
+        assert_eq!(reason, Failure::Harness, "no store is blamed for it");
+        assert_eq!(judged(6, ""), (Failure::Crashed, "was killed by signal 6".into()));
+        let (reason, message) = judged(0, "bye\n");
+        let early = "ended with exit code 0 before it had a result; its last output: bye";
+        assert_eq!((reason, message.as_str()), (Failure::Crashed, early));
+    }
+
+    #[test]
+    fn a_process_that_killed_itself_is_known_by_its_signal_though_memory_ran_out_elsewhere() {
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let end = judge(ExitStatus::from_raw(9), true, true, log.path());
+        assert!(
+            matches!(end, ProcessEnd::Badly { reason: Failure::OutOfMemory, signal: Some(9), .. }),
+            "{end:?}"
+        );
+    }
+
+    #[test]
+    fn a_result_that_could_not_be_handed_over_is_no_failure_of_the_store() {
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let end = judge(ExitStatus::from_raw(17 << 8), true, false, log.path());
+        assert!(
+            matches!(&end, ProcessEnd::Unsaved(error) if error.kind() == io::ErrorKind::StorageFull),
+            "{end:?}"
+        );
+    }
+
+    #[test]
+    fn a_process_that_was_refused_memory_ran_out_of_it() {
+        assert_eq!(
+            judged(6, "memory allocation of 9 bytes failed\nnote: run with `RUST_BACKTRACE=1` environment\n")
+                .0,
+            Failure::OutOfMemory
+        );
+        assert_eq!(
+            judged(6, "memory allocation of 9 bytes failed\nstack backtrace:\n 0: x\n").0,
+            Failure::OutOfMemory
+        );
+        assert_eq!(judged(6, "terminate called\n  what():  std::bad_alloc\n").0, Failure::OutOfMemory);
+        assert_eq!(judged(11, "segmentation fault\n").0, Failure::Crashed);
+    }
+}

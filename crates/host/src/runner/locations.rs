@@ -1,0 +1,169 @@
+//! The places of a run, each with a work folder, and the folder of each trial in them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use crate::location::Location;
+use crate::location::directory::WorkFolder;
+use crate::location::image::Template;
+use crate::location::transit;
+use crate::runner::devices;
+use crate::runner::run_request::RunRequest;
+use crate::stage::Stage;
+use storebench_core::cell::{Cell, Site};
+use storebench_core::error::{Error, Result};
+use storebench_core::measure::cgroup;
+use storebench_core::measure::device::DeviceSpec;
+use storebench_core::measure::probe::{self, Probe};
+use storebench_core::result::Transit;
+use storebench_core::store::{self, StoreKind};
+
+/// The places in which the run's cells are.
+pub struct PreparedLocations {
+    by_place: BTreeMap<Site, PreparedLocation>,
+}
+
+/// A place that is ready for trials.
+pub struct PreparedLocation {
+    /// The work folder.
+    pub folder: WorkFolder,
+    /// Where background loads keep their files.
+    pub beside: PathBuf,
+    /// Where servers keep files that are no data; `None` without servers.
+    pub servers: Option<PathBuf>,
+    /// The costs of the place.
+    pub probe: Probe,
+    /// The time that requests take to the simulated disk and back, if there is one.
+    pub transit: Option<Transit>,
+    /// The source of trials' folders.
+    pub trial_folders: TrialFolders,
+}
+
+/// The source of the folders for a place's trials.
+pub enum TrialFolders {
+    /// The user's own file system.
+    Shared {
+        /// The block device under it, or why its counters can't be read.
+        device: std::result::Result<DeviceSpec, String>,
+    },
+    /// A new file system for each trial.
+    Image(Template),
+}
+
+/// The folder of one trial, and the device under it.
+pub struct TrialFolder {
+    /// The empty folder for the store's files.
+    pub directory: PathBuf,
+    /// The time of making an empty file in it, in nanoseconds.
+    pub file_creation_ns: u64,
+    /// The block device under it, or why its counters can't be read.
+    pub device: std::result::Result<DeviceSpec, String>,
+    /// The folder in which the simulated disk under it is mounted, if any.
+    pub disk: Option<PathBuf>,
+}
+
+impl PreparedLocations {
+    /// Makes a work folder in each place of a job.
+    pub fn make(job: &RunRequest<'_>) -> Result<PreparedLocations> {
+        // An unavailable place is among the job's, but no cell is in it.
+        let used: BTreeSet<Site> = job.cells.iter().map(Cell::location_name).collect();
+        let places = || job.places.iter().filter(|(name, _)| used.contains(name));
+        let shared = places().filter_map(|(name, place)| match place {
+            Location::Directory(path) => Some((name.clone(), path.clone())),
+            Location::Image { .. } => None,
+        });
+        let mut devices = devices::shared(&shared.collect(), job.interrupted);
+        let any_server =
+            job.cells.iter().any(|cell| store::kind(job.stores, cell.store()) == StoreKind::Server);
+        // A figure of the machine, not of the disk.
+        let mut measured = None;
+        let prepare = |(name, place): (&Site, &Location)| {
+            let mut folder = WorkFolder::create(place.directory())?;
+            // A program mounts without a loop device, which its user may lack.
+            let simulates = matches!(place, Location::Image { file_system, disk: Some(_), .. } if !file_system.kind().is_a_program());
+            if simulates && measured.is_none() {
+                measured = Some(transit::measure(&mut folder)?);
+            }
+            let transit = measured.filter(|_| simulates);
+            let (probe, trial_folders) = match place {
+                Location::Directory(_) => {
+                    let probe = folder.probe()?;
+                    let device = devices.remove(name).unwrap_or_else(|| Err("it was not looked for".into()));
+                    (probe, TrialFolders::Shared { device })
+                }
+                Location::Image { file_system, disk, .. } => {
+                    let cells = job.cells.iter().filter(|cell| cell.location_name() == *name);
+                    let bytes = trial_bytes(job, cells);
+                    let template = Template::make(&mut folder, file_system, disk.as_ref(), bytes)?;
+                    (template.probe(&mut folder)?, TrialFolders::Image(template))
+                }
+            };
+            let mut stage = folder.stage();
+            let beside = stage.folder("background")?;
+            let servers = any_server.then(|| stage.folder("servers")).transpose()?;
+            stage.keep();
+            Ok((name.clone(), PreparedLocation { folder, beside, servers, probe, transit, trial_folders }))
+        };
+        Ok(PreparedLocations { by_place: places().map(prepare).collect::<Result<_>>()? })
+    }
+
+    /// The costs of the places.
+    pub fn probes(&self) -> BTreeMap<Site, Probe> {
+        self.by_place.iter().map(|(name, place)| (name.clone(), place.probe)).collect()
+    }
+
+    /// Where cgroups for trials can be made, or why not.
+    pub fn find_cgroups(&mut self) -> std::result::Result<cgroup::CgroupParent, String> {
+        let place = self.by_place.values_mut().next().ok_or("there is no place")?;
+        cgroup::CgroupParent::find(|home| place.folder.stage().group(home).map(drop))
+    }
+
+    /// The place of a cell.
+    ///
+    /// # Errors
+    /// When the job has no such place.
+    pub fn location_of(&mut self, cell: &Cell) -> Result<&mut PreparedLocation> {
+        self.by_place
+            .get_mut(&cell.location_name())
+            .ok_or_else(|| Error::bad_value(format!("there is no place {}", cell.location_name())))
+    }
+}
+
+/// The most room that a trial of one of these cells needs, in bytes.
+pub fn trial_bytes<'c>(job: &RunRequest<'_>, cells: impl Iterator<Item = &'c Cell>) -> u64 {
+    cells.map(|cell| job.plan.room_bytes(&job.plan.case(cell, job.stores)) as u64).max().unwrap_or(0)
+}
+
+impl TrialFolders {
+    /// Whether each folder is a file system in an image.
+    pub fn are_images(&self) -> bool {
+        matches!(self, TrialFolders::Image(_))
+    }
+
+    /// The image that each folder is a copy of, if any.
+    pub fn template(&self) -> Option<&Template> {
+        match self {
+            TrialFolders::Shared { .. } => None,
+            TrialFolders::Image(template) => Some(template),
+        }
+    }
+
+    /// Makes the folder of one trial. The seed determines what is random in a simulated disk.
+    pub fn take(&self, stage: &mut Stage<'_>, position: u64, seed: u64) -> Result<TrialFolder> {
+        let name = format!("trial-{position}");
+        let (directory, device, disk) = match self {
+            TrialFolders::Shared { device } => (stage.folder(&name)?, device.clone(), None),
+            TrialFolders::Image(template) => {
+                let (directory, mounted) = template.mount(stage, &name, seed)?;
+                let device = mounted
+                    .device
+                    .map(DeviceSpec::unshared)
+                    .ok_or_else(|| "there is no block device under the file system".to_owned());
+                (directory, device, mounted.disk)
+            }
+        };
+        let file_creation_ns =
+            probe::file_creation_ns(&directory).map_err(Error::io("probing", &directory))?;
+        Ok(TrialFolder { directory, file_creation_ns, device, disk })
+    }
+}

@@ -1,0 +1,100 @@
+//! Other sizes and counts of records: the nearest in each direction at which another store is better.
+
+use super::figures::Here;
+use super::record_shape::RecordShape;
+use super::sensitivity::{RecommendedStanding, SensitivityContext};
+use crate::stats::{Ratio, compare};
+
+/// The store to take with other records, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OtherStore {
+    /// The store that is best there; `None` if no measured store answers the question.
+    pub store: Option<String>,
+    /// Why it is not the recommended one.
+    pub why: Why,
+    /// Trials of the recommended store or of the other there, whichever are fewer.
+    pub trials: usize,
+}
+
+/// Why the recommended store is not the one to take.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Why {
+    /// The other is better: its factor; and where both are alike, if between there and the nearest place
+    /// at which the recommended store is still best.
+    Beaten(Option<Ratio>, Option<f64>),
+    /// It is ruled out there: it failed, or takes too much memory.
+    Out(String),
+}
+
+/// Walks along an axis in each direction, up to the first place at which another store is better. Returns the
+/// places at which the recommended store is best, in the axis's order, and the places where the walk ended. Places without
+/// a figure of the recommended store are skipped.
+pub(super) fn outward(
+    look: &SensitivityContext<'_, '_, '_>,
+    from: (f64, RecordShape),
+    mut axis: Vec<(f64, RecordShape)>,
+) -> (Vec<RecordShape>, Vec<(RecordShape, OtherStore)>) {
+    axis.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let below: Vec<_> = axis.iter().rev().filter(|place| place.0 < from.0).copied().collect();
+    let above: Vec<_> = axis.iter().filter(|place| place.0 > from.0).copied().collect();
+    let (mut still, mut turned) = (Vec::new(), Vec::new());
+    for side in [below, above] {
+        let mut before = from;
+        for place in side {
+            match look.stands(place.1) {
+                RecommendedStanding::Unknown => {}
+                RecommendedStanding::Best => {
+                    still.push(place);
+                    before = place;
+                }
+                RecommendedStanding::Beaten(store, times) => {
+                    turned.push((place.1, beaten(look, before, place, store, times)));
+                    break;
+                }
+                RecommendedStanding::Out(why, store) => {
+                    let here = look.figures_asked(place.1);
+                    let trials = store.as_deref().and_then(|store| here.get(store)).map_or(0, |s| s.len());
+                    turned.push((place.1, OtherStore { store, why: Why::Out(why), trials }));
+                    break;
+                }
+            }
+        }
+    }
+    still.sort_by(|a, b| a.0.total_cmp(&b.0));
+    (still.into_iter().map(|(_, position)| position).collect(), turned)
+}
+
+fn beaten(
+    look: &SensitivityContext<'_, '_, '_>,
+    before: (f64, RecordShape),
+    there: (f64, RecordShape),
+    store: String,
+    times: Option<Ratio>,
+) -> OtherStore {
+    let (near, far) = (look.figures_asked(before.1), look.figures_asked(there.1));
+    let ratio = |here: &Here<'_>| {
+        compare(here.get(store.as_str())?, here.get(look.best)?).map(|ratio| ratio.ratio.value)
+    };
+    let alike = ratio(&near).zip(ratio(&far)).and_then(|(a, b)| even(before.0, there.0, a, b));
+    let trials = [store.as_str(), look.best].into_iter().filter_map(|store| far.get(store)).map(|s| s.len());
+    let trials = trials.min().unwrap_or(0);
+    OtherStore { store: Some(store), why: Why::Beaten(times, alike), trials }
+}
+
+/// Where a ratio that is `a` at `from` and `b` at `to` crosses 1, if between them, with both axes logarithmic.
+fn even(from: f64, to: f64, a: f64, b: f64) -> Option<f64> {
+    (a > 1.0 && b < 1.0).then(|| (from.ln() + (to / from).ln() * a.ln() / (a / b).ln()).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_lines_cross_where_their_ratio_is_one() {
+        assert!((even(1.0, 100.0, 2.0, 0.5).unwrap() - 10.0).abs() < 1e-9);
+        assert!((even(1000.0, 10.0, 10.0, 0.1).unwrap() - 100.0).abs() < 1e-9);
+        assert_eq!(even(1.0, 2.0, 0.9, 0.5), None);
+        assert_eq!(even(1.0, 2.0, 1.5, 1.2), None);
+    }
+}

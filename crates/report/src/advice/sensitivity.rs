@@ -1,0 +1,225 @@
+//! Changes of a question that would change its answer: another goal, another share of gets, other records.
+
+use storebench_core::result::RunHeader;
+use storebench_core::store::StoreDef;
+use storebench_core::units::{CountRange, Sizes};
+use storebench_core::workload::operation::Operation;
+
+use super::danger::avoided;
+use super::figures::{Here, fits, goal_terms, weighed};
+use super::other_store::{OtherStore, Why, outward};
+use super::question::{Goal, Mix, Question};
+use super::ranking::why_out;
+use super::record_shape::{self, RecordShape, position};
+use crate::data::contention;
+use crate::data::matrix::{Sorted, ranked_stores};
+use crate::data::merge::{BlockKey, Group, Merged};
+use crate::judge::interim;
+use crate::judge::recommendation::better_than;
+use crate::judge::standing::{Terms, decide_on};
+use crate::stats::{Better, Ratio, Series, compare};
+
+/// A change of the question that changes the answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AnswerChange {
+    /// With another goal another store is best; the factor by which it beats the recommended one at that goal.
+    Goal(Goal, String, Option<Ratio>),
+    /// With this number of gets in a hundred operations another store is better: the nearest in each direction.
+    Gets(u32, OtherStore),
+    /// With records of another size another store is better: the nearest in each direction. The point at which both stores
+    /// are equal is in bytes.
+    Size(Box<Sizes>, OtherStore),
+    /// With another number of records, likewise.
+    Records(CountRange, OtherStore),
+}
+
+/// The measurements outside the question's own place, and whether they change the answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sensitivity {
+    /// The changes that change it.
+    pub turns: Vec<AnswerChange>,
+    /// Other record sizes at which the recommended store was compared with others, and is best or may be, the smallest first;
+    /// none is beyond a size that changes the answer.
+    pub sizes: Vec<Sizes>,
+    /// Other record counts, likewise.
+    pub counts: Vec<CountRange>,
+}
+
+/// Finds changes that would make another store than `best` the best.
+pub fn find_changes(
+    merged: &Merged<'_>,
+    group: &Group<'_>,
+    at: RecordShape,
+    (question, table): (&Question, &[StoreDef]),
+    best: &str,
+) -> Sensitivity {
+    let sorted = Sorted::new(merged, group);
+    let look = SensitivityContext { merged, group, sorted: &sorted, question, table, best };
+    let mut turns: Vec<AnswerChange> = Goal::ALL
+        .into_iter()
+        .filter(|goal| *goal != question.goal)
+        .filter_map(|goal| {
+            let here = look.figures_by(at, &question.mix, goal);
+            other_winner(&here, best, look.terms_at(at, &question.mix, goal))
+                .map(|(store, times)| AnswerChange::Goal(goal, store, times))
+        })
+        .collect();
+    if question.goal != Goal::Space && question.goal != Goal::Memory {
+        turns.extend(look.gets(at));
+    }
+    let measured = sorted.entries.keys().map(|position| record_shape::record_shape(&position.cell()));
+    let positions = || measured.clone().filter(|place| place.0 == at.0);
+    let of_sizes = positions().filter(|p| p.2 == at.2).map(|p| (p.1.mean(), p));
+    let of_counts = positions().filter(|p| p.1 == at.1).map(|p| (p.2.from as f64, p));
+    let (sizes, other_sizes) = outward(&look, (at.1.mean(), at), of_sizes.collect());
+    let (counts, other_counts) = outward(&look, (at.2.from as f64, at), of_counts.collect());
+    turns.extend(other_sizes.into_iter().map(|(p, elsewhere)| AnswerChange::Size(Box::new(p.1), elsewhere)));
+    turns.extend(other_counts.into_iter().map(|(p, elsewhere)| AnswerChange::Records(p.2, elsewhere)));
+    Sensitivity {
+        turns,
+        sizes: sizes.into_iter().map(|position| position.1).collect(),
+        counts: counts.into_iter().map(|position| position.2).collect(),
+    }
+}
+
+/// The context of a search for another winner.
+pub(super) struct SensitivityContext<'l, 'g, 'a> {
+    merged: &'l Merged<'a>,
+    group: &'l Group<'a>,
+    sorted: &'l Sorted<'g, 'a>,
+    question: &'l Question,
+    table: &'l [StoreDef],
+    /// The recommended store.
+    pub(super) best: &'l str,
+}
+
+/// The standing of the recommended store at a position.
+pub(super) enum RecommendedStanding {
+    /// The best, or too close to call with it.
+    Best,
+    /// Another store is better, by this factor.
+    Beaten(String, Option<Ratio>),
+    /// It is ruled out there, with the reason; and the best store there, if any.
+    Out(String, Option<String>),
+    /// It was not measured there, or no other store was.
+    Unknown,
+}
+
+impl AnswerChange {
+    /// The store to take instead, if any.
+    pub fn store(&self) -> Option<&str> {
+        match self {
+            AnswerChange::Goal(_, store, _) => Some(store),
+            AnswerChange::Gets(_, there) | AnswerChange::Size(_, there) | AnswerChange::Records(_, there) => {
+                there.store.as_deref()
+            }
+        }
+    }
+}
+
+impl<'a> SensitivityContext<'_, '_, 'a> {
+    fn figures_by(&self, at: RecordShape, mix: &Mix, goal: Goal) -> Here<'a> {
+        let Some(entries) = self.sorted.entries.get(&position(at)) else { return Here::new() };
+        let mut entries = ranked_stores(entries);
+        entries.retain(|store, entries| {
+            !self.merged.is_harness(store)
+                && self.question.allows(store)
+                && fits(entries, self.question, self.merged.memory)
+        });
+        // A store that is not recommended for its risk is no other answer either.
+        let avoided = avoided(&entries, self.question, self.table);
+        entries.retain(|store, _| !avoided.contains(&**store));
+        weighed(&entries, self.question, mix, goal, self.merged.memory)
+    }
+
+    /// The question's figures at a position.
+    pub(super) fn figures_asked(&self, at: RecordShape) -> Here<'a> {
+        self.figures_by(at, &self.question.mix, self.question.goal)
+    }
+
+    /// The terms on which stores are separated at a position.
+    fn terms_at(&self, at: RecordShape, mix: &Mix, goal: Goal) -> Terms {
+        let here = || self.sorted.entries.get(&position(at)).into_iter().flatten().flat_map(|(_, here)| here);
+        let headers: Vec<&RunHeader> = self.merged.runs.iter().map(|run| &run.header).collect();
+        let terms = goal_terms(self.merged, mix, goal, interim::confidence(self.merged.analyses(here())));
+        terms.during(contention::find_contention(&headers, here()), goal.is_of_time())
+    }
+
+    /// The question's own terms at a position.
+    pub(super) fn own_terms(&self, at: RecordShape) -> Terms {
+        self.terms_at(at, &self.question.mix, self.question.goal)
+    }
+
+    /// The standing of the recommended store at another position.
+    pub(super) fn stands(&self, at: RecordShape) -> RecommendedStanding {
+        let Some(all) = self.sorted.entries.get(&position(at)) else { return RecommendedStanding::Unknown };
+        let here = self.figures_asked(at);
+        if here.contains_key(self.best) {
+            if self.own_terms(at).crowded {
+                return RecommendedStanding::Unknown;
+            }
+            let other = |store: &str| {
+                store != self.best && !self.merged.is_harness(store) && self.question.allows(store)
+            };
+            let others = all.keys().any(|store| other(store));
+            return match other_winner(&here, self.best, self.own_terms(at)) {
+                Some((store, times)) => RecommendedStanding::Beaten(store, times),
+                None if others => RecommendedStanding::Best,
+                None => RecommendedStanding::Unknown,
+            };
+        }
+        let omitted = || {
+            let mut omitted = self.group.left_out.iter();
+            let found = omitted.find(|omitted| {
+                let cell = &omitted.cell;
+                cell.store() == self.best && record_shape::record_shape(cell) == at
+            });
+            found.map(|omitted| omitted.reason.to_string())
+        };
+        let why = all
+            .get(self.best)
+            .map(|entries| why_out(entries, self.question, self.merged.memory))
+            .or_else(omitted);
+        let standings = decide_on(&series(&here), Better::Lower, self.own_terms(at));
+        let first = standings.first().and_then(|first| here.get_index(first.index));
+        why.map_or(RecommendedStanding::Unknown, |why| {
+            RecommendedStanding::Out(why, first.map(|(store, _)| store.to_string()))
+        })
+    }
+
+    /// The nearest share of gets in each direction, to one percent, at which another store is better.
+    fn gets(&self, at: RecordShape) -> Vec<AnswerChange> {
+        let now = (self.question.mix.share(Operation::Get) * 100.0).round() as u32;
+        let here = |percent: u32| {
+            let mix = self.question.mix.with_gets(f64::from(percent) / 100.0)?;
+            Some((self.figures_by(at, &mix, self.question.goal), self.terms_at(at, &mix, self.question.goal)))
+        };
+        let side = |shares: Vec<u32>| {
+            let winner =
+                |percent| here(percent).and_then(|(here, terms)| other_winner(&here, self.best, terms));
+            let (percent, (store, times)) = shares.iter().find_map(|at| Some((*at, winner(*at)?)))?;
+            let is_ahead = |percent: &&u32| {
+                let ratio =
+                    here(**percent).and_then(|(here, _)| compare(here.get(&*store)?, here.get(self.best)?));
+                ratio.is_some_and(|ratio| ratio.ratio.value < 1.0)
+            };
+            let alike = shares.iter().find(is_ahead).map(|percent| f64::from(*percent));
+            let trials = times.map_or(0, |times| times.blocks);
+            let why = Why::Beaten(times, alike);
+            Some(AnswerChange::Gets(percent, OtherStore { store: Some(store), why, trials }))
+        };
+        let sides = [(0..now).rev().collect(), (now + 1..=100).collect()];
+        sides.into_iter().filter_map(side).collect()
+    }
+}
+
+fn series(here: &Here<'_>) -> Vec<Series<BlockKey>> {
+    here.values().cloned().collect()
+}
+
+/// The best store here that beats `best` clearly, and the factor. `None` also if
+/// `best` has no figure here.
+fn other_winner(here: &Here<'_>, best: &str, terms: Terms) -> Option<(String, Option<Ratio>)> {
+    let (first, times) = better_than(&series(here), here.get_index_of(best)?, terms)?;
+    Some((here.get_index(first)?.0.to_string(), times))
+}

@@ -1,0 +1,352 @@
+//! Differences between runs: some make figures incomparable, others are only worth knowing.
+//!
+//! Figures are incomparable if they could differ though the stores did not change: another machine, another disk, other
+//! work. Versions of the stores are compared on purpose; axes do not count, as cells are compared
+//! with themselves, nor does the number of trials.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use storebench_core::result::{LocationInfo, RunHeader};
+use storebench_core::units::rough_bytes;
+use storebench_host::run::Run;
+
+use super::across::Across;
+use crate::data::builds_compared;
+use crate::data::method::{self, Method};
+
+/// A difference of a run from the first of BASE.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// Its name, such as `kernel`, or `place here: file system`.
+    pub what: String,
+    /// The key, where it is in their plans.
+    #[serde(skip)]
+    pub key: Option<String>,
+    /// The value in the first run of BASE.
+    pub base: String,
+    /// The value in the other run.
+    pub other: String,
+    /// The side of the other run: `BASE` or `NEW`.
+    pub side: &'static str,
+    /// Whether it makes figures incomparable, unless the user overrides that.
+    pub refuses: bool,
+}
+
+/// The versions of a store on both sides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Versions {
+    /// The store's name.
+    pub store: String,
+    /// The versions in BASE.
+    pub base: BTreeSet<String>,
+    /// In NEW.
+    pub new: BTreeSet<String>,
+}
+
+/// Memory that differs by less than this share is equal: kernels reserve different amounts.
+const SAME_MEMORY: f64 = 0.02;
+
+/// All differences of the runs from the first of BASE, once each, the refusing ones first; without those compared `across`.
+pub fn differences(base: &[Run], new: &[Run], across: &[Across]) -> Vec<Difference> {
+    let Some(first) = base.first() else { return Vec::new() };
+    let mut found: Vec<Difference> = Vec::new();
+    for (side, runs) in [("BASE", &base[1..]), ("NEW", new)] {
+        for run in runs {
+            let mut compared = RunDifferences { side, found: Vec::new() };
+            compared.machines(&first.header, &run.header);
+            compared.places(&first.header, &run.header);
+            compared.plans(first, run);
+            compared.builds(first, run);
+            for difference in compared.found {
+                let is_asked =
+                    side == "NEW" && across.iter().any(|across| across.is_of(difference.key.as_deref()));
+                if !is_asked && !found.contains(&difference) {
+                    found.push(difference);
+                }
+            }
+        }
+    }
+    found.sort_by_key(|difference| !difference.refuses);
+    found
+}
+
+/// Differences that show that two runs are from different machines, or from one with another kernel.
+pub fn machines(first: &RunHeader, other: &RunHeader) -> Vec<Difference> {
+    let mut compared = RunDifferences { side: "", found: Vec::new() };
+    compared.machines(first, other);
+    compared.found.retain(|difference| difference.refuses);
+    compared.differ(false, "kernel", &first.environment.kernel, &other.environment.kernel);
+    let mut places = RunDifferences { side: "", found: Vec::new() };
+    places.places(first, other);
+    compared.found.extend(places.found.into_iter().filter(|difference| difference.refuses));
+    compared.found
+}
+
+/// Differences that show that two runs are not parts of one plan, made in one way on any machines.
+pub fn parts(first: &Run, other: &Run) -> Vec<Difference> {
+    let plans = (first.plan_keys().map(method::keys), other.plan_keys().map(method::keys));
+    let (first, other) = (&first.header, &other.header);
+    let mut compared = RunDifferences { side: "", found: Vec::new() };
+    compared.differ(true, "storebench", &first.storebench, &other.storebench);
+    let names: BTreeSet<&str> =
+        [first, other].iter().flat_map(|header| &header.stores).map(|store| store.name.as_str()).collect();
+    for name in names {
+        // The path of a library depends on the machine.
+        let made = |header: &RunHeader| {
+            let store = header.stores.iter().find(|store| store.name == name);
+            store.map_or("takes no part".to_owned(), |store| match &store.library {
+                Some(library) => format!("{} of the library {}", store.version, library.sha256),
+                None => store.version.clone(),
+            })
+        };
+        compared.differ(true, &format!("store {name}"), &made(first), &made(other));
+    }
+    match plans {
+        (Some(a), Some(b)) => {
+            let value = |keys: &BTreeMap<String, String>, key: &str| {
+                keys.get(key).cloned().unwrap_or_else(|| "not set".into())
+            };
+            for key in a.keys().chain(b.keys()).collect::<BTreeSet<_>>() {
+                compared.differ_at(true, key, &value(&a, key), &value(&b, key));
+            }
+        }
+        _ => compared.differ(true, "plan", &first.plan, &other.plan),
+    }
+    let of = |header: &RunHeader| header.shard.as_ref().map_or(1, |shard| shard.of).to_string();
+    compared.differ(true, "number of parts", &of(first), &of(other));
+    let names = |header: &RunHeader| {
+        header.locations.iter().map(|place| place.name.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    compared.differ(true, "locations", &names(first), &names(other));
+    if compared.found.is_empty() {
+        // A digest of the rest of the plan's results: built-in stores that offer something else.
+        let split = |header: &RunHeader| header.shard.as_ref().map_or("", |shard| &shard.split).to_owned();
+        compared.differ(true, "split of the plan", &split(first), &split(other));
+    }
+    compared.found
+}
+
+/// The versions of stores that take part on both sides, in the order of BASE.
+pub fn versions(base: &[Run], new: &[Run]) -> Vec<Versions> {
+    let of = |runs: &[Run]| {
+        let mut stores: IndexMap<String, BTreeSet<String>> = IndexMap::new();
+        for store in runs.iter().flat_map(|run| &run.header.stores) {
+            stores.entry(store.name.clone()).or_default().insert(store.version.clone());
+        }
+        stores
+    };
+    let mut new = of(new);
+    let both = of(base).into_iter();
+    both.filter_map(|(store, base)| new.swap_remove(&store).map(|new| Versions { store, base, new }))
+        .collect()
+}
+
+/// The differences found between two runs.
+struct RunDifferences {
+    side: &'static str,
+    found: Vec<Difference>,
+}
+
+impl RunDifferences {
+    fn differ(&mut self, refuses: bool, what: &str, base: &str, other: &str) {
+        if base != other {
+            let (what, base, other) = (what.into(), base.into(), other.into());
+            self.found.push(Difference { what, key: None, base, other, side: self.side, refuses });
+        }
+    }
+
+    /// At a key of their plans.
+    fn differ_at(&mut self, refuses: bool, key: &str, base: &str, other: &str) {
+        let known = self.found.len();
+        self.differ(refuses, &format!("plan, {key}"), base, other);
+        self.found[known..].iter_mut().for_each(|difference| difference.key = Some(key.to_owned()));
+    }
+
+    fn builds(&mut self, first: &Run, run: &Run) {
+        if let [Some(base), Some(other)] = builds_compared::builds(&[first, run]).as_slice() {
+            self.differ(false, "builds of engines", base, other);
+        }
+    }
+
+    fn machines(&mut self, first: &RunHeader, run: &RunHeader) {
+        let (a, b) = (&first.environment, &run.environment);
+        self.differ(true, "hardware", &first.hardware, &run.hardware);
+        if let (Some(a), Some(b)) = (&a.machine_id, &b.machine_id) {
+            self.differ(true, "identity", a, b);
+        }
+        self.differ(
+            true,
+            "processor",
+            known_or_unknown(a.cpu.as_deref()),
+            known_or_unknown(b.cpu.as_deref()),
+        );
+        self.differ(true, "processors", &a.cores.to_string(), &b.cores.to_string());
+        if !about_the_same(a.memory_bytes, b.memory_bytes) {
+            let memory =
+                |bytes: Option<u64>| bytes.map_or("unknown".into(), |bytes| rough_bytes(bytes as f64));
+            self.differ(true, "memory", &memory(a.memory_bytes), &memory(b.memory_bytes));
+        }
+        self.differ(
+            true,
+            "virtualisation",
+            known_or_unknown(a.virtualisation.as_deref()),
+            known_or_unknown(b.virtualisation.as_deref()),
+        );
+        self.differ(
+            true,
+            "frequency governor",
+            known_or_unknown(a.governor.as_deref()),
+            known_or_unknown(b.governor.as_deref()),
+        );
+        self.differ(false, "kernel", &a.kernel, &b.kernel);
+        self.differ(
+            false,
+            "distribution",
+            known_or_unknown(a.distribution.as_deref()),
+            known_or_unknown(b.distribution.as_deref()),
+        );
+        self.differ(false, "clock", &a.clock, &b.clock);
+        self.differ(false, "storebench", &first.storebench, &run.storebench);
+    }
+
+    /// Compares the places of one name.
+    fn places(&mut self, first: &RunHeader, run: &RunHeader) {
+        for a in &first.locations {
+            let Some(b) = run.locations.iter().find(|place| place.name == a.name) else { continue };
+            let mut differ = |refuses: bool, what: &str, of: fn(&LocationInfo) -> Option<&str>| {
+                self.differ(
+                    refuses,
+                    &format!("place {}: {what}", a.name),
+                    known_or_unknown(of(a)),
+                    known_or_unknown(of(b)),
+                );
+            };
+            differ(true, "file system", |place| place.file_system.as_deref());
+            differ(true, "driver", |place| place.driver.as_deref());
+            differ(true, "model of the device", |place| place.device_model.as_deref());
+            differ(true, "rotates", |place| place.rotates.map(|rotates| if rotates { "yes" } else { "no" }));
+            differ(false, "mount options", |place| place.mount_options.as_deref());
+            differ(false, "device", |place| place.device.as_deref());
+        }
+    }
+
+    fn plans(&mut self, first: &Run, run: &Run) {
+        let (Some(a), Some(b)) = (Method::from_run(first), Method::from_run(run)) else {
+            // An unreadable plan can only be compared with itself.
+            return self.differ(true, "plan", &first.header.plan, &run.header.plan);
+        };
+        self.differ(false, "study", &first.header.study, &run.header.study);
+        for key in method::differing(&[&a, &b]) {
+            let refuses = !method::is_drawn(key);
+            let value = |method: &Method| method.value(key).unwrap_or("not set").to_owned();
+            self.differ_at(refuses, key, &value(&a), &value(&b));
+        }
+    }
+}
+
+fn known_or_unknown(text: Option<&str>) -> &str {
+    text.unwrap_or("unknown")
+}
+
+fn about_the_same(a: Option<u64>, b: Option<u64>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a.abs_diff(b) as f64 <= SAME_MEMORY * a.max(b) as f64,
+        (a, b) => a == b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::samples::{Sample, run};
+    use storebench_core::store::StoreBuild;
+
+    fn two(change: impl Fn(&mut Run)) -> Vec<Difference> {
+        let base = run("box", &[Sample::new("lmdb")]);
+        let mut new = base.clone();
+        change(&mut new);
+        differences(&[base], &[new], &[])
+    }
+
+    fn names(found: &[Difference], refuses: bool) -> Vec<&str> {
+        let found = found.iter().filter(|difference| difference.refuses == refuses);
+        found.map(|difference| difference.what.as_str()).collect()
+    }
+
+    #[test]
+    fn a_run_is_like_itself_and_a_new_build_is_no_difference() {
+        let found = two(|run| {
+            run.header.stores[0].version = "9.9".into();
+            run.header.started = "2026-01-01T00:00:00Z".into();
+            run.header.environment.memory_bytes = Some((8 << 30) - (64 << 20));
+            run.header.locations[0].path = "/elsewhere".into();
+            run.header.plan = "name = \"crud\"\ntrials = 9\n[axes]\nstore = [\"lmdb\"]\n".into();
+        });
+        assert_eq!(found, []);
+    }
+
+    #[test]
+    fn another_machine_refuses_and_another_kernel_is_told() {
+        let found = two(|run| {
+            run.header.hardware = "other".into();
+            run.header.environment.cpu = None;
+            run.header.environment.cores = 4;
+            run.header.environment.memory_bytes = Some(4 << 30);
+            run.header.environment.governor = Some("powersave".into());
+            run.header.environment.kernel = "Linux 7".into();
+            run.header.locations[0].file_system = Some("xfs".into());
+            run.header.locations[0].device = Some("vdb".into());
+        });
+        let refusing = [
+            "hardware",
+            "processor",
+            "processors",
+            "memory",
+            "frequency governor",
+            "place here: file system",
+        ];
+        assert_eq!(names(&found, true), refusing);
+        assert_eq!(names(&found, false), ["kernel", "place here: device"]);
+        assert_eq!((found[1].base.as_str(), found[1].other.as_str()), ("Example CPU 9000", "unknown"));
+    }
+
+    #[test]
+    fn another_build_of_an_engine_is_told() {
+        let built = |flags: &str| {
+            let mut run = run("box", &[Sample::new("lmdb")]);
+            let build = StoreBuild::new("its crate", Some(flags.to_owned()), Some(false));
+            run.trials[0].measured.as_mut().unwrap().store_build = Some(build);
+            [run]
+        };
+        let found = differences(&built("-O2"), &built("-O3"), &[]);
+        let [Difference { what, base, other, refuses: false, .. }] = found.as_slice() else {
+            panic!("{found:?}")
+        };
+        assert_eq!([what, base, other], ["builds of engines", "lmdb built with -O2", "lmdb built with -O3"]);
+        assert_eq!(differences(&built("-O2"), &built("-O2"), &[]), []);
+    }
+
+    #[test]
+    fn other_work_refuses_also_a_kind_that_is_not_known_yet() {
+        let plan = "seed = 1\nnew_thing = 3\n[settings.sqlite]\npage_size = \"8192\"\n[settings.lmdb]\nmap = \"1GiB\"\n";
+        let found = two(|run| run.header.plan = plan.into());
+        // Only lmdb takes part.
+        assert_eq!(names(&found, true), ["plan, new_thing", "plan, settings.lmdb.map"]);
+        // Another seed is the same work with other random numbers.
+        assert_eq!(names(&found, false), ["plan, seed"]);
+        assert_eq!((found[2].base.as_str(), found[2].other.as_str()), ("not set", "1"));
+        assert_eq!(names(&two(|run| run.header.plan = "= no plan".into()), true), ["plan"]);
+    }
+
+    #[test]
+    fn runs_of_one_side_must_be_alike_too() {
+        let base = run("box", &[Sample::new("lmdb")]);
+        let mut odd = base.clone();
+        odd.header.environment.cores = 64;
+        let found = differences(&[base.clone(), odd.clone()], &[base, odd], &[]);
+        let sides: Vec<&str> = found.iter().map(|difference| difference.side).collect();
+        assert_eq!(sides, ["BASE", "NEW"]);
+    }
+}

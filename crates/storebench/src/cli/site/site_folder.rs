@@ -1,0 +1,208 @@
+//! The folder of a site: which files in it are storebench's, so that a later site replaces them and touches nothing else.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use storebench_core::error::{Error, Exit, Result};
+use storebench_core::guard::Folder;
+use storebench_core::read_limited;
+use storebench_report::site::{FOLDERS, Page};
+
+use crate::cli::runs;
+
+/// The file that lists the site's files.
+const MARKER: &str = ".storebench-site";
+/// More bytes than it has, whatever the number of pages.
+const MOST_MARKER: u64 = 64 << 20;
+const HEAD: &str = "storebench site: the files below were made by it, and the next one deletes them";
+
+/// A folder that is free for a site, or has one.
+pub struct SiteFolder {
+    path: PathBuf,
+    /// The files of the existing site.
+    before: BTreeSet<String>,
+}
+
+/// Whether a folder has a site.
+pub fn is_site(folder: &Path) -> bool {
+    folder.join(MARKER).is_file()
+}
+
+impl SiteFolder {
+    /// Examines a folder that a user named, and makes it if missing.
+    ///
+    /// # Errors
+    /// [`Exit::NotStorebench`] if it holds something other than a site.
+    pub fn open(path: &Path) -> Result<SiteFolder> {
+        let mut entries = fs::read_dir(path).ok();
+        let is_free = entries.as_mut().is_none_or(|entries| entries.next().is_none());
+        let before = match read_limited::bytes(&path.join(MARKER), MOST_MARKER) {
+            Ok(text) => files(&String::from_utf8_lossy(&text)).ok_or_else(|| not_ours(path, MARKER))?,
+            Err(_) if is_free => BTreeSet::new(),
+            Err(_) => {
+                let message = format!(
+                    "{} already exists and no site is in it: --out takes a new directory, or one that site has made",
+                    path.display()
+                );
+                return Err(Error::new(Exit::NotStorebench, message));
+            }
+        };
+        runs::make_directory("making the site's folder", path)?;
+        let path = runs::directory("--out", path)?;
+        Ok(SiteFolder { path, before })
+    }
+
+    /// The absolute path of the folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a site over the existing one.
+    ///
+    /// # Errors
+    /// If a file can't be written or deleted, or a file of this name is not the site's: then nothing has been deleted.
+    pub fn write(&self, pages: &[Page]) -> Result<()> {
+        let names: BTreeSet<String> = pages.iter().map(|page| page.name.clone()).collect();
+        let foreign =
+            names.difference(&self.before).find(|name| fs::symlink_metadata(self.path.join(name)).is_ok());
+        if let Some(name) = foreign {
+            return Err(not_ours(&self.path, name));
+        }
+        let folder = Folder::open(&self.path).map_err(Error::io("writing into", &self.path))?;
+        for name in FOLDERS {
+            match folder.make(OsStr::new(name), 0o777) {
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                    folder.open_subfolder(OsStr::new(name)).map_err(|_| not_ours(&self.path, name))?;
+                }
+                made => drop(made.map_err(Error::io("making", &self.path.join(name)))?),
+            }
+        }
+        // Whatever ends this early, the next site knows which files are storebench's.
+        self.mark(&folder, &names.union(&self.before).cloned().collect())?;
+        for name in &self.before {
+            self.delete(&folder, name)?;
+        }
+        for page in pages {
+            let path = self.path.join(&page.name);
+            let write = |mut file: File| file.write_all(page.text.as_bytes());
+            File::create_new(&path).and_then(write).map_err(Error::io("writing", &path))?;
+        }
+        self.mark(&folder, &names)
+    }
+
+    fn mark(&self, folder: &Folder, names: &BTreeSet<String>) -> Result<()> {
+        let path = self.path.join(MARKER);
+        let beside = format!("{MARKER}.part");
+        let text =
+            std::iter::once(HEAD).chain(names.iter().map(String::as_str)).collect::<Vec<_>>().join("\n");
+        let written = || {
+            gone(folder.remove_file(OsStr::new(&beside)))?;
+            let mut file = File::create_new(self.path.join(&beside))?;
+            file.write_all(format!("{text}\n").as_bytes())?;
+            file.sync_all()?;
+            fs::rename(self.path.join(&beside), &path)
+        };
+        written().map_err(Error::io("writing", &path))
+    }
+
+    /// Deletes a file of the earlier site, if it still exists.
+    fn delete(&self, folder: &Folder, name: &str) -> Result<()> {
+        let deleted = match name.split_once('/') {
+            Some((within, file)) => {
+                folder.open_subfolder(OsStr::new(within)).and_then(|own| own.remove_file(OsStr::new(file)))
+            }
+            None => folder.remove_file(OsStr::new(name)),
+        };
+        gone(deleted).map_err(Error::io("deleting", &self.path.join(name)))
+    }
+}
+
+/// A file that is already gone is no error.
+fn gone(deleted: std::io::Result<()>) -> std::io::Result<()> {
+    match deleted {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn not_ours(path: &Path, name: &str) -> Error {
+    let message = format!(
+        "{} was not written by storebench: name another --out, or delete it",
+        path.join(name).display()
+    );
+    Error::new(Exit::NotStorebench, message)
+}
+
+/// The names in a marker; `None` if it is not storebench's, or names a file that no site has.
+fn files(text: &str) -> Option<BTreeSet<String>> {
+    let is_plain = |name: &str| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\']);
+    let is_page = |name: &str| match name.split_once('/') {
+        Some((folder, file)) => FOLDERS.contains(&folder) && is_plain(file) && file.ends_with(".html"),
+        None => ["index.html", "runs.html", "style.css"].contains(&name),
+    };
+    let names = text.strip_prefix(HEAD)?.lines().filter(|line| !line.is_empty());
+    names.map(|name| is_page(name).then(|| name.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(name: &str, text: &str) -> Page {
+        Page { name: name.into(), text: text.into() }
+    }
+
+    #[test]
+    fn a_site_takes_the_place_of_a_site_and_of_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("site");
+        SiteFolder::open(&out).unwrap().write(&[page("index.html", "1"), page("runs/a.html", "1")]).unwrap();
+        fs::write(out.join("notes.txt"), "mine").unwrap();
+        fs::write(out.join("runs/mine.html"), "mine").unwrap();
+        SiteFolder::open(&out).unwrap().write(&[page("index.html", "2"), page("runs/b.html", "2")]).unwrap();
+        let is = |name: &str| fs::read_to_string(out.join(name)).ok();
+        assert_eq!(["index.html", "runs/b.html"].map(is), ["2", "2"].map(|text| Some(text.to_owned())));
+        assert_eq!(
+            ["notes.txt", "runs/mine.html"].map(is),
+            ["mine", "mine"].map(|text| Some(text.to_owned()))
+        );
+        assert_eq!(is("runs/a.html"), None);
+        let foreign = SiteFolder::open(&out).unwrap().write(&[page("runs/mine.html", "3")]).unwrap_err();
+        assert!(
+            foreign.exit == Exit::NotStorebench && is("index.html").as_deref() == Some("2"),
+            "{foreign:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_not_a_site_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path();
+        fs::write(out.join("notes.txt"), "mine").unwrap();
+        assert_eq!(SiteFolder::open(out).err().unwrap().exit, Exit::NotStorebench);
+        for marker in
+            ["", "mine\n", &format!("{HEAD}\n../notes.txt\n"), &format!("{HEAD}\nruns/../../x.html\n")]
+        {
+            fs::write(out.join(MARKER), marker).unwrap();
+            assert_eq!(SiteFolder::open(out).err().unwrap().exit, Exit::NotStorebench, "{marker}");
+        }
+        assert!(files(&format!("{HEAD}\nruns/a.html\nindex.html\n")).is_some_and(|names| names.len() == 2));
+    }
+
+    #[test]
+    fn no_link_leads_out_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (out, elsewhere) = (folder.path().join("site"), folder.path().join("elsewhere"));
+        fs::create_dir(&elsewhere).unwrap();
+        fs::write(elsewhere.join("a.html"), "mine").unwrap();
+        SiteFolder::open(&out).unwrap().write(&[page("runs/a.html", "1")]).unwrap();
+        fs::remove_dir_all(out.join("runs")).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, out.join("runs")).unwrap();
+        assert!(SiteFolder::open(&out).unwrap().write(&[page("runs/b.html", "2")]).is_err());
+        assert_eq!(fs::read_to_string(elsewhere.join("a.html")).unwrap(), "mine");
+        assert!(!elsewhere.join("b.html").exists());
+    }
+}

@@ -1,0 +1,167 @@
+//! A server of the trial's own: its files, and its process.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use storebench_core::server::relay::Relay;
+use storebench_core::server::{self, DATA, owner_of, user_of};
+use storebench_core::store::{OpenOptions, Result, StoreError};
+
+use super::files::{Template, make_folder};
+use super::installed::InstalledServer;
+use super::kind::Server;
+use super::path_access::closed_above;
+use super::plan::Plan;
+use super::process::{LOG, ReachedFolder, ServerProcess, SocketFolder, new_folder, unprivileged};
+
+/// Makes the files in the store's folder, unless they are there. The error has the programs' messages.
+pub fn prepare<S: Server>(options: &OpenOptions<'_>) -> Result<()> {
+    let plan = S::plan(options)?;
+    let found = S::programs().chosen(options)?;
+    // Two builds of one version need not have files of one form.
+    let whose = plan.programs.as_ref().map_or_else(String::new, |folder| {
+        folder.bytes().fold("-of-".to_owned(), |name, byte| name + &format!("{byte:02x}"))
+    });
+    let template = Template {
+        name: format!("{}-{}{whose}{}", S::STORE, found.version, S::fixed_with_files(&plan)),
+        sign: S::SIGN,
+        user: user_of(S::KNOWN.users),
+        make: &|data| make_files::<S>(data, &plan, &found),
+    };
+    template.prepare(options)
+}
+
+/// Makes them in a new folder.
+fn make_files<S: Server>(data: &Path, plan: &Plan, found: &InstalledServer) -> Result<()> {
+    make_folder(data, user_of(S::KNOWN.users))?;
+    passes_to::<S>(data)?;
+    let Some(maker) = &found.maker else { return Ok(()) };
+    let reached = ReachedFolder::open(data)?;
+    let name = S::programs().maker.unwrap_or_default();
+    let mut command = Command::new(maker);
+    command.args(S::init_arguments(plan, &reached.path())).stdin(Stdio::null());
+    unprivileged(&mut command, owner_of(data), &[&reached], S::PASSES)?;
+    let ended = command.output().map_err(StoreError::io(format!("starting {name}")))?;
+    if ended.status.success() {
+        return Ok(());
+    }
+    let said = [ended.stdout, ended.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    let why = S::why_not_made(&said).unwrap_or_else(|| format!("{}: {}", ended.status, said.trim()));
+    Err(StoreError::Engine(format!("{name} failed: {why}")))
+}
+
+/// A server's folders, by paths that it reaches.
+pub struct Paths {
+    pub data: PathBuf,
+    pub socket: PathBuf,
+    pub moment: Option<PathBuf>,
+    /// The number among a store's servers; 0 if it is the only one.
+    pub member: usize,
+}
+
+impl Paths {
+    /// This server's data: of several, the folder with its number.
+    pub fn own_data(&self) -> PathBuf {
+        if self.member == 0 { self.data.clone() } else { self.data.join(self.member.to_string()) }
+    }
+}
+
+/// A server at work, until it is dropped.
+pub struct OwnServer {
+    /// Several for a cluster.
+    processes: Vec<ServerProcess>,
+    socket: ReachedFolder,
+    _relay: Option<Relay>,
+    /// Its folder for temporary files, held open as long as it may.
+    moment: Option<(PathBuf, ReachedFolder)>,
+}
+
+impl OwnServer {
+    /// Starts a server on the data in the store's folder, made if missing, and waits until it is ready. The error has the
+    /// server's message.
+    pub fn open<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<OwnServer> {
+        prepare::<S>(options)?;
+        OwnServer::start::<S>(options, plan).map_err(|error| match error {
+            StoreError::Engine(why) => match S::lacks_part(&why) {
+                Some(part) => StoreError::Unsupported(format!("{part} ({why})")),
+                None if !options.settings.is_empty() => StoreError::BadSetting(why),
+                None => StoreError::Engine(why),
+            },
+            other => other,
+        })
+    }
+
+    fn start<S: Server>(options: &OpenOptions<'_>, plan: &Plan) -> Result<OwnServer> {
+        let found = S::programs().chosen(options)?;
+        let data = options.directory.join(DATA);
+        let user = owner_of(&data);
+        passes_to::<S>(&data)?;
+        // A server of a process that was killed may still be about to end.
+        server::end_in(options.directory).map_err(StoreError::io("ending the server of before"))?;
+        S::clear(&data)?;
+        let reached = ReachedFolder::open(&data)?;
+        let moment = if S::NEEDS_MOMENT {
+            let path = new_folder(options.directory, "moment", user)?;
+            let reached = ReachedFolder::open(&path)?;
+            Some((path, reached))
+        } else {
+            None
+        };
+        let at = new_folder(options.beside.unwrap_or(options.directory), "socket", user)?;
+        let socket = ReachedFolder::open(&at)?;
+        let relay = S::relay(plan, &at)?;
+        let mut paths = Paths {
+            data: reached.path(),
+            socket: socket.path(),
+            moment: moment.as_ref().map(|(_, reached)| reached.path()),
+            member: 0,
+        };
+        let held: Vec<&ReachedFolder> =
+            [&reached, &socket].into_iter().chain(moment.as_ref().map(|(_, reached)| reached)).collect();
+        let at = Arc::new(SocketFolder(at));
+        let mut processes = Vec::new();
+        for member in S::members(plan, &data) {
+            paths.member = member;
+            let mut command = Command::new(&found.server);
+            command.args(S::arguments(plan, &paths, options.sessions));
+            unprivileged(&mut command, user, &held, S::PASSES)?;
+            // Some name their socket without a folder.
+            command.current_dir(socket.path());
+            let log = if processes.is_empty() { LOG.to_owned() } else { format!("{LOG}-{member}") };
+            processes.push(ServerProcess::start(S::SAYING, &mut command, at.clone(), log)?);
+        }
+        ServerProcess::wait_for_all(&mut processes, |pid| S::is_ready(pid, &data, &paths.socket))?;
+        S::furnish(&paths.socket)?;
+        Ok(OwnServer { processes, socket, _relay: relay, moment })
+    }
+
+    pub fn connect<S: Server>(&self) -> Result<S::Client> {
+        S::connect_own(&self.socket.path())
+    }
+
+    /// Fails when it ends with an error, or not in time.
+    pub fn stop(self) -> Result<()> {
+        // One after the other, so that each that leads finds one to hand that to.
+        self.processes.into_iter().try_for_each(ServerProcess::stop)?;
+        // It is empty by now; otherwise it goes with the store's folder.
+        self.moment.into_iter().for_each(|(path, _)| drop(fs::remove_dir(path)));
+        Ok(())
+    }
+}
+
+/// Some servers open their files by path, even if they were given another way.
+fn passes_to<S: Server>(folder: &Path) -> Result<()> {
+    let closed = if S::PASSES { closed_above(folder) } else { None };
+    closed.map_or(Ok(()), |(closed, user)| {
+        Err(StoreError::Unsupported(format!(
+            "{} runs as the user {} here, who can't pass {}: run storebench as another user than root, or give this container \
+             the capability DAC_READ_SEARCH",
+            S::programs().product,
+            user.name,
+            closed.display()
+        )))
+    })
+}
