@@ -43,7 +43,7 @@ macro_rules! words {
 
             fn from_str(text: &str) -> std::result::Result<Self, String> {
                 let found = $type::ALL.into_iter().find(|word| word.name() == text);
-                found.ok_or_else(|| format!($wrong, $crate::shown::quoted(text)))
+                found.ok_or_else(|| format!($wrong, $crate::sanitize::quoted(text)))
             }
         }
     };

@@ -77,7 +77,7 @@ pub enum Rule {
     /// With at least [`MIN_BLOCKS`](crate::stats::MIN_BLOCKS) shared blocks: whether the interval of the ratio to the best includes
     /// 1.
     Interval,
-    /// With fewer than [`ENOUGH_BLOCKS`](place::ENOUGH_BLOCKS), but a scatter known from cells that ran more
+    /// With fewer than [`ENOUGH_BLOCKS`](standing::ENOUGH_BLOCKS), but a scatter known from cells that ran more
     /// than once: whether the resulting interval of the ratio includes 1, or the ratio is within
     /// [`THRESHOLD`](crate::stats::THRESHOLD) of it.
     Scatter,

@@ -21,7 +21,7 @@ pub use self::scatter::Scatter;
 /// The confidence that intervals aim at.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// From this many shared blocks on, their own interval decides whether two stores differ; with fewer, [`Few`](crate::judge::place::Few). From this many
+/// From this many shared blocks on, their own interval decides whether two stores differ; with fewer, [`Few`](crate::judge::standing::Few). From this many
 /// trials on, a mean has an interval; two have their range ([`Interval::is_range`]).
 pub const MIN_BLOCKS: usize = 3;
 
@@ -108,12 +108,12 @@ pub struct Summary {
 
 impl Summary {
     /// Summarises observations; `None` if there are none, or one isn't finite.
-    pub fn summarize(values: &[f64]) -> Option<Summary> {
-        Summary::summarize_at(values, CONFIDENCE)
+    pub fn from_values(values: &[f64]) -> Option<Summary> {
+        Summary::at_confidence(values, CONFIDENCE)
     }
 
     /// The summary with the mean's interval at another confidence.
-    pub fn summarize_at(values: &[f64], confidence: f64) -> Option<Summary> {
+    pub fn at_confidence(values: &[f64], confidence: f64) -> Option<Summary> {
         if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
             return None;
         }
@@ -122,7 +122,7 @@ impl Summary {
     }
 }
 
-/// Only the mean of [`Summary::of`], for callers that need a million of them.
+/// Only the mean of [`Summary::from_values`], for callers that need a million of them.
 pub fn mean(values: &[f64]) -> Option<(MeanKind, Estimate)> {
     if values.iter().any(|value| !value.is_finite()) { None } else { mean_at(values, CONFIDENCE) }
 }
@@ -420,11 +420,11 @@ pub(crate) mod tests {
 
     #[test]
     fn intervals_that_cannot_exist_are_absent() {
-        assert_eq!(Summary::summarize(&[]), None);
-        assert_eq!(Summary::summarize(&[1.0, f64::NAN]), None);
-        let one = Summary::summarize(&[4.0]).unwrap();
+        assert_eq!(Summary::from_values(&[]), None);
+        assert_eq!(Summary::from_values(&[1.0, f64::NAN]), None);
+        let one = Summary::from_values(&[4.0]).unwrap();
         assert_eq!((one.mean.value, one.mean.interval, one.median.interval), (4.0, None, None));
-        let four = Summary::summarize(&[1.0, 2.0, 4.0, 8.0]).unwrap();
+        let four = Summary::from_values(&[1.0, 2.0, 4.0, 8.0]).unwrap();
         assert!(four.mean.interval.is_some() && four.median.interval.is_none());
         assert_eq!(four.median.value, 3.0);
         let five = median(&[5.0, 1.0, 3.0, 2.0, 4.0]).unwrap().interval.unwrap();
@@ -468,9 +468,9 @@ pub(crate) mod tests {
 
     #[test]
     fn zeros_make_the_mean_arithmetic() {
-        let summary = Summary::summarize(&[0.0, 2.0, 4.0]).unwrap();
+        let summary = Summary::from_values(&[0.0, 2.0, 4.0]).unwrap();
         assert_eq!((summary.mean_kind, summary.mean.value), (MeanKind::Arithmetic, 2.0));
-        let summary = Summary::summarize(&[1.0, 100.0]).unwrap();
+        let summary = Summary::from_values(&[1.0, 100.0]).unwrap();
         assert_eq!(summary.mean_kind, MeanKind::Geometric);
         assert!((summary.mean.value - 10.0).abs() < 1e-9);
     }

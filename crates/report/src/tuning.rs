@@ -329,7 +329,7 @@ fn side(trials: &[(BlockKey, &Measurements)], mix: &Mix, basis: Basis) -> Option
     let figures: Vec<Figures> =
         trials.iter().filter_map(|(_, measured)| Figures::from_trial(measured, mix, basis)).collect();
     let mean = |value: fn(&Figures) -> f64| {
-        Some(Summary::summarize(&figures.iter().map(value).collect::<Vec<_>>())?.mean.value)
+        Some(Summary::from_values(&figures.iter().map(value).collect::<Vec<_>>())?.mean.value)
     };
     Some(Side {
         time_ns: mean(|figures| figures.speed_ns)?,

@@ -22,7 +22,7 @@ pub struct LinkedLibrary {
 /// The build script's facts about a library, by the upper-case name of its feature.
 macro_rules! linked {
     ($name:literal) => {
-        crate::linked::Linked {
+        crate::linked::LinkedLibrary {
             source: env!(concat!("STOREBENCH_", $name, "_SOURCE")),
             flags: env!(concat!("STOREBENCH_", $name, "_FLAGS")),
             assertions: env!(concat!("STOREBENCH_", $name, "_ASSERTIONS")),

@@ -37,5 +37,5 @@ impl<T> Drop for OwnedPointer<T> {
 // SAFETY: moving the pointer to another thread is safe because nobody else has it, and the libraries that it is used
 // with (LevelDB, RocksDB) tie no handle to a thread.
 unsafe impl<T> Send for OwnedPointer<T> {}
-// SAFETY: a shared `Owned` only gives its pointer out; calls through it are unsafe and answer for themselves.
+// SAFETY: a shared `OwnedPointer` only gives its pointer out; calls through it are unsafe and answer for themselves.
 unsafe impl<T> Sync for OwnedPointer<T> {}

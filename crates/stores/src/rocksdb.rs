@@ -27,7 +27,7 @@ use self::append::Appending;
 use self::config::{Config, SETTINGS};
 use self::ffi::Functions;
 #[cfg(not(rocksdb_linked))]
-pub use self::library::lacks;
+pub use self::library::missing_library;
 use self::library::{LIBRARY, Library};
 use self::transaction::Transactions;
 use super::owned::OwnedPointer;

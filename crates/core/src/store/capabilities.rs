@@ -40,7 +40,7 @@ pub struct Capabilities {
     pub held_reader: bool,
     /// It can make a backup while others write ([`super::Store::back_up`]).
     pub backup: bool,
-    /// It can reclaim the space of removed records while others read and write ([`super::Store::compact_beside`]).
+    /// It can reclaim the space of removed records while others read and write ([`super::Store::compact_concurrently`]).
     pub compacts_beside: bool,
     /// It can scan in the order of the keys' bytes.
     pub order: bool,

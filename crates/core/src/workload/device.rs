@@ -22,7 +22,7 @@
 //! - **Rates** are over wall time, with what lies between calls, as fio's are.
 //!
 //! System calls are made directly, so that counting syncs ([`crate::measure::syncs`]) costs nothing: the process's counters lack
-//! this workload's, which [`Measured`] has.
+//! this workload's, which [`DeviceMeasurements`] has.
 
 mod buffer;
 mod device_worker;
@@ -69,7 +69,7 @@ pub struct DeviceMeasurements {
     pub harness_share: f64,
 }
 
-/// A file that is laid out, and deleted on drop if not by [`Prepared::finish`].
+/// A file that is laid out, and deleted on drop if not by [`PreparedFile::finish`].
 #[derive(Debug)]
 pub struct PreparedFile {
     spec: Spec,

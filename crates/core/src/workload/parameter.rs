@@ -62,7 +62,7 @@ macro_rules! parameters {
             /// Takes a parameter's value from a map whose key was read. Fails for an unknown parameter or value.
             pub fn take<'de, A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<(), A::Error> {
                 match name {
-                    $(stringify!($name) => self.$name = Some(map.next_value_seed(Named::of(name))?),)*
+                    $(stringify!($name) => self.$name = Some(map.next_value_seed(NamedParameter::new(name))?),)*
                     _ => return Err(A::Error::custom(unknown(name))),
                 }
                 Ok(())

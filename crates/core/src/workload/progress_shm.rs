@@ -14,7 +14,7 @@ pub struct ProgressSlot<const N: usize>(u64);
 
 impl ProgressSlot<4> {
     /// The progress of long work: records done, records in all, nanoseconds since the first, and which work of
-    /// [`super::loading::ProgressKind`].
+    /// [`super::load_progress::ProgressKind`].
     pub(crate) const LOADING: ProgressSlot<4> = ProgressSlot(0);
 }
 

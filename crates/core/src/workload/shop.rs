@@ -1,6 +1,6 @@
 //! The workload `shop` of paper 003: customers, products and orders, larger or smaller than memory, and three transactions on
 //! them from several client threads. [`schema`] describes the tables, which are SQL tables or records ([`tables`]). Every row
-//! follows from the seed and its number ([`rows`]), so only what transactions change is remembered ([`known`]).
+//! follows from the seed and its number ([`rows`]), so only what transactions change is remembered ([`shared_knowledge`]).
 
 mod audit;
 mod by_records;

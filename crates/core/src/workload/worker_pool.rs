@@ -1,6 +1,6 @@
 //! The threads of a workload. Each keeps one handle on what is measured: what an engine keeps by session (SQLite's page cache is
 //! a connection's) lasts from round to round, as in an application. All threads do a round together. If one fails or panics, the
-//! others are stopped ([`line`](super::line)), and the round ends with that.
+//! others are stopped ([`start_barrier`](super::start_barrier)), and the round ends with that.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -74,7 +74,7 @@ where
     with_line(&StartBarrier::new(lanes.len(), clock), clock, lanes, open, first, work)
 }
 
-/// [`with`] at a given line, for as many threads as there are lanes.
+/// [`run_pool`] at a given line, for as many threads as there are lanes.
 pub(crate) fn with_line<H, L, O, T>(
     line: &StartBarrier<'_>,
     clock: &Clock,

@@ -26,7 +26,7 @@ use storebench_core::workload::step::Step;
 ///
 /// # Errors
 /// When either file can't be used; every other error is in the report. A disk that can't take the report has a separate exit
-/// code, which `runner::supervise` knows.
+/// code, which `runner::child_process` knows.
 pub fn main(stores: &[StoreDef], reach: ClientConnector, spec: &Path, out: &Path) -> error::Result<()> {
     let failed = |message: String| Error::new(Exit::Failure, message);
     let text = fs::read_to_string(spec).map_err(Error::io("reading", spec))?;

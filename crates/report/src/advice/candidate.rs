@@ -83,12 +83,12 @@ impl CandidateContext<'_> {
             .filter_map(|(_, m)| Figures::from_trial(m, &self.question.mix, self.basis))
             .collect();
         let summary = |value: fn(&Figures) -> f64| {
-            Summary::summarize_at(&figures.iter().map(value).collect::<Vec<_>>(), self.confidence)
+            Summary::at_confidence(&figures.iter().map(value).collect::<Vec<_>>(), self.confidence)
         };
         let latency = |operation: Operation| {
             let of =
                 trials.iter().filter_map(|(_, m)| MEAN_LATENCY.of_operation(m.operation(operation.name())?));
-            Some((operation, Summary::summarize(&of.collect::<Vec<_>>())?))
+            Some((operation, Summary::from_values(&of.collect::<Vec<_>>())?))
         };
         let (_, last) = trials.last()?;
         Some(Candidate {

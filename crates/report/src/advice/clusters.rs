@@ -131,7 +131,7 @@ fn measured(trials: &[&TrialResult], mix: &Mix, table: &[StoreDef]) -> Vec<(Depl
         }
     }
     times.sort_by(|(a, _), (b, _)| (&a.servers, a.cell.store()).cmp(&(&b.servers, b.cell.store())));
-    times.into_iter().filter_map(|(deployed, ns)| Some((deployed, Summary::summarize(&ns)?))).collect()
+    times.into_iter().filter_map(|(deployed, ns)| Some((deployed, Summary::from_values(&ns)?))).collect()
 }
 
 /// A sentence for each; empty if it was neither measured nor asked for.

@@ -123,7 +123,7 @@ pub fn cold(
     let name = |index: usize| weights.get_index(index).map(|(store, _)| store.to_string());
     let mean = |index: usize| {
         let values: Vec<f64> = all[index].values().copied().collect();
-        Summary::summarize(&values).map(|summary| summary.mean.value)
+        Summary::from_values(&values).map(|summary| summary.mean.value)
     };
     let gets: Vec<(String, f64)> =
         standings.iter().filter_map(|one| Some((name(one.index)?, mean(one.index)?))).collect();

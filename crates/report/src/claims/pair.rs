@@ -83,7 +83,7 @@ pub(super) fn mean<K>(series: &Series<K>) -> Option<Estimate> {
 /// A figure's mean, and how it is judged on these terms.
 pub(super) fn mean_on<K>(series: &Series<K>, terms: Terms) -> Option<(Estimate, BoundsRule)> {
     let values: Vec<f64> = series.values().copied().collect();
-    let mean = Summary::summarize_at(&values, terms.confidence)?.mean;
+    let mean = Summary::at_confidence(&values, terms.confidence)?.mean;
     let by = match mean.interval.filter(|interval| !interval.is_range()) {
         Some(interval) => BoundsRule::Interval(interval),
         None if terms.few == FewBlocksRule::Threshold => BoundsRule::Threshold,

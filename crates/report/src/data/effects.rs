@@ -317,8 +317,8 @@ fn points(contest: &Contest<'_>) -> Vec<SettingsResult> {
             tier,
             power_cut,
             syncs_per_operation: combination.syncs_per_operation(),
-            latency_ns: Summary::summarize(&values)?,
-            per_second: Summary::summarize(&combination.per_second()),
+            latency_ns: Summary::from_values(&values)?,
+            per_second: Summary::from_values(&combination.per_second()),
             best: best(combination),
         })
     };

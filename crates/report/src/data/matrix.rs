@@ -337,7 +337,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
                 Better::Higher => compare_at(best, own, levels.end),
                 Better::Lower | Better::Neither => compare_at(own, best, levels.end),
             };
-            let figure = Summary::summarize(&own.values().copied().collect::<Vec<_>>())?;
+            let figure = Summary::from_values(&own.values().copied().collect::<Vec<_>>())?;
             let standing =
                 Standing { index, figure, times_worse: best.and_then(ratio), verdict: Verdict::Dangerous };
             Some(contender(&self.stores, standing))

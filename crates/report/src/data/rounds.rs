@@ -76,7 +76,7 @@ pub(crate) fn last_over_first(entries: &[Entry<'_>], figure: Figure) -> Option<S
         _ => None,
     };
     let all: Vec<f64> = measured(entries).into_iter().filter_map(|(_, measured)| of(measured)).collect();
-    Summary::summarize(&all)
+    Summary::from_values(&all)
 }
 
 /// The last rounds whose trend is reported: as many as a trial considers that goes on until there is none.

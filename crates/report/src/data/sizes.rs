@@ -293,7 +293,7 @@ fn at_size(
 
 fn summary(series: &Series<BlockKey>) -> Option<Summary> {
     let values: Vec<f64> = series.values().copied().collect();
-    Summary::summarize(&values)
+    Summary::from_values(&values)
 }
 
 /// Marks what falls last: the latest, and whatever may fall as late.

@@ -65,10 +65,10 @@ mod tests {
 
     #[test]
     fn what_is_absurdly_wide_is_not_written_out() {
-        let wild = Summary::summarize(&[1.0, 1e9, 1e9]).unwrap().mean.interval;
+        let wild = Summary::from_values(&[1.0, 1e9, 1e9]).unwrap().mean.interval;
         assert_eq!(text(wild, three_digits).unwrap(), "[too wide to say]");
         // Two equally distant values are shown as they are.
-        let two = Summary::summarize(&[1.0, 1e9]).unwrap().mean.interval;
+        let two = Summary::from_values(&[1.0, 1e9]).unwrap().mean.interval;
         assert_eq!(text(two, rough_ns).unwrap(), "(1.00 ns..1.00 s)");
     }
 

@@ -56,7 +56,7 @@ mod tests {
                 threads: 1,
                 cores: 2,
             };
-            of(loads.iter().map(load))
+            find_contention(loads.iter().map(load))
         };
         assert_eq!((of(&[]), of(&[(1.2, 1.0)])), (None, None));
         assert_eq!(of(&[(1.5, 1.0)]), Some(Contention { others: 1.5, cores: 2, threads: 1 }));

@@ -237,7 +237,7 @@ pub fn led<K: Ord>(by: Option<usize>, stores: &[Series<K>], better: Better, term
 
 fn unranked<K>(index: usize, series: &Series<K>) -> Option<Standing> {
     let values: Vec<f64> = series.values().copied().collect();
-    let figure = Summary::summarize(&values)?;
+    let figure = Summary::from_values(&values)?;
     Some(Standing { index, figure, times_worse: None, verdict: Verdict::Best })
 }
 
@@ -519,9 +519,9 @@ pub(crate) mod tests {
         let standings = decide_at(&stores, Better::Lower, 0.999);
         assert_eq!(winners_of(&standings), [0, 1]);
         assert_eq!(standings[1].times_worse.unwrap().ratio.interval.unwrap().confidence, 0.999);
-        let summary = Summary::summarize_at(&[1.0, 2.0, 3.0], 0.999).unwrap().mean.interval.unwrap();
+        let summary = Summary::at_confidence(&[1.0, 2.0, 3.0], 0.999).unwrap().mean.interval.unwrap();
         assert_eq!(summary.confidence, 0.999);
-        assert!(summary.high > Summary::summarize(&[1.0, 2.0, 3.0]).unwrap().mean.interval.unwrap().high);
+        assert!(summary.high > Summary::from_values(&[1.0, 2.0, 3.0]).unwrap().mean.interval.unwrap().high);
     }
 
     /// The share of simulated places that call a store worse among the first `equal`, which are truly the best.

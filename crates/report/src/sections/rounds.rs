@@ -109,7 +109,7 @@ fn of_figure(
         Cell::estimate(growth).with_text(format!("×{}", three_digits(growth.value)))
     });
     for round in 0..rounds {
-        let Some(summary) = Summary::summarize(&values(entries, figure, round)) else { continue };
+        let Some(summary) = Summary::from_values(&values(entries, figure, round)) else { continue };
         let own = [
             ("figure", Cell::text(column).with_text(name)),
             ("round", Cell::from_count(round + 1).with_text(head(round))),

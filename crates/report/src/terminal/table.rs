@@ -110,7 +110,7 @@ fn grid(
         let figures = columns.iter().zip(&contests).map(|(column, contest)| {
             let values: Vec<f64> = series(entries, name, column).into_values().collect();
             let wins = is_won(&contest.contenders) && contest.winners().any(|winner| winner.store == *store);
-            let summary = Summary::summarize(&values);
+            let summary = Summary::from_values(&values);
             seen.ranges |=
                 summary.and_then(|s| s.mean.interval).is_some_and(|i| i.is_range() && i.low < i.high);
             Item::new(summary.map_or_else(|| "-".into(), |s| figure(column.unit, &s, wins))).right()
@@ -182,7 +182,7 @@ mod tests {
             let summary = Summary {
                 mean,
                 mean_kind: MeanKind::Geometric,
-                ..Summary::summarize(&[1_000.0; 3]).unwrap()
+                ..Summary::from_values(&[1_000.0; 3]).unwrap()
             };
             uncertainty(Unit::Nanoseconds, &summary).unwrap()
         };

@@ -15,7 +15,7 @@ pub fn section(tuned: &TunedSettings, snippet: Option<&str>) -> Html {
         .map(|gain| list(gain.changes.iter().map(|one| tag("strong").with(change(tuned, one))).collect()));
     let promised = tuned.changes().is_none().then(|| p(describe_safety(tuned)));
     let worth = (!tuned.worth.is_empty()).then(|| {
-        let rows: Vec<Tag> = tuned.worth.iter().map(one).collect();
+        let rows: Vec<Tag> = tuned.worth.iter().map(worth_row).collect();
         let heads = ["value", "time", ""].map(column).into();
         (
             (heading("What each setting is worth"), scroll(table(heads, rows).class("figures"))),

@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     fn store(name: &str, mean_ns: f64, get_ns: f64) -> Candidate {
-        let summary = |value| Summary::summarize(&[value]).unwrap();
+        let summary = |value| Summary::from_values(&[value]).unwrap();
         Candidate {
             store: name.into(),
             version: String::new(),

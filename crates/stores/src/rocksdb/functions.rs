@@ -22,7 +22,7 @@ macro_rules! functions {
             ///
             /// # Safety
             /// The library's functions have the types of the list, and it stays loaded.
-            pub unsafe fn of(library: &libloading::os::unix::Library) -> Result<Functions, &'static str> {
+            pub unsafe fn load(library: &libloading::os::unix::Library) -> Result<Functions, &'static str> {
                 Ok(Functions {
                     // SAFETY: the caller's promise.
                     $($name: unsafe { *library.get(stringify!($name).as_bytes()).map_err(|_| stringify!($name))? },)*

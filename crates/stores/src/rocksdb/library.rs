@@ -85,7 +85,7 @@ pub fn authors() -> PathBuf {
 
 /// Why a program without a linked RocksDB has none: its library has gone since the build.
 #[cfg(not(rocksdb_linked))]
-pub fn lacks() -> Option<String> {
+pub fn missing_library() -> Option<String> {
     let file = authors();
     let error = File::open(&file).err()?;
     Some(format!(
@@ -108,7 +108,7 @@ fn functions_of(file: &Path) -> std::result::Result<Functions, String> {
     let shared = unsafe { Shared::open(Some(file), RTLD_NOW | RTLD_LOCAL) };
     let shared = shared.map_err(|error| format!("it can't be loaded: {error}"))?;
     // SAFETY: these are RocksDB's names, whose types versions 7.8 to 11.8 share; it is never unloaded.
-    let functions = unsafe { Functions::of(&shared) };
+    let functions = unsafe { Functions::load(&shared) };
     mem::forget(shared);
     functions.map_err(|name| {
         format!("it has no function {name}: it is not RocksDB, or none of the versions 7.8 to 11.8")

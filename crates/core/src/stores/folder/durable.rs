@@ -45,7 +45,7 @@ pub(super) fn sync_file_system(root: &File) -> Result<()> {
     root.sync_all().map_err(StoreError::io("sync the root directory"))
 }
 
-/// There is no such call, and [`GroupSync::of`] never asks for it.
+/// There is no such call, and [`GroupSync::for_directory`] never asks for it.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn sync_file_system(root: &File) -> Result<()> {
     root.sync_all().map_err(StoreError::io("sync the root directory"))
