@@ -108,8 +108,11 @@ fn page(found: &Findings) -> String {
     }
     for group in &found.checks {
         let once = |line: &Line| {
-            let found =
-                if line.state == State::No { without_repetition(&mut told, &line.found) } else { line.found.clone() };
+            let found = if line.state == State::No {
+                without_repetition(&mut told, &line.found)
+            } else {
+                line.found.clone()
+            };
             Line { name: line.name.clone(), state: line.state, found, help: line.help.clone() }
         };
         let group = Group { about: group.about, lines: group.lines.iter().map(once).collect() };
