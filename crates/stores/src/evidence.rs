@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use storebench_core::store::Evidence;
 
-pub fn evidence_of(store: &str) -> &'static [Evidence] {
+pub fn find(store: &str) -> &'static [Evidence] {
     static ALL: LazyLock<BTreeMap<String, Vec<Evidence>>> = LazyLock::new(|| {
         let mut all = BTreeMap::<_, Vec<_>>::new();
         // A test reads every row.

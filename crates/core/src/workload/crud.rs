@@ -188,16 +188,16 @@ impl PreparedCrud<'_> {
                 fleet::round(fleet, shares, phase, order)
             });
         }
-        worker_pool::run_pool(
+        worker_pool::run(
             shared.clock,
             &shares.0,
             || worker_pool::session(store),
             |_| Ok(()),
-            |crew| {
-                loading.load(crew.handle.as_mut(), progress, acknowledged)?;
+            |pool| {
+                loading.load(pool.handle.as_mut(), progress, acknowledged)?;
                 rounds((shared, shares), progress, acknowledged, |_, order| {
                     let before = Snapshot::now();
-                    let elapsed = crew.round(order)?;
+                    let elapsed = pool.round(order)?;
                     Ok((elapsed, before.until_now()))
                 })
             },

@@ -89,27 +89,27 @@ impl PreparedFile {
     pub fn measure(&self, clock: &Clock) -> Result<DeviceMeasurements, DeviceError> {
         let PreparedFile { spec, target } = self;
         self.set_cache()?;
-        let lane = |thread| {
-            let lane = DeviceWorker::new(spec, thread, clock, target.open(spec)?, target.path().to_owned());
-            lane.map(Mutex::new).map_err(DeviceError::Harness)
+        let worker = |thread| {
+            let worker = DeviceWorker::new(spec, thread, clock, target.open(spec)?, target.path().to_owned());
+            worker.map(Mutex::new).map_err(DeviceError::Harness)
         };
-        let lanes = (0..spec.threads()).map(lane).collect::<Result<Vec<_>, DeviceError>>()?;
-        let series = Series::new(lanes.len()).map_err(DeviceError::Harness)?;
+        let workers = (0..spec.threads()).map(worker).collect::<Result<Vec<_>, DeviceError>>()?;
+        let series = Series::new(workers.len()).map_err(DeviceError::Harness)?;
         let no_handle = || Ok(Box::new(()));
-        let (elapsed, disk) = worker_pool::run_pool(
+        let (elapsed, disk) = worker_pool::run(
             clock,
-            &lanes,
+            &workers,
             no_handle,
             |()| Ok(()),
-            |crew| {
+            |pool| {
                 series.begin();
                 let before = Snapshot::now();
-                let elapsed = crew.round(&series)?;
+                let elapsed = pool.round(&series)?;
                 Ok((elapsed, before.until_now().disk))
             },
         )?;
-        let lanes: Vec<DeviceWorker<'_>> = lanes.into_iter().map(into_worker).collect();
-        let recorder = Recorder::of_all(lanes.into_iter().map(DeviceWorker::finish))?;
+        let workers: Vec<DeviceWorker<'_>> = workers.into_iter().map(into_worker).collect();
+        let recorder = Recorder::of_all(workers.into_iter().map(DeviceWorker::finish))?;
         let has_syncs = spec.pattern.writes() && spec.sync != Sync::None;
         let of = |kind: usize| recorder.latencies(kind).clone();
         let final_sync = spec.pattern.writes().then(|| target.sync()).transpose()?;

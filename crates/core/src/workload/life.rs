@@ -76,11 +76,11 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let records = records(spec, work.churn);
     let scans = work.churn == Churn::Queue && keeps && order;
     let busy = AtomicBool::new(false);
-    let lane = |thread| {
-        let lane = LifeWorker::new(&work, thread, (&records, &gauge, &busy), scans, spec.seed);
-        lane.map(Mutex::new).map_err(TrialError::harness)
+    let worker = |thread| {
+        let worker = LifeWorker::new(&work, thread, (&records, &gauge, &busy), scans, spec.seed);
+        worker.map(Mutex::new).map_err(TrialError::harness)
     };
-    let lanes: Vec<_> = (0..work.threads).map(lane).collect::<Result<_, _>>()?;
+    let workers: Vec<_> = (0..work.threads).map(worker).collect::<Result<_, _>>()?;
     let holds_reader = parameters::has_held_reader(&spec.cell);
     let options = spec.options(parameters::sessions(&spec.cell));
     let mut alongside = concurrent_work::ConcurrentWorkKind::from_cell(&spec.cell)
@@ -91,17 +91,21 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let aging =
         Aging { work: &work, records: &records, gauge: &gauge, in_order: keeps && order, holds_reader };
     aging.probe(&trial.bench, alongside.as_ref())?;
-    let aged = aging.all(&trial.bench, (&lanes, alongside.as_mut()), &mut batch, &mut acknowledged)?;
+    let aged = aging.all(&trial.bench, (&workers, alongside.as_mut()), &mut batch, &mut acknowledged)?;
     trial.worked()?;
-    let mut lanes: Vec<LifeWorker<'_>> = lanes.into_iter().map(into_worker).collect();
+    let mut workers: Vec<LifeWorker<'_>> = workers.into_iter().map(into_worker).collect();
     let others = alongside.as_ref().map_or_else(WrittenRecords::default, ConcurrentWorker::written);
-    acknowledge(&aged, &lanes, alongside.as_ref(), &mut acknowledged);
+    acknowledge(&aged, &workers, alongside.as_ref(), &mut acknowledged);
     let mut trial = trial.finish(&acknowledged, keeps.then_some(work.records))?;
     // The last backup is opened when all was measured but the files, which are looked at without it.
-    let finish = |one: ConcurrentWorker<'_>| one.finish(lanes.iter().map(|lane| &lane.set));
+    let finish = |one: ConcurrentWorker<'_>| one.finish(workers.iter().map(|worker| &worker.set));
     let alongside = alongside.map(finish).transpose()?;
-    let mut remains =
-        RemainingRecords::from_sets(lanes.iter().map(|lane| &lane.set), work.churn, &records, spec.seed);
+    let mut remains = RemainingRecords::from_sets(
+        workers.iter().map(|worker| &worker.set),
+        work.churn,
+        &records,
+        spec.seed,
+    );
     let read = |trial: &mut SettledTrial<'_>| remains.audit(&mut trial.bench, false, Reading::Open);
     let open = (keeps && !persists).then(|| read(&mut trial)).transpose()?;
     trial.close()?;
@@ -113,13 +117,13 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let anew = lives_on.then(|| remains.audit(&mut bench, true, Reading::Anew)).transpose()?;
     let warn = || audit::warnings(spec.cell.data(), &stored, &measured.disk);
     let warnings = if keeps { warn() } else { Vec::new() };
-    let written = lanes.iter().fold(aged.loaded.plus(others), |all, lane| all.plus(lane.written));
-    let bursts = bursts(&mut lanes, &work)?;
-    let (operations, rounds) = results(&lanes, aged.tenths)?;
+    let written = workers.iter().fold(aged.loaded.plus(others), |all, worker| all.plus(worker.written));
+    let bursts = bursts(&mut workers, &work)?;
+    let (operations, rounds) = results(&workers, aged.tenths)?;
     let calls = |of: fn(&LifeWorker<'_>) -> CallStatistics| {
-        lanes.iter().map(of).fold(CallStatistics::default(), CallStatistics::plus)
+        workers.iter().map(of).fold(CallStatistics::default(), CallStatistics::plus)
     };
-    let (during, otherwise) = (calls(|lane| lane.watch.beside), calls(|lane| lane.watch.otherwise));
+    let (during, otherwise) = (calls(|worker| worker.watch.beside), calls(|worker| worker.watch.otherwise));
     Ok(Measurements {
         load: aged.load,
         operations,
@@ -130,7 +134,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         fragmentation: Some(Fragmentation { pieces, ..aged.fragmentation }),
         bursts,
         concurrent_work: alongside.map(|one| result::ConcurrentWork { during, otherwise, ..one }),
-        pauses: lanes.into_iter().map(|lane| lane.watch.result()).reduce(Pauses::plus),
+        pauses: workers.into_iter().map(|worker| worker.watch.result()).reduce(Pauses::plus),
         audit: open.or(anew),
         warnings,
         ..measured
@@ -140,15 +144,15 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
 /// Adds the threads' writes and their syncs, to check a promise of `power`.
 fn acknowledge(
     aged: &AgingOutcome,
-    lanes: &[LifeWorker<'_>],
+    workers: &[LifeWorker<'_>],
     alongside: Option<&ConcurrentWorker<'_>>,
     all: &mut Vec<AcknowledgedWrites>,
 ) {
     const WHAT: &str = "writes";
     let (shared, syncs) = alongside.map_or((0, 0), |one| (one.shared(), one.syncs()));
-    let mut writes = lanes.iter().map(|lane| lane.writes).sum::<u64>().saturating_sub(shared);
+    let mut writes = workers.iter().map(|worker| worker.writes).sum::<u64>().saturating_sub(shared);
     for counters in aged.tenths.iter().map(|tenth| &tenth.gauged.counters).chain(&aged.bursts) {
-        let threads = lanes.len() as u64;
+        let threads = workers.len() as u64;
         AcknowledgedWrites::new(WHAT, std::mem::take(&mut writes), threads, counters).note(all);
     }
     let own = |one: AcknowledgedWrites| one.without_syncs(WHAT, syncs);
@@ -192,33 +196,33 @@ struct Tenth {
     disk: Disk,
 }
 
-type Crew<'c, 's, 'a> = worker_pool::WorkerPool<'c, dyn Session + 's, LifeWorker<'a>, LifeOrder<'s>>;
+type LifePool<'c, 's, 'a> = worker_pool::WorkerPool<'c, dyn Session + 's, LifeWorker<'a>, LifeOrder<'s>>;
 
 impl<'a> Aging<'a> {
     fn all(
         self,
         bench: &Bench<'_>,
-        (lanes, alongside): (&[Mutex<LifeWorker<'a>>], Option<&mut ConcurrentWorker<'_>>),
+        (workers, alongside): (&[Mutex<LifeWorker<'a>>], Option<&mut ConcurrentWorker<'_>>),
         batch: &mut Batch,
         acknowledged: &mut Vec<AcknowledgedWrites>,
     ) -> Result<AgingOutcome, WorkloadError> {
         let store: &dyn Store = bench.store()?;
         let (mut load, mut loaded, mut fresh_scans_ns) = Default::default();
-        let (tenths, aged_scans_ns, bursts) = worker_pool::run_pool(
+        let (tenths, aged_scans_ns, bursts) = worker_pool::run(
             self.gauge.clock,
-            lanes,
+            workers,
             || worker_pool::session(store),
             |session| {
                 (load, loaded) = self.load(batch, session, acknowledged)?;
                 fresh_scans_ns = self.scans(session)?;
                 Ok(())
             },
-            |crew| {
+            |pool| {
                 let reader = self.hold_reader(store)?;
-                let tenths = self.tenths(bench, (crew, store), alongside)?;
+                let tenths = self.tenths(bench, (pool, store), alongside)?;
                 drop(reader);
-                let scans_ns = self.scans(&mut *crew.handle)?;
-                let bursts = self.bursts((crew, store), &tenths)?;
+                let scans_ns = self.scans(&mut *pool.handle)?;
+                let bursts = self.bursts((pool, store), &tenths)?;
                 Ok((tenths, scans_ns, bursts))
             },
         )?;
@@ -267,7 +271,7 @@ impl<'a> Aging<'a> {
     fn tenths<'s>(
         self,
         bench: &Bench<'_>,
-        (crew, store): (&mut Crew<'_, 's, 'a>, &'s dyn Store),
+        (pool, store): (&mut LifePool<'_, 's, 'a>, &'s dyn Store),
         mut alongside: Option<&mut ConcurrentWorker<'_>>,
     ) -> Result<Vec<Tenth>, WorkloadError> {
         let most = self.work.most_tenths();
@@ -277,7 +281,7 @@ impl<'a> Aging<'a> {
         let mut teller = ProgressReporter::new(ProgressKind::Writing, self.work.steps * TENTHS as u64);
         while tenths.len() < TENTHS || (tenths.len() < most && !is_steady(&tenths)) {
             let mut steps =
-                || self.gauge.measure(|| crew.round(LifeOrder { round: life_worker::Round::Tenth, store }));
+                || self.gauge.measure(|| pool.round(LifeOrder { round: life_worker::Round::Tenth, store }));
             let (elapsed, gauged) = match &mut alongside {
                 Some(alongside) => alongside.run_during(store, &mut steps)?,
                 None => steps()?,
@@ -296,14 +300,14 @@ impl<'a> Aging<'a> {
 
     fn bursts<'s>(
         self,
-        (crew, store): (&mut Crew<'_, 's, 'a>, &'s dyn Store),
+        (pool, store): (&mut LifePool<'_, 's, 'a>, &'s dyn Store),
         tenths: &[Tenth],
     ) -> Result<Vec<Counters>, WorkloadError> {
         let per_second = self.sustained(tenths);
         let burst = |load: &BurstLoad| {
             let schedule = Schedule::for_load(*load, per_second, self.work.burst_period);
             let order = LifeOrder { round: life_worker::Round::Bursts(schedule), store };
-            let (_, gauged) = self.gauge.measure(|| crew.round(order))?;
+            let (_, gauged) = self.gauge.measure(|| pool.round(order))?;
             Ok(gauged.counters)
         };
         self.work.bursts.iter().map(burst).collect()
@@ -325,9 +329,9 @@ impl<'a> Aging<'a> {
     }
 }
 
-fn bursts(lanes: &mut [LifeWorker<'_>], work: &LifeParameters) -> Result<Vec<Burst>, WorkloadError> {
+fn bursts(workers: &mut [LifeWorker<'_>], work: &LifeParameters) -> Result<Vec<Burst>, WorkloadError> {
     let mut seen: Vec<_> =
-        lanes.iter_mut().map(|lane| std::mem::take(&mut lane.bursts).into_iter()).collect();
+        workers.iter_mut().map(|worker| std::mem::take(&mut worker.bursts).into_iter()).collect();
     work.bursts
         .iter()
         .map(|_| BurstOutcome::result(seen.iter_mut().filter_map(Iterator::next).collect()))
@@ -336,15 +340,16 @@ fn bursts(lanes: &mut [LifeWorker<'_>], work: &LifeParameters) -> Result<Vec<Bur
 
 /// All tenths together, then each.
 fn results(
-    lanes: &[LifeWorker<'_>],
+    workers: &[LifeWorker<'_>],
     tenths: Vec<Tenth>,
 ) -> Result<(Vec<OperationResult>, Vec<Round>), WorkloadError> {
-    let threads = lanes.len() as u64;
+    let threads = workers.len() as u64;
     let mut rounds = Vec::with_capacity(tenths.len());
     let mut elapsed = Elapsed::default();
     let mut all: Option<Recorder> = None;
     for (number, tenth) in tenths.into_iter().enumerate() {
-        let recorder = Recorder::of_all(lanes.iter().filter_map(|lane| lane.measured.get(number).cloned()))?;
+        let recorder =
+            Recorder::of_all(workers.iter().filter_map(|worker| worker.measured.get(number).cloned()))?;
         let mut operations = of_kinds(&recorder, &tenth.elapsed, threads)?;
         if let Some(first) = operations.first_mut() {
             *first = tenth.gauged.told_by(std::mem::take(first));

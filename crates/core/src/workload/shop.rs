@@ -69,19 +69,19 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let Capabilities { sql, persists, .. } = store.capabilities;
     let clock = Clock::new();
     let shared = Shared::new(work, spec.seed, &clock, sql).map_err(TrialError::harness)?;
-    let lanes = (0..work.threads).map(|thread| ShopWorker::new(&shared, thread));
-    let lanes = lanes.map(|lane| lane.map(Mutex::new));
-    let lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(TrialError::harness)?;
+    let workers = (0..work.threads).map(|thread| ShopWorker::new(&shared, thread));
+    let workers = workers.map(|worker| worker.map(Mutex::new));
+    let workers = workers.collect::<Result<Vec<_>, String>>().map_err(TrialError::harness)?;
     let makers = Makers::new(Makers::threads(parameters::MOST_MAKERS), 0);
     let mut acknowledged = Vec::with_capacity(2);
     // With `default`, settings and the transactions decide the tier.
     let options = OpenOptions { transactions: true, ..spec.options(work.threads) };
     let mut trial = StoreTrial::open((store, open), options, tier, spec)?;
-    let ran = steps::run(&shared, &trial.bench, &lanes, makers, &spec.device, &mut acknowledged)?;
+    let ran = steps::run(&shared, &trial.bench, &workers, makers, &spec.device, &mut acknowledged)?;
     trial.worked()?;
-    let lanes: Vec<_> = lanes.into_iter().map(into_worker).collect();
-    let operations = results(&work, &lanes, &ran, &shared)?;
-    let purchases: Vec<u64> = lanes.iter().map(ShopWorker::purchases).collect();
+    let workers: Vec<_> = workers.into_iter().map(into_worker).collect();
+    let operations = results(&work, &workers, &ran, &shared)?;
+    let purchases: Vec<u64> = workers.iter().map(ShopWorker::purchases).collect();
     let (stored, entries) = stored(&work, &ran, &purchases);
     let mut trial = trial.finish(&acknowledged, (!sql).then_some(stored.records + entries))?;
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
@@ -90,7 +90,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let open = (!persists).then(|| read_back(&mut trial, Reading::Open)).transpose()?;
     trial.close()?;
     let anew = persists.then(|| read_back(&mut trial, Reading::Anew)).transpose()?;
-    let written = written(&ran, &lanes);
+    let written = written(&ran, &workers);
     Ok(Measurements {
         load: ran.load,
         operations,
@@ -114,10 +114,10 @@ fn stored(work: &ShopParameters, ran: &Ran, purchases: &[u64]) -> (StoredRecords
 }
 
 /// The records handed to the store: data, orders, and stock as four bytes.
-fn written(ran: &Ran, lanes: &[ShopWorker<'_>]) -> WrittenRecords {
-    let (bought, writes) = lanes
+fn written(ran: &Ran, workers: &[ShopWorker<'_>]) -> WrittenRecords {
+    let (bought, writes) = workers
         .iter()
-        .fold((0, 0), |(bought, writes), lane| (bought + lane.purchases(), writes + lane.writes()));
+        .fold((0, 0), |(bought, writes), worker| (bought + worker.purchases(), writes + worker.writes()));
     // Each transaction that writes changes a stock; a purchase is an order, too.
     let records = bought + writes;
     ran.loaded.plus(WrittenRecords {
@@ -129,11 +129,11 @@ fn written(ran: &Ran, lanes: &[ShopWorker<'_>]) -> WrittenRecords {
 
 fn results(
     work: &ShopParameters,
-    lanes: &[ShopWorker<'_>],
+    workers: &[ShopWorker<'_>],
     ran: &Ran,
     shared: &Shared<'_>,
 ) -> Result<Vec<OperationResult>, TrialError> {
-    let recorder = Recorder::of_all(lanes.iter().map(|lane| lane.recorder().clone()))?;
+    let recorder = Recorder::of_all(workers.iter().map(|worker| worker.recorder().clone()))?;
     let result = |name: &str, kind: usize| -> Result<OperationResult, WorkloadError> {
         let is_closed = work.rate == Rate::Closed;
         Ok(OperationResult {

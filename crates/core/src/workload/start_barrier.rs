@@ -1,4 +1,4 @@
-//! The starting line of threads: they wait for one another, so that none is measured during another's preparation. If one fails
+//! The start barrier of threads: they wait for one another, so that none is measured during another's preparation. If one fails
 //! or panics, before or after, all are stopped.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ pub(crate) struct StartBarrier<'c> {
     first: u64,
     /// Where they wait for threads on other machines.
     gate: Option<&'c dyn StartGate>,
-    barrier: Barrier,
+    rendezvous: Barrier,
     start: AtomicU64,
     /// How late the last thread was at the gate's moment, in ticks.
     late: AtomicU64,
@@ -32,24 +32,24 @@ pub(crate) struct StartBarrier<'c> {
 
 const NONE: usize = usize::MAX;
 
-/// A gate at the line, which opens at one moment for the threads of several machines.
+/// A gate at the barrier, which opens at one moment for the threads of several machines.
 pub(crate) trait StartGate: Sync {
-    /// Waits, with all threads of this machine, until the moment is known, by the line's clock. `None` if it will not come.
+    /// Waits, with all threads of this machine, until the moment is known, by the barrier's clock. `None` if it will not come.
     fn opens(&self) -> Option<u64>;
 }
 
 /// How long after all threads' arrival an open loop's schedule starts: by then they have woken up.
 const LEAD_NS: f64 = 1_000_000.0;
 
-/// A thread on its way to the line. One that fails or panics gets there all the same, as the others wait for it.
+/// A thread on its way to the barrier. One that fails or panics gets there all the same, as the others wait for it.
 pub(crate) struct BarrierGuard<'l> {
-    line: &'l StartBarrier<'l>,
+    barrier: &'l StartBarrier<'l>,
     thread: usize,
     crossed: bool,
 }
 
 pub struct StartedRound<'l> {
-    line: &'l StartBarrier<'l>,
+    barrier: &'l StartBarrier<'l>,
     thread: usize,
     /// The common start of an open loop's schedule.
     pub start: u64,
@@ -62,7 +62,7 @@ impl<'c> StartBarrier<'c> {
             threads: threads as u64,
             first: 0,
             gate: None,
-            barrier: Barrier::new(threads),
+            rendezvous: Barrier::new(threads),
             start: AtomicU64::new(0),
             late: AtomicU64::new(0),
             stopped: Stopped::default(),
@@ -93,7 +93,7 @@ impl<'c> StartBarrier<'c> {
     }
 
     pub(crate) fn approach(&self, thread: usize) -> BarrierGuard<'_> {
-        BarrierGuard { line: self, thread, crossed: false }
+        BarrierGuard { barrier: self, thread, crossed: false }
     }
 
     pub fn stop(&self, thread: usize) {
@@ -113,38 +113,38 @@ impl<'c> StartBarrier<'c> {
 
 impl<'l> BarrierGuard<'l> {
     pub fn can_continue(&self) -> bool {
-        !self.line.is_stopped()
+        !self.barrier.is_stopped()
     }
 
     /// Waits for the others. Fails when one of them has failed.
     pub fn cross(mut self) -> Result<StartedRound<'l>, WorkloadError> {
         self.wait();
-        let BarrierGuard { line, thread, .. } = self;
-        if line.is_stopped() {
+        let BarrierGuard { barrier, thread, .. } = self;
+        if barrier.is_stopped() {
             return Err(WorkloadError::after_another());
         }
-        let start = line.start.load(Ordering::Relaxed);
-        if line.gate.is_some() {
-            wait_until(line.clock, start, &line.stopped);
-            line.late.fetch_max(line.clock.now().saturating_sub(start), Ordering::Relaxed);
+        let start = barrier.start.load(Ordering::Relaxed);
+        if barrier.gate.is_some() {
+            wait_until(barrier.clock, start, &barrier.stopped);
+            barrier.late.fetch_max(barrier.clock.now().saturating_sub(start), Ordering::Relaxed);
         }
-        Ok(StartedRound { line, thread, start })
+        Ok(StartedRound { barrier, thread, start })
     }
 
     fn wait(&mut self) {
-        let StartBarrier { barrier, start, .. } = self.line;
+        let StartBarrier { rendezvous, start, .. } = self.barrier;
         self.crossed = true;
-        if barrier.wait().is_leader() {
-            start.store(self.line.moment(self.thread), Ordering::Relaxed);
+        if rendezvous.wait().is_leader() {
+            start.store(self.barrier.moment(self.thread), Ordering::Relaxed);
         }
-        barrier.wait();
+        rendezvous.wait();
     }
 }
 
 impl Drop for BarrierGuard<'_> {
     fn drop(&mut self) {
         if !self.crossed {
-            self.line.stop(self.thread);
+            self.barrier.stop(self.thread);
             self.wait();
         }
     }
@@ -153,7 +153,7 @@ impl Drop for BarrierGuard<'_> {
 impl StartedRound<'_> {
     /// When the thread's work begins: now in a closed loop, at the schedule's start in an open one, with its pacer.
     pub fn start_work(&self, rate: Rate) -> (u64, Option<Pacer>) {
-        let StartBarrier { clock, threads, first, .. } = self.line;
+        let StartBarrier { clock, threads, first, .. } = self.barrier;
         match rate {
             Rate::Closed => (clock.now(), None),
             Rate::PerSecond(rate) => {
@@ -164,13 +164,13 @@ impl StartedRound<'_> {
     }
 
     pub fn stopped(&self) -> Stopped {
-        Arc::clone(&self.line.stopped)
+        Arc::clone(&self.barrier.stopped)
     }
 
     /// Whether a thread that began at a moment goes on, for at most `until`, and while no other has failed.
     pub fn can_continue(&self, begin: u64, until: Option<Duration>) -> bool {
-        let StartBarrier { clock, .. } = self.line;
+        let StartBarrier { clock, .. } = self.barrier;
         let is_over = |until| Duration::from_nanos(clock.nanoseconds(begin, clock.now())) >= until;
-        !self.line.is_stopped() && !until.is_some_and(is_over)
+        !self.barrier.is_stopped() && !until.is_some_and(is_over)
     }
 }

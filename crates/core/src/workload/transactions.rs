@@ -122,19 +122,19 @@ impl<H: ?Sized, T: Transactions<H>> worker_pool::Worker<H, usize> for Transactio
 type Phase = (Elapsed, GaugeReading);
 
 fn phases<H: ?Sized, T: Transactions<H>>(
-    lane: &Mutex<TransactionWorker<'_, T>>,
-    crew: &mut WorkerPool<'_, H, TransactionWorker<'_, T>, usize>,
+    worker: &Mutex<TransactionWorker<'_, T>>,
+    pool: &mut WorkerPool<'_, H, TransactionWorker<'_, T>, usize>,
     rest: Duration,
     acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<Vec<Phase>, WorkloadError> {
     let (gauge, count) = {
-        let lane = lock_worker(lane);
-        (lane.gauge, lane.count)
+        let worker = lock_worker(worker);
+        (worker.gauge, worker.count)
     };
     let phase = |(kind, Kind { acknowledged: what, .. }): (usize, &Kind)| {
-        lock_worker(lane).transactions.begin(kind);
+        lock_worker(worker).transactions.begin(kind);
         std::thread::sleep(rest);
-        let (elapsed, gauged) = gauge.measure(|| crew.round(kind))?;
+        let (elapsed, gauged) = gauge.measure(|| pool.round(kind))?;
         if let Some(what) = what {
             AcknowledgedWrites::new(what, count, 1, &gauged.counters).note(acknowledged);
         }
@@ -144,14 +144,14 @@ fn phases<H: ?Sized, T: Transactions<H>>(
 }
 
 fn results<H: ?Sized, T: Transactions<H>>(
-    lane: &TransactionWorker<'_, T>,
+    worker: &TransactionWorker<'_, T>,
     phases: Vec<Phase>,
 ) -> Result<Vec<OperationResult>, WorkloadError> {
     let result = |(kind, (elapsed, gauged)): (usize, Phase)| {
-        let result = lane.recorder.kind_record(kind).result(
+        let result = worker.recorder.kind_record(kind).result(
             T::KINDS[kind].name,
             &elapsed,
-            lane.rate == Rate::Closed,
+            worker.rate == Rate::Closed,
             1,
         )?;
         Ok(gauged.told_by(result))

@@ -19,7 +19,7 @@ use crate::workload::workload_error::WorkloadError;
 pub(crate) trait Worker<H: ?Sized, O>: Send {
     type Failed: From<WorkloadError> + Send;
 
-    /// Prepares a round, crosses the starting line, and does its work. Stops at the first operation that fails or reads what is wrong.
+    /// Prepares a round, crosses the start barrier, and does its work. Stops at the first operation that fails or reads what is wrong.
     fn round(
         &mut self,
         handle: &mut H,
@@ -28,14 +28,14 @@ pub(crate) trait Worker<H: ?Sized, O>: Send {
     ) -> Result<TimedPart, Self::Failed>;
 }
 
-/// A thread's lane, which it locks during a round; between rounds the first thread does.
-pub fn lock_worker<L>(lane: &Mutex<L>) -> MutexGuard<'_, L> {
-    lane.lock().unwrap_or_else(PoisonError::into_inner)
+/// A thread's worker, which it locks during a round; between rounds the first thread does.
+pub fn lock_worker<L>(worker: &Mutex<L>) -> MutexGuard<'_, L> {
+    worker.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A lane that no thread holds any more.
-pub fn into_worker<L>(lane: Mutex<L>) -> L {
-    lane.into_inner().unwrap_or_else(PoisonError::into_inner)
+/// A worker that no thread holds any more.
+pub fn into_worker<L>(worker: Mutex<L>) -> L {
+    worker.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, WorkloadError> {
@@ -44,9 +44,9 @@ pub fn session(store: &dyn Store) -> Result<Box<dyn Session + '_>, WorkloadError
 
 /// The calling thread, which is the first, and the others, which wait for orders.
 pub(crate) struct WorkerPool<'c, H: ?Sized, L: Worker<H, O>, O> {
-    line: &'c StartBarrier<'c>,
+    barrier: &'c StartBarrier<'c>,
     clock: &'c Clock,
-    lane: &'c Mutex<L>,
+    worker: &'c Mutex<L>,
     pub handle: Box<H>,
     others: Vec<WorkerThread<O, L::Failed>>,
 }
@@ -59,9 +59,9 @@ struct WorkerThread<O, E> {
 
 /// Opens a handle in each thread, does `work` with all of them, and closes them. `first` gets the first thread's handle before
 /// the others are opened.
-pub fn run_pool<H, L, O, T>(
+pub fn run<H, L, O, T>(
     clock: &Clock,
-    lanes: &[Mutex<L>],
+    workers: &[Mutex<L>],
     open: impl Fn() -> Result<Box<H>, L::Failed> + Sync,
     first: impl FnOnce(&mut H) -> Result<(), L::Failed>,
     work: impl FnOnce(&mut WorkerPool<'_, H, L, O>) -> Result<T, L::Failed>,
@@ -71,14 +71,14 @@ where
     L: Worker<H, O>,
     O: Copy + Send,
 {
-    with_line(&StartBarrier::new(lanes.len(), clock), clock, lanes, open, first, work)
+    run_at_barrier(&StartBarrier::new(workers.len(), clock), clock, workers, open, first, work)
 }
 
-/// [`run_pool`] at a given line, for as many threads as there are lanes.
-pub(crate) fn with_line<H, L, O, T>(
-    line: &StartBarrier<'_>,
+/// [`run`] at a given barrier, for as many threads as there are workers.
+pub(crate) fn run_at_barrier<H, L, O, T>(
+    barrier: &StartBarrier<'_>,
     clock: &Clock,
-    lanes: &[Mutex<L>],
+    workers: &[Mutex<L>],
     open: impl Fn() -> Result<Box<H>, L::Failed> + Sync,
     first: impl FnOnce(&mut H) -> Result<(), L::Failed>,
     work: impl FnOnce(&mut WorkerPool<'_, H, L, O>) -> Result<T, L::Failed>,
@@ -88,17 +88,17 @@ where
     L: Worker<H, O>,
     O: Copy + Send,
 {
-    let Some((lane, others)) = lanes.split_first() else {
+    let Some((worker, others)) = workers.split_first() else {
         return Err(WorkloadError::harness("no thread is to work").into());
     };
     thread::scope(|scope| {
         let mut handle = open()?;
         first(&mut handle)?;
         let open = &open;
-        let start = |(lane, number)| WorkerThread::start(scope, open, line, lane, number);
+        let start = |(worker, number)| WorkerThread::start(scope, open, barrier, worker, number);
         let others = others.iter().zip(1..).map(start).collect::<Result<_, _>>()?;
-        // Dropping the crew ends the orders, and so the other threads.
-        work(&mut WorkerPool { line, clock, lane, handle, others })
+        // Dropping the pool ends the orders, and so the other threads.
+        work(&mut WorkerPool { barrier, clock, worker, handle, others })
     })
 }
 
@@ -106,8 +106,8 @@ impl<O: Copy + Send, E: From<WorkloadError> + Send> WorkerThread<O, E> {
     fn start<'s, H: ?Sized, L: Worker<H, O, Failed = E>>(
         scope: &'s Scope<'s, '_>,
         open: &'s (impl Fn() -> Result<Box<H>, E> + Sync),
-        line: &'s StartBarrier<'_>,
-        lane: &'s Mutex<L>,
+        barrier: &'s StartBarrier<'_>,
+        worker: &'s Mutex<L>,
         number: usize,
     ) -> Result<WorkerThread<O, E>, E>
     where
@@ -126,7 +126,7 @@ impl<O: Copy + Send, E: From<WorkloadError> + Send> WorkerThread<O, E> {
             };
             let mut heard = ready.send(Ok(())).is_ok();
             while heard && let Ok(order) = to_do.recv() {
-                heard = done.send(run_worker(line, lane, number, &mut handle, order)).is_ok();
+                heard = done.send(run_worker(barrier, worker, number, &mut handle, order)).is_ok();
             }
         };
         thread::Builder::new()
@@ -149,11 +149,11 @@ impl<H: ?Sized, L: Worker<H, O>, O: Copy + Send> WorkerPool<'_, H, L, O> {
         for other in &self.others {
             other.orders.send(order).map_err(|_| thread_gone())?;
         }
-        let mine = run_worker(self.line, self.lane, 0, &mut self.handle, order);
+        let mine = run_worker(self.barrier, self.worker, 0, &mut self.handle, order);
         let theirs =
             self.others.iter().map(|other| other.parts.recv().unwrap_or_else(|_| Err(thread_gone().into())));
         let mut parts: Vec<_> = std::iter::once(mine).chain(theirs).collect();
-        if let Some(first) = self.line.first_to_fail() {
+        if let Some(first) = self.barrier.first_to_fail() {
             let failed = parts.remove(first.min(parts.len() - 1));
             parts.insert(0, failed);
         }
@@ -163,16 +163,16 @@ impl<H: ?Sized, L: Worker<H, O>, O: Copy + Send> WorkerPool<'_, H, L, O> {
 
 /// One thread's part; its failure or panic stops all others.
 fn run_worker<H: ?Sized, L: Worker<H, O>, O>(
-    line: &StartBarrier<'_>,
-    lane: &Mutex<L>,
+    barrier: &StartBarrier<'_>,
+    worker: &Mutex<L>,
     number: usize,
     handle: &mut H,
     order: O,
 ) -> Result<TimedPart, L::Failed> {
-    let round = || lock_worker(lane).round(handle, order, line.approach(number));
+    let round = || lock_worker(worker).round(handle, order, barrier.approach(number));
     let done = catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|words| Err(panicked(&*words).into()));
     if done.is_err() {
-        line.stop(number);
+        barrier.stop(number);
     }
     done
 }

@@ -93,16 +93,16 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let clock = Clock::new();
     let shared =
         Shared::new(work, spec.cell.data(), spec.seed, &clock, keeps).map_err(TrialError::harness)?;
-    let lanes = (0..shared.work.threads).map(|thread| YcsbWorker::new(&shared, thread, spec.seed));
-    let lanes = lanes.map(|lane| lane.map(Mutex::new));
-    let lanes = lanes.collect::<Result<Vec<_>, String>>().map_err(TrialError::harness)?;
+    let workers = (0..shared.work.threads).map(|thread| YcsbWorker::new(&shared, thread, spec.seed));
+    let workers = workers.map(|worker| worker.map(Mutex::new));
+    let workers = workers.collect::<Result<Vec<_>, String>>().map_err(TrialError::harness)?;
     let mut batch = Batch::new(shared.work.batch as usize, rounds::KEY_BYTES, shared.fields.largest());
     let mut acknowledged = Vec::with_capacity(2);
     let options = spec.options(shared.work.threads);
     let mut trial = StoreTrial::open((store, open), options, Some(promised), spec)?;
-    let ran = rounds::run(&shared, &mut trial.bench, &lanes, &mut batch, &mut acknowledged)?;
+    let ran = rounds::run(&shared, &mut trial.bench, &workers, &mut batch, &mut acknowledged)?;
     trial.worked()?;
-    let (recorders, written, writes) = join_workers(lanes)?;
+    let (recorders, written, writes) = join_workers(workers)?;
     let all = ran.sum_rounds();
     AcknowledgedWrites::new("writes", writes, shared.work.threads, &all.counters).note(&mut acknowledged);
     let stored = stored(&shared);
@@ -131,14 +131,14 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
 
 /// All threads' measurements in each round, what they handed to the store, and the writes that certainly changed it.
 fn join_workers(
-    lanes: Vec<Mutex<YcsbWorker<'_>>>,
+    workers: Vec<Mutex<YcsbWorker<'_>>>,
 ) -> Result<(Vec<Recorder>, WrittenRecords, u64), WorkloadError> {
     let (mut written, mut writes) = (WrittenRecords::default(), 0);
     let mut rounds: Vec<Vec<Recorder>> = Vec::new();
-    for lane in lanes.into_iter().map(into_worker) {
-        let (own, changed) = lane.written();
+    for worker in workers.into_iter().map(into_worker) {
+        let (own, changed) = worker.written();
         (written, writes) = (written.plus(own), writes + changed);
-        let own = lane.finish();
+        let own = worker.finish();
         rounds.resize_with(own.len(), Vec::new);
         rounds.iter_mut().zip(own).for_each(|(round, own)| round.push(own));
     }

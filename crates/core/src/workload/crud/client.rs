@@ -100,22 +100,22 @@ struct Client<'a> {
 impl Client<'_> {
     /// Does rounds; gives the first other order.
     fn run_while_open(&self, store: &dyn Store) -> Result<Option<ClientOrder>, WorkloadError> {
-        let lanes = &self.shares.0;
-        let line = StartBarrier::new(lanes.len(), self.clock);
-        let line = line.of_part(self.shared.first, self.shared.plan.threads, &self.gate);
-        worker_pool::with_line(
-            &line,
+        let workers = &self.shares.0;
+        let barrier = StartBarrier::new(workers.len(), self.clock);
+        let barrier = barrier.of_part(self.shared.first, self.shared.plan.threads, &self.gate);
+        worker_pool::run_at_barrier(
+            &barrier,
             self.clock,
-            lanes,
+            workers,
             || worker_pool::session(store),
             |_| Ok(()),
-            |crew| {
+            |pool| {
                 self.wire.reply(&ClientReply::Opened);
                 loop {
                     match self.wire.next_order() {
                         Some(ClientOrder::Ping) => pong(self.wire, self.clock),
                         Some(ClientOrder::Round(round)) => {
-                            let did = self.round(round, &line, |order| crew.parts(order))?;
+                            let did = self.round(round, &barrier, |order| pool.parts(order))?;
                             self.wire.reply(&ClientReply::Done(Box::new(did)));
                         }
                         other => return Ok(other),
@@ -128,7 +128,7 @@ impl Client<'_> {
     fn round<'s>(
         &'s self,
         ClientRound { phase, operations, warm_up, until, live }: ClientRound,
-        line: &StartBarrier<'_>,
+        barrier: &StartBarrier<'_>,
         work: impl FnOnce(share::RoundOrder<'s>) -> Result<Vec<TimedPart>, WorkloadError>,
     ) -> Result<RoundResult, WorkloadError> {
         let Client { shared, shares, gate, clock, .. } = self;
@@ -145,7 +145,7 @@ impl Client<'_> {
         let behind = parts.iter().map(|part| part.behind_ticks).max().unwrap_or(0);
         Ok(RoundResult {
             begin_ns: clock.nanoseconds(gate.moment.load(Ordering::Relaxed), begin),
-            late_ns: clock.nanoseconds(0, line.take_late()),
+            late_ns: clock.nanoseconds(0, barrier.take_late()),
             elapsed,
             behind_ns: clock.nanoseconds(0, behind),
             count: shares.timed() - timed_before,

@@ -24,7 +24,10 @@ pub(super) fn check_state(
     let batch = batch(asked, made)?;
     look_by(asked, made, |store| {
         let mut session = kill::session(store)?;
-        (0..).zip(begun).map(|(lane, begun)| state_check::read(&mut *session, lane, *begun, batch)).collect()
+        (0..)
+            .zip(begun)
+            .map(|(thread, begun)| state_check::read(&mut *session, thread, *begun, batch))
+            .collect()
     })
 }
 

@@ -79,9 +79,9 @@ impl Taking<'_> {
             return Ok(vec![self.steps(0, numbers)?]);
         }
         thread::scope(|scope| {
-            let spawn = |lane| {
+            let spawn = |thread| {
                 let numbers = numbers.clone();
-                scope.spawn(move || self.steps(lane, numbers))
+                scope.spawn(move || self.steps(thread, numbers))
             };
             let threads: Vec<_> = (0..sessions).map(spawn).collect();
             let ended = threads.into_iter().map(|thread| match thread.join() {
@@ -92,13 +92,13 @@ impl Taking<'_> {
         })
     }
 
-    fn steps(self, lane: u64, numbers: Range<u64>) -> Result<Vec<StepMark>, TrialError> {
+    fn steps(self, thread: u64, numbers: Range<u64>) -> Result<Vec<StepMark>, TrialError> {
         let mut session = kill::session(self.store)?;
         let now_ns = || self.start.elapsed().as_nanos() as u64;
         let mut marks = Vec::with_capacity(numbers.clone().count());
         for number in numbers {
             let (before, began_ns) = (self.log.length()?, now_ns());
-            steps::take(&mut *session, steps::session_step(lane, number), MOST_BYTES)
+            steps::take(&mut *session, steps::session_step(thread, number), MOST_BYTES)
                 .map_err(|error| WorkloadError::store(&format!("step {number} of the cut check"), &error))?;
             let ended_ns = now_ns();
             marks.push(StepMark { before, after: self.log.length()?, began_ns, ended_ns });

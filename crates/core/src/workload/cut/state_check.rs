@@ -24,10 +24,10 @@ pub(super) enum SessionState {
 }
 
 /// The steps that wrote a record, each with whether it left a value.
-fn history(lane: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
+fn history(thread: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
     let mut all: BTreeMap<u64, Vec<(u64, bool)>> = BTreeMap::new();
     for number in 0..begun {
-        let step = step(steps::session_step(lane, number));
+        let step = step(steps::session_step(thread, number));
         let leaves = !matches!(step, steps::Step::Remove(_));
         step.records().for_each(|record| all.entry(record).or_default().push((number, leaves)));
     }
@@ -37,7 +37,7 @@ fn history(lane: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
 /// Reads all records that a session's begun steps touched.
 pub(super) fn read(
     session: &mut dyn Session,
-    lane: u64,
+    thread: u64,
     begun: u64,
     batch: Batch,
 ) -> Result<SessionState, WorkloadError> {
@@ -48,20 +48,20 @@ pub(super) fn read(
     let mut back = None;
     let mut torn = None;
     let mut found: Vec<Found> = Vec::new();
-    for (record, wrote) in history(lane, begun) {
+    for (record, wrote) in history(thread, begun) {
         let key = record_key(record);
         let mut value = None;
         session
             .get(key.as_bytes(), &mut |found| value = Some(found.to_vec()))
             .map_err(|error| WorkloadError::store(&format!("reading the record {key}"), &error))?;
         let is_of = |(number, leaves): &(u64, bool), value: &[u8]| {
-            *leaves && value == record_value(record, steps::session_step(lane, *number), MOST_BYTES)
+            *leaves && value == record_value(record, steps::session_step(thread, *number), MOST_BYTES)
         };
         let by = value.as_deref().map(|value| wrote.iter().rposition(|step| is_of(step, value)));
         if let (Some(None), Some(value)) = (by, &value) {
             let size = value.len();
             let had = |(number, _): &(u64, bool)| {
-                record_value(record, steps::session_step(lane, *number), MOST_BYTES)
+                record_value(record, steps::session_step(thread, *number), MOST_BYTES)
             };
             if !is_pieced(value, &wrote.iter().map(had).collect::<Vec<_>>()) {
                 return Ok(SessionState::Wrong(format!(
@@ -87,7 +87,7 @@ pub(super) fn read(
             let in_part = batch == Batch::Grouped
                 && taken < begun
                 && matches!(
-                    step(steps::session_step(lane, taken)),
+                    step(steps::session_step(thread, taken)),
                     steps::Step::Batch(_) | steps::Step::Transaction(_)
                 );
             let fits = fits(taken) || (in_part && fits(taken + 1));
@@ -106,7 +106,7 @@ pub(super) fn read(
     Ok(match (most, back.filter(|_| but_removed.contains(&true))) {
         (Some(most), _) => SessionState::First(most as u64),
         (None, Some(key)) => SessionState::Resurrected(format!("the record {key} is there, and was removed")),
-        (None, None) => SessionState::Hole(missing(lane, &found)),
+        (None, None) => SessionState::Hole(missing(thread, &found)),
     })
 }
 
@@ -114,7 +114,7 @@ pub(super) fn read(
 type Found = (Option<usize>, Vec<(u64, bool)>);
 
 /// The steps that are missing before the newest that is there.
-fn missing(lane: u64, found: &[Found]) -> String {
+fn missing(thread: u64, found: &[Found]) -> String {
     let newest = found.iter().filter_map(|(by, wrote)| Some(wrote[(*by)?].0)).max().unwrap_or_default();
     let lacks = |(by, wrote): &Found| {
         let last = wrote.partition_point(|(number, _)| *number < newest).checked_sub(1)?;
@@ -125,7 +125,7 @@ fn missing(lane: u64, found: &[Found]) -> String {
         (!is_there).then_some(number)
     };
     let steps: BTreeSet<u64> = found.iter().filter_map(lacks).collect();
-    let steps: Vec<(u64, u64)> = steps.into_iter().map(|number| (lane, number)).collect();
+    let steps: Vec<(u64, u64)> = steps.into_iter().map(|number| (thread, number)).collect();
     format!("missing before a later step that is there: {}", step_progress::describe_steps(&steps))
 }
 

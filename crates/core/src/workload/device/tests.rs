@@ -263,14 +263,9 @@ fn an_operation_that_fails_is_told_with_its_place_in_the_file() {
     let fails = |pattern, file: File| {
         let series = Series::new(1).unwrap();
         let spec = Spec { amount: Amount::Operations(20), ..spec(pattern) };
-        let lanes = [Mutex::new(DeviceWorker::new(&spec, 0, &clock, file, path.clone()).unwrap())];
-        let done = worker_pool::run_pool(
-            &clock,
-            &lanes,
-            || Ok(Box::new(())),
-            |()| Ok(()),
-            |crew| crew.round(&series),
-        );
+        let workers = [Mutex::new(DeviceWorker::new(&spec, 0, &clock, file, path.clone()).unwrap())];
+        let done =
+            worker_pool::run(&clock, &workers, || Ok(Box::new(())), |()| Ok(()), |pool| pool.round(&series));
         done.unwrap_err().to_string()
     };
     let short = fails(Pattern::SeqRead, File::open(&path).unwrap());

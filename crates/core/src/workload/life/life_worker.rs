@@ -43,7 +43,7 @@ pub enum Round {
     Bursts(Schedule),
 }
 
-/// The next step with its keys; the lane has its value.
+/// The next step with its keys; the worker has its value.
 struct PlannedStep {
     step: Step,
     old_key: Key,

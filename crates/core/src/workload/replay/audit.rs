@@ -12,7 +12,7 @@ use crate::workload::bench::Bench;
 use crate::workload::worker_pool::lock_worker;
 use crate::workload::workload_error::WorkloadError;
 
-use super::feed::lane_of;
+use super::feed::player_of;
 use super::fit::Fit;
 use super::followed_keys::ABSENT;
 use super::player::Player;
@@ -48,14 +48,14 @@ impl HeldRecords<'_, '_> {
         let mut reader = reader.rewind().map_err(WorkloadError::harness)?;
         let mut session = store.session().map_err(failed)?;
         let (mut found, mut scratch) = (Vec::new(), Vec::new());
-        let lanes = players.len();
+        let count = players.len();
         while let Some(entry) = reader.next_entry().map_err(WorkloadError::harness)? {
             if matches!(entry.word.does, TraceOperation::Skip | TraceOperation::Scan) {
                 continue;
             }
             let key = fit.key(entry.key);
             let hash = key_hash(key);
-            let mut player = lock_worker(&players[lane_of(hash, lanes)]);
+            let mut player = lock_worker(&players[player_of(hash, count)]);
             let Some(written) = player.followed.once_to_read_back(hash) else { continue };
             found.clear();
             let there = session.get(key, &mut |value| found.extend_from_slice(value)).map_err(failed)?;

@@ -92,7 +92,7 @@ pub(crate) struct ChunkReceiver {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ChannelClosed;
 
-/// Both ends, with all chunks. `blocked_ns` adds up, over all lanes, how long the reader waited for a thread that is behind.
+/// Both ends, with all chunks. `blocked_ns` adds up, over all channels, how long the reader waited for a thread that is behind.
 pub(crate) fn chunk_channel(largest: usize, blocked_ns: &Arc<AtomicU64>) -> (ChunkSender, ChunkReceiver) {
     let count = chunks(largest);
     let (full, to_play) = sync_channel(count);

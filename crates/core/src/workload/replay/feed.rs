@@ -14,7 +14,7 @@ pub(crate) struct Feed<'a> {
     pub spread: Spread,
     pub fit: Fit,
     pub values: &'a Values,
-    pub lanes: Vec<ChunkSender>,
+    pub senders: Vec<ChunkSender>,
     pub speed: Speed,
 }
 
@@ -34,7 +34,7 @@ impl Feed<'_> {
     }
 
     fn all(&mut self, last_due_ns: &mut u64) -> Result<Result<(), ChannelClosed>, String> {
-        let Feed { spread, fit, values, lanes, speed } = self;
+        let Feed { spread, fit, values, senders, speed } = self;
         let mut slice_ns = 0;
         while let Some(entry) = spread.next_entry()? {
             if entry.word.does == TraceOperation::Skip {
@@ -46,7 +46,7 @@ impl Feed<'_> {
             };
             if due_ns >= slice_ns + SLICE_NS {
                 slice_ns = due_ns;
-                if lanes.iter_mut().try_for_each(ChunkSender::flush) == Err(ChannelClosed) {
+                if senders.iter_mut().try_for_each(ChunkSender::flush) == Err(ChannelClosed) {
                     return Ok(Err(ChannelClosed));
                 }
             }
@@ -58,8 +58,8 @@ impl Feed<'_> {
             };
             let size = entry.size.unwrap_or_default() as usize;
             let hash = key_hash(key);
-            let lane = lane_of(hash, lanes.len());
-            let Ok(chunk) = lanes[lane].chunk() else { return Ok(Err(ChannelClosed)) };
+            let player = player_of(hash, senders.len());
+            let Ok(chunk) = senders[player].chunk() else { return Ok(Err(ChannelClosed)) };
             let start = chunk.bytes.len();
             chunk.bytes.extend_from_slice(key);
             let middle = chunk.bytes.len();
@@ -76,10 +76,10 @@ impl Feed<'_> {
                 value: middle..chunk.bytes.len(),
             });
         }
-        Ok(lanes.iter_mut().try_for_each(ChunkSender::flush))
+        Ok(senders.iter_mut().try_for_each(ChunkSender::flush))
     }
 }
 
-pub(crate) fn lane_of(hash: u64, lanes: usize) -> usize {
-    (hash >> 32) as usize % lanes
+pub(crate) fn player_of(hash: u64, players: usize) -> usize {
+    (hash >> 32) as usize % players
 }

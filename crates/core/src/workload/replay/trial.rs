@@ -111,7 +111,7 @@ impl<'a> PreparedReplay<'a> {
         let whole_seconds = *speed != Speed::Max && facts.has_whole_seconds();
         let spread = Spread::open(trace, *ask, whole_seconds).map_err(TrialError::harness)?;
         let blocked_ns = Arc::default();
-        let (lanes, incoming): (_, Vec<_>) =
+        let (senders, incoming): (_, Vec<_>) =
             (0..threads).map(|_| chunk_channel(key + value, &blocked_ns)).unzip();
         let timed = *speed != Speed::Max;
         let player = |own| {
@@ -119,7 +119,7 @@ impl<'a> PreparedReplay<'a> {
             let player = Player::new((clock, values), own, timed, check, *loads, main, largest);
             player.map(Mutex::new).map_err(TrialError::harness)
         };
-        let feed = Feed { spread, fit: fit.clone(), values, lanes, speed: *speed };
+        let feed = Feed { spread, fit: fit.clone(), values, senders, speed: *speed };
         let reader = Reader::open(trace, *ask).and_then(Reader::warmed_up).map_err(TrialError::harness)?;
         Ok(PreparedReplay {
             work,
@@ -152,7 +152,7 @@ impl<'a> PreparedReplay<'a> {
     fn play(&mut self, trial: &StoreTrial<'_>) -> Result<ReplayOutcome, WorkloadError> {
         let feed = self.feed.take().ok_or_else(|| WorkloadError::harness("the trace was played already"))?;
         let (store, series, timed) = (trial.bench.store()?, &self.series, self.work.speed != Speed::Max);
-        let (fed, elapsed, counters) = worker_pool::run_pool(
+        let (fed, elapsed, counters) = worker_pool::run(
             self.clock,
             &self.players,
             || worker_pool::session(store),

@@ -34,7 +34,7 @@ pub struct Ran {
 pub fn run(
     shared: &Shared<'_>,
     bench: &Bench<'_>,
-    lanes: &[Mutex<ShopWorker<'_>>],
+    workers: &[Mutex<ShopWorker<'_>>],
     makers: Makers,
     device: &Result<DeviceSpec, String>,
     acknowledged: &mut Vec<AcknowledgedWrites>,
@@ -42,23 +42,23 @@ pub fn run(
     let store = bench.store()?;
     let (load, loaded) = load::load(shared, makers, shared.make(store)?.as_mut(), acknowledged)?;
     warm::warm(shared, bench)?;
-    let (elapsed, counters, seen) = worker_pool::run_pool(
+    let (elapsed, counters, seen) = worker_pool::run(
         shared.clock,
-        lanes,
+        workers,
         || open(shared, store),
         |_| Ok(()),
-        |crew| {
+        |pool| {
             let machine = MachineCounters::start(device);
             shared.seconds.begin();
             shared.epochs.iter().for_each(|epochs| epochs.begin());
             let before = Snapshot::now();
-            let elapsed = crew.round(())?;
+            let elapsed = pool.round(())?;
             let counters = before.until_now();
             let seen = machine.end();
             Ok((elapsed, counters, seen))
         },
     )?;
-    let writes = lanes.iter().map(|lane| lock_worker(lane).writes()).sum();
+    let writes = workers.iter().map(|worker| lock_worker(worker).writes()).sum();
     AcknowledgedWrites::new("transactions that write", writes, shared.work.threads, &counters)
         .note(acknowledged);
     Ok(Ran { load, loaded, elapsed, counters, seen, series: shared.seconds.finish() })

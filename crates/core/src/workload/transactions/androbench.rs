@@ -61,17 +61,17 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let work = AndrobenchParameters::from_parameters(&spec.cell, &spec.parameters);
     let gauge = Gauge::new(spec, &clock).map_err(TrialError::harness)?;
     let messages = Messages::prepare(work, spec.seed).map_err(TrialError::harness)?;
-    let lanes = TransactionWorker::new(messages, work.transactions, work.rate, &gauge)
+    let workers = TransactionWorker::new(messages, work.transactions, work.rate, &gauge)
         .map_err(TrialError::harness)?;
     let mut acknowledged = Vec::with_capacity(1 + KINDS);
     // With `default`, settings decide the tier.
     let mut trial = StoreTrial::open((store, open), spec.options(1), tier, spec)?;
     let after = spec.parameters.after_load();
-    let (load, phases) = drive(trial.bench.store()?, &lanes, &clock, after, &mut acknowledged)?;
+    let (load, phases) = drive(trial.bench.store()?, &workers, &clock, after, &mut acknowledged)?;
     trial.worked()?;
-    let [lane] = lanes.map(into_worker);
-    let operations = results::<Table<'_>, _>(&lane, phases)?;
-    let messages = lane.transactions;
+    let [worker] = workers.map(into_worker);
+    let operations = results::<Table<'_>, _>(&worker, phases)?;
+    let messages = worker.transactions;
     let mut trial = trial.finish(&acknowledged, None)?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;
@@ -97,26 +97,26 @@ fn power_cut(store: &StoreDef, measured: &Measurements) -> Option<Loss> {
 /// Makes and loads the table, and does all transactions, in one session.
 fn drive(
     store: &dyn Store,
-    lanes: &[Mutex<TransactionWorker<'_, Messages>>; 1],
+    workers: &[Mutex<TransactionWorker<'_, Messages>>; 1],
     clock: &Clock,
     after: AfterLoad,
     acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<(Load, Vec<Phase>), WorkloadError> {
     let mut loaded = Load::default();
     let prepare = |table: &mut Table<'_>| {
-        loaded = load(table.session.as_mut(), &mut lock_worker(&lanes[0]).transactions, acknowledged)?;
+        loaded = load(table.session.as_mut(), &mut lock_worker(&workers[0]).transactions, acknowledged)?;
         loaded.rest = (loaded.records > 0).then(|| after.wait()).flatten();
         table.prepare()
     };
     let mut noted = Vec::with_capacity(KINDS);
-    let phases = worker_pool::run_pool(
+    let phases = worker_pool::run(
         clock,
-        lanes,
+        workers,
         || Table::make(store).map(Box::new),
         prepare,
-        |crew| {
-            let phases = phases(&lanes[0], crew, Duration::ZERO, &mut noted)?;
-            check_settings(crew.handle.session.as_mut())?;
+        |pool| {
+            let phases = phases(&workers[0], pool, Duration::ZERO, &mut noted)?;
+            check_settings(pool.handle.session.as_mut())?;
             Ok(phases)
         },
     )?;

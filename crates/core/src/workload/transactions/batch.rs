@@ -52,22 +52,22 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let can = &store.capabilities;
     let gauge = Gauge::new(spec, &clock).map_err(TrialError::harness)?;
     let play = BatchTransactions::prepare(work, spec.seed, can.keeps);
-    let lanes =
+    let workers =
         TransactionWorker::new(play, work.transactions, Rate::Closed, &gauge).map_err(TrialError::harness)?;
     let mut acknowledged = Vec::with_capacity(KINDS);
     let mut trial = StoreTrial::open((store, open), spec.options(1), tier.map(|_| promised), spec)?;
     let store = trial.bench.store()?;
-    let phases = worker_pool::run_pool(
+    let phases = worker_pool::run(
         &clock,
-        &lanes,
+        &workers,
         || table_of(store, can),
         |_| Ok(()),
-        |crew| phases(&lanes[0], crew, work.rest, &mut acknowledged),
+        |pool| phases(&workers[0], pool, work.rest, &mut acknowledged),
     )?;
     trial.worked()?;
-    let [lane] = lanes.map(into_worker);
-    let operations = results::<dyn Table, _>(&lane, phases)?;
-    let play = lane.transactions;
+    let [worker] = workers.map(into_worker);
+    let operations = results::<dyn Table, _>(&worker, phases)?;
+    let play = worker.transactions;
     let mut trial = trial.finish(&acknowledged, (can.keeps && !can.sql).then_some(0))?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;

@@ -1,4 +1,4 @@
-//! Made lanes: each thread has its handle, a round is all of them together, and one that fails ends it.
+//! Made workers: each thread has its handle, a round is all of them together, and one that fails ends it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -59,25 +59,25 @@ impl Worker<u64, u64> for Made {
 }
 
 fn rounds(ways: &[Way]) -> (Result<Elapsed, WorkloadError>, u64) {
-    let lanes: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
+    let workers: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
     let (clock, opened) = (Clock::new(), AtomicU64::new(0));
     let open = || Ok(Box::new(opened.fetch_add(1, Ordering::Relaxed)));
-    let done = run_pool(
+    let done = run(
         &clock,
-        &lanes,
+        &workers,
         open,
         |first| {
             *first += 7;
             Ok(())
         },
-        |crew| {
-            crew.round(10)?;
-            assert_eq!(*crew.handle, 17);
-            crew.round(100)
+        |pool| {
+            pool.round(10)?;
+            assert_eq!(*pool.handle, 17);
+            pool.round(100)
         },
     );
     if done.is_ok() {
-        assert!(lanes.iter().all(|lane| lock_worker(lane).rounds == 2));
+        assert!(workers.iter().all(|worker| lock_worker(worker).rounds == 2));
     }
     (done, opened.load(Ordering::Relaxed))
 }
@@ -113,13 +113,13 @@ fn a_thread_that_fails_or_panics_stops_all() {
 
 #[test]
 fn a_thread_whose_handle_can_not_be_opened_ends_it() {
-    let lanes: Vec<_> = [Way::Ends; 3].map(|way| Mutex::new(Made { way, rounds: 0 })).into();
+    let workers: Vec<_> = [Way::Ends; 3].map(|way| Mutex::new(Made { way, rounds: 0 })).into();
     let (clock, opened) = (Clock::new(), AtomicU64::new(0));
     let open = || match opened.fetch_add(1, Ordering::Relaxed) {
         2 => Err(WorkloadError::harness("no more")),
         number => Ok(Box::new(number)),
     };
-    let done = run_pool(&clock, &lanes, open, |_| Ok(()), |crew| crew.round(1));
+    let done = run(&clock, &workers, open, |_| Ok(()), |pool| pool.round(1));
     assert_eq!(done.unwrap_err().message, "no more");
 }
 
@@ -135,18 +135,19 @@ impl StartGate for Opens<'_> {
 fn threads_behind_a_gate_start_when_it_opens() {
     for (opens, way) in [(true, Way::Ends), (false, Way::Ends), (true, Way::FailsBefore)] {
         let ways = [Way::Ends, way, Way::Ends];
-        let lanes: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
+        let workers: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
         let clock = Clock::new();
         let gate = Opens(&clock, opens);
-        let line = StartBarrier::new(lanes.len(), &clock).of_part(5, 9, &gate);
+        let barrier = StartBarrier::new(workers.len(), &clock).of_part(5, 9, &gate);
         let begun = clock.now();
-        let done = with_line(&line, &clock, &lanes, || Ok(Box::new(0)), |_| Ok(()), |crew| crew.parts(1));
+        let done =
+            run_at_barrier(&barrier, &clock, &workers, || Ok(Box::new(0)), |_| Ok(()), |pool| pool.parts(1));
         match (opens, way) {
             (true, Way::Ends) => {
                 let parts = done.unwrap();
                 let after_ns = clock.nanoseconds(begun, parts[0].begin);
                 assert!(after_ns >= 5_000_000 && parts.iter().all(|part| part.begin == parts[0].begin));
-                assert!(line.take_late() > 0 && line.take_late() == 0, "each is a little late");
+                assert!(barrier.take_late() > 0 && barrier.take_late() == 0, "each is a little late");
             }
             (true, _) => assert_eq!(done.unwrap_err().message, "it failed before"),
             (false, _) => assert_eq!(done.unwrap_err().message, "another thread has failed"),

@@ -62,7 +62,7 @@ impl YcsbRun {
 pub fn run(
     shared: &Shared<'_>,
     bench: &mut Bench<'_>,
-    lanes: &[Mutex<YcsbWorker<'_>>],
+    workers: &[Mutex<YcsbWorker<'_>>],
     batch: &mut Batch,
     acknowledged: &mut Vec<AcknowledgedWrites>,
 ) -> Result<YcsbRun, WorkloadError> {
@@ -81,7 +81,7 @@ pub fn run(
         run_while_open(
             shared,
             bench.store()?,
-            lanes,
+            workers,
             several,
             |session| {
                 if loaded.is_none() {
@@ -111,21 +111,21 @@ fn unmeasured(error: std::io::Error) -> WorkloadError {
 fn run_while_open(
     shared: &Shared<'_>,
     store: &dyn Store,
-    lanes: &[Mutex<YcsbWorker<'_>>],
+    workers: &[Mutex<YcsbWorker<'_>>],
     rounds: usize,
     load: impl FnOnce(&mut (dyn Session + '_)) -> Result<(), WorkloadError>,
     mut after: impl FnMut(YcsbRound) -> Result<(), WorkloadError>,
 ) -> Result<(), WorkloadError> {
-    worker_pool::run_pool(
+    worker_pool::run(
         shared.clock,
-        lanes,
+        workers,
         || worker_pool::session(store),
         load,
-        |crew| {
+        |pool| {
             (0..rounds).try_for_each(|_| {
                 shared.series.begin();
                 let before = Snapshot::now();
-                let elapsed = crew.round(())?;
+                let elapsed = pool.round(())?;
                 let counters = before.until_now();
                 after(YcsbRound { elapsed, counters, series: shared.series.finish(), disk: Disk::default() })
             })

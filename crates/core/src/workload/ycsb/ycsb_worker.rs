@@ -154,7 +154,7 @@ impl<'a> YcsbWorker<'a> {
         planned: &PlannedRequest,
     ) -> Result<(), WorkloadError> {
         let slot = Slot::from_kind(planned.kind);
-        let start = |lane: &mut YcsbWorker<'a>| lane.start();
+        let start = |worker: &mut YcsbWorker<'a>| worker.start();
         let ticks = match planned.kind {
             Kind::Read => self.read(session, planned, slot, start)?,
             Kind::Update => self.update(session, planned, slot, start)?,
@@ -165,7 +165,7 @@ impl<'a> YcsbWorker<'a> {
                 self.ticks.push((Slot::PartRead, read));
                 // The value that was read has been checked meanwhile; what follows belongs to the same request.
                 let update =
-                    self.update(session, planned, Slot::PartUpdate, |lane| lane.shared.clock.now())?;
+                    self.update(session, planned, Slot::PartUpdate, |worker| worker.shared.clock.now())?;
                 self.ticks.push((Slot::PartUpdate, update));
                 read + update
             }
