@@ -16,21 +16,21 @@ use crate::units::{CountRange, SizeRange, Sizes};
 
 /// A location with the simulated disk under it: each has its own folder, costs and facts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Site {
+pub struct LocationOnDisk {
     /// The location's name.
     pub place: String,
     /// The simulated disk, if there is one.
     pub disk: Option<String>,
 }
 
-impl Site {
+impl LocationOnDisk {
     /// A location on the disk that it is on anyway.
-    pub fn here(place: &str) -> Site {
-        Site { place: place.to_owned(), disk: None }
+    pub fn here(place: &str) -> LocationOnDisk {
+        LocationOnDisk { place: place.to_owned(), disk: None }
     }
 }
 
-impl fmt::Display for Site {
+impl fmt::Display for LocationOnDisk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.place)?;
         self.disk.iter().try_for_each(|disk| write!(f, " on simulated {disk}"))
@@ -144,9 +144,9 @@ impl Cell {
     }
 
     /// The location, with the disk if that is simulated.
-    pub fn location_name(&self) -> Site {
+    pub fn location_name(&self) -> LocationOnDisk {
         let disk = self.value(Axis::DISK).map(|disk| disk.text().to_owned());
-        Site { place: self.place().to_owned(), disk }
+        LocationOnDisk { place: self.place().to_owned(), disk }
     }
 
     /// The machine that its limits stand in for.
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn a_place_on_a_simulated_disk_has_a_name_of_its_own() {
         let cell = Cell::default().with(Axis::PLACE, Axis::PLACE.read("ext4:4096").unwrap());
-        assert_eq!((cell.location_name(), cell.disk()), (Site::here("ext4:4096"), HERE));
+        assert_eq!((cell.location_name(), cell.disk()), (LocationOnDisk::here("ext4:4096"), HERE));
         let cell = cell.with(Axis::DISK, Axis::DISK.read("emmc-5.1").unwrap());
         assert_eq!(cell.location_name().to_string(), "ext4:4096 on simulated emmc-5.1");
         assert!(cell.id().contains("disk=emmc-5.1"), "{}", cell.id());

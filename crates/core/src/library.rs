@@ -14,7 +14,7 @@ mod tests;
 
 use std::path::Path;
 
-use self::loaded::Loaded;
+use self::loaded::LoadedLibrary;
 use crate::store::{Library, StoreDef};
 
 pub use self::found::{find, short};
@@ -24,14 +24,14 @@ pub use self::probe::{WORD, answer};
 pub fn stores(path: &Path) -> Result<Vec<StoreDef>, String> {
     let library = find(path)?;
     let described = probe::ask(&library.path)?;
-    let loaded: &'static Loaded = Box::leak(Box::new(Loaded::new(library)));
+    let loaded: &'static LoadedLibrary = Box::leak(Box::new(LoadedLibrary::new(library)));
     Ok(described.iter().map(|described| entry::store_def(described, loaded)).collect())
 }
 
 /// Loads a library that a run has found before into this process. Fails when its file is another build.
 pub fn load(library: &Library) -> Result<Vec<StoreDef>, String> {
     let found = reload(library)?;
-    let loaded: &'static Loaded = Box::leak(Box::new(Loaded::new(found)));
+    let loaded: &'static LoadedLibrary = Box::leak(Box::new(LoadedLibrary::new(found)));
     Ok(loaded.described()?.iter().map(|described| entry::store_def(described, loaded)).collect())
 }
 

@@ -14,7 +14,7 @@ use storebench_disk::daemon::{self, Order};
 use storebench_disk::disks::Disk;
 use storebench_disk::fault::Fault;
 use storebench_disk::figures::Load;
-use storebench_disk::fixed::Fixed;
+use storebench_disk::fixed::FixedTimes;
 pub use storebench_disk::names::{DISK, SOURCE};
 
 use crate::lifeline;
@@ -39,7 +39,7 @@ pub struct SimulatedDisk {
 impl SimulatedDisk {
     /// One that answers at once.
     pub fn that_takes_no_time(name: &str) -> SimulatedDisk {
-        let nothing = Fixed { read_us: 0.0, write_us: 0.0, flush_us: 0.0, at_once: None };
+        let nothing = FixedTimes { read_us: 0.0, write_us: 0.0, flush_us: 0.0, at_once: None };
         let disk = Box::new(Disk { fixed: Some(nothing), ..Disk::default() });
         SimulatedDisk { name: name.into(), disk, estimates: BTreeMap::new() }
     }

@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use crate::device::{Device, InOrderDevice};
-use crate::fixed::{Fixed, Steady};
+use crate::fixed::{FixedTimes, Steady};
 use crate::flash::{Card, Flash};
 use crate::network::{Network, Remote};
-use crate::rotating::{HardDisk, Rotating};
+use crate::rotating::{HardDisk, HardDiskSpec};
 
 const TEXT: &str = include_str!("../machines/disks.toml");
 
@@ -49,7 +49,7 @@ pub struct Disk {
     pub about: String,
     /// A hard disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rotating: Option<Rotating>,
+    pub rotating: Option<HardDiskSpec>,
     /// Flash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flash: Option<Flash>,
@@ -58,7 +58,7 @@ pub struct Disk {
     pub network: Option<Network>,
     /// A disk that takes the same time for every request of a kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fixed: Option<Fixed>,
+    pub fixed: Option<FixedTimes>,
     /// Where its parameters come from, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sources: BTreeMap<String, String>,
@@ -179,8 +179,8 @@ const MAY_BE_ZERO: [&str; 9] = [
     "write_cache_mib",
 ];
 
-fn check_rotating(disk: &Rotating) -> Result<(), String> {
-    let Rotating { seek_track_ms, seek_average_ms, seek_full_ms, .. } = *disk;
+fn check_rotating(disk: &HardDiskSpec) -> Result<(), String> {
+    let HardDiskSpec { seek_track_ms, seek_average_ms, seek_full_ms, .. } = *disk;
     if !(seek_track_ms <= seek_average_ms && seek_average_ms <= seek_full_ms) {
         return Err("seek_track_ms, seek_average_ms and seek_full_ms must grow in this order".into());
     }

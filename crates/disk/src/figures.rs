@@ -245,7 +245,8 @@ mod tests {
     fn the_outer_tracks_of_a_desktop_s_disk_are_read_as_fast_as_its_maker_says() {
         let mut disk = shipped("hdd-7200").unwrap();
         // As one extent, so that nothing is spread.
-        disk.rotating = disk.rotating.map(|data| crate::rotating::Rotating { extent_mib: 200_000.0, ..data });
+        disk.rotating =
+            disk.rotating.map(|data| crate::rotating::HardDiskSpec { extent_mib: 200_000.0, ..data });
         let rate = Load::SequentialReads.rate_on(&disk).unwrap();
         assert!((120.0..126.5).contains(&rate), "{rate}");
     }

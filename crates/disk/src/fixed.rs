@@ -9,7 +9,7 @@ use crate::request::{Kind, MICROSECOND, Nanos, Request};
 /// The times of its kinds of request.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fixed {
+pub struct FixedTimes {
     /// A read, in microseconds.
     pub read_us: f64,
     /// A write.
@@ -23,12 +23,12 @@ pub struct Fixed {
 
 #[derive(Debug)]
 pub(crate) struct Steady {
-    fixed: Fixed,
+    fixed: FixedTimes,
     busy_until: Nanos,
 }
 
 impl Steady {
-    pub fn new(fixed: Fixed) -> Steady {
+    pub fn new(fixed: FixedTimes) -> Steady {
         Steady { fixed, busy_until: 0 }
     }
 }
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn requests_take_their_time_one_after_the_other_at_every_depth() {
-        let fixed = Fixed { read_us: 1000.0, write_us: 2000.0, flush_us: 3000.0, at_once: None };
+        let fixed = FixedTimes { read_us: 1000.0, write_us: 2000.0, flush_us: 3000.0, at_once: None };
         for depth in [1, 2, 32] {
             let mut device = InOrderDevice::new(Steady::new(fixed));
             let requests = [
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn requests_at_once_don_t_wait_for_each_other() {
-        let fixed = Fixed { read_us: 1000.0, write_us: 1000.0, flush_us: 1000.0, at_once: Some(true) };
+        let fixed = FixedTimes { read_us: 1000.0, write_us: 1000.0, flush_us: 1000.0, at_once: Some(true) };
         for depth in [1, 2, 32] {
             let mut device = InOrderDevice::new(Steady::new(fixed));
             let all = (0..320).map(|number| Request::read(number * 4096, 4096));

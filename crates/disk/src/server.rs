@@ -36,7 +36,7 @@ enum Answer {
     Empty(ReplyEmpty),
 }
 
-struct Open {
+struct PendingRequest {
     request: Request,
     arrived: Nanos,
     answer: Answer,
@@ -44,7 +44,7 @@ struct Open {
 
 struct State {
     device: Box<dyn Device>,
-    open: HashMap<Id, Open>,
+    open: HashMap<Id, PendingRequest>,
     next: Id,
     /// The latest moment that the device knows: its time only goes forward, whichever thread comes first.
     latest: Nanos,
@@ -72,7 +72,7 @@ pub struct DiskExtras {
     pub fault: Option<Faulty>,
 }
 
-struct Shared {
+struct SharedDisk {
     image: Image,
     start: Instant,
     state: Mutex<State>,
@@ -85,7 +85,7 @@ pub struct Server {
     at: PathBuf,
     session: Option<BackgroundSession>,
     replier: Option<JoinHandle<()>>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedDisk>,
 }
 
 impl Server {
@@ -111,7 +111,7 @@ impl Server {
             ends: false,
         };
         let start = Instant::now();
-        let shared = Arc::new(Shared { image, start, state: Mutex::new(state), changed: Condvar::new() });
+        let shared = Arc::new(SharedDisk { image, start, state: Mutex::new(state), changed: Condvar::new() });
         let mut config = Config::default();
         config.mount_options = vec![
             MountOption::FSName(SOURCE.into()),
@@ -195,7 +195,7 @@ fn unmounted(at: &Path) -> bool {
     }
 }
 
-impl Shared {
+impl SharedDisk {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -260,7 +260,7 @@ impl Shared {
         if state.log.as_ref().is_some_and(|_| state.log_failed.is_none()) {
             state.log_request(&request, arrived, data);
         }
-        state.open.insert(id, Open { request, arrived, answer });
+        state.open.insert(id, PendingRequest { request, arrived, answer });
         let after = state.device.next_event();
         drop(state);
         if before != after {
@@ -270,7 +270,7 @@ impl Shared {
 
     /// Sends replies when they are due, until the disk is gone.
     fn reply_in_time(&self) {
-        let mut due_now: Vec<(Open, Nanos)> = Vec::new();
+        let mut due_now: Vec<(PendingRequest, Nanos)> = Vec::new();
         let mut state = self.state();
         while !state.ends {
             let now = self.now().max(state.latest);
@@ -314,8 +314,8 @@ impl Shared {
     }
 
     /// Sends a reply; gives how late that was.
-    fn send(&self, (open, due): (Open, Nanos)) -> Nanos {
-        let Open { request, answer, .. } = open;
+    fn send(&self, (open, due): (PendingRequest, Nanos)) -> Nanos {
+        let PendingRequest { request, answer, .. } = open;
         match answer {
             Answer::Read(reply) => {
                 let mut bytes = vec![0; usize::try_from(request.bytes).unwrap_or_default()];

@@ -54,7 +54,7 @@ pub struct RunFolder {
 
 /// A run that is to be resumed.
 #[derive(Debug)]
-pub struct Resumed {
+pub struct ResumedRun {
     /// Its folder.
     pub folder: RunFolder,
     /// Its results so far.
@@ -109,7 +109,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// When it is not a run, is of another version, or another process is at work on it.
-    pub fn resume(path: &Path) -> Result<Resumed> {
+    pub fn resume(path: &Path) -> Result<ResumedRun> {
         // Nothing is made in a folder that is no run; results are read once nobody else can add any.
         let mut run = begun(path)?;
         let lock = lock(path)?;
@@ -149,7 +149,7 @@ impl RunFolder {
         results.sync_data().map_err(Error::io("writing", &name))?;
         let folder = RunFolder::open(path, results, lock)?;
         run.trials = lines.trials;
-        Ok(Resumed { folder, run, notes })
+        Ok(ResumedRun { folder, run, notes })
     }
 
     /// The path of the folder.

@@ -69,7 +69,7 @@ pub enum Value {
 
 /// How the clock of the timed loop limits a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clocked {
+pub enum ClockLimit {
     /// Not at all: they are counted, or too long for the clock to matter.
     No,
     /// They are times of operations.
@@ -92,7 +92,7 @@ pub struct Column {
     /// Computes it from a trial.
     pub value: Value,
     /// How the clock limits it.
-    pub clocked: Clocked,
+    pub clocked: ClockLimit,
     /// Whether it counts requests to a simulated disk.
     pub counts_requests: bool,
     /// Whether tables for people show it; the others are in JSON and SQL.
@@ -146,7 +146,7 @@ impl Column {
     }
 
     /// The same column, limited by the clock.
-    const fn clocked(self, clocked: Clocked) -> Column {
+    const fn clocked(self, clocked: ClockLimit) -> Column {
         Column { clocked, ..self }
     }
 
@@ -182,12 +182,21 @@ const fn operation(
     value: fn(&OperationResult) -> Option<f64>,
 ) -> Column {
     let value = Value::Operation(value);
-    Column { id, title, unit, better, value, clocked: Clocked::No, counts_requests: false, in_tables: true }
+    Column {
+        id,
+        title,
+        unit,
+        better,
+        value,
+        clocked: ClockLimit::No,
+        counts_requests: false,
+        in_tables: true,
+    }
 }
 
 const fn latency(id: &'static str, title: &'static str, value: Value) -> Column {
     let (unit, better) = (Unit::Nanoseconds, Better::Lower);
-    let clocked = Clocked::Latency;
+    let clocked = ClockLimit::Latency;
     Column { id, title, unit, better, value, clocked, counts_requests: false, in_tables: true }
 }
 
@@ -199,7 +208,16 @@ const fn trial(
     value: fn(&Measurements) -> Option<f64>,
 ) -> Column {
     let value = Value::Trial(value);
-    Column { id, title, unit, better, value, clocked: Clocked::No, counts_requests: false, in_tables: true }
+    Column {
+        id,
+        title,
+        unit,
+        better,
+        value,
+        clocked: ClockLimit::No,
+        counts_requests: false,
+        in_tables: true,
+    }
 }
 
 /// A figure of the process's work per operation, such as bytes read, page faults or processor time.
@@ -234,7 +252,7 @@ pub const MAX: Column = latency("latency_max", "max", Value::Latency(|latency| l
 /// Operations per second. The matrix shows it for all operations together.
 pub const THROUGHPUT: Column =
     operation("throughput", "ops/s", Unit::PerSecond, Better::Higher, OperationResult::per_second)
-        .clocked(Clocked::Rate);
+        .clocked(ClockLimit::Rate);
 
 /// Peak memory above the base, pages of mapped files included.
 pub const PEAK_MEMORY: Column =
@@ -308,7 +326,7 @@ pub const COLUMNS: &[Column] = &[
         Better::Higher,
         OperationResult::bytes_per_second,
     )
-    .clocked(Clocked::Rate),
+    .clocked(ClockLimit::Rate),
     MEAN_LATENCY,
     latency("latency_min", "min", Value::Latency(|latency| latency.min_ns)),
     P50,

@@ -11,7 +11,7 @@ use storebench_core::store::{
     Setting, Store, StoreBuild, StoreDef, StoreError, StoreKind, Threads, TransactionBody, Upkeep,
 };
 
-use self::plan::{Fixed, Plan};
+use self::plan::{FixedOptions, Plan};
 use super::compiled;
 use super::support::hold_to_tier;
 
@@ -96,7 +96,7 @@ struct Fjall {
     /// The database with transactions, if asked for.
     optimistic: Option<OptimisticTxDatabase>,
     plan: Plan,
-    fixed: Fixed,
+    fixed: FixedOptions,
     /// How a session persists the journal after each write.
     after_write: Option<PersistMode>,
     guarantee: Guarantee,
@@ -212,14 +212,14 @@ impl Store for Fjall {
 struct FjallSession<'a> {
     store: &'a Fjall,
     /// The sorted tables that records go to.
-    appending: Option<Appending<'a>>,
+    appending: Option<Appender<'a>>,
 }
 
 /// Writes records to sorted tables, past the journal and the memory table; `None` hands the tables over. fjall does not export the type.
-type Appending<'a> = Box<dyn FnMut(Option<&[(&[u8], &[u8])]>) -> Result<()> + 'a>;
+type Appender<'a> = Box<dyn FnMut(Option<&[(&[u8], &[u8])]>) -> Result<()> + 'a>;
 
 impl<'a> FjallSession<'a> {
-    fn begin_appending(&self) -> Result<Appending<'a>> {
+    fn begin_appending(&self) -> Result<Appender<'a>> {
         let mut ingestion = Some(self.store.keyspace.start_ingestion().map_err(StoreError::engine)?);
         Ok(Box::new(move |records| match records {
             Some(records) => records.iter().try_for_each(|(key, value)| {

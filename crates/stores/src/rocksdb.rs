@@ -23,7 +23,7 @@ use storebench_core::store::{
     Result, Session, Setting, Store, StoreBuild, StoreDef, StoreError, StoreKind, TransactionBody, Upkeep,
 };
 
-use self::append::Appending;
+use self::append::Appender;
 use self::config::{Config, SETTINGS};
 use self::ffi::Functions;
 #[cfg(not(rocksdb_linked))]
@@ -354,7 +354,7 @@ impl Store for RocksDb {
 struct RocksDbSession<'a> {
     transactions: Option<Transactions<'a>>,
     /// The file that sorted records go to.
-    appending: Option<Appending<'a>>,
+    appending: Option<Appender<'a>>,
     store: &'a RocksDb,
     read: OwnedPointer<ffi::ReadOptions>,
     write: OwnedPointer<ffi::WriteOptions>,
@@ -472,7 +472,7 @@ impl Session for RocksDbSession<'_> {
         }
         let mut appending = match self.appending.take() {
             Some(appending) => appending,
-            None => Appending::begin(self.store)?,
+            None => Appender::begin(self.store)?,
         };
         appending.write(records)?;
         if appending.is_full() {
@@ -483,7 +483,7 @@ impl Session for RocksDbSession<'_> {
     }
 
     fn end_appending(&mut self) -> Result<()> {
-        self.appending.take().map_or(Ok(()), Appending::end)
+        self.appending.take().map_or(Ok(()), Appender::end)
     }
 
     fn transact(&mut self, work: &mut TransactionBody<'_>) -> Result<()> {

@@ -2,14 +2,14 @@
 
 use super::described::{DescribedOffer, DescribedSetting, DescribedStore, tier};
 use super::found::short;
-use super::loaded::Loaded;
+use super::loaded::LoadedLibrary;
 use super::{ffi, opened};
 use crate::result::format1;
 use crate::store::{
     Batch, Capabilities, Danger, GuaranteeOffer, Loss, OpenOptions, SettingDef, StoreDef, StoreKind, Threads,
 };
 
-pub fn store_def(described: &DescribedStore, loaded: &'static Loaded) -> StoreDef {
+pub fn store_def(described: &DescribedStore, loaded: &'static LoadedLibrary) -> StoreDef {
     let name = leak_text(&described.name);
     // Tables show the last word.
     let version = format!("library {} {}", short(&loaded.library.sha256), described.version);

@@ -14,7 +14,7 @@ const MOST_STORES: u32 = 100;
 const MOST_VALUES: usize = 10_000;
 const MOST_TEXT: usize = 4096;
 
-pub struct Loaded {
+pub struct LoadedLibrary {
     pub library: Library,
     tables: OnceLock<Result<Vec<Table>, String>>,
 }
@@ -28,9 +28,9 @@ unsafe impl Send for Table {}
 // SAFETY: as above.
 unsafe impl Sync for Table {}
 
-impl Loaded {
-    pub fn new(library: Library) -> Loaded {
-        Loaded { library, tables: OnceLock::new() }
+impl LoadedLibrary {
+    pub fn new(library: Library) -> LoadedLibrary {
+        LoadedLibrary { library, tables: OnceLock::new() }
     }
 
     fn tables(&self) -> Result<&[Table], String> {

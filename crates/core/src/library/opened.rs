@@ -8,7 +8,7 @@ use std::{ptr, slice};
 
 use super::described::tier;
 use super::ffi;
-use super::loaded::{Loaded, Table, list, text};
+use super::loaded::{LoadedLibrary, Table, list, text};
 use crate::result::COUNTED_BY_LIBRARY;
 use crate::store::{
     GivenSettings, Guarantee, OpenOptions, Result, Session, Setting, SettingDef, Store, StoreBuild,
@@ -23,7 +23,7 @@ pub struct LibraryEntry {
 }
 
 pub fn open(
-    loaded: &'static Loaded,
+    loaded: &'static LoadedLibrary,
     entry: &LibraryEntry,
     options: &OpenOptions<'_>,
 ) -> Result<Box<dyn Store>> {
@@ -331,7 +331,7 @@ impl Drop for LibrarySession<'_> {
     }
 }
 
-struct Scanning<'a> {
+struct ScanContext<'a> {
     visit: &'a mut dyn FnMut(&[u8], &[u8]),
     shown: usize,
     limit: usize,
@@ -348,7 +348,7 @@ unsafe extern "C" fn show(
     value_len: usize,
 ) {
     // SAFETY: it is what `scan` below passes, and nobody else's meanwhile.
-    let scanning = unsafe { &mut *context.cast::<Scanning<'_>>() };
+    let scanning = unsafe { &mut *context.cast::<ScanContext<'_>>() };
     scanning.shown += 1;
     if scanning.shown > scanning.limit || scanning.panic.is_some() {
         return;
@@ -419,13 +419,13 @@ impl Session for LibrarySession<'_> {
         else {
             return Err(StoreError::Unsupported("this store keeps no order".into()));
         };
-        let mut scanning = Scanning { visit, shown: 0, limit, wrong: Ok(()), panic: None };
+        let mut scanning = ScanContext { visit, shown: 0, limit, wrong: Ok(()), panic: None };
         let (session, context) = (self.session, (&raw mut scanning).cast());
         // SAFETY: as for put; the context is what `show` expects.
         let done = self.error.call("scan", |error| unsafe {
             scan(session, from.as_ptr().cast(), from.len(), limit, show, context, error)
         });
-        let Scanning { shown, wrong, panic, .. } = scanning;
+        let ScanContext { shown, wrong, panic, .. } = scanning;
         if let Some(panic) = panic {
             resume_unwind(panic);
         }

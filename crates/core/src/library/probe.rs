@@ -13,7 +13,7 @@ use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use super::described::DescribedStore;
 use super::found::find;
-use super::loaded::Loaded;
+use super::loaded::LoadedLibrary;
 use crate::lifeline;
 use crate::sanitize::message;
 
@@ -91,7 +91,7 @@ fn start(path: &Path) -> io::Result<(Child, io::PipeReader)> {
 
 /// Answers as that process.
 pub fn answer(path: &Path) -> io::Result<()> {
-    let told = find(path).and_then(|library| Loaded::new(library).described());
+    let told = find(path).and_then(|library| LoadedLibrary::new(library).described());
     let text = serde_json::to_vec(&told)?;
     let mut out = std::fs::File::from(io::stdin().as_fd().try_clone_to_owned()?);
     out.write_all(&text)

@@ -10,7 +10,7 @@ use crate::measure::children;
 use crate::result::{Cpu, Memory};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Resident {
+pub struct ResidentMemory {
     pub now_bytes: u64,
     /// Since the process was started, or since [`reset_peak`].
     pub peak_bytes: u64,
@@ -18,9 +18,9 @@ pub struct Resident {
     pub mapped_files_bytes: Option<u64>,
 }
 
-impl Resident {
+impl ResidentMemory {
     /// The memory taken above `base`; `charged_bytes` is the most that the process's cgroup was charged for.
-    pub fn memory_above(&self, base: &Resident, charged_bytes: Option<u64>) -> Memory {
+    pub fn memory_above(&self, base: &ResidentMemory, charged_bytes: Option<u64>) -> Memory {
         Memory {
             base_bytes: base.now_bytes,
             peak_above_base_bytes: self.peak_bytes.saturating_sub(base.now_bytes),
@@ -31,7 +31,7 @@ impl Resident {
 
     /// The peak above `base` without pages of mapped files. Their number at the peak is unknown, so the present one is
     /// subtracted; the result is at least all else that is resident now.
-    pub(crate) fn without_mapped_files_above(&self, base: &Resident) -> Option<u64> {
+    pub(crate) fn without_mapped_files_above(&self, base: &ResidentMemory) -> Option<u64> {
         let (files, base_files) = (self.mapped_files_bytes?, base.mapped_files_bytes?);
         let all_else = self.now_bytes.saturating_sub(files);
         let base_else = base.now_bytes.saturating_sub(base_files);
@@ -41,14 +41,14 @@ impl Resident {
 }
 
 /// Resident memory of this process and its servers. There is no common peak of several processes, so servers count as they are now.
-pub fn resident() -> io::Result<Resident> {
+pub fn resident() -> io::Result<ResidentMemory> {
     let status = Status::from_file("/proc/self/status");
     let status = status.map_err(|error| io::Error::other(format!("reading the memory in use: {error}")))?;
     let bytes = |kib: Option<u64>| {
         kib.map(|kib| kib * 1024).ok_or_else(|| io::Error::other("/proc reports no memory"))
     };
     let (servers, files_of_servers) = children::memory()?;
-    Ok(Resident {
+    Ok(ResidentMemory {
         now_bytes: bytes(status.vmrss)? + servers,
         peak_bytes: bytes(status.vmhwm)? + servers,
         mapped_files_bytes: status.rssfile.map(|kib| kib * 1024 + files_of_servers),
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_was_taken_besides_mapped_files_is_never_less_than_what_is_left_of_it() {
-        let resident = |now: u64, peak: u64, files: Option<u64>| Resident {
+        let resident = |now: u64, peak: u64, files: Option<u64>| ResidentMemory {
             now_bytes: now,
             peak_bytes: peak,
             mapped_files_bytes: files,

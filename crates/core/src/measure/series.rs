@@ -17,7 +17,7 @@ use crate::result::{Epoch, Second};
 pub struct Series {
     /// Each thread's histogram when it last handed over.
     told: Vec<Mutex<Histogram<u64>>>,
-    gathered: Mutex<Gathered>,
+    gathered: Mutex<PendingSeconds>,
     /// A second, or an epoch.
     period: Duration,
     /// If known.
@@ -25,7 +25,7 @@ pub struct Series {
 }
 
 #[derive(Debug)]
-struct Gathered {
+struct PendingSeconds {
     began: Option<Instant>,
     reached: Vec<u32>,
     pending: BTreeMap<u32, Histogram<u64>>,
@@ -61,7 +61,7 @@ impl Series {
     pub fn every(period: Duration, threads: usize) -> Result<Series, String> {
         let histograms = |count| (0..count).map(|_| resident_histogram());
         let told = histograms(threads).map(|histogram| histogram.map(Mutex::new));
-        let gathered = Gathered {
+        let gathered = PendingSeconds {
             began: None,
             reached: vec![0; threads],
             pending: BTreeMap::new(),
@@ -154,12 +154,12 @@ impl Series {
         done.into_iter().map(epoch).collect()
     }
 
-    fn gathered(&self) -> MutexGuard<'_, Gathered> {
+    fn gathered(&self) -> MutexGuard<'_, PendingSeconds> {
         self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Gathered {
+impl PendingSeconds {
     fn second(&mut self, at_s: u32) -> Result<&mut Histogram<u64>, String> {
         let histogram = match self.pending.remove(&at_s).or_else(|| self.spare.pop()) {
             Some(histogram) => histogram,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::axis::file_system::FileSystem;
-use crate::cell::{Cell, HERE, Site};
+use crate::cell::{Cell, HERE, LocationOnDisk};
 use crate::simulated::SimulatedDisk;
 
 /// What holds the bytes of a directory in the end, by what can be seen of the mounts and devices under it.
@@ -97,9 +97,9 @@ impl LocationInfo {
     }
 
     /// The location with its disk.
-    pub fn site(&self) -> Site {
+    pub fn site(&self) -> LocationOnDisk {
         let disk = self.disk.as_ref().map(|disk| disk.name.clone());
-        Site { place: self.place().to_owned(), disk }
+        LocationOnDisk { place: self.place().to_owned(), disk }
     }
 
     /// Why it can't be known whether a power cut leaves what was synced there.

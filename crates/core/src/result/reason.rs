@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::Guarantee;
 use crate::units::{count_with_noun, rough_bytes};
-use crate::workload::device::fault::Unsupported;
+use crate::workload::device::fault::UnsupportedReason;
 
 /// Why a combination is left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -144,7 +144,7 @@ pub enum LeftOutReason {
     /// Past the page cache, files are always read cold.
     BypassesCache,
     /// A file can't be read or written so.
-    Device(Unsupported),
+    Device(UnsupportedReason),
     /// The store's server is not installed.
     NoServer {
         /// What to install, or to do about it.
@@ -325,7 +325,7 @@ mod tests {
             LeftOutReason::NoConcurrentReclaim { store: store() },
             LeftOutReason::TooLarge { bytes: 3e9, limit_bytes: 1 << 30 },
             LeftOutReason::CacheElsewhere,
-            LeftOutReason::Device(Unsupported::NothingToSync),
+            LeftOutReason::Device(UnsupportedReason::NothingToSync),
             LeftOutReason::NoPlace { why: "too few".into() },
         ];
         for reason in reasons {

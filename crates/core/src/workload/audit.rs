@@ -49,7 +49,7 @@ pub struct ExpectedRecords {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum AuditOpening {
     /// Open, as it does not persist.
     Open,
     /// After closing and opening it anew, twice.
@@ -98,7 +98,7 @@ impl ExpectedRecords {
         &self,
         bench: &mut Bench<'_>,
         records: &Records,
-        reading: Reading,
+        reading: AuditOpening,
     ) -> Result<Audit, WorkloadError> {
         let start = Instant::now();
         let chosen = self.choose(most_records(records.mean_value()));
@@ -110,7 +110,7 @@ impl ExpectedRecords {
             reopened: 0,
             took_ns: 0,
         };
-        if reading == Reading::Anew {
+        if reading == AuditOpening::Anew {
             bench.reopen()?;
             audit.reopened += 1;
         }
@@ -119,7 +119,7 @@ impl ExpectedRecords {
         let (removed, kept) = if self.removes { self.to_remove(chosen) } else { (Vec::new(), chosen) };
         remove(bench.store()?, records, &removed)?;
         audit.removed = removed.len() as u64;
-        if reading == Reading::Anew {
+        if reading == AuditOpening::Anew {
             bench.reopen()?;
             audit.reopened += 1;
             let now = AuditMoment { reopened: audit.reopened };
@@ -180,10 +180,10 @@ pub(crate) fn hold(
     bench: &mut Bench<'_>,
     records: &Records,
     (kept, gone, live): (&[Record], &[Record], u64),
-    reading: Reading,
+    reading: AuditOpening,
 ) -> Result<Audit, WorkloadError> {
     let start = Instant::now();
-    let reopened = u32::from(reading == Reading::Anew);
+    let reopened = u32::from(reading == AuditOpening::Anew);
     if reopened > 0 {
         bench.reopen()?;
     }

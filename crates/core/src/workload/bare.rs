@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::measure::disk;
 use crate::measure::latency::Latencies;
-use crate::measure::process::{self, Resident};
+use crate::measure::process::{self, ResidentMemory};
 use crate::measure::watch::{TrialMeter, TrialUse};
 use crate::result::{Load, Measurements, OperationResult};
 use crate::store::Guarantee;
@@ -14,8 +14,8 @@ use crate::workload::spec::{Spec, TrialError};
 pub struct BareTrial<'a> {
     spec: &'a Spec,
     watch: TrialMeter<'a>,
-    base: Resident,
-    peak: Option<Resident>,
+    base: ResidentMemory,
+    peak: Option<ResidentMemory>,
 }
 
 impl<'a> BareTrial<'a> {

@@ -30,7 +30,7 @@ use crate::result::{
     Pauses, Round, WrittenRecords,
 };
 use crate::store::{Capabilities, HeldReader, Session, Store};
-use crate::workload::audit::{self, Reading};
+use crate::workload::audit::{self, AuditOpening};
 use crate::workload::batch::Batch;
 use crate::workload::bench::Bench;
 use crate::workload::def::{Headline, WorkloadDef, axes};
@@ -106,7 +106,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         &records,
         spec.seed,
     );
-    let read = |trial: &mut SettledTrial<'_>| remains.audit(&mut trial.bench, false, Reading::Open);
+    let read = |trial: &mut SettledTrial<'_>| remains.audit(&mut trial.bench, false, AuditOpening::Open);
     let open = (keeps && !persists).then(|| read(&mut trial)).transpose()?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;
@@ -114,7 +114,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let pieces = bench.outside_location().is_none().then(|| fragmentation::pieces(bench.folder())).flatten();
     let stored = remains.stored();
     let space_reclaim = lives_on.then(|| remains.reclaim_space(&mut bench, &work)).transpose()?;
-    let anew = lives_on.then(|| remains.audit(&mut bench, true, Reading::Anew)).transpose()?;
+    let anew = lives_on.then(|| remains.audit(&mut bench, true, AuditOpening::Anew)).transpose()?;
     let warn = || audit::warnings(spec.cell.data(), &stored, &measured.disk);
     let warnings = if keeps { warn() } else { Vec::new() };
     let written = workers.iter().fold(aged.loaded.plus(others), |all, worker| all.plus(worker.written));

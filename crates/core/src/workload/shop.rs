@@ -27,7 +27,7 @@ use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::result::{Measurements, OVERALL, OperationResult, StoredRecords, WrittenRecords};
 use crate::store::{Capabilities, OpenOptions};
-use crate::workload::audit::Reading;
+use crate::workload::audit::AuditOpening;
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::spec::{TrialContext, TrialError};
 use crate::workload::store_trial::{SettledTrial, StoreTrial, find, offered_guarantee};
@@ -37,7 +37,7 @@ use chunk::Makers;
 use kind::Kind;
 use parameters::ShopParameters;
 use schema::{ID_BYTES, ORDER_BYTES, Table};
-use shared::Shared;
+use shared::ShopContext;
 use shop_worker::{ALL, Recorder, ShopWorker};
 use steps::Ran;
 
@@ -68,7 +68,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         .map_err(TrialError::Unsupported)?;
     let Capabilities { sql, persists, .. } = store.capabilities;
     let clock = Clock::new();
-    let shared = Shared::new(work, spec.seed, &clock, sql).map_err(TrialError::harness)?;
+    let shared = ShopContext::new(work, spec.seed, &clock, sql).map_err(TrialError::harness)?;
     let workers = (0..work.threads).map(|thread| ShopWorker::new(&shared, thread));
     let workers = workers.map(|worker| worker.map(Mutex::new));
     let workers = workers.collect::<Result<Vec<_>, String>>().map_err(TrialError::harness)?;
@@ -87,9 +87,9 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
     let read_back =
         |trial: &mut SettledTrial<'_>, reading| audit::audit(&shared, &mut trial.bench, &purchases, reading);
-    let open = (!persists).then(|| read_back(&mut trial, Reading::Open)).transpose()?;
+    let open = (!persists).then(|| read_back(&mut trial, AuditOpening::Open)).transpose()?;
     trial.close()?;
-    let anew = persists.then(|| read_back(&mut trial, Reading::Anew)).transpose()?;
+    let anew = persists.then(|| read_back(&mut trial, AuditOpening::Anew)).transpose()?;
     let written = written(&ran, &workers);
     Ok(Measurements {
         load: ran.load,
@@ -131,7 +131,7 @@ fn results(
     work: &ShopParameters,
     workers: &[ShopWorker<'_>],
     ran: &Ran,
-    shared: &Shared<'_>,
+    shared: &ShopContext<'_>,
 ) -> Result<Vec<OperationResult>, TrialError> {
     let recorder = Recorder::of_all(workers.iter().map(|worker| worker.recorder().clone()))?;
     let result = |name: &str, kind: usize| -> Result<OperationResult, WorkloadError> {

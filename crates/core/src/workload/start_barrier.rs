@@ -11,7 +11,7 @@ use crate::workload::pacer::{Pacer, wait_until};
 use crate::workload::workload_error::WorkloadError;
 
 /// Whether a thread has failed, so that the others need not go on.
-pub type Stopped = Arc<AtomicBool>;
+pub type StopFlag = Arc<AtomicBool>;
 
 pub(crate) struct StartBarrier<'c> {
     clock: &'c Clock,
@@ -25,7 +25,7 @@ pub(crate) struct StartBarrier<'c> {
     start: AtomicU64,
     /// How late the last thread was at the gate's moment, in ticks.
     late: AtomicU64,
-    stopped: Stopped,
+    stopped: StopFlag,
     /// Or [`NONE`].
     failed: AtomicUsize,
 }
@@ -65,7 +65,7 @@ impl<'c> StartBarrier<'c> {
             rendezvous: Barrier::new(threads),
             start: AtomicU64::new(0),
             late: AtomicU64::new(0),
-            stopped: Stopped::default(),
+            stopped: StopFlag::default(),
             failed: AtomicUsize::new(NONE),
         }
     }
@@ -163,7 +163,7 @@ impl StartedRound<'_> {
         }
     }
 
-    pub fn stopped(&self) -> Stopped {
+    pub fn stopped(&self) -> StopFlag {
         Arc::clone(&self.barrier.stopped)
     }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::cell::Cell;
 use crate::measure::children;
 use crate::measure::counters::Snapshot;
-use crate::measure::process::{self, Resident};
+use crate::measure::process::{self, ResidentMemory};
 use crate::measure::syncs;
 use crate::measure::watch::{TrialMeter, TrialUse};
 use crate::result::{Counters, DISK, LIBRARY_SYNCS, LeftOutReason, Measurements, UnknownFigure};
@@ -39,8 +39,8 @@ pub(crate) struct StoreTrial<'a> {
     pub bench: Bench<'a>,
     store: &'a StoreDef,
     watch: TrialMeter<'a>,
-    base: Resident,
-    peak: Option<Resident>,
+    base: ResidentMemory,
+    peak: Option<ResidentMemory>,
     guarantee: Guarantee,
     settings: Vec<Setting>,
 }

@@ -29,7 +29,7 @@ use crate::result::{
     WrittenRecords,
 };
 use crate::store::Capabilities;
-use crate::workload::audit::{self, Reading};
+use crate::workload::audit::{self, AuditOpening};
 use crate::workload::batch::Batch;
 use crate::workload::def::{Headline, WorkloadDef, axes};
 use crate::workload::recorder::Record;
@@ -42,7 +42,7 @@ use definition::Kind;
 use parameters::YcsbParameters;
 use recorder::Recorder;
 use rounds::YcsbRun;
-use shared::Shared;
+use shared::YcsbContext;
 use ycsb_worker::YcsbWorker;
 
 /// YCSB's core workload.
@@ -92,7 +92,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let clock = Clock::new();
     let shared =
-        Shared::new(work, spec.cell.data(), spec.seed, &clock, keeps).map_err(TrialError::harness)?;
+        YcsbContext::new(work, spec.cell.data(), spec.seed, &clock, keeps).map_err(TrialError::harness)?;
     let workers = (0..shared.work.threads).map(|thread| YcsbWorker::new(&shared, thread, spec.seed));
     let workers = workers.map(|worker| worker.map(Mutex::new));
     let workers = workers.collect::<Result<Vec<_>, String>>().map_err(TrialError::harness)?;
@@ -110,12 +110,12 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
     let read_back =
         |trial: &mut SettledTrial<'_>, reading| check::audit(&shared, &mut trial.bench, spec.seed, reading);
-    let open = (keeps && !persists).then(|| read_back(&mut trial, Reading::Open)).transpose()?;
+    let open = (keeps && !persists).then(|| read_back(&mut trial, AuditOpening::Open)).transpose()?;
     trial.close()?;
     let rounds = rounds(&shared, &recorders, &ran)?;
     let warn = || warnings(spec.cell.data(), &stored, (&ran.load, &rounds), &trial.measured.disk);
     let warnings = if keeps { warn() } else { Vec::new() };
-    let anew = (keeps && persists).then(|| read_back(&mut trial, Reading::Anew)).transpose()?;
+    let anew = (keeps && persists).then(|| read_back(&mut trial, AuditOpening::Anew)).transpose()?;
     let operations = results(&shared, &Recorder::of_all(recorders.iter().cloned())?, &all)?;
     Ok(Measurements {
         written: Some(ran.loaded.plus(written)),
@@ -147,7 +147,11 @@ fn join_workers(
 }
 
 /// Each round's figures, if there are several.
-fn rounds(shared: &Shared<'_>, recorders: &[Recorder], ran: &YcsbRun) -> Result<Vec<Round>, WorkloadError> {
+fn rounds(
+    shared: &YcsbContext<'_>,
+    recorders: &[Recorder],
+    ran: &YcsbRun,
+) -> Result<Vec<Round>, WorkloadError> {
     if ran.rounds.len() < 2 {
         return Ok(Vec::new());
     }
@@ -175,7 +179,7 @@ fn warnings(data: Data, stored: &StoredRecords, ran: (&Load, &[Round]), disk: &D
     warnings
 }
 
-fn stored(shared: &Shared<'_>) -> StoredRecords {
+fn stored(shared: &YcsbContext<'_>) -> StoredRecords {
     let records = shared.versions.inserted();
     let name = |record| shared.definition().naming.name(record).bytes().len() as u64;
     let value_bytes = shared.fields.bytes(&shared.versions, records);
@@ -183,7 +187,7 @@ fn stored(shared: &Shared<'_>) -> StoredRecords {
 }
 
 fn results(
-    shared: &Shared<'_>,
+    shared: &YcsbContext<'_>,
     recorder: &Recorder,
     did: &rounds::YcsbRound,
 ) -> Result<Vec<OperationResult>, WorkloadError> {
@@ -210,7 +214,7 @@ fn results(
 fn result(
     name: &str,
     record: &Record,
-    shared: &Shared<'_>,
+    shared: &YcsbContext<'_>,
     did: &rounds::YcsbRound,
 ) -> Result<OperationResult, WorkloadError> {
     record.result(name, &did.elapsed, shared.work.rate == Rate::Closed, shared.work.threads)

@@ -1,7 +1,7 @@
 //! Where bytes lie on a hard disk, and how long heads and platters take to get there. Seek times follow the distance and its
 //! square root (Ruemmler and Wilkes, An Introduction to Disk Drive Modeling, 1994); tracks are shorter further in.
 
-use super::Rotating;
+use super::HardDiskSpec;
 use crate::request::{MILLISECOND, Nanos, SECOND};
 
 /// A surface as one run of tracks from the outermost to the innermost.
@@ -22,7 +22,7 @@ pub(crate) struct Surface {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spot {
+pub struct TrackPosition {
     pub track: u64,
     /// The bytes of the track, and those before the place.
     bytes: f64,
@@ -31,7 +31,7 @@ pub struct Spot {
 }
 
 impl Surface {
-    pub fn from_data_sheet(data: &Rotating) -> Surface {
+    pub fn from_data_sheet(data: &HardDiskSpec) -> Surface {
         let turn = 60.0 * SECOND as f64 / data.turns_per_minute;
         let switch = data.track_switch_ms * MILLISECOND as f64;
         // The published rate of a zone is the bytes that pass in a turn and the switch to the next track.
@@ -63,7 +63,7 @@ impl Surface {
         self.bytes_before(track + 1) - self.bytes_before(track)
     }
 
-    pub fn spot(&self, byte: u64) -> Spot {
+    pub fn spot(&self, byte: u64) -> TrackPosition {
         let byte = byte as f64;
         let root = (self.outer * self.outer - 2.0 * self.less * byte).max(0.0).sqrt();
         let guess = if self.less > 0.0 { (self.outer - root) / self.less } else { byte / self.outer };
@@ -76,7 +76,7 @@ impl Surface {
         }
         let (bytes, before) = (self.track_bytes(track), byte - self.bytes_before(track));
         let skew = self.switch / self.turn * track as f64;
-        Spot { track, bytes, before, angle: (before / bytes + skew).fract() }
+        TrackPosition { track, bytes, before, angle: (before / bytes + skew).fract() }
     }
 
     pub fn seek(&self, from: u64, to: u64) -> f64 {
@@ -90,7 +90,7 @@ impl Surface {
     }
 
     /// The time until a place on the heads' track comes under them.
-    pub fn wait(&self, spot: &Spot, moment: f64) -> f64 {
+    pub fn wait(&self, spot: &TrackPosition, moment: f64) -> f64 {
         let now = (moment / self.turn).fract();
         let turns = spot.angle - now;
         // A negative rounding error means that it is just there.
@@ -99,7 +99,7 @@ impl Surface {
     }
 
     /// The time in which a number of bytes passes under the heads.
-    pub fn pass(&self, from: Spot, bytes: u64) -> f64 {
+    pub fn pass(&self, from: TrackPosition, bytes: u64) -> f64 {
         let (mut spot, mut left, mut time) = (from, bytes as f64, 0.0);
         loop {
             let here = spot.bytes - spot.before;
@@ -109,12 +109,12 @@ impl Surface {
             left -= here;
             time += here / spot.bytes * self.turn + self.switch;
             let track = (spot.track + 1).min(self.tracks - 1);
-            spot = Spot { track, bytes: self.track_bytes(track), before: 0.0, angle: 0.0 };
+            spot = TrackPosition { track, bytes: self.track_bytes(track), before: 0.0, angle: 0.0 };
         }
     }
 
     /// The bytes that have passed under the heads after a time, up to a maximum.
-    pub fn passed(&self, from: Spot, time: Nanos, most: u64) -> u64 {
+    pub fn passed(&self, from: TrackPosition, time: Nanos, most: u64) -> u64 {
         let (mut spot, mut left, mut bytes) = (from, time as f64, 0.0);
         while bytes < most as f64 {
             let here = spot.bytes - spot.before;
@@ -129,7 +129,7 @@ impl Surface {
                 break;
             }
             let track = (spot.track + 1).min(self.tracks - 1);
-            spot = Spot { track, bytes: self.track_bytes(track), before: 0.0, angle: 0.0 };
+            spot = TrackPosition { track, bytes: self.track_bytes(track), before: 0.0, angle: 0.0 };
         }
         (bytes as u64).min(most)
     }

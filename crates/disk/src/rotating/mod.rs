@@ -23,7 +23,7 @@ const CHOICE_OF_WRITES: usize = 16;
 /// A hard disk's data sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rotating {
+pub struct HardDiskSpec {
     pub capacity_gb: f64,
     pub turns_per_minute: f64,
     /// To the next track.
@@ -59,7 +59,7 @@ pub struct Rotating {
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingRequest {
     id: Id,
     kind: Kind,
     /// On the disk, each from one byte to before another.
@@ -80,7 +80,7 @@ pub(crate) struct HardDisk {
     link_mb_per_s: f64,
     write_settle: f64,
     /// In order of arrival.
-    queue: VecDeque<Waiting>,
+    queue: VecDeque<WaitingRequest>,
     replies: Replies,
     /// The track and byte of the heads, and since when they are free.
     track: u64,
@@ -95,7 +95,7 @@ fn mib(mib: f64) -> u64 {
 }
 
 impl HardDisk {
-    pub fn new(data: &Rotating, image_bytes: u64) -> HardDisk {
+    pub fn new(data: &HardDiskSpec, image_bytes: u64) -> HardDisk {
         let disk = (data.capacity_gb * 1e9) as u64;
         HardDisk {
             surface: Surface::from_data_sheet(data),
@@ -125,7 +125,7 @@ impl HardDisk {
     }
 
     /// Answers a request that needs no heads; gives it back otherwise.
-    fn answer_at_once(&mut self, request: Waiting, now: Nanos) -> Option<Waiting> {
+    fn answer_at_once(&mut self, request: WaitingRequest, now: Nanos) -> Option<WaitingRequest> {
         let is_there =
             |part: &(u64, u64)| self.cache.holds(*part) || self.buffer.holds(&self.surface, *part, now);
         let answered = match request.kind {
@@ -210,9 +210,10 @@ impl HardDisk {
 
     /// Serves the waiting request that the heads reach first.
     fn serve(&mut self, start: Nanos) {
-        let can_be = |request: &&Waiting| request.kind != Kind::Flush;
-        let is_next =
-            |request: &Waiting| request.arrived <= start && (request.kind == Kind::Read || !self.has_cache);
+        let can_be = |request: &&WaitingRequest| request.kind != Kind::Flush;
+        let is_next = |request: &WaitingRequest| {
+            request.arrived <= start && (request.kind == Kind::Read || !self.has_cache)
+        };
         let candidates = self.queue.iter().take_while(can_be).take(self.choice).enumerate();
         let reached = candidates.filter(|(_, request)| is_next(request)).filter_map(|(index, request)| {
             Some((index, self.reach(*request.parts.first()?, request.kind, start)))
@@ -275,7 +276,7 @@ impl Device for HardDisk {
         self.work(now);
         let parts = self.spread.parts(request.at, request.bytes);
         let parts = parts.into_iter().map(|(at, bytes)| (at, at + bytes)).collect();
-        let request = Waiting { id, kind: request.kind, parts, bytes: request.bytes, arrived: now };
+        let request = WaitingRequest { id, kind: request.kind, parts, bytes: request.bytes, arrived: now };
         self.queue.push_back(request);
         self.admit(now);
         self.work(now);

@@ -3,8 +3,8 @@ use crate::pace::{closed, per_second};
 use crate::random::Random;
 
 /// A round disk: 9 ms of seeks in the mean, 120 turns a second, 120 MB/s outside and 60 inside.
-pub fn data() -> Rotating {
-    Rotating {
+pub fn data() -> HardDiskSpec {
+    HardDiskSpec {
         capacity_gb: 250.0,
         turns_per_minute: 7200.0,
         seek_track_ms: 1.0,
@@ -25,10 +25,10 @@ pub fn data() -> Rotating {
     }
 }
 
-fn whole(data: Rotating) -> (HardDisk, u64) {
+fn whole(data: HardDiskSpec) -> (HardDisk, u64) {
     let bytes = (data.capacity_gb * 1e9) as u64;
     // As one extent, so that nothing is spread.
-    (HardDisk::new(&Rotating { extent_mib: data.capacity_gb * 1000.0, ..data }, bytes), bytes)
+    (HardDisk::new(&HardDiskSpec { extent_mib: data.capacity_gb * 1000.0, ..data }, bytes), bytes)
 }
 
 fn random_reads(depth: u32, count: u64) -> f64 {
@@ -67,13 +67,13 @@ fn the_shipped_desktop_s_disk_reads_as_real_ones_do_over_its_whole_surface() {
 #[test]
 fn the_queue_chooses_only_among_as_many_as_it_holds() {
     let reads = |queue: u32| {
-        let (mut disk, bytes) = whole(Rotating { queue, ..data() });
+        let (mut disk, bytes) = whole(HardDiskSpec { queue, ..data() });
         let mut random = Random::seeded(5);
         let reads = (0..2_000).map(|_| Request::read(random.below(bytes / 4096) * 4096, 4096));
         closed(&mut disk, 32, reads)
     };
     assert!(reads(1) as f64 > reads(32) as f64 * 2.0);
-    let (mut one, bytes) = whole(Rotating { queue: 1, ..data() });
+    let (mut one, bytes) = whole(HardDiskSpec { queue: 1, ..data() });
     let mut random = Random::seeded(5);
     let few = (0..2_000).map(|_| Request::read(random.below(bytes / 4096) * 4096, 4096));
     let alone = closed(&mut one, 1, few);
@@ -105,7 +105,7 @@ fn reading_in_sequence_is_as_fast_as_the_zone_and_pauses_of_the_host_cost_no_tur
 
 #[test]
 fn a_block_is_overwritten_once_a_turn_with_the_cache_off_and_when_it_is_flushed() {
-    let (mut off, _) = whole(Rotating { write_cache_mib: 0.0, write_settle_ms: 0.0, ..data() });
+    let (mut off, _) = whole(HardDiskSpec { write_cache_mib: 0.0, write_settle_ms: 0.0, ..data() });
     let writes = (0..1_200).map(|_| Request::write(4096, 4096));
     let rate = per_second(1_200, closed(&mut off, 1, writes));
     assert!((rate - 120.0).abs() < 0.5, "{rate}");
@@ -180,7 +180,7 @@ fn no_request_is_lost_whatever_comes() {
         let mut random = Random::seeded(seed);
         let queue = [1, 4, 32][random.below(3) as usize];
         let write_cache_mib = [0.0, 1.0][random.below(2) as usize];
-        let mut disk = HardDisk::new(&Rotating { queue, write_cache_mib, ..data() }, 64 << 20);
+        let mut disk = HardDisk::new(&HardDiskSpec { queue, write_cache_mib, ..data() }, 64 << 20);
         let (mut now, mut last, mut open) = (0, 0, std::collections::BTreeSet::new());
         for id in 0..600 {
             let at = random.below(60 << 20);

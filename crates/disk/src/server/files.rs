@@ -13,7 +13,7 @@ use fuser::{
     ReplyOpen, ReplyWrite, WriteFlags,
 };
 
-use super::{Answer, Shared};
+use super::{Answer, SharedDisk};
 use crate::names::{COUNTS, DISK};
 use crate::request::Request;
 
@@ -27,14 +27,14 @@ const DISK_FILE: INodeNo = INodeNo(2);
 const COUNTS_FILE: INodeNo = INodeNo(3);
 
 pub struct Files {
-    shared: Arc<Shared>,
+    shared: Arc<SharedDisk>,
     /// The counts when their file was opened.
     told: Mutex<HashMap<u64, Vec<u8>>>,
     next: AtomicU64,
 }
 
 impl Files {
-    pub fn new(shared: Arc<Shared>) -> Files {
+    pub fn new(shared: Arc<SharedDisk>) -> Files {
         Files { shared, told: Mutex::default(), next: AtomicU64::new(1) }
     }
 

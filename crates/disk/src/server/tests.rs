@@ -7,7 +7,7 @@ use super::*;
 use crate::counts::Requests;
 use crate::disks::{Disk, shipped};
 use crate::fault::Fault;
-use crate::fixed::Fixed;
+use crate::fixed::FixedTimes;
 use crate::log::Reader;
 use crate::names::{COUNTS, DISK};
 use crate::request::Kind;
@@ -15,7 +15,10 @@ use crate::request::Kind;
 const JOURNAL: [(u64, u64); 1] = [(4096, 8192)];
 
 fn fixed(us: f64) -> Disk {
-    Disk { fixed: Some(Fixed { read_us: us, write_us: us, flush_us: us, at_once: None }), ..Disk::default() }
+    Disk {
+        fixed: Some(FixedTimes { read_us: us, write_us: us, flush_us: us, at_once: None }),
+        ..Disk::default()
+    }
 }
 
 fn mounted(disk: &Disk, bytes: u64, log: Option<Writer>) -> Option<(tempfile::TempDir, Server)> {

@@ -123,7 +123,7 @@ fn open(path: &Path) -> io::Result<(File, Mode)> {
     let direct = system::DIRECT.map(|flag| options.clone().custom_flags(flag).open(path));
     // Some file systems open a file for direct access, and refuse to read it.
     if let Some(Ok(file)) = direct
-        && file.read_exact_at(Aligned::new(ALIGNMENT).bytes(), 0).is_ok()
+        && file.read_exact_at(AlignedBytes::new(ALIGNMENT).bytes(), 0).is_ok()
     {
         return Ok((file, Mode::Direct));
     }
@@ -140,7 +140,7 @@ struct Access {
 
 impl Access {
     fn write(self, file: &File, reporter: &Reporter, mut go_on: impl FnMut() -> bool) -> io::Result<()> {
-        let mut buffer = Aligned::new(self.block);
+        let mut buffer = AlignedBytes::new(self.block);
         let bytes = buffer.bytes();
         Xoshiro256PlusPlus::seed_from_u64(1).fill_bytes(bytes);
         let mut pace = Pace::new(self.bytes_per_s as f64);
@@ -163,7 +163,7 @@ impl Access {
 
     fn read(self, file: &File, reporter: &Reporter, mut go_on: impl FnMut() -> bool) -> io::Result<()> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
-        let mut buffer = Aligned::new(self.block);
+        let mut buffer = AlignedBytes::new(self.block);
         let mut pace = Pace::new(self.bytes_per_s as f64);
         while go_on() {
             pace.wait(self.block as f64);
@@ -176,17 +176,17 @@ impl Access {
 }
 
 /// Bytes at an address that direct access accepts.
-struct Aligned {
+struct AlignedBytes {
     room: Vec<u8>,
     from: usize,
     len: usize,
 }
 
-impl Aligned {
-    fn new(len: usize) -> Aligned {
+impl AlignedBytes {
+    fn new(len: usize) -> AlignedBytes {
         let room = vec![0; len + ALIGNMENT];
         let from = (room.as_ptr() as usize).next_multiple_of(ALIGNMENT) - room.as_ptr() as usize;
-        Aligned { room, from, len }
+        AlignedBytes { room, from, len }
     }
 
     fn bytes(&mut self) -> &mut [u8] {
@@ -203,8 +203,8 @@ mod tests {
         assert_eq!(block_bytes(64 << 10), 4096);
         assert_eq!(block_bytes(20 << 20), 204 << 10);
         assert_eq!(block_bytes(10 << 30), 256 << 10);
-        assert_eq!(Aligned::new(100).bytes().len(), 100);
-        assert_eq!(Aligned::new(8192).bytes().as_ptr() as usize % ALIGNMENT, 0);
+        assert_eq!(AlignedBytes::new(100).bytes().len(), 100);
+        assert_eq!(AlignedBytes::new(8192).bytes().as_ptr() as usize % ALIGNMENT, 0);
     }
 
     #[test]

@@ -29,7 +29,7 @@ const SOURCE: &str = "storebench";
 
 /// A mounted image.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mounted {
+pub struct MountedImage {
     /// The loop device, such as `loop3`, if one is used.
     pub device: Option<String>,
     /// Whether the loop device bypasses the page cache of the file system that holds the image; `None` without one.
@@ -77,7 +77,7 @@ pub fn attach(
     image: &File,
     site: Site<'_>,
     bytes: u64,
-) -> io::Result<Mounted> {
+) -> io::Result<MountedImage> {
     let device = match driver {
         _ if file_system.kind().is_in_memory() => None,
         Driver::Fuse { .. } if !has_loop_devices() => None,
@@ -100,7 +100,7 @@ pub fn attach(
         }
     }
     let found = appeared(&real.join(site.at), driver)?;
-    Ok(Mounted {
+    Ok(MountedImage {
         device: device.as_ref().map(LoopDevice::name),
         direct,
         options: found.options.join(","),

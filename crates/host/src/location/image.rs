@@ -11,7 +11,7 @@ use storebench_disk::request::Request;
 
 use super::directory::WorkFolder;
 use crate::background::available;
-use crate::image::{Driver, Mounted, driver, journal, make, mount, repair};
+use crate::image::{Driver, MountedImage, driver, journal, make, mount, repair};
 use crate::stage::{self, Stage};
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
@@ -52,7 +52,7 @@ pub struct MountFindings {
 }
 
 impl MountFindings {
-    fn from_mount(driver: Driver, mounted: Mounted) -> MountFindings {
+    fn from_mount(driver: Driver, mounted: MountedImage) -> MountFindings {
         let indirect = mounted.direct == Some(false);
         let remark = if indirect { ", without direct I/O to its image" } else { "" };
         MountFindings {
@@ -88,7 +88,7 @@ impl Template {
 
     /// Mounts a copy on a trial's stage and returns an empty folder in it, for the store's files. The seed determines what is random
     /// in a simulated disk.
-    pub fn mount(&self, stage: &mut Stage<'_>, name: &str, seed: u64) -> Result<(PathBuf, Mounted)> {
+    pub fn mount(&self, stage: &mut Stage<'_>, name: &str, seed: u64) -> Result<(PathBuf, MountedImage)> {
         let (at, mounted) = match &self.disk {
             Some(disk) => {
                 let served = self.serve(stage, disk, name, seed, TracePart::default())?;
@@ -106,17 +106,22 @@ impl Template {
         Ok((store, mounted))
     }
 
-    fn attach(&self, image: &File, site: mount::Site<'_>) -> io::Result<Mounted> {
+    fn attach(&self, image: &File, site: mount::Site<'_>) -> io::Result<MountedImage> {
         mount::attach(&self.file_system, self.driver, image, site, self.bytes)
     }
 
     /// Mounts a copy on the simulated disk that is served there.
-    fn mount_served(&self, stage: &mut Stage<'_>, served: PathBuf, name: &str) -> Result<(PathBuf, Mounted)> {
+    fn mount_served(
+        &self,
+        stage: &mut Stage<'_>,
+        served: PathBuf,
+        name: &str,
+    ) -> Result<(PathBuf, MountedImage)> {
         stage.mount_on(&disk_of(name), name, |image, site| {
             let mounted = self.attach(image, site)?;
             // The disk's file itself is always direct.
             match mounted.direct.is_none_or(|direct| direct) {
-                true => Ok(Mounted { disk: Some(served), ..mounted }),
+                true => Ok(MountedImage { disk: Some(served), ..mounted }),
                 false => Err(io::Error::other("the loop device does not pass by the host's page cache")),
             }
         })

@@ -106,7 +106,7 @@ enum ProcessMessage {
 }
 
 /// The end of a process, and its report.
-type Ended = (ProcessEnd, std::result::Result<CutMessage, String>);
+type ProcessOutcome = (ProcessEnd, std::result::Result<CutMessage, String>);
 
 /// The end of a part of the check: `None` if it was interrupted.
 type Done = Option<()>;
@@ -352,7 +352,7 @@ impl CutChecker<'_> {
     }
 
     /// The finding of a checking process, however it ended; `None` if it was interrupted.
-    fn read_report(&self, ended: Ended) -> Result<Option<StateReport>> {
+    fn read_report(&self, ended: ProcessOutcome) -> Result<Option<StateReport>> {
         Ok(Some(match ended {
             (ProcessEnd::Interrupted, _) => return Ok(None),
             (ProcessEnd::Well, Ok(CutMessage::Found(looked))) => looked,
@@ -374,7 +374,7 @@ impl CutChecker<'_> {
         part: CutPart,
         (directory, disk): (PathBuf, PathBuf),
         limit: TimeLimit,
-    ) -> Result<Ended> {
+    ) -> Result<ProcessOutcome> {
         let spec =
             Spec { part: Some(CheckPart::Cut(part)), directory, disk: Some(disk), ..self.spec.clone() };
         self.room.run(&spec, limit)

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use storebench_core::cell::Site;
+use storebench_core::cell::LocationOnDisk;
 use storebench_core::measure::device::DeviceSpec;
 use storebench_core::measure::device::{self, BlockDevice};
 use storebench_core::measure::environment;
@@ -19,9 +19,9 @@ const IDLE: Duration = Duration::from_secs(1);
 /// The devices under directories of the user's, by place; or why one is unknown. Takes a second, unless
 /// `interrupted`.
 pub fn shared(
-    places: &BTreeMap<Site, PathBuf>,
+    places: &BTreeMap<LocationOnDisk, PathBuf>,
     interrupted: &AtomicBool,
-) -> BTreeMap<Site, Result<DeviceSpec, String>> {
+) -> BTreeMap<LocationOnDisk, Result<DeviceSpec, String>> {
     let mut devices: BTreeMap<_, _> =
         places.iter().map(|(name, path)| (name.clone(), shared_device(path))).collect();
     watch_idle(&mut devices, interrupted);
@@ -54,7 +54,7 @@ fn shared_device(path: &Path) -> Result<DeviceSpec, String> {
 }
 
 /// Measures other processes' writes to all devices at once.
-fn watch_idle(devices: &mut BTreeMap<Site, Result<DeviceSpec, String>>, interrupted: &AtomicBool) {
+fn watch_idle(devices: &mut BTreeMap<LocationOnDisk, Result<DeviceSpec, String>>, interrupted: &AtomicBool) {
     let mut known: Vec<_> = devices.values_mut().filter_map(|device| device.as_mut().ok()).collect();
     if known.is_empty() || test_hooks::probes_in_a_moment() {
         return;
@@ -74,13 +74,13 @@ mod tests {
     #[test]
     fn every_place_has_a_device_or_a_reason() {
         let places = BTreeMap::from([
-            (Site::here("here"), PathBuf::from(env!("CARGO_MANIFEST_DIR"))),
-            (Site::here("proc"), PathBuf::from("/proc")),
+            (LocationOnDisk::here("here"), PathBuf::from(env!("CARGO_MANIFEST_DIR"))),
+            (LocationOnDisk::here("proc"), PathBuf::from("/proc")),
         ]);
         let devices = shared(&places, &AtomicBool::new(false));
-        let proc = devices[&Site::here("proc")].as_ref().unwrap_err();
+        let proc = devices[&LocationOnDisk::here("proc")].as_ref().unwrap_err();
         assert!(proc.contains("(proc)"), "{proc}");
-        match &devices[&Site::here("here")] {
+        match &devices[&LocationOnDisk::here("here")] {
             Ok(device) => {
                 assert!(device.shared && device.idle_written_bytes_per_s >= Some(0.0), "{device:?}")
             }

@@ -10,7 +10,7 @@ use crate::location::transit;
 use crate::runner::devices;
 use crate::runner::run_request::RunRequest;
 use crate::stage::Stage;
-use storebench_core::cell::{Cell, Site};
+use storebench_core::cell::{Cell, LocationOnDisk};
 use storebench_core::error::{Error, Result};
 use storebench_core::measure::cgroup;
 use storebench_core::measure::device::DeviceSpec;
@@ -20,7 +20,7 @@ use storebench_core::store::{self, StoreKind};
 
 /// The places in which the run's cells are.
 pub struct PreparedLocations {
-    by_place: BTreeMap<Site, PreparedLocation>,
+    by_place: BTreeMap<LocationOnDisk, PreparedLocation>,
 }
 
 /// A place that is ready for trials.
@@ -66,7 +66,7 @@ impl PreparedLocations {
     /// Makes a work folder in each place of a job.
     pub fn make(job: &RunRequest<'_>) -> Result<PreparedLocations> {
         // An unavailable place is among the job's, but no cell is in it.
-        let used: BTreeSet<Site> = job.cells.iter().map(Cell::location_name).collect();
+        let used: BTreeSet<LocationOnDisk> = job.cells.iter().map(Cell::location_name).collect();
         let places = || job.places.iter().filter(|(name, _)| used.contains(name));
         let shared = places().filter_map(|(name, place)| match place {
             Location::Directory(path) => Some((name.clone(), path.clone())),
@@ -77,7 +77,7 @@ impl PreparedLocations {
             job.cells.iter().any(|cell| store::kind(job.stores, cell.store()) == StoreKind::Server);
         // A figure of the machine, not of the disk.
         let mut measured = None;
-        let prepare = |(name, place): (&Site, &Location)| {
+        let prepare = |(name, place): (&LocationOnDisk, &Location)| {
             let mut folder = WorkFolder::create(place.directory())?;
             // A program mounts without a loop device, which its user may lack.
             let simulates = matches!(place, Location::Image { file_system, disk: Some(_), .. } if !file_system.kind().is_a_program());
@@ -108,7 +108,7 @@ impl PreparedLocations {
     }
 
     /// The costs of the places.
-    pub fn probes(&self) -> BTreeMap<Site, Probe> {
+    pub fn probes(&self) -> BTreeMap<LocationOnDisk, Probe> {
         self.by_place.iter().map(|(name, place)| (name.clone(), place.probe)).collect()
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::plan::Plan;
 use crate::runner::run_request::RunRequest;
-use storebench_core::cell::{Cell, Site};
+use storebench_core::cell::{Cell, LocationOnDisk};
 use storebench_core::measure::probe::Probe;
 use storebench_core::store::StoreDef;
 
@@ -13,7 +13,7 @@ use storebench_core::store::StoreDef;
 pub struct Pace<'a> {
     plan: &'a Plan,
     stores: &'a [StoreDef],
-    probes: BTreeMap<Site, Probe>,
+    probes: BTreeMap<LocationOnDisk, Probe>,
     estimated_left_s: f64,
     estimated_done_s: f64,
     took_s: f64,
@@ -21,7 +21,7 @@ pub struct Pace<'a> {
 
 impl<'a> Pace<'a> {
     /// The pace of a job whose places were probed, by name.
-    pub fn new(job: &RunRequest<'a>, probes: BTreeMap<Site, Probe>) -> Pace<'a> {
+    pub fn new(job: &RunRequest<'a>, probes: BTreeMap<LocationOnDisk, Probe>) -> Pace<'a> {
         let mut pace = Pace {
             plan: job.plan,
             stores: job.stores,

@@ -42,7 +42,7 @@ pub fn run(job: &RunRequest<'_>, folder: &mut RunFolder, listener: &mut dyn List
     let mut places = PreparedLocations::make(job)?;
     let cgroups = places.find_cgroups();
     let reach = LimitSupport::detect().with_memory_at(&cgroups);
-    let mut running = Running {
+    let mut running = ActiveRun {
         job,
         done: job.done.iter().map(|result| (result.cell.id(), result.block)).collect(),
         pace: Pace::new(job, places.probes()),
@@ -85,7 +85,7 @@ impl RunEnd {
     }
 }
 
-struct Running<'a> {
+struct ActiveRun<'a> {
     job: &'a RunRequest<'a>,
     done: HashSet<(String, u32)>,
     places: PreparedLocations,
@@ -101,7 +101,7 @@ struct Running<'a> {
     end: Option<Instant>,
 }
 
-impl Running<'_> {
+impl ActiveRun<'_> {
     /// All cells, in the order of one of the plan's blocks.
     fn whole_block(&self, block: u32) -> Vec<usize> {
         schedule::block(self.job.cells.len(), block, self.job.plan.seed)

@@ -16,7 +16,7 @@ pub fn listener() -> Box<dyn Listener> {
     if std::io::stderr().is_terminal() {
         Box::new(Bar::new())
     } else {
-        Box::new(Lines::new(std::io::stderr()))
+        Box::new(ProgressLines::new(std::io::stderr()))
     }
 }
 
@@ -78,7 +78,7 @@ impl Listener for Bar {
 }
 
 /// Lines, for logs and pipes.
-struct Lines<W> {
+struct ProgressLines<W> {
     out: W,
     total: u64,
     done: u64,
@@ -91,13 +91,13 @@ const WIDTH: usize = 100;
 /// The shortest time between two lines.
 const EVERY: Duration = Duration::from_secs(10);
 
-impl<W: Write> Lines<W> {
-    fn new(out: W) -> Lines<W> {
-        Lines { out, total: 0, done: 0, last: Instant::now() }
+impl<W: Write> ProgressLines<W> {
+    fn new(out: W) -> ProgressLines<W> {
+        ProgressLines { out, total: 0, done: 0, last: Instant::now() }
     }
 }
 
-impl<W: Write> Listener for Lines<W> {
+impl<W: Write> Listener for ProgressLines<W> {
     fn handle_event(&mut self, event: &Event<'_>) {
         match event {
             Event::Started { total, done } => (self.total, self.done) = (*total, *done),
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn lines_tell_of_the_start_of_failures_and_of_the_end() {
-        let mut lines = Lines::new(Vec::new());
+        let mut lines = ProgressLines::new(Vec::new());
         let text = r#"{"store":"sqlite","record_size":"1B..1KiB","records":"100","data":"compressible","guarantee":"power"}"#;
         let cell: storebench_core::cell::Cell = serde_json::from_str(text).unwrap();
         let message = String::from("the disk is full");

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::location::Location;
 use crate::plan::Plan;
-use storebench_core::cell::{Cell, Site};
+use storebench_core::cell::{Cell, LocationOnDisk};
 use storebench_core::result::TrialResult;
 use storebench_core::store::StoreDef;
 
@@ -19,7 +19,7 @@ pub struct RunRequest<'a> {
     /// Its cells.
     pub cells: &'a [Cell],
     /// The places by name.
-    pub places: &'a BTreeMap<Site, Location>,
+    pub places: &'a BTreeMap<LocationOnDisk, Location>,
     /// Earlier results, when it is resumed.
     pub done: &'a [TrialResult],
     /// Set by Ctrl-C.

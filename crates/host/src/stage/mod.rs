@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::image::mount::{Mounted, Site};
+use crate::image::mount::{MountedImage, Site};
 use ledger::{Ledger, Leftovers};
 pub use note::STORE;
 use note::{Note, Owner};
@@ -164,8 +164,8 @@ impl Stage<'_> {
     pub fn mount(
         &mut self,
         name: &str,
-        mount: impl FnOnce(&File, Site<'_>) -> io::Result<Mounted>,
-    ) -> Result<(PathBuf, Mounted)> {
+        mount: impl FnOnce(&File, Site<'_>) -> io::Result<MountedImage>,
+    ) -> Result<(PathBuf, MountedImage)> {
         self.mount_image(format!("{name}.image"), name, mount, Holdings::empty_file)
     }
 
@@ -173,9 +173,9 @@ impl Stage<'_> {
         &mut self,
         image: String,
         name: &str,
-        mount: impl FnOnce(&File, Site<'_>) -> io::Result<Mounted>,
+        mount: impl FnOnce(&File, Site<'_>) -> io::Result<MountedImage>,
         open: impl FnOnce(&Holdings, &str) -> io::Result<File>,
-    ) -> Result<(PathBuf, Mounted)> {
+    ) -> Result<(PathBuf, MountedImage)> {
         let path = |name: &str| self.holdings.folder.path().join(name);
         let (at, image_at, ledger) = (path(name), path(&image), path(ledger::NAME));
         let note = Note::Mount { image: image.clone(), at: name.to_owned() };
@@ -222,8 +222,8 @@ impl Stage<'_> {
         &mut self,
         disk: &str,
         name: &str,
-        mount: impl FnOnce(&File, Site<'_>) -> io::Result<Mounted>,
-    ) -> Result<(PathBuf, Mounted)> {
+        mount: impl FnOnce(&File, Site<'_>) -> io::Result<MountedImage>,
+    ) -> Result<(PathBuf, MountedImage)> {
         let image = format!("{disk}/{DISK}");
         self.mount_image(image, name, mount, |holdings, image| {
             File::options().read(true).write(true).open(holdings.folder.path().join(image))

@@ -34,7 +34,7 @@ const WRITE_STALL: &str = "write stall";
 
 /// A store whose records were overwritten many times.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Aged {
+pub struct AgedStore {
     store: String,
     records: u64,
     trials: usize,
@@ -65,12 +65,12 @@ pub fn is_of_aging(run: &Run) -> bool {
 
 /// The ranked stores, the best first, from runs of that study on the answer's machine with records like the question's; the number of records may
 /// differ, and is stated.
-pub fn aged(advice: &Advice, runs: &[Run]) -> Vec<Aged> {
+pub fn aged(advice: &Advice, runs: &[Run]) -> Vec<AgedStore> {
     let ranked = advice.verdict.ranking.iter();
     ranked.filter_map(|candidate| age_store(&candidate.store, advice, runs)).collect()
 }
 
-fn age_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<Aged> {
+fn age_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<AgedStore> {
     let question = &advice.question;
     let is_asked = |cell: &Cell| {
         cell.store() == store
@@ -104,7 +104,7 @@ fn age_store(store: &str, advice: &Advice, runs: &[Run]) -> Option<Aged> {
     let held = held.into_iter().filter(|entry| alone(&entry.trial.cell) == alone(&cell));
     let held: Vec<Entry<'_>> = held.collect();
     let last_over_first = |figure| Some(rounds::last_over_first(&entries, figure)?.mean.value);
-    Some(Aged {
+    Some(AgedStore {
         store: store.to_owned(),
         records: first.stored.records,
         trials: all.len(),
@@ -179,7 +179,7 @@ fn cautions(advice: &Advice) -> Vec<String> {
         .collect()
 }
 
-fn describe_store(aged: &Aged, every: Option<Period>) -> String {
+fn describe_store(aged: &AgedStore, every: Option<Period>) -> String {
     let percent = |share: f64| format!("{} %", three_digits(100.0 * share));
     let files = aged
         .growth
@@ -216,7 +216,7 @@ fn describe_store(aged: &Aged, every: Option<Period>) -> String {
 }
 
 /// Whether the files still grow, and when they will be twice as large.
-fn growth(aged: &Aged, files: Growth, every: Option<Period>) -> String {
+fn growth(aged: &AgedStore, files: Growth, every: Option<Period>) -> String {
     let rounds = match files {
         Growth::None => return " Its files have no upward trend at the end.".into(),
         Growth::Cleared(share) => {

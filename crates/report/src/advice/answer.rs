@@ -6,9 +6,9 @@ use indexmap::IndexMap;
 use storebench_core::result::LocationInfo;
 use storebench_core::store::{Caution, Danger};
 
-use super::aged::Aged;
+use super::aged::AgedStore;
 use super::clusters::Clusters;
-use super::cold::Cold;
+use super::cold::ColdReads;
 use super::question::Question;
 use super::ranking::{Candidate, JudgedStores};
 use super::record_shape::RecordShape;
@@ -32,7 +32,7 @@ pub struct Advice {
     /// The changes of the question that would change the answer.
     pub turns: Sensitivity,
     /// The cold reads of the ranked stores, if they were measured.
-    pub cold: Option<Cold>,
+    pub cold: Option<ColdReads>,
     /// The stores that a power cut can wreck, but not at the guarantee `power`.
     pub safer: BTreeSet<String>,
     /// The settings of the recommended store, in two lines.
@@ -42,7 +42,7 @@ pub struct Advice {
     /// How often each record had been overwritten before the operations that answer the question.
     pub age: u32,
     /// How the ranked stores age, if that was measured.
-    pub aged: Vec<Aged>,
+    pub aged: Vec<AgedStore>,
     /// The recommended store compared with servers and clusters, if that was measured.
     pub clusters: Clusters,
     /// The dangers of the stores that are recommended for other questions.

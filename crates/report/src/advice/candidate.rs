@@ -8,7 +8,7 @@ use storebench_core::store::{Danger, Guarantee, Setting};
 use storebench_core::units::CountRange;
 use storebench_core::workload::operation::Operation;
 
-use super::figures::{Figures, Here};
+use super::figures::{Figures, StoreFigures};
 use super::question::{Goal, Question};
 use crate::column::MEAN_LATENCY;
 use crate::data::memory::Basis;
@@ -114,12 +114,12 @@ impl CandidateContext<'_> {
         &self,
         best: &str,
         store: &str,
-        by_goal: &IndexMap<Goal, Here<'_>>,
+        by_goal: &IndexMap<Goal, StoreFigures<'_>>,
     ) -> Vec<(Goal, Option<Ratio>)> {
         if best == store {
             return Vec::new();
         }
-        let ratio = |here: &Here<'_>| compare_at(here.get(store)?, here.get(best)?, self.confidence);
+        let ratio = |here: &StoreFigures<'_>| compare_at(here.get(store)?, here.get(best)?, self.confidence);
         [Goal::Speed, Goal::Space, Goal::Memory]
             .into_iter()
             .map(|goal| (goal, ratio(&by_goal[&goal])))

@@ -3,7 +3,7 @@
 use storebench_core::units::{Sizes, count_with_noun, group_thousands, rough_bytes};
 
 use super::answer::Advice;
-use super::other_store::{OtherStore, Why};
+use super::other_store::{OtherStore, OtherStoreReason};
 use super::question::Goal;
 use super::ratios::{better, times_measured};
 use super::sensitivity::AnswerChange;
@@ -68,18 +68,20 @@ fn describe_other_store(
     let trials = times_measured(there.trials);
     let store = there.store.as_deref().map(|store| candidate(store, there.trials));
     match (&there.why, store) {
-        (Why::Beaten(times, even), Some(store)) => {
+        (OtherStoreReason::Beaten(times, even), Some(store)) => {
             let times =
                 times.map_or_else(String::new, |ratio| format!(", {}", better(asked, ratio.ratio.value)));
             let even = even.filter(|_| there.trials >= MIN_BLOCKS);
             let even = even.map_or_else(String::new, |even| format!("; equal at about {}", alike(even)));
             format!("{store}{times} ({trials}{cost}){even}.")
         }
-        (Why::Out(why), Some(store)) => format!("{best} is ruled out ({why}): {store} ({trials}{cost})."),
-        (Why::Out(why), None) => {
+        (OtherStoreReason::Out(why), Some(store)) => {
+            format!("{best} is ruled out ({why}): {store} ({trials}{cost}).")
+        }
+        (OtherStoreReason::Out(why), None) => {
             format!("{best} is ruled out ({why}), and so is every other store measured.")
         }
-        (Why::Beaten(..), None) => format!("not {best}."),
+        (OtherStoreReason::Beaten(..), None) => format!("not {best}."),
     }
 }
 

@@ -37,7 +37,7 @@ pub struct ClusterRuns {
 pub struct Clusters {
     /// The measured ones, each with the mean time of an operation of the mix in nanoseconds: first the store in the application, then
     /// single servers.
-    measured: Vec<(Deployed, Summary)>,
+    measured: Vec<(Deployment, Summary)>,
     /// The others, with reasons.
     missing: Vec<String>,
     /// Whether there was no time for any.
@@ -46,7 +46,7 @@ pub struct Clusters {
 
 /// A store in the application, on one server or on several.
 #[derive(Debug, Clone, PartialEq)]
-struct Deployed {
+struct Deployment {
     servers: Servers,
     cell: Cell,
     version: String,
@@ -112,14 +112,14 @@ pub fn clusters(advice: &Advice, beside: &ClusterRuns, table: &[StoreDef]) -> Cl
 }
 
 /// The means of equal trials: one combination, version and number of servers.
-fn measured(trials: &[&TrialResult], mix: &Mix, table: &[StoreDef]) -> Vec<(Deployed, Summary)> {
-    let mut times: Vec<(Deployed, Vec<f64>)> = Vec::new();
+fn measured(trials: &[&TrialResult], mix: &Mix, table: &[StoreDef]) -> Vec<(Deployment, Summary)> {
+    let mut times: Vec<(Deployment, Vec<f64>)> = Vec::new();
     for trial in trials {
         let Some((measured, ns)) = trial.ok().and_then(|m| Some((m, time_ns(m, mix)?))) else {
             continue;
         };
         let def = table.iter().find(|def| def.name == trial.cell.store());
-        let deployed = Deployed {
+        let deployed = Deployment {
             servers: Servers::from_measured(measured, def.is_some_and(|def| def.kind == StoreKind::Server)),
             cell: trial.cell.clone(),
             version: measured.store_version.clone(),
@@ -158,8 +158,8 @@ pub fn describe(advice: &Advice) -> Vec<String> {
     lines
 }
 
-fn describe_one(one: &(Deployed, Summary), base: Option<&(Deployed, Summary)>) -> String {
-    let (Deployed { servers, cell, version, guarantee }, speed) = one;
+fn describe_one(one: &(Deployment, Summary), base: Option<&(Deployment, Summary)>) -> String {
+    let (Deployment { servers, cell, version, guarantee }, speed) = one;
     let (mean, records) = (speed.mean.value, cell.records());
     let base = base.filter(|base| *base != one && base.0.cell.records() == records);
     let against = base.map(|(of, base)| {

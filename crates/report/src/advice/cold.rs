@@ -5,7 +5,7 @@ use storebench_core::store::StoreDef;
 use storebench_core::units::three_digits;
 use storebench_core::workload::operation::Operation;
 
-use super::figures::Here as Weights;
+use super::figures::StoreFigures as Weights;
 use super::question::Question;
 use super::ranking::{JudgedStores, answering};
 use super::ratios::times_measured;
@@ -13,7 +13,7 @@ use super::record_shape::{RecordShape, position, record_shape};
 use super::tiers;
 use crate::column::{MEAN_LATENCY, Unit};
 use crate::data::contention;
-use crate::data::matrix::{Sorted, series};
+use crate::data::matrix::{SortedTrials, series};
 use crate::data::merge::{Entry, Group, Merged, measured};
 use crate::judge::Verdict;
 use crate::judge::standing::{Standing, Terms, decide_on};
@@ -21,7 +21,7 @@ use crate::stats::{Better, CONFIDENCE, Summary, compare_at};
 
 /// Cold reads of the ranked stores.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cold {
+pub struct ColdReads {
     /// The recommended store.
     pub best: String,
     /// Mean latency of a cold get in nanoseconds, by store; the quickest first.
@@ -36,7 +36,7 @@ pub struct Cold {
     pub trials: usize,
 }
 
-impl Cold {
+impl ColdReads {
     /// The sentence.
     pub fn sentence(&self) -> String {
         let gets: Vec<String> =
@@ -80,7 +80,7 @@ pub fn cold(
     question: &Question,
     table: &[StoreDef],
     verdict: &JudgedStores,
-) -> Option<Cold> {
+) -> Option<ColdReads> {
     let best = verdict.ranking.first()?.store.as_str();
     if question.cold || !question.reads() {
         return None;
@@ -100,7 +100,7 @@ pub fn cold(
         .collect();
     let joined = tiers::join_groups(&groups, question, table)?;
     let gets: Question = Question { mix: "get=1".parse().ok()?, ..question.clone() };
-    let sorted = Sorted::new(merged, &joined);
+    let sorted = SortedTrials::new(merged, &joined);
     let here = answering(merged, sorted.entries.get(&position(at))?, &gets, table);
     let get = Operation::Get.name();
     let reads = |entries: &[Entry<'_>]| {
@@ -131,7 +131,7 @@ pub fn cold(
     let first = standings.first().and_then(|first| all.get(first.index))?;
     let is_open = |one: &Standing| matches!(one.verdict, Verdict::NotJudged(_) | Verdict::Candidate(_));
     let is_judged = !standings.iter().any(is_open);
-    (gets.len() > 1).then(|| Cold {
+    (gets.len() > 1).then(|| ColdReads {
         best: best.to_owned(),
         gets,
         is_judged,

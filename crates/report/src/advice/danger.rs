@@ -8,7 +8,7 @@ use storebench_core::store::{Danger, StoreDef};
 use super::candidate::Candidate;
 use super::question::Question;
 use crate::data::danger;
-use crate::data::matrix::Here;
+use crate::data::matrix::ContestantTrials;
 use crate::data::merge::{Entry, measured};
 use crate::judge::danger::{dangerous, is_dangerous};
 
@@ -25,7 +25,7 @@ pub fn is_avoided(store: &Candidate, question: &Question) -> bool {
 }
 
 /// The stores here that are not recommended because a power cut can wreck them; none if no other store remains.
-pub fn avoided(here: &Here<'_>, question: &Question, table: &[StoreDef]) -> BTreeSet<String> {
+pub fn avoided(here: &ContestantTrials<'_>, question: &Question, table: &[StoreDef]) -> BTreeSet<String> {
     let (guarantee, writes) = (question.guarantee, question.mix.writes());
     let of = |(store, entries): (&Cow<'_, str>, &Vec<Entry<'_>>)| {
         (store.to_string(), is_dangerous(danger(table, store, entries), guarantee, writes))

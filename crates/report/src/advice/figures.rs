@@ -58,16 +58,16 @@ pub fn time_ns(measured: &Measurements, mix: &Mix) -> Option<f64> {
 }
 
 /// The stores at one place, each with its figures by block.
-pub type Here<'a> = IndexMap<Cow<'a, str>, Series<BlockKey>>;
+pub type StoreFigures<'a> = IndexMap<Cow<'a, str>, Series<BlockKey>>;
 
 /// The figure that a goal weighs of each store for this mix, by block, without stores that have none.
 pub fn weighed<'a>(
-    here: &matrix::Here<'a>,
+    here: &matrix::ContestantTrials<'a>,
     question: &Question,
     mix: &Mix,
     goal: Goal,
     basis: Basis,
-) -> Here<'a> {
+) -> StoreFigures<'a> {
     let values = question.values_bytes();
     let series = |entries: &[Entry<'_>]| -> Series<BlockKey> {
         let trials = measured(entries).into_iter();

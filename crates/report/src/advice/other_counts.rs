@@ -4,11 +4,11 @@ use indexmap::IndexMap;
 use storebench_core::store::StoreDef;
 
 use super::candidate::{Candidate, CandidateContext};
-use super::figures::{Here, weighed};
+use super::figures::{StoreFigures, weighed};
 use super::question::{Goal, Question};
 use super::ranking::{answering, compare_with_best};
 use super::record_shape::{self, RecordShape, position};
-use crate::data::matrix::Sorted;
+use crate::data::matrix::SortedTrials;
 use crate::data::merge::Merged;
 use crate::stats::CONFIDENCE;
 
@@ -25,7 +25,7 @@ pub(super) struct OtherCountsContext<'l> {
 impl OtherCountsContext<'_> {
     /// Stores that are not `known` at the question's own place, each compared with the recommended one at the nearest common number
     /// of records; the best first.
-    pub fn elsewhere(&self, sorted: &Sorted<'_, '_>, known: &dyn Fn(&str) -> bool) -> Vec<Candidate> {
+    pub fn elsewhere(&self, sorted: &SortedTrials<'_, '_>, known: &dyn Fn(&str) -> bool) -> Vec<Candidate> {
         let far = |at: &RecordShape| (at.2.from as f64 / self.at.2.from as f64).ln().abs();
         let alike = |at: &RecordShape| (at.0, at.1) == (self.at.0, self.at.1) && at.2 != self.at.2;
         let mut places: Vec<RecordShape> = sorted
@@ -43,7 +43,7 @@ impl OtherCountsContext<'_> {
             let here = answering(self.merged, all, self.question, self.table);
             let weigh =
                 |goal| (goal, weighed(&here, self.question, &self.question.mix, goal, self.merged.memory));
-            let by_goal: IndexMap<Goal, Here<'_>> = Goal::ALL.into_iter().map(weigh).collect();
+            let by_goal: IndexMap<Goal, StoreFigures<'_>> = Goal::ALL.into_iter().map(weigh).collect();
             let mut new = here.keys().map(|store| &**store);
             let mut new = new.by_ref().filter(|store| !known(store) && !found.contains_key(*store));
             let looked = compare_with_best(&making, (&here, &by_goal), self.table, self.best, &mut new);

@@ -1,6 +1,6 @@
 //! Other sizes and counts of records: the nearest in each direction at which another store is better.
 
-use super::figures::Here;
+use super::figures::StoreFigures;
 use super::record_shape::RecordShape;
 use super::sensitivity::{RecommendedStanding, SensitivityContext};
 use crate::stats::{Ratio, compare};
@@ -11,14 +11,14 @@ pub struct OtherStore {
     /// The store that is best there; `None` if no measured store answers the question.
     pub store: Option<String>,
     /// Why it is not the recommended one.
-    pub why: Why,
+    pub why: OtherStoreReason,
     /// Trials of the recommended store or of the other there, whichever are fewer.
     pub trials: usize,
 }
 
 /// Why the recommended store is not the one to take.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Why {
+pub enum OtherStoreReason {
     /// The other is better: its factor; and where both are alike, if between there and the nearest place
     /// at which the recommended store is still best.
     Beaten(Option<Ratio>, Option<f64>),
@@ -54,7 +54,7 @@ pub(super) fn outward(
                 RecommendedStanding::Out(why, store) => {
                     let here = look.figures_asked(place.1);
                     let trials = store.as_deref().and_then(|store| here.get(store)).map_or(0, |s| s.len());
-                    turned.push((place.1, OtherStore { store, why: Why::Out(why), trials }));
+                    turned.push((place.1, OtherStore { store, why: OtherStoreReason::Out(why), trials }));
                     break;
                 }
             }
@@ -72,13 +72,13 @@ fn beaten(
     times: Option<Ratio>,
 ) -> OtherStore {
     let (near, far) = (look.figures_asked(before.1), look.figures_asked(there.1));
-    let ratio = |here: &Here<'_>| {
+    let ratio = |here: &StoreFigures<'_>| {
         compare(here.get(store.as_str())?, here.get(look.best)?).map(|ratio| ratio.ratio.value)
     };
     let alike = ratio(&near).zip(ratio(&far)).and_then(|(a, b)| even(before.0, there.0, a, b));
     let trials = [store.as_str(), look.best].into_iter().filter_map(|store| far.get(store)).map(|s| s.len());
     let trials = trials.min().unwrap_or(0);
-    OtherStore { store: Some(store), why: Why::Beaten(times, alike), trials }
+    OtherStore { store: Some(store), why: OtherStoreReason::Beaten(times, alike), trials }
 }
 
 /// Where a ratio that is `a` at `from` and `b` at `to` crosses 1, if between them, with both axes logarithmic.

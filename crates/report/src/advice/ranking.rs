@@ -11,13 +11,13 @@ use super::absent::{NOT_CHOSEN, absent, outgrown, unable};
 pub use super::candidate::Candidate;
 use super::candidate::CandidateContext;
 use super::danger::{avoided, danger, is_avoided};
-use super::figures::{Figures, Here, fits, goal_terms, most_memory, weighed};
+use super::figures::{Figures, StoreFigures, fits, goal_terms, most_memory, weighed};
 use super::other_counts;
 use super::question::{Goal, Question};
 use super::record_shape::{self, RecordShape, position};
 use super::settling_budget::Cost;
 use crate::data::contention;
-use crate::data::matrix::{Here as Entries, Sorted, ranked, ranked_stores};
+use crate::data::matrix::{ContestantTrials as Entries, SortedTrials, ranked, ranked_stores};
 use crate::data::memory::Basis;
 use crate::data::merge::{BlockKey, Entry, Group, Merged, measured};
 use crate::judge::contention::Contention;
@@ -81,7 +81,7 @@ pub fn rank(
     question: &Question,
     table: &[StoreDef],
 ) -> JudgedStores {
-    let sorted = Sorted::new(merged, group);
+    let sorted = SortedTrials::new(merged, group);
     let basis = merged.memory;
     let none = IndexMap::new();
     let all = sorted.entries.get(&position(at)).unwrap_or(&none);
@@ -152,7 +152,7 @@ pub(super) fn answering<'a>(
 struct JudgingContext<'j, 'a> {
     making: CandidateContext<'j>,
     terms_of: &'j dyn Fn(Goal) -> Terms,
-    by_goal: IndexMap<Goal, Here<'a>>,
+    by_goal: IndexMap<Goal, StoreFigures<'a>>,
     here: &'j Entries<'a>,
     table: &'j [StoreDef],
 }
@@ -200,7 +200,7 @@ impl JudgingContext<'_, '_> {
     /// The stores that have all shared blocks, the best first.
     fn ranking(&self, shared: &BTreeSet<BlockKey>, stores: &[String]) -> Vec<Candidate> {
         let goal = self.making.question.goal;
-        let by_goal: IndexMap<Goal, Here<'_>> = Goal::ALL
+        let by_goal: IndexMap<Goal, StoreFigures<'_>> = Goal::ALL
             .into_iter()
             .map(|goal| {
                 let series = |store: &String| (store.clone().into(), self.in_blocks(store, goal, shared));
@@ -245,7 +245,7 @@ impl JudgingContext<'_, '_> {
 /// Stores compared with the recommended one in the blocks of both, the best first; without a common block last.
 pub(super) fn compare_with_best(
     making: &CandidateContext<'_>,
-    (here, by_goal): (&Entries<'_>, &IndexMap<Goal, Here<'_>>),
+    (here, by_goal): (&Entries<'_>, &IndexMap<Goal, StoreFigures<'_>>),
     table: &[StoreDef],
     best: &str,
     stores: &mut dyn Iterator<Item = &str>,
@@ -279,7 +279,7 @@ fn unanswered_stores(
     table: &[StoreDef],
     answered: BTreeSet<&str>,
 ) -> Vec<RuledOut> {
-    let sorted = Sorted::new(merged, group);
+    let sorted = SortedTrials::new(merged, group);
     let tried = sorted.entries.get(&position(at)).into_iter().flatten();
     let tried = tried.filter(|(store, _)| !merged.is_harness(store) && !answered.contains(&***store));
     let mut out: Vec<RuledOut> = tried

@@ -109,7 +109,7 @@ fn cold(advice: &Advice) -> Option<String> {
     let question = &advice.question;
     let unknown = || "Reads were measured warm; --cold measures them from disk.".to_owned();
     (question.reads() && !question.cold)
-        .then(|| advice.cold.as_ref().map_or_else(unknown, super::cold::Cold::sentence))
+        .then(|| advice.cold.as_ref().map_or_else(unknown, super::cold::ColdReads::sentence))
 }
 
 /// The remarks on practice, which no benchmark sees, in one line.

@@ -6,13 +6,13 @@ use storebench_core::units::{CountRange, Sizes};
 use storebench_core::workload::operation::Operation;
 
 use super::danger::avoided;
-use super::figures::{Here, fits, goal_terms, weighed};
-use super::other_store::{OtherStore, Why, outward};
+use super::figures::{StoreFigures, fits, goal_terms, weighed};
+use super::other_store::{OtherStore, OtherStoreReason, outward};
 use super::question::{Goal, Mix, Question};
 use super::ranking::why_out;
 use super::record_shape::{self, RecordShape, position};
 use crate::data::contention;
-use crate::data::matrix::{Sorted, ranked_stores};
+use crate::data::matrix::{SortedTrials, ranked_stores};
 use crate::data::merge::{BlockKey, Group, Merged};
 use crate::judge::interim;
 use crate::judge::recommendation::better_than;
@@ -53,7 +53,7 @@ pub fn find_changes(
     (question, table): (&Question, &[StoreDef]),
     best: &str,
 ) -> Sensitivity {
-    let sorted = Sorted::new(merged, group);
+    let sorted = SortedTrials::new(merged, group);
     let look = SensitivityContext { merged, group, sorted: &sorted, question, table, best };
     let mut turns: Vec<AnswerChange> = Goal::ALL
         .into_iter()
@@ -86,7 +86,7 @@ pub fn find_changes(
 pub(super) struct SensitivityContext<'l, 'g, 'a> {
     merged: &'l Merged<'a>,
     group: &'l Group<'a>,
-    sorted: &'l Sorted<'g, 'a>,
+    sorted: &'l SortedTrials<'g, 'a>,
     question: &'l Question,
     table: &'l [StoreDef],
     /// The recommended store.
@@ -118,8 +118,8 @@ impl AnswerChange {
 }
 
 impl<'a> SensitivityContext<'_, '_, 'a> {
-    fn figures_by(&self, at: RecordShape, mix: &Mix, goal: Goal) -> Here<'a> {
-        let Some(entries) = self.sorted.entries.get(&position(at)) else { return Here::new() };
+    fn figures_by(&self, at: RecordShape, mix: &Mix, goal: Goal) -> StoreFigures<'a> {
+        let Some(entries) = self.sorted.entries.get(&position(at)) else { return StoreFigures::new() };
         let mut entries = ranked_stores(entries);
         entries.retain(|store, entries| {
             !self.merged.is_harness(store)
@@ -133,7 +133,7 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
     }
 
     /// The question's figures at a position.
-    pub(super) fn figures_asked(&self, at: RecordShape) -> Here<'a> {
+    pub(super) fn figures_asked(&self, at: RecordShape) -> StoreFigures<'a> {
         self.figures_by(at, &self.question.mix, self.question.goal)
     }
 
@@ -205,7 +205,7 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
             };
             let alike = shares.iter().find(is_ahead).map(|percent| f64::from(*percent));
             let trials = times.map_or(0, |times| times.blocks);
-            let why = Why::Beaten(times, alike);
+            let why = OtherStoreReason::Beaten(times, alike);
             Some(AnswerChange::Gets(percent, OtherStore { store: Some(store), why, trials }))
         };
         let sides = [(0..now).rev().collect(), (now + 1..=100).collect()];
@@ -213,13 +213,13 @@ impl<'a> SensitivityContext<'_, '_, 'a> {
     }
 }
 
-fn series(here: &Here<'_>) -> Vec<Series<BlockKey>> {
+fn series(here: &StoreFigures<'_>) -> Vec<Series<BlockKey>> {
     here.values().cloned().collect()
 }
 
 /// The best store here that beats `best` clearly, and the factor. `None` also if
 /// `best` has no figure here.
-fn other_winner(here: &Here<'_>, best: &str, terms: Terms) -> Option<(String, Option<Ratio>)> {
+fn other_winner(here: &StoreFigures<'_>, best: &str, terms: Terms) -> Option<(String, Option<Ratio>)> {
     let (first, times) = better_than(&series(here), here.get_index_of(best)?, terms)?;
     Some((here.get_index(first)?.0.to_string(), times))
 }

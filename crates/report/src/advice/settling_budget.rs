@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::ranking::Candidate;
-use crate::data::matrix::Here;
+use crate::data::matrix::ContestantTrials;
 use crate::data::merge::{BlockKey, Merged};
 use crate::judge::interim;
 use crate::stats::Ratio;
@@ -31,7 +31,7 @@ pub struct Cost {
 
 impl Cost {
     /// The cost of the trials of these runs.
-    pub(super) fn measure(merged: &Merged<'_>, ranking: &[Candidate], all: &Here<'_>) -> Cost {
+    pub(super) fn measure(merged: &Merged<'_>, ranking: &[Candidate], all: &ContestantTrials<'_>) -> Cost {
         let ranked = |store: &str| ranking.iter().any(|candidate| candidate.store == store);
         let here: Vec<_> =
             all.iter().filter(|(store, _)| ranked(store)).flat_map(|(_, entries)| entries).collect();

@@ -5,7 +5,7 @@ use storebench_core::units::{CountRange, SizeRange};
 use storebench_host::run::Run;
 
 use super::absent::{NO_TURN, NOT_CHOSEN};
-use super::other_store::{OtherStore, Why};
+use super::other_store::{OtherStore, OtherStoreReason};
 use super::question::{Goal, Question};
 use super::ranking::reasons;
 use super::sensitivity::AnswerChange;
@@ -174,7 +174,7 @@ fn records_of_another_size_may_turn_the_answer_and_where_is_told() {
         panic!("{:?}", advice.turns)
     };
     assert_eq!((**size, there.store.as_deref(), there.trials), (other.into(), Some("redb"), 1));
-    let Why::Beaten(times, even) = there.why.clone() else { panic!("{there:?}") };
+    let OtherStoreReason::Beaten(times, even) = there.why.clone() else { panic!("{there:?}") };
     assert!((times.unwrap().ratio.value - 2.0).abs() < 0.01);
     // Twice as bad here, half as bad there: equal half-way between the mean sizes on a logarithmic scale.
     let half_way = (question().size.mean() * other.mean()).sqrt();
@@ -203,7 +203,7 @@ fn the_nearest_crossing_to_either_side_is_shown() {
     }
     let advice = advice(&question(), &[run]).unwrap();
     let turns = advice.turns.turns.iter().filter_map(|turn| match turn {
-        AnswerChange::Gets(share, OtherStore { store, why: Why::Beaten(_, alike), .. }) => {
+        AnswerChange::Gets(share, OtherStore { store, why: OtherStoreReason::Beaten(_, alike), .. }) => {
             Some((*share, store.as_deref()?, *alike))
         }
         _ => None,

@@ -48,7 +48,7 @@ enum SideName {
 }
 
 /// The means over places and stores on both sides, and the number of each.
-struct Means<K> {
+struct MeanFigures<K> {
     a: Series<K>,
     b: Series<K>,
     places: Vec<Position>,
@@ -237,7 +237,8 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         places: &[&ComparisonPair],
         stores: &'p [String],
     ) -> Evidence {
-        let Means { a, b, places: averaged, stores: averaged_stores } = self.over_stores(places, stores);
+        let MeanFigures { a, b, places: averaged, stores: averaged_stores } =
+            self.over_stores(places, stores);
         let missing = places.iter().flat_map(|place| self.missing_figures(place, stores)).collect();
         let mut evidence = self.ratio(ratio, spot, None, (&a, &b), self.terms_of_means([&a, &b]));
         if averaged_stores < stores.len() {
@@ -249,7 +250,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     }
 
     /// The means over places and stores; also the number of stores, as one without any figure can't be averaged.
-    fn over_stores(&self, places: &[&ComparisonPair], stores: &'p [String]) -> Means<K> {
+    fn over_stores(&self, places: &[&ComparisonPair], stores: &'p [String]) -> MeanFigures<K> {
         let found = self.average(places, stores);
         let side = |which: SideName| -> Series<K> {
             let columns: Vec<&Series<K>> =
@@ -258,7 +259,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             let sum = |block: &K| columns.iter().filter_map(|series| series.get(block)).sum::<f64>();
             blocks.map(|block| (*block, sum(block) / columns.len() as f64)).collect()
         };
-        Means {
+        MeanFigures {
             a: side(SideName::A),
             b: side(SideName::B),
             places: found.places,
@@ -375,9 +376,9 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
             along.entry(place.spot.only_axis(greatest.along)).or_default().push(place);
         }
         let values: Vec<String> = along.keys().map(|spot| spot.text(greatest.along).to_owned()).collect();
-        let means: Vec<Means<K>> =
+        let means: Vec<MeanFigures<K>> =
             along.values().map(|places| self.over_stores(places, self.stores)).collect();
-        let ratios: Vec<Series<K>> = means.iter().map(Means::ratios).collect();
+        let ratios: Vec<Series<K>> = means.iter().map(MeanFigures::ratios).collect();
         // Ratios have no clock resolution.
         let terms = Terms { resolution: Resolution::default(), ..self.terms_of_means(&ratios) };
         let whole = means.iter().all(|means| means.stores == self.stores.len() || means.a.is_empty());
@@ -412,7 +413,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     }
 }
 
-impl<K: Ord + Copy> Means<K> {
+impl<K: Ord + Copy> MeanFigures<K> {
     /// The ratio of the sides in each block.
     fn ratios(&self) -> Series<K> {
         let ratio = |(block, a): (&K, &f64)| Some((*block, a / self.b.get(block).filter(|b| **b > 0.0)?));

@@ -83,7 +83,7 @@ fn built_with(run: &Run) -> Parts<'_> {
 }
 
 /// The parts that all builds of a store have, and those that any has.
-type Differing<'r> = BTreeMap<&'r str, (BTreeSet<BuildPart<'r>>, BTreeSet<BuildPart<'r>>)>;
+type DifferingParts<'r> = BTreeMap<&'r str, (BTreeSet<BuildPart<'r>>, BTreeSet<BuildPart<'r>>)>;
 
 /// For each run how its builds differ from another run's: by the parts that only some of these
 /// builds have, or by the compilers alone if these differ.
@@ -91,7 +91,7 @@ pub fn builds(runs: &[&Run]) -> Vec<Option<String>> {
     let built: Vec<Parts<'_>> = runs.iter().copied().map(built_with).collect();
     let stores: BTreeSet<&str> = built.iter().flat_map(|built| built.keys().copied()).collect();
     let of = |store| built.iter().filter_map(move |built: &Parts<'_>| built.get(store));
-    let mut differing = Differing::new();
+    let mut differing = DifferingParts::new();
     for store in stores {
         let any: BTreeSet<BuildPart<'_>> = of(store).flatten().copied().collect();
         let all: BTreeSet<BuildPart<'_>> =
@@ -108,7 +108,7 @@ pub fn builds(runs: &[&Run]) -> Vec<Option<String>> {
     if different(&short) < different(&whole) { whole } else { short }
 }
 
-fn describe_parts(built: &Parts<'_>, differing: &Differing<'_>, short: bool) -> Option<String> {
+fn describe_parts(built: &Parts<'_>, differing: &DifferingParts<'_>, short: bool) -> Option<String> {
     let (mut stores, mut with, mut without) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
     for (store, (all, any)) in differing {
         let Some(own) = built.get(store) else { continue };

@@ -9,7 +9,7 @@ use storebench_core::units::rough_ns;
 use storebench_core::workload::operation::Operation;
 
 use super::merge::Merged;
-use crate::column::{Clocked, Column, MEAN_LATENCY};
+use crate::column::{ClockLimit, Column, MEAN_LATENCY};
 use crate::stats::{Resolution, Scale};
 
 /// A latency is short if the clock's cost is more than this fraction of it.
@@ -30,9 +30,9 @@ pub(crate) fn resolution<'e>(
     threads: u32,
 ) -> Resolution {
     let scale = match column.clocked {
-        Clocked::No => return Resolution::default(),
-        Clocked::Latency => Scale::Nanoseconds,
-        Clocked::Rate => Scale::PerSecond { threads: f64::from(threads) },
+        ClockLimit::No => return Resolution::default(),
+        ClockLimit::Latency => Scale::Nanoseconds,
+        ClockLimit::Rate => Scale::PerSecond { threads: f64::from(threads) },
     };
     let reads_ahead = READS.contains(&operation) && environments.clone().any(|e| e.clock == TSC);
     Resolution {

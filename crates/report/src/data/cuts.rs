@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use storebench_core::result::{BadState, CutCheck, CutResults, Phase};
 use storebench_core::store::Guarantee;
 
-use super::matrix::Sorted;
+use super::matrix::SortedTrials;
 use super::merge::{Group, Merged};
 
 /// The states of one store, and why some trials have none.
@@ -65,7 +65,7 @@ pub(crate) fn checked_states<'g, 'a: 'g>(
     merged: &'g Merged<'a>,
     group: &'g Group<'a>,
 ) -> Vec<(String, CheckedStates)> {
-    let sorted = Sorted::new(merged, group);
+    let sorted = SortedTrials::new(merged, group);
     let mut all: IndexMap<(Cow<'_, str>, u64), CheckedStates> = IndexMap::new();
     for here in sorted.entries.values() {
         for (store, entries) in here {

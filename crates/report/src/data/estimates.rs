@@ -10,7 +10,7 @@ pub(crate) const MOST_OFF: f64 = 0.2;
 
 /// The time of an operation, or of another part of a trial, over all trials of a cell.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Estimated {
+pub(crate) struct PartTime {
     pub(crate) part: Part,
     /// The number of its executions.
     pub(crate) times: u64,
@@ -32,7 +32,7 @@ pub(crate) const TICK_NS: f64 = 4e6;
 /// The share of the time that requests must take for the disk to decide.
 pub(crate) const LEAST_SHARE: f64 = 0.5;
 
-impl Estimated {
+impl PartTime {
     /// Whether the disk decides, and not the machine.
     pub(crate) fn is_of_disk(&self) -> bool {
         self.disk_share >= LEAST_SHARE
@@ -48,7 +48,7 @@ impl Estimated {
 }
 
 /// The estimates of a cell's trials, part by part; empty if none were asked for.
-pub(crate) fn estimated(entries: &[Entry<'_>]) -> Vec<Estimated> {
+pub(crate) fn estimated(entries: &[Entry<'_>]) -> Vec<PartTime> {
     let disk = entries.iter().find_map(|entry| entry.trial.disk.as_ref());
     let Some(recorded_on) = disk.map(|disk| disk.name.clone()) else { return Vec::new() };
     let estimate = |one: super::requests::PartRequests| {
@@ -59,7 +59,7 @@ pub(crate) fn estimated(entries: &[Entry<'_>]) -> Vec<Estimated> {
         let own_ratio = on_ns.remove(&recorded_on)? / recorded_ns;
         let disk_share = one.per_operation(one.requests.modelled_ns) / recorded_ns;
         let (part, times, recorded_on) = (one.part, one.times, recorded_on.clone());
-        Some(Estimated { part, times, recorded_on, recorded_ns, on_ns, own_ratio, disk_share })
+        Some(PartTime { part, times, recorded_on, recorded_ns, on_ns, own_ratio, disk_share })
     };
     let parts = requests_by_part(entries).into_iter().filter(|one| one.part != Part::Rest);
     parts.filter_map(estimate).collect()

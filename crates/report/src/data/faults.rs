@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use indexmap::IndexMap;
 use storebench_core::result::{FaultCheck, FaultResults};
 
-use super::matrix::Sorted;
+use super::matrix::SortedTrials;
 use super::merge::{Group, Merged};
 
 /// The faults of a store, and why some trials have none.
@@ -24,7 +24,7 @@ pub(crate) fn faults_of_stores<'g, 'a: 'g>(
     merged: &'g Merged<'a>,
     group: &'g Group<'a>,
 ) -> Vec<(String, StoreFaults)> {
-    let sorted = Sorted::new(merged, group);
+    let sorted = SortedTrials::new(merged, group);
     let mut all: IndexMap<Cow<'_, str>, StoreFaults> = IndexMap::new();
     for here in sorted.entries.values() {
         for (store, entries) in here {

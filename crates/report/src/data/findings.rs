@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use storebench_core::cell::{Axis, GuaranteeChoice};
 use storebench_core::result::RunHeader;
 
-use super::matrix::{Sorted, competing_series, headers_of, judging_terms, ranked};
+use super::matrix::{SortedTrials, competing_series, headers_of, judging_terms, ranked};
 use super::merge::{BlockKey, Group, GroupKey, GuaranteeLabel, Merged};
 use super::saturation;
 use crate::claims::{
@@ -83,7 +83,7 @@ fn study_tables<'m>(merged: &'m Merged<'_>, study: &StudyClaims) -> &'m [Table] 
 pub(crate) fn pools(merged: &Merged<'_>, figures: &[Figure]) -> Vec<Vec<Pool<BlockKey>>> {
     let mut all: Vec<Vec<Pool<BlockKey>>> = figures.iter().map(|_| Vec::new()).collect();
     for group in &merged.groups {
-        let sorted = Sorted::new(merged, group);
+        let sorted = SortedTrials::new(merged, group);
         if sorted.stores.is_empty() {
             continue;
         }
@@ -126,7 +126,12 @@ fn join(known: &mut Pool<BlockKey>, pool: Pool<BlockKey>) {
     }
 }
 
-fn pool(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>, figure: &Figure) -> Pool<BlockKey> {
+fn pool(
+    merged: &Merged<'_>,
+    group: &Group<'_>,
+    sorted: &SortedTrials<'_, '_>,
+    figure: &Figure,
+) -> Pool<BlockKey> {
     let mut pool = Pool {
         scope: scope(&group.key),
         stores: sorted.stores.iter().map(|store| store.to_string()).collect(),
@@ -151,7 +156,7 @@ fn pool(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>, figure:
 }
 
 /// The terms of a figure in a group: the same as in the tables of winners, for all of its runs.
-fn terms_of(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>, figure: &Figure) -> Terms {
+fn terms_of(merged: &Merged<'_>, group: &Group<'_>, sorted: &SortedTrials<'_, '_>, figure: &Figure) -> Terms {
     let headers: Vec<&RunHeader> = merged.runs.iter().map(|run| &run.header).collect();
     Terms {
         // Whatever ended the measuring has what strict early looks left.
@@ -162,7 +167,7 @@ fn terms_of(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>, fig
 }
 
 /// The stores of a group none of whose combinations could run, with reasons.
-fn cannot(merged: &Merged<'_>, group: &Group<'_>, sorted: &Sorted<'_, '_>) -> Vec<(String, String)> {
+fn cannot(merged: &Merged<'_>, group: &Group<'_>, sorted: &SortedTrials<'_, '_>) -> Vec<(String, String)> {
     let ran: HashSet<Cow<'_, str>> =
         group.trials.iter().map(|entry| merged.layout.contestant(&entry.trial.cell)).collect();
     let mut all: Vec<(String, String)> = Vec::new();

@@ -22,7 +22,7 @@ use super::merge::{BlockKey, Entry, Group, Merged, measured};
 use super::names::join_parts;
 use super::readable::Readable;
 use super::saturation;
-use crate::column::{Clocked, Column, MEAN_LATENCY, SPACE_AMPLIFICATION, THROUGHPUT, Unit};
+use crate::column::{ClockLimit, Column, MEAN_LATENCY, SPACE_AMPLIFICATION, THROUGHPUT, Unit};
 use crate::judge::interim::{self, AnalysisLevels};
 use crate::judge::standing::{Contender, FewBlocksRule, Standing, Terms, is_decided, is_judged, winners};
 use crate::judge::{Rule, Verdict};
@@ -115,14 +115,14 @@ pub struct Contest {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub riskier: Vec<Contender>,
     /// Stores of this matrix that have no figure here, and why.
-    pub absent: Vec<Absent>,
+    pub absent: Vec<AbsentStore>,
     /// Failed trials, including trials of stores that succeeded in others.
     pub failed_trials: usize,
 }
 
 /// A store without a figure that is ranked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Absent {
+pub struct AbsentStore {
     /// The store's name.
     pub store: String,
     /// Why.
@@ -167,7 +167,7 @@ impl Matrix {
     }
 
     /// The contestants without any figure at a position, with the reason of the last row there.
-    pub fn absent(&self) -> Vec<(Position, &Absent)> {
+    pub fn absent(&self) -> Vec<(Position, &AbsentStore)> {
         let mut all = Vec::new();
         let ats: BTreeSet<&Position> = self.rows.iter().map(|row| &row.at).collect();
         for at in ats {
@@ -234,10 +234,10 @@ fn sorted_by_axis<S: Serializer>(columns: &[Position], serializer: S) -> Result<
 }
 
 /// The contestants at a position, with their trials.
-pub(crate) type Here<'a> = IndexMap<Cow<'a, str>, Vec<Entry<'a>>>;
+pub(crate) type ContestantTrials<'a> = IndexMap<Cow<'a, str>, Vec<Entry<'a>>>;
 
 /// A group's trials by position and contestant.
-pub(crate) type ByPosition<'a> = BTreeMap<Position, Here<'a>>;
+pub(crate) type ByPosition<'a> = BTreeMap<Position, ContestantTrials<'a>>;
 
 /// Sorts a group's trials by position and contestant, contestants in the order of appearance.
 pub(crate) fn by_position<'a>(layout: &Layout, group: &Group<'a>) -> ByPosition<'a> {
@@ -267,7 +267,7 @@ pub(crate) fn operations(group: &Group<'_>) -> Vec<String> {
 }
 
 /// A group's trials, sorted for comparison.
-pub(crate) struct Sorted<'g, 'a> {
+pub(crate) struct SortedTrials<'g, 'a> {
     /// Trials by position and contestant, including the harness's own.
     pub(crate) entries: ByPosition<'a>,
     /// The contestants left out at a position, and whether the store lacks something by its nature.
@@ -282,10 +282,10 @@ pub(crate) struct Sorted<'g, 'a> {
     scatters: RefCell<HashMap<(String, &'static str), Option<Scatter>>>,
 }
 
-impl<'g, 'a> Sorted<'g, 'a> {
-    pub(crate) fn new(merged: &'g Merged<'_>, group: &'g Group<'a>) -> Sorted<'g, 'a> {
+impl<'g, 'a> SortedTrials<'g, 'a> {
+    pub(crate) fn new(merged: &'g Merged<'_>, group: &'g Group<'a>) -> SortedTrials<'g, 'a> {
         let key = |cell: &'g Cell| (merged.layout.position(cell), merged.layout.contestant(cell));
-        Sorted {
+        SortedTrials {
             headers: merged.runs.iter().map(|run| &run.header).collect(),
             entries: by_position(&merged.layout, group),
             left_out: group.left_out.iter().map(|omitted| (key(&omitted.cell), omitted.reason())).collect(),
@@ -348,7 +348,7 @@ impl<'g, 'a> Sorted<'g, 'a> {
             riskier: (0..series.len()).filter(is_avoided).filter_map(riskier).collect(),
             contenders: contenders.into_iter().map(|standing| contender(&self.stores, standing)).collect(),
             absent: absent
-                .map(|(store, _)| Absent {
+                .map(|(store, _)| AbsentStore {
                     store: store.to_string(),
                     why: why_absent(
                         entries(store),
@@ -417,7 +417,7 @@ pub(crate) fn judging_terms<'e>(
     let environments = headers.iter().map(|header| &header.environment);
     let resolution = clock::resolution(environments, column, name, threads);
     let terms = Terms { confidence: interim::confidence(looks), resolution, ..Terms::default() };
-    terms.during(contention, column.clocked != Clocked::No)
+    terms.during(contention, column.clocked != ClockLimit::No)
 }
 
 /// The entries whose figures are ranked.
@@ -426,7 +426,7 @@ pub(crate) fn ranked<'a>(entries: &[Entry<'a>]) -> Vec<Entry<'a>> {
 }
 
 /// The stores at a position, each with its ranked entries; stores without any are left out.
-pub(crate) fn ranked_stores<'a>(here: &Here<'a>) -> Here<'a> {
+pub(crate) fn ranked_stores<'a>(here: &ContestantTrials<'a>) -> ContestantTrials<'a> {
     let all = here.iter().map(|(store, entries)| (store.clone(), ranked(entries)));
     all.filter(|(_, entries)| !entries.is_empty()).collect()
 }
@@ -440,7 +440,7 @@ pub(crate) fn series(entries: &[Entry<'_>], name: &str, column: &Column) -> Seri
 
 /// The same for ranked figures: without the latency of operations that did not keep up with their rate.
 pub(crate) fn competing_series(entries: &[Entry<'_>], name: &str, column: &Column) -> Series<BlockKey> {
-    match column.clocked == Clocked::Latency && saturation::reached_rate(entries, name).is_some() {
+    match column.clocked == ClockLimit::Latency && saturation::reached_rate(entries, name).is_some() {
         true => Series::default(),
         false => series(entries, name, column),
     }
@@ -454,7 +454,7 @@ fn competing<'g>(merged: &Merged<'_>, group: &'g Group<'_>) -> impl Iterator<Ite
 }
 
 pub(crate) fn matrix(merged: &Merged<'_>, group: &Group<'_>) -> Option<Matrix> {
-    let sorted = Sorted::new(merged, group);
+    let sorted = SortedTrials::new(merged, group);
     let cells = || competing(merged, group);
     if sorted.stores.is_empty() {
         return None;

@@ -78,7 +78,7 @@ impl GroupKey {
         hardware: &str,
         layout: &Layout,
         cell: &Cell,
-        given: Option<Given>,
+        given: Option<GivenGuarantee>,
         apart: &str,
         plan_method: String,
     ) -> GroupKey {
@@ -112,7 +112,7 @@ impl GroupKey {
 }
 
 /// The guarantee of a trial: its tier, and the cost of a power cut if that is more precise.
-type Given = (Guarantee, Option<Loss>);
+type GivenGuarantee = (Guarantee, Option<Loss>);
 
 /// The guarantee asked for and the one given, in short: `process`, or `default (as shipped: power)`.
 pub struct GuaranteeLabel(pub GuaranteeChoice, pub Option<Guarantee>, pub Option<Loss>);
@@ -190,16 +190,16 @@ pub struct Merged<'a> {
 }
 
 /// One store as asked for on one machine in one place; shows which tiers `default` resolved to.
-type Asked<'a> = (GroupKey, &'a str);
+type AskedStore<'a> = (GroupKey, &'a str);
 
 impl<'a> Merged<'a> {
     /// Sorts trials into groups. `stores` are those that the program knows.
     pub fn new(runs: &'a [Run], stores: &'a [StoreDef]) -> Merged<'a> {
         let mut groups: BTreeMap<GroupKey, Group<'a>> = BTreeMap::new();
-        let mut tiers: BTreeMap<Asked<'a>, BTreeSet<Given>> = BTreeMap::new();
+        let mut tiers: BTreeMap<AskedStore<'a>, BTreeSet<GivenGuarantee>> = BTreeMap::new();
         let (methods, layout) = (Methods::new(runs), Layout::from_runs(runs));
         let by_its_word = by_their_word(runs, &layout);
-        let new = |run: usize, cell: &Cell, given: Option<Given>| {
+        let new = |run: usize, cell: &Cell, given: Option<GivenGuarantee>| {
             let header = &runs[run].header;
             // A call to a server is other work than a call to a library: ranked together only if a plan compares stores.
             let apart = match () {
@@ -393,7 +393,7 @@ fn group<'g, 'a>(groups: &'g mut BTreeMap<GroupKey, Group<'a>>, key: GroupKey) -
 fn homes(
     unknown: GroupKey,
     cell: &Cell,
-    tiers: &BTreeMap<Asked<'_>, BTreeSet<Given>>,
+    tiers: &BTreeMap<AskedStore<'_>, BTreeSet<GivenGuarantee>>,
     measured: &[GroupKey],
 ) -> Vec<GroupKey> {
     match unknown.asked {
@@ -402,7 +402,7 @@ fn homes(
         Some(GuaranteeChoice::Default) => {}
     }
     if let Some(tiers) = tiers.get(&(unknown.clone(), cell.store())) {
-        let home = |(tier, power_cut): &Given| GroupKey {
+        let home = |(tier, power_cut): &GivenGuarantee| GroupKey {
             tier: Some(*tier),
             power_cut: *power_cut,
             ..unknown.clone()

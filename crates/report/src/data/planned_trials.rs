@@ -7,7 +7,7 @@ use storebench_host::run::Run;
 
 /// A run with fewer trials than its plan asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unfinished {
+pub struct UnfinishedRun {
     /// The planned trials that it has.
     pub done: u64,
     /// Trials that are planned.
@@ -17,7 +17,7 @@ pub struct Unfinished {
 }
 
 /// The trials that a run still lacks; `None` if it has all, or its plan can't be read.
-pub fn unfinished(run: &Run) -> Option<Unfinished> {
+pub fn unfinished(run: &Run) -> Option<UnfinishedRun> {
     let plan = run.plan()?;
     let places: BTreeSet<&str> = run.header.locations.iter().map(LocationInfo::place).collect();
     let combinations = match &run.header.shard {
@@ -28,7 +28,7 @@ pub fn unfinished(run: &Run) -> Option<Unfinished> {
     let planned = cells.saturating_mul(plan.trials.into());
     // Trials beyond the plan's for a precision are not planned.
     let done = run.trials.iter().filter(|trial| trial.block < plan.trials).count() as u64;
-    (done < planned).then_some(Unfinished { done, planned, at_least: plan.precision.is_some() })
+    (done < planned).then_some(UnfinishedRun { done, planned, at_least: plan.precision.is_some() })
 }
 
 #[cfg(test)]
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn what_is_planned_is_known_from_the_plan_and_what_was_left_out() {
         assert_eq!(unfinished(&run(4, |_| {})), None);
-        let some = Unfinished { done: 3, planned: 4, at_least: false };
+        let some = UnfinishedRun { done: 3, planned: 4, at_least: false };
         assert_eq!(unfinished(&run(3, |_| {})), Some(some));
         let mut left_out = run(2, |_| {});
         let cell = Sample::new("redb").cell();
@@ -74,7 +74,7 @@ mod tests {
         part.header.shard = Some(PlanParts { parts: vec![1], of: 2, combinations: 1, split: String::new() });
         assert_eq!(unfinished(&part), None, "the other cell is another part's");
         let precise = run(3, |plan| plan.precision = Some(storebench_core::units::Percent(5.0)));
-        assert_eq!(unfinished(&precise), Some(Unfinished { at_least: true, ..some }));
+        assert_eq!(unfinished(&precise), Some(UnfinishedRun { at_least: true, ..some }));
         let mut unreadable = run(3, |_| {});
         unreadable.header.plan = "of another version".into();
         assert_eq!(unfinished(&unreadable), None);

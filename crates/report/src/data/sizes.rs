@@ -11,7 +11,7 @@ use storebench_core::axis::shop::DataSize;
 use storebench_core::cell::Axis;
 use storebench_core::result::{LimitKind, OVERALL};
 
-use super::matrix::{ByPosition, Sorted, competing_series, judging_terms, operations, ranked_stores};
+use super::matrix::{ByPosition, SortedTrials, competing_series, judging_terms, operations, ranked_stores};
 use super::merge::{BlockKey, Entry, GroupKey, Merged};
 use super::names::join_parts;
 use crate::column::{Column, MEAN_LATENCY, P99, THROUGHPUT};
@@ -164,7 +164,7 @@ pub fn sizes(merged: &Merged<'_>) -> Vec<Sizes> {
     }
     let mut all: IndexMap<(GroupKey, Position), SizeTrials<'_>> = IndexMap::new();
     for (number, group) in merged.groups.iter().enumerate() {
-        let sorted: ByPosition<'_> = Sorted::new(merged, group).entries;
+        let sorted: ByPosition<'_> = SortedTrials::new(merged, group).entries;
         for (position, here) in &sorted {
             if position.value(Axis::DATA_SIZE).is_none() {
                 continue;

@@ -7,7 +7,7 @@ use indexmap::IndexSet;
 use serde::Serialize;
 use storebench_core::cell::{Axis, Background};
 
-use super::matrix::{Sorted, competing_series, operations};
+use super::matrix::{SortedTrials, competing_series, operations};
 use super::merge::{BlockKey, Group, GroupKey, Merged};
 use crate::column::MEAN_LATENCY;
 use crate::layout::Position;
@@ -77,7 +77,7 @@ fn undisturbed(key: &GroupKey) -> GroupKey {
 fn find_slowdowns(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
     let without = undisturbed(&group.key);
     let without = merged.groups.iter().find(|other| other.key == without)?;
-    let (with, without) = (Sorted::new(merged, group), Sorted::new(merged, without));
+    let (with, without) = (SortedTrials::new(merged, group), SortedTrials::new(merged, without));
     let stores: IndexSet<&str> =
         with.entries.values().flat_map(|stores| stores.keys().map(|store| &**store)).collect();
     let operations = operations(group);
@@ -101,8 +101,13 @@ fn find_slowdowns(merged: &Merged<'_>, group: &Group<'_>) -> Option<Slowdowns> {
 /// A cell's latencies with and without the load, by the blocks measured both ways.
 type Pairs = BTreeMap<BlockKey, (f64, f64)>;
 
-fn cells(with: &Sorted<'_, '_>, without: &Sorted<'_, '_>, store: &str, operation: &str) -> Vec<Pairs> {
-    let latencies = |sorted: &Sorted<'_, '_>, position: &Position| -> Series<BlockKey> {
+fn cells(
+    with: &SortedTrials<'_, '_>,
+    without: &SortedTrials<'_, '_>,
+    store: &str,
+    operation: &str,
+) -> Vec<Pairs> {
+    let latencies = |sorted: &SortedTrials<'_, '_>, position: &Position| -> Series<BlockKey> {
         let entries = sorted.entries.get(position).and_then(|stores| stores.get(store));
         entries.map_or_else(Series::new, |entries| competing_series(entries, operation, &MEAN_LATENCY))
     };

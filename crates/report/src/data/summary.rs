@@ -10,7 +10,7 @@ use super::matrix::Matrix;
 use super::merge::Merged;
 use super::names::LISTED;
 use super::noise::{self, Outlier};
-use super::planned_trials::{self, Unfinished};
+use super::planned_trials::{self, UnfinishedRun};
 use crate::layout::Position;
 
 /// Whether a place's disk rotates, in words. A virtual machine reports what its host says, mostly that its disk
@@ -102,7 +102,7 @@ pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
         Some(format!("{which} has {parts} of the plan alone, measured on {hardware}."))
     };
     let line = |(index, run): (usize, &Run)| {
-        let Unfinished { done, planned, at_least } = planned_trials::unfinished(run)?;
+        let UnfinishedRun { done, planned, at_least } = planned_trials::unfinished(run)?;
         let of = of(index);
         let least = if at_least { "at least " } else { "" };
         Some(format!(

@@ -13,7 +13,7 @@ use storebench_core::store::StoreDef;
 use storebench_host::run::Run;
 
 use super::findings::{are_as_shipped, check_at, scope};
-use super::matrix::{Contest, Here, Sorted, figures};
+use super::matrix::{Contest, ContestantTrials, SortedTrials, figures};
 use super::merge::{Entry, Merged};
 use crate::claims::{Claim, Finding, StudyClaims};
 use crate::judge::interim::{self, InterimAnalysis};
@@ -28,7 +28,7 @@ pub fn next(run: &Run, cells: &[Cell], stores: &[StoreDef], precision: Option<f6
         cells.iter().enumerate().map(|(index, cell)| (cell.id(), index)).collect();
     let mut places: Vec<UndecidedComparison> = Vec::new();
     for group in &merged.groups {
-        let sorted = Sorted::new(&merged, group);
+        let sorted = SortedTrials::new(&merged, group);
         let figures = figures(&merged, group);
         for (position, here) in &sorted.entries {
             let contests = figures.iter().map(|(name, column)| sorted.early_contest(position, name, column));
@@ -71,7 +71,7 @@ fn close_cells(run: &Run, stores: &[StoreDef], claims: StudyClaims) -> BTreeSet<
     let mut ids = BTreeSet::new();
     for group in &merged.groups {
         let own = scope(&group.key);
-        for (position, here) in &Sorted::new(&merged, group).entries {
+        for (position, here) in &SortedTrials::new(&merged, group).entries {
             for (claim, finding) in &open {
                 let compared = claim.expect.axis().map_or_else(|| own.clone(), |axis| own.without_axis(axis));
                 let is_there = compared == finding.scope || are_as_shipped(&compared, &finding.scope);
@@ -100,7 +100,7 @@ impl UndecidedComparison {
     /// The contestants that continue at a position; `None` if none does.
     fn find(
         header: &RunHeader,
-        here: &Here<'_>,
+        here: &ContestantTrials<'_>,
         contests: impl Iterator<Item = Contest>,
         precision: Option<f64>,
     ) -> Option<UndecidedComparison> {

@@ -9,7 +9,7 @@ use storebench_core::result::{LeftOutReason, Outcome};
 
 use super::axes::Axes;
 use crate::data::absence_reason::AbsenceReason;
-use crate::data::matrix::{Matrix, Sorted};
+use crate::data::matrix::{Matrix, SortedTrials};
 use crate::data::merge::{Entry, Group, Merged};
 use crate::layout::Position;
 
@@ -50,7 +50,7 @@ pub fn rows<'a>(merged: &'a Merged<'a>, matrices: &[Option<Matrix>]) -> Vec<Row<
     for (group, matrix) in merged.groups.iter().zip(matrices).enumerate().map(|(i, (_, matrix))| (i, matrix))
     {
         let mut rows: BTreeMap<Key<'a>, Row<'a>> = BTreeMap::new();
-        let sorted = Sorted::new(merged, &merged.groups[group]);
+        let sorted = SortedTrials::new(merged, &merged.groups[group]);
         for (at, stores) in sorted.entries {
             for (store, entries) in stores {
                 let key = Key { group, at: at.clone(), store };

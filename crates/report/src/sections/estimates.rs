@@ -6,8 +6,8 @@ use indexmap::IndexSet;
 use storebench_core::units::rough_ns;
 
 use crate::column::Unit;
-use crate::data::estimates::{Estimated, LEAST_SHARE, MOST_OFF, TICK_NS, estimated};
-use crate::data::matrix::Sorted;
+use crate::data::estimates::{LEAST_SHARE, MOST_OFF, PartTime, TICK_NS, estimated};
+use crate::data::matrix::SortedTrials;
 use crate::data::merge::{Group, Merged};
 use crate::data::names::join_parts;
 use crate::layout::words::position_in_full;
@@ -66,7 +66,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 }
 
 fn group_estimates(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
-    let sorted = Sorted::new(merged, group);
+    let sorted = SortedTrials::new(merged, group);
     for (position, here) in &sorted.entries {
         let at = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
         let all: Vec<_> = here
@@ -99,7 +99,7 @@ fn group_estimates(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block
 }
 
 /// The estimated disks, the fastest first.
-fn by_time<'e>(all: impl Iterator<Item = &'e Estimated>) -> Vec<&'e str> {
+fn by_time<'e>(all: impl Iterator<Item = &'e PartTime>) -> Vec<&'e str> {
     let mut times: BTreeMap<&str, f64> = BTreeMap::new();
     let mut disks: IndexSet<&str> = IndexSet::new();
     for one in all.filter(|one| one.is_of_disk()) {
@@ -113,7 +113,7 @@ fn by_time<'e>(all: impl Iterator<Item = &'e Estimated>) -> Vec<&'e str> {
     disks
 }
 
-fn row(one: &Estimated, disk: &str) -> [(&'static str, Cell); 8] {
+fn row(one: &PartTime, disk: &str) -> [(&'static str, Cell); 8] {
     let estimate = match one.on_ns.get(disk) {
         _ if !one.is_of_disk() => Cell::none().with_text("not its disk").tone(Tone::Dim),
         Some(ns) if !one.is_known(*ns) => Cell::none().with_text("not known").tone(Tone::Dim),

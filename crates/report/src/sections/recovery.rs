@@ -9,7 +9,7 @@ use storebench_core::units::count_with_noun;
 use storebench_core::words::words;
 
 use crate::column::Unit;
-use crate::data::matrix::Sorted;
+use crate::data::matrix::SortedTrials;
 use crate::data::merge::{Group, Merged};
 use crate::data::names::join_parts;
 use crate::section::{
@@ -112,12 +112,12 @@ enum OpeningKind {
 words!(OpeningKind);
 
 /// The openings of a store with one number of records.
-type Ways = BTreeMap<OpeningKind, OpeningTimes>;
+type OpeningsByKind = BTreeMap<OpeningKind, OpeningTimes>;
 
 /// The openings of one store by number of records, and why others are missing.
 #[derive(Default)]
 struct StoreOpenings {
-    sizes: BTreeMap<u64, Ways>,
+    sizes: BTreeMap<u64, OpeningsByKind>,
     not_made: Option<String>,
     not_cut: Option<String>,
 }
@@ -167,7 +167,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 }
 
 fn opened<'g, 'a: 'g>(merged: &'g Merged<'a>, group: &'g Group<'a>) -> Vec<(String, StoreOpenings)> {
-    let sorted = Sorted::new(merged, group);
+    let sorted = SortedTrials::new(merged, group);
     let mut all: IndexMap<Cow<'_, str>, StoreOpenings> = IndexMap::new();
     for here in sorted.entries.values() {
         for (store, entries) in here {
@@ -218,7 +218,7 @@ fn quantile_cell(values: &[u64], share: f64) -> Cell {
 }
 
 /// The line of a store with one number of records.
-fn row(ways: &Ways) -> Vec<(&'static str, Cell)> {
+fn row(ways: &OpeningsByKind) -> Vec<(&'static str, Cell)> {
     let open = |after| ways.get(&after).map_or_else(Cell::none, |opened| quantile_cell(&opened.open_ns, 0.5));
     let mut cells = vec![
         ("closed_p50", open(OpeningKind::Close)),
@@ -258,8 +258,9 @@ const TOLD_TO_GROW: f64 = 2.0;
 
 /// A sentence on a store whose recovery grows with its size; `None` without two sizes that show it.
 fn grown(name: &str, one: &StoreOpenings) -> Option<String> {
-    let killed =
-        |(records, ways): (&u64, &Ways)| Some((*records, ways.get(&OpeningKind::Kill)?.open_ns.clone()));
+    let killed = |(records, ways): (&u64, &OpeningsByKind)| {
+        Some((*records, ways.get(&OpeningKind::Kill)?.open_ns.clone()))
+    };
     let (fewest, few) = killed(one.sizes.first_key_value()?)?;
     let (most, many) = killed(one.sizes.last_key_value()?)?;
     let (least, median) = (quantile(&few, 0.5)?, quantile(&many, 0.5)?);

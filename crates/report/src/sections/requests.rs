@@ -4,7 +4,7 @@ use storebench_core::result::OVERALL;
 use storebench_core::units::{rough_bytes, rough_ns};
 
 use crate::column::Unit;
-use crate::data::matrix::Sorted;
+use crate::data::matrix::SortedTrials;
 use crate::data::merge::{Group, Merged};
 use crate::data::names::join_parts;
 use crate::data::requests::{Part, PartRequests, requests_by_part};
@@ -63,7 +63,7 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 }
 
 fn group_requests(merged: &Merged<'_>, group: &Group<'_>, folds: &mut Vec<Block>) {
-    let sorted = Sorted::new(merged, group);
+    let sorted = SortedTrials::new(merged, group);
     for (position, here) in &sorted.entries {
         let at = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
         let (mut table, mut notes) = (Table::new(&REQUESTS), Vec::new());

@@ -3,7 +3,7 @@
 use storebench_core::units::three_digits;
 
 use crate::column::{MAX, P99, P999, Unit};
-use crate::data::matrix::Sorted;
+use crate::data::matrix::SortedTrials;
 use crate::data::merge::{Entry, Group, Merged};
 use crate::data::names::join_parts;
 use crate::data::rounds::{Figure, last_over_first, most, values};
@@ -75,7 +75,7 @@ fn is_picked(round: usize, rounds: usize) -> bool {
 }
 
 fn group_rounds(merged: &Merged<'_>, group: &Group<'_>, rounds: usize, table: &mut Table) {
-    let sorted = Sorted::new(merged, group);
+    let sorted = SortedTrials::new(merged, group);
     for (position, here) in &sorted.entries {
         let at = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
         for (store, entries) in here.iter().filter(|(_, entries)| most(*entries) > 1) {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use storebench_core::result::Measurements;
 
-use crate::data::matrix::Sorted;
+use crate::data::matrix::SortedTrials;
 use crate::data::merge::{Entry, Merged, measured};
 use crate::data::names::join_parts;
 use crate::layout::words::position_in_full;
@@ -22,7 +22,7 @@ pub fn blocks(
 ) -> Vec<Block> {
     let mut table = Table::new(shape);
     for group in &merged.groups {
-        let sorted = Sorted::new(merged, group);
+        let sorted = SortedTrials::new(merged, group);
         for (position, here) in &sorted.entries {
             let at = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
             let title = join_parts([group.key.hardware.as_str(), &at]);

@@ -8,7 +8,7 @@ use storebench_core::units::three_digits;
 use crate::column::Unit;
 use crate::column::checks::{FILES_AFTER_RECLAIM, FILES_LEFT, LITTLE_DISK, SCAN_AGED};
 use crate::data::contention;
-use crate::data::matrix::Sorted;
+use crate::data::matrix::SortedTrials;
 use crate::data::merge::{BlockKey, Entry, Group, Merged, measured};
 use crate::data::names::join_parts;
 use crate::judge::Verdict;
@@ -212,7 +212,7 @@ fn series(property: &Property, entries: &[Entry<'_>]) -> Series<BlockKey> {
 
 fn weakest_of_group(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, Weakest> {
     let mut all: BTreeMap<String, Weakest> = BTreeMap::new();
-    let sorted = Sorted::new(merged, group);
+    let sorted = SortedTrials::new(merged, group);
     let positions: Vec<_> = sorted.entries.keys().collect();
     let headers: Vec<_> = merged.runs.iter().map(|run| &run.header).collect();
     for (position, here) in &sorted.entries {

@@ -7,7 +7,7 @@ use storebench_core::units::group_thousands;
 use super::grid::{Grid, Item, Style, wrap};
 use crate::column::{COLUMNS, Column, PEAK_MEMORY, Unit};
 use crate::data::builds::is_unranked;
-use crate::data::matrix::{Matrix, Sorted, operations, series};
+use crate::data::matrix::{Matrix, SortedTrials, operations, series};
 use crate::data::merge::{Group, Merged};
 use crate::data::names::{HEADING, join_parts, store_style};
 use crate::data::rule::rule_text;
@@ -50,7 +50,7 @@ struct Footnotes {
 }
 
 fn group_table(merged: &Merged<'_>, group: &Group<'_>, style: Style, seen: &mut Footnotes) -> String {
-    let sorted = Sorted::new(merged, group);
+    let sorted = SortedTrials::new(merged, group);
     let operations = operations(group);
     let mut out = String::new();
     for position in sorted.entries.keys() {
@@ -86,7 +86,7 @@ fn shown_columns(merged: &Merged<'_>) -> impl Iterator<Item = &'static Column> {
 
 fn grid(
     merged: &Merged<'_>,
-    sorted: &Sorted<'_, '_>,
+    sorted: &SortedTrials<'_, '_>,
     position: &Position,
     name: &str,
     columns: &[&Column],

@@ -19,7 +19,7 @@ use storebench_report::column::Unit;
 use storebench_report::data::merge::Merged;
 use storebench_report::report::Report;
 
-use self::measuring::Measuring;
+use self::measuring::AdviseCampaign;
 use super::args::AdviseArgs;
 use super::extras::Extras;
 use super::output::{fitted, print, print_note, style};
@@ -128,7 +128,7 @@ fn answer(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<(Exi
     let mut own_count_s = None;
     let mut beside = ClusterRuns::default();
     let (runs, here, kept) = if args.from.is_empty() {
-        let mut measuring = Measuring::new(stores, args, &question)?;
+        let mut measuring = AdviseCampaign::new(stores, args, &question)?;
         if args.work.like.is_none() && !args.work.compressible && question.size.mean() < TEXT_BYTES {
             print_note(
                 "records that do not compress, like photos; if yours are text: --compressible, or --like DATA",
@@ -188,7 +188,7 @@ fn answer(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<(Exi
 /// Lists the trials of the first look; what was made for that is gone again.
 fn list(stores: &[StoreDef], args: &AdviseArgs, question: &Question) -> Result<Exit> {
     let new_directory = !args.answer.out.exists();
-    let listed = Measuring::new(stores, args, question)?.list();
+    let listed = AdviseCampaign::new(stores, args, question)?.list();
     if new_directory {
         // It holds nothing; where it does after all, it stays.
         let _ = fs::remove_dir(&args.answer.out);

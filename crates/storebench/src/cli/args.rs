@@ -41,7 +41,7 @@ pub use self::check::CheckArgs;
 pub use self::compare::CompareArgs;
 pub use self::doctor::DoctorArgs;
 pub use self::findings::FindingsArgs;
-pub use self::generate::{GenerateArgs, Generated};
+pub use self::generate::{GenerateArgs, GeneratedWorkload};
 pub use self::merge::MergeArgs;
 pub use self::question::QuestionArgs;
 pub use self::site::SiteArgs;

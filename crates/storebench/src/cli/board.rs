@@ -17,7 +17,7 @@ use storebench_core::result::{FORMAT_VERSION, RunHeader, TrialResult};
 use storebench_core::sanitize::plain_json;
 use storebench_core::store::StoreDef;
 use storebench_core::workload::load_progress::LoadProgress;
-use storebench_host::folder::{self, Resumed, RunFolder};
+use storebench_host::folder::{self, ResumedRun, RunFolder};
 use storebench_host::plan::PlanSource;
 use storebench_host::runner::event::{Event, Listener};
 use storebench_host::runner::parent::RunEnd;
@@ -203,7 +203,7 @@ impl Board<'_> {
         if !path.exists() {
             RunFolder::create(&self.runs, &name(header), header)?;
         }
-        let Resumed { folder: mut kept, .. } = when_free(&path)?;
+        let ResumedRun { folder: mut kept, .. } = when_free(&path)?;
         self.folder = Some(path.clone());
         let (mut there, mut here) = (KnownTrials::default(), KnownTrials::default());
         let ours = kept.results()?;
@@ -274,7 +274,7 @@ fn check_machine(header: &RunHeader) -> Result<()> {
 }
 
 /// Opens a run's folder, which a run with a lost connection may be about to leave.
-fn when_free(path: &Path) -> Result<Resumed> {
+fn when_free(path: &Path) -> Result<ResumedRun> {
     let until = Instant::now() + PATIENCE;
     loop {
         match RunFolder::resume(path) {

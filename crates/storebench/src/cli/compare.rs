@@ -28,7 +28,7 @@ pub fn compare(stores: &[StoreDef], args: &CompareArgs) -> Result<Exit> {
     let columns = columns(&args.figure, args.exact)?;
     let [base, new] = sides(args)?.map(|given| {
         let folders = given.iter().map(|given| folders(given, &args.out)).collect::<Result<Vec<_>>>();
-        folders.and_then(|folders| Loaded::read(folders.concat()))
+        folders.and_then(|folders| LoadedRuns::read(folders.concat()))
     });
     let (mut base, mut new) = (base?, new?);
     differ(&base, &new, &args.across)?;
@@ -72,7 +72,7 @@ fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2]> {
 }
 
 /// Checks that no run counts twice; across an axis, each side may have different cells of the same run.
-fn differ(base: &Loaded, new: &Loaded, across: &[Across]) -> Result<()> {
+fn differ(base: &LoadedRuns, new: &LoadedRuns, across: &[Across]) -> Result<()> {
     if across.is_empty() {
         runs::none_twice(base.folders.iter().chain(&new.folders))?;
         return runs::no_copies(base.loaded().chain(new.loaded()));
@@ -84,18 +84,18 @@ fn differ(base: &Loaded, new: &Loaded, across: &[Across]) -> Result<()> {
 }
 
 /// The runs of one side.
-struct Loaded {
+struct LoadedRuns {
     folders: Vec<PathBuf>,
     names: Vec<String>,
     runs: Vec<Run>,
 }
 
-impl Loaded {
-    fn read(folders: Vec<PathBuf>) -> Result<Loaded> {
+impl LoadedRuns {
+    fn read(folders: Vec<PathBuf>) -> Result<LoadedRuns> {
         let runs = folders.iter().map(|path| runs::read(path)).collect::<Result<Vec<_>>>()?;
         let name =
             |path: &PathBuf| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        Ok(Loaded { names: folders.iter().map(name).collect(), folders, runs })
+        Ok(LoadedRuns { names: folders.iter().map(name).collect(), folders, runs })
     }
 
     /// The runs, with their folders.
@@ -186,13 +186,13 @@ fn check_alike(differences: &[Difference]) -> Result<()> {
     Err(Error::new(Exit::Unlike, message))
 }
 
-fn something(comparison: &Comparison<'_>, base: &Loaded, new: &Loaded) -> Result<()> {
+fn something(comparison: &Comparison<'_>, base: &LoadedRuns, new: &LoadedRuns) -> Result<()> {
     // A broken cell is reported even if nothing is left to compare.
     if !comparison.figures.is_empty() || !comparison.broken.is_empty() {
         return Ok(());
     }
     let measured =
-        |side: &Loaded| side.runs.iter().flat_map(|run| &run.trials).any(|trial| trial.ok().is_some());
+        |side: &LoadedRuns| side.runs.iter().flat_map(|run| &run.trials).any(|trial| trial.ok().is_some());
     let message = match (measured(base), measured(new)) {
         (false, _) => "BASE has no results: resume it with storebench run --resume RUN",
         (true, false) => "NEW has no results: resume it with storebench run --resume RUN",

@@ -10,7 +10,7 @@ use storebench_core::sanitize;
 use storebench_core::units::{count_with_noun, group_thousands, rough_bytes, rough_duration};
 use storebench_core::workload::shop::files::{self, FilesSpec, GenerateError, GeneratedFiles, Progress};
 
-use super::args::{GenerateArgs, Generated};
+use super::args::{GenerateArgs, GeneratedWorkload};
 use super::output::print;
 use super::signals;
 
@@ -23,7 +23,8 @@ const SELDOM: Duration = Duration::from_secs(10);
 /// # Errors
 /// [`Exit::BadValue`] if the files exist; the system's errors.
 pub fn generate(args: &GenerateArgs) -> Result<Exit> {
-    let GenerateArgs { workload: Generated::Shop, size, ref out, seed, unsorted, sample, threads } = *args;
+    let GenerateArgs { workload: GeneratedWorkload::Shop, size, ref out, seed, unsorted, sample, threads } =
+        *args;
     let interrupted = signals::listen()?;
     let threads = threads.map(|threads| usize::try_from(threads).unwrap_or(usize::MAX));
     let order = FilesSpec { bytes: size, seed, sorted: !unsorted, threads, sample };

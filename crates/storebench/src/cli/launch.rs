@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use storebench_core::axis::Value;
 use storebench_core::axis::file_system::FileSystem;
 use storebench_core::axis::file_system::kind::WITHOUT_ROOT;
-use storebench_core::cell::{Axis, Cell, DEFAULT_PLACE, Site};
+use storebench_core::cell::{Axis, Cell, DEFAULT_PLACE, LocationOnDisk};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::LimitSupport;
@@ -41,7 +41,7 @@ use super::runs;
 const USUAL: &str = "ext4";
 
 /// Places by their locations and disks.
-pub type Locations = BTreeMap<Site, Location>;
+pub type Locations = BTreeMap<LocationOnDisk, Location>;
 
 /// The directories of the command line, or the runs' directory; leftovers of killed runs there are deleted.
 pub fn directories(at: &[LocationArg], out: &Path) -> Result<BTreeMap<String, PathBuf>> {
@@ -138,7 +138,10 @@ fn with_disks(places: BTreeMap<String, Location>, disks: &[Option<SimulatedDisk>
             };
             let place =
                 on_it.map_or_else(|| place.clone(), |(disk, within, kind)| image_on_disk(disk, within, kind));
-            all.insert(Site { place: name.clone(), disk: on_it.map(|(disk, ..)| disk.name.clone()) }, place);
+            all.insert(
+                LocationOnDisk { place: name.clone(), disk: on_it.map(|(disk, ..)| disk.name.clone()) },
+                place,
+            );
         }
     }
     Ok(all)
@@ -337,7 +340,7 @@ fn unplaced(places: &Locations, cell: &Cell) -> Option<String> {
 }
 
 /// Why places can't be had here.
-type MissingLocations = BTreeMap<Site, String>;
+type MissingLocations = BTreeMap<LocationOnDisk, String>;
 
 /// The header of a run folder, and the unavailable places.
 fn header(
@@ -348,7 +351,7 @@ fn header(
 ) -> Result<(RunHeader, MissingLocations)> {
     let mut missing = MissingLocations::new();
     let environment = environment::machine();
-    let mut info = |(site, place): (&Site, &Location)| -> Result<LocationInfo> {
+    let mut info = |(site, place): (&LocationOnDisk, &Location)| -> Result<LocationInfo> {
         let path = place.directory();
         let disk = place.disk();
         let info =

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Result};
 use storebench_core::result::RunHeader;
-use storebench_host::folder::{self, Resumed, RunFolder};
+use storebench_host::folder::{self, ResumedRun, RunFolder};
 use storebench_host::run::Run;
 use storebench_report::compare::run_differences;
 use storebench_report::data::planned_trials;
@@ -17,7 +17,7 @@ use super::runs;
 ///
 /// # Errors
 /// If it can't be resumed: another process uses it, or its files are damaged.
-pub fn find_begun(now: &RunHeader, out: &Path) -> Result<Option<Resumed>> {
+pub fn find_begun(now: &RunHeader, out: &Path) -> Result<Option<ResumedRun>> {
     if now.shard.is_none() {
         return Ok(None);
     }
@@ -50,7 +50,7 @@ pub fn is_over(run: &Run) -> bool {
 }
 
 /// Reports an earlier run of a part, and what happens to it.
-pub fn tell_begun(begun: &Resumed) {
+pub fn tell_begun(begun: &ResumedRun) {
     let Some(parts) = &begun.run.header.shard else { return };
     let path = begun.folder.path().display();
     print_note(&match is_over(&begun.run) {

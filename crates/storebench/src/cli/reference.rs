@@ -246,7 +246,7 @@ fn results() -> String {
         text.push_str(&rows(["field", "what it is"], fields));
     }
     text.push_str("### Parts of these\n\n`cargo doc` describes their fields.\n\n");
-    let part = |(name, _, fields): (String, String, Vec<Named>)| {
+    let part = |(name, _, fields): (String, String, Vec<DocEntry>)| {
         [name, list(fields.iter().map(|(name, _)| name.as_str()))]
     };
     let others = others.into_iter().filter(|(.., fields)| !fields.is_empty());
@@ -254,11 +254,11 @@ fn results() -> String {
 }
 
 /// A name and the first sentence of its comment.
-type Named = (String, String);
+type DocEntry = (String, String);
 
 /// Each record in a source file with its fields that are public or have a comment.
-fn structs(source: &str) -> Vec<(String, String, Vec<Named>)> {
-    let mut found: Vec<(String, String, Vec<Named>)> = Vec::new();
+fn structs(source: &str) -> Vec<(String, String, Vec<DocEntry>)> {
+    let mut found: Vec<(String, String, Vec<DocEntry>)> = Vec::new();
     let (mut comment, mut serde) = (String::new(), String::new());
     let given = |serde: &str, key: &str| {
         let (_, rest) = serde.split_once(&format!("({key} = \""))?;

@@ -19,7 +19,7 @@ use storebench_core::result::{RunHeader, TrialResult};
 use storebench_core::sanitize::plain_json;
 use storebench_core::store::StoreDef;
 use storebench_core::workload::load_progress::LoadProgress;
-use storebench_host::folder::{Resumed, RunFolder};
+use storebench_host::folder::{ResumedRun, RunFolder};
 use storebench_host::plan;
 use storebench_host::runner::event::{Event, Listener};
 use storebench_host::runner::parent::RunEnd;
@@ -103,7 +103,7 @@ fn start(args: &RunArgs) -> Result<(Request, LocalSide)> {
 }
 
 fn resume(path: PathBuf) -> Result<(Request, LocalSide)> {
-    let Resumed { folder, run, notes } = RunFolder::resume(&path)?;
+    let ResumedRun { folder, run, notes } = RunFolder::resume(&path)?;
     runs::tell_notes(&notes);
     if host_of(&run.header).is_none() {
         let message = format!("{} is a run on this machine: resume it without --remote", path.display());

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use storebench_core::cell::{Axis, Cell, Site};
+use storebench_core::cell::{Axis, Cell, LocationOnDisk};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{LocationInfo, PlanParts};
 use storebench_core::store::StoreDef;
-use storebench_host::folder::Resumed;
+use storebench_host::folder::ResumedRun;
 use storebench_host::location::{Location, image};
 use storebench_host::plan::Plan;
 use storebench_host::run::Run;
@@ -26,7 +26,7 @@ use super::{libraries, reachability, runs, trace};
 /// If the engines have changed, or its places are gone; those of the run.
 pub fn resume(
     stores: &[StoreDef],
-    Resumed { folder, run, .. }: Resumed,
+    ResumedRun { folder, run, .. }: ResumedRun,
     listener: &mut dyn Listener,
     interrupted: &AtomicBool,
 ) -> Result<(PathBuf, RunEnd)> {
@@ -118,7 +118,7 @@ fn check_driver(info: &LocationInfo) -> Result<()> {
 }
 
 /// A place as in the run.
-fn place_of(info: &LocationInfo) -> (Site, Location) {
+fn place_of(info: &LocationInfo) -> (LocationOnDisk, Location) {
     let directory = PathBuf::from(&info.path);
     let place = match &info.image {
         Some(file_system) => {

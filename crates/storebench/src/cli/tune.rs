@@ -15,7 +15,7 @@ use storebench_report::data::merge::Merged;
 use storebench_report::report::Report;
 use storebench_report::tuning::{NoAnswer, TunedSettings};
 
-use self::measuring::Measuring;
+use self::measuring::TuneCampaign;
 use super::args::TuneArgs;
 use super::extras::Extras;
 use super::output::{print, print_note, style};
@@ -72,7 +72,7 @@ pub fn measure(stores: &[StoreDef], asked: &TuneRequest<'_>, pages: &[PathBuf]) 
             format!("{} has no settings that are worth a trial: storebench settings lists all", store.name);
         return Err(Error::new(Exit::Nothing, message));
     }
-    let mut measuring = Measuring::new(stores, asked)?;
+    let mut measuring = TuneCampaign::new(stores, asked)?;
     let interrupted = measuring.measure()?;
     let stages = &measuring.stages;
     if interrupted {

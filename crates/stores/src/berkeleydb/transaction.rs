@@ -17,7 +17,7 @@ pub fn run(store: &BerkeleyDb, buffer: &mut Vec<u8>, work: &mut TransactionBody<
     let mut txn = ptr::null_mut();
     // SAFETY: the database is open and has transactions.
     check(unsafe { ffi::sb_bdb_begin(store.db.as_ptr(), &raw mut txn) })?;
-    let mut open = Open { store, txn, buffer, put: 0 };
+    let mut open = OpenTransaction { store, txn, buffer, put: 0 };
     let done = work(&mut open);
     let put = open.put;
     match done {
@@ -31,7 +31,7 @@ pub fn run(store: &BerkeleyDb, buffer: &mut Vec<u8>, work: &mut TransactionBody<
     }
 }
 
-struct Open<'a> {
+struct OpenTransaction<'a> {
     store: &'a BerkeleyDb,
     txn: *mut ffi::Txn,
     buffer: &'a mut Vec<u8>,
@@ -48,7 +48,7 @@ fn check_found(code: c_int) -> Result<bool> {
     }
 }
 
-impl Open<'_> {
+impl OpenTransaction<'_> {
     fn read(&mut self, to_change: bool, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         let key_size = size(key)?;
         let mut len = 0;
@@ -73,7 +73,7 @@ impl Open<'_> {
     }
 }
 
-impl Transaction for Open<'_> {
+impl Transaction for OpenTransaction<'_> {
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         self.read(false, key, visit)
     }

@@ -13,7 +13,7 @@ use super::connection::Connection;
 use super::members::{self, MemberStatus};
 use super::messages::{
     AskMembers, AskStatus, Authenticate, Change, Compaction, Defragment, DeleteRange, OneChange, Put, Range,
-    Ranged, Record, Status, Transaction,
+    RangeResponse, Record, Status, Transaction,
 };
 use crate::support::server::{socket::Socket, unreadable};
 
@@ -30,7 +30,7 @@ pub const OWN_TRANSACTION: usize = 1 << 20;
 
 pub struct Client {
     connection: Connection,
-    place: Place,
+    place: ServerTarget,
     /// The prefix of every key, and the first key after all of them.
     beginning: Bytes,
     end: Bytes,
@@ -41,17 +41,17 @@ pub struct Client {
     shown: Bytes,
 }
 
-enum Place {
+enum ServerTarget {
     /// The trial's own server: its socket's folder and name.
     Own(PathBuf, String),
     Running(Address),
 }
 
-impl Place {
+impl ServerTarget {
     fn socket(&self) -> Result<Socket> {
         let (socket, name) = match self {
-            Place::Own(folder, name) => (Socket::connect_own(folder, name), "etcd".to_owned()),
-            Place::Running(address) => {
+            ServerTarget::Own(folder, name) => (Socket::connect_own(folder, name), "etcd".to_owned()),
+            ServerTarget::Running(address) => {
                 let socket = match &address.at {
                     Endpoint::Host(name) => Socket::tcp(name, address.port.unwrap_or(PORT)),
                     Endpoint::Socket(path) => Socket::unix(path),
@@ -75,7 +75,9 @@ impl Client {
         let names: Vec<String> = names.filter(|name| name.starts_with(SOCKET)).collect();
         for name in names {
             // One that is not there takes no calls.
-            let Ok(mut client) = Client::connect(Place::Own(folder.to_path_buf(), name)) else { continue };
+            let Ok(mut client) = Client::connect(ServerTarget::Own(folder.to_path_buf(), name)) else {
+                continue;
+            };
             if client.leads_cluster()? {
                 return Ok(client);
             }
@@ -87,8 +89,8 @@ impl Client {
     #[cfg(test)]
     pub fn own_number(&self) -> usize {
         match &self.place {
-            Place::Own(_, name) => name[SOCKET.len()..].parse().unwrap(),
-            Place::Running(_) => panic!("it is not the trial's own"),
+            ServerTarget::Own(_, name) => name[SOCKET.len()..].parse().unwrap(),
+            ServerTarget::Running(_) => panic!("it is not the trial's own"),
         }
     }
 
@@ -125,7 +127,7 @@ impl Client {
         if password.is_none() && address.user != USER {
             return Err(StoreError::Engine("no password for the URL's user: set ETCDCTL_PASSWORD".into()));
         }
-        let mut client = Client::connect(Place::Running(address.clone()))?;
+        let mut client = Client::connect(ServerTarget::Running(address.clone()))?;
         if let Some(password) = password {
             let name = address.user.clone();
             client.connection.token = Some(client.connection.call(&Authenticate { name, password })?.token);
@@ -138,7 +140,7 @@ impl Client {
         Ok(client)
     }
 
-    fn connect(place: Place) -> Result<Client> {
+    fn connect(place: ServerTarget) -> Result<Client> {
         let mut client = Client {
             connection: Connection::from_socket(place.socket()?)?,
             place,
@@ -161,8 +163,8 @@ impl Client {
     /// The folder of the trial's own server.
     pub fn own_folder(&self) -> Option<&Path> {
         match &self.place {
-            Place::Own(folder, _) => Some(folder),
-            Place::Running(_) => None,
+            ServerTarget::Own(folder, _) => Some(folder),
+            ServerTarget::Running(_) => None,
         }
     }
 
@@ -243,7 +245,7 @@ impl Client {
         u64::try_from(self.count_range()?.count).map_err(StoreError::engine)
     }
 
-    fn count_range(&mut self) -> Result<Ranged> {
+    fn count_range(&mut self) -> Result<RangeResponse> {
         let range = Range {
             key: self.beginning.clone(),
             end: self.end.clone(),

@@ -38,7 +38,7 @@ impl Connection {
         let state = Arc::new(State::default());
         let mut builder = Builder::new();
         builder.initial_window_size(WINDOW).initial_connection_window_size(WINDOW);
-        let mut waiting = Waiting { socket, state: state.clone() };
+        let mut waiting = ResponseWaiter { socket, state: state.clone() };
         let shake = builder.handshake::<_, Bytes>(Stream { socket: near, state });
         let mut shake = std::pin::pin!(shake);
         let (sender, driver) =
@@ -125,7 +125,7 @@ fn refusal(headers: &HeaderMap) -> Result<()> {
 /// Does the connection's work while somebody waits for an answer.
 struct Engine {
     driver: Driver<Stream, Bytes>,
-    waiting: Waiting,
+    waiting: ResponseWaiter,
 }
 
 impl Engine {
@@ -149,12 +149,12 @@ impl Engine {
     }
 }
 
-struct Waiting {
+struct ResponseWaiter {
     socket: Socket,
     state: Arc<State>,
 }
 
-impl Waiting {
+impl ResponseWaiter {
     /// Polls until it is done, and sleeps on the socket in between.
     fn poll_until<T>(
         &mut self,

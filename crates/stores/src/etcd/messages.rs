@@ -19,14 +19,14 @@ macro_rules! calls {
 }
 
 calls! {
-    Range => Ranged at "KV/Range";
+    Range => RangeResponse at "KV/Range";
     Put => Done at "KV/Put";
-    DeleteRange => Deleted at "KV/DeleteRange";
+    DeleteRange => DeleteRangeResponse at "KV/DeleteRange";
     Transaction => Done at "KV/Txn";
     Compaction => Done at "KV/Compact";
     AskStatus => Status at "Maintenance/Status";
     Defragment => Done at "Maintenance/Defragment";
-    Authenticate => Authenticated at "Auth/Authenticate";
+    Authenticate => AuthenticateResponse at "Auth/Authenticate";
     AskMembers => Members at "Cluster/MemberList";
 }
 
@@ -47,7 +47,7 @@ pub struct Range {
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Ranged {
+pub struct RangeResponse {
     #[prost(message, optional, tag = "1")]
     pub header: Option<Header>,
     #[prost(message, repeated, tag = "2")]
@@ -93,7 +93,7 @@ pub struct DeleteRange {
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Deleted {
+pub struct DeleteRangeResponse {
     #[prost(int64, tag = "2")]
     pub deleted: i64,
 }
@@ -170,7 +170,7 @@ pub struct Authenticate {
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct Authenticated {
+pub struct AuthenticateResponse {
     #[prost(string, tag = "2")]
     pub token: String,
 }

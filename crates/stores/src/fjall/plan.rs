@@ -146,9 +146,10 @@ impl Plan {
     }
 
     /// Opens or makes the keyspace of the records, and compares it with the plan.
-    pub fn open_keyspace(&self, database: &Database) -> Result<(Keyspace, Fixed)> {
-        let existing = database.list_keyspace_names().iter().find_map(|name| Fixed::from_name(name));
-        let asked = Fixed { manual_persist: self.persist.is_none(), memtable_bytes: self.memtable_bytes };
+    pub fn open_keyspace(&self, database: &Database) -> Result<(Keyspace, FixedOptions)> {
+        let existing = database.list_keyspace_names().iter().find_map(|name| FixedOptions::from_name(name));
+        let asked =
+            FixedOptions { manual_persist: self.persist.is_none(), memtable_bytes: self.memtable_bytes };
         let fixed = existing.unwrap_or(asked);
         let keyspace =
             database.keyspace(&fixed.to_name(), || self.create_options(fixed)).map_err(StoreError::engine)?;
@@ -164,7 +165,7 @@ impl Plan {
         Ok((keyspace, fixed))
     }
 
-    fn create_options(&self, fixed: Fixed) -> KeyspaceCreateOptions {
+    fn create_options(&self, fixed: FixedOptions) -> KeyspaceCreateOptions {
         let separation = self.separated.then(|| KvSeparationOptions::default().compression(self.codec));
         KeyspaceCreateOptions::default()
             .manual_journal_persist(fixed.manual_persist)
@@ -176,7 +177,7 @@ impl Plan {
     }
 
     /// The settings that the engine reports, and the others as given.
-    pub fn settings(&self, database: &Database, keyspace: &Keyspace, fixed: Fixed) -> Vec<Setting> {
+    pub fn settings(&self, database: &Database, keyspace: &Keyspace, fixed: FixedOptions) -> Vec<Setting> {
         let config = keyspace.tree.tree_config();
         let mut settings = vec![
             Setting::not_read_back("persist_mode", name_of(self.persist)),
@@ -196,12 +197,12 @@ impl Plan {
 
 /// Options fixed when a keyspace is made, which fjall can't read back: the keyspace's name records them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fixed {
+pub struct FixedOptions {
     manual_persist: bool,
     memtable_bytes: u64,
 }
 
-impl Fixed {
+impl FixedOptions {
     /// Whether fjall hands each write to the operating system.
     pub fn flushes_by_itself(self) -> bool {
         !self.manual_persist
@@ -211,9 +212,9 @@ impl Fixed {
         format!("records-{}-{}", if self.manual_persist { "manual" } else { "flushed" }, self.memtable_bytes)
     }
 
-    fn from_name(name: &str) -> Option<Fixed> {
+    fn from_name(name: &str) -> Option<FixedOptions> {
         let (persist, memtable) = name.strip_prefix("records-")?.split_once('-')?;
-        Some(Fixed { manual_persist: persist == "manual", memtable_bytes: memtable.parse().ok()? })
+        Some(FixedOptions { manual_persist: persist == "manual", memtable_bytes: memtable.parse().ok()? })
     }
 }
 

@@ -13,19 +13,19 @@ pub fn run(
     work: &mut TransactionBody<'_>,
 ) -> Result<()> {
     let begun = database.write_tx().map_err(StoreError::engine)?;
-    let mut open = Open { transaction: begun.durability(persist), keyspace };
+    let mut open = OpenTransaction { transaction: begun.durability(persist), keyspace };
     // Where `work` fails, the transaction is dropped, and with it all that it has put.
     work(&mut open)?;
     let committed = open.transaction.commit().map_err(StoreError::engine)?;
     committed.map_err(|conflict| StoreError::Conflict(conflict.to_string()))
 }
 
-struct Open<'a> {
+struct OpenTransaction<'a> {
     transaction: OptimisticWriteTx,
     keyspace: &'a Keyspace,
 }
 
-impl Transaction for Open<'_> {
+impl Transaction for OpenTransaction<'_> {
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         check(key, &[])?;
         let value = self.transaction.get(self.keyspace, key).map_err(StoreError::engine)?;

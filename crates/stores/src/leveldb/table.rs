@@ -13,7 +13,7 @@ const MAGIC: [u8; 8] = 0xdb47_7524_8b80_fb57_u64.to_le_bytes();
 const SNAPPY: u8 = 1;
 
 /// A block's place, without the codec's byte and the checksum.
-struct Place {
+struct BlockHandle {
     offset: u64,
     bytes: u64,
 }
@@ -43,7 +43,7 @@ pub fn codec(folder: &Path) -> Result<Option<&'static str>> {
 fn any_block_compressed(path: &Path) -> std::io::Result<Option<bool>> {
     let file = File::open(path)?;
     let Some(footer_at) = file.metadata()?.len().checked_sub(FOOTER_BYTES) else { return Ok(None) };
-    let footer = read(&file, &Place { offset: footer_at, bytes: FOOTER_BYTES })?;
+    let footer = read(&file, &BlockHandle { offset: footer_at, bytes: FOOTER_BYTES })?;
     if !footer.ends_with(&MAGIC) {
         return Ok(None);
     }
@@ -66,13 +66,13 @@ fn any_block_compressed(path: &Path) -> std::io::Result<Option<bool>> {
     Ok(Some(false))
 }
 
-fn read(file: &File, place: &Place) -> std::io::Result<Vec<u8>> {
+fn read(file: &File, place: &BlockHandle) -> std::io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(place.bytes).unwrap_or(usize::MAX)];
     file.read_exact_at(&mut bytes, place.offset)?;
     Ok(bytes)
 }
 
-fn codec_of(file: &File, block: &Place) -> std::io::Result<u8> {
+fn codec_of(file: &File, block: &BlockHandle) -> std::io::Result<u8> {
     let mut codec = [0];
     file.read_exact_at(&mut codec, block.offset.saturating_add(block.bytes))?;
     Ok(codec[0])
@@ -80,7 +80,7 @@ fn codec_of(file: &File, block: &Place) -> std::io::Result<u8> {
 
 /// The places in an index block: entries, then offsets of restart points and their number, 4 bytes each. An entry has the length
 /// of the key's prefix shared with the one before, the lengths of the rest and of the value, and both.
-fn data_blocks(index: &[u8]) -> Option<Vec<Place>> {
+fn data_blocks(index: &[u8]) -> Option<Vec<BlockHandle>> {
     let (rest, restarts) = index.split_last_chunk::<4>()?;
     let restarts = usize::try_from(u32::from_le_bytes(*restarts)).ok()?;
     let mut entries = &rest[..rest.len().checked_sub(restarts.checked_mul(4)?)?];
@@ -96,8 +96,8 @@ fn data_blocks(index: &[u8]) -> Option<Vec<Place>> {
     Some(places)
 }
 
-fn read_place(bytes: &mut &[u8]) -> Option<Place> {
-    Some(Place { offset: number(bytes)?, bytes: number(bytes)? })
+fn read_place(bytes: &mut &[u8]) -> Option<BlockHandle> {
+    Some(BlockHandle { offset: number(bytes)?, bytes: number(bytes)? })
 }
 
 /// A number in groups of 7 bits, the lowest first; the top bit marks that more follow.

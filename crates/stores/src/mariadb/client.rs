@@ -47,7 +47,7 @@ pub struct Statement {
 }
 
 /// Makes a file for the server to read: it calls its argument with what appends to the file.
-pub type Making<'m> =
+pub type FileWriter<'m> =
     dyn FnMut(&mut dyn FnMut(&mut dyn FnMut(&mut Vec<u8>)) -> Result<()>) -> Result<()> + 'm;
 
 enum Answer {
@@ -117,7 +117,7 @@ impl Client {
 
     /// Runs a statement that reads a file from this connection; gives the numbers of its rows and warnings. `make` receives what
     /// appends to the file.
-    pub fn load(&mut self, sql: &str, make: &mut Making<'_>) -> Result<(u64, u16)> {
+    pub fn load(&mut self, sql: &str, make: &mut FileWriter<'_>) -> Result<(u64, u16)> {
         self.command(|out| {
             out.push(Command::COM_QUERY as u8);
             out.extend_from_slice(sql.as_bytes());

@@ -47,7 +47,7 @@ static PROGRAMS: Programs = Programs {
 
 pub enum Mysql {}
 
-pub struct Kept {
+pub struct MariaDbFacts {
     is_rocksdb: bool,
     counter: Option<&'static str>,
     /// Loads past MyRocks's log: it syncs their files without counting.
@@ -56,7 +56,7 @@ pub struct Kept {
 
 impl Server for Mysql {
     type Client = Client;
-    type Kept = Kept;
+    type Kept = MariaDbFacts;
 
     const STORE: &'static str = "mariadb";
     const KNOWN: ServerKind =
@@ -178,14 +178,14 @@ impl Server for Mysql {
         ))
     }
 
-    fn look_at(_client: &mut Client, settings: &[Setting], is_own: bool) -> Result<Kept> {
+    fn look_at(_client: &mut Client, settings: &[Setting], is_own: bool) -> Result<MariaDbFacts> {
         let is_rocksdb =
             settings.iter().any(|setting| setting.name == config::ENGINE && setting.value == config::ROCKSDB);
         let counter = is_own.then_some(if is_rocksdb { ROCKSDB_SYNCS } else { INNODB_SYNCS });
-        Ok(Kept { is_rocksdb, counter, loads: AtomicU64::new(0) })
+        Ok(MariaDbFacts { is_rocksdb, counter, loads: AtomicU64::new(0) })
     }
 
-    fn synced(client: &mut Client, kept: &Kept) -> Result<Option<u64>> {
+    fn synced(client: &mut Client, kept: &MariaDbFacts) -> Result<Option<u64>> {
         let Some(name) = kept.counter else { return Ok(None) };
         let loads = kept.loads.load(Ordering::Relaxed);
         Ok(status(client, name)?.map(|count| count + loads))
@@ -199,7 +199,7 @@ impl Server for Mysql {
         told.into_iter().filter_map(Result::transpose).collect()
     }
 
-    fn settle(client: &mut Client, kept: &Kept, running: Option<&RunningServer>) -> Result<()> {
+    fn settle(client: &mut Client, kept: &MariaDbFacts, running: Option<&RunningServer>) -> Result<()> {
         match (running, kept.is_rocksdb) {
             // The tables of others there are not ours to settle.
             (Some(_), _) => Ok(()),
@@ -228,7 +228,7 @@ impl Server for Mysql {
         }
     }
 
-    fn settings_of_table(client: &mut Client, kept: &Kept) -> Result<Vec<Setting>> {
+    fn settings_of_table(client: &mut Client, kept: &MariaDbFacts) -> Result<Vec<Setting>> {
         if kept.is_rocksdb { config::read_families(client) } else { Ok(Vec::new()) }
     }
 
@@ -279,7 +279,7 @@ impl Dialect for Mysql {
 
     fn load(
         client: &mut Client,
-        (plan, kept, is_own): (&Plan, &Kept, bool),
+        (plan, kept, is_own): (&Plan, &MariaDbFacts, bool),
         into: &BulkLoad<'_>,
         rows: &mut Rows<'_>,
     ) -> Result<u64> {

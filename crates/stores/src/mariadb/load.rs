@@ -115,7 +115,7 @@ pub fn by_statements(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'
     }
 }
 
-enum Kept {
+enum CopiedValue {
     Null,
     Integer(i64),
     Real(f64),
@@ -123,24 +123,24 @@ enum Kept {
     Blob(Vec<u8>),
 }
 
-impl Kept {
-    fn copy(value: &SqlValue<'_>) -> Kept {
+impl CopiedValue {
+    fn copy(value: &SqlValue<'_>) -> CopiedValue {
         match *value {
-            SqlValue::Null => Kept::Null,
-            SqlValue::Integer(number) => Kept::Integer(number),
-            SqlValue::Real(number) => Kept::Real(number),
-            SqlValue::Text(text) => Kept::Text(text.to_owned()),
-            SqlValue::Blob(bytes) => Kept::Blob(bytes.to_owned()),
+            SqlValue::Null => CopiedValue::Null,
+            SqlValue::Integer(number) => CopiedValue::Integer(number),
+            SqlValue::Real(number) => CopiedValue::Real(number),
+            SqlValue::Text(text) => CopiedValue::Text(text.to_owned()),
+            SqlValue::Blob(bytes) => CopiedValue::Blob(bytes.to_owned()),
         }
     }
 
     fn value(&self) -> SqlValue<'_> {
         match self {
-            Kept::Null => SqlValue::Null,
-            Kept::Integer(number) => SqlValue::Integer(*number),
-            Kept::Real(number) => SqlValue::Real(*number),
-            Kept::Text(text) => SqlValue::Text(text),
-            Kept::Blob(bytes) => SqlValue::Blob(bytes),
+            CopiedValue::Null => SqlValue::Null,
+            CopiedValue::Integer(number) => SqlValue::Integer(*number),
+            CopiedValue::Real(number) => SqlValue::Real(*number),
+            CopiedValue::Text(text) => SqlValue::Text(text),
+            CopiedValue::Blob(bytes) => SqlValue::Blob(bytes),
         }
     }
 }
@@ -148,7 +148,7 @@ impl Kept {
 struct Load<'l> {
     client: &'l mut Client,
     into: &'l BulkLoad<'l>,
-    waiting: Vec<Kept>,
+    waiting: Vec<CopiedValue>,
     many: Statement,
     uncommitted: usize,
     count: u64,
@@ -157,7 +157,7 @@ struct Load<'l> {
 impl Load<'_> {
     fn add(&mut self, row: &[SqlValue<'_>]) -> Result<()> {
         fits(row, self.into)?;
-        self.waiting.extend(row.iter().map(Kept::copy));
+        self.waiting.extend(row.iter().map(CopiedValue::copy));
         if self.waiting.len() < ROWS_AT_ONCE * self.into.columns.len() {
             return Ok(());
         }
@@ -189,8 +189,8 @@ fn insert(into: &BulkLoad<'_>, rows: usize) -> String {
 }
 
 /// Runs the statement with the waiting values; gives the number of added rows.
-fn send(client: &mut Client, statement: &Statement, waiting: &mut Vec<Kept>) -> Result<u64> {
-    let values: Vec<SqlValue<'_>> = waiting.iter().map(Kept::value).collect();
+fn send(client: &mut Client, statement: &Statement, waiting: &mut Vec<CopiedValue>) -> Result<u64> {
+    let values: Vec<SqlValue<'_>> = waiting.iter().map(CopiedValue::value).collect();
     let added = client.run(statement, &values)?;
     waiting.clear();
     Ok(added)

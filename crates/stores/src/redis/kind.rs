@@ -40,13 +40,13 @@ static PROGRAMS: Programs = Programs {
 
 pub enum RedisServer {}
 
-pub struct Kept {
+pub struct RedisFacts {
     saves: bool,
 }
 
 impl Server for RedisServer {
     type Client = Client;
-    type Kept = Kept;
+    type Kept = RedisFacts;
 
     const STORE: &'static str = "redis";
     // Debian's server is a link to the other.
@@ -151,8 +151,8 @@ impl Server for RedisServer {
         config::tier(settings)
     }
 
-    fn look_at(_client: &mut Client, settings: &[Setting], _is_own: bool) -> Result<Kept> {
-        Ok(Kept { saves: config::saves(settings) })
+    fn look_at(_client: &mut Client, settings: &[Setting], _is_own: bool) -> Result<RedisFacts> {
+        Ok(RedisFacts { saves: config::saves(settings) })
     }
 
     /// A forked process writes a snapshot or a new log.
@@ -166,7 +166,7 @@ impl Server for RedisServer {
     }
 
     /// Makes the snapshot that is due within the hour, and syncs the log. On a running server both hold others' records, too.
-    fn settle(client: &mut Client, kept: &Kept, running: Option<&RunningServer>) -> Result<()> {
+    fn settle(client: &mut Client, kept: &RedisFacts, running: Option<&RunningServer>) -> Result<()> {
         if running.is_some() {
             return Ok(());
         }

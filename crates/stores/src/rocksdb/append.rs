@@ -16,7 +16,7 @@ const FILE_BYTES: u64 = 64 << 20;
 /// Its name while it is written; the engine's files have other names.
 const NAME: &str = "appended.sst.new";
 
-pub struct Appending<'a> {
+pub struct Appender<'a> {
     store: &'a RocksDb,
     path: PathBuf,
     name: CString,
@@ -25,8 +25,8 @@ pub struct Appending<'a> {
     _made_with: (OwnedPointer<ffi::EnvOptions>, OwnedPointer<ffi::Options>),
 }
 
-impl<'a> Appending<'a> {
-    pub fn begin(store: &'a RocksDb) -> Result<Appending<'a>> {
+impl<'a> Appender<'a> {
+    pub fn begin(store: &'a RocksDb) -> Result<Appender<'a>> {
         let path = store.folder.join(NAME);
         let name = CString::new(path.as_os_str().as_encoded_bytes()).map_err(StoreError::engine)?;
         let options = store.config.options(&store.library.c)?;
@@ -39,7 +39,7 @@ impl<'a> Appending<'a> {
             let writer = OwnedPointer::new(writer, c.rocksdb_sstfilewriter_destroy)?;
             (c.rocksdb_sstfilewriter_open)(writer.as_ptr(), name.as_ptr(), &raw mut error);
             check(c, error)?;
-            Ok(Appending { store, path, name, writer, _made_with: (environment, options) })
+            Ok(Appender { store, path, name, writer, _made_with: (environment, options) })
         }
     }
 
@@ -104,7 +104,7 @@ impl<'a> Appending<'a> {
     }
 }
 
-impl Drop for Appending<'_> {
+impl Drop for Appender<'_> {
     fn drop(&mut self) {
         // It is gone if it was moved.
         let _ = fs::remove_file(&self.path);

@@ -69,7 +69,7 @@ impl<'a> Transactions<'a> {
             self.last = Some(unsafe { OwnedPointer::new(raw, c.rocksdb_transaction_destroy)? });
         }
         let mut error = ptr::null_mut();
-        let done = work(&mut Open { c, raw, read }).and_then(|()| {
+        let done = work(&mut OpenTransaction { c, raw, read }).and_then(|()| {
             // SAFETY: the transaction is open.
             unsafe {
                 (c.rocksdb_transaction_commit)(raw, &raw mut error);
@@ -100,7 +100,7 @@ unsafe fn check_conflict(c: &Functions, error: *mut std::ffi::c_char) -> Result<
     }
 }
 
-struct Open<'a> {
+struct OpenTransaction<'a> {
     c: &'a Functions,
     raw: *mut ffi::Transaction,
     read: &'a OwnedPointer<ffi::ReadOptions>,
@@ -124,7 +124,7 @@ unsafe fn show(c: &Functions, slice: *mut ffi::PinnableSlice, visit: &mut dyn Fn
     true
 }
 
-impl Transaction for Open<'_> {
+impl Transaction for OpenTransaction<'_> {
     fn get(&mut self, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         let (c, mut error) = (self.c, ptr::null_mut());
         // SAFETY: the transaction is open; the error is checked before the value is looked at.

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use libc::{iovec, mode_t, off_t, off64_t, size_t, ssize_t};
 
-use super::unsynced::{self, Synced};
+use super::unsynced::{self, SyncTarget};
 use super::{SyncFunction, count, of_this_thread};
 
 /// The next definition of a function, after this program's.
@@ -109,15 +109,15 @@ macro_rules! hand_on {
 }
 
 hand_on! {
-    fsync, c"fsync", (fd: c_int) -> c_int, as OfFile, |next| syncs(SyncFunction::Fsync, Synced::File(fd), next);
+    fsync, c"fsync", (fd: c_int) -> c_int, as OfFile, |next| syncs(SyncFunction::Fsync, SyncTarget::File(fd), next);
     fdatasync, c"fdatasync", (fd: c_int) -> c_int, as OfFile,
-        |next| syncs(SyncFunction::Fdatasync, Synced::File(fd), next);
+        |next| syncs(SyncFunction::Fdatasync, SyncTarget::File(fd), next);
     syncfs, c"syncfs", (fd: c_int) -> c_int, as OfFile,
-        |next| syncs(SyncFunction::Syncfs, Synced::FileSystem(fd), next);
-    sync, c"sync", () -> (), as unsafe extern "C" fn(), |next| syncs(SyncFunction::Sync, Synced::All, next);
+        |next| syncs(SyncFunction::Syncfs, SyncTarget::FileSystem(fd), next);
+    sync, c"sync", () -> (), as unsafe extern "C" fn(), |next| syncs(SyncFunction::Sync, SyncTarget::All, next);
     msync, c"msync", (address: *mut c_void, length: size_t, flags: c_int) -> c_int,
         as unsafe extern "C" fn(*mut c_void, size_t, c_int) -> c_int,
-        |next| syncs_if(flags & libc::MS_SYNC != 0, SyncFunction::Msync, Synced::Mapped(address), next);
+        |next| syncs_if(flags & libc::MS_SYNC != 0, SyncFunction::Msync, SyncTarget::Mapped(address), next);
     sync_file_range, c"sync_file_range", (fd: c_int, offset: off64_t, bytes: off64_t, flags: c_uint) -> c_int,
         as unsafe extern "C" fn(c_int, off64_t, off64_t, c_uint) -> c_int,
         |next| timed_if(flags & WAITS != 0, SyncFunction::SyncFileRange, next);
@@ -174,7 +174,7 @@ pub(super) fn look_closer() {
 }
 
 #[inline(always)]
-fn syncs<T: PartialEq + Default>(call: SyncFunction, synced: Synced, next: impl FnOnce() -> T) -> T {
+fn syncs<T: PartialEq + Default>(call: SyncFunction, synced: SyncTarget, next: impl FnOnce() -> T) -> T {
     if CLOSER.load(Ordering::Acquire) {
         return unsynced::around_sync(&synced, || timed(call, next));
     }
@@ -182,7 +182,7 @@ fn syncs<T: PartialEq + Default>(call: SyncFunction, synced: Synced, next: impl 
 }
 
 #[inline(always)]
-fn syncs_if(is_sync: bool, call: SyncFunction, synced: Synced, next: impl FnOnce() -> c_int) -> c_int {
+fn syncs_if(is_sync: bool, call: SyncFunction, synced: SyncTarget, next: impl FnOnce() -> c_int) -> c_int {
     if is_sync { syncs(call, synced, next) } else { next() }
 }
 

@@ -116,7 +116,7 @@ fn with_file<T, A: FnOnce() -> T>(fd: c_int, action: A, noted: impl FnOnce(&mut 
     }
 }
 
-pub(super) enum Synced {
+pub(super) enum SyncTarget {
     File(c_int),
     /// All of its file system.
     FileSystem(c_int),
@@ -125,14 +125,14 @@ pub(super) enum Synced {
 }
 
 /// Runs `sync`. Writes to the same files wait meanwhile.
-pub(super) fn around_sync<T: PartialEq + Default>(synced: &Synced, sync: impl FnOnce() -> T) -> T {
+pub(super) fn around_sync<T: PartialEq + Default>(synced: &SyncTarget, sync: impl FnOnce() -> T) -> T {
     if !KEPT.load(Ordering::Acquire) {
         return sync();
     }
     let id = match synced {
-        Synced::File(fd) | Synced::FileSystem(fd) => id_of_any(*fd),
-        Synced::Mapped(address) => mapped(*address as usize),
-        Synced::All => None,
+        SyncTarget::File(fd) | SyncTarget::FileSystem(fd) => id_of_any(*fd),
+        SyncTarget::Mapped(address) => mapped(*address as usize),
+        SyncTarget::All => None,
     };
     let mut guard = journal();
     let Some(journal) = guard.as_mut() else {
@@ -143,9 +143,9 @@ pub(super) fn around_sync<T: PartialEq + Default>(synced: &Synced, sync: impl Fn
     if result == T::default() {
         for ((device, inode), known) in &mut journal.files {
             let is_synced = match synced {
-                Synced::All => true,
-                Synced::FileSystem(_) => id.is_some_and(|(of, _)| of == *device),
-                Synced::File(_) | Synced::Mapped(_) => id == Some((*device, *inode)),
+                SyncTarget::All => true,
+                SyncTarget::FileSystem(_) => id.is_some_and(|(of, _)| of == *device),
+                SyncTarget::File(_) | SyncTarget::Mapped(_) => id == Some((*device, *inode)),
             };
             if is_synced {
                 known.unsynced = None;

@@ -72,7 +72,7 @@ fn less_disk_than_incompressible_values_is_doubted() {
 
 fn audited(
     def: &crate::store::StoreDef,
-    reading: Reading,
+    reading: AuditOpening,
     spoil: impl FnOnce(&dyn Store, &Records),
 ) -> Result<Audit, WorkloadError> {
     let size = SizeRange { from: 20, to: 300 };
@@ -93,9 +93,9 @@ fn audited(
 
 #[test]
 fn a_store_that_holds_what_was_written_passes() {
-    let open = audited(&MEMORY, Reading::Open, |_, _| ()).unwrap();
+    let open = audited(&MEMORY, AuditOpening::Open, |_, _| ()).unwrap();
     assert_eq!((open.records, open.read_back, open.removed, open.reopened), (40, 40, 16, 0));
-    let anew = audited(&FLAT_FOLDER, Reading::Anew, |_, _| ()).unwrap();
+    let anew = audited(&FLAT_FOLDER, AuditOpening::Anew, |_, _| ()).unwrap();
     assert_eq!((anew.records, anew.read_back, anew.removed, anew.reopened), (40, 40, 16, 2));
     assert!(anew.took_ns > 0);
 }
@@ -118,12 +118,12 @@ fn what_is_wrong_missing_or_too_much_is_noticed() {
     let more = |store: &dyn Store, records: &Records| {
         store.session().unwrap().insert(&records.key(40), b"one too many").unwrap();
     };
-    for (def, reading) in [(&MEMORY, Reading::Open), (&FLAT_FOLDER, Reading::Anew)] {
+    for (def, reading) in [(&MEMORY, AuditOpening::Open), (&FLAT_FOLDER, AuditOpening::Anew)] {
         let said = stopped(def, reading, &old);
         assert!(said.contains("record 7 ") && said.contains("is not what was written last"), "{said}");
         assert!(stopped(def, reading, &lost).contains("record 39 "));
         assert!(stopped(def, reading, &more).contains("counts 25 records, but should hold 24"));
     }
-    let said = stopped(&MEMORY, Reading::Anew, &|_, _| ());
+    let said = stopped(&MEMORY, AuditOpening::Anew, &|_, _| ());
     assert!(said.contains("is missing") && said.contains("closed and opened anew"), "{said}");
 }

@@ -11,7 +11,7 @@ use crate::record::Records;
 use crate::record::pool::Pool;
 use crate::result::Measurements;
 use crate::store::{Capabilities, Guarantee, OpenFn, OpenOptions, StoreDef};
-use crate::workload::audit::{self, Reading};
+use crate::workload::audit::{self, AuditOpening};
 use crate::workload::clients::Fleet;
 use crate::workload::spec::{Spec, TrialContext, TrialError};
 use crate::workload::store_trial::{SettledTrial, StoreTrial, find, offered_guarantee};
@@ -78,14 +78,16 @@ fn measure(
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let mut trial = trial.finish(&acknowledged, keeps.then_some(stored.records))?;
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
-    let open =
-        (keeps && !persists).then(|| expected.audit(&mut trial.bench, records, Reading::Open)).transpose()?;
+    let open = (keeps && !persists)
+        .then(|| expected.audit(&mut trial.bench, records, AuditOpening::Open))
+        .transpose()?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;
     let mut warnings =
         if keeps { audit::warnings(spec.cell.data(), &stored, &measured.disk) } else { Vec::new() };
     warnings.extend(fleet::warnings(&clients, &operations));
-    let anew = (keeps && persists).then(|| expected.audit(&mut bench, records, Reading::Anew)).transpose()?;
+    let anew =
+        (keeps && persists).then(|| expected.audit(&mut bench, records, AuditOpening::Anew)).transpose()?;
     Ok(Measurements {
         load,
         operations,

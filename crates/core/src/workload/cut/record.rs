@@ -31,7 +31,7 @@ pub(super) fn record(
     let log = Log(disk);
     let began = log.length()?;
     let store = open(asked, made, Step::Opening)?;
-    let taking = Taking { store: &*store, log, start: Instant::now() };
+    let taking = StepRecorder { store: &*store, log, start: Instant::now() };
     let opened = log.length()?;
     let each = count.div_ceil(sessions);
     let mut all = taking.sessions(sessions, 0..each / 3)?;
@@ -67,13 +67,13 @@ impl Log<'_> {
 }
 
 #[derive(Clone, Copy)]
-struct Taking<'a> {
+struct StepRecorder<'a> {
     store: &'a dyn Store,
     log: Log<'a>,
     start: Instant,
 }
 
-impl Taking<'_> {
+impl StepRecorder<'_> {
     fn sessions(self, sessions: u64, numbers: Range<u64>) -> Result<Vec<Vec<StepMark>>, TrialError> {
         if sessions == 1 {
             return Ok(vec![self.steps(0, numbers)?]);

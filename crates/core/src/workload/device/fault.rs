@@ -13,7 +13,7 @@ use crate::workload::workload_error::WorkloadError;
 /// Why a combination can't be measured, here or anywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "lack", rename_all = "kebab-case")]
-pub enum Unsupported {
+pub enum UnsupportedReason {
     BlockSize,
     FileTooSmall {
         least_bytes: u64,
@@ -30,26 +30,26 @@ pub enum Unsupported {
     },
 }
 
-impl fmt::Display for Unsupported {
+impl fmt::Display for UnsupportedReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unsupported::BlockSize => write!(
+            UnsupportedReason::BlockSize => write!(
                 f,
                 "a block is a multiple of {SECTOR_BYTES} bytes, from {} to {}",
                 exact_bytes(*BLOCK_BYTES.start()),
                 exact_bytes(*BLOCK_BYTES.end())
             ),
-            Unsupported::FileTooSmall { least_bytes } => write!(
+            UnsupportedReason::FileTooSmall { least_bytes } => write!(
                 f,
                 "each thread needs a separate block: the file must have at least {}",
                 exact_bytes(*least_bytes)
             ),
-            Unsupported::NothingToSync => f.write_str("a read has nothing to sync"),
-            Unsupported::DirectRefused => f.write_str("the file system refuses O_DIRECT"),
-            Unsupported::BlockUnaligned { multiple_of } => {
+            UnsupportedReason::NothingToSync => f.write_str("a read has nothing to sync"),
+            UnsupportedReason::DirectRefused => f.write_str("the file system refuses O_DIRECT"),
+            UnsupportedReason::BlockUnaligned { multiple_of } => {
                 write!(f, "O_DIRECT takes blocks in multiples of {} here", exact_bytes(*multiple_of))
             }
-            Unsupported::StaysInMemory { percent } => {
+            UnsupportedReason::StaysInMemory { percent } => {
                 write!(f, "{percent} % of the file stays in memory when it is dropped from the page cache")
             }
         }
@@ -86,7 +86,7 @@ impl DeviceStep {
 
 #[derive(Debug)]
 pub enum DeviceError {
-    Unsupported(Unsupported),
+    Unsupported(UnsupportedReason),
     NoRoom {
         path: PathBuf,
         needed_bytes: u64,
@@ -115,8 +115,8 @@ impl DeviceError {
     }
 }
 
-impl From<Unsupported> for DeviceError {
-    fn from(unsupported: Unsupported) -> DeviceError {
+impl From<UnsupportedReason> for DeviceError {
+    fn from(unsupported: UnsupportedReason) -> DeviceError {
         DeviceError::Unsupported(unsupported)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::fault::Unsupported;
+use super::fault::UnsupportedReason;
 use crate::axis::device::values::{BLOCK_BYTES, Io, Pattern, SECTOR_BYTES, Sync};
 
 /// By all threads together.
@@ -51,14 +51,14 @@ impl Spec {
     }
 
     /// Why this can be measured nowhere, if so. A location may refuse more.
-    pub fn unsupported(&self) -> Option<Unsupported> {
+    pub fn unsupported(&self) -> Option<UnsupportedReason> {
         let syncs = self.sync != Sync::None || self.io.is_dsync();
         if !BLOCK_BYTES.contains(&self.block) || !self.block.is_multiple_of(SECTOR_BYTES) {
-            Some(Unsupported::BlockSize)
+            Some(UnsupportedReason::BlockSize)
         } else if self.blocks() < self.threads() {
-            Some(Unsupported::FileTooSmall { least_bytes: self.block * self.threads() })
+            Some(UnsupportedReason::FileTooSmall { least_bytes: self.block * self.threads() })
         } else if syncs && !self.pattern.writes() {
-            Some(Unsupported::NothingToSync)
+            Some(UnsupportedReason::NothingToSync)
         } else {
             None
         }

@@ -13,7 +13,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::buffer::AlignedBuffer;
-use super::fault::{DeviceError, DeviceStep, Unsupported};
+use super::fault::{DeviceError, DeviceStep, UnsupportedReason};
 use super::spec::Spec;
 use super::transfer;
 use crate::axis::device::values::SECTOR_BYTES;
@@ -76,7 +76,7 @@ impl TargetFile {
             }
         }
         let percent = (100.0 * self.cached().unwrap_or(1.0)).ceil().min(100.0) as u8;
-        Err(Unsupported::StaysInMemory { percent }.into())
+        Err(UnsupportedReason::StaysInMemory { percent }.into())
     }
 
     /// The share of the file in the page cache; `None` if unknown.
@@ -89,12 +89,12 @@ impl TargetFile {
     pub(super) fn open(&self, spec: &Spec) -> Result<File, DeviceError> {
         let mut flags = OFlags::empty();
         if spec.io.is_direct() {
-            flags |= OFlags::from_bits_retain(system::DIRECT.ok_or(Unsupported::DirectRefused)? as _);
+            flags |= OFlags::from_bits_retain(system::DIRECT.ok_or(UnsupportedReason::DirectRefused)? as _);
         }
         flags.set(OFlags::DSYNC, spec.io.is_dsync());
         let file = match self.folder.file_with(OsStr::new(NAME), flags) {
             Err(error) if spec.io.is_direct() && is_refusal(&error) => {
-                return Err(Unsupported::DirectRefused.into());
+                return Err(UnsupportedReason::DirectRefused.into());
             }
             other => other.map_err(self.failed(DeviceStep::Open))?,
         };
@@ -121,11 +121,11 @@ impl TargetFile {
         let mut multiple_of = 2 * SECTOR_BYTES;
         while multiple_of <= self.bytes.min(LARGEST_SECTOR_BYTES) {
             if takes(multiple_of)? {
-                return Err(Unsupported::BlockUnaligned { multiple_of }.into());
+                return Err(UnsupportedReason::BlockUnaligned { multiple_of }.into());
             }
             multiple_of *= 2;
         }
-        Err(Unsupported::DirectRefused.into())
+        Err(UnsupportedReason::DirectRefused.into())
     }
 
     /// Syncs; gives how long that took.

@@ -3,7 +3,7 @@ use std::path::Path;
 
 use super::*;
 use crate::axis::device::values::{Io, Pattern, Sync, SyncCall};
-use crate::workload::device::fault::{DeviceStep, Unsupported};
+use crate::workload::device::fault::{DeviceStep, UnsupportedReason};
 
 const BLOCK: u64 = 4096;
 const BLOCKS: u64 = 64;
@@ -197,8 +197,8 @@ fn memory_is_no_device() {
         let result = run(&spec, directory.path());
         let Err(DeviceError::Unsupported(why)) = result else { panic!("{result:?}") };
         println!("{} on tmpfs: {why}", io.name());
-        let stays = why == Unsupported::StaysInMemory { percent: 100 };
-        assert!(stays || (io.is_direct() && why == Unsupported::DirectRefused), "{why:?}");
+        let stays = why == UnsupportedReason::StaysInMemory { percent: 100 };
+        assert!(stays || (io.is_direct() && why == UnsupportedReason::DirectRefused), "{why:?}");
         assert!(is_empty(directory.path()));
     }
     assert!(run(&spec(Pattern::RandWrite), directory.path()).is_ok());
@@ -211,12 +211,12 @@ fn what_makes_no_sense_is_told_before_anything_is_made() {
     let read = || spec(Pattern::RandRead);
     let fsync = Sync::Each(SyncCall::Fsync, 1);
     for (spec, expected) in [
-        (Spec { block: 0, ..read() }, Unsupported::BlockSize),
-        (Spec { block: 1000, ..read() }, Unsupported::BlockSize),
-        (Spec { block: 32 << 20, file: 1 << 30, ..read() }, Unsupported::BlockSize),
-        (Spec { threads: 65, ..read() }, Unsupported::FileTooSmall { least_bytes: 65 * BLOCK }),
-        (Spec { sync: fsync, ..read() }, Unsupported::NothingToSync),
-        (Spec { io: Io::Dsync, ..read() }, Unsupported::NothingToSync),
+        (Spec { block: 0, ..read() }, UnsupportedReason::BlockSize),
+        (Spec { block: 1000, ..read() }, UnsupportedReason::BlockSize),
+        (Spec { block: 32 << 20, file: 1 << 30, ..read() }, UnsupportedReason::BlockSize),
+        (Spec { threads: 65, ..read() }, UnsupportedReason::FileTooSmall { least_bytes: 65 * BLOCK }),
+        (Spec { sync: fsync, ..read() }, UnsupportedReason::NothingToSync),
+        (Spec { io: Io::Dsync, ..read() }, UnsupportedReason::NothingToSync),
     ] {
         assert_eq!(spec.unsupported(), Some(expected));
         let result = run(&spec, directory.path());

@@ -76,9 +76,9 @@ struct CallCounts {
 }
 
 /// A call's time and result; `None` without a record for it.
-type Called = Option<(Duration, Result<(), StoreError>)>;
+type CallResult = Option<(Duration, Result<(), StoreError>)>;
 
-type Call<'c> = dyn FnMut(&mut dyn Session) -> Result<Called, WorkloadError> + 'c;
+type Call<'c> = dyn FnMut(&mut dyn Session) -> Result<CallResult, WorkloadError> + 'c;
 
 /// Marks the end of the work on drop, even in a panic: the threads end.
 struct EndGuard<'a>(&'a AtomicU8);
@@ -155,7 +155,7 @@ impl CallingThread<'_> {
     fn calls(
         self,
         kind: &str,
-        mut call: impl FnMut(&mut dyn Session) -> Result<Called, WorkloadError>,
+        mut call: impl FnMut(&mut dyn Session) -> Result<CallResult, WorkloadError>,
     ) -> Result<CallCounts, WorkloadError> {
         let mut seen = CallCounts::default();
         let ready = ReadyGuard(self.ready);

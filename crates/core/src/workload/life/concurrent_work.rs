@@ -171,7 +171,7 @@ impl<'a> ConcurrentWorker<'a> {
         }
     }
 
-    fn start_turn(&self, store: &dyn Store) -> Result<Turn, WorkloadError> {
+    fn start_turn(&self, store: &dyn Store) -> Result<WorkPeriod, WorkloadError> {
         let before = syncs::of_this_thread();
         let (by, began, ended) = match self.work {
             ConcurrentWorkKind::Backup => {
@@ -181,7 +181,7 @@ impl<'a> ConcurrentWorker<'a> {
             }
             ConcurrentWorkKind::Batch => self.batch(store)?,
         };
-        Ok(Turn { by, began, ended, syncs: syncs::of_this_thread().since(&before).calls() })
+        Ok(WorkPeriod { by, began, ended, syncs: syncs::of_this_thread().since(&before).calls() })
     }
 
     /// Times a part of the work, and marks it as under way.
@@ -284,7 +284,7 @@ impl<'a> ConcurrentWorker<'a> {
     }
 }
 
-struct Turn {
+struct WorkPeriod {
     by: String,
     began: Instant,
     ended: Instant,

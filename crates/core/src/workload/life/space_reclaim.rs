@@ -11,7 +11,7 @@ use super::set::{Churn, Set};
 use crate::measure::disk;
 use crate::record::{Key, Records};
 use crate::result::{Audit, Disk, ReclaimResult, SpaceReclaim, StoredRecords};
-use crate::workload::audit::{self, Reading, Record, Sample};
+use crate::workload::audit::{self, AuditOpening, Record, Sample};
 use crate::workload::bench::Bench;
 use crate::workload::load_progress::{ProgressKind, ProgressReporter};
 use crate::workload::worker_pool;
@@ -127,7 +127,7 @@ impl<'r> RemainingRecords<'r> {
         &self,
         bench: &mut Bench<'_>,
         is_removed: bool,
-        reading: Reading,
+        reading: AuditOpening,
     ) -> Result<Audit, WorkloadError> {
         let most = audit::most_records(self.records.mean_value());
         let held: Vec<Record> = match is_removed {

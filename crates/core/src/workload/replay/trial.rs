@@ -91,7 +91,7 @@ struct PreparedReplay<'a> {
 /// The outcome of the replay.
 struct ReplayOutcome {
     fed: FeedOutcome,
-    how: How,
+    how: ReplayConditions,
     changed_keys: u64,
 }
 
@@ -176,7 +176,7 @@ impl<'a> PreparedReplay<'a> {
         AcknowledgedWrites::new("writes of the trace", writes.sum(), threads, &counters)
             .note(&mut self.acknowledged);
         let last_due = Duration::from_nanos(fed.last_due_ns);
-        let how = How {
+        let how = ReplayConditions {
             elapsed,
             threads,
             timed,
@@ -242,7 +242,7 @@ fn warnings(facts: &Facts, keeps: bool) -> Vec<Warning> {
     vec![Warning { figure: SPACE.into(), reason }]
 }
 
-struct How {
+struct ReplayConditions {
     elapsed: Elapsed,
     threads: u64,
     timed: bool,
@@ -253,7 +253,7 @@ struct How {
     main: ReplayKind,
 }
 
-impl How {
+impl ReplayConditions {
     fn operations(&self, tally: &ReplayTally) -> Result<Vec<OperationResult>, WorkloadError> {
         let done =
             ReplayKind::ALL.into_iter().filter(|kind| tally.recorder.latencies(*kind as usize).count() > 0);

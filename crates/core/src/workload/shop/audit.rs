@@ -6,11 +6,11 @@ use std::time::Instant;
 use super::check::{Check, wrong_data};
 use super::ids::{self, RowOrigin};
 use super::schema::{self, Table};
-use super::shared::Shared;
+use super::shared::ShopContext;
 use super::tables::{ReadBuffer, Tables};
 use crate::result::Audit;
 use crate::store::StoreError;
-use crate::workload::audit::Reading;
+use crate::workload::audit::AuditOpening;
 use crate::workload::bench::Bench;
 use crate::workload::workload_error::WorkloadError;
 
@@ -21,13 +21,13 @@ const ASKED_WITHOUT_INDEX: u64 = 3;
 /// Checks the tables; `purchases` are the acknowledged ones of each thread. A store that persists is closed and opened twice, and closed
 /// in the end. Fails with [`crate::result::Failure::WrongData`] at the first thing that is missing, wrong, or should not be there.
 pub fn audit(
-    shared: &Shared<'_>,
+    shared: &ShopContext<'_>,
     bench: &mut Bench<'_>,
     purchases: &[u64],
-    reading: Reading,
+    reading: AuditOpening,
 ) -> Result<Audit, WorkloadError> {
     let start = Instant::now();
-    let times = if matches!(reading, Reading::Anew) { 2 } else { 0 };
+    let times = if matches!(reading, AuditOpening::Anew) { 2 } else { 0 };
     let mut rows = 0;
     for _ in 0..times.max(1) {
         if times > 0 {
@@ -50,7 +50,7 @@ pub fn audit(
 }
 
 struct ShopAudit<'a> {
-    shared: &'a Shared<'a>,
+    shared: &'a ShopContext<'a>,
     purchases: &'a [u64],
     check: Check<'a>,
 }
@@ -184,7 +184,7 @@ impl ShopAudit<'_> {
 
 /// What is wrong with the row of a customer, or of a product and its stock.
 fn wrong_row(
-    shared: &Shared<'_>,
+    shared: &ShopContext<'_>,
     check: &mut Check<'_>,
     table: Table,
     number: u64,
@@ -216,7 +216,7 @@ fn is_of(purchases: &[u64], thread: u64, number: u64) -> bool {
     purchases.get(thread as usize).is_some_and(|all| number < *all)
 }
 
-fn is_entry(shared: &Shared<'_>, purchases: &[u64], customer: i64, order: i64) -> bool {
+fn is_entry(shared: &ShopContext<'_>, purchases: &[u64], customer: i64, order: i64) -> bool {
     let data = &shared.data;
     let made = match ids::made_by(data.ids(Table::Orders), order) {
         Some(RowOrigin::Data(number)) => data.order(number),

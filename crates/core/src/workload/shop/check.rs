@@ -3,19 +3,19 @@
 use super::ids::{self, RowOrigin};
 use super::rows::{Order, Purchase};
 use super::schema::{self, Table};
-use super::shared::Shared;
+use super::shared::ShopContext;
 use super::shared_knowledge::{Bounds, EndedChanges};
 use super::tables::ReadBuffer;
 use crate::result::Failure;
 use crate::workload::workload_error::WorkloadError;
 
 pub struct Check<'a> {
-    shared: &'a Shared<'a>,
+    shared: &'a ShopContext<'a>,
     expected: Vec<u8>,
 }
 
 impl<'a> Check<'a> {
-    pub fn new(shared: &'a Shared<'a>) -> Check<'a> {
+    pub fn new(shared: &'a ShopContext<'a>) -> Check<'a> {
         Check { shared, expected: Vec::with_capacity(Table::Products.most_bytes()) }
     }
 

@@ -180,7 +180,7 @@ fn sample(data: &Data, order: &FilesSpec) -> Sample {
     }
 }
 
-struct Unfinished {
+struct UnfinishedFile {
     path: PathBuf,
     out: BufWriter<File>,
     length: u64,
@@ -189,8 +189,8 @@ struct Unfinished {
 /// The files while they are made. Dropped unfinished, they are deleted.
 struct Files {
     folder: PathBuf,
-    open: Vec<(Table, Unfinished)>,
-    sample: Option<Unfinished>,
+    open: Vec<(Table, UnfinishedFile)>,
+    sample: Option<UnfinishedFile>,
     /// Whether the folder is new, and is deleted with the files.
     made_folder: bool,
 }
@@ -211,14 +211,14 @@ impl Files {
     }
 
     /// Makes a file under a temporary name.
-    fn make(&self, name: &str) -> Result<Unfinished, GenerateError> {
+    fn make(&self, name: &str) -> Result<UnfinishedFile, GenerateError> {
         let whole = self.folder.join(name);
         if whole.symlink_metadata().is_ok() {
             return Err(GenerateError::Exists(whole));
         }
         let path = self.folder.join(format!("{name}{UNFINISHED}"));
         match File::options().write(true).create_new(true).open(&path) {
-            Ok(file) => Ok(Unfinished { path, out: BufWriter::with_capacity(PIECE, file), length: 0 }),
+            Ok(file) => Ok(UnfinishedFile { path, out: BufWriter::with_capacity(PIECE, file), length: 0 }),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(GenerateError::Exists(path)),
             Err(error) => Err(GenerateError::File(path, error)),
         }
@@ -266,7 +266,7 @@ impl Files {
     }
 }
 
-impl Unfinished {
+impl UnfinishedFile {
     fn append(&mut self, text: &[u8]) -> Result<(), GenerateError> {
         self.length += text.len() as u64;
         self.out.write_all(text).map_err(|error| self.write_error(error))

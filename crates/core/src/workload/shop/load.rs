@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::chunk::{Chunks, Makers};
-use super::shared::Shared;
+use super::shared::ShopContext;
 use super::tables::Tables;
 use crate::measure::counters::Snapshot;
 use crate::result::{Load, WrittenRecords};
@@ -16,7 +16,7 @@ use super::schema::ID_BYTES;
 
 /// Loads all rows, makes the index, and lets the store rest. Waiting for rows is not counted. Fails also when it did not take all.
 pub fn load(
-    shared: &Shared<'_>,
+    shared: &ShopContext<'_>,
     makers: Makers,
     tables: &mut dyn Tables,
     acknowledged: &mut Vec<AcknowledgedWrites>,

@@ -15,7 +15,7 @@ use crate::workload::mix::WeightedTurns;
 use crate::workload::workload_error::WorkloadError;
 
 /// What the threads share, with all of its memory.
-pub struct Shared<'a> {
+pub struct ShopContext<'a> {
     pub work: ShopParameters,
     pub data: Data,
     pub known: SharedKnowledge,
@@ -27,12 +27,17 @@ pub struct Shared<'a> {
     sql: bool,
 }
 
-impl<'a> Shared<'a> {
-    pub fn new(work: ShopParameters, seed: u64, clock: &'a Clock, sql: bool) -> Result<Shared<'a>, String> {
+impl<'a> ShopContext<'a> {
+    pub fn new(
+        work: ShopParameters,
+        seed: u64,
+        clock: &'a Clock,
+        sql: bool,
+    ) -> Result<ShopContext<'a>, String> {
         let data = Data::of_size(seed, work.data_bytes);
         let threads = work.threads as usize;
         let epoch = || Series::every(work.epoch, threads);
-        Ok(Shared {
+        Ok(ShopContext {
             known: SharedKnowledge::new(&data),
             data,
             turns: WeightedTurns::new(work.shares.parts()),

@@ -5,7 +5,7 @@ use super::check::Check;
 use super::kind::Kind;
 use super::rows::{LOOKED_AT, Purchase};
 use super::schema::{ORDER_BYTES, Table};
-use super::shared::Shared;
+use super::shared::ShopContext;
 use super::shared_knowledge::EndedChanges;
 use super::tables::{PurchaseRequest, ReadBuffer, Tables};
 use crate::measure::series::Seconds;
@@ -26,7 +26,7 @@ pub(crate) type Recorder = recorder::Recorder<{ ALL + 1 }>;
 /// One thread's work, with all of its memory.
 pub(crate) struct ShopWorker<'a> {
     thread: u64,
-    shared: &'a Shared<'a>,
+    shared: &'a ShopContext<'a>,
     drawn: [u64; Kind::ALL.len()],
     buying: PurchaseRequest,
     seen: ReadBuffer,
@@ -44,7 +44,7 @@ struct Parts<'a> {
 }
 
 impl<'a> ShopWorker<'a> {
-    pub fn new(shared: &'a Shared<'a>, thread: u64) -> Result<ShopWorker<'a>, String> {
+    pub fn new(shared: &'a ShopContext<'a>, thread: u64) -> Result<ShopWorker<'a>, String> {
         Ok(ShopWorker {
             thread,
             shared,

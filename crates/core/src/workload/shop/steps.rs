@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::chunk::Makers;
-use super::shared::Shared;
+use super::shared::ShopContext;
 use super::shop_worker::ShopWorker;
 use super::shop_worker::check_settings;
 use super::tables::Tables;
@@ -32,7 +32,7 @@ pub struct Ran {
 /// Loads the tables, warms the store, and does all transactions. `acknowledged` receives what a promise of `power` is held to.
 /// Stops at the first thing that goes wrong.
 pub fn run(
-    shared: &Shared<'_>,
+    shared: &ShopContext<'_>,
     bench: &Bench<'_>,
     workers: &[Mutex<ShopWorker<'_>>],
     makers: Makers,
@@ -65,7 +65,7 @@ pub fn run(
 }
 
 /// Opens a thread's tables, and checks their settings.
-fn open<'s>(shared: &Shared<'_>, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, WorkloadError> {
+fn open<'s>(shared: &ShopContext<'_>, store: &'s dyn Store) -> Result<Box<dyn Tables + 's>, WorkloadError> {
     let mut tables = shared.open(store)?;
     check_settings(tables.as_mut())?;
     Ok(tables)

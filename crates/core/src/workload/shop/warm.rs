@@ -3,7 +3,7 @@
 //! cache has seen.
 
 use super::schema::Table;
-use super::shared::Shared;
+use super::shared::ShopContext;
 use crate::measure::device;
 use crate::store::StoreError;
 use crate::workload::bench::Bench;
@@ -13,7 +13,7 @@ use crate::workload::workload_error::WorkloadError;
 const TABLES: [Table; 3] = [Table::Orders, Table::Customers, Table::Products];
 
 /// Flushes the store, and reads every row and index entry once.
-pub fn warm(shared: &Shared<'_>, bench: &Bench<'_>) -> Result<(), WorkloadError> {
+pub fn warm(shared: &ShopContext<'_>, bench: &Bench<'_>) -> Result<(), WorkloadError> {
     if bench.outside_location().is_none() {
         device::sync_file_system(bench.folder())
             .map_err(|error| WorkloadError::harness(error.to_string()))?;

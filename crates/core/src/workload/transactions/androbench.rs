@@ -11,7 +11,7 @@ mod table;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use self::check::Expected;
+use self::check::ExpectedRows;
 use self::parameters::AndrobenchParameters;
 use self::rows::{COLUMNS, TABLE};
 use self::table::{Messages, Table};
@@ -75,7 +75,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let mut trial = trial.finish(&acknowledged, None)?;
     trial.close()?;
     let SettledTrial { mut bench, measured } = trial;
-    let expected = Expected { source: messages.source(), versions: messages.versions() };
+    let expected = ExpectedRows { source: messages.source(), versions: messages.versions() };
     let audit = expected.audit(&mut bench)?;
     Ok(Measurements {
         power_cut: power_cut(store, &measured),

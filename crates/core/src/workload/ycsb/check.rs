@@ -3,28 +3,28 @@
 
 use std::time::Instant;
 
-use super::shared::Shared;
+use super::shared::YcsbContext;
 use super::versions::KnownVersions;
 use crate::result::{Audit, Failure};
 use crate::store::Store;
-use crate::workload::audit::{Reading, Sample, most_records};
+use crate::workload::audit::{AuditOpening, Sample, most_records};
 use crate::workload::bench::Bench;
 use crate::workload::workload_error::WorkloadError;
 
 /// Checks the store against what was written. Closes it. Fails with [`Failure::WrongData`] at the first missing or wrong record.
 pub fn audit(
-    shared: &Shared<'_>,
+    shared: &YcsbContext<'_>,
     bench: &mut Bench<'_>,
     seed: u64,
-    reading: Reading,
+    reading: AuditOpening,
 ) -> Result<Audit, WorkloadError> {
     let start = Instant::now();
     let records = shared.versions.inserted();
     let chosen = choose(shared, seed, most_records(shared.fields.mean()));
-    let times = if reading == Reading::Anew { 2 } else { 1 };
+    let times = if reading == AuditOpening::Anew { 2 } else { 1 };
     let mut reopened = 0;
     for _ in 0..times {
-        if reading == Reading::Anew {
+        if reading == AuditOpening::Anew {
             bench.reopen()?;
             reopened += 1;
         }
@@ -36,7 +36,7 @@ pub fn audit(
     Ok(Audit { records, read_back: chosen.len() as u64, seen_gone: 0, removed: 0, reopened, took_ns })
 }
 
-fn choose(shared: &Shared<'_>, seed: u64, most: u64) -> Vec<u64> {
+fn choose(shared: &YcsbContext<'_>, seed: u64, most: u64) -> Vec<u64> {
     let live = shared.versions.inserted();
     let is_touched = |record: u64| shared.versions.is_touched(record, shared.work.loaded);
     let sample = Sample::select((0..live).map(is_touched), most, seed);
@@ -45,7 +45,7 @@ fn choose(shared: &Shared<'_>, seed: u64, most: u64) -> Vec<u64> {
 
 /// Reads records and checks their versions.
 fn read_back(
-    shared: &Shared<'_>,
+    shared: &YcsbContext<'_>,
     store: &dyn Store,
     chosen: &[u64],
     reopened: u32,

@@ -22,7 +22,7 @@ pub struct Fields {
     apart: bool,
 }
 
-type Part = std::ops::Range<usize>;
+type FieldRange = std::ops::Range<usize>;
 
 impl Fields {
     pub fn new(definition: &Definition, data: Data, seed: u64) -> Fields {
@@ -104,7 +104,7 @@ impl Fields {
 
     /// The place of a field; `None` if the value is too short.
     #[inline]
-    fn field_range(&self, value: &[u8], field: u64) -> Option<Part> {
+    fn field_range(&self, value: &[u8], field: u64) -> Option<FieldRange> {
         if self.count == 1 {
             return Some(0..value.len());
         }

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::name::LONGEST;
 use super::parameters::BetweenRounds;
-use super::shared::Shared;
+use super::shared::YcsbContext;
 use super::ycsb_worker::YcsbWorker;
 use crate::measure::counters::Snapshot;
 use crate::result::{Counters, Disk, Load, Second, WrittenRecords};
@@ -60,7 +60,7 @@ impl YcsbRun {
 /// Loads the store, and does all rounds. `acknowledged` receives what a promise of `power` is held to. Stops at the first thing
 /// that goes wrong.
 pub fn run(
-    shared: &Shared<'_>,
+    shared: &YcsbContext<'_>,
     bench: &mut Bench<'_>,
     workers: &[Mutex<YcsbWorker<'_>>],
     batch: &mut Batch,
@@ -109,7 +109,7 @@ fn unmeasured(error: std::io::Error) -> WorkloadError {
 
 /// Does rounds with the same sessions. `load` gets the first session before the others are opened; `after` runs after each round.
 fn run_while_open(
-    shared: &Shared<'_>,
+    shared: &YcsbContext<'_>,
     store: &dyn Store,
     workers: &[Mutex<YcsbWorker<'_>>],
     rounds: usize,
@@ -135,7 +135,7 @@ fn run_while_open(
 
 /// Loads the first records; gives also what was handed to the store.
 fn load(
-    shared: &Shared<'_>,
+    shared: &YcsbContext<'_>,
     batch: &mut Batch,
     session: &mut dyn Session,
     acknowledged: &mut Vec<AcknowledgedWrites>,

@@ -1,7 +1,7 @@
 //! The records that a scan has shown: copied as they come, and compared afterwards with the expected ones.
 
 use super::name::LONGEST;
-use super::shared::Shared;
+use super::shared::YcsbContext;
 use super::versions::KnownVersions;
 use crate::workload::batch::touched;
 
@@ -65,7 +65,7 @@ impl ScannedRecords {
     /// `told` is the store's count. The error says what is wrong.
     pub fn check(
         &mut self,
-        shared: &Shared<'_>,
+        shared: &YcsbContext<'_>,
         from: u64,
         length: u64,
         there: u64,
@@ -79,7 +79,7 @@ impl ScannedRecords {
 
     fn check_each(
         &self,
-        shared: &Shared<'_>,
+        shared: &YcsbContext<'_>,
         floors: &mut [u32],
         (from, length): (u64, u64),
         (there, told): (u64, usize),
@@ -113,7 +113,7 @@ impl ScannedRecords {
 
 /// Whether a value is right. With several threads, a version that was replaced before the scan began counts as right: noting all
 /// records' versions beforehand would disturb what is measured.
-fn is_right(shared: &Shared<'_>, floors: &mut [u32], record: u64, value: &[u8]) -> bool {
+fn is_right(shared: &YcsbContext<'_>, floors: &mut [u32], record: u64, value: &[u8]) -> bool {
     let versions = &shared.versions;
     if versions.is_shared() {
         floors.fill(1);

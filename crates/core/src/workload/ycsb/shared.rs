@@ -11,7 +11,7 @@ use crate::measure::series::Series;
 use crate::workload::mix::WeightedTurns;
 
 /// What the threads share, with all of its memory.
-pub struct Shared<'a> {
+pub struct YcsbContext<'a> {
     pub work: YcsbParameters,
     pub fields: Fields,
     pub versions: Versions,
@@ -26,7 +26,7 @@ pub struct Shared<'a> {
     pub series: Series,
 }
 
-impl<'a> Shared<'a> {
+impl<'a> YcsbContext<'a> {
     /// Takes all memory that the threads share. `check` is whether the store keeps what it is given.
     pub fn new(
         work: YcsbParameters,
@@ -34,12 +34,12 @@ impl<'a> Shared<'a> {
         seed: u64,
         clock: &'a Clock,
         check: bool,
-    ) -> Result<Shared<'a>, String> {
+    ) -> Result<YcsbContext<'a>, String> {
         let definition = &work.definition;
         let fields = Fields::new(definition, data, seed);
         let slots = if definition.is_partial() { definition.fields } else { 1 };
         let scans = definition.includes(Kind::Scan) && check;
-        Ok(Shared {
+        Ok(YcsbContext {
             versions: Versions::new(work.most_records(), slots, work.threads),
             order: scans.then(|| Order::new(definition.naming, work.most_records())),
             turns: WeightedTurns::new(definition.shares),

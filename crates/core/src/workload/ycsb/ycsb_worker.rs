@@ -6,7 +6,7 @@ use super::law::{LengthChooser, Requests};
 use super::name::Name;
 use super::recorder::{Recorder, Slot, calls_ns};
 use super::scanned_records::ScannedRecords;
-use super::shared::Shared;
+use super::shared::YcsbContext;
 use super::versions::{BegunWrite, KnownVersions};
 use crate::measure::series::Seconds;
 use crate::result::{Failure, WrittenRecords};
@@ -33,7 +33,7 @@ struct PlannedRequest {
 /// One thread's work, with all of its memory.
 pub(crate) struct YcsbWorker<'a> {
     thread: u64,
-    shared: &'a Shared<'a>,
+    shared: &'a YcsbContext<'a>,
     requests: Requests,
     lengths: LengthChooser,
     turn: u64,
@@ -57,7 +57,7 @@ pub(crate) struct YcsbWorker<'a> {
 }
 
 impl<'a> YcsbWorker<'a> {
-    pub fn new(shared: &'a Shared<'a>, thread: u64, seed: u64) -> Result<YcsbWorker<'a>, String> {
+    pub fn new(shared: &'a YcsbContext<'a>, thread: u64, seed: u64) -> Result<YcsbWorker<'a>, String> {
         let work = &shared.work;
         let (largest, scans) = (shared.fields.largest(), shared.definition().includes(Kind::Scan));
         let of_many = (thread, work.threads);
@@ -416,7 +416,7 @@ impl worker_pool::Worker<dyn Session + '_, ()> for YcsbWorker<'_> {
 /// Checks a read against the versions that it may have.
 #[inline(always)]
 fn check(
-    shared: &Shared<'_>,
+    shared: &YcsbContext<'_>,
     floors: &mut [u32],
     planned: &PlannedRequest,
     value: &[u8],

@@ -42,7 +42,7 @@ fn what_no_early_look_told_is_judged_by_what_ended_the_run() {
     run.header.strict_early = true;
     let told = |run: &Run| {
         let merged = Merged::new(std::slice::from_ref(run), &[]);
-        let sorted = Sorted::new(&merged, &merged.groups[0]);
+        let sorted = SortedTrials::new(&merged, &merged.groups[0]);
         let position = sorted.entries.keys().next().unwrap();
         let column = &MEAN_LATENCY;
         [sorted.early_contest(position, "get", column), sorted.contest(position, "get", column)]
@@ -69,7 +69,7 @@ fn a_build_with_assertions_has_no_place_among_the_winners() {
     let asserting = run("box", &samples);
     let contest = &only(std::slice::from_ref(&asserting)).rows[0].contests[0];
     assert_eq!(winners(contest), ["lmdb"]);
-    assert_eq!(contest.absent, [Absent { store: "rocksdb".into(), why: AbsenceReason::NotRanked }]);
+    assert_eq!(contest.absent, [AbsentStore { store: "rocksdb".into(), why: AbsenceReason::NotRanked }]);
     // Another run's release build replaces it, with only its own figures.
     let other = [quickest.ns(1800.0).distributed(false), Sample::new("lmdb").ns(900.0)];
     let others = vec![run("box", &other); 3];
@@ -124,7 +124,7 @@ fn space_that_is_doubted_wins_nothing_and_is_told() {
         let contest = &row.contests[0];
         if row.figure.name == "space" {
             assert_eq!(winners(contest), ["lmdb"]);
-            assert_eq!(contest.absent, [Absent { store: "redb".into(), why: AbsenceReason::Warning }]);
+            assert_eq!(contest.absent, [AbsentStore { store: "redb".into(), why: AbsenceReason::Warning }]);
         } else {
             assert_eq!(contest.contenders.len(), 2, "{}: the rest counts", row.figure.name);
         }

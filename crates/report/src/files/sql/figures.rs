@@ -4,7 +4,7 @@
 use super::{Field, SqlValue, Tables, boolean, integer, optional, real, text};
 use crate::column::{COLUMNS, Column};
 use crate::data::by_cell::{CellTrials, cells};
-use crate::data::matrix::{Contest, Matrix, Row, Sorted};
+use crate::data::matrix::{Contest, Matrix, Row, SortedTrials};
 use crate::data::merge::{Group, Merged};
 use crate::judge::Rule;
 use crate::layout::Position;
@@ -92,7 +92,7 @@ fn ends(interval: Option<Interval>) -> [SqlValue; 2] {
 
 /// The winners in each place of a group's matrix.
 fn contests(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix, tables: &mut Tables<'_>) -> Result {
-    let sorted = Sorted::new(merged, group);
+    let sorted = SortedTrials::new(merged, group);
     for row in &matrix.rows {
         for (place, contest) in matrix.columns.iter().zip(&row.contests) {
             one(&sorted, group, row, (place, contest), tables)?;
@@ -102,7 +102,7 @@ fn contests(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix, tables: &mu
 }
 
 fn one(
-    sorted: &Sorted<'_, '_>,
+    sorted: &SortedTrials<'_, '_>,
     group: &Group<'_>,
     row: &Row,
     (place, contest): (&Position, &Contest),

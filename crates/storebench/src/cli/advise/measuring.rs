@@ -77,7 +77,7 @@ type StoppingRule<'t> = &'t dyn Fn(&[TrialResult]) -> Vec<String>;
 
 /// Measures for a question in stages: a look at every store; the best again, until it is clear which is best; then what
 /// might change the answer, as time allows.
-pub struct Measuring<'a> {
+pub struct AdviseCampaign<'a> {
     question: &'a Question,
     pub stages: Stages<'a>,
     budget: Duration,
@@ -103,12 +103,12 @@ pub struct Measuring<'a> {
 /// The largest plausible [`Measuring::slowness`].
 const SLOWEST: f64 = 10.0;
 
-impl<'a> Measuring<'a> {
+impl<'a> AdviseCampaign<'a> {
     pub fn new(
         stores: &'a [StoreDef],
         args: &'a AdviseArgs,
         question: &'a Question,
-    ) -> Result<Measuring<'a>> {
+    ) -> Result<AdviseCampaign<'a>> {
         let budget = args.measuring().0;
         let answer = &args.answer;
         let server = question.network.map(|_| clusters::able(stores, question)).transpose()?;
@@ -118,7 +118,7 @@ impl<'a> Measuring<'a> {
         let block_s = budget.as_secs_f64() * LOOK_SHARE / f64::from(LOOK_BLOCKS);
         let plans = Plans::new(&stages, plan, question, at.unwrap_or(&answer.out), block_s)?;
         let plan = plans.screen.clone();
-        Ok(Measuring {
+        Ok(AdviseCampaign {
             question,
             stages,
             budget,

@@ -16,7 +16,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct GenerateArgs {
     /// The workload whose data are made
-    pub workload: Generated,
+    pub workload: GeneratedWorkload,
     /// The data in all tables, as their rows count: 3GiB
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub size: u64,
@@ -39,7 +39,7 @@ pub struct GenerateArgs {
 
 /// Workloads whose data can be made as files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Generated {
+pub enum GeneratedWorkload {
     /// Customers, products and orders
     Shop,
 }

@@ -42,7 +42,7 @@ const FEWEST_PAIRS: u32 = 3;
 const BESIDE_BLOCKS: u32 = 3;
 
 /// Races settings until the search is over.
-pub struct Measuring<'a> {
+pub struct TuneCampaign<'a> {
     asked: &'a TuneRequest<'a>,
     pub stages: Stages<'a>,
     probe: Probe,
@@ -55,14 +55,14 @@ pub struct Measuring<'a> {
     blocks: u32,
 }
 
-impl<'a> Measuring<'a> {
-    pub fn new(stores: &'a [StoreDef], asked: &'a TuneRequest<'a>) -> Result<Measuring<'a>> {
+impl<'a> TuneCampaign<'a> {
+    pub fn new(stores: &'a [StoreDef], asked: &'a TuneRequest<'a>) -> Result<TuneCampaign<'a>> {
         let plan = plans::plan(asked)?;
         let stages = Stages::new(stores, (asked.out, TUNING), asked.at, asked.budget, &plan)?;
         let plan = plans::first(&plan, asked, asked.at.unwrap_or(asked.out))?;
         let probe = stages.probe()?;
         let changes = changes(asked.store);
-        Ok(Measuring { asked, stages, probe, plan, changes, refused: Vec::new(), blocks: 0 })
+        Ok(TuneCampaign { asked, stages, probe, plan, changes, refused: Vec::new(), blocks: 0 })
     }
 
     /// Measures; returns whether it was interrupted.

@@ -11,12 +11,12 @@ use crate::workload::bench::Bench;
 use crate::workload::workload_error::WorkloadError;
 
 /// Rows by id, each with its version, or [`GONE`] if deleted.
-pub struct Expected<'a> {
+pub struct ExpectedRows<'a> {
     pub source: Source,
     pub versions: &'a [u8],
 }
 
-impl Expected<'_> {
+impl ExpectedRows<'_> {
     pub fn live(&self) -> u64 {
         self.versions.iter().filter(|version| **version != GONE).count() as u64
     }

@@ -14,7 +14,7 @@ use storebench_report::advice::question::Question;
 
 use super::super::super::question::{names, records_of, sized};
 use super::super::plans::halved;
-use super::{FEWEST_BLOCKS, Measuring, block_took, blocks};
+use super::{AdviseCampaign, FEWEST_BLOCKS, block_took, blocks};
 
 /// The shares of the budget after which servers, and clusters, are not measured again.
 const SERVERS_SHARE: f64 = 0.8;
@@ -56,7 +56,7 @@ pub fn able(stores: &[StoreDef], question: &Question) -> Result<String> {
 /// The plans of servers and of clusters, and the estimated time of a block of the second, in seconds.
 type Pair = (Plan, Plan, f64);
 
-impl Measuring<'_> {
+impl AdviseCampaign<'_> {
     /// Measures the best store and a server, and then a cluster, as time allows; returns whether that was interrupted.
     pub(super) fn beside_clusters(&mut self, best: &str, server: &str, network: Period) -> Result<bool> {
         let Some((alone, clusters, clusters_s)) = self.plans_of_clusters(best, server, network)? else {
