@@ -25,7 +25,7 @@ pub struct LocationOnDisk {
 
 impl LocationOnDisk {
     /// A location on the disk that it is on anyway.
-    pub fn here(place: &str) -> LocationOnDisk {
+    pub fn unsimulated(place: &str) -> LocationOnDisk {
         LocationOnDisk { place: place.to_owned(), disk: None }
     }
 }
@@ -134,7 +134,7 @@ impl Cell {
     }
 
     /// The name of the place where its files live.
-    pub fn place(&self) -> &str {
+    pub fn location_name(&self) -> &str {
         self.text(Axis::PLACE)
     }
 
@@ -144,9 +144,9 @@ impl Cell {
     }
 
     /// The location, with the disk if that is simulated.
-    pub fn location_name(&self) -> LocationOnDisk {
+    pub fn location_on_disk(&self) -> LocationOnDisk {
         let disk = self.value(Axis::DISK).map(|disk| disk.text().to_owned());
-        LocationOnDisk { place: self.place().to_owned(), disk }
+        LocationOnDisk { place: self.location_name().to_owned(), disk }
     }
 
     /// The machine that its limits stand in for.
@@ -292,9 +292,9 @@ mod tests {
     #[test]
     fn a_place_on_a_simulated_disk_has_a_name_of_its_own() {
         let cell = Cell::default().with(Axis::PLACE, Axis::PLACE.read("ext4:4096").unwrap());
-        assert_eq!((cell.location_name(), cell.disk()), (LocationOnDisk::here("ext4:4096"), HERE));
+        assert_eq!((cell.location_on_disk(), cell.disk()), (LocationOnDisk::unsimulated("ext4:4096"), HERE));
         let cell = cell.with(Axis::DISK, Axis::DISK.read("emmc-5.1").unwrap());
-        assert_eq!(cell.location_name().to_string(), "ext4:4096 on simulated emmc-5.1");
+        assert_eq!(cell.location_on_disk().to_string(), "ext4:4096 on simulated emmc-5.1");
         assert!(cell.id().contains("disk=emmc-5.1"), "{}", cell.id());
         assert!(Axis::DISK.read("a b").unwrap_err().contains("lower-case letters"));
     }

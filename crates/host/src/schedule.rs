@@ -30,7 +30,7 @@ pub struct LocationRoom {
 impl LocationRoom {
     /// Whether a cell is in this place.
     fn is_location_of(&self, cell: &Cell) -> bool {
-        self.name == cell.place() && self.disk == cell.disk()
+        self.name == cell.location_name() && self.disk == cell.disk()
     }
 
     /// A place in which everything fits.
@@ -208,7 +208,7 @@ fn reason_of_elsewhere(plan: &Plan, case: &Case<'_>, rooms: &[LocationRoom]) -> 
     let cell = case.cell;
     if !case.is_elsewhere() {
         None
-    } else if rooms.first().is_some_and(|first| first.name != cell.place()) || cell.disk() != HERE {
+    } else if rooms.first().is_some_and(|first| first.name != cell.location_name()) || cell.disk() != HERE {
         Some(LeftOutReason::PlaceElsewhere)
     } else if cell.cache() == Cache::Cold {
         Some(LeftOutReason::CacheElsewhere)
@@ -542,17 +542,19 @@ mod tests {
         let rooms =
             [on("here", "here", u64::MAX), on("here", "steady", 1000), on("ext4", "steady", u64::MAX)];
         let lacking = |cell: &Cell| {
-            let there = rooms.iter().any(|room| room.name == cell.place() && room.disk == cell.disk());
+            let there =
+                rooms.iter().any(|room| room.name == cell.location_name() && room.disk == cell.disk());
             (!there).then(|| LeftOutReason::NoPlace { why: "there is none".into() })
         };
         let (cells, left_out) = super::cells(&plan, &[NULL], &rooms, &lacking).unwrap();
-        let sites: HashSet<String> = cells.iter().map(|cell| cell.location_name().to_string()).collect();
+        let sites: HashSet<String> = cells.iter().map(|cell| cell.location_on_disk().to_string()).collect();
         assert_eq!(sites, ["here", "ext4 on simulated steady"].map(str::to_owned).into());
         let of_a_place = |left: &&LeftOutCell| {
             matches!(left.reason, LeftOutReason::NoPlace { .. } | LeftOutReason::NoRoom { .. })
         };
         let for_a_place = left_out.iter().filter(of_a_place);
-        let sites: HashSet<String> = for_a_place.map(|left| left.cell.location_name().to_string()).collect();
+        let sites: HashSet<String> =
+            for_a_place.map(|left| left.cell.location_on_disk().to_string()).collect();
         assert_eq!(sites, ["ext4", "here on simulated steady"].map(str::to_owned).into());
     }
 }

@@ -92,14 +92,14 @@ impl LocationInfo {
     }
 
     /// Its name in cells, which name the disk apart.
-    pub fn place(&self) -> &str {
+    pub fn location_name(&self) -> &str {
         self.place.as_deref().unwrap_or(&self.name)
     }
 
     /// The location with its disk.
-    pub fn site(&self) -> LocationOnDisk {
+    pub fn location_on_disk(&self) -> LocationOnDisk {
         let disk = self.disk.as_ref().map(|disk| disk.name.clone());
-        LocationOnDisk { place: self.place().to_owned(), disk }
+        LocationOnDisk { place: self.location_name().to_owned(), disk }
     }
 
     /// Why it can't be known whether a power cut leaves what was synced there.
@@ -107,12 +107,12 @@ impl LocationInfo {
         let Some(StorageBacking::Unseen { why }) = &self.bottom else { return None };
         Some(format!(
             "Whether {} keeps through a power cut what was synced can't be seen: {why}.",
-            self.place()
+            self.location_name()
         ))
     }
 
     /// Whether it is the one that a cell is in, on the cell's disk.
     pub fn is_location_of(&self, cell: &Cell) -> bool {
-        (self.place(), self.disk()) == (cell.place(), cell.disk())
+        (self.location_name(), self.disk()) == (cell.location_name(), cell.disk())
     }
 }

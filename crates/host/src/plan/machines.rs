@@ -62,7 +62,7 @@ impl Plan {
 
     /// The room on the disk that a trial and the checks after it need, in bytes: a recovery check begins when the trial's files are gone.
     pub fn room_bytes(&self, case: &Case<'_>) -> f64 {
-        let file_bytes = FileSystem::file_bytes(case.cell.place());
+        let file_bytes = FileSystem::file_bytes(case.cell.location_name());
         let recovery =
             self.recovery.iter().map(|records| recover::room_bytes(*records, case.kind(), file_bytes));
         let recovery = recovery.filter(|_| case.survives_kills());

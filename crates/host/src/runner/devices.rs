@@ -74,13 +74,13 @@ mod tests {
     #[test]
     fn every_place_has_a_device_or_a_reason() {
         let places = BTreeMap::from([
-            (LocationOnDisk::here("here"), PathBuf::from(env!("CARGO_MANIFEST_DIR"))),
-            (LocationOnDisk::here("proc"), PathBuf::from("/proc")),
+            (LocationOnDisk::unsimulated("here"), PathBuf::from(env!("CARGO_MANIFEST_DIR"))),
+            (LocationOnDisk::unsimulated("proc"), PathBuf::from("/proc")),
         ]);
         let devices = shared(&places, &AtomicBool::new(false));
-        let proc = devices[&LocationOnDisk::here("proc")].as_ref().unwrap_err();
+        let proc = devices[&LocationOnDisk::unsimulated("proc")].as_ref().unwrap_err();
         assert!(proc.contains("(proc)"), "{proc}");
-        match &devices[&LocationOnDisk::here("here")] {
+        match &devices[&LocationOnDisk::unsimulated("here")] {
             Ok(device) => {
                 assert!(device.shared && device.idle_written_bytes_per_s >= Some(0.0), "{device:?}")
             }

@@ -48,7 +48,7 @@ impl PassedChecks {
 /// Everything that decides how a cell's store writes: place, guarantee, settings.
 fn open_key(job: &RunRequest<'_>, cell: &Cell) -> String {
     let settings = job.plan.settings_to_open(cell, job.stores);
-    format!("{:?}", (cell.store(), cell.location_name(), cell.guarantee(), cell.tuning(), settings))
+    format!("{:?}", (cell.store(), cell.location_on_disk(), cell.guarantee(), cell.tuning(), settings))
 }
 
 /// Why a trial has no kill check, or an inner `None` if it has one. The outer `None`: its store promises nothing about kills,

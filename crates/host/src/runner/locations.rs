@@ -66,7 +66,7 @@ impl PreparedLocations {
     /// Makes a work folder in each place of a job.
     pub fn make(job: &RunRequest<'_>) -> Result<PreparedLocations> {
         // An unavailable place is among the job's, but no cell is in it.
-        let used: BTreeSet<LocationOnDisk> = job.cells.iter().map(Cell::location_name).collect();
+        let used: BTreeSet<LocationOnDisk> = job.cells.iter().map(Cell::location_on_disk).collect();
         let places = || job.places.iter().filter(|(name, _)| used.contains(name));
         let shared = places().filter_map(|(name, place)| match place {
             Location::Directory(path) => Some((name.clone(), path.clone())),
@@ -92,7 +92,7 @@ impl PreparedLocations {
                     (probe, TrialFolders::Shared { device })
                 }
                 Location::Image { file_system, disk, .. } => {
-                    let cells = job.cells.iter().filter(|cell| cell.location_name() == *name);
+                    let cells = job.cells.iter().filter(|cell| cell.location_on_disk() == *name);
                     let bytes = trial_bytes(job, cells);
                     let template = Template::make(&mut folder, file_system, disk.as_ref(), bytes)?;
                     (template.probe(&mut folder)?, TrialFolders::Image(template))
@@ -124,8 +124,8 @@ impl PreparedLocations {
     /// When the job has no such place.
     pub fn location_of(&mut self, cell: &Cell) -> Result<&mut PreparedLocation> {
         self.by_place
-            .get_mut(&cell.location_name())
-            .ok_or_else(|| Error::bad_value(format!("there is no place {}", cell.location_name())))
+            .get_mut(&cell.location_on_disk())
+            .ok_or_else(|| Error::bad_value(format!("there is no place {}", cell.location_on_disk())))
     }
 }
 

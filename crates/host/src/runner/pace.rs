@@ -38,7 +38,7 @@ impl<'a> Pace<'a> {
 
     fn estimate(&self, cell: &Cell) -> f64 {
         let seconds = |probe| self.plan.time(cell, self.stores, probe).trial_s;
-        self.probes.get(&cell.location_name()).map_or(1.0, seconds)
+        self.probes.get(&cell.location_on_disk()).map_or(1.0, seconds)
     }
 
     /// Takes into account that a trial of `cell` took `took_s` seconds.

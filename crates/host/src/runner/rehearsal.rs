@@ -203,7 +203,7 @@ fn harness_error(message: String) -> Error {
 
 /// Runs one trial; `None` if it was interrupted.
 fn tried_out(job: &RunRequest<'_>, cell: &Cell, extent: RehearsalExtent) -> Result<Option<TrialResult>> {
-    let Some(place) = job.places.get(&cell.location_name()) else { return Ok(None) };
+    let Some(place) = job.places.get(&cell.location_on_disk()) else { return Ok(None) };
     let mut work = WorkFolder::create(place.directory())?;
     let template = match place {
         // Its time depends on the file system. The settings that an engine accepts do not.

@@ -303,7 +303,7 @@ impl Methods {
         let bears = |key: &str| match (machine_of(key), key.strip_prefix(PLACES)) {
             _ if key.starts_with(DISKS) => key.starts_with(&format!("{DISKS}{}.", cell.disk())),
             (Some((machine, _)), _) => machine == cell.machine(),
-            (None, Some(place)) => place == cell.location_name().to_string(),
+            (None, Some(place)) => place == cell.location_on_disk().to_string(),
             (None, None) => key != EQUAL_CACHE || cell.tuning() == Tuning::Equal,
         };
         let words = self.words.get(run).into_iter().flatten().filter(|(key, _)| bears(key));

@@ -19,7 +19,7 @@ pub struct UnfinishedRun {
 /// The trials that a run still lacks; `None` if it has all, or its plan can't be read.
 pub fn unfinished(run: &Run) -> Option<UnfinishedRun> {
     let plan = run.plan()?;
-    let places: BTreeSet<&str> = run.header.locations.iter().map(LocationInfo::place).collect();
+    let places: BTreeSet<&str> = run.header.locations.iter().map(LocationInfo::location_name).collect();
     let combinations = match &run.header.shard {
         Some(parts) => parts.combinations,
         None => plan.combinations(places.len()),

@@ -306,11 +306,11 @@ fn unknown<'a>(merged: &'a Merged<'_>) -> Vec<Unknown<'a>> {
     for trial in trials(merged) {
         let Some(measured) = trial.ok() else { continue };
         all += 1;
-        places.insert(trial.cell.place());
+        places.insert(trial.cell.location_name());
         for unknown in &measured.unknown {
             let (times, at) = found.entry((&unknown.figure, &unknown.reason)).or_default();
             *times += 1;
-            at.insert(trial.cell.place());
+            at.insert(trial.cell.location_name());
         }
     }
     let unknown = |((figure, reason), (times, at)): ((&'a str, &'a str), (usize, BTreeSet<&'a str>))| {
@@ -366,7 +366,7 @@ mod tests {
         for trial in &mut run.trials {
             let measured = trial.measured.as_mut().unwrap();
             measured.unknown.push(unknown("syncs"));
-            if trial.cell.place() == "ssd" {
+            if trial.cell.location_name() == "ssd" {
                 measured.unknown.push(unknown("device"));
             }
         }

@@ -92,7 +92,7 @@ impl SavedState<'_> {
             cell.store(),
             self.measured.store_version,
             cell.guarantee(),
-            cell.place()
+            cell.location_name()
         )
     }
 

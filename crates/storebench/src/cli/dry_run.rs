@@ -28,14 +28,14 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
     let (mut total_s, mut most_bytes, mut most_memory, mut most_room) = (0.0, 0.0_f64, 0.0_f64, 0.0_f64);
     let mut learns = false;
     for (name, place) in *places {
-        if !cells.iter().any(|cell| cell.location_name() == *name) {
+        if !cells.iter().any(|cell| cell.location_on_disk() == *name) {
             continue;
         }
         let probe = place.probe()?;
         if interrupted.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        for cell in cells.iter().filter(|cell| cell.location_name() == *name) {
+        for cell in cells.iter().filter(|cell| cell.location_on_disk() == *name) {
             let case = plan.case(cell, stores);
             let short = rehearsal.results.get(&cell.id());
             let learned =

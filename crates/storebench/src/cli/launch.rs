@@ -198,7 +198,7 @@ impl<'a> Launch<'a> {
         let reach = LimitSupport::detect();
         let lacking = |cell: &Cell| {
             let place = missing
-                .get(&cell.location_name())
+                .get(&cell.location_on_disk())
                 .cloned()
                 .or_else(|| forgetful(&header.locations, stores, cell))
                 .or_else(|| unplaced(places, cell));
@@ -331,10 +331,10 @@ fn forgetful(places: &[LocationInfo], stores: &[StoreDef], cell: &Cell) -> Optio
 
 /// Why a cell has no place, if so: a directory is only on its own disk.
 fn unplaced(places: &Locations, cell: &Cell) -> Option<String> {
-    (!places.contains_key(&cell.location_name())).then(|| {
+    (!places.contains_key(&cell.location_on_disk())).then(|| {
         format!(
             "{} is a directory on a real disk: for a simulated disk, name a file system, such as ext4:4096",
-            cell.place()
+            cell.location_name()
         )
     })
 }
@@ -437,7 +437,7 @@ pub fn location_rooms(header: &RunHeader) -> Vec<LocationRoom> {
     let most = if usize::BITS < 64 { 1 << 31 } else { u64::MAX };
     let memory_bytes = header.environment.memory_bytes.unwrap_or(u64::MAX).min(most);
     let room = |place: &LocationInfo| LocationRoom {
-        name: place.place().to_owned(),
+        name: place.location_name().to_owned(),
         disk: place.disk().to_owned(),
         free_bytes: place.free_bytes,
         memory_bytes,

@@ -51,7 +51,10 @@ pub fn resume(
         .header
         .locations
         .iter()
-        .map(|place| LocationRoom { disk: place.disk().to_owned(), ..LocationRoom::unbounded(place.place()) })
+        .map(|place| LocationRoom {
+            disk: place.disk().to_owned(),
+            ..LocationRoom::unbounded(place.location_name())
+        })
         .collect();
     let (all, _) = schedule::cells(plan, stores, &everywhere, &|_| None)
         .map_err(|message| Error::new(Exit::BadPlan, message))?;
@@ -126,5 +129,5 @@ fn place_of(info: &LocationInfo) -> (LocationOnDisk, Location) {
         }
         None => Location::Directory(directory),
     };
-    (info.site(), place)
+    (info.location_on_disk(), place)
 }

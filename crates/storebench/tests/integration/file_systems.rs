@@ -104,9 +104,9 @@ fn a_plan_names_file_systems_too_and_what_cannot_be_had_is_left_out_with_what_wo
     scratch.storebench(&format!("run plan.toml --store flat-folder {TINY} --at disk")).ends(Exit::Success);
     let run = scratch.results();
     assert_complete(&run, 1, 1);
-    assert_eq!(run.trials[0].cell.place(), "here");
+    assert_eq!(run.trials[0].cell.location_name(), "here");
     let why = Driver::find(&missing.name.parse().unwrap()).unwrap_err();
-    let left = run.header.left_out.iter().find(|left| left.cell.place() == missing.name).unwrap();
+    let left = run.header.left_out.iter().find(|left| left.cell.location_name() == missing.name).unwrap();
     // The commands that processes were started with differ.
     let words = |text: &str| text.split("needs none): ").next().unwrap().to_owned();
     assert_eq!(words(&left.reason.to_string()), words(&why));

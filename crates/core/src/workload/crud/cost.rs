@@ -83,7 +83,7 @@ fn seconds((cell, wait_s): (&Cell, f64), kind: StoreKind, work: &CrudParameters,
     let folder = kind == StoreKind::Folder;
     let file_s = probe.file_creation_ns as f64 / 1e9;
     let (per_file_s, file_bytes) =
-        if folder { (file_s, FileSystem::file_bytes(cell.place())) } else { (0.0, 0.0) };
+        if folder { (file_s, FileSystem::file_bytes(cell.location_name())) } else { (0.0, 0.0) };
     let record_s = CALL_S + per_file_s + cell.record_size().mean().max(file_bytes) / probe.write_bytes_per_s;
     let records = cell.records().from as f64;
     let directories_s = directories(cell) * FILES_OF_DIRECTORY * file_s;
@@ -118,7 +118,7 @@ fn directories(cell: &Cell) -> f64 {
 /// Seconds to delete a trial's files: for a folder of files about as long as making them. An image goes as one file.
 fn clearing_seconds(cell: &Cell, kind: StoreKind, inserts: u64, probe: &Probe) -> f64 {
     let records = cell.records().from.saturating_add(inserts).min(cell.records().to);
-    let is_image = cell.disk() != HERE || cell.place().parse::<FileSystem>().is_ok();
+    let is_image = cell.disk() != HERE || cell.location_name().parse::<FileSystem>().is_ok();
     let files = kind == StoreKind::Folder && !is_image;
     if files { (records as f64 + directories(cell)) * probe.file_creation_ns as f64 / 1e9 } else { 0.0 }
 }
@@ -153,7 +153,8 @@ fn audit_seconds(cell: &Cell, inserts: u64, wait_s: f64) -> f64 {
 /// A trial's peak bytes on disk.
 fn disk_bytes(cell: &Cell, kind: StoreKind, operations: u64) -> f64 {
     let records = cell.records().from.saturating_add(operations).min(cell.records().to) as f64;
-    let blocks = if kind == StoreKind::Folder { records * FileSystem::file_bytes(cell.place()) } else { 0.0 };
+    let blocks =
+        if kind == StoreKind::Folder { records * FileSystem::file_bytes(cell.location_name()) } else { 0.0 };
     (cell.expected_bytes(operations) * 1.5 * aging::space_factor(cell.age())).max(blocks) + f64::from(1 << 20)
 }
 

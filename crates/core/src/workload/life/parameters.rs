@@ -153,7 +153,7 @@ fn waves(case: &Case<'_>) -> Result<(), LeftOutReason> {
 
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let work = LifeParameters::from_parameters(case.cell, case.parameters);
-    let file_bytes = FileSystem::file_bytes(case.cell.place());
+    let file_bytes = FileSystem::file_bytes(case.cell.location_name());
     let blocks = if case.kind() == StoreKind::Folder { work.records as f64 * file_bytes } else { 0.0 };
     let besides = ConcurrentWorkKind::from_cell(case.cell).map_or(0, |besides| besides.records(work.records));
     let bytes = (held_bytes(case) + (work.records * KEY_BYTES as u64) as f64)

@@ -54,7 +54,7 @@ pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let held = held_bytes(&work);
     let written = work.facts.write_bytes as f64;
     // Logs and tables hold what was replaced until it is compacted away.
-    let file_bytes = FileSystem::file_bytes(case.cell.place());
+    let file_bytes = FileSystem::file_bytes(case.cell.location_name());
     let blocks = if case.kind() == StoreKind::Folder { work.facts.keys as f64 * file_bytes } else { 0.0 };
     let peak_bytes = held * PEAK + written.min(held * 4.0) + blocks;
     SpaceEstimate { peak_bytes, room_bytes: peak_bytes * 2.0 }

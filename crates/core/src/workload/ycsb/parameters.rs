@@ -220,7 +220,7 @@ fn estimate_work<T>(case: &Case<'_>, nothing: T, of: impl FnOnce(&YcsbParameters
 /// Bytes of disk.
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
     estimate_work(case, SpaceEstimate { peak_bytes: 0.0, room_bytes: 0.0 }, |work| {
-        let file_bytes = FileSystem::file_bytes(case.cell.place());
+        let file_bytes = FileSystem::file_bytes(case.cell.location_name());
         let blocks =
             if case.kind() == StoreKind::Folder { work.most_records() as f64 * file_bytes } else { 0.0 };
         let bytes =

@@ -68,7 +68,7 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let work = BatchParameters::from_parameters(case.cell, case.parameters);
     let rows = work.rows() as f64;
-    let each = FileSystem::file_bytes(case.cell.place());
+    let each = FileSystem::file_bytes(case.cell.location_name());
     let files = if case.kind() == StoreKind::Folder { rows * each } else { 0.0 };
     let bytes = (work.bytes() + rows * BESIDE_VALUES).max(files);
     SpaceEstimate {
