@@ -132,7 +132,7 @@ fn ycsb(workload: &str) -> (f64, f64) {
         .into_iter()
         .fold(Parameters::default(), |all, (name, text)| all.with(name, &text).expect("the value is good"));
     let folder = tempfile::tempdir().expect("a folder can be made");
-    let spec = Spec::alone(
+    let spec = Spec::unwatched(
         cell,
         folder.path().into(),
         "ycsb".parse().expect("the workload is in the table"),

@@ -26,7 +26,7 @@ type Sync = unsafe extern "C" fn(c_int) -> c_int;
 type WriteTo = unsafe extern "C" fn(c_int, *const c_void, usize) -> isize;
 
 fn main() {
-    if let Err(reason) = syncs::in_effect() {
+    if let Err(reason) = syncs::check_counting() {
         println!("syncs are not counted here: {reason}");
         return;
     }

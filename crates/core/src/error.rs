@@ -81,7 +81,7 @@ words!(Exit, every);
 
 impl Exit {
     /// Its meaning, in a line of the help.
-    pub fn meaning(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         self.get_documentation().unwrap_or_default()
     }
 

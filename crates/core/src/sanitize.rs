@@ -5,7 +5,7 @@ mod serde;
 
 use std::borrow::Cow;
 
-pub use self::serde::in_plain_words;
+pub use self::serde::simplify_message;
 
 /// The longest piece of wrong input in a message, in characters.
 const PIECE: usize = 60;

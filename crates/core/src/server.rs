@@ -103,7 +103,7 @@ pub fn end_in(folder: &Path) -> io::Result<()> {
     let Ok(folder) = fs::canonicalize(folder) else { return Ok(()) };
     let start = Instant::now();
     loop {
-        let left = at_work_in(&folder);
+        let left = find_processes(&folder);
         if left.is_empty() {
             break;
         }
@@ -129,7 +129,7 @@ pub fn end_in(folder: &Path) -> io::Result<()> {
 }
 
 /// Processes of servers whose working folder, or an open file, lies in this folder.
-fn at_work_in(folder: &Path) -> Vec<Pid> {
+fn find_processes(folder: &Path) -> Vec<Pid> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let of_ours = |proc: &PathBuf| {
         let link = |name| fs::read_link(proc.join(name)).ok();

@@ -415,7 +415,7 @@ impl StoreDef {
 
     /// Adds findings of power cuts.
     #[must_use]
-    pub const fn seen(self, evidence: fn(&str) -> &'static [Evidence]) -> StoreDef {
+    pub const fn with_evidence(self, evidence: fn(&str) -> &'static [Evidence]) -> StoreDef {
         StoreDef { evidence, ..self }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Once;
 use rayon::ThreadPoolBuilder;
 
 /// Makes them, once; where the system permits no more threads, the one that asks does all by itself. Rayon would panic there.
-pub fn ready() {
+pub fn start_threads() {
     static MADE: Once = Once::new();
     MADE.call_once(|| {
         if ThreadPoolBuilder::new().build_global().is_err() {

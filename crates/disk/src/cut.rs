@@ -153,7 +153,7 @@ impl Log {
 
     /// This one, and then another.
     #[must_use]
-    pub fn then(mut self, other: Log) -> Log {
+    pub fn followed_by(mut self, other: Log) -> Log {
         self.entries.extend(other.entries);
         self
     }
@@ -292,7 +292,7 @@ mod tests {
         let all = settled.len();
         assert_eq!(image(&settled, &Cut { at: all, lost: BTreeSet::new() }), image(&log, &cut));
         assert_eq!(settled.open(all, BLOCK), []);
-        let both = settled.then(more);
+        let both = settled.followed_by(more);
         assert_eq!(both.open(all + 1, BLOCK), [Piece { entry: all, from: 0, bytes: 4096 }]);
     }
 

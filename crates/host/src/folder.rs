@@ -23,7 +23,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::guard::{self, Lock, try_lock};
 use storebench_core::read_limited;
 use storebench_core::result::{FORMAT_VERSION, OLDEST_FORMAT, RunHeader, TrialResult, format1};
-use storebench_core::sanitize::{in_plain_words, piece, plain_json};
+use storebench_core::sanitize::{piece, plain_json, simplify_message};
 
 const NOFOLLOW: i32 = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
 const HEADER: &str = "run.json";
@@ -111,7 +111,7 @@ impl RunFolder {
     /// When it is not a run, is of another version, or another process is at work on it.
     pub fn resume(path: &Path) -> Result<ResumedRun> {
         // Nothing is made in a folder that is no run; results are read once nobody else can add any.
-        let mut run = begun(path)?;
+        let mut run = read_without_trials(path)?;
         let lock = lock(path)?;
         let (bytes, lines) = read_lines(path, &run)?;
         // Git keeps no empty folder.
@@ -175,7 +175,7 @@ impl RunFolder {
             let read = serde_json::from_slice(&plain_json(line.as_bytes()));
             let result = read.map_err(|error| {
                 let message =
-                    format!("{}: not a result: {}", name.display(), in_plain_words(&error.to_string()));
+                    format!("{}: not a result: {}", name.display(), simplify_message(&error.to_string()));
                 Error::new(Exit::NotStorebench, message)
             })?;
             Ok((result, line.to_owned()))
@@ -318,7 +318,7 @@ pub fn read(path: &Path) -> Result<Run> {
 
 /// Reads a run, with notes about damaged files.
 pub fn read_with_notes(path: &Path) -> Result<(Run, Vec<String>)> {
-    let mut run = begun(path)?;
+    let mut run = read_without_trials(path)?;
     let (_, lines) = read_lines(path, &run)?;
     let notes = describe_problems(path, &lines);
     (run.header.format, run.trials) = (FORMAT_VERSION, lines.trials);
@@ -339,7 +339,7 @@ fn needed(run: &Run) -> Vec<Axis> {
 
 /// The values that the plan of an older run gives outside its axes, as its cells would have them today.
 fn older_axis_values(run: &Run) -> Option<(Axis, Value)> {
-    format1::beside_axes(run.plan_keys()?.get(Axis::COMPRESSION.name())?.as_str()?)
+    format1::compression_value(run.plan_keys()?.get(Axis::COMPRESSION.name())?.as_str()?)
 }
 
 fn read_results(path: &Path) -> io::Result<Vec<u8>> {
@@ -362,10 +362,13 @@ fn read_lines(path: &Path, run: &Run) -> Result<(Vec<u8>, Lines)> {
         }
         _ => unreadable(&name)(error),
     })?;
-    storebench_core::threads::ready();
+    storebench_core::threads::start_threads();
     let mut lines = lines::read(&bytes, &needed(run)).map_err(|(line, error)| {
-        let message =
-            format!("{}, line {line}: not a result: {}", name.display(), in_plain_words(&error.to_string()));
+        let message = format!(
+            "{}, line {line}: not a result: {}",
+            name.display(),
+            simplify_message(&error.to_string())
+        );
         Error::new(Exit::NotStorebench, message)
     })?;
     if let Some((axis, value)) = older_axis_values(run) {
@@ -386,7 +389,7 @@ fn unreadable(name: &Path) -> impl FnOnce(io::Error) -> Error {
 }
 
 /// Reads a run without its trials.
-pub fn begun(path: &Path) -> Result<Run> {
+pub fn read_without_trials(path: &Path) -> Result<Run> {
     let name = path.join(HEADER);
     let bytes = match read_file(path, HEADER, MOST_HEADER) {
         Ok(bytes) => bytes,
@@ -445,7 +448,7 @@ pub fn make_unused(runs: &Path, name: &str) -> Result<PathBuf> {
 fn broken(name: &Path, error: &serde_json::Error) -> Error {
     Error::new(
         Exit::NotStorebench,
-        format!("{} is not the header of a run: {}", name.display(), in_plain_words(&error.to_string())),
+        format!("{} is not the header of a run: {}", name.display(), simplify_message(&error.to_string())),
     )
 }
 
@@ -524,7 +527,7 @@ mod tests {
                 let _ = fs::remove_file(at(name));
             }
         };
-        let header = || begun(&at("part")).unwrap_err();
+        let header = || read_without_trials(&at("part")).unwrap_err();
         symlink("../theirs", at("part/run.json")).unwrap();
         refused(header(), "it is a link");
         pipe("part/run.json");
@@ -557,6 +560,8 @@ mod tests {
         let says = |text: &[u8]| String::from_utf8_lossy(text).contains("\"format\": 1");
         assert!(says(&format()));
         drop(RunFolder::resume(folder.path()).unwrap());
-        assert!(!says(&format()) && begun(folder.path()).unwrap().header.format == FORMAT_VERSION);
+        assert!(
+            !says(&format()) && read_without_trials(folder.path()).unwrap().header.format == FORMAT_VERSION
+        );
     }
 }

@@ -202,7 +202,7 @@ impl Plan {
             return Err("unknown key \"compression\": it is an axis".into());
         }
         let Some(compression) = beside.filter(|_| !self.axes.names(Axis::COMPRESSION)) else { return Ok(()) };
-        let (axis, value) = format1::beside_axes(&compression)
+        let (axis, value) = format1::compression_value(&compression)
             .ok_or_else(|| format!("{} is no way to compress", quoted(&compression)))?;
         self.axes.set(axis, [value]);
         Ok(())

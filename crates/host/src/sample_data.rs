@@ -103,7 +103,7 @@ impl DataTraits {
             three_digits(100.0 / self.ratio),
             self.data.name(),
         );
-        text.push_str(&match self.size.even() {
+        text.push_str(&match self.size.single_range() {
             Some(range) if range.to == range.from + 1 => {
                 format!("Measured with sizes of {}.", size(range.from))
             }

@@ -24,7 +24,7 @@ pub fn save(folder: &Path, name: &str, begin: Log, log: &Log, cut: &Cut) -> Resu
     let entries = log.entries().iter().take(cut.at).cloned().map(Ok);
     let lost = cut.lost.iter().map(|piece| Piece { entry: piece.entry + begin.len(), ..*piece }).collect();
     let cut = Cut { at: cut.at + begin.len(), lost };
-    let all = Log::from_entries(entries).map(|log| begin.then(log));
+    let all = Log::from_entries(entries).map(|log| begin.followed_by(log));
     let out = Box::new(GzEncoder::new(file, Compression::fast()));
     all.and_then(|all| all.write(cut.at, out)).map_err(Error::io("writing", &folder.join(name)))?;
     Ok(cut)

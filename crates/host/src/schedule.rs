@@ -89,7 +89,7 @@ pub fn judge_cells(
         {
             cell.set(Axis::GUARANTEE, stronger.into());
         }
-        if let Some(own) = on_its_machines_disk(plan, &cell, rooms, lacking) {
+        if let Some(own) = with_machine_disk(plan, &cell, rooms, lacking) {
             cell = own;
         }
         let room = rooms.iter().find(|room| room.is_location_of(&cell));
@@ -122,7 +122,7 @@ fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
 }
 
 /// A cell on the simulated disk of its machine, if that is available.
-fn on_its_machines_disk(
+fn with_machine_disk(
     plan: &Plan,
     cell: &Cell,
     rooms: &[LocationRoom],

@@ -174,7 +174,7 @@ impl Split {
 
     /// A part, as a run's header records it.
     pub fn parts(&self, part: u32) -> PlanParts {
-        let combinations = self.of_part(part).map(|meeting| meeting.combinations).sum();
+        let combinations = self.cells_of_part(part).map(|meeting| meeting.combinations).sum();
         PlanParts { parts: vec![part], of: self.of, combinations, split: self.digest.clone() }
     }
 
@@ -183,16 +183,16 @@ impl Split {
         let of = |meeting: &ComparedCells| meeting.time_us as f64;
         // The sum of nothing would be -0.
         let all = self.meetings.values().map(of).fold(0.0, |all, one| all + one);
-        self.of_part(part).map(of).fold(0.0, |all, one| all + one) / all.max(1.0)
+        self.cells_of_part(part).map(of).fold(0.0, |all, one| all + one) / all.max(1.0)
     }
 
     /// The number of positions with something to measure: in a part, and in all.
     pub fn positions(&self, part: u32) -> (usize, usize) {
         let works = |meeting: &&ComparedCells| meeting.time_us > 0;
-        (self.of_part(part).filter(works).count(), self.meetings.values().filter(works).count())
+        (self.cells_of_part(part).filter(works).count(), self.meetings.values().filter(works).count())
     }
 
-    fn of_part(&self, part: u32) -> impl Iterator<Item = &ComparedCells> {
+    fn cells_of_part(&self, part: u32) -> impl Iterator<Item = &ComparedCells> {
         self.meetings.values().filter(move |meeting| meeting.part == part)
     }
 }
@@ -296,7 +296,7 @@ mod tests {
             let split = split(&plan, of);
             let all: u64 = split.meetings.values().map(|meeting| meeting.time_us).sum();
             for part in 1..=of {
-                let load: u64 = split.of_part(part).map(|meeting| meeting.time_us).sum();
+                let load: u64 = split.cells_of_part(part).map(|meeting| meeting.time_us).sum();
                 assert!(load <= all / u64::from(of) + longest, "{part}/{of}: {load} of {all}");
             }
         }

@@ -72,7 +72,7 @@ impl FileSystem {
     }
 
     /// The same file system, in an image in a directory of this name.
-    pub fn in_directory(&self, name: &str) -> FileSystem {
+    pub fn with_directory(&self, name: &str) -> FileSystem {
         FileSystem { within: Some(name.to_owned()), ..self.clone() }
     }
 

@@ -105,7 +105,7 @@ impl Folder {
     /// Deletes as [`Folder::remove`] does, and also folders of users that servers run as.
     pub fn remove_served(&self, name: &OsStr) -> io::Result<()> {
         let own = match self.open_subfolder(name) {
-            Ok(own) if own.of_another()?.is_none() => own,
+            Ok(own) if own.foreign_owner()?.is_none() => own,
             _ => return self.remove(name),
         };
         Folder { is_served: true, ..own }.empty(None)?;
@@ -162,7 +162,7 @@ impl Folder {
     }
 
     /// The folder's owner, if that is not the one whose folders may be deleted in it.
-    pub fn of_another(&self) -> io::Result<Option<u32>> {
+    pub fn foreign_owner(&self) -> io::Result<Option<u32>> {
         Ok(Some(self.handle.metadata()?.uid()).filter(|user| *user != self.owner))
     }
 
@@ -183,7 +183,7 @@ impl Folder {
         };
         let is_of_a_server =
             |user: u32| self.is_served && server::users().iter().any(|server| server.uid == user);
-        match folder.of_another()?.filter(|user| !is_of_a_server(*user)) {
+        match folder.foreign_owner()?.filter(|user| !is_of_a_server(*user)) {
             Some(user) => return Err(folder.belongs_to(user)),
             None => folder.empty(None)?,
         }
@@ -211,7 +211,7 @@ impl Folder {
 
     /// Notes the owner of a folder that this process has just made: this user, or the one that a file system without owners names.
     fn made_here(mut self) -> io::Result<Folder> {
-        if let Some(user) = self.of_another()? {
+        if let Some(user) = self.foreign_owner()? {
             if self.owner_of_files()? != user {
                 return Err(self.belongs_to(user));
             }

@@ -229,7 +229,7 @@ pub fn remove(folder: &Path) -> bool {
 fn remove_from(above: &Folder, name: &OsStr) -> bool {
     let Ok(group) = above.open_subfolder(name) else { return false };
     // In another container processes have other numbers, but locks work there.
-    let is_ours = maker(name).is_some() && matches!(group.of_another(), Ok(None));
+    let is_ours = maker(name).is_some() && matches!(group.foreign_owner(), Ok(None));
     if !is_ours || !try_lock(group.handle()).is_ok_and(|lock| lock != Lock::Held) {
         return false;
     }

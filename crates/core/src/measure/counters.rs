@@ -39,20 +39,20 @@ impl Snapshot {
     pub fn now() -> Snapshot {
         // The disk comes first here and last at the end, so that the others don't count the question to it.
         let disk = disk_requests::so_far();
-        Snapshot { disk, ..Snapshot::of_the_process() }
+        Snapshot { disk, ..Snapshot::take_process() }
     }
 
     pub(crate) fn until_now(&self) -> Counters {
-        let now = Snapshot::of_the_process();
+        let now = Snapshot::take_process();
         let disk = self.disk.as_ref().and_then(|then| Some(disk_requests::so_far()?.since(then)));
         Counters { disk, ..now.since(self) }
     }
 
-    fn of_the_process() -> Snapshot {
+    fn take_process() -> Snapshot {
         let usage = process::usage();
         Snapshot {
             // A server makes syncs where they can't be counted.
-            syncs: (syncs::in_effect().is_ok() && !children::is_there()).then(syncs::of_all_threads),
+            syncs: (syncs::check_counting().is_ok() && !children::is_there()).then(syncs::count_all_threads),
             bytes: bytes().ok(),
             minor_faults: usage.ru_minflt as u64,
             major_faults: usage.ru_majflt as u64,
@@ -87,7 +87,7 @@ impl Snapshot {
 /// The counters that this process can't have, and why.
 pub fn unknown() -> Vec<UnknownFigure> {
     let unknown = |figure: &str, reason: String| UnknownFigure { figure: figure.into(), reason };
-    let uncounted = match syncs::in_effect() {
+    let uncounted = match syncs::check_counting() {
         Ok(()) => children::is_there().then_some(OF_A_SERVER),
         Err(reason) => Some(reason),
     };
@@ -211,9 +211,9 @@ mod tests {
 
     #[test]
     fn syncs_can_be_taken_out() {
-        let before = syncs::of_this_thread();
+        let before = syncs::count_this_thread();
         tempfile::tempfile().unwrap().sync_all().unwrap();
-        let apart = syncs::of_this_thread().since(&before);
+        let apart = syncs::count_this_thread().since(&before);
         let counters = Counters {
             syncs: Some(3),
             sync_ns: Some(apart.ns() + 7),

@@ -143,10 +143,10 @@ pub fn decode(text: &str) -> Result<Histogram<u64>, String> {
     let bytes = BASE64.decode(text).map_err(|error| format!("the histogram is not base64: {error}"))?;
     let unreadable = || "the histogram can't be read: it is cut off, or holds more than one can".to_owned();
     // The reader would take as much memory as a header asks for.
-    let whole = inflated(of_cookie(&bytes, DEFLATED).ok_or_else(unreadable)?).ok_or_else(unreadable)?;
+    let whole = inflated(strip_cookie(&bytes, DEFLATED).ok_or_else(unreadable)?).ok_or_else(unreadable)?;
     let payload = word(&whole, 4).filter(|length| *length as usize <= whole.len());
     let digits = word(&whole, 12).filter(|digits| *digits <= 3);
-    payload.zip(digits).filter(|_| of_cookie(&whole, COOKIE).is_some()).ok_or_else(unreadable)?;
+    payload.zip(digits).filter(|_| strip_cookie(&whole, COOKIE).is_some()).ok_or_else(unreadable)?;
     Deserializer::new()
         .deserialize(&mut whole.as_slice())
         .map_err(|error| format!("the histogram can't be read: {error:?}"))
@@ -163,13 +163,13 @@ pub fn occurrences(text: &str) -> Result<Vec<(u16, u64)>, String> {
 /// Reads the format HdrHistogram V2 with deflate: a cookie and a length; within, after a header of 40 bytes, numbers in zigzag
 /// LEB128, each the count of the next bucket, or, negative, the number of empty buckets.
 fn sparse(bytes: &[u8]) -> Option<Vec<(u16, u64)>> {
-    let inflated = inflated(of_cookie(bytes, DEFLATED)?)?;
+    let inflated = inflated(strip_cookie(bytes, DEFLATED)?)?;
     let (offset, digits) = (word(&inflated, 8)?, word(&inflated, 12)?);
     let lowest = u64::from_be_bytes(inflated.get(16..24)?.try_into().ok()?);
     if (offset, digits, lowest) != (0, 3, 1) {
         return None;
     }
-    of_cookie(&inflated, COOKIE)?;
+    strip_cookie(&inflated, COOKIE)?;
     let mut rest = inflated.get(40..40 + word(&inflated, 4)? as usize)?;
     let (mut found, mut bucket) = (Vec::with_capacity(rest.len()), 0_u64);
     while !rest.is_empty() {
@@ -196,7 +196,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 
 /// The bytes after a cookie and a length, if the cookie matches. Its third half-byte is the width of a word, on which the format
 /// does not depend.
-fn of_cookie(bytes: &[u8], wanted: u32) -> Option<&[u8]> {
+fn strip_cookie(bytes: &[u8], wanted: u32) -> Option<&[u8]> {
     (word(bytes, 0)? & !0xf0 == wanted).then(|| bytes.get(8..)).flatten()
 }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::enter::LimitValues;
 pub(crate) use self::enter::allowed_processors;
-pub use self::files::{LimitCounts, evidence, hold, in_force};
+pub use self::files::{LimitCounts, evidence, hold, read_limit};
 pub use self::share::beyond_share;
 pub use self::support::{HeldLimit, LimitDecisions, LimitSupport};
 use crate::result::LimitKind;

@@ -122,7 +122,7 @@ fn count(call: SyncFunction, time: Duration) {
 }
 
 /// The syncs of all threads since the process was started.
-pub(crate) fn of_all_threads() -> Syncs {
+pub(crate) fn count_all_threads() -> Syncs {
     Syncs {
         calls: std::array::from_fn(|call| CALLS[call].load(Ordering::Relaxed)),
         ns: NS.load(Ordering::Relaxed),
@@ -130,7 +130,7 @@ pub(crate) fn of_all_threads() -> Syncs {
 }
 
 /// The syncs of the calling thread since it was started.
-pub(crate) fn of_this_thread() -> Syncs {
+pub(crate) fn count_this_thread() -> Syncs {
     OF_THIS_THREAD.get()
 }
 
@@ -143,7 +143,7 @@ pub fn are_not_seen() {
 }
 
 /// Whether every call is counted in this process; otherwise the counts mean nothing. Looked at once.
-pub fn in_effect() -> Result<(), &'static str> {
+pub fn check_counting() -> Result<(), &'static str> {
     if NOT_SEEN.load(Ordering::Relaxed) {
         return Err(
             "the library makes system calls past the C library, where they can't be counted; what it counts itself is \
@@ -157,7 +157,7 @@ pub fn in_effect() -> Result<(), &'static str> {
 /// Starts a journal of unsynced writes, except to files below `apart`. It slows every write: for processes that are not measured.
 /// Fails when calls don't pass this program.
 pub(crate) fn keep_journal(apart: &Path) -> Result<(), &'static str> {
-    in_effect()?;
+    check_counting()?;
     unsynced::start_journal(apart);
     Ok(())
 }
@@ -177,9 +177,9 @@ mod tests {
     use super::*;
 
     fn counted(action: impl FnOnce()) -> Vec<(String, u64)> {
-        let before = of_this_thread();
+        let before = count_this_thread();
         action();
-        of_this_thread().since(&before).by_call().into_iter().collect()
+        count_this_thread().since(&before).by_call().into_iter().collect()
     }
 
     fn one(name: &str) -> Vec<(String, u64)> {
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn every_call_is_counted_once_under_its_name() {
-        assert_eq!(in_effect(), Ok(()));
+        assert_eq!(check_counting(), Ok(()));
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&[1; 4096]).unwrap();
         let fd = file.as_raw_fd();
@@ -267,16 +267,16 @@ mod tests {
 
     #[test]
     fn time_is_added_up_and_all_threads_are_seen() {
-        let before = of_all_threads();
+        let before = count_all_threads();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let mine = of_this_thread();
+                let mine = count_this_thread();
                 assert_eq!(mine, Syncs::NONE, "a thread begins with nothing");
                 tempfile::tempfile().unwrap().sync_all().unwrap();
-                assert!(of_this_thread().ns() > 0);
+                assert!(count_this_thread().ns() > 0);
             });
         });
-        let all = of_all_threads().since(&before);
+        let all = count_all_threads().since(&before);
         assert!(all.calls() >= 1 && all.ns() > 0, "{all:?}");
     }
 }

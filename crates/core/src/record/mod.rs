@@ -75,7 +75,7 @@ impl Records {
 
     /// Lengths that grow with the version, and shrink again, throughout [`WAVES`] versions.
     #[must_use]
-    pub(crate) fn in_waves(self) -> Records {
+    pub(crate) fn with_waves(self) -> Records {
         Records { lengths: Lengths::Waves, ..self }
     }
 
@@ -319,7 +319,7 @@ mod tests {
 
     #[test]
     fn values_in_waves_grow_to_the_longest_and_shrink_again() {
-        let records = records(Data::Incompressible, 100, 1_101).in_waves();
+        let records = records(Data::Incompressible, 100, 1_101).with_waves();
         let lengths: Vec<_> = (0..12).map(|version| records.value_length(7, version)).collect();
         assert_eq!(lengths, [100, 300, 500, 700, 900, 1_100, 900, 700, 500, 300, 100, 300]);
         assert_eq!(records.value_length(7, WAVES - 1), 300, "the next is the first again");

@@ -120,11 +120,11 @@ impl TextSource {
     fn write_shape(&mut self, shapes: impl Fn(&Shapes) -> &Vec<Vec<Slot>>) {
         let shapes = shapes(&self.shapes);
         let shape = &shapes[self.rng.below(shapes.len() as u32) as usize];
-        say(shape, &self.grammar.words, &mut self.urns, &mut self.rng, &mut self.text);
+        write_sentence(shape, &self.grammar.words, &mut self.urns, &mut self.rng, &mut self.text);
     }
 }
 
-fn say(shape: &[Slot], words: &[Word], urns: &mut [Urn], rng: &mut Rng, text: &mut Vec<u8>) {
+fn write_sentence(shape: &[Slot], words: &[Word], urns: &mut [Urn], rng: &mut Rng, text: &mut Vec<u8>) {
     let mut lower_case_bit = 0;
     let mut article = false;
     for &slot in shape {

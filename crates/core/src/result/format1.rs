@@ -9,7 +9,7 @@ use super::{LeftOutReason, LocationInfo};
 use crate::axis::{Axis, Value as AxisValue};
 
 /// The axis and value of `compression`, which a plan of format 1 names outside its axes.
-pub fn beside_axes(compression: &str) -> Option<(Axis, AxisValue)> {
+pub fn compression_value(compression: &str) -> Option<(Axis, AxisValue)> {
     Some((Axis::COMPRESSION, Axis::COMPRESSION.read(compression).ok()?))
 }
 

@@ -4,7 +4,7 @@
 use super::shortened;
 
 /// A message in plain words, of bounded length.
-pub fn in_plain_words(message: &str) -> String {
+pub fn simplify_message(message: &str) -> String {
     let message = without_types(&message.lines().collect::<Vec<_>>().join(", "));
     shortened(&rewritten(&message).unwrap_or_else(|| message.clone()))
 }
@@ -117,9 +117,9 @@ mod tests {
             ("invalid type: boolean `true`, expected a string", "expected text in quotes, found `true`"),
             ("\"many\" is not a count: write it like 1000", "\"many\" is not a count: write it like 1000"),
         ] {
-            assert_eq!(in_plain_words(message), expected);
+            assert_eq!(simplify_message(message), expected);
         }
         let long = "x".repeat(100_000);
-        assert!(in_plain_words(&format!("invalid type: string \"{long}\", expected u32")).len() < 200);
+        assert!(simplify_message(&format!("invalid type: string \"{long}\", expected u32")).len() < 200);
     }
 }

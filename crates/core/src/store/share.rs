@@ -38,7 +38,7 @@ impl MemoryShare {
     }
 
     /// Rounds to multiples of `step` bytes, for engines that need that.
-    pub const fn in_steps(self, step: u64) -> MemoryShare {
+    pub const fn rounded_to(self, step: u64) -> MemoryShare {
         MemoryShare { step, ..self }
     }
 
@@ -80,7 +80,7 @@ mod tests {
 
     const KIB: MemoryShare =
         MemoryShare::one_in(4, "", "").by_session().written(|bytes| format!("-{}", bytes / 1024));
-    const PAGES: MemoryShare = MemoryShare::one_in(3, "", "").in_steps(8192);
+    const PAGES: MemoryShare = MemoryShare::one_in(3, "", "").rounded_to(8192);
     const STORE: StoreDef = StoreDef {
         settings: &[
             SettingDef::new("engine", "a or b", "a", "which one"),

@@ -45,7 +45,7 @@ impl Form {
     }
 
     /// The form of a file that begins with this line.
-    pub fn of_line(line: &[u8]) -> Result<Form, String> {
+    pub fn detect(line: &[u8]) -> Result<Form, String> {
         let text = String::from_utf8_lossy(line);
         let words: Vec<&str> = text.split_whitespace().collect();
         let fields: Vec<&str> = text.split(',').map(|field| field.trim().trim_matches('"')).collect();
@@ -68,7 +68,7 @@ impl Form {
         let fields = line::csv_fields(&text);
         let own =
             fields.get(1).is_some_and(|name| operation::find(&operation::OWN, name.as_bytes()).is_some());
-        if own || Columns::of_header(&fields).is_some() {
+        if own || Columns::from_header(&fields).is_some() {
             return Ok(Form::Csv);
         }
         Err(format!(
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_file_tells_its_form() {
-        let of = |line: &str| Form::of_line(line.as_bytes());
+        let of = |line: &str| Form::detect(line.as_bytes());
         assert_eq!(of("0,nz:u:eeW511W3dcH3de3d15ec,22,304,0,get,0"), Ok(Form::Twitter));
         assert_eq!(of("0,with,commas,11,304,0,set,3600"), Ok(Form::Twitter));
         assert_eq!(of("0, key, 11, 304, 0, set, 3600"), Ok(Form::Twitter));

@@ -37,7 +37,7 @@ impl Columns {
         Columns { time: Some((0, Some(SECOND_NS))), operation: 1, key: (2, false), size: Some(3), many: 4 };
 
     /// The columns that a header names; `None` if it is no header.
-    pub fn of_header(names: &[String]) -> Option<Columns> {
+    pub fn from_header(names: &[String]) -> Option<Columns> {
         let at = |names_of: &[&str]| {
             names.iter().position(|name| names_of.iter().any(|of| of.eq_ignore_ascii_case(name)))
         };
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_header_names_columns_in_any_order() {
-        let of = |names: &str| Columns::of_header(&csv_fields(names));
+        let of = |names: &str| Columns::from_header(&csv_fields(names));
         let names = "key_hex, \"Op\",\"the, note\",time_us,value_size";
         let columns = of(names).unwrap();
         assert_eq!(columns.ignored(&csv_fields(names)), ["the, note"]);
@@ -378,7 +378,7 @@ mod tests {
     fn a_column_of_times_has_a_unit_by_its_name_or_an_option() {
         let unit = |header: &str, option: Option<u64>| {
             let names = csv_fields(&format!("{header},key,op"));
-            let columns = Columns::of_header(&names).unwrap().with_unit(option, &names)?;
+            let columns = Columns::from_header(&names).unwrap().with_unit(option, &names)?;
             Ok::<_, String>(columns.time.and_then(|(_, unit_ns)| unit_ns))
         };
         for (header, unit_ns) in [

@@ -67,14 +67,14 @@ impl Reader {
         let first = first.ok_or_else(|| format!("the trace {} is empty", path.display()))?;
         let form = match ask.form {
             Some(form) => form,
-            None => Form::of_line(&first).map_err(|why| format!("the trace {}: {why}", path.display()))?,
+            None => Form::detect(&first).map_err(|why| format!("the trace {}: {why}", path.display()))?,
         };
         let lines = Lines::begin_reading(source, form, ask.unit_ns, &first);
         let lines = lines.map_err(|why| format!("the trace {}: {why}", path.display()))?;
-        Ok(Reader::at_the_beginning(path.to_path_buf(), ask, (form, packed_by), lines))
+        Ok(Reader::open_at_start(path.to_path_buf(), ask, (form, packed_by), lines))
     }
 
-    fn at_the_beginning(
+    fn open_at_start(
         path: PathBuf,
         ask: ReaderOptions,
         (form, packed_by): (Form, Option<&'static str>),
@@ -167,7 +167,7 @@ impl Reader {
         source.rewind().map_err(failed)?;
         let first = first_line(&mut source).map_err(failed)?.unwrap_or_default();
         let lines = Lines::begin_reading(source, form, ask.unit_ns, &first)?;
-        Ok(Reader::at_the_beginning(path, ask, (form, packed_by), lines))
+        Ok(Reader::open_at_start(path, ask, (form, packed_by), lines))
     }
 
     /// The SHA-256 of the file, in hexadecimal; `None` where `over` said to stop.
@@ -203,7 +203,7 @@ impl Lines {
         }
         let first = String::from_utf8_lossy(first);
         let mut names = line::csv_fields(&first);
-        let columns = Columns::of_header(&names);
+        let columns = Columns::from_header(&names);
         if columns.is_none() {
             names = (1..=names.len()).map(|number| format!("column {number}")).collect();
         }

@@ -54,7 +54,7 @@ pub const ZIPPYDB: TraceTraits = TraceTraits {
 
 impl TraceTraits {
     /// The lines that `line` makes of the operations, each from its number, name, rank of its key, and size.
-    fn lines(&self, mut line: impl FnMut(&mut String, u64, &str, usize, u64)) -> String {
+    fn write_lines(&self, mut line: impl FnMut(&mut String, u64, &str, usize, u64)) -> String {
         let mut random = fastrand::Rng::with_seed(7);
         let weights: Vec<f64> = (1..=self.keys).map(|rank| (rank as f64).powf(-self.zipf)).collect();
         let sum: f64 = weights.iter().sum();
@@ -81,7 +81,7 @@ impl TraceTraits {
     /// In the form of Twitter's traces.
     pub fn twitter(&self) -> String {
         let writes = ["set", "incr", "add"];
-        self.lines(|text, number, name, rank, size| {
+        self.write_lines(|text, number, name, rank, size| {
             let key = format!("{rank:0width$}", width = self.key_bytes);
             let (size, ttl) = if writes.contains(&name) { (size, 3600) } else { (0, 0) };
             let _ =
@@ -91,7 +91,7 @@ impl TraceTraits {
 
     /// In the form of trace_analyzer.
     pub fn rocksdb(&self) -> String {
-        self.lines(|text, number, name, rank, size| {
+        self.write_lines(|text, number, name, rank, size| {
             let time = 1_594_838_400_000_000 + number * 1_000_000 / self.rate;
             let size = if name == "1" { size } else { 0 };
             let _ = writeln!(text, "0x{rank:0width$X} {name} 0 {size} {time}", width = 2 * self.key_bytes);

@@ -62,7 +62,7 @@ impl Sizes {
     }
 
     /// The range, if there is only one.
-    pub fn even(&self) -> Option<SizeRange> {
+    pub fn single_range(&self) -> Option<SizeRange> {
         match self.parts() {
             [one] => Some(one.range),
             _ => None,
@@ -139,7 +139,7 @@ impl Sizes {
 
     /// For reports: one range as it is written, several by their median, mean and largest size.
     pub fn describe(&self) -> String {
-        match self.even() {
+        match self.single_range() {
             Some(range) => range.to_string(),
             None => format!(
                 "mixed sizes (median {}, mean {}, largest {})",
@@ -173,7 +173,7 @@ impl From<SizeRange> for Sizes {
 
 impl fmt::Display for Sizes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(range) = self.even() {
+        if let Some(range) = self.single_range() {
             return range.fmt(f);
         }
         let one = |part: &SizePart| format!("{}%:{}", percent(u64::from(part.share)), part.range);

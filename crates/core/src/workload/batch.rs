@@ -15,11 +15,16 @@ pub struct Batch {
 impl Batch {
     /// For up to `most` records with keys and values of up to the given bytes; its memory is resident.
     pub fn new(most: usize, key_bytes: usize, largest_value: usize) -> Batch {
-        Batch::of_bytes(most, BATCH_BYTES, key_bytes, largest_value)
+        Batch::with_bytes(most, BATCH_BYTES, key_bytes, largest_value)
     }
 
     /// With another bound of value bytes.
-    pub(crate) fn of_bytes(most: usize, most_bytes: usize, key_bytes: usize, largest_value: usize) -> Batch {
+    pub(crate) fn with_bytes(
+        most: usize,
+        most_bytes: usize,
+        key_bytes: usize,
+        largest_value: usize,
+    ) -> Batch {
         let bytes = (largest_value * most).min(most_bytes + largest_value);
         Batch {
             most,

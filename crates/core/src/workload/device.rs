@@ -109,7 +109,7 @@ impl PreparedFile {
             },
         )?;
         let workers: Vec<DeviceWorker<'_>> = workers.into_iter().map(into_worker).collect();
-        let recorder = Recorder::of_all(workers.into_iter().map(DeviceWorker::finish))?;
+        let recorder = Recorder::sum(workers.into_iter().map(DeviceWorker::finish))?;
         let has_syncs = spec.pattern.writes() && spec.sync != Sync::None;
         let of = |kind: usize| recorder.latencies(kind).clone();
         let final_sync = spec.pattern.writes().then(|| target.sync()).transpose()?;

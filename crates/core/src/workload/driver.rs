@@ -146,7 +146,7 @@ impl UntimedWork {
     }
 
     /// Counts from another machine, without syncs.
-    pub fn of_counts(counts: [u64; Operation::ALL.len()]) -> UntimedWork {
+    pub fn from_counts(counts: [u64; Operation::ALL.len()]) -> UntimedWork {
         UntimedWork { counts, ..UntimedWork::default() }
     }
 
@@ -285,7 +285,7 @@ impl<'a> Driver<'a> {
             match one {
                 Ok(elapsed) => *ticks = elapsed,
                 Err(stop) => {
-                    self.recorder.of_mut(planned.operation as usize).errors += 1;
+                    self.recorder.kind_record_mut(planned.operation as usize).errors += 1;
                     stopped = Err(stop);
                     break;
                 }
@@ -294,7 +294,7 @@ impl<'a> Driver<'a> {
         }
         for (planned, ticks) in planned[..done].iter().zip(ticks.iter()).filter(|(planned, _)| planned.timed)
         {
-            let record = self.recorder.of_mut(planned.operation as usize);
+            let record = self.recorder.kind_record_mut(planned.operation as usize);
             record.latencies.record(self.clock.nanoseconds(0, *ticks).max(1));
             record.value_bytes += planned.value.len() as u64;
         }
@@ -350,7 +350,7 @@ impl<'a> Driver<'a> {
         key: &Key,
         value: &[u8],
     ) -> Result<u64, WorkloadError> {
-        let before = syncs::of_this_thread();
+        let before = syncs::count_this_thread();
         // Looking whether a removed key is gone is no more the schedule's than putting it back.
         let from = self.clock.now();
         if planned.puts_back && self.check {
@@ -363,7 +363,7 @@ impl<'a> Driver<'a> {
         if let Some(pacer) = &mut self.pacer {
             pacer.make_room_for(from, to);
         }
-        self.untimed.syncs = self.untimed.syncs.plus(&syncs::of_this_thread().since(&before));
+        self.untimed.syncs = self.untimed.syncs.plus(&syncs::count_this_thread().since(&before));
         done
     }
 
@@ -426,7 +426,7 @@ impl<'a> Driver<'a> {
                 format!("is wrong: {} bytes, but {expected} were written, or other bytes", self.seen.length);
             return Err(wrong_data(planned, key, &found));
         }
-        self.recorder.of_mut(Operation::Get as usize).value_bytes += value.len() as u64;
+        self.recorder.kind_record_mut(Operation::Get as usize).value_bytes += value.len() as u64;
         Ok(())
     }
 }

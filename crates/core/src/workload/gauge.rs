@@ -24,10 +24,10 @@ pub(crate) struct GaugeReading {
 
 impl<'a> Gauge<'a> {
     pub fn new(spec: &'a Spec, clock: &'a Clock) -> Result<Gauge<'a>, String> {
-        Gauge::of_threads(spec, clock, 1)
+        Gauge::for_threads(spec, clock, 1)
     }
 
-    pub(crate) fn of_threads(spec: &'a Spec, clock: &'a Clock, threads: u64) -> Result<Gauge<'a>, String> {
+    pub(crate) fn for_threads(spec: &'a Spec, clock: &'a Clock, threads: u64) -> Result<Gauge<'a>, String> {
         Ok(Gauge { clock, series: Series::new(threads as usize)?, device: &spec.device })
     }
 

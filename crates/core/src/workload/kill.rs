@@ -58,7 +58,7 @@ pub fn write(
     let is_power = store_trial::offered_guarantee(def, &asked.spec.cell)? >= Guarantee::Power;
     let journal = is_power.then(|| syncs::keep_journal(apart));
     let store = open(asked, Step::Opening)?;
-    let undone = journal.map(|kept| kept.map_err(str::to_owned).and_then(|()| seen()));
+    let undone = journal.map(|kept| kept.map_err(str::to_owned).and_then(|()| check_journal()));
     let mut session = session(&*store)?;
     let start = Instant::now();
     for number in 0..MOST_STEPS {
@@ -81,7 +81,7 @@ pub fn write(
 }
 
 /// Whether the journal has all writes of the open store.
-pub(super) fn seen() -> Result<(), String> {
+pub(super) fn check_journal() -> Result<(), String> {
     if children::is_there() { Err("a server writes where it can't be seen".into()) } else { Ok(()) }
 }
 

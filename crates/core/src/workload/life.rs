@@ -72,7 +72,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let work = LifeParameters::from_parameters(&spec.cell, &spec.parameters);
     let Capabilities { keeps, persists, order, .. } = store.capabilities;
     let clock = Clock::new();
-    let gauge = Gauge::of_threads(spec, &clock, work.threads).map_err(TrialError::harness)?;
+    let gauge = Gauge::for_threads(spec, &clock, work.threads).map_err(TrialError::harness)?;
     let records = records(spec, work.churn);
     let scans = work.churn == Churn::Queue && keeps && order;
     let busy = AtomicBool::new(false);
@@ -164,7 +164,7 @@ fn records(spec: &Spec, churn: Churn) -> Records {
     let pool = Pool::generate(spec.cell.data(), spec.seed, sizes.span());
     let records = Records::new(spec.seed, sizes, pool);
     match churn {
-        Churn::Waves => records.in_waves(),
+        Churn::Waves => records.with_waves(),
         Churn::Queue | Churn::Log => records.ascending(),
         Churn::Uniform | Churn::Zipfian | Churn::Replace => records,
     }
@@ -349,8 +349,8 @@ fn results(
     let mut all: Option<Recorder> = None;
     for (number, tenth) in tenths.into_iter().enumerate() {
         let recorder =
-            Recorder::of_all(workers.iter().filter_map(|worker| worker.measured.get(number).cloned()))?;
-        let mut operations = of_kinds(&recorder, &tenth.elapsed, threads)?;
+            Recorder::sum(workers.iter().filter_map(|worker| worker.measured.get(number).cloned()))?;
+        let mut operations = results_by_kind(&recorder, &tenth.elapsed, threads)?;
         if let Some(first) = operations.first_mut() {
             *first = tenth.gauged.told_by(std::mem::take(first));
             // The whole trial's would hold ten of them.
@@ -358,15 +358,15 @@ fn results(
         }
         rounds.push(Round { operations, disk: tenth.disk });
         elapsed = elapsed.add_later(tenth.elapsed);
-        all = Some(Recorder::of_all(all.into_iter().chain([recorder]))?);
+        all = Some(Recorder::sum(all.into_iter().chain([recorder]))?);
     }
     let all = all.ok_or_else(|| WorkloadError::harness("nothing was written"))?;
-    Ok((of_kinds(&all, &elapsed, threads)?, rounds))
+    Ok((results_by_kind(&all, &elapsed, threads)?, rounds))
 }
 
 type Recorder = crate::workload::recorder::Recorder<{ KINDS.len() }>;
 
-fn of_kinds(
+fn results_by_kind(
     recorder: &Recorder,
     elapsed: &Elapsed,
     threads: u64,

@@ -21,7 +21,7 @@ pub(crate) fn largest_quantum(rate: Rate) -> u64 {
 
 /// Does at most `operations`, in quanta of at most `largest`, while `goes_on`. `quantum` gives how many it did, 0 if there is no
 /// more to do.
-pub(crate) fn in_quanta<E>(
+pub(crate) fn run_in_quanta<E>(
     operations: u64,
     largest: u64,
     goes_on: impl Fn() -> bool,
@@ -59,7 +59,7 @@ mod tests {
             std::thread::sleep(each * most as u32);
             Ok::<_, ()>(most)
         };
-        in_quanta(operations, 128, || true, quantum).unwrap();
+        run_in_quanta(operations, 128, || true, quantum).unwrap();
         all
     }
 
@@ -78,10 +78,10 @@ mod tests {
                 all += done;
                 Ok::<_, ()>(done)
             };
-            in_quanta(100, 4, || goes_on, quantum).map(|()| all)
+            run_in_quanta(100, 4, || goes_on, quantum).map(|()| all)
         };
         assert_eq!((done(true, 3), done(false, 3), done(true, 0)), (Ok(30), Ok(0), Ok(0)));
-        assert_eq!(in_quanta(9, 4, || true, |_| Err("wrong")), Err("wrong"));
+        assert_eq!(run_in_quanta(9, 4, || true, |_| Err("wrong")), Err("wrong"));
     }
 
     #[test]

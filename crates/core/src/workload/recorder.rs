@@ -70,7 +70,7 @@ impl<const N: usize> Recorder<N> {
     }
 
     #[inline]
-    pub(crate) fn of_mut(&mut self, kind: usize) -> &mut Record {
+    pub(crate) fn kind_record_mut(&mut self, kind: usize) -> &mut Record {
         &mut self.records[kind]
     }
 
@@ -104,7 +104,7 @@ impl<const N: usize> Recorder<N> {
     }
 
     /// The sum over all threads. Fails when there is none.
-    pub fn of_all(threads: impl IntoIterator<Item = Recorder<N>>) -> Result<Recorder<N>, WorkloadError> {
+    pub fn sum(threads: impl IntoIterator<Item = Recorder<N>>) -> Result<Recorder<N>, WorkloadError> {
         let mut threads = threads.into_iter();
         let mut all = threads.next().ok_or_else(|| WorkloadError::harness("no thread was at work"))?;
         threads.try_for_each(|one| all.merge(&one)).map_err(WorkloadError::harness)?;

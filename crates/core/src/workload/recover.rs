@@ -85,7 +85,7 @@ pub fn run(
             Err(kill::die())
         }
         RecoverEnd::Cut => {
-            let seen = journal.and_then(|()| kill::seen());
+            let seen = journal.and_then(|()| kill::check_journal());
             tell(
                 &seen.clone().map_or_else(RecoveryMessage::NotUndone, |()| RecoveryMessage::Opened(opened)),
             )?;

@@ -133,7 +133,7 @@ fn results(
     ran: &Ran,
     shared: &ShopContext<'_>,
 ) -> Result<Vec<OperationResult>, TrialError> {
-    let recorder = Recorder::of_all(workers.iter().map(|worker| worker.recorder().clone()))?;
+    let recorder = Recorder::sum(workers.iter().map(|worker| worker.recorder().clone()))?;
     let result = |name: &str, kind: usize| -> Result<OperationResult, WorkloadError> {
         let is_closed = work.rate == Rate::Closed;
         Ok(OperationResult {

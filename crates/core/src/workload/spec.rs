@@ -152,7 +152,7 @@ pub enum CutPart {
 
 impl Spec {
     /// The task of a trial that nobody watches, without limits and without checks; its sessions are in this process.
-    pub fn alone(cell: Cell, directory: PathBuf, workload: Workload, parameters: Parameters) -> Spec {
+    pub fn unwatched(cell: Cell, directory: PathBuf, workload: Workload, parameters: Parameters) -> Spec {
         Spec {
             parent: 0,
             cell,

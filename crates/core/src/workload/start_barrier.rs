@@ -71,7 +71,7 @@ impl<'c> StartBarrier<'c> {
     }
 
     /// A part of a load: `first` of `threads` is here; they start when the gate opens.
-    pub fn of_part(self, first: u64, threads: u64, gate: &'c dyn StartGate) -> StartBarrier<'c> {
+    pub fn for_part(self, first: u64, threads: u64, gate: &'c dyn StartGate) -> StartBarrier<'c> {
         StartBarrier { first, threads, gate: Some(gate), ..self }
     }
 

@@ -61,7 +61,7 @@ impl<'a> StoreTrial<'a> {
         spec: &'a Spec,
     ) -> Result<StoreTrial<'a>, TrialError> {
         // Looked at here, so that its memory is the harness's own; where they don't count, the result says so.
-        let _ = syncs::in_effect();
+        let _ = syncs::check_counting();
         let own_server = store.server.filter(|_| !options.settings.contains_key(running::URL));
         if let Some(server) = own_server {
             Step::MakingServer.begin();

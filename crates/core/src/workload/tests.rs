@@ -242,7 +242,7 @@ fn run(trial: &Trial) -> Result<Measurements, TrialError> {
     let workload = trial.workload.parse::<Workload>().unwrap();
     let spec = Spec {
         seed: 11,
-        ..Spec::alone(cell, directory, workload, parameters(trial.parameters, folder.path()))
+        ..Spec::unwatched(cell, directory, workload, parameters(trial.parameters, folder.path()))
     };
     (workload.def().run)(&TrialContext { stores: std::slice::from_ref(&store), spec: &spec, reach: None })
 }

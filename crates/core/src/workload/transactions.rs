@@ -108,7 +108,7 @@ impl<H: ?Sized, T: Transactions<H>> worker_pool::Worker<H, usize> for Transactio
             })?;
             self.transactions.check(on, kind, number, rows)?;
             self.recorder.record(kind, clock.nanoseconds(0, ticks).max(1));
-            self.recorder.of_mut(kind).value_bytes += value_bytes;
+            self.recorder.kind_record_mut(kind).value_bytes += value_bytes;
             seconds.add_latencies(self.recorder.latencies(kind)).map_err(WorkloadError::harness)?;
         }
         let end = clock.now();

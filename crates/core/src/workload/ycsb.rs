@@ -116,7 +116,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let warn = || warnings(spec.cell.data(), &stored, (&ran.load, &rounds), &trial.measured.disk);
     let warnings = if keeps { warn() } else { Vec::new() };
     let anew = (keeps && persists).then(|| read_back(&mut trial, AuditOpening::Anew)).transpose()?;
-    let operations = results(&shared, &Recorder::of_all(recorders.iter().cloned())?, &all)?;
+    let operations = results(&shared, &Recorder::sum(recorders.iter().cloned())?, &all)?;
     Ok(Measurements {
         written: Some(ran.loaded.plus(written)),
         load: ran.load,
@@ -142,7 +142,7 @@ fn join_workers(
         rounds.resize_with(own.len(), Vec::new);
         rounds.iter_mut().zip(own).for_each(|(round, own)| round.push(own));
     }
-    let rounds = rounds.into_iter().map(Recorder::of_all).collect::<Result<_, _>>()?;
+    let rounds = rounds.into_iter().map(Recorder::sum).collect::<Result<_, _>>()?;
     Ok((rounds, written, writes))
 }
 

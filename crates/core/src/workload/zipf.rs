@@ -60,11 +60,11 @@ impl Zipf {
         let chosen = scaled(number, self.table.len() as u64) as usize;
         let column = self.table[chosen];
         let bucket = &self.buckets[if number as u32 <= column.own { chosen } else { column.other as usize }];
-        if bucket.length == 1 { bucket.first } else { self.within(bucket, random) }
+        if bucket.length == 1 { bucket.first } else { self.random_in_bucket(bucket, random) }
     }
 
     #[inline]
-    fn within(&self, bucket: &Bucket, random: &mut Xoshiro256PlusPlus) -> u64 {
+    fn random_in_bucket(&self, bucket: &Bucket, random: &mut Xoshiro256PlusPlus) -> u64 {
         loop {
             let number = random.next_u64();
             let rank = bucket.first + scaled(number, bucket.length);

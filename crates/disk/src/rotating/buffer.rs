@@ -46,7 +46,7 @@ impl Buffer {
         let ahead = self.ahead?;
         let is_next = ahead.start <= start && start <= ahead.reached(surface, now) && end <= ahead.limit;
         is_next.then(|| {
-            ahead.since as f64 + surface.pass(surface.spot(ahead.from), end.saturating_sub(ahead.from))
+            ahead.since as f64 + surface.pass(surface.position_of(ahead.from), end.saturating_sub(ahead.from))
         })
     }
 
@@ -94,7 +94,7 @@ impl Buffer {
 impl ReadAhead {
     fn reached(&self, surface: &Surface, now: Nanos) -> u64 {
         let most = self.limit.saturating_sub(self.from);
-        self.from + surface.passed(surface.spot(self.from), now.saturating_sub(self.since), most)
+        self.from + surface.bytes_passed(surface.position_of(self.from), now.saturating_sub(self.since), most)
     }
 }
 

@@ -63,7 +63,7 @@ impl Surface {
         self.bytes_before(track + 1) - self.bytes_before(track)
     }
 
-    pub fn spot(&self, byte: u64) -> TrackPosition {
+    pub fn position_of(&self, byte: u64) -> TrackPosition {
         let byte = byte as f64;
         let root = (self.outer * self.outer - 2.0 * self.less * byte).max(0.0).sqrt();
         let guess = if self.less > 0.0 { (self.outer - root) / self.less } else { byte / self.outer };
@@ -114,7 +114,7 @@ impl Surface {
     }
 
     /// The bytes that have passed under the heads after a time, up to a maximum.
-    pub fn passed(&self, from: TrackPosition, time: Nanos, most: u64) -> u64 {
+    pub fn bytes_passed(&self, from: TrackPosition, time: Nanos, most: u64) -> u64 {
         let (mut spot, mut left, mut bytes) = (from, time as f64, 0.0);
         while bytes < most as f64 {
             let here = spot.bytes - spot.before;
@@ -161,13 +161,13 @@ mod tests {
         let capacity = (data().capacity_gb * 1e9) as u64;
         assert!(surface.bytes_before(surface.tracks) >= capacity as f64);
         for (at, rate) in [(0, 120.0), (capacity - (64 << 20), 60.0)] {
-            let spot = surface.spot(at);
+            let spot = surface.position_of(at);
             let time = surface.pass(spot, 64 << 20);
             let mb_per_s = f64::from(64 << 20) / 1e6 / (time / 1e9);
             assert!((mb_per_s / rate - 1.0).abs() < 0.01, "{mb_per_s}");
         }
         for byte in [0, 1, 1_000_000, 123_456_789_012, capacity - 1] {
-            let spot = surface.spot(byte);
+            let spot = surface.position_of(byte);
             let back = surface.bytes_before(spot.track) + spot.before;
             assert!((back - byte as f64).abs() < 1.0 && spot.before < spot.bytes, "{byte}: {spot:?}");
         }
@@ -177,20 +177,20 @@ mod tests {
     fn after_a_time_has_passed_what_passes_in_it() {
         let surface = Surface::from_data_sheet(&data());
         for (at, bytes) in [(0, 4096), (77_000_000, 5 << 20), (1 << 37, 300_000)] {
-            let spot = surface.spot(at);
+            let spot = surface.position_of(at);
             let time = surface.pass(spot, bytes) as Nanos;
-            let passed = surface.passed(spot, time, u64::MAX);
+            let passed = surface.bytes_passed(spot, time, u64::MAX);
             assert!(passed.abs_diff(bytes) <= 2, "{passed} of {bytes}");
-            assert_eq!(surface.passed(spot, time * 2, bytes), bytes);
+            assert_eq!(surface.bytes_passed(spot, time * 2, bytes), bytes);
         }
     }
 
     #[test]
     fn the_next_track_begins_when_the_heads_have_switched() {
         let surface = Surface::from_data_sheet(&data());
-        let first = surface.spot(0);
+        let first = surface.position_of(0);
         let length = first.bytes;
-        let next = surface.spot(length.ceil() as u64);
+        let next = surface.position_of(length.ceil() as u64);
         assert_eq!(next.track, 1);
         let end = surface.pass(first, length as u64);
         let wait = surface.wait(&next, end + surface.switch);

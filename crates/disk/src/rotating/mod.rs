@@ -201,7 +201,7 @@ impl HardDisk {
 
     /// Writes what the heads reach first from the cache.
     fn write_back(&mut self, start: Nanos) {
-        let reach = |part: &(u64, u64)| self.reach(*part, Kind::Write, start);
+        let reach = |part: &(u64, u64)| self.passing_time(*part, Kind::Write, start);
         let some = self.cache.next(self.byte, CHOICE_OF_WRITES);
         let Some(part) = some.into_iter().min_by(|a, b| reach(a).total_cmp(&reach(b))) else { return };
         self.cache.written(part);
@@ -216,7 +216,7 @@ impl HardDisk {
         };
         let candidates = self.queue.iter().take_while(can_be).take(self.choice).enumerate();
         let reached = candidates.filter(|(_, request)| is_next(request)).filter_map(|(index, request)| {
-            Some((index, self.reach(*request.parts.first()?, request.kind, start)))
+            Some((index, self.passing_time(*request.parts.first()?, request.kind, start)))
         });
         let best = reached.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(index, _)| index);
         let Some(request) = self.queue.remove(best) else { return };
@@ -229,13 +229,13 @@ impl HardDisk {
     }
 
     /// When a part would begin to pass under the heads, if they left now.
-    fn reach(&self, (from, to): (u64, u64), kind: Kind, start: Nanos) -> f64 {
+    fn passing_time(&self, (from, to): (u64, u64), kind: Kind, start: Nanos) -> f64 {
         if kind == Kind::Read
             && let Some(end) = self.buffer.reaches(&self.surface, (from, to), start)
         {
-            return (start as f64).max(end - self.surface.pass(self.surface.spot(from), to - from));
+            return (start as f64).max(end - self.surface.pass(self.surface.position_of(from), to - from));
         }
-        let spot = self.surface.spot(from);
+        let spot = self.surface.position_of(from);
         let settle = if kind == Kind::Write && spot.track != self.track { self.write_settle } else { 0.0 };
         let begun = start as f64 + self.command as f64;
         let arrived = begun + self.surface.seek(self.track, spot.track) + settle;
@@ -244,7 +244,7 @@ impl HardDisk {
 
     /// Moves the heads to a part, and reads or writes it.
     fn transfer(&mut self, (from, to): (u64, u64), kind: Kind, start: Nanos) {
-        let spot = self.surface.spot(from);
+        let spot = self.surface.position_of(from);
         let by_ahead = match kind {
             Kind::Read => self.buffer.reaches(&self.surface, (from, to), start),
             _ => None,
@@ -252,7 +252,7 @@ impl HardDisk {
         let end = match by_ahead {
             Some(end) => end.max(start as f64),
             None => {
-                let begins = self.reach((from, to), kind, start);
+                let begins = self.passing_time((from, to), kind, start);
                 let pass = self.surface.pass(spot, to - from);
                 self.tally.seeks += u64::from(spot.track != self.track);
                 self.tally.seek_ns += (begins - start as f64).max(0.0) as Nanos;
@@ -262,7 +262,7 @@ impl HardDisk {
             }
         };
         self.free = end.ceil() as Nanos;
-        self.track = self.surface.spot(to.saturating_sub(1)).track;
+        self.track = self.surface.position_of(to.saturating_sub(1)).track;
         self.byte = to;
         match kind {
             Kind::Read => self.buffer.read((from, to), self.free, self.spread.end_of(from)),

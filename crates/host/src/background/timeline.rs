@@ -49,7 +49,7 @@ impl Timeline {
 
     /// The share of the time from `from_ns` to `to_ns` during which the load was at work, from 0 to 1. Time without reports
     /// counts as idle, however short the span is.
-    pub fn at_work_share(&self, from_ns: u64, to_ns: u64) -> f64 {
+    pub fn active_share(&self, from_ns: u64, to_ns: u64) -> f64 {
         let at_work = self.at_work.windows(2).map(|pair| (pair[0], pair[1]));
         let at_work = at_work.filter(|(from, to)| to - from <= LONGEST_GAP_NS);
         let within = at_work.map(|(from, to)| to.min(to_ns).saturating_sub(from.max(from_ns)));
@@ -72,7 +72,7 @@ mod tests {
     }
 
     fn share(timeline: &Timeline, from: u64, to: u64) -> f64 {
-        timeline.at_work_share(from * MS, to * MS)
+        timeline.active_share(from * MS, to * MS)
     }
 
     #[test]

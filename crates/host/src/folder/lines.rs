@@ -67,7 +67,7 @@ impl Line<'_> {
 /// # Errors
 /// The number of a line that is no result and neither the last nor damaged, and why.
 pub(super) fn read(bytes: &[u8], needed: &[Axis]) -> Result<Lines, (usize, serde_json::Error)> {
-    let lines = lines(bytes);
+    let lines = split_lines(bytes);
     let result = |line: &Line<'_>| {
         if line.bytes.len() > MOST_LINE {
             return Err(serde_json::Error::custom("it is longer than 64 MiB"));
@@ -113,7 +113,7 @@ pub(super) fn read(bytes: &[u8], needed: &[Axis]) -> Result<Lines, (usize, serde
 }
 
 /// The lines that hold anything.
-fn lines(bytes: &[u8]) -> Vec<Line<'_>> {
+fn split_lines(bytes: &[u8]) -> Vec<Line<'_>> {
     let mut start = 0;
     let pieces = bytes.split_inclusive(|byte| *byte == b'\n').enumerate().map(|(index, bytes)| {
         let line = Line { bytes, start, number: index + 1 };

@@ -12,11 +12,11 @@ pub fn parts(file_system: &FileSystem, image: &File) -> io::Result<Vec<(u64, u64
     let found = match file_system.kind().name {
         "ext4" => {
             image.read_exact_at(&mut block[..1024], 1024)?;
-            of_ext4(&block)
+            ext4_extents(&block)
         }
         "xfs" => {
             image.read_exact_at(&mut block[..512], 0)?;
-            of_xfs(&block)
+            xfs_extents(&block)
         }
         _ => None,
     };
@@ -36,7 +36,7 @@ fn big(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 /// The superblock has a copy of the journal's inode, which names the extents (the kernel's Documentation/filesystems/ext4).
-fn of_ext4(superblock: &[u8]) -> Option<Vec<(u64, u64)>> {
+fn ext4_extents(superblock: &[u8]) -> Option<Vec<(u64, u64)>> {
     const HAS_JOURNAL: u64 = 4;
     const EXTENTS: u64 = 0xf30a;
     let is_it = little_16(superblock, 0x38)? == 0xef53 && little(superblock, 0x5c)? & HAS_JOURNAL != 0;
@@ -57,7 +57,7 @@ fn of_ext4(superblock: &[u8]) -> Option<Vec<(u64, u64)>> {
 }
 
 /// The superblock has the log's first block and its length (the XFS Algorithms & Data Structures).
-fn of_xfs(superblock: &[u8]) -> Option<Vec<(u64, u64)>> {
+fn xfs_extents(superblock: &[u8]) -> Option<Vec<(u64, u64)>> {
     let (block, blocks_of_group) = (big(superblock, 4)?, big(superblock, 84)?);
     let start = (big(superblock, 48)? << 32) + big(superblock, 52)?;
     let (blocks, bits) = (big(superblock, 96)?, u32::from(*superblock.get(124)?));
@@ -112,6 +112,6 @@ mod tests {
         if let Some((_, found)) = formatted("ext2:4096", 64 << 20) {
             assert_eq!(found, []);
         }
-        assert_eq!((of_ext4(&[0; 4096]), of_xfs(&[0; 4096])), (None, None));
+        assert_eq!((ext4_extents(&[0; 4096]), xfs_extents(&[0; 4096])), (None, None));
     }
 }

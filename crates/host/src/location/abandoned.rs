@@ -76,12 +76,12 @@ fn clean_one(place: &Folder, name: &OsStr) -> io::Result<Outcome> {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             let user = fs::symlink_metadata(place.path().join(name))?.uid();
             let is_ours = user == rustix::process::geteuid().as_raw();
-            return if is_ours { Err(error) } else { Ok(of_another(user)) };
+            return if is_ours { Err(error) } else { Ok(foreign_outcome(user)) };
         }
         other => other?,
     };
-    if let Some(user) = folder.of_another()? {
-        return Ok(of_another(user));
+    if let Some(user) = folder.foreign_owner()? {
+        return Ok(foreign_outcome(user));
     }
     match ledger::read(&folder) {
         // If it is empty, a kill left it before it was marked; the system checks that.
@@ -119,7 +119,7 @@ fn clean_one(place: &Folder, name: &OsStr) -> io::Result<Outcome> {
     }
 }
 
-fn of_another(user: u32) -> Outcome {
+fn foreign_outcome(user: u32) -> Outcome {
     Outcome::Kept(format!("it belongs to another user, number {user}, who can delete it"))
 }
 

@@ -74,7 +74,7 @@ fn thread_time() -> Duration {
 
 /// A measure: prepares itself untimed, then works and returns how often it did its work.
 trait Measure {
-    fn ready(&mut self);
+    fn prepare(&mut self);
     fn work(&mut self) -> u64;
 }
 
@@ -84,7 +84,7 @@ fn best(mut measure: impl Measure) -> f64 {
     for _ in 0..TIMES {
         let (mut done, mut took) = (0, Duration::ZERO);
         while took < STRETCH {
-            measure.ready();
+            measure.prepare();
             let start = thread_time();
             done += measure.work();
             took += thread_time().saturating_sub(start);
@@ -114,7 +114,7 @@ impl Sort {
 }
 
 impl Measure for Sort {
-    fn ready(&mut self) {
+    fn prepare(&mut self) {
         let Sort { state, numbers } = self;
         numbers.iter_mut().for_each(|number| *number = next(state));
     }
@@ -173,7 +173,7 @@ impl Cipher {
 }
 
 impl Measure for Cipher {
-    fn ready(&mut self) {}
+    fn prepare(&mut self) {}
 
     fn work(&mut self) -> u64 {
         for keys in [&self.there, &self.back] {
@@ -269,7 +269,7 @@ impl Chase {
 }
 
 impl Measure for Chase {
-    fn ready(&mut self) {}
+    fn prepare(&mut self) {}
 
     fn work(&mut self) -> u64 {
         const STEPS: u64 = 100_000;
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn what_is_measured_is_what_it_is_called() {
         let mut sort = Sort::new();
-        sort.ready();
+        sort.prepare();
         let mut expected = sort.numbers.clone();
         expected.sort_unstable();
         assert_ne!(sort.numbers, expected);

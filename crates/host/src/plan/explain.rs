@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use storebench_core::error::meant;
 use storebench_core::read_limited;
-use storebench_core::sanitize::{in_plain_words, is_code, piece};
+use storebench_core::sanitize::{is_code, piece, simplify_message};
 
 /// The longest plan, in bytes: a longer file was named by mistake, or has no end.
 const MOST_BYTES: u64 = 1 << 20;
@@ -73,7 +73,7 @@ fn explain(text: &str, error: &toml::de::Error) -> String {
     let mut quoted = error.message().split('`').skip(1).step_by(2);
     let hint = quoted.next().and_then(|found| meant(&piece(found), quoted));
     let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {}?)", piece(meant)));
-    format!("{line}{}{hint}", in_plain_words(error.message()))
+    format!("{line}{}{hint}", simplify_message(error.message()))
 }
 
 /// The number of lines that end in a text.

@@ -123,7 +123,7 @@ impl RunningLoad {
     /// and kills the load.
     pub fn finish(mut self, from_ns: u64, to_ns: u64) -> FinishedLoad {
         let ended = self.hear_until(to_ns);
-        let at_work_share = self.timeline.at_work_share(from_ns, to_ns).min(1.0);
+        let at_work_share = self.timeline.active_share(from_ns, to_ns).min(1.0);
         let name = self.name;
         let complaint = match ended {
             Some(how) => Some(format!("the background load {name} ended during the trial: {how}")),

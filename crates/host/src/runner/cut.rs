@@ -231,7 +231,7 @@ impl CutChecker<'_> {
         let Some(logged) = looked.logged else { return Ok(Some(())) };
         let begun = scene.log.settled_log(&drawn.cut);
         let after = begun.len();
-        let log = begun.then(read_log(&to, logged)?);
+        let log = begun.followed_by(read_log(&to, logged)?);
         let (path, file) = inner.file(RECOVERED_LOG)?;
         log.write(log.len(), Box::new(BufWriter::new(file))).map_err(Error::io("writing", &path))?;
         let states = draw.recovering(drawn, &log, after, OF_RECOVERY);

@@ -142,12 +142,12 @@ impl Trial<'_> {
                 let limiting = limited.as_ref().and_then(|limiting| limiting.as_ref().ok());
                 let sights = self.sights(group.as_ref().ok());
                 trial_ipc::ask(self.folder, &self.spec(group, limiting))?;
-                let ran = self.beside_background(stage, limiting, &sights, (&spec, &out))?;
+                let ran = self.run_with_background(stage, limiting, &sights, (&spec, &out))?;
                 (ran, limiting.map(TrialLimits::report))
             }
         };
         let disk = self.disk_report(before);
-        let ran = ran.map(|ran| self.on_its_disk(ran, disk.is_some()));
+        let ran = ran.map(|ran| self.check_disk(ran, disk.is_some()));
         let ran = ran.map_or(Ok(None), |ran| self.kill_checked(ran))?;
         let ran = ran.map_or(Ok(None), |ran| self.cut_checked(stage, ran))?;
         let ran = ran.map_or(Ok(None), |ran| self.recovery_checked(ran))?;
@@ -191,7 +191,7 @@ impl Trial<'_> {
 
     /// Runs it with its background load, if it has one; `None` if it was interrupted. Without the load there is no
     /// trial, and a trial during which the load was not at work is no measurement.
-    fn beside_background(
+    fn run_with_background(
         &self,
         stage: &mut Stage<'_>,
         limiting: Option<&TrialLimits>,
@@ -346,7 +346,7 @@ impl Trial<'_> {
     }
 
     /// The outcome, which is a failure of the harness if a simulated disk is gone: its store can't be blamed.
-    fn on_its_disk(&self, ran: TrialRun, is_there: bool) -> TrialRun {
+    fn check_disk(&self, ran: TrialRun, is_there: bool) -> TrialRun {
         let said = match &ran.report {
             _ if self.disk.is_none() || is_there => return ran,
             Report::Unsupported { .. } => return ran,

@@ -192,14 +192,14 @@ pub(super) fn covers(size: Sizes, records: CountRange, question: &Question) -> b
     let near = |factor: f64| (1.0 / NEAR..=NEAR).contains(&factor);
     let holds = (size.span().from..size.span().to).contains(&typical(&question.size));
     // Mixed sizes may range from nearly nothing to very much, with few records at the ends.
-    let mixed = size.even().is_none() || question.size.even().is_none();
+    let mixed = size.single_range().is_none() || question.size.single_range().is_none();
     let alike = holds && (!mixed || near(size.mean() / question.size.mean()));
     (size == question.size || alike) && near(records.from as f64 / question.records as f64)
 }
 
 /// A typical size: of a range the geometric mean of its ends, of mixed sizes the median.
 fn typical(sizes: &Sizes) -> u64 {
-    match sizes.even() {
+    match sizes.single_range() {
         Some(range) => (range.from.max(1) as f64 * (range.to - 1).max(1) as f64).sqrt() as u64,
         None => sizes.median(),
     }

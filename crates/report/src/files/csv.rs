@@ -85,7 +85,7 @@ fn write_group<W: Write>(
     }
     for ((data, sizes, records, store, _), (operation, pool)) in rows {
         let store = stores.get_index(store).map_or("", |store| paper_name(store));
-        let size = match sizes.even() {
+        let size = match sizes.single_range() {
             Some(size) => format!("{} to {}", exact_bytes(size.from), exact_bytes(size.to)),
             None => sizes.to_string(),
         };

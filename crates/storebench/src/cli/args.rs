@@ -71,7 +71,7 @@ Examples:
 
 /// The examples, and all exit codes.
 fn examples_and_codes() -> String {
-    let code = |exit: &Exit| format!("\n  {:>3}  {}", exit.code(), exit.meaning());
+    let code = |exit: &Exit| format!("\n  {:>3}  {}", exit.code(), exit.describe());
     format!("{EXAMPLES}\n\nExit codes:{}", Exit::ALL.iter().map(code).collect::<String>())
 }
 

@@ -37,5 +37,5 @@ pub fn in_folder(folder: &Path) -> Vec<Run> {
 
 /// A device run without its trials; `None` of all else.
 fn device(path: &Path) -> Option<Run> {
-    folder::begun(path).ok().filter(is_device)
+    folder::read_without_trials(path).ok().filter(is_device)
 }

@@ -87,7 +87,7 @@ pub fn places(plan: &Plan, directories: &BTreeMap<String, PathBuf>) -> Result<Lo
                 places.insert(name, image(&within, file_system));
             }
             None if crosses => places.extend(directories.iter().map(|(directory, within)| {
-                let file_system = file_system.in_directory(directory);
+                let file_system = file_system.with_directory(directory);
                 (file_system.to_string(), image(within, file_system))
             })),
             None => {

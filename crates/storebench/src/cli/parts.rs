@@ -25,7 +25,9 @@ pub fn find_begun(now: &RunHeader, out: &Path) -> Result<Option<ResumedRun>> {
     let mut there: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     there.sort();
     // A folder that is no run, or of another version, is not ours.
-    let is_same = |path: &PathBuf| folder::begun(path).is_ok_and(|begun| is_continued_by(&begun.header, now));
+    let is_same = |path: &PathBuf| {
+        folder::read_without_trials(path).is_ok_and(|begun| is_continued_by(&begun.header, now))
+    };
     let Some(path) = there.into_iter().find(is_same) else { return Ok(None) };
     let resumed = RunFolder::resume(&path)?;
     runs::tell_notes(&resumed.notes);

@@ -134,7 +134,7 @@ fn help(option: &Arg) -> String {
 }
 
 fn exit_codes() -> String {
-    let row = |exit: Exit| [exit.code().to_string(), exit.meaning().to_owned(), exit.advice().to_owned()];
+    let row = |exit: Exit| [exit.code().to_string(), exit.describe().to_owned(), exit.advice().to_owned()];
     "# Exit codes\n\nOn standard error, the line that begins with `storebench:` says what is wrong and where.\n\n".to_owned()
         + &rows(["code", "meaning", "what to do"], Exit::ALL.map(row))
 }

@@ -36,7 +36,8 @@ fn trial(
         .into_iter()
         .fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
     let settings = settings.iter().map(|(name, value)| (String::from(*name), String::from(*value)));
-    let spec = Spec { settings: settings.collect(), ..Spec::alone(cell, directory, workload, parameters) };
+    let spec =
+        Spec { settings: settings.collect(), ..Spec::unwatched(cell, directory, workload, parameters) };
     let stores = [store];
     (workload.def().run)(&TrialContext { stores: &stores, spec: &spec, reach: None })
 }

@@ -65,7 +65,7 @@ fn trial_with(
     std::fs::create_dir(&directory).unwrap();
     let spec = Spec {
         settings: setting.map(|(name, value)| (name.into(), value.into())).into_iter().collect(),
-        ..Spec::alone(cell, directory, "shop".parse().unwrap(), parameters)
+        ..Spec::unwatched(cell, directory, "shop".parse().unwrap(), parameters)
     };
     (spec.workload.def().run)(&TrialContext { stores: &[store], spec: &spec, reach: None })
 }

@@ -43,7 +43,7 @@ fn spec(store: &StoreDef, how: &How<'_>, directory: PathBuf) -> Spec {
         .iter()
         .chain([&crate::AT_ONCE])
         .fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
-    Spec::alone(cell, directory, "ycsb".parse().unwrap(), parameters)
+    Spec::unwatched(cell, directory, "ycsb".parse().unwrap(), parameters)
 }
 
 /// Runs a trial; `None` where the workload says itself that the store can't do this, with its reason.

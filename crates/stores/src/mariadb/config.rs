@@ -87,7 +87,7 @@ pub const SETTINGS: &[SettingDef] = &[
             "https://mariadb.com/kb/en/mariadb-memory-allocation/",
         )
         .times(7)
-        .in_steps(MIB)
+        .rounded_to(MIB)
         .only_with(ENGINE, INNODB),
     )
     .read_by(SHOWN)
@@ -142,7 +142,7 @@ pub const SETTINGS: &[SettingDef] = &[
     .bytes()
     .share(
         MemoryShare::one_in(3, "RocksDB's: about a third; the rest serves the page cache", BASICS)
-            .in_steps(MIB)
+            .rounded_to(MIB)
             .only_with(ENGINE, ROCKSDB),
     )
     .read_by(SHOWN)
@@ -156,7 +156,7 @@ pub const SETTINGS: &[SettingDef] = &[
     .bytes()
     .share(
         MemoryShare::one_in(6, "no share; memory tables have half as much as blocks", BASICS)
-            .in_steps(MIB)
+            .rounded_to(MIB)
             .only_with(ENGINE, ROCKSDB),
     )
     .read_by(SHOWN),

@@ -61,7 +61,7 @@ pub const SETTINGS: &[SettingDef] = &[
             "25 %; more than 40 % is unlikely to do better",
             "https://www.postgresql.org/docs/current/runtime-config-resource.html",
         )
-        .in_steps(PAGE),
+        .rounded_to(PAGE),
     )
     .read_by("pg_settings")
     .tune(&["16777216", "536870912"]),

@@ -62,7 +62,7 @@ fn ext(version: &str, cluster: u32, lazy: &str) -> Vec<String> {
     ["-q", "-F", "-t", version, "-b", &block, "-i", BYTES_PER_FILE, "-E", lazy].map(String::from).to_vec()
 }
 
-fn words(text: &str) -> Vec<String> {
+fn split_words(text: &str) -> Vec<String> {
     text.split(' ').map(String::from).collect()
 }
 
@@ -120,7 +120,9 @@ pub static KINDS: &[FileSystemKind] = &[
         format: E2FSPROGS,
         repair: Some("e2fsck"),
         // It would leave a journal unused: it writes what it changes in its place.
-        arguments: |cluster| [ext("ext4", cluster, "lazy_itable_init=0"), words("-O ^has_journal")].concat(),
+        arguments: |cluster| {
+            [ext("ext4", cluster, "lazy_itable_init=0"), split_words("-O ^has_journal")].concat()
+        },
         fuse: Some(Fuse {
             tool: Tool { program: "fuse2fs", package: "fuse2fs" },
             options: "fakeroot,nodev,nosuid",
@@ -135,7 +137,7 @@ pub static KINDS: &[FileSystemKind] = &[
         name: "xfs",
         clusters: &[1024, 2048, 4096, 8192, 16384, 32768, 65536],
         format: Some(Tool { program: "mkfs.xfs", package: "xfsprogs" }),
-        arguments: |cluster| words(&format!("-q -f -b size={cluster}")),
+        arguments: |cluster| split_words(&format!("-q -f -b size={cluster}")),
         kernel: &["xfs"],
         // Each trial's image is a copy of one, and bears its name.
         options: "nouuid",
@@ -145,7 +147,7 @@ pub static KINDS: &[FileSystemKind] = &[
     FileSystemKind {
         name: "btrfs",
         format: Some(Tool { program: "mkfs.btrfs", package: "btrfs-progs" }),
-        arguments: |cluster| words(&format!("-q -f -s {cluster}")),
+        arguments: |cluster| split_words(&format!("-q -f -s {cluster}")),
         kernel: &["btrfs"],
         least_bytes: |_| 192 * MIB,
         ..NONE
@@ -153,7 +155,7 @@ pub static KINDS: &[FileSystemKind] = &[
     FileSystemKind {
         name: "f2fs",
         format: Some(Tool { program: "mkfs.f2fs", package: "f2fs-tools" }),
-        arguments: |_| words("-q -f"),
+        arguments: |_| split_words("-q -f"),
         kernel: &["f2fs"],
         least_bytes: |_| 128 * MIB,
         ..NONE
@@ -162,7 +164,7 @@ pub static KINDS: &[FileSystemKind] = &[
         name: "vfat",
         clusters: &[512, 1024, 2048, 4096, 8192, 16384, 32768],
         format: Some(Tool { program: "mkfs.vfat", package: "dosfstools" }),
-        arguments: |cluster| words(&format!("-F 32 -S 512 -s {}", cluster / 512)),
+        arguments: |cluster| split_words(&format!("-F 32 -S 512 -s {}", cluster / 512)),
         kernel: &["vfat"],
         options: "umask=077",
         ownerless: true,
@@ -174,7 +176,7 @@ pub static KINDS: &[FileSystemKind] = &[
         name: "exfat",
         clusters: POWERS_64K,
         format: Some(Tool { program: "mkfs.exfat", package: "exfatprogs" }),
-        arguments: |cluster| words(&format!("-c {cluster}")),
+        arguments: |cluster| split_words(&format!("-c {cluster}")),
         kernel: &["exfat"],
         fuse: Some(Fuse {
             tool: Tool { program: "mount.exfat-fuse", package: "exfat-fuse" },
@@ -188,7 +190,7 @@ pub static KINDS: &[FileSystemKind] = &[
         name: "ntfs",
         clusters: POWERS_64K,
         format: Some(Tool { program: "mkfs.ntfs", package: "ntfs-3g" }),
-        arguments: |cluster| words(&format!("-q -Q -F -c {cluster}")),
+        arguments: |cluster| split_words(&format!("-q -Q -F -c {cluster}")),
         kernel: &["ntfs3"],
         fuse: Some(Fuse {
             tool: Tool { program: "ntfs-3g", package: "ntfs-3g" },

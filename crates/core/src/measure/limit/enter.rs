@@ -64,7 +64,7 @@ impl LimitValues {
             let is_apart = matches!(by, LimitMechanism::V1 | LimitMechanism::V2);
             let whom = if is_apart { SERVER_ALONE } else { SERVER_AND_CLIENT };
             let report = match is_apart {
-                true => self.report(limit, self.in_groups(limit.0)?)?,
+                true => self.report(limit, self.value_in_groups(limit.0)?)?,
                 false => self.check(limit, &own)?,
             };
             let remark = report.remark.map_or(whom.to_owned(), |remark| format!("{whom}; {remark}"));
@@ -85,14 +85,14 @@ impl LimitValues {
             LimitMechanism::V1 | LimitMechanism::V2 if *limit == LimitKind::Processors => {
                 Some(count_processors()?)
             }
-            LimitMechanism::V1 | LimitMechanism::V2 => self.in_groups(*limit)?,
+            LimitMechanism::V1 | LimitMechanism::V2 => self.value_in_groups(*limit)?,
             LimitMechanism::Scope => {
                 let group = own.iter().find(|own| own.version == Version::V2);
                 let group = group.ok_or("the process is in no cgroup of version 2")?;
                 // Where systemd has its hierarchy.
                 let path = group.path.strip_prefix("/").unwrap_or(&group.path);
                 let folder = Path::new("/sys/fs/cgroup").join(path);
-                files::in_force(&folder, Version::V2, *limit, self.device.as_deref())?
+                files::read_limit(&folder, Version::V2, *limit, self.device.as_deref())?
             }
         };
         self.report(told, in_force)
@@ -119,10 +119,10 @@ impl LimitValues {
         })
     }
 
-    fn in_groups(&self, limit: LimitKind) -> Result<Option<u64>, String> {
+    fn value_in_groups(&self, limit: LimitKind) -> Result<Option<u64>, String> {
         let mut unknown = Err("the process joined no cgroup".to_owned());
         for group in &self.groups {
-            match files::in_force(group.folder(), group.version(), limit, self.device.as_deref()) {
+            match files::read_limit(group.folder(), group.version(), limit, self.device.as_deref()) {
                 Ok(Some(found)) => return Ok(Some(found)),
                 other => unknown = other,
             }

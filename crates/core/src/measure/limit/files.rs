@@ -8,7 +8,7 @@ use crate::kernel::cgroups::Version;
 use crate::result::LimitKind;
 
 /// The file of a limit on a block device, and in version 2 its key there.
-fn of_device(version: Version, limit: LimitKind) -> (&'static str, &'static str) {
+fn device_file(version: Version, limit: LimitKind) -> (&'static str, &'static str) {
     match (version, limit) {
         (Version::V2, LimitKind::ReadBandwidth) => ("io.max", "rbps"),
         (Version::V2, LimitKind::WriteBandwidth) => ("io.max", "wbps"),
@@ -61,7 +61,7 @@ pub fn hold(
         }
         (_, version) => {
             let device = device.ok_or("no block device is known under the place")?;
-            let (name, key) = of_device(version, limit);
+            let (name, key) = device_file(version, limit);
             let value = if key.is_empty() { value.to_string() } else { format!("{key}={value}") };
             write(name, &format!("{device} {value}"))
         }
@@ -93,7 +93,7 @@ fn list(processors: &[usize], count: u64) -> String {
 }
 
 /// The value of a limit by a cgroup's files, in the units of [`LimitKind`]; `None` where they say that there is none.
-pub fn in_force(
+pub fn read_limit(
     folder: &Path,
     version: Version,
     limit: LimitKind,
@@ -120,7 +120,7 @@ pub fn in_force(
             share(number(&read("cpu.cfs_quota_us")?), number(&read("cpu.cfs_period_us")?))
         }
         (_, version) => {
-            let (name, key) = of_device(version, limit);
+            let (name, key) = device_file(version, limit);
             let text = read(name)?;
             let line = text.lines().find_map(|line| {
                 let (at, rest) = line.split_once(' ')?;
@@ -209,7 +209,7 @@ mod tests {
         fs::write(group.path().join("memory.memsw.limit_in_bytes"), "9223372036854771712\n").unwrap();
         for (limit, value) in ALL {
             hold(group.path(), version, (limit, value), Some("8:0"), &[1, 3, 5]).unwrap();
-            let found = in_force(group.path(), version, limit, Some("8:0")).unwrap();
+            let found = read_limit(group.path(), version, limit, Some("8:0")).unwrap();
             assert_eq!(found, Some(value), "{limit} of {version:?}");
         }
         group
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(text("io.max"), "8:0 wiops=200");
         fs::write(group.path().join("io.max"), "7:1 rbps=9\n8:0 rbps=5 wbps=max riops=6 wiops=max\n")
             .unwrap();
-        let io = |limit, device| in_force(group.path(), Version::V2, limit, Some(device)).unwrap();
+        let io = |limit, device| read_limit(group.path(), Version::V2, limit, Some(device)).unwrap();
         assert_eq!(io(LimitKind::ReadBandwidth, "8:0"), Some(5));
         assert_eq!(io(LimitKind::ReadOperations, "8:0"), Some(6));
         assert_eq!((io(LimitKind::WriteBandwidth, "8:0"), io(LimitKind::ReadBandwidth, "9:9")), (None, None));
@@ -243,7 +243,7 @@ mod tests {
     fn no_limit_is_told_from_one() {
         let group = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(group.path().join(name), text).unwrap();
-        let found = |version, limit| in_force(group.path(), version, limit, Some("8:0"));
+        let found = |version, limit| read_limit(group.path(), version, limit, Some("8:0"));
         write("memory.max", "max\n");
         write("memory.limit_in_bytes", "9223372036854771712\n");
         write("cpu.max", "max 100000\n");

@@ -39,7 +39,7 @@ impl Limited1 {
         let limited = Limited1 { made: Some(made), group };
         let folder = limited.group.folder();
         hold(folder, limited.group.version(), (limit, value), device, &[0]).unwrap();
-        let found = in_force(folder, limited.group.version(), limit, device).unwrap();
+        let found = read_limit(folder, limited.group.version(), limit, device).unwrap();
         assert_eq!(found, Some(value), "{limit} is read back");
         Some(limited)
     }

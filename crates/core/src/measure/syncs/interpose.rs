@@ -13,7 +13,7 @@ use std::time::Instant;
 use libc::{iovec, mode_t, off_t, off64_t, size_t, ssize_t};
 
 use super::unsynced::{self, SyncTarget};
-use super::{SyncFunction, count, of_this_thread};
+use super::{SyncFunction, count, count_this_thread};
 
 /// The next definition of a function, after this program's.
 struct Next {
@@ -266,9 +266,9 @@ pub(super) fn check() -> Result<(), String> {
     }
     // A device that can't be synced says so at once.
     let file = File::open("/dev/null").map_err(|error| format!("/dev/null: {error}"))?;
-    let before = of_this_thread();
+    let before = count_this_thread();
     let _ = file.sync_all();
-    match of_this_thread().since(&before).calls() {
+    match count_this_thread().since(&before).calls() {
         1 => Ok(()),
         calls => Err(format!("a call of fsync was counted {calls} times")),
     }

@@ -76,7 +76,7 @@ impl Fleet {
         let one = &|(host, threads): (&String, &Range<u64>)| {
             let sessions = threads.end - threads.start;
             let task = ClientTask { spec: spec.clone(), first: threads.start, sessions };
-            let link = reach(host, &task).map_err(|why| of_client(host, &why))?;
+            let link = reach(host, &task).map_err(|why| client_error(host, &why))?;
             Ok(ClientMember::new(host, threads.clone(), link))
         };
         let each = spec.clients.iter().zip(&parts);
@@ -166,7 +166,7 @@ impl Fleet {
     /// The error of the client with this thread.
     pub fn error(&self, thread: usize, why: &str) -> WorkloadError {
         let member = self.members.iter().find(|member| member.threads.contains(&(thread as u64)));
-        of_client(member.map_or("?", |member| &member.host), why)
+        client_error(member.map_or("?", |member| &member.host), why)
     }
 
     pub fn reports(self) -> Vec<ClientReport> {
@@ -193,7 +193,7 @@ impl Fleet {
                 let Some(told) = member.next(LOOK, silence)? else { continue };
                 match wanted(told) {
                     Some(found) if said.is_none() => *said = Some(found),
-                    _ => return Err(of_client(&member.host, "it said what it was not asked for")),
+                    _ => return Err(client_error(&member.host, "it said what it was not asked for")),
                 }
             }
         }
@@ -219,19 +219,19 @@ impl ClientMember {
     }
 
     fn send(&mut self, order: &ClientOrder) -> Result<(), WorkloadError> {
-        self.link.send(order).map_err(|why| of_client(&self.host, &why))
+        self.link.send(order).map_err(|why| client_error(&self.host, &why))
     }
 
     /// The next message within a time, keep-alives aside.
     fn next(&mut self, within: Duration, silence: Duration) -> Result<Option<ClientReply>, WorkloadError> {
-        match self.link.next(within).map_err(|why| of_client(&self.host, &why))? {
+        match self.link.next(within).map_err(|why| client_error(&self.host, &why))? {
             None if self.heard.elapsed() > silence => {
                 let why = format!("it does not answer: it has said nothing for {silence:?}");
-                Err(of_client(&self.host, &why))
+                Err(client_error(&self.host, &why))
             }
             None => Ok(None),
             Some(ClientReply::Failed { reason, message }) => {
-                Err(WorkloadError { failure: reason, ..of_client(&self.host, &message) })
+                Err(WorkloadError { failure: reason, ..client_error(&self.host, &message) })
             }
             Some(told) => {
                 self.heard = Instant::now();
@@ -249,19 +249,19 @@ impl ClientMember {
             let there = loop {
                 match self.next(LOOK, silence)? {
                     Some(ClientReply::Pong { at_ns }) => break at_ns,
-                    Some(_) => return Err(of_client(&self.host, "it said what it was not asked for")),
+                    Some(_) => return Err(client_error(&self.host, "it said what it was not asked for")),
                     None => {}
                 }
             };
             pings.push(Ping { sent, there, back: nanoseconds(base, Instant::now()) });
         }
-        ClockOffset::from_pings(&pings).ok_or_else(|| of_client(&self.host, "its clock is not known"))
+        ClockOffset::from_pings(&pings).ok_or_else(|| client_error(&self.host, "its clock is not known"))
     }
 
     /// Whether the results are for its threads.
     fn check(&self, did: &RoundResult) -> Result<(), WorkloadError> {
         let right = did.records.len() as u64 == self.report.sessions;
-        if right { Ok(()) } else { Err(of_client(&self.host, "it reported threads that are not its own")) }
+        if right { Ok(()) } else { Err(client_error(&self.host, "it reported threads that are not its own")) }
     }
 
     /// Adds a round to its report.
@@ -334,7 +334,7 @@ fn nanoseconds(base: Instant, at: Instant) -> u64 {
     at.saturating_duration_since(base).as_nanos() as u64
 }
 
-fn of_client(host: &str, why: &str) -> WorkloadError {
+fn client_error(host: &str, why: &str) -> WorkloadError {
     WorkloadError::harness(format!("the client {host}: {why}"))
 }
 

@@ -43,7 +43,7 @@ pub fn serve(asked: &TrialContext<'_>, threads: Range<u64>, wire: &dyn ClientWir
     let (store, open) = find(stores, spec.cell.store())?;
     let clock = Clock::new();
     let records = trial::records(spec, None)?;
-    let plan = trial::crud(spec, &CrudParameters::of_cell(&spec.parameters, &spec.cell));
+    let plan = trial::crud(spec, &CrudParameters::for_cell(&spec.parameters, &spec.cell));
     let one = |thread| plan.share(thread, &records, &clock, store.capabilities.keeps).map(Mutex::new);
     let shares = threads.clone().map(one).collect::<Result<Vec<_>, _>>().map_err(TrialError::harness)?;
     let series = Series::new(shares.len()).map_err(TrialError::harness)?.with_histograms();
@@ -102,7 +102,7 @@ impl Client<'_> {
     fn run_while_open(&self, store: &dyn Store) -> Result<Option<ClientOrder>, WorkloadError> {
         let workers = &self.shares.0;
         let barrier = StartBarrier::new(workers.len(), self.clock);
-        let barrier = barrier.of_part(self.shared.first, self.shared.plan.threads, &self.gate);
+        let barrier = barrier.for_part(self.shared.first, self.shared.plan.threads, &self.gate);
         worker_pool::run_at_barrier(
             &barrier,
             self.clock,

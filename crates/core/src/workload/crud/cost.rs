@@ -37,24 +37,24 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
 fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
     let (store, _) = case.opens_for_threads()?;
     case.spreads()?;
-    if case.clients > 0 && CrudParameters::of_cell(case.parameters, case.cell).text.is_some() {
+    if case.clients > 0 && CrudParameters::for_cell(case.parameters, case.cell).text.is_some() {
         return Err(LeftOutReason::Contradiction { why: OWN_FILES.into() });
     }
     if case.cell.cache() == Cache::Cold && store.capabilities.keeps && !store.capabilities.persists {
         return Err(LeftOutReason::KeepsNothing { store: store.name.into() });
     }
-    case.holds(case.cell.expected_bytes(CrudParameters::of_cell(case.parameters, case.cell).most_inserts()))
+    case.holds(case.cell.expected_bytes(CrudParameters::for_cell(case.parameters, case.cell).most_inserts()))
 }
 
 pub fn space(case: &Case<'_>) -> SpaceEstimate {
-    let work = CrudParameters::of_cell(case.parameters, case.cell);
+    let work = CrudParameters::for_cell(case.parameters, case.cell);
     let bytes = case.cell.expected_bytes(work.most_inserts()) * aging::space_factor(case.cell.age());
     let peak_bytes = disk_bytes(case.cell, case.kind(), work.most_inserts());
     SpaceEstimate { peak_bytes, room_bytes: (bytes * ROOM_FACTOR).max(peak_bytes) }
 }
 
 pub fn held_bytes(case: &Case<'_>) -> f64 {
-    case.cell.expected_bytes(CrudParameters::of_cell(case.parameters, case.cell).most_inserts())
+    case.cell.expected_bytes(CrudParameters::for_cell(case.parameters, case.cell).most_inserts())
 }
 
 /// Bytes of what is made ahead, and of all records if the store has nowhere else to keep them.
@@ -68,7 +68,7 @@ pub fn memory(case: &Case<'_>) -> f64 {
 }
 
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
-    let work = CrudParameters::of_cell(case.parameters, case.cell);
+    let work = CrudParameters::for_cell(case.parameters, case.cell);
     let wait_s = case.syncs() * probe.sync_ns as f64 / 1e9;
     let audit_s = audit_seconds(case.cell, work.most_inserts(), wait_s);
     let clearing_s = clearing_seconds(case.cell, case.kind(), work.most_inserts(), probe);

@@ -61,7 +61,7 @@ fn put(shares: &Shares<'_>, first: usize, did: &RoundResult) -> Result<(), Strin
     }
     let share = threads.first().ok_or("it reported threads that are not its own")?;
     let mut share = lock_worker(share);
-    share.driver.add_untimed(&UntimedWork::of_counts(untimed));
+    share.driver.add_untimed(&UntimedWork::from_counts(untimed));
     share.writes += did.writes;
     share.written = did.written;
     Ok(())
@@ -96,7 +96,7 @@ fn measured(kinds: &[OperationMeasurements]) -> Result<Recorder, String> {
     }
     let mut recorder = Recorder::new()?;
     for (number, kind) in kinds.iter().enumerate() {
-        let record = recorder.of_mut(number);
+        let record = recorder.kind_record_mut(number);
         record.latencies = kind.latencies.unpack()?;
         record.errors = kind.errors;
         record.value_bytes = kind.value_bytes;

@@ -47,7 +47,7 @@ impl CrudParameters {
     }
 
     /// The values that parameters give for a cell.
-    pub fn of_cell(parameters: &Parameters, cell: &Cell) -> CrudParameters {
+    pub fn for_cell(parameters: &Parameters, cell: &Cell) -> CrudParameters {
         let own = CrudParameters::from_parameters(parameters);
         let is_unsynced = cell.guarantee().tier().is_some_and(|tier| tier < Guarantee::Power);
         let unsynced = parameters.operations_unsynced.filter(|_| is_unsynced);
@@ -83,7 +83,7 @@ mod tests {
         let both = both.with("operations_unsynced", "400").unwrap();
         let at = |guarantee: &str| {
             let cell = Cell::default().with(Axis::GUARANTEE, Axis::GUARANTEE.read(guarantee).unwrap());
-            CrudParameters::of_cell(&both, &cell).operations
+            CrudParameters::for_cell(&both, &cell).operations
         };
         assert_eq!(["none", "process", "power", "default"].map(at), [400, 400, 100, 100]);
     }

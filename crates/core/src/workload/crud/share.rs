@@ -13,7 +13,7 @@ use crate::workload::elapsed::TimedPart;
 use crate::workload::mix::{Mix, PhaseWork};
 use crate::workload::operation::Operation;
 use crate::workload::phase::PhaseGoal;
-use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta, largest_quantum};
+use crate::workload::quanta::{QUANTUM_OPERATIONS, largest_quantum, run_in_quanta};
 use crate::workload::start_barrier::BarrierGuard;
 use crate::workload::task::Crud;
 use crate::workload::worker_pool::Worker;
@@ -82,7 +82,7 @@ impl RecordShare<'_> {
         goes_on: impl Fn() -> bool,
         mut seconds: Option<&mut Seconds<'_>>,
     ) -> Result<(), WorkloadError> {
-        in_quanta(operations, largest_quantum(shared.plan.rate), goes_on, |most| {
+        run_in_quanta(operations, largest_quantum(shared.plan.rate), goes_on, |most| {
             let done = self.fill_quantum(shared.records, goal.doing, most, seconds.is_some());
             self.driver.run(session, &mut self.quantum)?;
             self.written = self.written.plus(self.quantum.written());

@@ -94,10 +94,10 @@ impl<'a> Shares<'a> {
     }
 
     pub(crate) fn recorder_so_far(&self) -> Result<Recorder, WorkloadError> {
-        Recorder::of_all(self.shares().map(|share| share.driver.recorder().clone()))
+        Recorder::sum(self.shares().map(|share| share.driver.recorder().clone()))
     }
 
     pub fn recorder(self) -> Result<Recorder, WorkloadError> {
-        Recorder::of_all(self.0.into_iter().map(|share| into_worker(share).driver.finish()))
+        Recorder::sum(self.0.into_iter().map(|share| into_worker(share).driver.finish()))
     }
 }

@@ -22,7 +22,7 @@ pub fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let (store, open) = find(stores, spec.cell.store())?;
     let promised = offered_guarantee(store, &spec.cell)?;
     let clock = Clock::new();
-    let work = CrudParameters::of_cell(&spec.parameters, &spec.cell);
+    let work = CrudParameters::for_cell(&spec.parameters, &spec.cell);
     let records = records(spec, work.text.as_deref())?;
     let crud = crud(spec, &work);
     let mut prepared =

@@ -17,7 +17,7 @@ use crate::kernel::system;
 use crate::measure::clock::Clock;
 use crate::measure::series::{Seconds, Series};
 use crate::workload::elapsed::TimedPart;
-use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta};
+use crate::workload::quanta::{QUANTUM_OPERATIONS, run_in_quanta};
 use crate::workload::recorder;
 use crate::workload::start_barrier::BarrierGuard;
 use crate::workload::worker_pool;
@@ -122,7 +122,7 @@ impl<'a> DeviceWorker<'a> {
         goes_on: impl Fn() -> bool,
         seconds: &mut Seconds<'_>,
     ) -> Result<(), DeviceError> {
-        in_quanta(self.operations, QUANTUM_OPERATIONS as u64, goes_on, |most| {
+        run_in_quanta(self.operations, QUANTUM_OPERATIONS as u64, goes_on, |most| {
             self.route.fill(&mut self.offsets[..most as usize]);
             let done = self.quantum(most as usize, deadline)?;
             self.take_note(done);

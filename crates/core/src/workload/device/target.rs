@@ -52,7 +52,7 @@ impl TargetFile {
         let file = folder.make_file(OsStr::new(NAME)).map_err(failed(DeviceStep::Make, &path))?;
         let target = TargetFile { folder, file, path, bytes: spec.file_bytes(), there: true };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(spec.seed);
-        target.in_pieces(DeviceStep::LayOut, |file, piece, offset| {
+        target.for_each_piece(DeviceStep::LayOut, |file, piece, offset| {
             random.fill_bytes(piece);
             transfer::write(file, piece, offset)
         })?;
@@ -63,7 +63,7 @@ impl TargetFile {
     /// Brings the file into the page cache, or out of it. Fails when it stays there.
     pub(super) fn set_cache(&self, warm: bool) -> Result<(), DeviceError> {
         if warm {
-            return self.in_pieces(DeviceStep::Read, transfer::read);
+            return self.for_each_piece(DeviceStep::Read, transfer::read);
         }
         for round in 0..DROPS {
             if round > 0 {
@@ -145,7 +145,7 @@ impl TargetFile {
     }
 
     /// Does something with all of the file, piece by piece.
-    fn in_pieces(
+    fn for_each_piece(
         &self,
         doing: DeviceStep,
         mut action: impl FnMut(&File, &mut [u8], u64) -> io::Result<()>,

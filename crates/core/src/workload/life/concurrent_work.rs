@@ -172,7 +172,7 @@ impl<'a> ConcurrentWorker<'a> {
     }
 
     fn start_turn(&self, store: &dyn Store) -> Result<WorkPeriod, WorkloadError> {
-        let before = syncs::of_this_thread();
+        let before = syncs::count_this_thread();
         let (by, began, ended) = match self.work {
             ConcurrentWorkKind::Backup => {
                 let (made, began, ended) = self.timed(|| self.back_up(store));
@@ -181,7 +181,7 @@ impl<'a> ConcurrentWorker<'a> {
             }
             ConcurrentWorkKind::Batch => self.batch(store)?,
         };
-        Ok(WorkPeriod { by, began, ended, syncs: syncs::of_this_thread().since(&before).calls() })
+        Ok(WorkPeriod { by, began, ended, syncs: syncs::count_this_thread().since(&before).calls() })
     }
 
     /// Times a part of the work, and marks it as under way.

@@ -14,7 +14,7 @@ use crate::workload::batch::touched;
 use crate::workload::elapsed::TimedPart;
 use crate::workload::gauge::Gauge;
 use crate::workload::pacer::wait_until;
-use crate::workload::quanta::{in_quanta, largest_quantum};
+use crate::workload::quanta::{largest_quantum, run_in_quanta};
 use crate::workload::recorder::Recorder;
 use crate::workload::start_barrier::{BarrierGuard, StartedRound};
 use crate::workload::worker_pool;
@@ -157,7 +157,7 @@ impl<'a> LifeWorker<'a> {
             self.remove_lot(session)?;
         }
         let value_bytes = self.value.len() as u64;
-        self.recorder.of_mut(kind).value_bytes += value_bytes;
+        self.recorder.kind_record_mut(kind).value_bytes += value_bytes;
         self.written =
             self.written.plus(WrittenRecords { records: 1, key_bytes: KEY_BYTES as u64, value_bytes });
         Ok(())
@@ -189,7 +189,7 @@ impl<'a> LifeWorker<'a> {
             })
         });
         let found = found.map_err(|error| failed("looking for", oldest, &error))?;
-        self.recorder.of_mut(SCAN).value_bytes += bytes;
+        self.recorder.kind_record_mut(SCAN).value_bytes += bytes;
         // Another thread's may come before it.
         if found == 1 && (first == *oldest || (!self.set.is_whole() && first < *oldest)) {
             return Ok(());
@@ -248,7 +248,7 @@ impl LifeWorker<'_> {
             .map_err(WorkloadError::harness)?;
         let begin = clock.now();
         let goes_on = || started.can_continue(begin, None);
-        in_quanta(self.steps, largest_quantum(Rate::Closed), goes_on, |most| {
+        run_in_quanta(self.steps, largest_quantum(Rate::Closed), goes_on, |most| {
             for _ in 0..most {
                 let planned = self.plan();
                 self.step(session, &planned)?;

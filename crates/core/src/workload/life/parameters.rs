@@ -141,7 +141,7 @@ fn is_in_waves(cell: &Cell) -> bool {
 }
 
 fn waves(case: &Case<'_>) -> Result<(), LeftOutReason> {
-    let why = if case.cell.record_size().even().is_none_or(|sizes| sizes.to - sizes.from <= 1) {
+    let why = if case.cell.record_size().single_range().is_none_or(|sizes| sizes.to - sizes.from <= 1) {
         "values that grow and shrink have a shortest and a longest length: name them, such as --record-size 100B..1KiB"
     } else if case.parameters.until_steady.is_some() {
         "a set whose values grow and shrink is never steady: ask for waves without until_steady"

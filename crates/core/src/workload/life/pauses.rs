@@ -70,10 +70,10 @@ impl<'a> PauseWatch<'a> {
     pub fn begin(&mut self, store: &dyn Store) -> Result<(), WorkloadError> {
         self.last = ask(store)?;
         self.paused = false;
-        self.synced_ns = syncs::of_this_thread().ns();
+        self.synced_ns = syncs::count_this_thread().ns();
         self.looked = self.clock.now();
         self.due = self.looked + self.between;
-        if self.pauses.sync_ns.is_none() && syncs::in_effect().is_ok() && !children::is_there() {
+        if self.pauses.sync_ns.is_none() && syncs::check_counting().is_ok() && !children::is_there() {
             self.pauses.sync_ns = Some(0);
         }
         Ok(())
@@ -88,7 +88,7 @@ impl<'a> PauseWatch<'a> {
         self.was_busy = is_busy;
         self.pauses.calls_ns += ns;
         self.ended = ended;
-        let synced_ns = syncs::of_this_thread().ns();
+        let synced_ns = syncs::count_this_thread().ns();
         if ns > PAUSE_NS {
             self.pause(kind, ns, synced_ns - self.synced_ns);
         }

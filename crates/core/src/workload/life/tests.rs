@@ -44,7 +44,7 @@ fn trial_on(
         .iter()
         .chain(axes)
         .fold(Cell::new(store), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()));
-    let spec = Spec { seed: 7, ..Spec::alone(cell, directory, "life".parse().unwrap(), parameters) };
+    let spec = Spec { seed: 7, ..Spec::unwatched(cell, directory, "life".parse().unwrap(), parameters) };
     run(&TrialContext { stores, spec: &spec, reach: None })
 }
 

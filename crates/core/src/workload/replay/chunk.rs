@@ -153,7 +153,7 @@ impl ChunkReceiver {
         self.blocked_ns.load(Ordering::Relaxed)
     }
 
-    pub fn ready(&self) -> Option<Box<Chunk>> {
+    pub fn try_take(&self) -> Option<Box<Chunk>> {
         self.full.try_recv().ok()
     }
 

@@ -79,7 +79,7 @@ impl Loader {
         let (passes, unknown_bytes) = (facts.keys / PLANNED + 1, facts.unknown_value);
         Loader {
             seen: FirstOperations { table: KeyTable::new(), passes, unknown_bytes },
-            batch: Batch::of_bytes(BATCH, BATCH_BYTES, key, value),
+            batch: Batch::with_bytes(BATCH, BATCH_BYTES, key, value),
             after,
         }
     }

@@ -189,7 +189,7 @@ impl<'a> Player<'a> {
         let mut stood_still = 0;
         while !stopped.load(Ordering::Relaxed) {
             let (waits_from, blocked_ns) = (self.clock.now(), incoming.blocked_ns());
-            let chunk = match incoming.ready() {
+            let chunk = match incoming.try_take() {
                 Some(chunk) => Some(chunk),
                 None => {
                     let chunk = incoming.wait();
@@ -254,7 +254,7 @@ impl<'a> Player<'a> {
         let tally = &mut self.tally;
         tally.recorder.record(kind, self.clock.nanoseconds(0, outcome.ticks).max(1));
         let value_bytes = planned.value.len() as u64;
-        tally.recorder.of_mut(kind).value_bytes += value_bytes + outcome.read_bytes;
+        tally.recorder.kind_record_mut(kind).value_bytes += value_bytes + outcome.read_bytes;
         if planned.does.writes() {
             let key_bytes = planned.key.len() as u64;
             tally.written = tally.written.plus(WrittenRecords { records: 1, key_bytes, value_bytes });

@@ -37,7 +37,7 @@ fn play(
     let threads = Axis::THREADS.read(threads).unwrap();
     let spec = Spec {
         seed: 3,
-        ..Spec::alone(
+        ..Spec::unwatched(
             Cell::new(store.name).with(Axis::THREADS, threads),
             directory,
             "replay".parse().unwrap(),

@@ -59,7 +59,7 @@ fn failed(error: StoreError) -> WorkloadError {
     WorkloadError::store("reading the tables back", &error)
 }
 
-fn at_end(message: String) -> WorkloadError {
+fn end_error(message: String) -> WorkloadError {
     wrong_data(format!("{message}, after the trial"))
 }
 
@@ -89,9 +89,9 @@ impl ShopAudit<'_> {
         };
         tables.visit_rows(table, &mut see).map_err(failed)?;
         match first_wrong {
-            Some(message) => Err(at_end(message)),
+            Some(message) => Err(end_error(message)),
             None if next == shared.data.rows(table) => Ok(()),
-            None => Err(at_end(format!("the row {next} of {} is missing", table.name()))),
+            None => Err(end_error(format!("the row {next} of {} is missing", table.name()))),
         }
     }
 
@@ -140,7 +140,7 @@ impl ShopAudit<'_> {
             }
         }
         match first_wrong {
-            Some(message) => Err(at_end(message)),
+            Some(message) => Err(end_error(message)),
             None => Ok(loaded + of_clients.iter().sum::<u64>()),
         }
     }
@@ -159,9 +159,9 @@ impl ShopAudit<'_> {
         };
         tables.each_entry(&mut see).map_err(failed)?;
         match first_wrong {
-            Some(message) => Err(at_end(message)),
+            Some(message) => Err(end_error(message)),
             None if entries == orders => Ok(()),
-            None => Err(at_end(format!("the index has {entries} entries, but there are {orders} orders"))),
+            None => Err(end_error(format!("the index has {entries} entries, but there are {orders} orders"))),
         }
     }
 
@@ -176,7 +176,7 @@ impl ShopAudit<'_> {
             tables.orders(data.ids(Table::Customers).id_of_row(customer), &mut seen).map_err(failed)?;
             let known = &self.shared.known;
             let count = known.order_count(customer, known.orders_before(customer));
-            self.check.orders(customer, &seen, count).map_err(|stop| at_end(stop.message))?;
+            self.check.orders(customer, &seen, count).map_err(|stop| end_error(stop.message))?;
         }
         Ok(())
     }

@@ -50,7 +50,7 @@ fn customer_of(order: &[u8]) -> &[u8] {
 }
 
 /// The next key, as far as the buffer holds it.
-fn behind(last: &[u8], next: &mut Vec<u8>) {
+fn next_key(last: &[u8], next: &mut Vec<u8>) {
     next.clear();
     next.extend_from_slice(last);
     next.push(0);
@@ -79,7 +79,7 @@ impl<'s> ByRecords<'s> {
                 last.extend_from_slice(key);
             })?;
             goes_on = goes_on && shown == some;
-            behind(&last, &mut next);
+            next_key(&last, &mut next);
         }
         Ok(())
     }

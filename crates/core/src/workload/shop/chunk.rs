@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     fn all(order: LoadOrder, threads: usize) -> Vec<(Table, Vec<u8>)> {
-        let data = Data::of_size(7, 1 << 20);
+        let data = Data::with_size(7, 1 << 20);
         let chunks = Chunks::new(&data, order);
         let makers = Makers::new(threads, 0);
         let mut found = Vec::new();
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn the_same_rows_come_in_the_same_order_however_many_make_them() {
         let sorted = all(LoadOrder::Sorted, 1);
-        let data = Data::of_size(7, 1 << 20);
+        let data = Data::with_size(7, 1 << 20);
         assert_eq!(sorted.len() as u64, data.all_rows());
         assert_eq!(sorted, all(LoadOrder::Sorted, 3));
         for table in Table::ALL {
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn makers_end_when_nobody_takes_what_they_make() {
-        let data = Data::of_size(7, 8 << 20);
+        let data = Data::with_size(7, 8 << 20);
         let chunks = Chunks::new(&data, LoadOrder::Sorted);
         let makers = Makers::new(2, 0);
         let make = |number, chunk: &mut Chunk| chunks.make(number, chunk);

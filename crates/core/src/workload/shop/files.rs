@@ -91,13 +91,13 @@ pub fn write(
     folder: &Path,
     goes_on: &mut dyn FnMut(Progress) -> bool,
 ) -> Result<GeneratedFiles, GenerateError> {
-    let data = Data::of_size(order.seed, order.bytes);
+    let data = Data::with_size(order.seed, order.bytes);
     let mut files = Files::begin(folder)?;
     let chunks = Chunks::new(&data, if order.sorted { LoadOrder::Sorted } else { LoadOrder::Unsorted });
     let threads = order.threads.unwrap_or_else(|| Makers::threads(usize::MAX));
     let make = |number, chunk: &mut Chunk| {
         chunks.make(number, chunk);
-        lines(chunk);
+        write_lines(chunk);
     };
     let of = data.all_rows();
     let waited = Makers::new(threads, TEXT_BYTES).run(chunks.count(), make, |mut source| {
@@ -115,7 +115,7 @@ pub fn write(
     Ok(GeneratedFiles { files, rows: of, waited })
 }
 
-fn lines(chunk: &mut Chunk) {
+fn write_lines(chunk: &mut Chunk) {
     let mut text = std::mem::take(&mut chunk.text);
     text.clear();
     for row in chunk.rows() {
@@ -321,7 +321,7 @@ mod tests {
         });
         let made = made.unwrap();
         write(&order(3, true), three.path(), &mut |_| true).unwrap();
-        let data = Data::of_size(5, 1 << 20);
+        let data = Data::with_size(5, 1 << 20);
         assert_eq!(last, Some(Progress { rows: data.all_rows(), of: data.all_rows() }));
         assert_eq!(names(one.path()), ["customers.csv", "orders.csv", "products.csv", "sample.json"]);
         for (path, length) in &made.files {

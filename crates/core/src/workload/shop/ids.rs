@@ -85,7 +85,7 @@ impl Ids {
     }
 }
 
-pub(crate) fn of_client(thread: u64, number: u64) -> i64 {
+pub(crate) fn client_id(thread: u64, number: u64) -> i64 {
     let mixed = fold(fold(number & OWN).wrapping_mul(FACTOR) & OWN);
     (((thread + 1) << OWN_BITS) | mixed) as i64
 }
@@ -151,12 +151,12 @@ mod tests {
         let mut all = BTreeSet::new();
         for thread in [0, 1, 1023] {
             for number in (0..1000).chain([OWN]) {
-                let id = of_client(thread, number);
+                let id = client_id(thread, number);
                 assert!(id > 0 && all.insert(id));
                 assert_eq!(made_by(&data, id), Some(RowOrigin::Client { thread, number }));
             }
         }
-        let ids: Vec<i64> = (0..1000).map(|number| of_client(0, number)).collect();
+        let ids: Vec<i64> = (0..1000).map(|number| client_id(0, number)).collect();
         assert!(!ids.is_sorted(), "new orders do not all go to the end of a table");
     }
 

@@ -57,7 +57,7 @@ enum Purpose {
 
 impl Data {
     /// As the tables' rows count, with at least one row in each.
-    pub(crate) fn of_size(seed: u64, bytes: u64) -> Data {
+    pub(crate) fn with_size(seed: u64, bytes: u64) -> Data {
         let rows = rows_of(bytes);
         let ids = BY_NUMBER.map(|table| Ids::new(seed, table, rows[table as usize]));
         Data { seed, rows, ids, letters: letters(seed) }
@@ -118,10 +118,10 @@ impl Data {
 
     pub fn order(&self, number: u64) -> Order {
         let mut random = self.random(Purpose::Row(Table::Orders), number);
-        self.drawn(self.ids(Table::Orders).id_of_row(number), &mut random)
+        self.draw_order(self.ids(Table::Orders).id_of_row(number), &mut random)
     }
 
-    fn drawn(&self, id: i64, random: &mut Xoshiro256PlusPlus) -> Order {
+    fn draw_order(&self, id: i64, random: &mut Xoshiro256PlusPlus) -> Order {
         Order {
             id,
             customer: random.next_u64() % self.rows(Table::Customers),
@@ -134,7 +134,7 @@ impl Data {
     /// A client thread's purchase.
     pub(crate) fn purchase(&self, thread: u64, number: u64) -> Purchase {
         let mut random = self.random(Purpose::Purchase { thread }, number);
-        let order = self.drawn(ids::of_client(thread, number), &mut random);
+        let order = self.draw_order(ids::client_id(thread, number), &mut random);
         let mut looked_at = [0; LOOKED_AT];
         looked_at.fill_with(|| random.next_u64() % self.rows(Table::Products));
         let chosen = (random.next_u64() % LOOKED_AT as u64) as usize;
@@ -224,9 +224,9 @@ mod tests {
 
     #[test]
     fn rows_follow_from_the_seed_and_fit_their_columns() {
-        let data = Data::of_size(7, 1 << 20);
-        let same = Data::of_size(7, 1 << 20);
-        let other = Data::of_size(8, 1 << 20);
+        let data = Data::with_size(7, 1 << 20);
+        let same = Data::with_size(7, 1 << 20);
+        let other = Data::with_size(8, 1 << 20);
         for table in Table::ALL {
             for number in 0..200 {
                 let bytes = row(&data, table, number);
@@ -245,7 +245,7 @@ mod tests {
     /// Others may have made rows elsewhere.
     #[test]
     fn rows_stay_the_same_in_every_version() {
-        let data = Data::of_size(136, 1 << 20);
+        let data = Data::with_size(136, 1 << 20);
         let mut all = Vec::new();
         for table in Table::ALL {
             (0..100).for_each(|number| data.append(table, number, &mut all));
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn purchases_are_of_one_of_the_products_looked_at() {
-        let data = Data::of_size(7, 1 << 20);
+        let data = Data::with_size(7, 1 << 20);
         for number in 0..100 {
             let purchase = data.purchase(2, number);
             assert_eq!(purchase.looked_at[purchase.chosen], purchase.order.product);

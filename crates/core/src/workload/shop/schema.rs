@@ -145,10 +145,10 @@ pub fn values<'r>(
 ) -> Option<usize> {
     for ((_, of), place) in table.columns().iter().zip(into.iter_mut()) {
         *place = match of {
-            Of::Long => SqlValue::Integer(i64::from_be_bytes(*taken(&mut bytes)?)),
-            Of::Int => SqlValue::Integer(i32::from_be_bytes(*taken(&mut bytes)?).into()),
+            Of::Long => SqlValue::Integer(i64::from_be_bytes(*take_bytes(&mut bytes)?)),
+            Of::Int => SqlValue::Integer(i32::from_be_bytes(*take_bytes(&mut bytes)?).into()),
             Of::Text(_) => {
-                let length = u16::from_be_bytes(*taken(&mut bytes)?);
+                let length = u16::from_be_bytes(*take_bytes(&mut bytes)?);
                 let (text, rest) = bytes.split_at_checked(length.into())?;
                 bytes = rest;
                 SqlValue::Text(std::str::from_utf8(text).ok()?)
@@ -158,7 +158,7 @@ pub fn values<'r>(
     bytes.is_empty().then_some(table.columns().len())
 }
 
-fn taken<'r, const N: usize>(bytes: &mut &'r [u8]) -> Option<&'r [u8; N]> {
+fn take_bytes<'r, const N: usize>(bytes: &mut &'r [u8]) -> Option<&'r [u8; N]> {
     let (first, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
     Some(first)

@@ -34,7 +34,7 @@ impl<'a> ShopContext<'a> {
         clock: &'a Clock,
         sql: bool,
     ) -> Result<ShopContext<'a>, String> {
-        let data = Data::of_size(seed, work.data_bytes);
+        let data = Data::with_size(seed, work.data_bytes);
         let threads = work.threads as usize;
         let epoch = || Series::every(work.epoch, threads);
         Ok(ShopContext {

@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_read_sees_what_had_ended_and_nothing_that_had_not_begun() {
-        let data = Data::of_size(3, 1 << 16);
+        let data = Data::with_size(3, 1 << 16);
         let known = SharedKnowledge::new(&data);
         let order = data.purchase(0, 1).order;
         let Order { product, customer, amount, .. } = order;
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_orders_of_the_data_are_known() {
-        let data = Data::of_size(3, 1 << 18);
+        let data = Data::with_size(3, 1 << 18);
         let known = SharedKnowledge::new(&data);
         let customers = 0..data.rows(Table::Customers);
         let all: u64 = customers.map(|customer| u64::from(known.orders_before(customer))).sum();

@@ -144,7 +144,7 @@ impl<'a> ShopWorker<'a> {
         };
         let end = shared.clock.now();
         for place in [kind as usize, ALL] {
-            self.recorder.of_mut(place).conflicts += conflicts;
+            self.recorder.kind_record_mut(place).conflicts += conflicts;
         }
         let doing = || {
             format!("the transaction {} {} of thread {}", kind.name(), self.drawn[kind as usize], self.thread)
@@ -155,7 +155,7 @@ impl<'a> ShopWorker<'a> {
 
     fn moved(&mut self, kind: Kind, written: usize) {
         for place in [kind as usize, ALL] {
-            self.recorder.of_mut(place).value_bytes += self.seen.bytes() + written as u64;
+            self.recorder.kind_record_mut(place).value_bytes += self.seen.bytes() + written as u64;
         }
     }
 

@@ -29,7 +29,7 @@ fn trial(
         .chain(&[("after_load", "at-once")])
         .fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
     let folder = tempfile::tempdir().unwrap();
-    let spec = Spec::alone(cell, folder.path().to_path_buf(), "shop".parse().unwrap(), parameters);
+    let spec = Spec::unwatched(cell, folder.path().to_path_buf(), "shop".parse().unwrap(), parameters);
     (super::WORKLOAD.run)(&TrialContext { stores: &[store], spec: &spec, reach: None })
 }
 

@@ -138,7 +138,7 @@ fn threads_behind_a_gate_start_when_it_opens() {
         let workers: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
         let clock = Clock::new();
         let gate = Opens(&clock, opens);
-        let barrier = StartBarrier::new(workers.len(), &clock).of_part(5, 9, &gate);
+        let barrier = StartBarrier::new(workers.len(), &clock).for_part(5, 9, &gate);
         let begun = clock.now();
         let done =
             run_at_barrier(&barrier, &clock, &workers, || Ok(Box::new(0)), |_| Ok(()), |pool| pool.parts(1));

@@ -72,7 +72,8 @@ mod tests {
             [(Slot::Read, 10), (Slot::PartRead, 20), (Slot::PartUpdate, 30), (Slot::ReadModifyWrite, 50)]
         {
             recorder.record(slot as usize, ns);
-            recorder.of_mut(slot as usize).value_bytes += if slot == Slot::ReadModifyWrite { 0 } else { 100 };
+            recorder.kind_record_mut(slot as usize).value_bytes +=
+                if slot == Slot::ReadModifyWrite { 0 } else { 100 };
         }
         let of = |kind| {
             let record = super::merge_kind(&recorder, kind).unwrap();

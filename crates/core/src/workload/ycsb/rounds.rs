@@ -37,7 +37,7 @@ pub struct YcsbRound {
 
 impl YcsbRound {
     /// Adds the next round; the files are those after it.
-    fn then(mut self, next: &YcsbRound) -> YcsbRound {
+    fn add_round(mut self, next: &YcsbRound) -> YcsbRound {
         let offset_s = self.elapsed.wall.as_secs() as u32;
         let moved = |second: &Second| Second { at_s: second.at_s + offset_s, ..second.clone() };
         self.series.extend(next.series.iter().map(moved));
@@ -53,7 +53,7 @@ impl YcsbRound {
 impl YcsbRun {
     pub fn sum_rounds(&self) -> YcsbRound {
         let Some((first, rest)) = self.rounds.split_first() else { return YcsbRound::default() };
-        rest.iter().fold(first.clone(), YcsbRound::then)
+        rest.iter().fold(first.clone(), YcsbRound::add_round)
     }
 }
 

@@ -25,7 +25,7 @@ fn trial(
     // Other tests of this process are at work all the time.
     let parameters = Parameters::default().with("after_load", "at-once").unwrap();
     let parameters = parameters.with("operations", "150").unwrap();
-    let spec = Spec::alone(
+    let spec = Spec::unwatched(
         cell,
         directory,
         WORKLOAD.name.parse().unwrap(),

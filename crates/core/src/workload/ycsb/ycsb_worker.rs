@@ -14,7 +14,7 @@ use crate::store::{Session, StoreError};
 use crate::workload::batch::touched;
 use crate::workload::elapsed::TimedPart;
 use crate::workload::pacer::Pacer;
-use crate::workload::quanta::{QUANTUM_OPERATIONS, in_quanta, largest_quantum};
+use crate::workload::quanta::{QUANTUM_OPERATIONS, largest_quantum, run_in_quanta};
 use crate::workload::read_buffer::ReadBuffer;
 use crate::workload::start_barrier::BarrierGuard;
 use crate::workload::worker_pool;
@@ -213,7 +213,7 @@ impl<'a> YcsbWorker<'a> {
             let value = if self.copied { session.copied() } else { self.seen.value() };
             let (value, length) = (value.unwrap_or_default(), self.seen.length);
             check(self.shared, &mut self.floors, planned, value, length)?;
-            self.recorder.of_mut(slot as usize).value_bytes += length as u64;
+            self.recorder.kind_record_mut(slot as usize).value_bytes += length as u64;
         }
         Ok(end.saturating_sub(start))
     }
@@ -327,13 +327,13 @@ impl<'a> YcsbWorker<'a> {
             let checked = self.scanned.check(shared, planned.record, planned.length, there, told);
             checked.map_err(|what| wrong_data(planned, &what))?;
         }
-        self.recorder.of_mut(Slot::Scan as usize).value_bytes += self.scanned.value_bytes();
+        self.recorder.kind_record_mut(Slot::Scan as usize).value_bytes += self.scanned.value_bytes();
         Ok(end.saturating_sub(start))
     }
 
     #[inline(always)]
     fn wrote(&mut self, slot: Slot, planned: &PlannedRequest, bytes: usize) {
-        self.recorder.of_mut(slot as usize).value_bytes += bytes as u64;
+        self.recorder.kind_record_mut(slot as usize).value_bytes += bytes as u64;
         self.written.records += 1;
         self.written.key_bytes += planned.name.bytes().len() as u64;
         self.written.value_bytes += bytes as u64;
@@ -374,7 +374,7 @@ impl YcsbWorker<'_> {
     ) -> Result<(), WorkloadError> {
         let work = &self.shared.work;
         let main = Slot::from_kind(self.shared.definition().main());
-        in_quanta(work.operations_of(self.thread), largest_quantum(work.rate), goes_on, |most| {
+        run_in_quanta(work.operations_of(self.thread), largest_quantum(work.rate), goes_on, |most| {
             let planned = self.plan(most);
             self.quantum(session)?;
             seconds.add_latencies(self.recorder.latencies(main as usize)).map_err(WorkloadError::harness)?;

@@ -276,7 +276,7 @@ mod tests {
             history.draw_state(0, Cut { at: 8, lost: [Piece { entry: 6, from: 0, bytes: 4096 }].into() });
         let begun = history.log.settled_log(&of.cut);
         let after = begun.len();
-        let log = begun.then(
+        let log = begun.followed_by(
             Log::from_entries((0..2).map(|at| {
                 Ok(Entry { request: Request::write(at * 4096, 4096), arrived: 0, data: vec![9; 4096] })
             }))

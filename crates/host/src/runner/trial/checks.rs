@@ -137,6 +137,6 @@ impl Trial<'_> {
             }
             Err(error) => return Err(error),
         }
-        Ok(Some(self.on_its_disk(ran, !self.has_lost_disk())))
+        Ok(Some(self.check_disk(ran, !self.has_lost_disk())))
     }
 }

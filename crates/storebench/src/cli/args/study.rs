@@ -90,7 +90,7 @@ fn workload(words: &[OsString]) -> Option<Workload> {
         return plan::find(study).ok().map(|plan| plan.workload);
     }
     let folder = runs::find(run.get_one::<PathBuf>("resume")?, run.get_one::<PathBuf>("out")?).ok()?;
-    folder::begun(&folder).ok()?.workload()
+    folder::read_without_trials(&folder).ok()?.workload()
 }
 
 #[cfg(test)]

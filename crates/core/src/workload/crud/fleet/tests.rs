@@ -142,7 +142,7 @@ fn run(clients: &[&str], axes: &str, parameters: &str) -> Result<(Measurements, 
         settings: [("url".to_owned(), "there://here".to_owned())].into(),
         seed: 11,
         clients: clients.iter().map(|host| (*host).to_owned()).collect(),
-        ..Spec::alone(cell, directory, Workload::CRUD, given)
+        ..Spec::unwatched(cell, directory, Workload::CRUD, given)
     };
     let asked = TrialContext { stores: &[THERE], spec: &spec, reach: Some(reach) };
     let measured = (spec.workload.def().run)(&asked)?;

@@ -96,7 +96,7 @@ impl Source {
         row.conversation = (random.next_u64() % CONVERSATIONS) as i64;
         letters(&mut random, &mut row.sender, NAME_BYTES.0, NAME_BYTES.1);
         row.picture.clear();
-        let length = within(&mut random, PICTURE_BYTES.0, PICTURE_BYTES.1);
+        let length = random_within(&mut random, PICTURE_BYTES.0, PICTURE_BYTES.1);
         row.picture.extend((0..length).map(|_| random.next_u64() as u8));
         // The columns that change.
         let mut random = self.random(id, version);
@@ -115,7 +115,7 @@ impl Source {
     }
 }
 
-fn within(random: &mut Xoshiro256PlusPlus, least: u64, most: u64) -> u64 {
+fn random_within(random: &mut Xoshiro256PlusPlus, least: u64, most: u64) -> u64 {
     least + random.next_u64() % (most - least + 1)
 }
 
@@ -123,7 +123,7 @@ fn within(random: &mut Xoshiro256PlusPlus, least: u64, most: u64) -> u64 {
 fn letters(random: &mut Xoshiro256PlusPlus, text: &mut String, least: u64, most: u64) {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz      ";
     text.clear();
-    let mut left = within(random, least, most);
+    let mut left = random_within(random, least, most);
     while left > 0 {
         for byte in random.next_u64().to_le_bytes().into_iter().take(left as usize) {
             text.push(char::from(LETTERS[usize::from(byte & 31)]));

@@ -72,7 +72,7 @@ impl Messages {
         let source = Source { seed, body_bytes: work.body_bytes };
         let most = usize::try_from(work.most_rows()).unwrap_or(usize::MAX);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0x616e_6472_6f62);
-        let to_delete = drawn(work.most_rows(), work.touched(), &mut random);
+        let to_delete = draw_ids(work.most_rows(), work.touched(), &mut random);
         let mut versions = vec![GONE; most];
         versions.truncate(0);
         versions.resize(work.rows as usize, 0);
@@ -201,7 +201,7 @@ impl Transactions<Table<'_>> for Messages {
 }
 
 /// `count` distinct random ids below `most`.
-fn drawn(most: u64, count: u64, random: &mut Xoshiro256PlusPlus) -> Vec<u32> {
+fn draw_ids(most: u64, count: u64, random: &mut Xoshiro256PlusPlus) -> Vec<u32> {
     let mut all: Vec<u32> = (0..most as u32).collect();
     for place in 0..count.min(most) {
         let other = place + random.next_u64() % (most - place);

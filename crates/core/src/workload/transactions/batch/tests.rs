@@ -16,7 +16,7 @@ fn trial(stores: &[StoreDef], store: &str, guarantee: &str) -> std::result::Resu
         .with(Axis::STATEMENTS, Axis::STATEMENTS.read("20").unwrap())
         .with(Axis::GUARANTEE, Axis::GUARANTEE.read(guarantee).unwrap());
     let spec =
-        Spec { seed: 7, ..Spec::alone(cell, directory, "batch".parse().unwrap(), Parameters::default()) };
+        Spec { seed: 7, ..Spec::unwatched(cell, directory, "batch".parse().unwrap(), Parameters::default()) };
     run(&TrialContext { stores, spec: &spec, reach: None })
 }
 
