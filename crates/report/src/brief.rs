@@ -57,11 +57,11 @@ impl Lines {
 
 /// The lines, each ended, and an empty one.
 pub fn text(report: &Report<'_>, style: Style) -> String {
-    lines(report).all().map(|line| wrap(line, style.width, "  ")).chain(["\n".to_owned()]).collect()
+    build_lines(report).all().map(|line| wrap(line, style.width, "  ")).chain(["\n".to_owned()]).collect()
 }
 
 /// The lines.
-pub fn lines(report: &Report<'_>) -> Lines {
+pub fn build_lines(report: &Report<'_>) -> Lines {
     let merged = report.merged;
     let matrices: Vec<&Matrix> = report.readable().iter().flatten().collect();
     let [decided, not_judged, all] = compared(&matrices);
@@ -176,7 +176,7 @@ fn answer_group(one: &Standings) -> String {
     let answer = match one.answers.as_slice() {
         [(_, answer)] => describe_answer(answer),
         several => {
-            let own = several.iter().map(|(at, answer)| format!("{at}: {}", taken(answer)));
+            let own = several.iter().map(|(at, answer)| format!("{at}: {}", describe_recommendation(answer)));
             own.collect::<Vec<_>>().join(". ")
         }
     };
@@ -184,7 +184,7 @@ fn answer_group(one: &Standings) -> String {
 }
 
 /// What to take, and what is too close to call with it; else why nothing is taken.
-fn taken(answer: &Answer) -> String {
+fn describe_recommendation(answer: &Answer) -> String {
     match (answer.take.as_slice(), answer.not_judged) {
         ([], (not_judged, all)) if not_judged > 0 => {
             format!("not judged in {not_judged} of {all} comparisons")
@@ -210,7 +210,7 @@ fn taken(answer: &Answer) -> String {
 }
 
 fn describe_answer(answer: &Answer) -> String {
-    let mut parts = vec![taken(answer)];
+    let mut parts = vec![describe_recommendation(answer)];
     let best_at = answer.best_at.iter().take(NAMED);
     let best_at: Vec<String> =
         best_at.map(|(store, operations)| format!("{store} at {}", join_with_and(operations))).collect();

@@ -28,9 +28,9 @@ pub use self::expect::{
 };
 pub use self::figure::Figure;
 pub use self::pool::{Cells, Pool, Scope};
-pub use self::read::{StudyClaims, check, of_plan, of_study, run_claims};
+pub use self::read::{StudyClaims, check, plan_claims, run_claims, study_claims};
 pub use self::region::Region;
-pub use self::table_verdict::{TableVerdict, on_tables};
+pub use self::table_verdict::{TableVerdict, check_tables};
 pub use self::verdict::{CheckTally, CheckedFigure, Coverage, Evidence, Finding, Outcome, Verdict};
 
 #[cfg(test)]

@@ -101,7 +101,7 @@ pub struct Column {
 
 impl Column {
     /// The value of one operation; `None` for columns of trials.
-    pub fn of_operation(&self, operation: &OperationResult) -> Option<f64> {
+    pub fn operation_value(&self, operation: &OperationResult) -> Option<f64> {
         match self.value {
             Value::Operation(value) => value(operation),
             // An operation that was never timed has no latency, rather than a latency of zero.
@@ -111,7 +111,7 @@ impl Column {
     }
 
     /// The value of some latencies in nanoseconds; `None` for columns of other figures.
-    pub fn of_latency(&self, latency: &Latency) -> Option<u64> {
+    pub fn latency_value(&self, latency: &Latency) -> Option<u64> {
         match self.value {
             Value::Latency(value) => Some(value(latency)),
             Value::Operation(_) | Value::Trial(_) => None,
@@ -119,7 +119,7 @@ impl Column {
     }
 
     /// The value of a trial; `None` for columns of operations.
-    pub fn of_trial(&self, measured: &Measurements) -> Option<f64> {
+    pub fn trial_value(&self, measured: &Measurements) -> Option<f64> {
         match self.value {
             Value::Operation(_) | Value::Latency(_) => None,
             Value::Trial(value) => value(measured),
@@ -134,7 +134,7 @@ impl Column {
                 let is_sound = |operation: &&OperationResult| {
                     self.counts_requests || measured.warning(&operation.operation).is_none()
                 };
-                self.of_operation(operation.filter(is_sound)?)
+                self.operation_value(operation.filter(is_sound)?)
             }
             Value::Trial(value) => value(measured),
         }
@@ -151,7 +151,7 @@ impl Column {
     }
 
     /// The same column, which counts requests to a simulated disk: fewer are better, and tables for people have them in a section.
-    const fn of_disk(self) -> Column {
+    const fn as_disk_requests(self) -> Column {
         Column { counts_requests: true, better: Better::Lower, in_tables: false, ..self }
     }
 
@@ -422,15 +422,15 @@ pub const COLUMNS: &[Column] = &[
     work_per_operation("disk_requests_per_operation", "disk requests/op", Unit::Count, |o| {
         request_count(o, Requests::all)
     })
-    .of_disk(),
+    .as_disk_requests(),
     work_per_operation("disk_traffic_per_operation", "disk bytes/op", Unit::Bytes, |o| {
         request_count(o, bytes)
     })
-    .of_disk(),
+    .as_disk_requests(),
     work_per_operation("disk_flushes_per_operation", "disk flushes/op", Unit::Count, |o| {
         request_count(o, |r| r.flushes)
     })
-    .of_disk(),
+    .as_disk_requests(),
     work_per_operation("cpu_per_operation", "CPU/op", Unit::Nanoseconds, |o| per_operation(o, |c| c.cpu_ns))
         .closer(),
     PEAK_MEMORY,
@@ -500,15 +500,15 @@ pub const COLUMNS: &[Column] = &[
     trial("load_disk_requests", "disk requests in load", Unit::Count, Better::Lower, |m| {
         Some(asked_in_load(m)?.all() as f64)
     })
-    .of_disk(),
+    .as_disk_requests(),
     trial("load_disk_traffic", "disk bytes in load", Unit::Bytes, Better::Lower, |m| {
         Some(bytes(asked_in_load(m)?) as f64)
     })
-    .of_disk(),
+    .as_disk_requests(),
     trial("load_disk_flushes", "disk flushes in load", Unit::Count, Better::Lower, |m| {
         Some(asked_in_load(m)?.flushes as f64)
     })
-    .of_disk(),
+    .as_disk_requests(),
     checks::REST_TIME,
     trial("settle_time", "settle", Unit::Nanoseconds, Better::Lower, |m| Some(m.settle_ns as f64)),
     checks::CUTS_LOST,
@@ -584,7 +584,7 @@ mod tests {
         let measured = samples::measured(1000.0);
         let of = |id: &str, name: &str| {
             let column = COLUMNS.iter().find(|column| column.id == id).unwrap();
-            column.of_operation(measured.operation(name).unwrap())
+            column.operation_value(measured.operation(name).unwrap())
         };
         let insert = measured.operation("insert").unwrap();
         let each = insert.value_bytes as f64 / insert.count as f64;
@@ -597,7 +597,7 @@ mod tests {
         let rate = |records, store_ns| {
             let load = storebench_core::result::Load { records, store_ns, ..Default::default() };
             let measured = Measurements { load, ..samples::measured(1000.0) };
-            COLUMNS.iter().find(|column| column.id == "load_rate").unwrap().of_trial(&measured)
+            COLUMNS.iter().find(|column| column.id == "load_rate").unwrap().trial_value(&measured)
         };
         assert_eq!(rate(3_000, 2_000_000_000), Some(1_500.0));
         assert_eq!((rate(0, 1_000), rate(0, 0), rate(5, 0)), (None, None, None));
@@ -608,7 +608,7 @@ mod tests {
         let measured = samples::measured(1000.0);
         let of = |id: &str, name: &str| {
             let column = COLUMNS.iter().find(|column| column.id == id).unwrap();
-            column.of_operation(measured.operation(name).unwrap())
+            column.operation_value(measured.operation(name).unwrap())
         };
         assert_eq!(of("written_per_operation", "update"), Some(640.0));
         assert_eq!(of("written_per_sync", "update"), Some(640.0));
@@ -623,7 +623,7 @@ mod tests {
     fn write_amplification_counts_all_that_was_handed_over() {
         let mut measured = samples::measured(1000.0);
         let of = |measured: &Measurements, id: &str| {
-            COLUMNS.iter().find(|column| column.id == id).unwrap().of_trial(measured)
+            COLUMNS.iter().find(|column| column.id == id).unwrap().trial_value(measured)
         };
         let handed = (67_200 + 1_075_200) as f64;
         assert_eq!(of(&measured, "write_amplification_burst"), Some(f64::from(1 << 20) / handed));
@@ -635,11 +635,11 @@ mod tests {
     #[test]
     fn an_operation_that_never_ran_has_no_latency() {
         let mut operation = samples::measured(1000.0).operations.remove(0);
-        assert_eq!(MEAN_LATENCY.of_operation(&operation), Some(1000.0));
+        assert_eq!(MEAN_LATENCY.operation_value(&operation), Some(1000.0));
         operation.count = 0;
         operation.sum_ns = 0;
         for column in COLUMNS.iter().filter(|column| column.is_of_operation() && column.id != "errors") {
-            assert_eq!(column.of_operation(&operation), None, "{}", column.id);
+            assert_eq!(column.operation_value(&operation), None, "{}", column.id);
         }
     }
 }

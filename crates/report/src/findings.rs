@@ -14,10 +14,10 @@ use crate::check;
 use crate::claims::{Finding, Outcome, Verdict};
 use crate::column::Unit;
 use crate::data::findings::words::{
-    describe_leaning, describe_needs, evidence_with_intervals, judged_without, measured, on_published,
+    describe_leaning, describe_needs, describe_published, evidence_with_intervals, judged_without, measured,
     telling,
 };
-use crate::data::findings::{CheckedClaim, check as checked, label, lacking};
+use crate::data::findings::{CheckedClaim, check as checked, label, why_unmeasured};
 use crate::data::merge::Merged;
 use crate::data::moment::{day, to_the_second};
 use crate::data::preset;
@@ -106,7 +106,7 @@ fn reasons() -> Vec<Reason> {
 
 /// What a run that stands alone in `report`, in a folder, says of its study's sentences; `notes` say what was odd about its files. `None`
 /// where its study has none.
-pub fn of_run(report: &Report<'_>, folder: &str, notes: &[String]) -> Option<RunSentences> {
+pub fn run_sentences(report: &Report<'_>, folder: &str, notes: &[String]) -> Option<RunSentences> {
     let merged = report.merged;
     let run = merged.runs.first()?;
     let header = &run.header;
@@ -139,7 +139,7 @@ pub fn of_run(report: &Report<'_>, folder: &str, notes: &[String]) -> Option<Run
             header.storebench,
             command(&header.command)
         )),
-        preset::line(run),
+        preset::describe_preset(run),
         Some(format!("What disturbed it: {disturbed}.")),
     ];
     Some(RunSentences {
@@ -184,13 +184,17 @@ fn sentence(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Sentence {
         )
     };
     let published =
-        on_published(checked).map(|published| format!("On the paper's own figures: {published}."));
+        describe_published(checked).map(|published| format!("On the paper's own figures: {published}."));
     let read = format!("{}. Expected: {}.", claim.source, claim.describe());
     Sentence {
         says: claim.says.clone(),
         notes: [Some(read), claim.note.clone(), published].into_iter().flatten().collect(),
         outcome,
-        figures: if found.is_empty() { vec![lacking(checked)] } else { found.iter().map(line).collect() },
+        figures: if found.is_empty() {
+            vec![why_unmeasured(checked)]
+        } else {
+            found.iter().map(line).collect()
+        },
     }
 }
 
@@ -279,11 +283,11 @@ pub fn blocks(mut runs: Vec<&RunSentences>) -> Vec<Block> {
     }
     let reasons = reasons();
     let notes = [HEAD, BEHIND, spread::LEGEND].map(|note| Block::Note(note.to_owned()));
-    let studies = runs.chunk_by(|a, b| a.study.name == b.study.name).map(|runs| of_study(runs, &reasons));
+    let studies = runs.chunk_by(|a, b| a.study.name == b.study.name).map(|runs| study_block(runs, &reasons));
     notes.into_iter().chain([Block::Table(table)]).chain(studies).collect()
 }
 
-fn of_study(runs: &[&RunSentences], reasons: &[Reason]) -> Block {
+fn study_block(runs: &[&RunSentences], reasons: &[Reason]) -> Block {
     let first = runs[0];
     let mut blocks = vec![Block::Note(question(first.study.text)), Block::Note(first.source.clone())];
     blocks.extend(runs.iter().flat_map(|run| &run.about).map(|line| Block::Note(line.clone())));
@@ -397,7 +401,7 @@ mod tests {
         let claims = claims::run_claims("another", PLANTED, "test").unwrap();
         let merged = Merged::new(&runs, &[NULL])
             .with_published(claims.into_iter().collect(), published::tables("crud").unwrap());
-        of_run(&Report::new(&merged), "runs/a", &[]).unwrap()
+        run_sentences(&Report::new(&merged), "runs/a", &[]).unwrap()
     }
 
     #[test]
@@ -434,7 +438,7 @@ mod tests {
     fn every_reason_is_of_a_sentence() {
         toml::from_str::<Reasons>(include_str!("../studies/published/reasons.toml")).unwrap();
         for Reason { study, says, .. } in reasons() {
-            let claims = claims::of_study(&study).unwrap().unwrap().claims;
+            let claims = claims::study_claims(&study).unwrap().unwrap().claims;
             assert!(claims.iter().any(|claim| claim.says == says), "{study}: {says}");
         }
     }

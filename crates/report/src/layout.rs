@@ -29,14 +29,14 @@ pub struct Layout {
 impl Default for Layout {
     /// Crud's layout, in which stores are ranked.
     fn default() -> Layout {
-        Layout::of_axes(Vec::new(), Workload::CRUD.def().axes.iter().copied())
+        Layout::from_axes(Vec::new(), Workload::CRUD.def().axes.iter().copied())
     }
 }
 
 impl Layout {
     /// A layout of these axes, in which the values of those in `compared` are ranked. Other contestants separate
     /// groups.
-    pub fn of_axes(compared: Vec<Axis>, axes: impl IntoIterator<Item = Axis>) -> Layout {
+    pub fn from_axes(compared: Vec<Axis>, axes: impl IntoIterator<Item = Axis>) -> Layout {
         let axes: BTreeSet<Axis> = axes.into_iter().collect();
         Layout { compared, moved: MovedRoles::default(), axes: axes.into_iter().collect() }
     }
@@ -223,7 +223,7 @@ mod tests {
 
     /// Crud's layout with these ranked axes.
     fn comparing(compared: Vec<Axis>) -> Layout {
-        Layout::of_axes(compared, Workload::CRUD.def().axes.iter().copied())
+        Layout::from_axes(compared, Workload::CRUD.def().axes.iter().copied())
     }
 
     fn cell() -> Cell {

@@ -275,7 +275,7 @@ pub fn pairs<N: Part, V: Part>(rows: impl IntoIterator<Item = (N, V)>) -> Tag {
 }
 
 /// Escapes text for the fragment of an address.
-pub fn in_address(text: &str) -> String {
+pub fn escape_fragment(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
@@ -318,7 +318,7 @@ mod tests {
         let html = Html::from_part(tag("a").attr("href", evil).with((evil.to_owned(), Cow::Borrowed(evil))));
         assert_eq!(html.as_str(), format!("<a href=\"{safe}\">{safe}{safe}</a>"));
         assert_eq!(html.text(), [evil, evil].map(|text| text.replace('\u{1b}', "\u{fffd}")).concat());
-        assert_eq!(in_address("a b&c=<é>"), "a%20b%26c%3D%3C%C3%A9%3E");
+        assert_eq!(escape_fragment("a b&c=<é>"), "a%20b%26c%3D%3C%C3%A9%3E");
     }
 
     #[test]

@@ -46,7 +46,7 @@ use crate::data::rule::rule_text;
 use crate::data::spread;
 use crate::judge::Rule;
 use crate::layout::Position;
-use crate::markup::{Html, Literal, fill, in_address, note};
+use crate::markup::{Html, Literal, escape_fragment, fill, note};
 use crate::report::Report;
 use crate::section::PagePosition;
 use crate::sections::SECTIONS;
@@ -88,16 +88,18 @@ pub struct Lead {
 
 /// The address of a group's place in the page.
 pub fn address(key: &GroupKey, at: &Position) -> String {
-    let values = at.values().map(|(axis, value)| format!("{}={}", axis.name(), in_address(value.text())));
+    let values =
+        at.values().map(|(axis, value)| format!("{}={}", axis.name(), escape_fragment(value.text())));
     std::iter::once(group_address(key)).chain(values).collect::<Vec<_>>().join("&")
 }
 
 /// The part of an address that selects the group.
 fn group_address(key: &GroupKey) -> String {
-    let mut parts = vec![format!("hardware={}", in_address(&key.hardware))];
-    parts.extend(key.guarantee().map(|label| format!("guarantee={}", in_address(&label.to_string()))));
-    parts.extend(key.facets.iter().map(|(axis, value)| format!("{}={}", axis.name(), in_address(value))));
-    parts.extend((!key.method.is_empty()).then(|| format!("method={}", in_address(&key.method))));
+    let mut parts = vec![format!("hardware={}", escape_fragment(&key.hardware))];
+    parts.extend(key.guarantee().map(|label| format!("guarantee={}", escape_fragment(&label.to_string()))));
+    parts
+        .extend(key.facets.iter().map(|(axis, value)| format!("{}={}", axis.name(), escape_fragment(value))));
+    parts.extend((!key.method.is_empty()).then(|| format!("method={}", escape_fragment(&key.method))));
     parts.join("&")
 }
 
@@ -165,13 +167,13 @@ fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
 
 /// The sections in one place of the page.
 fn sections(report: &Report<'_>, stands: PagePosition) -> Html {
-    let here = SECTIONS.iter().filter(|section| section.stands.in_page() == stands);
+    let here = SECTIONS.iter().filter(|section| section.stands.page_part() == stands);
     Html::join(here.map(|section| section::html(section, report.blocks(section))), "")
 }
 
 /// Their entries in the page's list of sections.
 fn links(report: &Report<'_>, stands: PagePosition) -> Html {
-    let here = SECTIONS.iter().filter(|section| section.stands.in_page() == stands);
+    let here = SECTIONS.iter().filter(|section| section.stands.page_part() == stands);
     Html::join(here.map(|section| section::link(section, report.blocks(section))), "")
 }
 

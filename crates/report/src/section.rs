@@ -45,7 +45,7 @@ pub enum PagePosition {
 
 impl PagePosition {
     /// The part of the page that contains it.
-    pub fn in_page(self) -> PagePosition {
+    pub fn page_part(self) -> PagePosition {
         if self == PagePosition::First { PagePosition::Above } else { self }
     }
 }
@@ -202,7 +202,7 @@ impl Table {
     }
 
     /// The rows in files.
-    pub fn in_files(&self) -> impl Iterator<Item = &Row> {
+    pub fn file_rows(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|row| row.seen != Visibility::ByPeople)
     }
 }
@@ -384,7 +384,7 @@ impl Value {
     }
 
     /// The value in files: one, or an estimate's three, whose ends may be empty.
-    pub fn in_files(&self, kind: Kind) -> Vec<Value> {
+    pub fn file_values(&self, kind: Kind) -> Vec<Value> {
         match (kind, self) {
             (Kind::Estimate, Value::Estimate(Estimate { value, interval })) => {
                 let end = |end: Option<f64>| end.map_or(Value::None, Value::Real);

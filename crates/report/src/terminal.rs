@@ -50,7 +50,7 @@ pub fn overview(report: &Report<'_>, style: Style) -> String {
 
 /// The output at the end of a run: the answer, the tables of stores, or the winners if those are too long, and notes; verdicts are only
 /// counted.
-pub fn at_end(report: &Report<'_>, style: Style) -> String {
+pub fn end_text(report: &Report<'_>, style: Style) -> String {
     let is_short = are_short(report.standings(), report);
     first_screen(report, style)
         + &summary::notes(report.merged, &readable(report), style)

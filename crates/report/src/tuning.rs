@@ -321,7 +321,8 @@ fn gain(runs: &[Run], races: &[(usize, RaceResult)], judge: &Judge<'_>, question
 
 /// The mean latency of an operation, by block.
 fn by_block(trials: &[(BlockKey, &Measurements)], operation: Operation) -> Series<BlockKey> {
-    let latency = |measured: &Measurements| MEAN_LATENCY.of_operation(measured.operation(operation.name())?);
+    let latency =
+        |measured: &Measurements| MEAN_LATENCY.operation_value(measured.operation(operation.name())?);
     trials.iter().filter_map(|(block, measured)| Some((*block, latency(measured)?))).collect()
 }
 

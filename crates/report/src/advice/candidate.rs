@@ -86,8 +86,9 @@ impl CandidateContext<'_> {
             Summary::at_confidence(&figures.iter().map(value).collect::<Vec<_>>(), self.confidence)
         };
         let latency = |operation: Operation| {
-            let of =
-                trials.iter().filter_map(|(_, m)| MEAN_LATENCY.of_operation(m.operation(operation.name())?));
+            let of = trials
+                .iter()
+                .filter_map(|(_, m)| MEAN_LATENCY.operation_value(m.operation(operation.name())?));
             Some((operation, Summary::from_values(&of.collect::<Vec<_>>())?))
         };
         let (_, last) = trials.last()?;

@@ -53,7 +53,7 @@ impl Figures {
 
 /// The mean time of an operation of a mix, in nanoseconds; `None` if one of its operations was not measured.
 pub fn time_ns(measured: &Measurements, mix: &Mix) -> Option<f64> {
-    let of = |operation: &Operation| MEAN_LATENCY.of_operation(measured.operation(operation.name())?);
+    let of = |operation: &Operation| MEAN_LATENCY.operation_value(measured.operation(operation.name())?);
     mix.shares().iter().map(|(operation, share)| Some(share * of(operation)?)).sum()
 }
 

@@ -80,13 +80,13 @@ pub fn find<'a>(
     table: &[StoreDef],
 ) -> Result<(Group<'a>, RecordShape), MissingCoverage> {
     let aged = question.overwritten.is_some();
-    of_age(aged, question, merged, here, table).or_else(|error| {
-        let other = of_age(!aged, question, merged, here, table);
+    groups_of_age(aged, question, merged, here, table).or_else(|error| {
+        let other = groups_of_age(!aged, question, merged, here, table);
         other.map_err(|other| if matches!(error, MissingCoverage::Group(_)) { other } else { error })
     })
 }
 
-fn of_age<'a>(
+fn groups_of_age<'a>(
     aged: bool,
     question: &Question,
     merged: &Merged<'a>,

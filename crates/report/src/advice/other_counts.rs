@@ -25,7 +25,11 @@ pub(super) struct OtherCountsContext<'l> {
 impl OtherCountsContext<'_> {
     /// Stores that are not `known` at the question's own place, each compared with the recommended one at the nearest common number
     /// of records; the best first.
-    pub fn elsewhere(&self, sorted: &SortedTrials<'_, '_>, known: &dyn Fn(&str) -> bool) -> Vec<Candidate> {
+    pub fn find_candidates(
+        &self,
+        sorted: &SortedTrials<'_, '_>,
+        known: &dyn Fn(&str) -> bool,
+    ) -> Vec<Candidate> {
         let far = |at: &RecordShape| (at.2.from as f64 / self.at.2.from as f64).ln().abs();
         let alike = |at: &RecordShape| (at.0, at.1) == (self.at.0, self.at.1) && at.2 != self.at.2;
         let mut places: Vec<RecordShape> = sorted

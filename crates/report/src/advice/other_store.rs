@@ -75,14 +75,14 @@ fn beaten(
     let ratio = |here: &StoreFigures<'_>| {
         compare(here.get(store.as_str())?, here.get(look.best)?).map(|ratio| ratio.ratio.value)
     };
-    let alike = ratio(&near).zip(ratio(&far)).and_then(|(a, b)| even(before.0, there.0, a, b));
+    let alike = ratio(&near).zip(ratio(&far)).and_then(|(a, b)| crossing_point(before.0, there.0, a, b));
     let trials = [store.as_str(), look.best].into_iter().filter_map(|store| far.get(store)).map(|s| s.len());
     let trials = trials.min().unwrap_or(0);
     OtherStore { store: Some(store), why: OtherStoreReason::Beaten(times, alike), trials }
 }
 
 /// Where a ratio that is `a` at `from` and `b` at `to` crosses 1, if between them, with both axes logarithmic.
-fn even(from: f64, to: f64, a: f64, b: f64) -> Option<f64> {
+fn crossing_point(from: f64, to: f64, a: f64, b: f64) -> Option<f64> {
     (a > 1.0 && b < 1.0).then(|| (from.ln() + (to / from).ln() * a.ln() / (a / b).ln()).exp())
 }
 
@@ -92,9 +92,9 @@ mod tests {
 
     #[test]
     fn two_lines_cross_where_their_ratio_is_one() {
-        assert!((even(1.0, 100.0, 2.0, 0.5).unwrap() - 10.0).abs() < 1e-9);
-        assert!((even(1000.0, 10.0, 10.0, 0.1).unwrap() - 100.0).abs() < 1e-9);
-        assert_eq!(even(1.0, 2.0, 0.9, 0.5), None);
-        assert_eq!(even(1.0, 2.0, 1.5, 1.2), None);
+        assert!((crossing_point(1.0, 100.0, 2.0, 0.5).unwrap() - 10.0).abs() < 1e-9);
+        assert!((crossing_point(1000.0, 10.0, 10.0, 0.1).unwrap() - 100.0).abs() < 1e-9);
+        assert_eq!(crossing_point(1.0, 2.0, 0.9, 0.5), None);
+        assert_eq!(crossing_point(1.0, 2.0, 1.5, 1.2), None);
     }
 }

@@ -115,8 +115,10 @@ pub fn rank(
     if let Some(best) = ranking.first() {
         let known = |store: &str| all.contains_key(store);
         let looked = other_counts::OtherCountsContext { merged, at, question, table, best: &best.store };
-        let (risky, others): (Vec<_>, Vec<_>) =
-            looked.elsewhere(&sorted, &known).into_iter().partition(|store| is_avoided(store, question));
+        let (risky, others): (Vec<_>, Vec<_>) = looked
+            .find_candidates(&sorted, &known)
+            .into_iter()
+            .partition(|store| is_avoided(store, question));
         riskier.extend(risky);
         given_up.extend(others);
     }
@@ -192,7 +194,7 @@ impl JudgingContext<'_, '_> {
     }
 
     /// A store's series by a goal, in these blocks.
-    fn in_blocks(&self, store: &str, goal: Goal, blocks: &BTreeSet<BlockKey>) -> Series<BlockKey> {
+    fn series_in(&self, store: &str, goal: Goal, blocks: &BTreeSet<BlockKey>) -> Series<BlockKey> {
         let series = self.by_goal[&goal].get(store).into_iter().flatten();
         series.filter(|(block, _)| blocks.contains(block)).map(|(block, value)| (*block, *value)).collect()
     }
@@ -203,7 +205,7 @@ impl JudgingContext<'_, '_> {
         let by_goal: IndexMap<Goal, StoreFigures<'_>> = Goal::ALL
             .into_iter()
             .map(|goal| {
-                let series = |store: &String| (store.clone().into(), self.in_blocks(store, goal, shared));
+                let series = |store: &String| (store.clone().into(), self.series_in(store, goal, shared));
                 (goal, stores.iter().map(series).collect())
             })
             .collect();

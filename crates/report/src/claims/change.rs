@@ -238,7 +238,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         stores: &'p [String],
     ) -> Evidence {
         let MeanFigures { a, b, places: averaged, stores: averaged_stores } =
-            self.over_stores(places, stores);
+            self.mean_over_stores(places, stores);
         let missing = places.iter().flat_map(|place| self.missing_figures(place, stores)).collect();
         let mut evidence = self.ratio(ratio, spot, None, (&a, &b), self.terms_of_means([&a, &b]));
         if averaged_stores < stores.len() {
@@ -250,7 +250,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
     }
 
     /// The means over places and stores; also the number of stores, as one without any figure can't be averaged.
-    fn over_stores(&self, places: &[&ComparisonPair], stores: &'p [String]) -> MeanFigures<K> {
+    fn mean_over_stores(&self, places: &[&ComparisonPair], stores: &'p [String]) -> MeanFigures<K> {
         let found = self.average(places, stores);
         let side = |which: SideName| -> Series<K> {
             let columns: Vec<&Series<K>> =
@@ -377,7 +377,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         }
         let values: Vec<String> = along.keys().map(|spot| spot.text(greatest.along).to_owned()).collect();
         let means: Vec<MeanFigures<K>> =
-            along.values().map(|places| self.over_stores(places, self.stores)).collect();
+            along.values().map(|places| self.mean_over_stores(places, self.stores)).collect();
         let ratios: Vec<Series<K>> = means.iter().map(MeanFigures::ratios).collect();
         // Ratios have no clock resolution.
         let terms = Terms { resolution: Resolution::default(), ..self.terms_of_means(&ratios) };
@@ -389,7 +389,7 @@ impl<'p, K: Ord + Copy> Change<'p, K> {
         let found = match there {
             Some((_, ratios_there)) if others && whole => CheckOutcome::judge(terms, |terms| {
                 let greatest_there = is_greatest(&values, &ratios, &wanted, terms);
-                worst_outcome([greatest_there, in_range(ratios_there, greatest, terms)])
+                worst_outcome([greatest_there, check_range(ratios_there, greatest, terms)])
             }),
             _ => CheckOutcome::MISSING,
         };
@@ -454,7 +454,7 @@ fn is_greatest<K: Ord>(values: &[String], ratios: &[Series<K>], wanted: &str, te
 }
 
 /// Whether it is as great there as it should be.
-fn in_range<K>(ratios: &Series<K>, greatest: &Greatest, terms: Terms) -> Outcome {
+fn check_range<K>(ratios: &Series<K>, greatest: &Greatest, terms: Terms) -> Outcome {
     let Some(range) = &greatest.range else { return Outcome::Agrees };
     mean_on(ratios, terms).map_or(Outcome::Missing, |(mean, by)| range.judge(mean.value, by))
 }

@@ -285,6 +285,9 @@ pub(super) fn lacking_at(store: &str, spot: &Position) -> String {
 }
 
 /// A contest's series, in the order of the stores.
-pub(super) fn in_order<K: Ord + Copy>(stores: &[String], of: &BTreeMap<&str, &Series<K>>) -> Vec<Series<K>> {
+pub(super) fn order_series<K: Ord + Copy>(
+    stores: &[String],
+    of: &BTreeMap<&str, &Series<K>>,
+) -> Vec<Series<K>> {
     stores.iter().map(|store| of.get(store.as_str()).map_or_else(Series::new, |s| (*s).clone())).collect()
 }

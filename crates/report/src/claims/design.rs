@@ -50,7 +50,9 @@ impl Design {
         let (here, own) = if here.is_empty() { (claim.at.combinations(), true) } else { (here, false) };
         let stands_for = |position: &Position| match own {
             true => here.iter().find(|spot| claim.at.stands_for(spot, position)).cloned(),
-            false => design.stands_for(&bare(claim, position)).map(|position| spot(claim, &position)),
+            false => {
+                design.stands_for(&bare(claim, position)).map(|position| counted_position(claim, &position))
+            }
         };
         let decided = evidence.iter().filter(|evidence| evidence.leaning != Outcome::Missing);
         let measured: BTreeSet<(&str, Position)> = decided
@@ -78,7 +80,7 @@ impl Design {
             })
         };
         let here = self.positions.iter().filter(|position| claim.at.holds(position) && is_side(position));
-        here.map(|position| spot(claim, position)).collect()
+        here.map(|position| counted_position(claim, position)).collect()
     }
 
     /// The combination of the design that a measured one represents, axis by axis: the range that contains the middle of the
@@ -157,7 +159,7 @@ fn bare(claim: &Claim, position: &Position) -> Position {
 }
 
 /// A combination as a claim counts it: without the axis whose values it compares.
-fn spot(claim: &Claim, position: &Position) -> Position {
+fn counted_position(claim: &Claim, position: &Position) -> Position {
     claim.expect.axis().map_or_else(|| position.clone(), |axis| position.without_axis(axis))
 }
 

@@ -6,7 +6,7 @@ use storebench_core::axis::{Axis, Role};
 
 use super::change::{Change, ComparisonPair, SideFigures};
 use super::claim::{Average, Claim};
-use super::contest::{Contest, in_order, lacking_at};
+use super::contest::{Contest, lacking_at, order_series};
 use super::design::Design;
 use super::expect::Expect;
 use super::figure::Figure;
@@ -157,7 +157,7 @@ fn contests<K: Ord + Copy>(
     if claim.average == Average::None {
         for (position, series) in &all {
             let spot = position.clone();
-            let series = in_order(stores, series);
+            let series = order_series(stores, series);
             let contest =
                 Contest { figure, spot, averaged: None, stores, series, terms, missing: Vec::new() };
             evidence.extend(note_combinations(vec![position.clone()], contest.check(&claim.expect)));
@@ -174,7 +174,7 @@ fn contests<K: Ord + Copy>(
             spot: half,
             averaged: Some(found.places.len()),
             stores,
-            series: in_order(stores, &series),
+            series: order_series(stores, &series),
             terms: Terms { few: FewBlocksRule::Scatter(Scatter::from_cells(found.series.values())), ..terms },
             missing: found.missing.iter().map(|(at, store)| lacking_at(store, at)).collect(),
         };

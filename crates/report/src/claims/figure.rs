@@ -77,7 +77,7 @@ fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String 
 
 impl Figure {
     /// The figure of a matrix row: an operation's mean latency, space, memory.
-    pub fn of_row(name: &str) -> Figure {
+    pub fn from_row(name: &str) -> Figure {
         let short = SHORT.iter().find(|(short, _)| *short == name);
         let (operation, column) = short.map_or((name, &MEAN_LATENCY), |(_, column)| ("", *column));
         Figure { text: name.to_owned(), operation: operation.to_owned(), column }
@@ -117,9 +117,9 @@ mod tests {
             assert_eq!(figure.check(&["insert", "get"]), Ok(()));
             assert_eq!(figure.to_string(), text);
         }
-        assert_eq!(Figure::of_row("space"), "space_efficiency".parse().unwrap());
+        assert_eq!(Figure::from_row("space"), "space_efficiency".parse().unwrap());
         assert_eq!("files_given_back".parse::<Figure>().unwrap().column.id, "files_after_reclaim");
-        assert_eq!(Figure::of_row("get"), "get latency_mean".parse().unwrap());
+        assert_eq!(Figure::from_row("get"), "get latency_mean".parse().unwrap());
     }
 
     #[test]

@@ -21,7 +21,8 @@ pub(super) fn more_at(expected: &MoreAt, checks: Vec<Evidence>) -> Vec<Evidence>
         leaning: compare(CheckTally::count_leaning(&here), CheckTally::count_leaning(&others)),
     };
     let (here, others) = (CheckTally::count_leaning(&here), CheckTally::count_leaning(&others));
-    let shown = |who: String, tally: CheckTally| CheckedFigure { who, value: least(tally), interval: None };
+    let shown =
+        |who: String, tally: CheckTally| CheckedFigure { who, value: certain_share(tally), interval: None };
     vec![Evidence {
         shown: vec![shown(format!("best at {wanted}"), here), shown("at the others".into(), others)],
         figure: wanted,
@@ -40,20 +41,20 @@ pub(super) fn more_at(expected: &MoreAt, checks: Vec<Evidence>) -> Vec<Evidence>
 fn compare(here: CheckTally, others: CheckTally) -> Outcome {
     match () {
         () if here.total() == 0 || others.total() == 0 => Outcome::Missing,
-        () if least(here) > most(others) => Outcome::Agrees,
-        () if most(here) <= least(others) => Outcome::Disagrees,
+        () if certain_share(here) > possible_share(others) => Outcome::Agrees,
+        () if possible_share(here) <= certain_share(others) => Outcome::Disagrees,
         () if here.missing + others.missing > 0 => Outcome::Missing,
         () => Outcome::Close,
     }
 }
 
 /// The share that is certainly won.
-fn least(tally: CheckTally) -> f64 {
+fn certain_share(tally: CheckTally) -> f64 {
     share(tally.agree, tally)
 }
 
 /// The share that may be won, counting everything open.
-fn most(tally: CheckTally) -> f64 {
+fn possible_share(tally: CheckTally) -> f64 {
     share(tally.total() - tally.disagree, tally)
 }
 

@@ -93,7 +93,7 @@ fn locate(claim: &Claim, wrong: &str) -> String {
 ///
 /// # Errors
 /// [`Exit::BadPlan`] if one is invalid, with its line.
-pub fn of_plan(text: &str, origin: &str) -> Result<Vec<Claim>> {
+pub fn plan_claims(text: &str, origin: &str) -> Result<Vec<Claim>> {
     let wrong = |message: String| claim_error(origin, &message);
     let Text { workload, compare, claims_among: among, claim, .. } = explain::read(text).map_err(wrong)?;
     let claims = with_lines(claim, text);
@@ -147,7 +147,7 @@ fn names(plan: &Plan, axis: Axis) -> Vec<String> {
     let presets = plan.presets.values().filter(|preset| preset.axes.names(axis));
     let of_presets: Vec<Value> = presets.flat_map(|preset| preset.axes.values(axis).into_owned()).collect();
     let values = plan.axes.values(axis);
-    let layout = Layout::of_axes(plan.compare.clone(), [axis]);
+    let layout = Layout::from_axes(plan.compare.clone(), [axis]);
     let name = |value: &Value| layout.contestant(&Cell::default().with(axis, value.clone())).into_owned();
     values.iter().chain(&of_presets).map(name).collect()
 }
@@ -206,14 +206,14 @@ const LISTED: usize = 20;
 /// [`Exit::BadPlan`] if one is invalid, with its line; `origin` names the source of the plan's text.
 pub fn run_claims(study: &str, plan: &str, origin: &str) -> Result<Option<StudyClaims>> {
     let own = read(study, plan, origin)?;
-    if own.is_some() { Ok(own) } else { of_study(study) }
+    if own.is_some() { Ok(own) } else { study_claims(study) }
 }
 
 /// The claims of a built-in study, as this version has them. `None` where it has none.
 ///
 /// # Errors
 /// [`Exit::BadPlan`] when one of them makes no sense, which would be a mistake of ours.
-pub fn of_study(study: &str) -> Result<Option<StudyClaims>> {
+pub fn study_claims(study: &str) -> Result<Option<StudyClaims>> {
     match STUDIES.iter().find(|built_in| built_in.name == study) {
         Some(built_in) => read(study, built_in.text, &format!("studies/{study}.toml")),
         None => Ok(None),

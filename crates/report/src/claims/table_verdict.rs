@@ -30,7 +30,7 @@ struct TableWin<'t> {
 }
 
 /// Checks a claim on its tables, or on the tables of its groups. Empty if winners say nothing about it.
-pub fn on_tables(claim: &Claim, of_study: &[String], tables: &[Table]) -> Vec<TableVerdict> {
+pub fn check_tables(claim: &Claim, of_study: &[String], tables: &[Table]) -> Vec<TableVerdict> {
     if claim.is_of_average() {
         return Vec::new();
     }
@@ -103,7 +103,7 @@ fn pairs<'t>(
 /// The combinations of a table that a claim is about.
 fn table_wins<'t>(claim: &Claim, table: &'t Table) -> Vec<TableWin<'t>> {
     let mut all = Vec::new();
-    for row in table.rows.iter().filter(|row| claim.figure.contains(&Figure::of_row(&row.figure))) {
+    for row in table.rows.iter().filter(|row| claim.figure.contains(&Figure::from_row(&row.figure))) {
         for data in [Data::Incompressible, Data::Compressible] {
             for (records, cell) in table.records.iter().zip(row.cells(data)) {
                 let Some(cell) = cell else { continue };
@@ -145,7 +145,7 @@ fn by_order(order: &Order, won: &TableWin<'_>) -> Outcome {
 fn more_at(claim: &Claim, of_study: &[String], more: &MoreAt, won: &[TableWin<'_>]) -> Vec<Outcome> {
     let winner = Winner { stores: more.stores.clone(), within: None };
     let share = |there: bool| {
-        let of_figure = won.iter().filter(|won| (Figure::of_row(won.figure) == more.figure) == there);
+        let of_figure = won.iter().filter(|won| (Figure::from_row(won.figure) == more.figure) == there);
         let outcomes: Vec<Outcome> = of_figure.map(|won| by_winner(claim, of_study, &winner, won)).collect();
         let tally = CheckTally::count(outcomes.iter().copied());
         (tally.missing == 0 && tally.total() > 0).then(|| tally.agree as f64 / tally.total() as f64)

@@ -87,14 +87,14 @@ pub(super) const RECOVERY_MOST: Column =
 /// The files after most records were removed, over those before.
 pub const FILES_LEFT: Column =
     trial("files_left", "files left after removing", Unit::Share, Better::Lower, |m| {
-        of_full(m, m.space_reclaim.as_ref()?.disk.allocated_bytes)
+        size_over_full(m, m.space_reclaim.as_ref()?.disk.allocated_bytes)
     })
     .closer();
 
 /// The same after the engine reclaimed space in its own way.
 pub const FILES_AFTER_RECLAIM: Column =
     trial("files_after_reclaim", "files left after space reclaim", Unit::Share, Better::Lower, |m| {
-        of_full(m, m.space_reclaim.as_ref()?.compacted.as_ref()?.disk.allocated_bytes)
+        size_over_full(m, m.space_reclaim.as_ref()?.compacted.as_ref()?.disk.allocated_bytes)
     })
     .closer();
 
@@ -122,7 +122,7 @@ pub(super) const TAIL: Column = trial("tail", "p99.9 over p50", Unit::Count, Bet
 .closer();
 
 /// A size of the files over their size at the end of the operations, if known.
-fn of_full(measured: &Measurements, bytes: u64) -> Option<f64> {
+fn size_over_full(measured: &Measurements, bytes: u64) -> Option<f64> {
     ratio(bytes, measured.known_disk()?.allocated_bytes)
 }
 

@@ -183,7 +183,7 @@ impl RunDifferences {
             known_or_unknown(b.cpu.as_deref()),
         );
         self.differ(true, "processors", &a.cores.to_string(), &b.cores.to_string());
-        if !about_the_same(a.memory_bytes, b.memory_bytes) {
+        if !is_similar(a.memory_bytes, b.memory_bytes) {
             let memory =
                 |bytes: Option<u64>| bytes.map_or("unknown".into(), |bytes| rough_bytes(bytes as f64));
             self.differ(true, "memory", &memory(a.memory_bytes), &memory(b.memory_bytes));
@@ -250,7 +250,7 @@ fn known_or_unknown(text: Option<&str>) -> &str {
     text.unwrap_or("unknown")
 }
 
-fn about_the_same(a: Option<u64>, b: Option<u64>) -> bool {
+fn is_similar(a: Option<u64>, b: Option<u64>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => a.abs_diff(b) as f64 <= SAME_MEMORY * a.max(b) as f64,
         (a, b) => a == b,

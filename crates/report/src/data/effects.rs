@@ -104,7 +104,7 @@ impl Effects {
 
 /// The effects of settings, in all runs that vary them.
 pub fn effects(merged: &Merged<'_>) -> Vec<Effects> {
-    contests(merged).iter().filter_map(of_contest).collect()
+    contests(merged).iter().filter_map(contest_effects).collect()
 }
 
 /// The same with readable values.
@@ -128,7 +128,7 @@ pub fn effects_for_people(merged: &Merged<'_>) -> Vec<Effects> {
     all
 }
 
-fn of_contest(contest: &Contest<'_>) -> Option<Effects> {
+fn contest_effects(contest: &Contest<'_>) -> Option<Effects> {
     let levels = levels(contest);
     if contest.combinations.len() < 2 || levels.is_empty() {
         return None;
@@ -141,7 +141,7 @@ fn of_contest(contest: &Contest<'_>) -> Option<Effects> {
     let confidence = shared(levels.values().map(|levels| levels.len() - 1).sum());
     for (setting, values) in &levels {
         let base = contest.base_of(setting, values);
-        for value in in_order(values).into_iter().filter(|value| **value != base) {
+        for value in sort_values(values).into_iter().filter(|value| **value != base) {
             main.extend(main_effect(contest, setting, value, &base, &figures, confidence));
         }
     }
@@ -170,7 +170,7 @@ fn levels(contest: &Contest<'_>) -> BTreeMap<String, BTreeSet<String>> {
 }
 
 /// Values, by size if they are numbers.
-fn in_order(values: &BTreeSet<String>) -> Vec<&String> {
+fn sort_values(values: &BTreeSet<String>) -> Vec<&String> {
     let number =
         |value: &String| value.parse::<f64>().or_else(|_| parse_bytes(value).map(|bytes| bytes as f64));
     let mut values: Vec<&String> = values.iter().collect();

@@ -13,7 +13,7 @@ use super::matrix::{SortedTrials, competing_series, headers_of, judging_terms, r
 use super::merge::{BlockKey, Group, GroupKey, GuaranteeLabel, Merged};
 use super::saturation;
 use crate::claims::{
-    Claim, Figure, Finding, Pool, Scope, StudyClaims, TableVerdict, Verdict, evaluate, on_tables,
+    Claim, Figure, Finding, Pool, Scope, StudyClaims, TableVerdict, Verdict, check_tables, evaluate,
 };
 use crate::judge::interim;
 use crate::judge::standing::Terms;
@@ -62,7 +62,7 @@ pub(crate) fn check_at<'a>(merged: &'a Merged<'_>, confidence: f64) -> Vec<Study
         let checked = |claim: &'a Claim| CheckedClaim {
             claim,
             findings: evaluate(claim, &study.among, study.design.as_ref(), &pools),
-            published: on_tables(claim, &study.among, study_tables(merged, study)),
+            published: check_tables(claim, &study.among, study_tables(merged, study)),
         };
         Study { study, checked: study.claims.iter().map(checked).collect() }
     };
@@ -239,7 +239,7 @@ pub(crate) fn mixed_tiers(scopes: &[&Scope]) -> Option<&'static str> {
 }
 
 /// Why there is no verdict on a claim of which nothing was measured.
-pub(crate) fn lacking(checked: &CheckedClaim<'_>) -> String {
+pub(crate) fn why_unmeasured(checked: &CheckedClaim<'_>) -> String {
     let why = |finding| words::why_undecided(checked.claim, finding);
     checked.findings.first().map_or_else(|| format!("needs {}", unheard(checked.claim)), why)
 }

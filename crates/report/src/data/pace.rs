@@ -12,7 +12,9 @@ use crate::stats::mean;
 pub fn describe_pace(merged: &Merged<'_>) -> Option<String> {
     let mut speeds: IndexMap<String, Vec<f64>> = IndexMap::new();
     for trial in merged.runs.iter().flat_map(|run| &run.trials) {
-        let Some(speed) = trial.ok().and_then(|measured| REPLAY_SPEED.of_trial(measured)) else { continue };
+        let Some(speed) = trial.ok().and_then(|measured| REPLAY_SPEED.trial_value(measured)) else {
+            continue;
+        };
         speeds.entry(merged.layout.contestant(&trial.cell).into_owned()).or_default().push(speed);
     }
     let means = speeds.iter().filter_map(|(store, speeds)| Some((store, mean(speeds)?.1.value)));

@@ -12,7 +12,7 @@ const WHOLE: &str = "paper-full";
 const NAMED: usize = 3;
 
 /// `Smaller than in the paper, or other: operations 100 for 1,000.` Nothing where a run has no preset, or its plan lacks nothing.
-pub(crate) fn line(run: &Run) -> Option<String> {
+pub(crate) fn describe_preset(run: &Run) -> Option<String> {
     run.header.preset.as_ref()?;
     let study = STUDIES.iter().find(|study| study.name == run.header.study)?;
     let mut whole = Plan::parse(study.text, study.name).ok()?;
@@ -85,9 +85,9 @@ mod tests {
             let mut run = run("box", &[Sample::new("lmdb")]);
             run.header.study = study.into();
             run.header.plan = plan.to_toml().unwrap();
-            assert_eq!(super::line(&run), None, "of no preset");
+            assert_eq!(super::describe_preset(&run), None, "of no preset");
             run.header.preset = Some(preset.into());
-            super::line(&run).unwrap_or_default()
+            super::describe_preset(&run).unwrap_or_default()
         };
         let crud = line("crud", "paper");
         for part in

@@ -129,7 +129,7 @@ pub fn compare_tables<'a>(merged: &'a Merged<'_>, name: Option<&str>) -> Vec<Tab
             names.push(&row.figure);
         }
     }
-    let figures: Vec<Figure> = names.iter().map(|name| Figure::of_row(name)).collect();
+    let figures: Vec<Figure> = names.iter().map(|name| Figure::from_row(name)).collect();
     let pools = pools(merged, &figures);
     let figures: Vec<OfFigure<'_>> = names
         .into_iter()

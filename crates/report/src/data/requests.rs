@@ -75,7 +75,7 @@ pub(crate) struct Cause {
     pub(crate) share: f64,
 }
 
-fn most(causes: impl IntoIterator<Item = (&'static str, u64)> + Clone) -> Option<Cause> {
+fn greatest_cause(causes: impl IntoIterator<Item = (&'static str, u64)> + Clone) -> Option<Cause> {
     let sum: u64 = causes.clone().into_iter().map(|(_, ns)| ns).sum();
     let (name, ns) = causes.into_iter().max_by_key(|(_, ns)| *ns).filter(|(_, ns)| *ns > 0)?;
     Some(Cause { name, share: ns as f64 / sum as f64 })
@@ -90,7 +90,7 @@ impl PartRequests {
     /// The kind of request that takes most of the model's time.
     pub(crate) fn kind(&self) -> Option<Cause> {
         let Requests { reads, writes, discards, flush_ns, .. } = &self.requests;
-        most([
+        greatest_cause([
             ("flushes", *flush_ns),
             ("writes", writes.modelled_ns),
             ("reads", reads.modelled_ns),
@@ -101,7 +101,7 @@ impl PartRequests {
     /// The kind of work that takes most of the device's time, if its model reports it.
     pub(crate) fn work(&self) -> Option<Cause> {
         let tally = &self.requests.tally;
-        most([
+        greatest_cause([
             ("seeks and turns", tally.seek_ns),
             ("copied units", tally.merge_ns),
             ("transferred bytes", tally.transfer_ns),

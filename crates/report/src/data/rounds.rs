@@ -34,15 +34,15 @@ impl Figure {
             Figure::Speed => all()?.per_second(),
             Figure::Files => Some(round.disk.allocated_bytes as f64),
             Figure::Written => Some(all()?.counters.as_ref()?.written_bytes? as f64),
-            Figure::P99 => P99.of_operation(all()?),
-            Figure::P999 => P999.of_operation(all()?),
-            Figure::Longest => MAX.of_operation(all()?),
+            Figure::P99 => P99.operation_value(all()?),
+            Figure::P999 => P999.operation_value(all()?),
+            Figure::Longest => MAX.operation_value(all()?),
         }
     }
 }
 
 /// The most rounds of a trial; 0 if none has several.
-pub(crate) fn most<'e>(entries: impl IntoIterator<Item = &'e Entry<'e>>) -> usize {
+pub(crate) fn most_rounds<'e>(entries: impl IntoIterator<Item = &'e Entry<'e>>) -> usize {
     let rounds = |entry: &Entry<'_>| entry.trial.ok().map_or(0, |measured| measured.rounds.len());
     entries.into_iter().map(rounds).max().unwrap_or(0)
 }
@@ -168,7 +168,7 @@ mod tests {
         let runs = [run];
         let merged = Merged::new(&runs, &[]);
         let entries = &merged.groups[0].trials;
-        assert_eq!(most(entries), 4);
+        assert_eq!(most_rounds(entries), 4);
         let files = |round| values(entries, Figure::Files, round);
         assert_eq!((files(0), files(3), files(4)), (vec![50_958.0; 3], vec![101_916.0; 3], vec![]));
         let growth = last_over_first(entries, Figure::Files).unwrap();
@@ -258,9 +258,9 @@ mod tests {
         runs[0].trials[0].measured.as_mut().unwrap().warnings.push(warning);
         let merged = Merged::new(&runs, &[]);
         let entries = &merged.groups[0].trials;
-        assert_eq!(most(entries), 2);
+        assert_eq!(most_rounds(entries), 2);
         assert_eq!(last_over_first(entries, Figure::Files), None);
         assert_eq!(last_over_first(entries, Figure::Speed).unwrap().trials, 1);
-        assert_eq!(most(&entries[1..]), 0);
+        assert_eq!(most_rounds(&entries[1..]), 0);
     }
 }

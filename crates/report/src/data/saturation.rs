@@ -22,13 +22,13 @@ const LATE_S: f64 = 0.1;
 fn rates(cell: &Cell, measured: &Measurements, operation: &OperationResult) -> Option<(f64, f64)> {
     let (reached, asked) = match cell.rate() {
         Rate::PerSecond(asked) => (reached(measured, operation)?, f64::from(asked)),
-        Rate::Closed => of_replay(measured, operation)?,
+        Rate::Closed => replay_rates(measured, operation)?,
     };
     (reached < KEPT_UP * asked).then_some((reached, asked))
 }
 
 /// The same for a trace that was replayed at its times, as a whole; `None` if it did not end late.
-fn of_replay(measured: &Measurements, operation: &OperationResult) -> Option<(f64, f64)> {
+fn replay_rates(measured: &Measurements, operation: &OperationResult) -> Option<(f64, f64)> {
     let told =
         |name: &str| measured.statistics.iter().find(|one| one.name == name)?.value.parse::<f64>().ok();
     let behind_s = told(BEHIND_US)? / 1e6;

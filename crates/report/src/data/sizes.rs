@@ -246,7 +246,7 @@ fn falls(
             store: store.clone(),
             sizes: in_times
                 .iter()
-                .filter_map(|(times, series)| at_size(sizes, *times, series, name))
+                .filter_map(|(times, series)| entries_at_size(sizes, *times, series, name))
                 .collect(),
             cliff: cliff::find(&in_times),
             kept: ends.and_then(|(outside, inside)| compare(outside, inside)),
@@ -280,7 +280,7 @@ fn quotients(of: &Series<BlockKey>, over: &Series<BlockKey>) -> Series<BlockKey>
     of.iter().filter_map(pair).collect()
 }
 
-fn at_size(
+fn entries_at_size(
     sizes: &BTreeMap<u64, Vec<Entry<'_>>>,
     times: f64,
     series: &Series<BlockKey>,

@@ -605,7 +605,7 @@ mod tests {
     }
 
     fn of_lines(report: &Report<'_>) -> String {
-        brief::lines(report).all().collect::<Vec<_>>().join("\n")
+        brief::build_lines(report).all().collect::<Vec<_>>().join("\n")
     }
 
     fn rows(report: &Report<'_>) -> Vec<(String, Mark, bool)> {

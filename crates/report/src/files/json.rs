@@ -70,9 +70,9 @@ fn sections(report: &Report<'_>) -> BTreeMap<&'static str, Tables> {
             let columns = table.shape.columns;
             let names: Vec<String> = columns.iter().flat_map(Column::sql_names).collect();
             let rows = all.entry(section.name).or_default().entry(table.shape.name).or_default();
-            rows.extend(table.in_files().map(|row| {
+            rows.extend(table.file_rows().map(|row| {
                 let told = columns.iter().zip(&row.cells).filter(|(column, _)| column.in_sql.is_some());
-                let values = told.flat_map(|(column, cell)| cell.value.in_files(column.kind));
+                let values = told.flat_map(|(column, cell)| cell.value.file_values(column.kind));
                 names.iter().cloned().zip(values.map(value)).collect()
             }));
         }

@@ -32,10 +32,10 @@ fn rows<W: Write>(table: &Table, header: &[String], writer: &mut csv::Writer<W>)
     let names: Vec<String> = columns.iter().flat_map(Column::csv_names).collect();
     let places: Vec<Option<usize>> =
         header.iter().map(|name| names.iter().position(|own| own == name)).collect();
-    for row in table.in_files() {
+    for row in table.file_rows() {
         let told = columns.iter().zip(&row.cells).filter(|(column, _)| column.in_csv);
         let texts: Vec<String> = told
-            .flat_map(|(column, cell)| cell.value.in_files(column.kind))
+            .flat_map(|(column, cell)| cell.value.file_values(column.kind))
             .map(|value| text(&value))
             .collect();
         put(writer, places.iter().map(|place| place.map_or("", |place| texts[place].as_str())))?;

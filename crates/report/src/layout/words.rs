@@ -51,7 +51,7 @@ pub fn is_by_lower_bound(axis: Axis, value: &Value) -> bool {
 }
 
 /// A value in full: `1,000 to 5,000 records`.
-pub fn in_full(axis: Axis, value: &Value) -> String {
+pub fn describe_value(axis: Axis, value: &Value) -> String {
     between(axis, value, value.upper())
 }
 
@@ -116,7 +116,7 @@ pub fn position_among(position: &Position, all: &[&Position]) -> String {
     let differs = |one| all.is_empty() || all.iter().any(|other| other.values().all(|theirs| theirs != one));
     let mut values: Vec<_> = position.values().filter(|one| differs(*one)).collect();
     values.sort_by_key(|(axis, _)| (axis.place_in_id(), *axis));
-    let parts = values.into_iter().map(|(axis, value)| in_full(axis, value));
+    let parts = values.into_iter().map(|(axis, value)| describe_value(axis, value));
     let parts = parts.filter(|part| !all.is_empty() || !part.starts_with("no "));
     parts.collect::<Vec<_>>().join(", ")
 }
@@ -154,8 +154,8 @@ mod tests {
             (short(Axis::PLACE, &place), short(Axis::DATA, &data)),
             ("ssd".into(), "compressible".into())
         );
-        assert_eq!(in_full(Axis::RECORDS, &records), "1,000 to 5,000 records");
-        assert_eq!(in_full(Axis::RECORD_SIZE, &size), "1B..1KiB");
+        assert_eq!(describe_value(Axis::RECORDS, &records), "1,000 to 5,000 records");
+        assert_eq!(describe_value(Axis::RECORD_SIZE, &size), "1B..1KiB");
         assert_eq!([value_noun(Axis::RECORDS), heading(Axis::RECORD_SIZE)], ["record count", "record size"]);
         assert_eq!([value_noun(Axis::IO), value_noun(Axis::STORE)], ["way to open the file", "store"]);
     }

@@ -90,7 +90,7 @@ fn combinations(effects: &Effects) -> Dots {
     let groups = promises.iter().map(|(promise, spots)| Group {
         name: describe_guarantee(*promise),
         tone: tone(*promise),
-        rows: spots.iter().map(|spot| of_spot(effects, spot, by_speed)).collect(),
+        rows: spots.iter().map(|spot| settings_dot(effects, spot, by_speed)).collect(),
     });
     let trials = || effects.points.iter().map(|spot| spot.latency_ns.trials);
     Dots {
@@ -118,7 +118,7 @@ fn whiskers(fewest: Option<usize>) -> &'static str {
     }
 }
 
-fn of_spot(effects: &Effects, spot: &SettingsResult, by_speed: bool) -> Dot {
+fn settings_dot(effects: &Effects, spot: &SettingsResult, by_speed: bool) -> Dot {
     let speed = spot.per_second.filter(|_| by_speed).map(|speed| speed.mean);
     let figure = speed.unwrap_or(spot.latency_ns.mean);
     let unit = if speed.is_some() { Unit::PerSecond } else { Unit::Nanoseconds };
@@ -163,7 +163,7 @@ fn label(effects: &Effects, spot: &SettingsResult) -> String {
 fn main(effects: &Effects) -> Dots {
     let groups = effects.main.chunk_by(|a, b| a.setting == b.setting).filter_map(|of_setting| {
         let first = of_setting.first()?;
-        let rows: Vec<Dot> = of_setting.iter().filter_map(of_effect).collect();
+        let rows: Vec<Dot> = of_setting.iter().filter_map(effect_dot).collect();
         let name = format!("{}, next to {}", first.setting, first.base);
         (!rows.is_empty()).then_some(Group { name, tone: 0, rows })
     });
@@ -183,7 +183,7 @@ fn main(effects: &Effects) -> Dots {
     }
 }
 
-fn of_effect(effect: &MainEffect) -> Option<Dot> {
+fn effect_dot(effect: &MainEffect) -> Option<Dot> {
     let times = effect.times.last()?.as_ref()?;
     let reach = times.range();
     let says = match times.known {

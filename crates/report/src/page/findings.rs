@@ -3,10 +3,10 @@
 use crate::claims::{Claim, Evidence, Finding, Outcome, Verdict};
 use crate::column::Unit;
 use crate::data::findings::words::{
-    describe_leaning, describe_needs, evidence_line, judged_without, measured, on_published,
-    over_all_machines, telling, why_undecided,
+    describe_all_machines, describe_leaning, describe_needs, describe_published, evidence_line,
+    judged_without, measured, telling, why_undecided,
 };
-use crate::data::findings::{CheckedClaim, Counts, Study, check, counts, label, lacking, mixed_tiers};
+use crate::data::findings::{CheckedClaim, Counts, Study, check, counts, label, mixed_tiers, why_unmeasured};
 use crate::data::merge::Merged;
 use crate::markup::{Html, Tag, column, folded, list, note, number, p, row, scroll, small, table, tag};
 
@@ -51,7 +51,7 @@ fn is_measured(checked: &CheckedClaim<'_>) -> bool {
 /// The claims without measurements, folded into one line.
 fn not_measured(unmeasured: &[(usize, &CheckedClaim<'_>)], all: usize) -> Tag {
     let line = |(index, checked): &(usize, &CheckedClaim<'_>)| {
-        let takes = lacking(checked);
+        let takes = why_unmeasured(checked);
         let claim = (&checked.claim.says, " ", small(("(", &checked.claim.source, ")")));
         tag("li").attr("value", (index + 1).to_string()).with((claim, format!(": {takes}.")))
     };
@@ -112,15 +112,15 @@ fn claim_section(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Tag {
     let (measured, others): (Vec<&Finding>, Vec<_>) =
         checked.findings.iter().partition(|finding| finding.is_measured());
     let mut verdicts: Vec<Html> =
-        measured.into_iter().map(|finding| of_finding(merged, checked, finding)).collect();
+        measured.into_iter().map(|finding| finding_item(merged, checked, finding)).collect();
     verdicts.extend((!others.is_empty()).then(|| unmeasured_groups(merged, claim, &others)));
     let checks = (claim.note.as_deref().map(note), all_checks(merged, checked));
     let source = small(("(", &claim.source, ")"));
     tag("li").with((
         (tag("strong").with(&claim.says), " ", source),
         note(("Expected: ", claim.describe(), ".")),
-        on_published(checked).map(|published| note(("On the paper's own figures: ", published, "."))),
-        over_all_machines(checked).map(|over| note(("Over machines: ", over, "."))),
+        describe_published(checked).map(|published| note(("On the paper's own figures: ", published, "."))),
+        describe_all_machines(checked).map(|over| note(("Over machines: ", over, "."))),
         list(verdicts),
         folded("How it was checked", checks),
     ))
@@ -140,10 +140,10 @@ fn unmeasured_groups(merged: &Merged<'_>, claim: &Claim, others: &[&Finding]) ->
 }
 
 /// A verdict, its scope, and the most telling figures.
-fn of_finding(merged: &Merged<'_>, checked: &CheckedClaim<'_>, finding: &Finding) -> Html {
+fn finding_item(merged: &Merged<'_>, checked: &CheckedClaim<'_>, finding: &Finding) -> Html {
     let label = label(merged, &finding.scope);
     let why = telling(finding)
-        .map(|evidence| in_full(evidence, checked.claim.figure.len() > 1))
+        .map(|evidence| describe_evidence(evidence, checked.claim.figure.len() > 1))
         .unwrap_or_default();
     let score = format!("{} of {} checks agree", finding.leaning.agree, finding.leaning.total());
     let measured = measured(checked.claim, finding).map(|measured| format!("measured {measured}"));
@@ -159,7 +159,7 @@ fn of_finding(merged: &Merged<'_>, checked: &CheckedClaim<'_>, finding: &Finding
 }
 
 /// One check in a line, with the meaning of its unit if that is unclear.
-fn in_full(evidence: &Evidence, with_figure: bool) -> String {
+fn describe_evidence(evidence: &Evidence, with_figure: bool) -> String {
     let line = evidence_line(evidence, with_figure);
     let is_space = evidence.unit == Unit::Share && evidence.figure == "space";
     if is_space && !evidence.shown.is_empty() {
@@ -175,13 +175,13 @@ fn all_checks(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Html {
     let of_group = |finding: &Finding| {
         let outcomes = [Outcome::Disagrees, Outcome::Close, Outcome::Missing, Outcome::Agrees];
         let lists: Vec<_> =
-            outcomes.iter().filter_map(|outcome| of_outcome(finding, *outcome, with_figure)).collect();
+            outcomes.iter().filter_map(|outcome| outcome_item(finding, *outcome, with_figure)).collect();
         (!lists.is_empty()).then(|| (tag("h4").with(label(merged, &finding.scope)), lists))
     };
     Html::from_part(checked.findings.iter().map(of_group).collect::<Vec<_>>())
 }
 
-fn of_outcome(finding: &Finding, outcome: Outcome, with_figure: bool) -> Option<(Tag, Option<Tag>)> {
+fn outcome_item(finding: &Finding, outcome: Outcome, with_figure: bool) -> Option<(Tag, Option<Tag>)> {
     let alike: Vec<&Evidence> =
         finding.evidence.iter().filter(|evidence| evidence.outcome == outcome).collect();
     let words = match outcome {
@@ -199,7 +199,7 @@ fn of_outcome(finding: &Finding, outcome: Outcome, with_figure: bool) -> Option<
 }
 
 fn evidence_text(evidence: &Evidence, with_figure: bool) -> String {
-    let mut line = in_full(evidence, with_figure);
+    let mut line = describe_evidence(evidence, with_figure);
     if !evidence.missing.is_empty() {
         let without = if line.is_empty() { "without" } else { "; without" };
         line.push_str(&format!("{without} {}", evidence.missing.join("; ")));

@@ -30,7 +30,7 @@ pub fn subtitle(merged: &Merged<'_>) -> Html {
             studies.push(study);
         }
     }
-    let smaller: BTreeSet<String> = merged.runs.iter().filter_map(preset::line).collect();
+    let smaller: BTreeSet<String> = merged.runs.iter().filter_map(preset::describe_preset).collect();
     let line = |(machine, (studies, started)): (String, (Vec<String>, String))| {
         let noun = if studies.len() == 1 { "study" } else { "studies" };
         format!("{machine}; {noun} {}, {started}", studies.join(", "))

@@ -122,7 +122,7 @@ impl Warnings {
             saturation::describe_saturation(merged),
             impossible,
             builds,
-            of_the_machine(merged),
+            machine_warnings(merged),
         ]
         .concat();
         // The last line about noise says what was done about it.
@@ -176,7 +176,7 @@ fn few_trials(merged: &Merged<'_>) -> Option<FewTrials> {
 }
 
 /// Warnings because of other activity of the machine.
-fn of_the_machine(merged: &Merged<'_>) -> Vec<String> {
+fn machine_warnings(merged: &Merged<'_>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for run in merged.runs {
         let cores = run.header.environment.cores;
@@ -260,9 +260,9 @@ fn not_measured(merged: &Merged<'_>) -> Vec<String> {
     let rounds = measured(merged).any(|measured| !measured.rounds.is_empty());
     for column in COLUMNS.iter().filter(|column| rounds || column.id != DISK_GROWTH) {
         let known = if column.is_of_operation() {
-            operations().any(|operation| column.of_operation(operation).is_some())
+            operations().any(|operation| column.operation_value(operation).is_some())
         } else {
-            measured(merged).any(|measured| column.of_trial(measured).is_some())
+            measured(merged).any(|measured| column.trial_value(measured).is_some())
         };
         if !known {
             all.push(format!("{} ({})", column.title, column.id));

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::cells::Row;
 use super::numbers::Figures;
 use crate::data::merge::{Entry, measured};
-use crate::data::rounds::{Figure, most, values, written_bytes};
+use crate::data::rounds::{Figure, most_rounds, values, written_bytes};
 
 /// The figures of all cells by round; empty if no trial has several.
 #[derive(Debug, Serialize)]
@@ -23,7 +23,7 @@ pub struct Rounds {
 impl Rounds {
     /// Takes them from all trials.
     pub fn new(rows: &[Row<'_>]) -> Rounds {
-        let rounds = most(rows.iter().flat_map(|row| &row.entries));
+        let rounds = most_rounds(rows.iter().flat_map(|row| &row.entries));
         let rounds = if rounds > 1 { rounds } else { 0 };
         let of = |figure| {
             (0..rounds).map(|round| of_rows(rows, |entries| values(entries, figure, round))).collect()

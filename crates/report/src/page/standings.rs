@@ -5,7 +5,8 @@ use crate::brief::{self, Lines};
 use crate::data::names::palette_position;
 use crate::data::standings::{Mark, Row, RowFigure, Standings, Table, are_short};
 use crate::markup::{
-    Html, Tag, column, in_address, note, number, p, row as table_row, scroll, small, table as html_table, tag,
+    Html, Tag, column, escape_fragment, note, number, p, row as table_row, scroll, small,
+    table as html_table, tag,
 };
 use crate::report::Report;
 use crate::stats::Interval;
@@ -22,7 +23,7 @@ const LEGEND: &str = "*: take this one. ≈: too close to call with it; of these
 
 /// The lines; and if the tables are short, each with its chart.
 pub fn html(report: &Report<'_>) -> Html {
-    let Lines { first, danger, last } = brief::lines(report);
+    let Lines { first, danger, last } = brief::build_lines(report);
     let line = |line: String| p(line).class("line");
     let first: Vec<Tag> = first.into_iter().map(line).collect();
     let lines = Html::from_part((first, danger.map(|danger| p(danger).class("alert soft")), last.map(line)));
@@ -30,19 +31,19 @@ pub fn html(report: &Report<'_>) -> Html {
         return lines;
     }
     let groups =
-        report.standings().iter().flat_map(|one| one.tables.iter().map(move |table| of_table(one, table)));
+        report.standings().iter().flat_map(|one| one.tables.iter().map(move |table| draw_table(one, table)));
     let groups: Vec<Tag> = groups.collect();
     Html::from_part((lines, groups, note(LEGEND)))
 }
 
-fn of_table(one: &Standings, table: &Table) -> Tag {
+fn draw_table(one: &Standings, table: &Table) -> Tag {
     let operations = one.figures.iter().enumerate().filter(|(_, figure)| figure.is_of_operations());
     let panels: Vec<Tag> = operations.map(|(place, figure)| panel(&figure.name, one, table, place)).collect();
     let is_known = table.rows.iter().any(|row| row.power_cut.is_some());
     let figures = one.figures.iter().map(|figure| column(terminal::standings::head(figure)).class("n"));
     let last = is_known.then(|| column("a power cut").class("wide"));
     let heads = [column("store")].into_iter().chain(figures).chain(last).collect();
-    let rows: Vec<Tag> = table.rows.iter().map(|row| of_row(one, row, is_known)).collect();
+    let rows: Vec<Tag> = table.rows.iter().map(|row| draw_row(one, row, is_known)).collect();
     let riskier: Vec<&Row> = table.rows.iter().filter(|row| row.is_riskier).collect();
     tag("section").class("standings").with((
         tag("h3").with(one.title(table)),
@@ -92,7 +93,8 @@ fn panel(name: &str, one: &Standings, table: &Table, place: usize) -> Tag {
     let values = table.at.values_by_role(Role::Row);
     let parts: Vec<&str> =
         std::iter::once(name).chain(values.values().map(|(_, value)| value.text())).collect();
-    let target = format!("#{}&mark={}&go=winners", group_address(&one.key), in_address(&parts.join("|")));
+    let target =
+        format!("#{}&mark={}&go=winners", group_address(&one.key), escape_fragment(&parts.join("|")));
     tag("figure").with((tag("figcaption").with(tag("a").attr("href", target).with(name)), bars))
 }
 
@@ -105,7 +107,7 @@ fn store_name(row: &Row) -> Html {
     }
 }
 
-fn of_row(one: &Standings, row: &Row, is_known: bool) -> Tag {
+fn draw_row(one: &Standings, row: &Row, is_known: bool) -> Tag {
     let cell = |(figure, shown): (&crate::data::matrix::Figure, &Option<RowFigure>)| {
         let Some(shown) = shown else { return number("-") };
         let text = figure.unit.show(shown.figure.mean.value);

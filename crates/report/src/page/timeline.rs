@@ -128,7 +128,11 @@ fn by_seconds(cell: usize, found: FoundTimeline<'_>, points: usize) -> Timeline 
     for at in (0..span as u32).step_by(step as usize) {
         let within = seconds.iter().filter(|second| (at..at + step).contains(&second.at_s));
         let worst = |column: Column| {
-            within.clone().filter_map(|second| column.of_latency(&of_second(second))).max().unwrap_or(0)
+            within
+                .clone()
+                .filter_map(|second| column.latency_value(&second_latency(second)))
+                .max()
+                .unwrap_or(0)
         };
         let count: u64 = within.clone().map(|second| second.count).sum();
         steps.push((f64::from(at), f64::from(step)));
@@ -148,20 +152,20 @@ fn by_epochs(cell: usize, found: FoundTimeline<'_>, points: usize) -> Timeline {
     for epoch in kept.iter().step_by(kept.len().div_ceil(points).max(1)) {
         let (at, lasted) = (epoch.at_ms as f64 / 1000.0, epoch.lasted_ms as f64 / 1000.0);
         steps.push((at, lasted));
-        let latency = of_epoch(epoch);
-        let of = |column: Column| column.of_latency(&latency).unwrap_or_default();
+        let latency = epoch_latency(epoch);
+        let of = |column: Column| column.latency_value(&latency).unwrap_or_default();
         line.push(at, epoch.count as f64 / lasted, of);
     }
     line.with_machine(found, &steps)
 }
 
 /// What a second holds of its latencies.
-fn of_second(second: &Second) -> Latency {
+fn second_latency(second: &Second) -> Latency {
     Latency { p50_ns: second.p50_ns, p99_ns: second.p99_ns, max_ns: second.max_ns, ..Latency::default() }
 }
 
 /// What an epoch holds of its latencies.
-fn of_epoch(epoch: &Epoch) -> Latency {
+fn epoch_latency(epoch: &Epoch) -> Latency {
     let Epoch { mean_ns, p50_ns, p99_ns, p999_ns, max_ns, .. } = *epoch;
     Latency { mean_ns, p50_ns, p99_ns, p999_ns, max_ns, ..Latency::default() }
 }

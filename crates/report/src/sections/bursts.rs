@@ -87,7 +87,7 @@ fn cells(all: &[&Burst]) -> Row {
         ("load", Cell::or_none(load(all), Cell::real)),
         ("trials", Cell::from_count(all.len())),
         ("steps", real(&|burst| burst.per_second.round() as u64)),
-        (P99.id, real(&|burst| P99.of_latency(&burst.latency).unwrap_or_default())),
+        (P99.id, real(&|burst| P99.latency_value(&burst.latency).unwrap_or_default())),
         ("burst", whole(&|burst| burst.steps)),
         ("within_10_ms", whole(&|burst| burst.within_10_ms)),
         ("within_100_ms", whole(&|burst| burst.within_100_ms)),

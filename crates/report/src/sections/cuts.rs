@@ -218,7 +218,7 @@ fn sentence(store: &str, one: &CheckedStates) -> Option<String> {
                 .into_iter()
                 .filter(|kind| *kind != StateFinding::Held && cuts.count(*kind) > 0);
             let kinds: Vec<String> = kinds
-                .map(|kind| format!("{} in {}", kind.describe(), of_all(cuts.count(kind), states)))
+                .map(|kind| format!("{} in {}", kind.describe(), describe_share(cuts.count(kind), states)))
                 .collect();
             let median = quantile(&cuts.lost_steps, 0.5).zip(quantile(&cuts.lost_ns, 0.5));
             let lost = median.map_or(String::new(), |(steps, ns)| {
@@ -247,7 +247,7 @@ fn sentence(store: &str, one: &CheckedStates) -> Option<String> {
 }
 
 /// A number of states with the interval of their share, as in `4 (5.48 % [1.51, 13.4])`.
-fn of_all(states: u64, of: u64) -> String {
+fn describe_share(states: u64, of: u64) -> String {
     let Interval { low, high, .. } = share(states, of);
     let [share, low, high] = [states as f64 / of as f64, low, high].map(|share| three_digits(share * 100.0));
     format!("{states} ({share} % [{low}, {high}])")

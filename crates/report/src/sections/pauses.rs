@@ -56,16 +56,16 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 /// The rows of the ten phases, and of each load with a burst.
 fn rows(trials: &[&Measurements]) -> Vec<Row> {
     let tenths = trials.iter().filter_map(|measured| measured.pauses.as_ref());
-    let mut rows = of_time("tenths", tenths.collect());
+    let mut rows = time_rows("tenths", tenths.collect());
     for bursts in by_load(trials) {
         let when = load(&bursts).map(|load| format!("burst {}", Unit::Share.show(load))).unwrap_or_default();
-        rows.extend(of_time(&when, bursts.iter().filter_map(|burst| burst.pauses.as_ref()).collect()));
+        rows.extend(time_rows(&when, bursts.iter().filter_map(|burst| burst.pauses.as_ref()).collect()));
     }
     rows
 }
 
 /// A row for each kind of work during a pause, or a single one; none for a store without pauses.
-fn of_time(when: &str, seen: Vec<&Pauses>) -> Vec<Row> {
+fn time_rows(when: &str, seen: Vec<&Pauses>) -> Vec<Row> {
     let trials = seen.len();
     let all = seen.into_iter().cloned().reduce(Pauses::plus).filter(|all| all.count() > 0);
     let Some(all) = all else { return Vec::new() };

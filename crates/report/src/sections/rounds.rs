@@ -6,7 +6,7 @@ use crate::column::{MAX, P99, P999, Unit};
 use crate::data::matrix::SortedTrials;
 use crate::data::merge::{Entry, Group, Merged};
 use crate::data::names::join_parts;
-use crate::data::rounds::{Figure, last_over_first, most, values};
+use crate::data::rounds::{Figure, last_over_first, most_rounds, values};
 use crate::layout::words::position_in_full;
 use crate::section::{
     Block, Cell, Column, ColumnRole, FoldState, PagePosition, Section, Shape, Table, Visibility,
@@ -46,7 +46,7 @@ const ROUNDS: Shape = Shape {
 };
 
 fn blocks(merged: &Merged<'_>) -> Vec<Block> {
-    let rounds = most(merged.groups.iter().flat_map(|group| &group.trials));
+    let rounds = most_rounds(merged.groups.iter().flat_map(|group| &group.trials));
     if rounds < 2 {
         return Vec::new();
     }
@@ -78,7 +78,7 @@ fn group_rounds(merged: &Merged<'_>, group: &Group<'_>, rounds: usize, table: &m
     let sorted = SortedTrials::new(merged, group);
     for (position, here) in &sorted.entries {
         let at = join_parts([merged.label(&group.key).as_str(), &position_in_full(position)]);
-        for (store, entries) in here.iter().filter(|(_, entries)| most(*entries) > 1) {
+        for (store, entries) in here.iter().filter(|(_, entries)| most_rounds(*entries) > 1) {
             let of = [
                 ("hardware", Cell::text(&group.key.hardware)),
                 ("title", Cell::text(&at).with_text(join_parts([group.key.hardware.as_str(), &at]))),

@@ -324,7 +324,7 @@ fn every_section_stands_in_all_outputs_that_are_its() {
         let id = format!("<section id=\"{}\"", section.name);
         let link = format!("#go={}\"", section.name);
         assert_eq!([page.contains(&id), page.contains(&link)], [for_people; 2], "{}", section.name);
-        let in_files: usize = tables.iter().map(|table| table.in_files().count()).sum();
+        let in_files: usize = tables.iter().map(|table| table.file_rows().count()).sum();
         assert_eq!(csv_of(section, &report).len(), in_files);
         let json: serde_json::Value =
             serde_json::from_str(&written(|out| json::write(&report, out))).unwrap();
@@ -332,7 +332,7 @@ fn every_section_stands_in_all_outputs_that_are_its() {
         sql::write(&report, &mut rows).unwrap();
         for shape in section.shapes {
             let of = tables.iter().filter(|table| table.shape.name == shape.name);
-            let count: usize = of.map(|table| table.in_files().count()).sum();
+            let count: usize = of.map(|table| table.file_rows().count()).sum();
             assert!(count > 0, "{} has no {}", section.name, shape.name);
             assert_eq!(json["sections"][section.name][shape.name].as_array().unwrap().len(), count);
             assert_eq!(rows.0[shape.name], count, "{}", shape.name);

@@ -1,7 +1,7 @@
 //! The verdicts on published findings in files. The terminal and the page show them claim by claim, with the checks.
 
 use crate::claims::Finding;
-use crate::data::findings::words::{describe_needs, judged_without, measured, on_published};
+use crate::data::findings::words::{describe_needs, describe_published, judged_without, measured};
 use crate::data::findings::{CheckedClaim, Study, check, label, unheard};
 use crate::data::merge::Merged;
 use crate::section::{Block, Cell, Column, PagePosition, Section, Shape, Table, Visibility};
@@ -67,7 +67,7 @@ fn claim_cells(study: &Study<'_>, number: usize, checked: &CheckedClaim<'_>) -> 
         ("says", Cell::text(&checked.claim.says)),
         ("source", Cell::text(&checked.claim.source)),
         ("expected", Cell::text(checked.claim.describe())),
-        ("published", Cell::or_none(on_published(checked), Cell::text)),
+        ("published", Cell::or_none(describe_published(checked), Cell::text)),
     ]
 }
 

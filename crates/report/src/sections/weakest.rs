@@ -78,7 +78,7 @@ const PROPERTIES: [Property; 9] = [
     Property(
         "after removing",
         Unit::Share,
-        |m| FILES_LEFT.of_trial(m).filter(|_| removed_much(m)),
+        |m| FILES_LEFT.trial_value(m).filter(|_| removed_much(m)),
         ("with nine tenths of the records removed the files take", "of what they took"),
     ),
     Property(
@@ -90,7 +90,7 @@ const PROPERTIES: [Property; 9] = [
     Property(
         "scan",
         Unit::Count,
-        |m| SCAN_AGED.of_trial(m),
+        |m| SCAN_AGED.trial_value(m),
         ("a scan of the aged set takes", "times as long as one of the fresh set"),
     ),
 ];
@@ -131,7 +131,7 @@ fn slowing_down(measured: &Measurements) -> Option<f64> {
 
 /// The final files: without a way to reclaim space, as they were left.
 fn after_reclaim(measured: &Measurements) -> Option<f64> {
-    FILES_AFTER_RECLAIM.of_trial(measured).or_else(|| FILES_LEFT.of_trial(measured))
+    FILES_AFTER_RECLAIM.trial_value(measured).or_else(|| FILES_LEFT.trial_value(measured))
 }
 
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {

@@ -469,8 +469,8 @@ fn verdicts(merged: &Merged<'_>) -> Vec<FoundVerdict> {
     for study in check(merged) {
         for (index, checked) in study.checked.iter().enumerate() {
             let claim = checked.claim;
-            let published =
-                words::on_published(checked).map(|words| format!("On the paper's own figures: {words}."));
+            let published = words::describe_published(checked)
+                .map(|words| format!("On the paper's own figures: {words}."));
             let found = |outcome: Option<Outcome>| FoundVerdict {
                 name: finding_name(&study.study.study, &claim.says),
                 study: study.study.study.clone(),

@@ -7,7 +7,7 @@ use storebench_core::units::count_with_noun;
 use super::facts::{FoundVerdict, Outcome, RunFacts};
 use super::frame::{UP, link, listed, page, run_link, td, types};
 use crate::claims::Verdict;
-use crate::data::findings::words::over_machines;
+use crate::data::findings::words::describe_machines;
 use crate::markup::{Html, Tag, folded, list, note, p, row, small, tag};
 use crate::page::findings::badge;
 
@@ -43,7 +43,9 @@ pub fn is_measured(told: &RunVerdicts<'_>) -> bool {
 
 /// The number of machines on which it holds; `None` for a single machine.
 fn summed(told: &RunVerdicts<'_>) -> Option<String> {
-    over_machines(outcomes(told).map(|(run, outcome)| (run.header.hardware.as_str().into(), outcome.verdict)))
+    describe_machines(
+        outcomes(told).map(|(run, outcome)| (run.header.hardware.as_str().into(), outcome.verdict)),
+    )
 }
 
 /// The page.

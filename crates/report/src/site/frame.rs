@@ -4,7 +4,7 @@ use storebench_core::result::RunHeader;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::facts::{Conditions, Proof, RunFacts, Speed};
-use super::same_type::of_one_type;
+use super::same_type::describe_types;
 use crate::data::moment::{day, to_the_second};
 use crate::markup::{Html, Literal, Part, Tag, column, fill, note, scroll, small, table, tag};
 
@@ -82,7 +82,7 @@ pub fn types<'f>(runs: impl Iterator<Item = &'f RunFacts>) -> Vec<Tag> {
         }
     }
     machines.sort_by(|one, next| one.hardware.cmp(&next.hardware));
-    of_one_type(&machines).into_iter().map(|words| note((words, "."))).collect()
+    describe_types(&machines).into_iter().map(|words| note((words, "."))).collect()
 }
 
 /// The figures of a store in a run, each a link to it.

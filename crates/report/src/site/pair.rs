@@ -48,7 +48,7 @@ pub fn pair_page(stores: &[String; 2], met: &[(&RunFacts, &StorePair)]) -> Strin
         &format!("{a} against {b}"),
         "Where each is better",
         (
-            over_machines(stores, met),
+            describe_machines(stores, met),
             listed("met", "Where they met", says, &heads, met.iter().map(line).collect()),
         ),
     )
@@ -62,7 +62,7 @@ const OVER: &str =
     "A store is better on a machine if it is better in some combination there, and the other in none.";
 
 /// A sentence for each guarantee and figure that several machines have; `None` if there are none.
-fn over_machines(stores: &[String; 2], met: &[(&RunFacts, &StorePair)]) -> Option<Tag> {
+fn describe_machines(stores: &[String; 2], met: &[(&RunFacts, &StorePair)]) -> Option<Tag> {
     let mut all: IndexMap<(&str, &str), BTreeMap<&str, Won>> = IndexMap::new();
     for (run, duel) in met {
         for bout in &duel.bouts {

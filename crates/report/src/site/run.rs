@@ -74,7 +74,7 @@ fn figures(report: &Report<'_>) -> Html {
     let mut html = Html::default();
     for matrix in report.readable().iter().flatten() {
         let title = if matrix.title.is_empty() { &matrix.hardware } else { &matrix.title };
-        html.push((tag("h3").with(title), of_matrix(matrix)));
+        html.push((tag("h3").with(title), draw_matrix(matrix)));
         html.push(list(matrix.dangers.iter().map(String::as_str).collect()));
         rules.extend(matrix.rules());
     }
@@ -91,7 +91,7 @@ fn figures(report: &Report<'_>) -> Html {
     html
 }
 
-fn of_matrix(matrix: &Matrix) -> Tag {
+fn draw_matrix(matrix: &Matrix) -> Tag {
     let contests = || matrix.rows.iter().flat_map(|row| &row.contests);
     let mut stores: Vec<&str> = contests()
         .flat_map(|contest| {

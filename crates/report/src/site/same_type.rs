@@ -13,7 +13,7 @@ const NAMED: usize = 6;
 
 /// A sentence without a full stop for each type of several machines, which count separately. Each
 /// machine has one header.
-pub fn of_one_type(machines: &[&RunHeader]) -> Vec<String> {
+pub fn describe_types(machines: &[&RunHeader]) -> Vec<String> {
     let mut all: Vec<Vec<&RunHeader>> = Vec::new();
     for machine in machines {
         match all.iter_mut().find(|alike| are_alike(alike[0], machine)) {

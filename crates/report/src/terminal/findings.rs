@@ -4,11 +4,12 @@ use anstyle::{AnsiColor, Style as Paint};
 
 use crate::claims::{Finding, Verdict};
 use crate::data::findings::words::{
-    covered, describe_leaning, describe_needs, evidence_line, judged_without, measured, on_published,
-    over_all_machines, score, telling,
+    covered, describe_all_machines, describe_leaning, describe_needs, describe_published, evidence_line,
+    judged_without, measured, score, telling,
 };
 use crate::data::findings::{
-    CheckedClaim, Counts, NOT_APPLICABLE, NOT_MEASURABLE, Study, check, counts, label, lacking, mixed_tiers,
+    CheckedClaim, Counts, NOT_APPLICABLE, NOT_MEASURABLE, Study, check, counts, label, mixed_tiers,
+    why_unmeasured,
 };
 use crate::data::merge::Merged;
 use crate::data::names::HEADING;
@@ -48,7 +49,7 @@ fn study_text(merged: &Merged<'_>, study: &Study<'_>, style: Style) -> String {
         out.push('\n');
     }
     for (number, checked) in unheard {
-        let says = format!("{:>3} {}: {}", number + 1, claim(checked), lacking(checked));
+        let says = format!("{:>3} {}: {}", number + 1, claim(checked), why_unmeasured(checked));
         out.push_str(&wrap(&says, style.width, INDENT));
     }
     let findings = study.checked.iter().flat_map(|checked| &checked.findings);
@@ -152,10 +153,10 @@ fn claim_text(merged: &Merged<'_>, number: usize, checked: &CheckedClaim<'_>, st
         out.extend(lines.lines().map(|line| format!("    {line}\n")));
     };
     below(format!("expected: {}", checked.claim.describe()));
-    if let Some(published) = on_published(checked) {
+    if let Some(published) = describe_published(checked) {
         below(format!("on the paper's own figures: {published}"));
     }
-    if let Some(over) = over_all_machines(checked) {
+    if let Some(over) = describe_all_machines(checked) {
         below(format!("over machines: {over}"));
     }
     for verdict in Verdict::ALL {
@@ -165,14 +166,14 @@ fn claim_text(merged: &Merged<'_>, number: usize, checked: &CheckedClaim<'_>, st
         let (told, silent): (Vec<&Finding>, Vec<_>) =
             alike.into_iter().partition(|finding| finding.is_measured());
         for alike in [told, silent] {
-            out.push_str(&of_verdict(merged, checked, &alike, style));
+            out.push_str(&verdict_text(merged, checked, &alike, style));
         }
     }
     out
 }
 
 /// The groups with the same verdict, and the figures of the first.
-fn of_verdict(merged: &Merged<'_>, checked: &CheckedClaim<'_>, alike: &[&Finding], style: Style) -> String {
+fn verdict_text(merged: &Merged<'_>, checked: &CheckedClaim<'_>, alike: &[&Finding], style: Style) -> String {
     let [first, others @ ..] = alike else { return String::new() };
     let name = first.verdict.name();
     let line = wrap(&groups(merged, first.verdict, alike), style.width - 4, "  ");

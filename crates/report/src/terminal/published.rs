@@ -33,7 +33,7 @@ pub fn text(merged: &Merged<'_>, name: Option<&str>, style: Style) -> String {
         let here: Vec<&TableComparison<'_>> =
             all.iter().filter(|beside| std::ptr::eq(beside.table, table)).collect();
         if !here.is_empty() {
-            out.push_str(&of_table(merged, table, &here, style));
+            out.push_str(&table_text(merged, table, &here, style));
             out.push('\n');
         }
     }
@@ -45,7 +45,7 @@ pub fn text(merged: &Merged<'_>, name: Option<&str>, style: Style) -> String {
     out
 }
 
-fn of_table(merged: &Merged<'_>, table: &Table, here: &[&TableComparison<'_>], style: Style) -> String {
+fn table_text(merged: &Merged<'_>, table: &Table, here: &[&TableComparison<'_>], style: Style) -> String {
     let heading = format!("Published table {}: {}", table.name, table.title);
     let mut out = style.paint(HEADING, wrap(&heading, style.width, "  ").trim_end()) + "\n";
     for line in [&table.source, &table.hardware].into_iter().chain(&table.notes) {

@@ -61,7 +61,7 @@ pub fn notes(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String 
     let missing = missing_figures(merged, matrices.iter().copied());
     let lists =
         [("Left out", "combinations", &missing.left_out), ("Not run", "combinations", &missing.not_run)];
-    let lists = lists.into_iter().filter_map(in_a_line);
+    let lists = lists.into_iter().filter_map(list_line);
     let lines = clients::describe_clients(merged)
         .into_iter()
         .chain([counts(merged)])
@@ -69,13 +69,13 @@ pub fn notes(merged: &Merged<'_>, matrices: &[&Matrix], style: Style) -> String 
         .chain(lists);
     let lines = lines.chain(saturation::describe_saturation(merged));
     let lines = lines.chain(builds::not_ranked(merged));
-    let lines = lines.chain(in_one(warning_lines(merged))).chain(in_one(noise_lines(merged)));
+    let lines = lines.chain(first_lines(warning_lines(merged))).chain(first_lines(noise_lines(merged)));
     let lines: String = lines.map(|line| wrap(&line, style.width, "  ")).collect();
     lines + &failed_text(&missing, style)
 }
 
 /// The first lines, the rest counted.
-fn in_one(lines: Vec<String>) -> Option<String> {
+fn first_lines(lines: Vec<String>) -> Option<String> {
     let first = lines.first()?;
     Some(match lines.len() {
         1 => first.clone(),
@@ -84,7 +84,7 @@ fn in_one(lines: Vec<String>) -> Option<String> {
 }
 
 /// A list in a line: its first entries, the rest counted. `unit` is the counted noun.
-fn in_a_line((title, unit, list): (&str, &str, &Lists)) -> Option<String> {
+fn list_line((title, unit, list): (&str, &str, &Lists)) -> Option<String> {
     let told: Vec<String> =
         list.iter().take(NAMED).map(|(what, alike)| describe_alike(what, alike, unit)).collect();
     let more = list.len().saturating_sub(NAMED);
@@ -123,7 +123,7 @@ fn machine(run: &Run) -> Vec<String> {
     )];
     lines.extend(run.header.locations.iter().map(|info| describe_location(info, &run.header.environment)));
     lines.extend(settings(run));
-    lines.extend(preset::line(run));
+    lines.extend(preset::describe_preset(run));
     lines
 }
 

@@ -113,7 +113,7 @@ fn of_reports() -> IndexSet<String> {
         let runs = [made.run()];
         let merged = Merged::new(&runs, &[]);
         let report = Report::new(&merged);
-        [terminal::at_end(&report, WIDE), terminal::overview(&report, WIDE), terminal::full(&report, WIDE)]
+        [terminal::end_text(&report, WIDE), terminal::overview(&report, WIDE), terminal::full(&report, WIDE)]
             .concat()
     };
     made().into_iter().map(of).flat_map(|text| sentences(&text).collect::<Vec<_>>()).collect()

@@ -100,7 +100,7 @@ pub fn next(changes: &[Change], raced: &[RaceResult], time: Time) -> Option<Race
     {
         return Some(combine);
     }
-    if let Some(near) = near(&screen, raced, &best, time) {
+    if let Some(near) = race_neighbours(&screen, raced, &best, time) {
         return Some(near);
     }
     let looks = interim::plan_analyses(time.blocks(PROOF_UNTIL, 2) as u32).to_vec();
@@ -210,7 +210,7 @@ fn step(race: &RaceResult) -> Option<Settings> {
 }
 
 /// The next race among neighbours, if the last found a better one and there is time.
-fn near(screen: &RaceResult, raced: &[RaceResult], best: &Settings, time: Time) -> Option<Race> {
+fn race_neighbours(screen: &RaceResult, raced: &[RaceResult], best: &Settings, time: Time) -> Option<Race> {
     let before: Vec<&RaceResult> = races_of_kind(raced, Kind::Near).collect();
     if before.len() >= MOST_NEAR || before.last().is_some_and(|last| step(last).is_none()) {
         return None;

@@ -55,8 +55,8 @@ pub fn sentences(
     }
     let study = &header.study;
     let merged = Merged::new(run, stores)
-        .with_published(claims::of_study(study)?.into_iter().collect(), published::tables(study)?);
-    Ok(findings::of_run(&Report::new(&merged), name, notes))
+        .with_published(claims::study_claims(study)?.into_iter().collect(), published::tables(study)?);
+    Ok(findings::run_sentences(&Report::new(&merged), name, notes))
 }
 
 /// The runs, ready for comparison with published results.

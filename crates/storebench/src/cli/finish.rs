@@ -27,7 +27,7 @@ pub fn finish(
     let merged = report::of_run(stores, &run, path)?;
     let report = Report::new(&merged);
     if !ended.interrupted {
-        print(&terminal::at_end(&report, style()))?;
+        print(&terminal::end_text(&report, style()))?;
     }
     if !run.trials.is_empty() {
         let page = files::page_in(path);

@@ -62,7 +62,7 @@ pub fn plan(stores: &[StoreDef], args: &RunArgs, source: &PlanSource, texts: &Te
 /// Checks a plan's claims: their stores must be known, or be in the plan.
 fn check_claims(stores: &[StoreDef], plan: &Plan, PlanSource { text, origin }: &PlanSource) -> Result<()> {
     let known: Vec<&str> = stores.iter().map(|store| store.name).collect();
-    claims::check(&claims::of_plan(text, origin)?, plan, &known, origin)
+    claims::check(&claims::plan_claims(text, origin)?, plan, &known, origin)
 }
 
 /// A store by name, whether it is built or not.

@@ -77,7 +77,7 @@ pub fn plan_of_run<'r>(stores: &[StoreDef], run: &'r Run, path: &Path) -> Result
     let stores = libraries::run_stores(stores, &run.header)?;
     let origin = path.join("run.json").display().to_string();
     let plan = run.usable_plan(&origin)?;
-    claims::of_plan(&run.header.plan, &origin)?;
+    claims::plan_claims(&run.header.plan, &origin)?;
     for name in &plan.axes.texts(Axis::STORE) {
         super::plan::store(&stores, name)?;
     }

@@ -15,7 +15,7 @@ use storebench_core::units::count_with_noun;
 use storebench_host::folder;
 use storebench_host::run::Run;
 use storebench_report::data::merge::Merged;
-use storebench_report::markup::in_address;
+use storebench_report::markup::escape_fragment;
 use storebench_report::report::Report;
 use storebench_report::site::{self, MOST_PAIRED, RunFacts, Source};
 
@@ -160,7 +160,7 @@ impl Folders<'_> {
 fn address(folder: &Path, file: &Path) -> Option<String> {
     let [folder, file] = [folder, file].map(|path| path.components().collect::<Vec<Component<'_>>>());
     let common = folder.iter().zip(&file).take_while(|(a, b)| a == b).count();
-    let down = file[common..].iter().map(|part| part.as_os_str().to_str().map(in_address));
+    let down = file[common..].iter().map(|part| part.as_os_str().to_str().map(escape_fragment));
     let all: Option<Vec<String>> =
         folder[common..].iter().map(|_| Some("..".to_owned())).chain(down).collect();
     Some(all?.join("/"))

@@ -41,7 +41,7 @@ fn the_example_plans_are_good() {
     for part in blocks(&text, "toml").into_iter().filter(|block| !block.starts_with("format")) {
         let text = format!("{}\n{part}", whole[0]);
         Plan::parse(&text, "docs/plans.md").unwrap();
-        claims::of_plan(&text, "docs/plans.md").unwrap();
+        claims::plan_claims(&text, "docs/plans.md").unwrap();
     }
 }
 
@@ -59,7 +59,7 @@ fn every_key_of_a_plan_is_described() {
             _ => plan.replace(place, &format!("{place}nosuchkey = 1\n")),
         };
         let error = match place {
-            "[[claim]]\n" => claims::of_plan(&wrong, "x").unwrap_err().message,
+            "[[claim]]\n" => claims::plan_claims(&wrong, "x").unwrap_err().message,
             _ => Plan::parse(&wrong, "x").unwrap_err().message,
         };
         let (_, known) = error.split_once("expected one of ").unwrap_or_else(|| panic!("{error}"));
@@ -80,7 +80,7 @@ fn every_form_of_a_claim_is_described() {
     let plan = blocks(&read("docs/plans.md"), "toml")[0].to_owned();
     let known = |expect: &str| -> Vec<String> {
         let claim = format!("[[claim]]\nsays = \"a\"\nsource = \"b\"\nfigure = [\"get\"]\nexpect.{expect}\n");
-        let error = claims::of_plan(&format!("{plan}\n{claim}"), "x").unwrap_err().message;
+        let error = claims::plan_claims(&format!("{plan}\n{claim}"), "x").unwrap_err().message;
         let (_, known) =
             error.split_once("expected one of ").or_else(|| error.split_once("expected ")).unwrap();
         known.split('`').skip(1).step_by(2).map(str::to_owned).collect()

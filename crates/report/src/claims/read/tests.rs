@@ -17,7 +17,7 @@ const CLAIM: &str = "[[claim]]\nsays = \"a\"\nsource = \"b\"\nfigure = [\"get\"]
 #[test]
 fn a_wrong_claim_is_told_by_line() {
     let good = with_claims(CLAIM).replace("claims_among", "# claims_among");
-    assert_eq!(of_plan(&good, "x.toml").unwrap().len(), 1);
+    assert_eq!(plan_claims(&good, "x.toml").unwrap().len(), 1);
     let first = good.lines().position(|line| line == "[[claim]]").unwrap() + 1;
     for (from, to, after, words) in [
         ("\"get\"", "\"gets\"", 0, "\"gets\" is no figure (did you mean get?)"),
@@ -38,7 +38,7 @@ fn a_wrong_claim_is_told_by_line() {
     ] {
         assert!(CLAIM.contains(from), "{from}");
         let wrong = good.replace(CLAIM, &CLAIM.replacen(from, to, 1));
-        let error = of_plan(&wrong, "x.toml").unwrap_err();
+        let error = plan_claims(&wrong, "x.toml").unwrap_err();
         let line = format!("line {}: ", first + after);
         assert_eq!(error.exit, Exit::BadPlan);
         assert!(
@@ -48,14 +48,14 @@ fn a_wrong_claim_is_told_by_line() {
         );
     }
     let among = with_claims(CLAIM);
-    let error = of_plan(&among, "x.toml").unwrap_err();
+    let error = plan_claims(&among, "x.toml").unwrap_err();
     assert!(error.message.contains("\"lmdb\", which is not among those compared"), "{error}");
 }
 
 /// Whether a plan's claims are valid in a program with these stores and those on its axis.
 fn checked(text: &str, stores: &[&str]) -> std::result::Result<(), String> {
     let plan = Plan::parse(text, "x.toml").unwrap();
-    let claims = of_plan(text, "x.toml").unwrap();
+    let claims = plan_claims(text, "x.toml").unwrap();
     check(&claims, &plan, stores, "x.toml").map_err(|error| error.message)
 }
 
@@ -224,7 +224,7 @@ fn claims_name_published_tables_that_there_are() {
     for study in STUDIES {
         let known: Vec<String> =
             crate::published::tables(study.name).unwrap().into_iter().map(|table| table.name).collect();
-        for claim in of_plan(study.text, study.name).unwrap() {
+        for claim in plan_claims(study.text, study.name).unwrap() {
             let named = claim.tables.unwrap_or_default();
             assert!(named.iter().all(|name| known.contains(name)), "{}: {named:?}", claim.says);
         }
@@ -236,7 +236,7 @@ fn claims_come_back_the_same_from_the_plan_of_a_run() {
     let study = STUDIES[0];
     let plan = Plan::parse(study.text, "x").unwrap().to_toml().unwrap();
     let without_lines = |text: &str| -> Vec<Claim> {
-        of_plan(text, "x").unwrap().into_iter().map(|claim| Claim { line: 0, ..claim }).collect()
+        plan_claims(text, "x").unwrap().into_iter().map(|claim| Claim { line: 0, ..claim }).collect()
     };
     let claims = without_lines(study.text);
     assert!(claims.len() > 40);
@@ -250,10 +250,12 @@ fn what_is_compared_has_names_that_are_known() {
     plan.claims_among.clear();
     plan.axes.set(Axis::THREADS, ["1", "4"].map(|text| Axis::THREADS.read(text).unwrap()));
     let text = CLAIM.replace("\"lmdb\"", "\"threads 4\"");
-    let claims = of_plan(&with_claims(&text).replace("claims_among", "# claims_among"), "x.toml").unwrap();
+    let claims =
+        plan_claims(&with_claims(&text).replace("claims_among", "# claims_among"), "x.toml").unwrap();
     check(&claims, &plan, &["lmdb"], "x.toml").unwrap();
     let text = CLAIM.replace("\"lmdb\"", "\"threads 5\"");
-    let claims = of_plan(&with_claims(&text).replace("claims_among", "# claims_among"), "x.toml").unwrap();
+    let claims =
+        plan_claims(&with_claims(&text).replace("claims_among", "# claims_among"), "x.toml").unwrap();
     let wrong = check(&claims, &plan, &["lmdb"], "x.toml").unwrap_err().to_string();
     assert!(wrong.contains("there is no threads \"threads 5\" (did you mean threads 4?)"), "{wrong}");
 }

@@ -37,7 +37,7 @@ fn cells(plan: &Plan) -> Vec<Cell> {
 fn layout(plan: &Plan, cells: &[Cell]) -> Layout {
     let axes = plan.workload.def().axes.iter().copied();
     let axes = axes.chain(cells.iter().flat_map(Cell::values).map(|(axis, _)| axis));
-    Layout::of_axes(plan.compare.clone(), axes.collect::<Vec<_>>())
+    Layout::from_axes(plan.compare.clone(), axes.collect::<Vec<_>>())
 }
 
 /// The names that a plan ranks.

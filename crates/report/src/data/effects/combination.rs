@@ -140,7 +140,8 @@ impl Contest<'_> {
     pub fn base_of(&self, setting: &str, values: &BTreeSet<String>) -> String {
         let own = self.base.get(setting).map_or(super::AS_SHIPPED, String::as_str);
         let shipped = || self.shipped.get(setting).and_then(|shipped| values.get(*shipped));
-        let there = values.get(own).or_else(shipped).or_else(|| super::in_order(values).into_iter().next());
+        let there =
+            values.get(own).or_else(shipped).or_else(|| super::sort_values(values).into_iter().next());
         there.cloned().unwrap_or_default()
     }
 

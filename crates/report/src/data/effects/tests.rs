@@ -119,7 +119,7 @@ fn a_guarantee_that_was_asked_for_is_a_contest_of_its_own() {
 fn values_that_are_numbers_stand_in_their_order() {
     let of = |values: &[&str]| -> Vec<String> {
         let values: BTreeSet<String> = values.iter().map(|value| (*value).to_owned()).collect();
-        in_order(&values).into_iter().cloned().collect()
+        sort_values(&values).into_iter().cloned().collect()
     };
     assert_eq!(of(&["20000", "1", "as shipped", "200", "4KiB"]), ["1", "200", "4KiB", "20000", "as shipped"]);
 }

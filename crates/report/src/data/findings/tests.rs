@@ -98,7 +98,7 @@ fn verdicts_in_the_terminal() {
     }
     let coloured = text(&merged, Style { width: 100, colour: true });
     insta::assert_snapshot!("findings_100_colour", coloured.replace('\u{1b}', "‹"));
-    let brief = terminal::at_end(&Report::new(&merged), Style { width: 100, colour: false });
+    let brief = terminal::end_text(&Report::new(&merged), Style { width: 100, colour: false });
     assert!(brief.contains("of 6") && !brief.contains("SQLite is the fastest"), "{brief}");
     assert!(
         terminal::overview(&Report::new(&merged), Style { width: 100, colour: false })
@@ -190,7 +190,7 @@ fn what_nothing_was_measured_of_is_one_line_of_the_page() {
     let claims = merged.claims[0].claims.len();
     assert!(findings.contains(&format!("None of the {claims} findings can be checked")), "{findings}");
     assert_eq!(findings.matches("<li value").count(), claims);
-    let brief = terminal::at_end(&Report::new(&merged), Style { width: 80, colour: false });
+    let brief = terminal::end_text(&Report::new(&merged), Style { width: 80, colour: false });
     let says = format!("\nPublished findings: none of the {claims} was measured in this run.\n");
     assert!(brief.ends_with(&says) && !brief.contains("Details:"), "{brief}");
 }
@@ -449,7 +449,7 @@ fn a_build_with_assertions_is_no_evidence() {
     let samples = [Sample::new("rocksdb").ns(1.0).distributed(true), Sample::new("lmdb")];
     let runs = [run("box", &samples)];
     let merged = Merged::new(&runs, &[]);
-    let pools = pools(&merged, &[Figure::of_row("get")]);
+    let pools = pools(&merged, &[Figure::from_row("get")]);
     let cells: Vec<_> = pools[0][0].cells.values().collect();
     assert!(cells[0]["rocksdb"].is_empty() && cells[0]["lmdb"].len() == 1, "{cells:?}");
 }
@@ -458,7 +458,7 @@ fn a_build_with_assertions_is_no_evidence() {
 fn a_finding_is_summed_over_machines() {
     use Verdict::{NotReproduced as No, Reproduced as Yes, Unknown as Open};
     let sum = |all: &[(&'static str, Verdict)]| {
-        words::over_machines(all.iter().map(|(machine, verdict)| ((*machine).into(), *verdict)))
+        words::describe_machines(all.iter().map(|(machine, verdict)| ((*machine).into(), *verdict)))
     };
     let all = [("a", Yes), ("b", Yes), ("c", Yes), ("d", No)];
     assert_eq!(sum(&all).unwrap(), "holds on most machines (3 of 4), not on 1");

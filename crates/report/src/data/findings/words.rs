@@ -15,7 +15,9 @@ use crate::stats::Interval;
 
 /// The machines on which a finding holds: `holds on most machines (3 of 4), not on 1`. It holds on a machine if one verdict is
 /// `reproduced` and none is `not reproduced`; in part if there are both. `None` if it was checked on only one machine.
-pub(crate) fn over_machines<'m>(verdicts: impl Iterator<Item = (Cow<'m, str>, Verdict)>) -> Option<String> {
+pub(crate) fn describe_machines<'m>(
+    verdicts: impl Iterator<Item = (Cow<'m, str>, Verdict)>,
+) -> Option<String> {
     let mut machines: BTreeMap<Cow<'m, str>, [bool; 2]> = BTreeMap::new();
     for (machine, verdict) in verdicts {
         let [holds, not] = machines.entry(machine).or_default();
@@ -36,13 +38,13 @@ pub(crate) fn over_machines<'m>(verdicts: impl Iterator<Item = (Cow<'m, str>, Ve
 }
 
 /// The same for all measured findings of a claim.
-pub(crate) fn over_all_machines(checked: &CheckedClaim<'_>) -> Option<String> {
+pub(crate) fn describe_all_machines(checked: &CheckedClaim<'_>) -> Option<String> {
     let machine = |finding: &Finding| match finding.scope.value(Axis::MACHINE) {
         Some(limited) if limited != HERE => format!("{} as {limited}", finding.scope.hardware),
         _ => finding.scope.hardware.clone(),
     };
     let measured = checked.findings.iter().filter(|finding| finding.is_measured());
-    over_machines(measured.map(|finding| (machine(finding).into(), finding.verdict)))
+    describe_machines(measured.map(|finding| (machine(finding).into(), finding.verdict)))
 }
 
 /// The check that best explains the verdict, or the leaning.
@@ -215,7 +217,7 @@ fn describe_range(claim: &Claim, finding: &Finding) -> Option<String> {
 
 /// The result of the same rule on the paper's own figures: `by the paper's own table ext4 73.5 % of 68 checks: not
 /// reproduced`. `None` if winners alone say nothing about the claim.
-pub(crate) fn on_published(checked: &CheckedClaim<'_>) -> Option<String> {
+pub(crate) fn describe_published(checked: &CheckedClaim<'_>) -> Option<String> {
     let of =
         |found: &TableVerdict| format!("{} {}: {}", found.table, share(found.tally), found.verdict.name());
     let all: Vec<String> = checked.published.iter().map(of).collect();

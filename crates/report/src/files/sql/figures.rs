@@ -17,7 +17,7 @@ pub fn write(report: &Report<'_>, tables: &mut Tables<'_>) -> Result {
     let merged = report.merged;
     COLUMNS.iter().try_for_each(|column| describe(column, tables))?;
     for of_cell in cells(merged) {
-        of_trials(&of_cell, tables)?;
+        write_trials(&of_cell, tables)?;
     }
     let matrices = merged.groups.iter().zip(report.matrices());
     let mut there = matrices.filter_map(|(group, matrix)| Some((group, matrix.as_ref()?)));
@@ -40,7 +40,7 @@ fn describe(column: &Column, tables: &mut Tables<'_>) -> Result {
     tables.insert("columns", fields)
 }
 
-fn of_trials(of_cell: &CellTrials<'_>, tables: &mut Tables<'_>) -> Result {
+fn write_trials(of_cell: &CellTrials<'_>, tables: &mut Tables<'_>) -> Result {
     let operations = of_cell.operations();
     for column in COLUMNS {
         if !column.is_of_operation() {
@@ -95,13 +95,13 @@ fn contests(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix, tables: &mu
     let sorted = SortedTrials::new(merged, group);
     for row in &matrix.rows {
         for (place, contest) in matrix.columns.iter().zip(&row.contests) {
-            one(&sorted, group, row, (place, contest), tables)?;
+            write_figure(&sorted, group, row, (place, contest), tables)?;
         }
     }
     Ok(())
 }
 
-fn one(
+fn write_figure(
     sorted: &SortedTrials<'_, '_>,
     group: &Group<'_>,
     row: &Row,

@@ -34,9 +34,9 @@ pub fn write(report: &Report<'_>, tables: &mut Tables<'_>) -> Result<(), SqlErro
 fn rows(table: &Table, tables: &mut Tables<'_>) -> Result<(), SqlError> {
     let columns = table.shape.columns;
     let names: Vec<String> = columns.iter().flat_map(Column::sql_names).map(|own| name(&own)).collect();
-    for row in table.in_files() {
+    for row in table.file_rows() {
         let told = columns.iter().zip(&row.cells).filter(|(column, _)| column.in_sql.is_some());
-        let values = told.flat_map(|(column, cell)| cell.value.in_files(column.kind)).map(value);
+        let values = told.flat_map(|(column, cell)| cell.value.file_values(column.kind)).map(value);
         let fields: Vec<Field<'_>> = names.iter().map(String::as_str).zip(values).collect();
         tables.insert(table.shape.name, fields)?;
     }

@@ -63,7 +63,7 @@ fn figures(result: &TrialResult, trial: &SqlValue, tables: &mut Tables<'_>) -> R
             ("position", integer(position as u64)),
             ("operation", text(&operation.operation)),
         ];
-        let figure = |column: &crate::column::Column| optional(column.of_operation(operation), real);
+        let figure = |column: &crate::column::Column| optional(column.operation_value(operation), real);
         fields.extend(columns.iter().map(|(column, name)| (name.as_str(), figure(column))));
         tables.insert("operation_figures", fields)?;
     }

@@ -81,7 +81,7 @@ fn plans_are_read_or_refused() {
     fuzz("plan", |bytes| {
         let text = text(bytes);
         if let Ok(plan) = Plan::parse(&text, "plan.toml") {
-            let _ = claims::of_plan(&text, "plan.toml");
+            let _ = claims::plan_claims(&text, "plan.toml");
             // It is written into the header of its run, and read from there.
             let written = plan.to_toml().unwrap();
             assert!(Plan::parse(&written, "run.json").is_ok(), "{written}");
