@@ -211,7 +211,7 @@ fn check(code: c_int) -> Result<()> {
 
 impl BerkeleyDb {
     fn turn(&self) -> Result<Option<CallTurn<'_>>> {
-        self.alone.as_ref().map(OneSession::turn).transpose()
+        self.alone.as_ref().map(OneSession::wait_turn).transpose()
     }
 
     fn read_statistics(&self) -> Result<ffi::Statistics> {

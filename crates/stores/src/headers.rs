@@ -42,7 +42,7 @@ const LIBRARIES: [Library; 4] = [
 
 impl Library {
     /// Our declarations in C, after the header: a compiler refuses two that differ.
-    fn in_c(&self, declarations: &str) -> String {
+    fn declarations_in_c(&self, declarations: &str) -> String {
         let mut c = format!("#include <stddef.h>\n#include <stdint.h>\n#include <{}>\n", self.header);
         let code: String = declarations.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
         let opaque = opaque_types(&code);
@@ -96,22 +96,22 @@ fn opaque_types(code: &str) -> Vec<(&str, &str)> {
 fn declared(name: &str, signature: &str, opaque: &[(&str, &str)]) -> String {
     let end = signature.rfind(')').unwrap();
     let (parameters, result) = (&signature[1..end], signature[end + 1..].trim());
-    let result = result.strip_prefix("->").map_or("void".to_owned(), |result| in_c(result, opaque));
+    let result = result.strip_prefix("->").map_or("void".to_owned(), |result| translate_to_c(result, opaque));
     let parameters = parameters.split(',').map(str::trim).filter(|parameter| !parameter.is_empty());
     let parameters: Vec<String> = parameters
-        .map(|parameter| in_c(parameter.split_once(':').map_or(parameter, |(_, of)| of), opaque))
+        .map(|parameter| translate_to_c(parameter.split_once(':').map_or(parameter, |(_, of)| of), opaque))
         .collect();
     let parameters = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };
     format!("{result} {name}({parameters})")
 }
 
-fn in_c(rust: &str, opaque: &[(&str, &str)]) -> String {
+fn translate_to_c(rust: &str, opaque: &[(&str, &str)]) -> String {
     let rust = rust.trim();
     if let Some(pointed) = rust.strip_prefix("*mut ") {
-        return format!("{} *", in_c(pointed, opaque));
+        return format!("{} *", translate_to_c(pointed, opaque));
     }
     if let Some(pointed) = rust.strip_prefix("*const ") {
-        return format!("{} const *", in_c(pointed, opaque));
+        return format!("{} const *", translate_to_c(pointed, opaque));
     }
     if let Some(pointer) = rust.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')) {
         return pointer.to_owned();
@@ -141,7 +141,7 @@ fn in_c(rust: &str, opaque: &[(&str, &str)]) -> String {
 #[test]
 fn our_declarations_are_those_of_the_headers() {
     for library in LIBRARIES.iter().filter(|library| library.prefix.is_some()) {
-        let c = library.in_c(library.declarations);
+        let c = library.declarations_in_c(library.declarations);
         assert!(c.matches("extern").count() >= 10, "{c}");
         let (taken, said) = library.compiles(&c);
         assert!(taken, "{}: {said}\n{c}", library.header);
@@ -156,8 +156,8 @@ fn other_declarations_are_refused() {
             [("c_int", "f64"), ("*const c_char", "*mut c_char"), (": c_int = ", ": c_int = 9")]
         {
             let Some((before, behind)) = library.declarations.rsplit_once(ours) else { continue };
-            let c = library.in_c(&[before, other, behind].concat());
-            let is_ours = c == library.in_c(library.declarations);
+            let c = library.declarations_in_c(&[before, other, behind].concat());
+            let is_ours = c == library.declarations_in_c(library.declarations);
             assert!(is_ours || !library.compiles(&c).0, "{}: {other} for {ours}", library.header);
         }
     }

@@ -36,7 +36,7 @@ impl OneSession {
     }
 
     /// Waits for its turn. Fails with [`StoreError::Unsupported`] while another thread has a session.
-    pub fn turn(&self) -> Result<CallTurn<'_>> {
+    pub fn wait_turn(&self) -> Result<CallTurn<'_>> {
         let holder = self.holder();
         match *holder {
             Some(thread) if thread != thread::current().id() => {
@@ -62,16 +62,16 @@ mod tests {
         let gate = OneSession::default();
         let pass = gate.session().unwrap();
         assert!(gate.session().is_err(), "a second session");
-        assert!(gate.turn().is_ok(), "the store's calls in the session's thread");
+        assert!(gate.wait_turn().is_ok(), "the store's calls in the session's thread");
         thread::scope(|scope| {
             assert!(
-                scope.spawn(|| gate.turn().is_err()).join().unwrap(),
+                scope.spawn(|| gate.wait_turn().is_err()).join().unwrap(),
                 "the store's calls in another thread"
             );
         });
         drop(pass);
         thread::scope(|scope| {
-            assert!(scope.spawn(|| gate.turn().is_ok()).join().unwrap(), "after the session");
+            assert!(scope.spawn(|| gate.wait_turn().is_ok()).join().unwrap(), "after the session");
         });
         assert!(gate.session().is_ok());
     }

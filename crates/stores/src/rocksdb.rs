@@ -316,8 +316,10 @@ impl Store for RocksDb {
     }
 
     fn upkeep(&self) -> Result<Vec<Upkeep>> {
-        let told =
-            self.text("cfstats-no-file-histogram").map(|text| upkeep::in_text(&text)).unwrap_or_default();
+        let told = self
+            .text("cfstats-no-file-histogram")
+            .map(|text| upkeep::parse_statistics(&text))
+            .unwrap_or_default();
         let is_any = |property| self.property(property).is_some_and(|number| number > 0);
         let of = |work, count, under_way| Upkeep { work, count, under_way };
         let stalls = is_any("is-write-stopped") || is_any("actual-delayed-write-rate");

@@ -351,12 +351,12 @@ impl Store for UnQLite {
     }
 
     fn count(&self) -> Result<u64> {
-        let _turn = self.alone.turn()?;
+        let _turn = self.alone.wait_turn()?;
         self.count_records()
     }
 
     fn settle(&self) -> Result<()> {
-        let _turn = self.alone.turn()?;
+        let _turn = self.alone.wait_turn()?;
         {
             let _library = library();
             self.commit()?;

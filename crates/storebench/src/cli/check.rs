@@ -12,7 +12,7 @@ use storebench_report::terminal::checklist::Group;
 
 use super::args::CheckArgs;
 use super::output::{WIDTH, print, print_json};
-use super::report::of_run;
+use super::report::merge_run;
 use super::runs;
 
 /// The version of the `--json` format.
@@ -50,7 +50,7 @@ pub fn check(stores: &[StoreDef], args: &CheckArgs) -> Result<Exit> {
 /// Reads a run and checks it.
 fn check_run(stores: &[StoreDef], path: &Path) -> Result<CheckedRun> {
     let (run, notes) = folder::read_with_notes(path)?;
-    let checks = check::all(&Report::new(&of_run(stores, &run, path)?), &notes);
+    let checks = check::all(&Report::new(&merge_run(stores, &run, path)?), &notes);
     let sound = check::is_sound(&checks);
     Ok(CheckedRun { run: path.to_path_buf(), sound, checks })
 }

@@ -65,7 +65,7 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
             (trials, None) => format!("each run {trials} times"),
             (trials, Some(share)) => format!("each run {trials} times or until a precision of {share}"),
         },
-        in_all(total_s, plan.budget.map(|budget| budget.0)),
+        describe_time(total_s, plan.budget.map(|budget| budget.0)),
     );
     text.push_str(&format!("\n{}", wrap(&sentence, WIDTH, "")));
     text.push_str(&format!(
@@ -98,7 +98,7 @@ fn describe_part(launch: &Launch<'_>) -> Result<String> {
 }
 
 /// The time of the planned trials, and the use of the rest of a budget.
-fn in_all(seconds: f64, budget: Option<Duration>) -> String {
+fn describe_time(seconds: f64, budget: Option<Duration>) -> String {
     let trials = format!("about {}", duration(seconds));
     match budget {
         None => trials,
@@ -173,11 +173,11 @@ mod tests {
     #[test]
     fn a_budget_is_spent_on_the_undecided_only_if_trials_leave_some() {
         let minute = Some(Duration::from_secs(60));
-        assert_eq!(in_all(90.0, None), "about 1 min 30 s");
+        assert_eq!(describe_time(90.0, None), "about 1 min 30 s");
         let some = "about 30 s; what is undecided then is measured further until 1 min 00 s are over";
-        assert_eq!(in_all(30.0, minute), some);
+        assert_eq!(describe_time(30.0, minute), some);
         let none = "about 1 min 30 s, which leaves nothing of the budget of 1 min 00 s for what is undecided";
-        assert_eq!(in_all(90.0, minute), none);
+        assert_eq!(describe_time(90.0, minute), none);
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub fn finish(
 ) -> Result<Exit> {
     let shown = path.display();
     let run = storebench_host::folder::read(path)?;
-    let merged = report::of_run(stores, &run, path)?;
+    let merged = report::merge_run(stores, &run, path)?;
     let report = Report::new(&merged);
     if !ended.interrupted {
         print(&terminal::end_text(&report, style()))?;

@@ -21,11 +21,11 @@ pub fn find_device_runs(names: &[PathBuf], runs: &Path) -> Vec<Run> {
         .collect();
     folders.sort();
     folders.dedup();
-    folders.iter().flat_map(|folder| in_folder(folder)).collect()
+    folders.iter().flat_map(|folder| find_in_folder(folder)).collect()
 }
 
 /// The newest device runs in a folder of runs. Unreadable ones are ignored.
-pub fn in_folder(folder: &Path) -> Vec<Run> {
+pub fn find_in_folder(folder: &Path) -> Vec<Run> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let mut found: Vec<(String, PathBuf)> =

@@ -362,7 +362,7 @@ fn header(
         let info = LocationInfo { disk: disk.cloned(), place: on_disk, ..info };
         let tried = image::try_mount(path, file_system, disk);
         missing.extend(tried.as_ref().err().map(|reason| (site.clone(), reason.clone())));
-        Ok(in_image(info, file_system, tried.ok(), environment.memory_bytes))
+        Ok(image_location(info, file_system, tried.ok(), environment.memory_bytes))
     };
     let places = places.iter().map(&mut info).collect::<Result<_>>()?;
     let header = RunHeader {
@@ -393,7 +393,7 @@ fn header(
 }
 
 /// The facts of a file system in an image, from those of the directory that contains it.
-fn in_image(
+fn image_location(
     directory: LocationInfo,
     file_system: &FileSystem,
     tried: Option<image::MountFindings>,

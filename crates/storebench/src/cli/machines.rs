@@ -95,7 +95,7 @@ fn describe_machine(name: &str, machine: Machine, reach: &LimitSupport) -> Strin
         text.push_str(&fitted(&format!("more: storebench disks {disk}"), 4));
     }
     if let Some(core) = machine.core {
-        text.push_str(&of_core(&core, &source("core"), reach));
+        text.push_str(&describe_core(&core, &source("core"), reach));
     }
     text.push_str("\n  not stood in for:\n");
     text.push_str(&fitted(&machine.lacks, 4));
@@ -103,7 +103,7 @@ fn describe_machine(name: &str, machine: Machine, reach: &LimitSupport) -> Strin
 }
 
 /// The share of a core, and the measures behind it.
-fn of_core(core: &Core, source: &str, reach: &LimitSupport) -> String {
+fn describe_core(core: &Core, source: &str, reach: &LimitSupport) -> String {
     let here = Core::measure();
     let [sorts, ciphers, chases] = core.ratios(&here);
     let processor = environment::machine().cpu.unwrap_or_else(|| "this machine".into());

@@ -90,7 +90,7 @@ pub fn pages(directory: &Path) -> Result<Exit> {
     std::fs::create_dir_all(directory).map_err(Error::io("making", directory))?;
     let mut command = Args::command()
         .disable_help_subcommand(true)
-        .mut_subcommand("run", |run| study::of_workload(run, None));
+        .mut_subcommand("run", |run| study::with_workload_options(run, None));
     command.build();
     let mut pages = Vec::new();
     render(&command, &mut pages).map_err(Error::io("writing man pages to", directory))?;
@@ -114,7 +114,7 @@ fn study_command(plan: &Plan) -> Command {
     let mut command = Args::command();
     command.build();
     let run = command.find_subcommand("run").cloned().unwrap_or_default();
-    study::of_workload(run, Some(plan.workload))
+    study::with_workload_options(run, Some(plan.workload))
         .mut_arg("study", |study| study.hide(true))
         .display_name(format!("storebench-run-{}", plan.name))
         .override_usage(format!("storebench run {} [OPTIONS]", plan.name))

@@ -53,7 +53,7 @@ pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
     parts.iter().try_for_each(|part| check_covered(part, split.as_ref()))?;
     let parts = each_part_once(parts, split.as_ref())?;
     let lacking = describe_missing(&parts, split.as_ref());
-    let merged: Vec<MergedMachine> = of_machines(parts)?
+    let merged: Vec<MergedMachine> = group_by_machine(parts)?
         .into_values()
         .map(|parts| put_together(parts, split.as_ref()))
         .collect::<Result<_>>()?;
@@ -178,7 +178,7 @@ fn describe_difference(
 }
 
 /// The parts by machine: one name must mean one machine.
-fn of_machines(parts: Vec<PlanPart>) -> Result<BTreeMap<String, Vec<PlanPart>>> {
+fn group_by_machine(parts: Vec<PlanPart>) -> Result<BTreeMap<String, Vec<PlanPart>>> {
     let mut machines: BTreeMap<String, Vec<PlanPart>> = BTreeMap::new();
     for part in parts {
         let machine = machines.entry(part.run.header.hardware.clone()).or_default();
@@ -310,7 +310,7 @@ fn put_together(parts: Vec<PlanPart>, split: Option<&Split>) -> Result<MergedMac
         }
         let position = u64::from(block) * cells + rank;
         merged.positions.entry(path).or_default().insert(trial.position, position);
-        merged.trials.push(at_position(trial, position)?);
+        merged.trials.push(moved_to(trial, position)?);
         rank += 1;
     }
     Ok(merged)
@@ -339,7 +339,7 @@ fn sum(parts: &[PlanPart]) -> PlanParts {
 }
 
 /// A trial at another position of a run, with the new names of its files.
-fn at_position(trial: TrialResult, position: u64) -> Result<TrialResult> {
+fn moved_to(trial: TrialResult, position: u64) -> Result<TrialResult> {
     if trial.position == position {
         return Ok(trial);
     }

@@ -137,7 +137,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Run(args) => run::run(stores, extras, *args),
         Command::Report(args) => report::report(stores, extras, &args),
         Command::Merge(args) => merge::merge(stores, &args),
-        Command::Site(args) => site::site(stores, &args),
+        Command::Site(args) => site::build_site(stores, &args),
         Command::Findings(args) => findings::write(stores, &args),
         Command::Check(args) => check::check(stores, &args),
         Command::Advise(args) => advise::advise(stores, extras, &args),
@@ -156,7 +156,7 @@ fn dispatch(stores: &[StoreDef], extras: Extras, command: Command) -> Result<Exi
         Command::Completions { shell } => man::completions(shell),
         Command::Man { directory } => man::pages(&directory),
         Command::Hidden(HiddenCommand::Trial { spec, out }) => {
-            child::main(stores, remote::client::reach, &spec, &out)?;
+            child::main(stores, remote::client::start_client, &spec, &out)?;
             Ok(Exit::Success)
         }
         Command::Hidden(HiddenCommand::Background { load, folder, parent }) => {

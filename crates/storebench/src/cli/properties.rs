@@ -85,12 +85,12 @@ fn all(files: &[PathBuf], args: &PropertyArgs, texts: &Texts) -> Result<Vec<Give
     for path in files {
         all.extend(read_file(path, texts)?);
     }
-    all.extend(of_line(args)?);
+    all.extend(command_line_properties(args)?);
     Ok(all)
 }
 
 /// The properties of the command line.
-fn of_line(args: &PropertyArgs) -> Result<Vec<GivenProperty>> {
+fn command_line_properties(args: &PropertyArgs) -> Result<Vec<GivenProperty>> {
     let read = |text: &String| {
         let (name, value) = text.split_once('=').ok_or_else(|| {
             Error::bad_value(format!("-p {}: write it like -p recordcount=1000", quoted(text)))

@@ -79,7 +79,7 @@ fn all() -> Command {
     // The axes are on the page of plans.
     let of_run = |run| {
         let axes = Axis::as_written().into_iter();
-        axes.fold(study::of_workload(run, None), |run, axis| {
+        axes.fold(study::with_workload_options(run, None), |run, axis| {
             run.mut_arg(axis.name(), |option| option.hide(true))
         })
     };

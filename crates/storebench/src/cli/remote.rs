@@ -92,7 +92,7 @@ fn start(args: &RunArgs) -> Result<(Request, LocalSide)> {
     arguments::check_paths(args, &plan)?;
     let command = arguments::command()?;
     let request = Request {
-        arguments: arguments::of_board(&command),
+        arguments: arguments::board_arguments(&command),
         text: source.text.into_owned(),
         origin: source.origin,
         properties: properties::texts(&args.properties)?,

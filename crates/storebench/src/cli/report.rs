@@ -91,7 +91,7 @@ fn data(report: &Report<'_>, args: &ReportArgs) -> Result<Vec<u8>> {
     let written = if args.csv {
         csv::write(report.merged, &mut bytes)
     } else if let Some(name) = args.section() {
-        let section = of_name(name)?;
+        let section = find_section(name)?;
         section::write(section, report.blocks(section), &mut bytes)
     } else {
         json::write(report, &mut bytes)
@@ -100,7 +100,7 @@ fn data(report: &Report<'_>, args: &ReportArgs) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn of_name(name: &str) -> Result<&'static Section> {
+fn find_section(name: &str) -> Result<&'static Section> {
     let known = || SECTIONS.iter().map(|section| section.name).collect::<Vec<_>>().join(", ");
     let unknown = || Error::bad_value(format!("there is no section {}: there are {}", quoted(name), known()));
     sections::find(name).ok_or_else(unknown)
@@ -120,9 +120,9 @@ fn find_table<'n>(merged: &Merged<'_>, name: &'n str) -> Result<Option<&'n str>>
 
 /// A run with everything that its end shows: the device runs next to its folder, and published
 /// results.
-pub fn of_run<'r>(stores: &'r [StoreDef], run: &'r Run, folder: &Path) -> Result<Merged<'r>> {
+pub fn merge_run<'r>(stores: &'r [StoreDef], run: &'r Run, folder: &Path) -> Result<Merged<'r>> {
     let runs = std::slice::from_ref(run);
-    let devices = folder.parent().map(floor::in_folder).unwrap_or_default();
+    let devices = folder.parent().map(floor::find_in_folder).unwrap_or_default();
     with_published(Merged::new(runs, stores).with_devices(&devices), runs)
 }
 

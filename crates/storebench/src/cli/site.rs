@@ -43,7 +43,7 @@ struct SiteRun {
 /// # Errors
 /// [`Exit::NotStorebench`] if the target holds anything that `site` has not made, if there is no run, and, after the site of the
 /// others is written, if a run could not be read.
-pub fn site(stores: &[StoreDef], args: &SiteArgs) -> Result<Exit> {
+pub fn build_site(stores: &[StoreDef], args: &SiteArgs) -> Result<Exit> {
     let directory = runs::directory("the folder of runs", &args.directory)?;
     let folders = folders(&directory)?;
     if folders.is_empty() {

@@ -36,13 +36,13 @@ For the settings behind each guarantee see docs/guarantees.md.
 fn evidence(stores: &[StoreDef]) -> String {
     const HEAD: &str = "\nafter power cuts: states in which a store lost more than its guarantee allows, or did not open or work \
                         any more, as the study crash found them on its authors' machine:";
-    let lines = stores.iter().filter_map(line);
+    let lines = stores.iter().filter_map(describe_findings);
     let lines: String = lines.map(|line| wrap(&format!("  {line}"), WIDTH, "    ")).collect();
     if lines.is_empty() { lines } else { wrap(HEAD, WIDTH, "  ") + &lines }
 }
 
 /// The findings on a store at each guarantee; `None` without checks.
-fn line(store: &StoreDef) -> Option<String> {
+fn describe_findings(store: &StoreDef) -> Option<String> {
     let found = Guarantee::ALL.into_iter().filter_map(|tier| Evidence::sum_torn(store.evidence(), tier));
     let found: Vec<String> = found.map(|one| one.describe()).collect();
     (!found.is_empty()).then(|| format!("{}, {}", store.name, found.join(" ")))

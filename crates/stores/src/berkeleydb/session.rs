@@ -41,7 +41,7 @@ pub(super) fn grow(buffer: &mut Vec<u8>, needed: u32) {
     }
 }
 
-pub(super) fn room(buffer: &[u8]) -> u32 {
+pub(super) fn buffer_room(buffer: &[u8]) -> u32 {
     u32::try_from(buffer.len()).unwrap_or(u32::MAX)
 }
 
@@ -155,10 +155,10 @@ impl<'a> BerkeleySession<'a> {
                     cursor,
                     seek,
                     self.key.as_mut_ptr().cast(),
-                    room(&self.key),
+                    buffer_room(&self.key),
                     &raw mut key_len,
                     self.value.as_mut_ptr().cast(),
-                    room(&self.value),
+                    buffer_room(&self.value),
                     &raw mut value_len,
                 )
             };
@@ -210,7 +210,14 @@ impl Session for BerkeleySession<'_> {
             // SAFETY: the database is open; the buffer is as large as is said, and not looked at meanwhile.
             let code = Self::retry(|| unsafe {
                 let buffer = self.value.as_mut_ptr().cast();
-                ffi::sb_bdb_get(db, key.as_ptr().cast(), key_size, buffer, room(&self.value), &raw mut len)
+                ffi::sb_bdb_get(
+                    db,
+                    key.as_ptr().cast(),
+                    key_size,
+                    buffer,
+                    buffer_room(&self.value),
+                    &raw mut len,
+                )
             });
             match code {
                 ffi::OK => {

@@ -6,7 +6,7 @@ use std::ptr;
 
 use storebench_core::store::{Result, StoreError, Transaction, TransactionBody};
 
-use super::session::{grow, room, size};
+use super::session::{buffer_room, grow, size};
 use super::{BerkeleyDb, check, ffi, message};
 
 /// Runs `work` in a transaction, which commits unless `work` fails; `buffer` receives values. Gives the number of bytes put.
@@ -55,7 +55,7 @@ impl OpenTransaction<'_> {
         loop {
             // SAFETY: the database and the transaction are open; the buffer is as large as is said, and not looked at meanwhile.
             let code = unsafe {
-                let (buffer, room) = (self.buffer.as_mut_ptr().cast(), room(self.buffer));
+                let (buffer, room) = (self.buffer.as_mut_ptr().cast(), buffer_room(self.buffer));
                 let (db, key) = (self.store.db.as_ptr(), key.as_ptr().cast());
                 let to_change = c_int::from(to_change);
                 ffi::sb_bdb_get_in(db, self.txn, to_change, key, key_size, buffer, room, &raw mut len)

@@ -190,7 +190,7 @@ impl Client {
         }
     }
 
-    pub fn shown(&self) -> &[u8] {
+    pub fn shown_value(&self) -> &[u8] {
         &self.shown
     }
 
@@ -290,7 +290,7 @@ impl Client {
         let mut told = Vec::new();
         let asked =
             socket.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").and_then(|()| socket.read_to_end(&mut told));
-        asked.map_err(|error| socket.lost(error))?;
+        asked.map_err(|error| socket.lost_error(error))?;
         let told = String::from_utf8_lossy(&told);
         let count =
             told.lines().find_map(|line| line.strip_prefix("etcd_disk_wal_fsync_duration_seconds_count "));

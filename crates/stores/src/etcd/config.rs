@@ -80,7 +80,7 @@ pub const SETTINGS: &[SettingDef] = &[
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = GivenSettings::new(options, SETTINGS)?;
     let of_session = given.text(URL).map(|_| &[URL, READS][..]);
-    let plan = Plan::new((options, &given), SETTINGS, of_session, of_user, preset)?;
+    let plan = Plan::new((options, &given), SETTINGS, of_session, user_value, preset)?;
     members::check(&given, &plan, &options.directory.join(DATA))?;
     Ok(plan)
 }
@@ -100,7 +100,7 @@ pub fn tier(settings: &[Setting]) -> Guarantee {
 }
 
 /// The user's value as it is read back.
-fn of_user(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<String>> {
+fn user_value(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<String>> {
     let number = |range| Ok(given.number(name, range)?.map(|number| number.to_string()));
     match name {
         READS => Ok(given.word(name, &[LINEARIZABLE, SERIALIZABLE])?.map(str::to_owned)),

@@ -34,7 +34,7 @@ impl Connection {
     /// Begins HTTP/2 on a connected socket.
     pub fn from_socket(socket: Socket) -> Result<Connection> {
         let both = socket.set_nonblocking().and_then(|()| socket.try_clone());
-        let near = both.map_err(|error| socket.lost(error))?;
+        let near = both.map_err(|error| socket.lost_error(error))?;
         let state = Arc::new(State::default());
         let mut builder = Builder::new();
         builder.initial_window_size(WINDOW).initial_connection_window_size(WINDOW);
@@ -73,7 +73,7 @@ impl Connection {
             engine.drive_until(|context| stream.poll_data(context).map(Option::transpose))?
         {
             stream.flow_control().release_capacity(piece.len()).map_err(StoreError::engine)?;
-            received = joined(received, piece);
+            received = join_pieces(received, piece);
             if received.len() > MOST_ANSWER {
                 return Err(unreadable());
             }
@@ -98,7 +98,7 @@ fn framed(message: &impl Message) -> Result<Bytes> {
 }
 
 /// An answer is mostly one piece, which is not copied.
-fn joined(before: Bytes, piece: Bytes) -> Bytes {
+fn join_pieces(before: Bytes, piece: Bytes) -> Bytes {
     if before.is_empty() {
         return piece;
     }
@@ -163,11 +163,11 @@ impl ResponseWaiter {
         let waker = Waker::from(self.state.clone());
         let mut context = Context::from_waker(&waker);
         loop {
-            self.socket.check_login().map_err(|error| self.socket.lost(error))?;
+            self.socket.check_login().map_err(|error| self.socket.lost_error(error))?;
             match poll(&mut context) {
                 Poll::Ready(done) => return done.map_err(|failed| self.connection_error(failed)),
                 Poll::Pending if self.state.woken.swap(false, Ordering::Relaxed) => {}
-                Poll::Pending => self.sleep().map_err(|error| self.socket.lost(error))?,
+                Poll::Pending => self.sleep().map_err(|error| self.socket.lost_error(error))?,
             }
         }
     }
@@ -182,9 +182,9 @@ impl ResponseWaiter {
     /// The failure, with the end of the server's log if the connection is lost.
     fn connection_error(&self, failed: ConnectionError) -> StoreError {
         match failed {
-            ConnectionError::Lost(error) => self.socket.lost(error),
+            ConnectionError::Lost(error) => self.socket.lost_error(error),
             ConnectionError::Refused(error) if error.is_io() => {
-                self.socket.lost(error.into_io().unwrap_or_else(|| ErrorKind::Other.into()))
+                self.socket.lost_error(error.into_io().unwrap_or_else(|| ErrorKind::Other.into()))
             }
             ConnectionError::Refused(error) => StoreError::engine(error),
         }

@@ -202,7 +202,7 @@ impl Client {
         self.seen = 0;
         let sent = self.stream.write_all(&self.out);
         self.out.clear();
-        sent.map_err(|error| self.stream.lost(error))
+        sent.map_err(|error| self.stream.lost_error(error))
     }
 
     /// Reads the answers to one command and shows each row to `see`; gives the number of rows shown or changed.
@@ -312,11 +312,11 @@ impl Client {
         while self.input.len() < count {
             let read = match self.stream.read(&mut self.piece) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                read => read.map_err(|error| self.stream.lost(error))?,
+                read => read.map_err(|error| self.stream.lost_error(error))?,
             };
             if read == 0 {
                 let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
-                return Err(self.stream.lost(ended));
+                return Err(self.stream.lost_error(ended));
             }
             self.input.extend_from_slice(&self.piece[..read]);
         }
@@ -334,7 +334,7 @@ impl Drop for Client {
 
 fn parse_ok<K: OkPacketKind>(told: &[u8]) -> Result<OkPacket<'_>> {
     let read: OkPacketDeserializer<'_, K> =
-        ParseBuf(told).parse(CapabilityFlags::CLIENT_PROTOCOL_41).map_err(lost)?;
+        ParseBuf(told).parse(CapabilityFlags::CLIENT_PROTOCOL_41).map_err(lost_error)?;
     Ok(read.into_inner())
 }
 
@@ -342,7 +342,7 @@ fn more_follow(done: &OkPacket<'_>) -> bool {
     done.status_flags().contains(StatusFlags::SERVER_MORE_RESULTS_EXISTS)
 }
 
-fn lost(error: io::Error) -> StoreError {
+fn lost_error(error: io::Error) -> StoreError {
     StoreError::Io { context: "talking to the server".into(), source: error }
 }
 

@@ -202,7 +202,7 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
         let isolation = |name: &str, options: &OpenOptions<'_>| {
             Some(preset(name, "", options)?).filter(|_| name == ISOLATION)
         };
-        return Plan::new((options, &given), SETTINGS, Some(&OF_SESSION), of_user, isolation);
+        return Plan::new((options, &given), SETTINGS, Some(&OF_SESSION), user_value, isolation);
     }
     let other = if engine == INNODB { ROCKSDB } else { INNODB };
     if let Some(name) = options.settings.keys().find(|name| name.starts_with(other)) {
@@ -210,7 +210,7 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
         return Err(StoreError::BadSetting(message));
     }
     let preset = |name: &str, options: &OpenOptions<'_>| preset(name, engine, options);
-    let mut plan = Plan::new((options, &given), SETTINGS, None, of_user, preset)?;
+    let mut plan = Plan::new((options, &given), SETTINGS, None, user_value, preset)?;
     if engine == ROCKSDB {
         plan.more.push(format!("--rocksdb-default-cf-options={}", families(options)));
         plan.more.extend(sorting(&plan));
@@ -219,7 +219,7 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
 }
 
 /// Statements for a session on a running server, each after a `;`.
-pub fn of_session(plan: &Plan) -> String {
+pub fn session_statements(plan: &Plan) -> String {
     let engine = plan.value(ENGINE).map(|engine| format!("; SET SESSION default_storage_engine = {engine}"));
     let isolation = plan
         .value(ISOLATION)
@@ -274,7 +274,7 @@ pub fn arguments(plan: &Plan) -> Vec<String> {
 }
 
 /// The user's value as the server reads it back.
-fn of_user(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<String>> {
+fn user_value(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<String>> {
     let word = |words: &[&'static str]| Ok(given.word(name, words)?.map(str::to_owned));
     let number =
         |least: u64, most: u64| Ok(given.number(name, least..=most)?.map(|number| number.to_string()));

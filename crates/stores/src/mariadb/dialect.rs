@@ -153,7 +153,7 @@ impl Server for Mysql {
     }
 
     fn enter(client: &mut Client, name: &str, plan: &Plan) -> Result<()> {
-        client.execute(&format!("USE {name}{}", config::of_session(plan)))
+        client.execute(&format!("USE {name}{}", config::session_statements(plan)))
     }
 
     fn drop_command(name: &str) -> String {
@@ -287,8 +287,8 @@ impl Dialect for Mysql {
         match (is_own, is_rocksdb, into.sorted) {
             // It may not take files.
             (false, _, _) => load::by_statements(client, into, rows),
-            (true, false, _) => load::in_a_transaction(client, into, rows),
-            (true, true, false) => load::in_transactions(client, into, rows),
+            (true, false, _) => load::load_in_one(client, into, rows),
+            (true, true, false) => load::load_in_many(client, into, rows),
             (true, true, true) => {
                 let count = load::into_files(client, into, rows)?;
                 kept.loads.fetch_add(1, Ordering::Relaxed);

@@ -12,7 +12,7 @@ const ROWS_AT_ONCE: usize = 100;
 /// MyRocks locks each row, as shipped about a million per transaction.
 const ROWS_OF_TRANSACTION: usize = 100_000;
 /// Loads from a file that the server reads from this connection, in one transaction. Fails also when it took fewer rows, or changed some.
-pub fn in_a_transaction(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+pub fn load_in_one(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
     client.all_or_none(|client| as_file(client, into, rows))
 }
 
@@ -28,7 +28,7 @@ pub fn into_files(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>)
 
 /// Loads through MyRocks's log, in many transactions: files can't be adopted between existing rows. Fails also when it took fewer
 /// rows, or changed some.
-pub fn in_transactions(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
+pub fn load_in_many(client: &mut Client, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {
     client.execute(&format!(
         "SET SESSION rocksdb_bulk_load_size = {ROWS_OF_TRANSACTION}, rocksdb_commit_in_the_middle = 1"
     ))?;

@@ -15,13 +15,13 @@ pub fn password() -> Result<String> {
         return Ok(String::new());
     };
     let Some(found) = file::read(&path)? else { return Ok(String::new()) };
-    let Some(password) = of_file(&found.text) else { return Ok(String::new()) };
+    let Some(password) = find_password(&found.text) else { return Ok(String::new()) };
     found.refuse_if_others_read(&path)?;
     Ok(password)
 }
 
 /// The last password in a section for clients.
-fn of_file(text: &str) -> Option<String> {
+fn find_password(text: &str) -> Option<String> {
     let (mut is_for_clients, mut found) = (false, None);
     for line in text.lines().map(str::trim) {
         if let Some(part) = line.strip_prefix('[') {
@@ -46,7 +46,7 @@ mod tests {
     #[test]
     fn the_last_password_for_clients_counts() {
         let text = "password=no\n[client]\npassword = one\n[mysqld]\npassword=no\n[client-server]\n# x\npassword=\"t=w o\"\n";
-        assert_eq!(of_file(text).as_deref(), Some("t=w o"));
-        assert_eq!(of_file("[client]\nuser=me\n"), None);
+        assert_eq!(find_password(text).as_deref(), Some("t=w o"));
+        assert_eq!(find_password("[client]\nuser=me\n"), None);
     }
 }

@@ -127,7 +127,7 @@ impl Client {
     }
 
     fn hand_over(&mut self, data: &mut BytesMut) -> Result<()> {
-        frontend::CopyData::new(&data[..]).map_err(lost)?.write(&mut self.out);
+        frontend::CopyData::new(&data[..]).map_err(lost_error)?.write(&mut self.out);
         data.clear();
         self.send()
     }
@@ -165,7 +165,7 @@ impl Client {
     fn send(&mut self) -> Result<()> {
         let sent = self.stream.write_all(&self.out);
         self.out.clear();
-        sent.map_err(|error| self.stream.lost(error))
+        sent.map_err(|error| self.stream.lost_error(error))
     }
 
     /// Reads the answers to statements that were sent with a flush.
@@ -174,7 +174,7 @@ impl Client {
         while awaited > 0 {
             match self.next()? {
                 Message::CommandComplete(done) => {
-                    changed += rows_in_tag(done.tag().map_err(lost)?);
+                    changed += rows_in_tag(done.tag().map_err(lost_error)?);
                     awaited -= 1;
                 }
                 Message::ErrorResponse(told) => {
@@ -197,7 +197,7 @@ impl Client {
         loop {
             match self.next()? {
                 Message::DataRow(row) => see(row.buffer_bytes()),
-                Message::CommandComplete(done) => count += rows_in_tag(done.tag().map_err(lost)?),
+                Message::CommandComplete(done) => count += rows_in_tag(done.tag().map_err(lost_error)?),
                 Message::ErrorResponse(told) => failed = failed.or(Some(error_of(&told))),
                 Message::ReadyForQuery(_) => return failed.map_or(Ok(count), Err),
                 _ => {}
@@ -207,7 +207,7 @@ impl Client {
 
     fn next(&mut self) -> Result<Message> {
         loop {
-            match Message::parse(&mut self.input).map_err(lost)? {
+            match Message::parse(&mut self.input).map_err(lost_error)? {
                 Some(
                     Message::NoticeResponse(_)
                     | Message::ParameterStatus(_)
@@ -224,12 +224,12 @@ impl Client {
         let count = loop {
             match self.stream.read(&mut self.piece) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read.map_err(|error| self.stream.lost(error))?,
+                read => break read.map_err(|error| self.stream.lost_error(error))?,
             }
         };
         if count == 0 {
             let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
-            return Err(self.stream.lost(ended));
+            return Err(self.stream.lost_error(ended));
         }
         self.input.extend_from_slice(&self.piece[..count]);
         Ok(())
@@ -271,7 +271,7 @@ fn rows_in_tag(tag: &str) -> u64 {
     tag.rsplit(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
-fn lost(error: io::Error) -> StoreError {
+fn lost_error(error: io::Error) -> StoreError {
     StoreError::Io { context: "talking to postgres".into(), source: error }
 }
 

@@ -146,10 +146,10 @@ const SEGMENT_SIZE: &str = "wal_segment_size";
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = GivenSettings::new(options, SETTINGS)?;
     let of_session = given.text(URL).map(|_| &OF_SESSION[..]);
-    Plan::new((options, &given), SETTINGS, of_session, of_user, preset)
+    Plan::new((options, &given), SETTINGS, of_session, user_value, preset)
 }
 
-pub fn of_session(plan: &Plan) -> String {
+pub fn session_statements(plan: &Plan) -> String {
     let set = |name: &&str| plan.value(name).map(|value| format!("SET {name} TO '{value}';"));
     OF_SESSION.iter().filter(|name| **name != URL).filter_map(set).collect()
 }
@@ -171,7 +171,7 @@ fn is_size(def: &SettingDef) -> bool {
 }
 
 /// The user's value as the server reads it back.
-fn of_user(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<String>> {
+fn user_value(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<String>> {
     let word = |words: &[&'static str]| Ok(given.word(name, words)?.map(str::to_owned));
     let number = |range: RangeInclusive<u64>| Ok(given.number(name, range)?.map(|number| number.to_string()));
     match name {
@@ -221,7 +221,7 @@ pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     client.query(&query, &[], &mut |row| {
         if let [SqlValue::Text(name), SqlValue::Text(value), unit] = row {
             let unit = if let SqlValue::Text(unit) = unit { unit } else { "" };
-            found.push(((*name).to_owned(), in_bytes(value, unit)));
+            found.push(((*name).to_owned(), convert_to_bytes(value, unit)));
         }
     })?;
     client.forget(query)?;
@@ -233,7 +233,7 @@ pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
 }
 
 /// A number in a unit of memory, in bytes; anything else unchanged.
-fn in_bytes(value: &str, unit: &str) -> String {
+fn convert_to_bytes(value: &str, unit: &str) -> String {
     let digits = unit.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(unit.len());
     let (times, unit) = unit.split_at(digits);
     let bytes = match unit {
@@ -294,11 +294,11 @@ mod tests {
 
     #[test]
     fn sizes_are_read_in_bytes() {
-        assert_eq!(in_bytes("16384", "8kB"), "134217728");
-        assert_eq!(in_bytes("1024", "MB"), "1073741824");
-        assert_eq!(in_bytes("16777216", "B"), "16777216");
+        assert_eq!(convert_to_bytes("16384", "8kB"), "134217728");
+        assert_eq!(convert_to_bytes("1024", "MB"), "1073741824");
+        assert_eq!(convert_to_bytes("16777216", "B"), "16777216");
         assert_eq!(
-            (in_bytes("300", "s"), in_bytes("on", ""), in_bytes("-1", "8kB")),
+            (convert_to_bytes("300", "s"), convert_to_bytes("on", ""), convert_to_bytes("-1", "8kB")),
             ("300".into(), "on".into(), "-1".into())
         );
     }

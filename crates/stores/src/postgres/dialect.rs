@@ -149,7 +149,7 @@ impl Server for Postgresql {
     }
 
     fn enter(client: &mut Client, name: &str, plan: &Plan) -> Result<()> {
-        client.execute(&format!("SET search_path TO {name};{}", config::of_session(plan)))
+        client.execute(&format!("SET search_path TO {name};{}", config::session_statements(plan)))
     }
 
     fn drop_command(name: &str) -> String {
@@ -215,7 +215,7 @@ impl Server for Postgresql {
             client.execute("VACUUM")?;
             return client.execute("CHECKPOINT");
         };
-        for table in sql::texts(client, &of_schema("relname::text", running.holder()))? {
+        for table in sql::texts(client, &schema_query("relname::text", running.holder()))? {
             client.execute(&format!("VACUUM {}.\"{}\"", running.holder(), table.replace('"', "\"\"")))?;
         }
         Ok(())
@@ -258,7 +258,7 @@ impl Server for Postgresql {
             return Ok(("database_size", size));
         };
         let sum = "coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint";
-        Ok(("schema_size", sql::number(client, &of_schema(sum, running.holder()))?))
+        Ok(("schema_size", sql::number(client, &schema_query(sum, running.holder()))?))
     }
 
     fn version(client: &mut Client) -> Result<String> {
@@ -327,7 +327,7 @@ fn storage(client: &mut Client) -> Result<String> {
 }
 
 /// A query over all tables in a schema.
-fn of_schema(what: &str, schema: &str) -> String {
+fn schema_query(what: &str, schema: &str) -> String {
     format!(
         "SELECT {what} FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '{schema}' AND c.relkind = 'r'"
     )

@@ -17,11 +17,11 @@ pub fn password(address: &Address, database: &str) -> Result<Option<String>> {
     let Some(found) = file::read(&path)? else { return Ok(None) };
     found.refuse_if_others_read(&path)?;
     let port = address.port.unwrap_or(super::PORT).to_string();
-    Ok(of_file(&found.text, [&address.at.name(), &port, database, &address.user]))
+    Ok(find_password(&found.text, [&address.at.name(), &port, database, &address.user]))
 }
 
 /// The password of the first line whose host, port, database and user are these, or `*`.
-fn of_file(text: &str, wanted: [&str; 4]) -> Option<String> {
+fn find_password(text: &str, wanted: [&str; 4]) -> Option<String> {
     text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
         let mut fields = fields(line);
         let password = (fields.len() == 5).then(|| fields.pop()).flatten()?;
@@ -52,8 +52,8 @@ mod tests {
     #[test]
     fn the_first_line_that_fits_counts() {
         let text = "# a:1:b:c:no\nbox:5432:shop:me:one\n*:*:*:me:t\\:w\\\\o\nbox:5432:shop\n";
-        assert_eq!(of_file(text, ["box", "5432", "shop", "me"]).as_deref(), Some("one"));
-        assert_eq!(of_file(text, ["/run", "1", "x", "me"]).as_deref(), Some("t:w\\o"));
-        assert_eq!(of_file(text, ["box", "5432", "shop", "you"]), None);
+        assert_eq!(find_password(text, ["box", "5432", "shop", "me"]).as_deref(), Some("one"));
+        assert_eq!(find_password(text, ["/run", "1", "x", "me"]).as_deref(), Some("t:w\\o"));
+        assert_eq!(find_password(text, ["box", "5432", "shop", "you"]), None);
     }
 }

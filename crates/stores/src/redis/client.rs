@@ -120,7 +120,7 @@ impl Client {
         match self.answer()? {
             Answer::Bytes(at) => {
                 self.shown = at;
-                visit(self.shown());
+                visit(self.shown_value());
                 Ok(true)
             }
             Answer::Nothing => Ok(false),
@@ -128,7 +128,7 @@ impl Client {
         }
     }
 
-    pub fn shown(&self) -> &[u8] {
+    pub fn shown_value(&self) -> &[u8] {
         &self.input[self.shown.clone()]
     }
 
@@ -245,7 +245,7 @@ impl Client {
         (self.received, self.seen) = (0, 0);
         let sent = self.stream.write_all(&self.out);
         self.out.clear();
-        sent.map_err(|error| self.stream.lost(error))
+        sent.map_err(|error| self.stream.lost_error(error))
     }
 
     fn answer(&mut self) -> Result<Answer> {
@@ -288,12 +288,12 @@ impl Client {
         let count = loop {
             match self.stream.read(&mut self.input[self.received..]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read.map_err(|error| self.stream.lost(error))?,
+                read => break read.map_err(|error| self.stream.lost_error(error))?,
             }
         };
         if count == 0 {
             let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended the connection");
-            return Err(self.stream.lost(ended));
+            return Err(self.stream.lost_error(ended));
         }
         self.received += count;
         Ok(())
@@ -366,7 +366,7 @@ mod tests {
         });
         let mut seen = Vec::new();
         assert!(client.get(b"k\0", &mut |value| seen = value.to_vec()).unwrap());
-        assert_eq!((seen.as_slice(), client.shown()), (&b"ab\r\ncde"[..], &b"ab\r\ncde"[..]));
+        assert_eq!((seen.as_slice(), client.shown_value()), (&b"ab\r\ncde"[..], &b"ab\r\ncde"[..]));
         assert_eq!(answering.join().unwrap(), b"*2\r\n$3\r\nGET\r\n$4\r\np:k\0\r\n");
     }
 

@@ -102,7 +102,7 @@ pub const SETTINGS: &[SettingDef] = &[
 pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     let given = GivenSettings::new(options, SETTINGS)?;
     let of_session = given.text(URL).map(|_| &[URL][..]);
-    let plan = Plan::new((options, &given), SETTINGS, of_session, of_user, preset)?;
+    let plan = Plan::new((options, &given), SETTINGS, of_session, user_value, preset)?;
     if plan.value(SAVE) == Some(OFF) && plan.value(APPENDONLY) != Some("yes") {
         return Err(
             given.refuse(SAVE, "of use without appendonly=yes: no record would be there after a restart")
@@ -118,7 +118,7 @@ pub fn plan(options: &OpenOptions<'_>) -> Result<Plan> {
     Ok(plan)
 }
 
-fn of_user(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<String>> {
+fn user_value(given: &GivenSettings<'_>, name: &'static str) -> Result<Option<String>> {
     let word = |words: &[&'static str]| Ok(given.word(name, words)?.map(str::to_owned));
     let number = |range| Ok(given.number(name, range)?.map(|number| number.to_string()));
     match name {

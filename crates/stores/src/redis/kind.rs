@@ -158,8 +158,9 @@ impl Server for RedisServer {
     /// A forked process writes a snapshot or a new log.
     fn upkeep(client: &mut Client) -> Result<Vec<Upkeep>> {
         let told = client.text(&[b"INFO"])?;
-        let figure =
-            |name| in_info(&told, name).and_then(|figure| figure.trim().parse::<u64>().ok()).unwrap_or(0);
+        let figure = |name| {
+            find_in_info(&told, name).and_then(|figure| figure.trim().parse::<u64>().ok()).unwrap_or(0)
+        };
         let under_way = figure("rdb_bgsave_in_progress") + figure("aof_rewrite_in_progress") > 0;
         let fork = Upkeep { work: "fork", count: figure("total_forks"), under_way };
         Ok(vec![fork, Upkeep::done("delayed fsync", figure("aof_delayed_fsync"))])
@@ -231,7 +232,7 @@ fn beginning(name: &str) -> Vec<u8> {
 
 /// Refuses a server of a cluster, which holds only a part of the keys.
 fn expect_all_keys(client: &mut Client) -> Result<()> {
-    match in_info(&client.text(&[b"INFO", b"cluster"])?, "cluster_enabled") {
+    match find_in_info(&client.text(&[b"INFO", b"cluster"])?, "cluster_enabled") {
         Some("1") => Err(StoreError::BadSetting("shares its keys with others: name one that has all".into())),
         _ => Ok(()),
     }
@@ -258,16 +259,16 @@ fn is_idle(client: &mut Client) -> Result<bool> {
         "aof_pending_bio_fsync",
     ];
     // The last two are there if there is a log.
-    Ok(busy.iter().all(|name| in_info(&told, name).is_none_or(|value| value == "0")))
+    Ok(busy.iter().all(|name| find_in_info(&told, name).is_none_or(|value| value == "0")))
 }
 
 fn told_of(client: &mut Client, name: &str) -> Result<String> {
     let told = client.text(&[b"INFO"])?;
-    let found = in_info(&told, name).map(str::to_owned);
+    let found = find_in_info(&told, name).map(str::to_owned);
     found.ok_or_else(|| StoreError::Engine(format!("the server does not report its {name}")))
 }
 
-fn in_info<'t>(told: &'t str, name: &str) -> Option<&'t str> {
+fn find_in_info<'t>(told: &'t str, name: &str) -> Option<&'t str> {
     told.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
 }
 
@@ -320,7 +321,7 @@ mod tests {
     #[test]
     fn facts_are_found_by_their_whole_names() {
         let told = "# Memory\r\nused_memory_human:1M\r\nused_memory:17\r\n";
-        assert_eq!((in_info(told, "used_memory"), in_info(told, "used")), (Some("17"), None));
+        assert_eq!((find_in_info(told, "used_memory"), find_in_info(told, "used")), (Some("17"), None));
     }
 
     #[test]

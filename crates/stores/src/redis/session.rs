@@ -21,7 +21,7 @@ impl Session for Records {
     }
 
     fn copied(&self) -> Option<&[u8]> {
-        Some(self.0.shown())
+        Some(self.0.shown_value())
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<()> {

@@ -10,7 +10,7 @@ pub struct Upkeep {
 }
 
 /// Parses the engine's statistics; what they lack is 0.
-pub fn in_text(text: &str) -> Upkeep {
+pub fn parse_statistics(text: &str) -> Upkeep {
     let counted = |row: &str| {
         let place =
             text.lines().find_map(|line| line.split_whitespace().position(|column| column == COUNT))?;
@@ -52,9 +52,9 @@ Write Stall (count): l0-file-count-limit-delays: 2, memtable-limit-stops: 1, tot
 
     #[test]
     fn flushes_compactions_and_stalls_are_read_out_of_the_text() {
-        assert_eq!(in_text(NOW), Upkeep { flushes: 13, compactions: 4, stalls: 3 });
-        assert_eq!(in_text(""), Upkeep::default());
+        assert_eq!(parse_statistics(NOW), Upkeep { flushes: 13, compactions: 4, stalls: 3 });
+        assert_eq!(parse_statistics(""), Upkeep::default());
         let before = "Stalls(count): 1 level0_slowdown, 2 memtable_slowdown, interval 7 total count";
-        assert_eq!(in_text(before).stalls, 3);
+        assert_eq!(parse_statistics(before).stalls, 3);
     }
 }

@@ -168,7 +168,7 @@ impl<'a> AdviseCampaign<'a> {
         }
         if let (Some(network), Some(server), Some(best)) =
             (self.question.network, self.server.clone(), best.first())
-            && self.beside_clusters(best, &server, network)?
+            && self.measure_clusters(best, &server, network)?
         {
             return Ok(true);
         }

@@ -19,11 +19,11 @@ use crate::cli::runs;
 /// every study. Only for help: the others are hidden, not removed.
 pub fn for_help(words: &[OsString]) -> Command {
     let workload = workload(words);
-    Args::command().mut_subcommand("run", |run| of_workload(run, workload))
+    Args::command().mut_subcommand("run", |run| with_workload_options(run, workload))
 }
 
 /// `run` with the options of a workload; without one, the options common to all workloads.
-pub fn of_workload(run: Command, workload: Option<Workload>) -> Command {
+pub fn with_workload_options(run: Command, workload: Option<Workload>) -> Command {
     let hidden = |id: &&str| match workload {
         Some(workload) => !has_option(workload, id),
         None => table::all().map(Workload::from_def).any(|workload| !has_option(workload, id)),

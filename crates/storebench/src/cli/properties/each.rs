@@ -31,7 +31,7 @@ pub(super) fn changes(run: &RunArgs, texts: &Texts) -> Result<Changes> {
             return Err(Error::bad_value(message));
         }
         let given = last_of_each(all(std::slice::from_ref(path), args, texts)?)?;
-        shared.push((file, of_the_run(&given)));
+        shared.push((file, run_properties(&given)));
         let mut own = Properties::default();
         for GivenProperty { name, value, by } in &given {
             put(name, value, &mut own, &mut changes).map_err(|wrong| misplaced(by, &wrong))?;
@@ -50,7 +50,7 @@ pub(super) fn changes(run: &RunArgs, texts: &Texts) -> Result<Changes> {
 }
 
 /// The properties that a run has only once.
-fn of_the_run(given: &[GivenProperty]) -> BTreeMap<String, String> {
+fn run_properties(given: &[GivenProperty]) -> BTreeMap<String, String> {
     let is_shared = |one: &&GivenProperty| {
         matches!(
             belongs(&one.name, &one.value),

@@ -46,7 +46,7 @@ fn check_path(name: &str, path: &Path) -> Result<()> {
 }
 
 /// The arguments of `run` that the board reads too.
-pub fn of_board(command: &[String]) -> Vec<String> {
+pub fn board_arguments(command: &[String]) -> Vec<String> {
     split(command).0
 }
 
@@ -86,8 +86,8 @@ mod tests {
     #[test]
     fn the_board_reads_all_but_what_is_ours() {
         let line = "storebench run --remote a@b crud --quick --out=here --at sd=/mnt/sd --remote-program x --remote-dir=/d --trials 2";
-        assert_eq!(of_board(&words(line)), words("crud --quick --at sd=/mnt/sd --trials 2"));
-        assert_eq!(of_board(&words("storebench run crud -- --out")), words("crud -- --out"));
+        assert_eq!(board_arguments(&words(line)), words("crud --quick --at sd=/mnt/sd --trials 2"));
+        assert_eq!(board_arguments(&words("storebench run crud -- --out")), words("crud -- --out"));
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub fn check_client(host: &str, interrupted: &AtomicBool) -> Result<()> {
 }
 
 /// Starts a client on a host, for the process of a trial.
-pub fn reach(host: &str, task: &ClientTask) -> std::result::Result<Box<dyn ClientLink>, String> {
+pub fn start_client(host: &str, task: &ClientTask) -> std::result::Result<Box<dyn ClientLink>, String> {
     // Ctrl-C ends the trial, and this process with it.
     let mut connection =
         connect(host, &AtomicBool::new(false)).map_err(|error| without_host(&error.message, host))?;

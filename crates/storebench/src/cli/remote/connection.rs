@@ -132,7 +132,7 @@ impl Connection {
             let mut from = BufReader::new(output);
             let mut greeted = false;
             loop {
-                let message = match wire::line(&mut from) {
+                let message = match wire::read_line(&mut from) {
                     Ok(None) => return,
                     Ok(Some(line)) => {
                         serde_json::from_str(&line).map_err(|error| match line.strip_prefix(shell::MARK) {
@@ -189,7 +189,7 @@ impl Connection {
     pub fn send(&mut self, what: &impl serde::Serialize) -> Result<()> {
         self.last_word = Instant::now();
         let sent = self.input.as_mut().is_some_and(|input| wire::send(input, what).is_ok());
-        if sent { Ok(()) } else { Err(self.lost()) }
+        if sent { Ok(()) } else { Err(self.lost_error()) }
     }
 
     /// Sends a sign of life now and then.
@@ -213,12 +213,12 @@ impl Connection {
         match self.messages.recv_timeout(most) {
             Ok(Ok(message)) => Ok(Some(message)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => Err(self.lost()),
+            Ok(Err(_)) | Err(RecvTimeoutError::Disconnected) => Err(self.lost_error()),
         }
     }
 
     /// The error of a lost connection.
-    fn lost(&mut self) -> Error {
+    fn lost_error(&mut self) -> Error {
         self.input = None;
         let why = self.ssh.complaint().map_or_else(String::new, |why| format!(" ({})", message(&why)));
         self.host.error(&format!("the connection is lost{why}"))

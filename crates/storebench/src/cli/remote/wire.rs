@@ -106,7 +106,7 @@ pub fn send(out: &mut dyn Write, message: &impl Serialize) -> io::Result<()> {
 ///
 /// # Errors
 /// If it can't be read, is too long, or is incomplete.
-pub fn line(from: &mut dyn BufRead) -> io::Result<Option<String>> {
+pub fn read_line(from: &mut dyn BufRead) -> io::Result<Option<String>> {
     let mut text = String::new();
     let read = from.take(LONGEST_BYTES).read_line(&mut text)?;
     match text.pop() {
@@ -119,7 +119,7 @@ pub fn line(from: &mut dyn BufRead) -> io::Result<Option<String>> {
 
 /// Reads a message; `None` at the end.
 pub fn receive<T: DeserializeOwned>(from: &mut dyn BufRead) -> io::Result<Option<T>> {
-    line(from)?.map(|line| serde_json::from_str(&line).map_err(io::Error::from)).transpose()
+    read_line(from)?.map(|line| serde_json::from_str(&line).map_err(io::Error::from)).transpose()
 }
 
 /// The trials in some results, each by cell and block.

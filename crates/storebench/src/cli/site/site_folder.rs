@@ -99,7 +99,7 @@ impl SiteFolder {
         let text =
             std::iter::once(HEAD).chain(names.iter().map(String::as_str)).collect::<Vec<_>>().join("\n");
         let written = || {
-            gone(folder.remove_file(OsStr::new(&beside)))?;
+            ignore_missing(folder.remove_file(OsStr::new(&beside)))?;
             let mut file = File::create_new(self.path.join(&beside))?;
             file.write_all(format!("{text}\n").as_bytes())?;
             file.sync_all()?;
@@ -116,12 +116,12 @@ impl SiteFolder {
             }
             None => folder.remove_file(OsStr::new(name)),
         };
-        gone(deleted).map_err(Error::io("deleting", &self.path.join(name)))
+        ignore_missing(deleted).map_err(Error::io("deleting", &self.path.join(name)))
     }
 }
 
 /// A file that is already gone is no error.
-fn gone(deleted: std::io::Result<()>) -> std::io::Result<()> {
+fn ignore_missing(deleted: std::io::Result<()>) -> std::io::Result<()> {
     match deleted {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

@@ -7,7 +7,7 @@ use storebench_core::store::sql::{MOST_COLUMNS, SqlValue};
 use storebench_core::store::{Result, StoreError};
 
 use super::super::wire::{self, ColumnKind};
-use super::{Client, Statement, error_of, lost};
+use super::{Client, Statement, error_of, lost_error};
 use crate::support::server::{Connection, TransactionCommand};
 
 /// Rows that one statement adds of a batch, the most first; a batch takes several statements, in one transaction.
@@ -38,7 +38,7 @@ impl Connection for Client {
         if told.first() == Some(&0xff) {
             return Err(error_of(told));
         }
-        let told: StmtPacket = ParseBuf(told).parse(()).map_err(lost)?;
+        let told: StmtPacket = ParseBuf(told).parse(()).map_err(lost_error)?;
         let (parameters, count) = (usize::from(told.num_params()), usize::from(told.num_columns()));
         if parameters > 0 {
             self.pass_by(parameters + 1)?;
@@ -46,7 +46,7 @@ impl Connection for Client {
         let mut columns = Vec::with_capacity(count);
         for _ in 0..count {
             let described = self.packet()?;
-            let column: Column = ParseBuf(&self.input[described]).parse(()).map_err(lost)?;
+            let column: Column = ParseBuf(&self.input[described]).parse(()).map_err(lost_error)?;
             columns.push(ColumnKind::from_column(&column));
         }
         if count > 0 {
@@ -159,7 +159,7 @@ impl Connection for Client {
         Ok(())
     }
 
-    fn turn(&mut self, (): &(), turn: TransactionCommand) -> Result<()> {
+    fn send_command(&mut self, (): &(), turn: TransactionCommand) -> Result<()> {
         self.execute(match turn {
             TransactionCommand::Begin => "START TRANSACTION",
             TransactionCommand::Commit => "COMMIT",
@@ -170,9 +170,10 @@ impl Connection for Client {
 
 impl Client {
     pub fn all_or_none<T>(&mut self, act: impl FnOnce(&mut Client) -> Result<T>) -> Result<T> {
-        self.turn(&(), TransactionCommand::Begin)?;
-        let done = act(self).and_then(|done| self.turn(&(), TransactionCommand::Commit).map(|()| done));
+        self.send_command(&(), TransactionCommand::Begin)?;
+        let done =
+            act(self).and_then(|done| self.send_command(&(), TransactionCommand::Commit).map(|()| done));
         // The first error counts.
-        done.inspect_err(|_| drop(self.turn(&(), TransactionCommand::RollBack)))
+        done.inspect_err(|_| drop(self.send_command(&(), TransactionCommand::RollBack)))
     }
 }

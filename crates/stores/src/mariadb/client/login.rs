@@ -7,7 +7,7 @@ use mysql_common::packets::{AuthPlugin, AuthSwitchRequest, HandshakePacket, Hand
 use mysql_common::proto::MySerialize;
 use storebench_core::store::{Result, StoreError};
 
-use super::{Client, PIECE, error_of, lost};
+use super::{Client, PIECE, error_of, lost_error};
 use crate::support::server::socket::Socket;
 
 /// The longest packet from the server, in bytes.
@@ -66,7 +66,7 @@ impl Client {
         if told.first() == Some(&0xff) {
             return Err(error_of(&told));
         }
-        let greeting: HandshakePacket<'_> = ParseBuf(&told).parse(()).map_err(lost)?;
+        let greeting: HandshakePacket<'_> = ParseBuf(&told).parse(()).map_err(lost_error)?;
         client.version = greeting.server_version_str().into_owned();
         client.answer_greeting(&greeting, login, is_local)?;
         client.stream.end_login();
@@ -108,7 +108,7 @@ impl Client {
                 Some(0xff) => return Err(error_of(&told)),
                 // Another kind of proof.
                 Some(0xfe) => {
-                    let asked: AuthSwitchRequest<'_> = ParseBuf(&told).parse(()).map_err(lost)?;
+                    let asked: AuthSwitchRequest<'_> = ParseBuf(&told).parse(()).map_err(lost_error)?;
                     scramble = asked.plugin_data().to_vec();
                     proving = asked.auth_plugin().init().map_err(unknown)?;
                     self.prove(&mut proving, login, &scramble, is_local, &scramble)?;

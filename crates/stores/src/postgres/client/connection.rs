@@ -8,7 +8,7 @@ use storebench_core::store::sql::{MOST_COLUMNS, SqlValue};
 use storebench_core::store::{Result, StoreError};
 
 use super::super::wire::{self, Columns, numbered};
-use super::{Client, Statement, error_of, lost};
+use super::{Client, Statement, error_of, lost_error};
 use crate::support::server::{Connection, TransactionCommand};
 
 impl Connection for Client {
@@ -36,10 +36,11 @@ impl Connection for Client {
         loop {
             match self.next()? {
                 Message::ParameterDescription(told) => {
-                    parameters = told.parameters().collect().map_err(lost)?
+                    parameters = told.parameters().collect().map_err(lost_error)?
                 }
                 Message::RowDescription(told) => {
-                    columns = told.fields().map(|field| Ok(field.type_oid())).collect().map_err(lost)?;
+                    columns =
+                        told.fields().map(|field| Ok(field.type_oid())).collect().map_err(lost_error)?;
                 }
                 Message::ErrorResponse(told) => failed = failed.or(Some(error_of(&told))),
                 Message::ReadyForQuery(_) => break,
@@ -132,7 +133,11 @@ impl Connection for Client {
     }
 
     /// After a failed statement COMMIT rolls back, which only its tag shows.
-    fn turn(&mut self, [begin, commit, roll_back]: &[Statement; 3], turn: TransactionCommand) -> Result<()> {
+    fn send_command(
+        &mut self,
+        [begin, commit, roll_back]: &[Statement; 3],
+        turn: TransactionCommand,
+    ) -> Result<()> {
         let statement = match turn {
             TransactionCommand::Begin => begin,
             TransactionCommand::Commit => commit,

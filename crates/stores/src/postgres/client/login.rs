@@ -8,7 +8,7 @@ use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 use storebench_core::store::{Result, StoreError};
 
-use super::{Client, PIECE, error_of, lost};
+use super::{Client, PIECE, error_of, lost_error};
 use crate::support::server::socket::Socket;
 
 pub struct Login<'a> {
@@ -55,7 +55,8 @@ impl Client {
                     self.send()?;
                 }
                 Message::AuthenticationSasl(asked) => {
-                    let known = asked.mechanisms().any(|name| Ok(name == SCRAM_SHA_256)).map_err(lost)?;
+                    let known =
+                        asked.mechanisms().any(|name| Ok(name == SCRAM_SHA_256)).map_err(lost_error)?;
                     if !known {
                         return Err(unknown());
                     }
@@ -73,11 +74,13 @@ impl Client {
         loop {
             match self.next()? {
                 Message::AuthenticationSaslContinue(told) => {
-                    scram.update(told.data()).map_err(lost)?;
+                    scram.update(told.data()).map_err(lost_error)?;
                     self.write(|out| frontend::sasl_response(scram.message(), out))?;
                     self.send()?;
                 }
-                Message::AuthenticationSaslFinal(told) => return scram.finish(told.data()).map_err(lost),
+                Message::AuthenticationSaslFinal(told) => {
+                    return scram.finish(told.data()).map_err(lost_error);
+                }
                 Message::ErrorResponse(told) => return Err(error_of(&told)),
                 _ => return Err(unknown()),
             }

@@ -84,5 +84,5 @@ pub trait Connection: Sized + Send {
     fn remove_all(&mut self, remove: &Self::Statement, keys: &[&[u8]]) -> Result<()>;
 
     fn prepare_turns(&mut self) -> Result<Self::Turns>;
-    fn turn(&mut self, turns: &Self::Turns, turn: TransactionCommand) -> Result<()>;
+    fn send_command(&mut self, turns: &Self::Turns, turn: TransactionCommand) -> Result<()>;
 }

@@ -16,7 +16,7 @@ use super::installed::Programs;
 use super::own_server::{self, Paths};
 use super::plan::Plan;
 use super::process::ServerProgram;
-use super::running::{RunningServer, drop_made, reach};
+use super::running::{RunningServer, check_reachable, drop_made};
 
 pub trait Server: Sized + 'static {
     type Client: Send + 'static;

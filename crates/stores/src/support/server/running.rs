@@ -108,7 +108,7 @@ impl RunningServer {
 }
 
 /// Checks that a URL's server accepts a session; the error is [`StoreError::Io`] if it can't be reached.
-pub fn reach<S: Server>(url: &str) -> Result<()> {
+pub fn check_reachable<S: Server>(url: &str) -> Result<()> {
     let address = address::<S>(url)?;
     let at = address.name();
     connect::<S>(&address).map(drop).map_err(|error| match error {

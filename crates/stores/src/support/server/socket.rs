@@ -76,7 +76,7 @@ impl Socket {
     }
 
     /// The error for a lost connection: the last lines of the log, for a trial's own server.
-    pub fn lost(&self, error: io::Error) -> StoreError {
+    pub fn lost_error(&self, error: io::Error) -> StoreError {
         let log = self.log.as_ref().map_or_else(Vec::new, |path| read_limited::end(path, LAST_BYTES));
         let log = String::from_utf8_lossy(&log);
         let lines: Vec<&str> = log.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -250,7 +250,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let _listener = UnixListener::bind(folder.path().join("socket")).unwrap();
         let socket = Socket::connect_own(folder.path(), "socket").unwrap();
-        let told = || socket.lost(io::ErrorKind::BrokenPipe.into()).to_string();
+        let told = || socket.lost_error(io::ErrorKind::BrokenPipe.into()).to_string();
         assert_eq!(told(), "talking to the server: broken pipe");
         fs::write(folder.path().join(LOG), "starts\nready\n\nno memory\nends\n").unwrap();
         assert_eq!(

@@ -56,15 +56,15 @@ impl<D: Dialect> SqlSession for Sql<'_, D> {
     }
 
     fn begin(&mut self) -> Result<()> {
-        self.client.turn(&self.turns, TransactionCommand::Begin)
+        self.client.send_command(&self.turns, TransactionCommand::Begin)
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.client.turn(&self.turns, TransactionCommand::Commit)
+        self.client.send_command(&self.turns, TransactionCommand::Commit)
     }
 
     fn roll_back(&mut self) -> Result<()> {
-        self.client.turn(&self.turns, TransactionCommand::RollBack)
+        self.client.send_command(&self.turns, TransactionCommand::RollBack)
     }
 
     fn bulk_load(&mut self, into: &BulkLoad<'_>, rows: &mut Rows<'_>) -> Result<u64> {

@@ -58,7 +58,7 @@ type Pair = (Plan, Plan, f64);
 
 impl AdviseCampaign<'_> {
     /// Measures the best store and a server, and then a cluster, as time allows; returns whether that was interrupted.
-    pub(super) fn beside_clusters(&mut self, best: &str, server: &str, network: Period) -> Result<bool> {
+    pub(super) fn measure_clusters(&mut self, best: &str, server: &str, network: Period) -> Result<bool> {
         let Some((alone, clusters, clusters_s)) = self.plans_of_clusters(best, server, network)? else {
             self.clusters.no_time = true;
             return Ok(false);
