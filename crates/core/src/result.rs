@@ -5,11 +5,11 @@ mod clients;
 mod cut;
 mod fault;
 pub mod format1;
+mod location;
 mod machine;
 mod measured;
 mod parts;
 mod pauses;
-mod place;
 mod reason;
 mod simulated;
 
@@ -25,6 +25,7 @@ pub use self::cut::{
     StateFinding,
 };
 pub use self::fault::{FaultCheck, FaultKind, FaultOutcome, FaultResults, SilentFault};
+pub use self::location::{LocationInfo, StorageBacking};
 pub use self::machine::{LimitKind, LimitReport, MachineReport};
 pub(crate) use self::measured::LIBRARY_SYNCS;
 pub use self::measured::{
@@ -35,7 +36,6 @@ pub use self::measured::{
 };
 pub use self::parts::PlanParts;
 pub use self::pauses::{Pauses, Samples, UpkeepCount};
-pub use self::place::{LocationInfo, StorageBacking};
 pub use self::reason::LeftOutReason;
 pub use self::simulated::{DiskReport, PhaseRequests};
 use crate::cell::Cell;

@@ -1,6 +1,6 @@
 //! `storebench advise`: measures and answers one question.
 
-mod measuring;
+mod campaign;
 mod plans;
 
 use std::fs;
@@ -19,7 +19,7 @@ use storebench_report::column::Unit;
 use storebench_report::data::merge::Merged;
 use storebench_report::report::Report;
 
-use self::measuring::AdviseCampaign;
+use self::campaign::AdviseCampaign;
 use super::args::AdviseArgs;
 use super::extras::Extras;
 use super::output::{fitted, print, print_note, style};

@@ -1,6 +1,6 @@
 //! `storebench tune`: finds good settings of a store for a user's work, by measuring.
 
-mod measuring;
+mod campaign;
 mod plans;
 
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use storebench_report::data::merge::Merged;
 use storebench_report::report::Report;
 use storebench_report::tuning::{NoAnswer, TunedSettings};
 
-use self::measuring::TuneCampaign;
+use self::campaign::TuneCampaign;
 use super::args::TuneArgs;
 use super::extras::Extras;
 use super::output::{print, print_note, style};
