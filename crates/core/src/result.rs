@@ -45,7 +45,7 @@ use crate::words::words;
 /// The sources of what is written there, for the reference: their comments are its text.
 pub const SOURCES: [&str; 10] = [
     include_str!("result.rs"),
-    include_str!("result/place.rs"),
+    include_str!("result/location.rs"),
     include_str!("result/machine.rs"),
     include_str!("result/simulated.rs"),
     include_str!("result/measured.rs"),

@@ -2,7 +2,7 @@
 //! as shared libraries, in their own threads too. On Linux with the GNU C library, this program defines these calls itself and
 //! passes each on to the C library (`interpose.rs`); the dynamic linker gives every part of the process the program's definition.
 //! System calls made directly, `io_uring`, and `pwritev2` with `RWF_DSYNC` are not seen; no engine here uses these, as `strace`
-//! shows. [`in_effect`] checks whether the definitions are in effect.
+//! shows. [`check_counting`] checks whether the definitions are in effect.
 
 #![cfg_attr(
     target_os = "android",

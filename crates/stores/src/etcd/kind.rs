@@ -53,7 +53,7 @@ impl Server for EtcdServer {
     const START_S: f64 = 1.2;
     /// The server makes its files itself, so the folder is the sign.
     const SIGN: &'static str = ".";
-    const SAYING: &'static ServerProgram =
+    const PROGRAM: &'static ServerProgram =
         &ServerProgram { name: "etcd", stop: Signal::TERM, ends_by_signal: true, last_words };
     const HOLDER: &'static str = "keys that begin with";
     const SYNCS: &'static str = "wal_syncs";

@@ -66,7 +66,7 @@ impl Server for Mysql {
     const SIGN: &'static str = "mysql";
     const PASSES: bool = true;
     const NEEDS_MOMENT: bool = true;
-    const SAYING: &'static ServerProgram =
+    const PROGRAM: &'static ServerProgram =
         &ServerProgram { name: "mariadbd", stop: Signal::TERM, ends_by_signal: false, last_words };
     const HOLDER: &'static str = "database";
     const SYNCS: &'static str = "syncs";

@@ -59,7 +59,7 @@ impl Server for Postgresql {
     const SCHEMES: &'static [&'static str] = &["postgresql", "postgres"];
     const START_S: f64 = 0.5;
     const SIGN: &'static str = "PG_VERSION";
-    const SAYING: &'static ServerProgram =
+    const PROGRAM: &'static ServerProgram =
         &ServerProgram { name: "postgres", stop: Signal::INT, ends_by_signal: false, last_words };
     const HOLDER: &'static str = "schema";
     const SYNCS: &'static str = "wal_syncs";

@@ -60,7 +60,7 @@ impl Server for RedisServer {
     const START_S: f64 = 0.1;
     /// The server makes its files itself, so the folder is the sign.
     const SIGN: &'static str = ".";
-    const SAYING: &'static ServerProgram =
+    const PROGRAM: &'static ServerProgram =
         &ServerProgram { name: "redis-server", stop: Signal::TERM, ends_by_signal: false, last_words };
     const HOLDER: &'static str = "keys that begin with";
     const SYNCS: &'static str = "syncs";

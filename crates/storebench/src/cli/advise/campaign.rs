@@ -100,7 +100,7 @@ pub struct AdviseCampaign<'a> {
     pub own_count_s: Option<f64>,
 }
 
-/// The largest plausible [`Measuring::slowness`].
+/// The largest plausible [`AdviseCampaign::slowness`].
 const SLOWEST: f64 = 10.0;
 
 impl<'a> AdviseCampaign<'a> {

@@ -40,7 +40,7 @@ pub trait Server: Sized + 'static {
     /// Whether it needs a folder for temporary files next to its data.
     const NEEDS_MOMENT: bool = false;
     /// How it reports its start and end.
-    const SAYING: &'static ServerProgram;
+    const PROGRAM: &'static ServerProgram;
     /// The word for what holds the records on a running server.
     const HOLDER: &'static str;
     /// The name of its sync statistic.
@@ -53,7 +53,7 @@ pub trait Server: Sized + 'static {
         start_s: Self::START_S,
         schemes: Self::SCHEMES,
         user: Self::USER,
-        reach: reach::<Self>,
+        reach: check_reachable::<Self>,
         drop: drop_made::<Self>,
         lose: Self::LOSE,
     };

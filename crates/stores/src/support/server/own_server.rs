@@ -131,7 +131,7 @@ impl OwnServer {
             // Some name their socket without a folder.
             command.current_dir(socket.path());
             let log = if processes.is_empty() { LOG.to_owned() } else { format!("{LOG}-{member}") };
-            processes.push(ServerProcess::start(S::SAYING, &mut command, at.clone(), log)?);
+            processes.push(ServerProcess::start(S::PROGRAM, &mut command, at.clone(), log)?);
         }
         ServerProcess::wait_for_all(&mut processes, |pid| S::is_ready(pid, &data, &paths.socket))?;
         S::furnish(&paths.socket)?;
