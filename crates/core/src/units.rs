@@ -125,13 +125,13 @@ pub fn rough_duration(duration: Duration) -> String {
 }
 
 /// A count with its noun, whose plural ends with an s: `1 store`, `1,200 stores`.
-pub fn count_with_noun(count: impl TryInto<u64>, what: &str) -> String {
+pub fn plural(count: impl TryInto<u64>, what: &str) -> String {
     let count = count.try_into().unwrap_or(u64::MAX);
-    format!("{} {what}{}", group_thousands(count), if count == 1 { "" } else { "s" })
+    format!("{} {what}{}", with_commas(count), if count == 1 { "" } else { "s" })
 }
 
 /// Writes a count with thousands separated: `1,000,000`.
-pub fn group_thousands(count: u64) -> String {
+pub fn with_commas(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (position, digit) in digits.chars().enumerate() {
@@ -157,7 +157,7 @@ pub fn three_digits(value: f64) -> String {
 
 fn grouped_signed(value: f64) -> String {
     let sign = if value < 0.0 { "-" } else { "" };
-    format!("{sign}{}", group_thousands(value.abs().round() as u64))
+    format!("{sign}{}", with_commas(value.abs().round() as u64))
 }
 
 /// A half-open range of record sizes in bytes: at least `from`, less than `to`. A single size `n` is `n..n+1`.
@@ -273,7 +273,7 @@ impl FromStr for CountRange {
             return Err(format!(
                 "the record count {} is too large: at most {}",
                 quoted(text),
-                group_thousands(MOST_RECORDS)
+                with_commas(MOST_RECORDS)
             ));
         }
         if range.from == 0 || range.to <= range.from {
@@ -373,7 +373,7 @@ pub use as_text;
 /// Reads a whole number, as people write it, which fits in a type.
 pub fn parse_whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let number = parse_count(text)?;
-    T::try_from(number).map_err(|_| format!("{} is too large", group_thousands(number)))
+    T::try_from(number).map_err(|_| format!("{} is too large", with_commas(number)))
 }
 
 /// Reads a type from a map by a function that takes its entries in turn.
@@ -476,7 +476,7 @@ mod tests {
         ] {
             assert_eq!(parse_count(text), Ok(count), "{text}");
         }
-        assert_eq!(parse_count(&group_thousands(u64::MAX)), Ok(u64::MAX));
+        assert_eq!(parse_count(&with_commas(u64::MAX)), Ok(u64::MAX));
         for text in ["", "k", "1,00", "1.5", "50.000", "1.0005k", "1e", "1e400", "-5", "5x"] {
             let error = parse_count(text).unwrap_err();
             assert!(error.contains("is not a count: write it like 50000, 50,000"), "{error}");
@@ -545,7 +545,7 @@ mod tests {
             (rough_bytes(0.0), rough_bytes(1_023.0), rough_bytes(1_024.0)),
             ("0 B".into(), "1023 B".into(), "1.00 KiB".into())
         );
-        assert_eq!(group_thousands(1_000_000), "1,000,000");
+        assert_eq!(with_commas(1_000_000), "1,000,000");
         assert_eq!(three_digits(0.012_345), "0.0123");
         assert_eq!(rough_duration(Duration::from_secs(200)), "3 min 20 s");
     }

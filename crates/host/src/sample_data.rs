@@ -17,7 +17,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use law::SizeCounter;
 use storebench_core::cell::Data;
 use storebench_core::sanitize::quoted;
-use storebench_core::units::{Sizes, count_with_noun, group_thousands, rough_bytes, three_digits};
+use storebench_core::units::{Sizes, plural, rough_bytes, three_digits, with_commas};
 
 /// Values of which bytes are read.
 const SAMPLED: usize = 256;
@@ -94,7 +94,7 @@ impl DataTraits {
         let size = |bytes: u64| rough_bytes(bytes as f64);
         let mut text = format!(
             "{}: median {}, mean {}, largest {}, nine of ten from {} to {}; a sample deflates to {} %: {}. ",
-            count_with_noun(self.count, "value"),
+            plural(self.count, "value"),
             size(self.median),
             rough_bytes(self.mean),
             size(self.largest),
@@ -110,10 +110,10 @@ impl DataTraits {
             _ => "Measured with sizes distributed like these.".to_owned(),
         });
         if self.empty > 0 {
-            text.push_str(&format!(" Left out, as empty or NULL: {}.", count_with_noun(self.empty, "value")));
+            text.push_str(&format!(" Left out, as empty or NULL: {}.", plural(self.empty, "value")));
         }
         if self.unreadable > 0 {
-            let files = group_thousands(self.unreadable);
+            let files = with_commas(self.unreadable);
             text.push_str(&format!(" Left out: files or folders that can't be read: {files}."));
         }
         text
@@ -166,7 +166,7 @@ impl Sample {
                 (0, 0) => "there are no values in it".into(),
                 (0, _) => "nothing in it can be read".into(),
                 (1, _) => "the only value in it is empty".into(),
-                (empty, _) => format!("all {} values in it are empty", group_thousands(empty)),
+                (empty, _) => format!("all {} values in it are empty", with_commas(empty)),
             });
         }
         let at = |share| self.sizes.quantile(share);

@@ -11,7 +11,7 @@ use storebench_core::axis::{Axis, Value};
 use storebench_core::cell::{Background, Cache, Cell, GuaranteeChoice, Tuning};
 use storebench_core::result::{LeftOutCell, LeftOutReason};
 use storebench_core::store::{Guarantee, StoreDef};
-use storebench_core::units::group_thousands;
+use storebench_core::units::with_commas;
 use storebench_core::workload::case::Case;
 
 /// The traits of a place that decide which cells it can have.
@@ -112,12 +112,12 @@ fn check_count(plan: &Plan, places: usize) -> Result<(), String> {
     }
     let several = lengths.iter().filter(|(_, length)| *length > 1);
     let factors: Vec<String> =
-        several.map(|(what, length)| format!("{} {what}", group_thousands(*length as u64))).collect();
+        several.map(|(what, length)| format!("{} {what}", with_commas(*length as u64))).collect();
     Err(format!(
         "{} = {} combinations are too many: at most {}; narrow the axes",
         factors.join(" x "),
-        u64::try_from(count).map_or_else(|_| count.to_string(), group_thousands),
-        group_thousands(MOST_COMBINATIONS)
+        u64::try_from(count).map_or_else(|_| count.to_string(), with_commas),
+        with_commas(MOST_COMBINATIONS)
     ))
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use storebench_core::cell::Axis;
-use storebench_core::units::{count_with_noun, group_thousands, rough_duration, three_digits};
+use storebench_core::units::{plural, rough_duration, three_digits, with_commas};
 use storebench_host::run::Run;
 
 use crate::data::contention;
@@ -116,7 +116,7 @@ fn measured(report: &Report<'_>) -> String {
                 .map(|one| describe_position(&distinguishing_part(one, &at, &SIZE)))
                 .collect::<Vec<_>>(),
         )),
-        many => Some(count_with_noun(many, "combination")),
+        many => Some(plural(many, "combination")),
     };
     let is_fewer = merged.runs.iter().any(|run| run.plan().is_some_and(|plan| plan.fewer_records));
     let fewer = is_fewer.then(|| "fewer records than planned, as more did not fit onto the disk".to_owned());
@@ -160,8 +160,8 @@ fn describe_machine(merged: &Merged<'_>) -> Option<String> {
         ([], _) => return None,
         ([machine], [place]) if !place.is_empty() => format!("{machine}, {place}"),
         ([machine], [] | [_]) => (*machine).to_owned(),
-        ([machine], several) => format!("{machine}, {}", count_with_noun(several.len(), "location")),
-        (several, _) => count_with_noun(several.len(), "machine"),
+        ([machine], several) => format!("{machine}, {}", plural(several.len(), "location")),
+        (several, _) => plural(several.len(), "machine"),
     };
     Some(format!("on {at}"))
 }
@@ -196,8 +196,8 @@ fn describe_recommendation(answer: &Answer) -> String {
                 won if won == all => String::new(),
                 won => format!(
                     " (best or too close in {} of {} comparisons)",
-                    group_thousands(won as u64),
-                    group_thousands(all as u64)
+                    with_commas(won as u64),
+                    with_commas(all as u64)
                 ),
             };
             let close = match close {
@@ -328,18 +328,15 @@ fn describe_certainty(decided: usize, all: usize, trials: &Trials) -> String {
         (0, 1) => format!("How sure: the best are too close to call {with}."),
         (_, 1) => format!("How sure: one store is best {with}, beyond what trials vary by."),
         (0, _) => {
-            format!(
-                "How sure: in none of {} comparisons is one store best, {with}.",
-                group_thousands(all as u64)
-            )
+            format!("How sure: in none of {} comparisons is one store best, {with}.", with_commas(all as u64))
         }
         _ if decided == all => {
-            format!("How sure: in all {} comparisons one store is best, {with}.", group_thousands(all as u64))
+            format!("How sure: in all {} comparisons one store is best, {with}.", with_commas(all as u64))
         }
         _ => format!(
             "How sure: in {} of {} comparisons one store is best, {with}; in the others the best are too close to call.",
-            group_thousands(decided as u64),
-            group_thousands(all as u64)
+            with_commas(decided as u64),
+            with_commas(all as u64)
         ),
     }
 }

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use storebench_core::result::{Environment, Outcome};
 use storebench_core::sanitize;
-use storebench_core::units::{count_with_noun, three_digits};
+use storebench_core::units::{plural, three_digits};
 use storebench_host::run::Run;
 
 use crate::data::merge::Merged;
@@ -74,7 +74,7 @@ fn names(run: &Run) -> Option<Line> {
 fn read(run: &Run, notes: &[String]) -> Line {
     match first_findings(notes) {
         Some(notes) => Line::no("results", notes),
-        None => Line::ok("results", format!("read whole: {}", count_with_noun(run.trials.len(), "trial"))),
+        None => Line::ok("results", format!("read whole: {}", plural(run.trials.len(), "trial"))),
     }
 }
 
@@ -84,7 +84,7 @@ fn follows(run: &Run) -> Line {
         Some(wrong) => Line::no("figures", format!("these do not follow from their histograms: {wrong}")),
         None => Line::ok(
             "figures",
-            format!("the figures of {} follow from their histograms", count_with_noun(checked, "operation")),
+            format!("the figures of {} follow from their histograms", plural(checked, "operation")),
         ),
     }
 }
@@ -116,7 +116,7 @@ fn complete<'m>(merged: &'m Merged<'_>) -> impl Iterator<Item = Line> + 'm {
         .count();
     let failed = (failed > 0).then(|| {
         let help = "its report shows the reasons: storebench report RUN";
-        Line::hint("failed", format!("{} failed", count_with_noun(failed, "trial")), help)
+        Line::hint("failed", format!("{} failed", plural(failed, "trial")), help)
     });
     whole.into_iter().chain(lacking).chain(failed)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde::Deserialize;
 use storebench_core::cell::{Axis, Data};
-use storebench_core::units::{count_with_noun, group_thousands, rough_duration};
+use storebench_core::units::{plural, rough_duration, with_commas};
 use storebench_host::plan::{BuiltInStudy, STUDIES};
 use strum::{EnumIter, IntoEnumIterator, IntoStaticStr};
 
@@ -204,7 +204,7 @@ fn winners(merged: &Merged<'_>, beside: &TableComparison<'_>) -> Option<Winners>
     let is_alike = beside.scope.is_at(Axis::PLACE, HARD_DISK) == (beside.table.place == HARD_DISK);
     let cell = |place: &Spot<'_>| {
         let data = if place.data == Data::Compressible { ", compressible" } else { "" };
-        let column = format!("{} records{data}", group_thousands(place.records.from));
+        let column = format!("{} records{data}", with_commas(place.records.from));
         let best = place.found.as_ref().and_then(|found| found.shown.first());
         let mark = match place.found.as_ref().map(|found| found.outcome) {
             Some(Outcome::Agrees) => "=".into(),
@@ -229,25 +229,25 @@ const HARD_DISK: &str = "hdd";
 static COUNTS: Shape = Shape {
     name: "findings",
     columns: &[
-        Column::text("study").shown_as(ColumnRole::Line, "study"),
-        Column::text("run").shown_as(ColumnRole::Line, "run"),
-        Column::whole_numbers("sentences").shown_as(ColumnRole::Line, "sentences"),
-        Column::whole_numbers("reproduced").shown_as(ColumnRole::Line, "reproduced"),
-        Column::whole_numbers("not_reproduced").shown_as(ColumnRole::Line, "not reproduced"),
-        Column::whole_numbers("in_part").shown_as(ColumnRole::Line, "in part"),
-        Column::whole_numbers("undecided").shown_as(ColumnRole::Line, "undecided"),
-        Column::whole_numbers("not_measurable").shown_as(ColumnRole::Line, "not measurable here"),
-        Column::real("decided", Unit::Share).shown_as(ColumnRole::Line, "decided, of the measurable"),
+        Column::text("study").role(ColumnRole::Line, "study"),
+        Column::text("run").role(ColumnRole::Line, "run"),
+        Column::integer("sentences").role(ColumnRole::Line, "sentences"),
+        Column::integer("reproduced").role(ColumnRole::Line, "reproduced"),
+        Column::integer("not_reproduced").role(ColumnRole::Line, "not reproduced"),
+        Column::integer("in_part").role(ColumnRole::Line, "in part"),
+        Column::integer("undecided").role(ColumnRole::Line, "undecided"),
+        Column::integer("not_measurable").role(ColumnRole::Line, "not measurable here"),
+        Column::real("decided", Unit::Share).role(ColumnRole::Line, "decided, of the measurable"),
     ],
 };
 
 static WINNERS: Shape = Shape {
     name: "winners",
     columns: &[
-        Column::text("figure").shown_as(ColumnRole::Line, "figure"),
-        Column::text("record_size").shown_as(ColumnRole::Line, "record size"),
-        Column::text("at").shown_as(ColumnRole::Across, ""),
-        Column::text("winner").shown_as(ColumnRole::Spread, ""),
+        Column::text("figure").role(ColumnRole::Line, "figure"),
+        Column::text("record_size").role(ColumnRole::Line, "record size"),
+        Column::text("at").role(ColumnRole::Across, ""),
+        Column::text("winner").role(ColumnRole::Spread, ""),
     ],
 };
 
@@ -302,7 +302,7 @@ fn study_block(runs: &[&RunSentences], reasons: &[Reason]) -> Block {
         let same = both.iter().filter(|(a, b)| a == b).count();
         blocks.push(Block::Note(format!(
             "Both runs decide {}, and {same} of them alike.",
-            count_with_noun(both.len(), "sentence")
+            plural(both.len(), "sentence")
         )));
     }
     blocks.extend(first.tables.iter().map(|table| compared(table, runs)));

@@ -23,7 +23,7 @@ pub trait Part {
 
 impl Html {
     /// One part, or several in a tuple or list.
-    pub fn from_part(part: impl Part) -> Html {
+    pub fn new(part: impl Part) -> Html {
         let mut html = Html::default();
         part.put(&mut html);
         html
@@ -314,8 +314,8 @@ mod tests {
     fn nothing_that_could_be_markup_is_left() {
         let evil = "<script>alert('1')</script>&\"\u{1b}[0m";
         let safe = "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;\u{fffd}[0m";
-        assert_eq!(Html::from_part(evil).as_str(), safe);
-        let html = Html::from_part(tag("a").attr("href", evil).with((evil.to_owned(), Cow::Borrowed(evil))));
+        assert_eq!(Html::new(evil).as_str(), safe);
+        let html = Html::new(tag("a").attr("href", evil).with((evil.to_owned(), Cow::Borrowed(evil))));
         assert_eq!(html.as_str(), format!("<a href=\"{safe}\">{safe}{safe}</a>"));
         assert_eq!(html.text(), [evil, evil].map(|text| text.replace('\u{1b}', "\u{fffd}")).concat());
         assert_eq!(escape_fragment("a b&c=<é>"), "a%20b%26c%3D%3C%C3%A9%3E");
@@ -323,21 +323,21 @@ mod tests {
 
     #[test]
     fn html_is_escaped_once() {
-        let inner = Html::from_part(("a & b", BREAK, small("c")));
+        let inner = Html::new(("a & b", BREAK, small("c")));
         assert_eq!(inner.as_str(), "a &amp; b<br><small>c</small>");
-        assert_eq!(Html::from_part(p(&inner)).as_str(), format!("<p>{}</p>", inner.as_str()));
+        assert_eq!(Html::new(p(&inner)).as_str(), format!("<p>{}</p>", inner.as_str()));
         assert_eq!(Html::join(["<", ">"], BREAK).as_str(), "&lt;<br>&gt;");
     }
 
     #[test]
     fn a_list_of_nothing_is_nothing() {
-        assert!(Html::from_part(list(Vec::<&str>::new())).is_empty());
-        assert_eq!(Html::from_part(list(vec!["a", "b"])).as_str(), "<ul><li>a</li><li>b</li></ul>");
+        assert!(Html::new(list(Vec::<&str>::new())).is_empty());
+        assert_eq!(Html::new(list(vec!["a", "b"])).as_str(), "<ul><li>a</li><li>b</li></ul>");
     }
 
     #[test]
     fn what_is_filled_in_is_not_filled_again() {
-        let places = [("a", Html::from_part("{{b}}")), ("b", Html::from_part("2"))];
+        let places = [("a", Html::new("{{b}}")), ("b", Html::new("2"))];
         assert_eq!(fill("<{{a}}|{{b}}|{{c}}>", &places).as_str(), "<{{b}}|2|>");
     }
 }

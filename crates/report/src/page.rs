@@ -111,15 +111,15 @@ pub fn write(report: &Report<'_>, lead: Option<&Lead>, out: &mut dyn Write) -> i
     let (data, texts) = rayon::join(|| compressed(&model), || texts(report, lead.is_some()));
     let (one, many) = merged.layout.ranked(merged.cells());
     let mut places = vec![
-        ("advice", Html::from_part(lead.map(|lead| &lead.html))),
-        ("version", Html::from_part(env!("CARGO_PKG_VERSION"))),
-        ("one", Html::from_part(one)),
-        ("many", Html::from_part(many)),
-        ("memory", Html::from_part(merged.memory.note())),
-        ("reach", Html::from_part(spread::LEGEND)),
-        ("style", Html::from_part(Literal(STYLE))),
+        ("advice", Html::new(lead.map(|lead| &lead.html))),
+        ("version", Html::new(env!("CARGO_PKG_VERSION"))),
+        ("one", Html::new(one)),
+        ("many", Html::new(many)),
+        ("memory", Html::new(merged.memory.note())),
+        ("reach", Html::new(spread::LEGEND)),
+        ("style", Html::new(Literal(STYLE))),
         ("data", data?),
-        ("scripts", Html::from_part(SCRIPTS.map(Literal))),
+        ("scripts", Html::new(SCRIPTS.map(Literal))),
     ];
     places.extend(texts);
     out.write_all(fill(PAGE, &places).as_str().as_bytes())
@@ -134,14 +134,14 @@ fn texts(report: &Report<'_>, led: bool) -> Vec<(&'static str, Html)> {
     });
     let warnings = LazyLock::new(|| Warnings::new(merged));
     let parts: [(&'static str, &(dyn Fn() -> Html + Sync)); 19] = [
-        ("title", &|| Html::from_part(title(merged))),
+        ("title", &|| Html::new(title(merged))),
         ("subtitle", &|| machine::subtitle(merged)),
         ("first", &|| missing::first(merged, &warnings)),
         ("standings", &|| if led { Html::default() } else { standings::html(report) }),
         ("floor", &|| {
             let lines = floor::describe_floors(&merged.floors).into_iter().chain(pace::describe_pace(merged));
             let lines = lines.chain(clients::describe_clients(merged));
-            Html::from_part(lines.map(note).collect::<Vec<_>>())
+            Html::new(lines.map(note).collect::<Vec<_>>())
         }),
         ("rules", &|| rules(merged, matrices)),
         ("above", &|| sections(report, PagePosition::Above)),

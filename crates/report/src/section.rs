@@ -370,7 +370,7 @@ impl Value {
             Value::None => return None,
             Value::Text(text) => text.clone(),
             Value::List(texts) => texts.join(", "),
-            Value::Whole(number) => storebench_core::units::group_thousands(*number),
+            Value::Whole(number) => storebench_core::units::with_commas(*number),
             Value::Real(number) => unit.show(*number),
             Value::Truth(so) => if *so { "yes" } else { "no" }.to_owned(),
             Value::Estimate(Estimate { value, interval }) => {

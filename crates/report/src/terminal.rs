@@ -15,7 +15,7 @@ use anstyle::Style as Paint;
 use storebench_core::axis::Role;
 use storebench_core::cell::Axis;
 use storebench_core::result::SPACE;
-use storebench_core::units::group_thousands;
+use storebench_core::units::with_commas;
 
 pub use self::grid::Style;
 use self::grid::{Grid, Item, wrap};
@@ -254,7 +254,7 @@ fn head(matrix: &Matrix, place: &Position, axes: &BTreeSet<Axis>) -> String {
     let whole = axes.iter().filter_map(|axis| {
         let value = place.value(*axis)?;
         Some(match words::is_by_lower_bound(*axis, value) {
-            true => format!("{}..{}", group_thousands(value.lower()), group_thousands(value.upper())),
+            true => format!("{}..{}", with_commas(value.lower()), with_commas(value.upper())),
             false => words::short(*axis, value),
         })
     });

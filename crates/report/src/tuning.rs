@@ -21,7 +21,7 @@ use storebench_core::axis::table::HERE;
 use storebench_core::cell::Axis;
 use storebench_core::result::{LocationInfo, Measurements, RunHeader};
 use storebench_core::store::{Setting, StoreDef};
-use storebench_core::units::{CountRange, Sizes, count_with_noun};
+use storebench_core::units::{CountRange, Sizes, plural};
 use storebench_core::workload::operation::Operation;
 use storebench_host::run::Run;
 
@@ -359,11 +359,11 @@ fn other_work(run: &Run, question: &Question, screened: usize) -> Option<String>
         (screened > MOST_SCREENED).then(|| "an answer to several tunings; name one".to_owned()),
         (cell.record_size() != question.size)
             .then(|| format!("records of {}", cell.record_size().describe())),
-        (cell.records().from > question.records).then(|| count_with_noun(cell.records().from, "record")),
+        (cell.records().from > question.records).then(|| plural(cell.records().from, "record")),
         (cell.data() != question.data).then(|| format!("{} records", cell.data().name())),
         (cell.guarantee().tier() < Some(question.guarantee))
             .then(|| format!("guarantee {}", cell.guarantee())),
-        (cell.threads() != question.threads).then(|| count_with_noun(cell.threads(), "thread")),
+        (cell.threads() != question.threads).then(|| plural(cell.threads(), "thread")),
         (cell.text(Axis::MACHINE) != question.machine)
             .then(|| format!("machine {}", cell.text(Axis::MACHINE))),
         (!question.may_have_own_disk() && cell.disk() != question.disk.as_deref().unwrap_or(HERE))

@@ -166,7 +166,7 @@ impl Store for AppendLog {
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {
-        Ok(vec![Setting::not_read_back("fdatasync after each write", self.guarantee == Guarantee::Power)])
+        Ok(vec![Setting::unverified("fdatasync after each write", self.guarantee == Guarantee::Power)])
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -9,7 +9,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use storebench_core::read_limited;
 use storebench_core::sanitize::piece;
-use storebench_core::units::group_thousands;
+use storebench_core::units::with_commas;
 use storebench_host::sample_data::{SAMPLED_BYTES, ValueVisitor};
 use tempfile::TempDir;
 
@@ -49,7 +49,7 @@ pub fn read(
         Some(ErrorCode::OperationInterrupted) => format!(
             "{} takes more than {} steps of SQLite: a view may have no end; make a table of what you mean",
             piece(table),
-            group_thousands(MOST_STEPS)
+            with_commas(MOST_STEPS)
         ),
         _ => error.to_string(),
     };

@@ -55,13 +55,9 @@ pub const BERKELEYDB: StoreDef = StoreDef {
             dangers: &[
                 Danger {
                     with: &[("DB_TXN_NOSYNC", "true")],
-                    ..Danger::with_any_settings(
-                        Loss::Newest,
-                        Loss::Newest,
-                        "the end of the log is in the process",
-                    )
+                    ..Danger::new(Loss::Newest, Loss::Newest, "the end of the log is in the process")
                 },
-                Danger::with_any_settings(Loss::Whole, Loss::Whole, "there is no log"),
+                Danger::new(Loss::Whole, Loss::Whole, "there is no log"),
             ],
         },
         GuaranteeOffer::replacing_values(
@@ -85,11 +81,8 @@ pub const BERKELEYDB: StoreDef = StoreDef {
 };
 
 /// Seen under simulated power cuts (docs/guarantees.md).
-const TORN: Danger = Danger::with_any_settings(
-    Loss::Nothing,
-    Loss::Whole,
-    "where the disk tears a page; not with pagesize=512",
-);
+const TORN: Danger =
+    Danger::new(Loss::Nothing, Loss::Whole, "where the disk tears a page; not with pagesize=512");
 
 /// With the file system's block as a page.
 const UNSYNCED: &[Danger] = &[Danger { with: &[("pagesize", "512")], ..Danger::NEWEST[0] }, TORN];

@@ -40,7 +40,7 @@ pub const FJALL: StoreDef = StoreDef {
             guarantee: Guarantee::None,
             settings: "manual_journal_persist=true",
             atomic_replace: true,
-            dangers: &[Danger::with_any_settings(Loss::Newest, Loss::ByHand, "its journal must be cut")],
+            dangers: &[Danger::new(Loss::Newest, Loss::ByHand, "its journal must be cut")],
         },
         GuaranteeOffer::replacing_values(
             Guarantee::Process,
@@ -62,14 +62,11 @@ pub const FJALL: StoreDef = StoreDef {
 };
 
 /// A power cut can leave a journal entry with its end and without its middle, for a value of several pages (docs/guarantees.md).
-const JOURNAL: &[Danger] = &[Danger::with_any_settings(
-    Loss::Nothing,
-    Loss::ByHand,
-    "its journal must be cut; the newest writes are lost, too",
-)];
+const JOURNAL: &[Danger] =
+    &[Danger::new(Loss::Nothing, Loss::ByHand, "its journal must be cut; the newest writes are lost, too")];
 
 /// As above, if each write is synced.
-const SYNCED_JOURNAL: &[Danger] = &[Danger::with_any_settings(
+const SYNCED_JOURNAL: &[Danger] = &[Danger::new(
     Loss::Nothing,
     Loss::ByHand,
     "where the disk tears a page its journal must be cut; nothing is lost",
@@ -170,8 +167,7 @@ impl Store for Fjall {
 
     fn settings(&self) -> Result<Vec<Setting>> {
         let mut settings = self.plan.settings(&self.database, &self.keyspace, self.fixed);
-        settings
-            .extend(self.optimistic.as_ref().map(|_| Setting::not_read_back("transactions", "optimistic")));
+        settings.extend(self.optimistic.as_ref().map(|_| Setting::unverified("transactions", "optimistic")));
         Ok(settings)
     }
 

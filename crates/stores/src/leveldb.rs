@@ -208,7 +208,7 @@ impl Store for LevelDb {
 
     fn settings(&self) -> Result<Vec<Setting>> {
         let mut settings = self.config.settings();
-        settings.push(Setting::not_read_back("sync", self.guarantee == Guarantee::Power));
+        settings.push(Setting::unverified("sync", self.guarantee == Guarantee::Power));
         if let Some(codec) = table::codec(&self.folder)? {
             settings.push(Setting::read_back("codec of table blocks", codec));
         }

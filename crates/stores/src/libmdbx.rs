@@ -65,17 +65,17 @@ pub const LIBMDBX: StoreDef = StoreDef {
 const UNSYNCED: &[Danger] = &[
     Danger {
         with: &[("sync_mode", "nometasync")],
-        ..Danger::with_any_settings(Loss::Nothing, Loss::Last, "its meta page is not synced")
+        ..Danger::new(Loss::Nothing, Loss::Last, "its meta page is not synced")
     },
     Danger {
         with: &[("sync_mode", "utterly_nosync")],
-        ..Danger::with_any_settings(
+        ..Danger::new(
             Loss::Nothing,
             Loss::Whole,
             "nothing is synced, so pages can reach the disk in any order",
         )
     },
-    Danger::with_any_settings(
+    Danger::new(
         Loss::Nothing,
         Loss::Whole,
         "it goes back to the last commit that was synced; before the first one its pages can be missing",
@@ -318,7 +318,7 @@ impl Store for Libmdbx {
             Setting::read_back("growth_step", info.mi_geo.grow),
             Setting::read_back("pagesize", info.mi_dxb_pagesize),
             Setting::read_back("max_readers", info.mi_maxreaders),
-            Setting::not_read_back("cache", "the operating system's page cache"),
+            Setting::unverified("cache", "the operating system's page cache"),
         ];
         settings.extend(FLAGS.iter().map(|(name, flag)| Setting::read_back(*name, flags & flag != 0)));
         Ok(settings)

@@ -71,13 +71,9 @@ pub const LMDB: StoreDef = StoreDef {
 const UNSYNCED: &[Danger] = &[
     Danger {
         with: &[("nosync", "false"), ("mapasync", "false")],
-        ..Danger::with_any_settings(Loss::Nothing, Loss::Last, "its meta page is not synced")
+        ..Danger::new(Loss::Nothing, Loss::Last, "its meta page is not synced")
     },
-    Danger::with_any_settings(
-        Loss::Nothing,
-        Loss::Whole,
-        "nothing is synced, so pages can reach the disk in any order",
-    ),
+    Danger::new(Loss::Nothing, Loss::Whole, "nothing is synced, so pages can reach the disk in any order"),
 ];
 
 const SETTINGS: &[SettingDef] = &[
@@ -242,7 +238,7 @@ impl Store for Lmdb {
             Setting::read_back("map_size", info.me_mapsize),
             Setting::read_back("max_readers", info.me_maxreaders),
             Setting::read_back("page_size", self.environment.statistics()?.ms_psize),
-            Setting::not_read_back("cache", "the operating system's page cache"),
+            Setting::unverified("cache", "the operating system's page cache"),
         ];
         settings.extend(FLAGS.iter().map(|(name, flag)| Setting::read_back(*name, flags & flag != 0)));
         Ok(settings)

@@ -71,26 +71,26 @@ const CUT_OFF: &str =
 const UNSYNCED: &[Danger] = &[
     Danger {
         with: &[("engine", "innodb"), ("innodb_doublewrite", "OFF")],
-        ..Danger::with_any_settings(Loss::Nothing, Loss::Whole, TORN_PAGES)
+        ..Danger::new(Loss::Nothing, Loss::Whole, TORN_PAGES)
     },
     Danger {
         with: &[("engine", "rocksdb"), ("rocksdb_wal_recovery_mode", "1")],
-        ..Danger::with_any_settings(Loss::Nothing, Loss::Whole, CUT_OFF)
+        ..Danger::new(Loss::Nothing, Loss::Whole, CUT_OFF)
     },
-    Danger::with_any_settings(Loss::Nothing, Loss::Newest, "the log is synced once a second"),
+    Danger::new(Loss::Nothing, Loss::Newest, "the log is synced once a second"),
 ];
 
 /// As above, for commits that do not wait for their log.
 const LATE: &[Danger] = &[
     Danger {
         with: &[("engine", "innodb"), ("innodb_doublewrite", "OFF")],
-        ..Danger::with_any_settings(Loss::Newest, Loss::Whole, TORN_PAGES)
+        ..Danger::new(Loss::Newest, Loss::Whole, TORN_PAGES)
     },
     Danger {
         with: &[("engine", "rocksdb"), ("rocksdb_wal_recovery_mode", "1")],
-        ..Danger::with_any_settings(Loss::Newest, Loss::Whole, CUT_OFF)
+        ..Danger::new(Loss::Newest, Loss::Whole, CUT_OFF)
     },
-    Danger::with_any_settings(Loss::Newest, Loss::Newest, "the log is written once a second"),
+    Danger::new(Loss::Newest, Loss::Newest, "the log is written once a second"),
 ];
 
 #[cfg(test)]

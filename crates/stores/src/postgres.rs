@@ -85,28 +85,20 @@ const UNSYNCED: &[Danger] = &[
     // Synced, but on macOS only into the drive's cache.
     Danger {
         with: &[("fsync", "on"), ("full_page_writes", "on")],
-        ..Danger::with_any_settings(
-            Loss::Nothing,
-            Loss::Whole,
-            "the drive's cache can hand on log and pages in any order",
-        )
+        ..Danger::new(Loss::Nothing, Loss::Whole, "the drive's cache can hand on log and pages in any order")
     },
-    Danger { with: &[("fsync", "on")], ..Danger::with_any_settings(Loss::Nothing, Loss::Whole, TORN_PAGES) },
-    Danger::with_any_settings(Loss::Nothing, Loss::Whole, NOT_SYNCED),
+    Danger { with: &[("fsync", "on")], ..Danger::new(Loss::Nothing, Loss::Whole, TORN_PAGES) },
+    Danger::new(Loss::Nothing, Loss::Whole, NOT_SYNCED),
 ];
 
 /// As above, for commits that do not wait for their log.
 const LATE: &[Danger] = &[
     Danger {
         with: &[("fsync", "on"), ("full_page_writes", "on")],
-        ..Danger::with_any_settings(
-            Loss::Newest,
-            Loss::Newest,
-            "the log of the last 0.6 s may not be written",
-        )
+        ..Danger::new(Loss::Newest, Loss::Newest, "the log of the last 0.6 s may not be written")
     },
-    Danger { with: &[("fsync", "on")], ..Danger::with_any_settings(Loss::Newest, Loss::Whole, TORN_PAGES) },
-    Danger::with_any_settings(Loss::Newest, Loss::Whole, NOT_SYNCED),
+    Danger { with: &[("fsync", "on")], ..Danger::new(Loss::Newest, Loss::Whole, TORN_PAGES) },
+    Danger::new(Loss::Newest, Loss::Whole, NOT_SYNCED),
 ];
 
 #[cfg(test)]

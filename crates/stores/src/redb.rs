@@ -37,7 +37,7 @@ pub const REDB: StoreDef = StoreDef {
         GuaranteeOffer::replacing_values(
             Guarantee::None,
             "Durability::None",
-            &[Danger::with_any_settings(Loss::Newest, Loss::Newest, "all since it was opened")],
+            &[Danger::new(Loss::Newest, Loss::Newest, "all since it was opened")],
         ),
         GuaranteeOffer::replacing_values(Guarantee::Power, "Durability::Immediate", Danger::NOTHING),
     ],
@@ -185,10 +185,10 @@ impl Store for Redb {
     fn settings(&self) -> Result<Vec<Setting>> {
         let durability = if self.commit.durable { "immediate" } else { "none" };
         Ok(vec![
-            Setting::not_read_back("durability", durability),
-            Setting::not_read_back("two_phase_commit", self.commit.two_phase),
-            Setting::not_read_back("quick_repair", self.commit.quick_repair),
-            Setting::not_read_back("cache_size", self.cache_bytes),
+            Setting::unverified("durability", durability),
+            Setting::unverified("two_phase_commit", self.commit.two_phase),
+            Setting::unverified("quick_repair", self.commit.quick_repair),
+            Setting::unverified("cache_size", self.cache_bytes),
         ])
     }
 

@@ -46,7 +46,7 @@ pub const REDIS: StoreDef = StoreDef {
 };
 
 /// A log with a gap is refused.
-const UNSYNCED: &[Danger] = &[Danger::with_any_settings(
+const UNSYNCED: &[Danger] = &[Danger::new(
     Loss::Nothing,
     Loss::Whole,
     "the log is synced when the system likes; with a gap in it the server does not start until redis-check-aof has cut it there",
@@ -56,17 +56,17 @@ const UNSYNCED: &[Danger] = &[Danger::with_any_settings(
 const LATE: &[Danger] = &[
     Danger {
         with: &[("appendonly", "no"), ("save", "off")],
-        ..Danger::with_any_settings(Loss::Newest, Loss::Newest, "nothing is kept but by a SAVE")
+        ..Danger::new(Loss::Newest, Loss::Newest, "nothing is kept but by a SAVE")
     },
     Danger {
         with: &[("appendonly", "no")],
-        ..Danger::with_any_settings(
+        ..Danger::new(
             Loss::Newest,
             Loss::Newest,
             "all since the last snapshot: minutes, as shipped up to an hour",
         )
     },
-    Danger::with_any_settings(
+    Danger::new(
         Loss::Newest,
         Loss::Whole,
         "the log of the last 2 s may not be written, or with a gap, at which it does not start",

@@ -59,7 +59,7 @@ pub const ROCKSDB: StoreDef = StoreDef {
             guarantee: Guarantee::None,
             settings: "WriteOptions.disableWAL=true",
             atomic_replace: true,
-            dangers: &[Danger::with_any_settings(Loss::Newest, Loss::Newest, "all that was not yet flushed")],
+            dangers: &[Danger::new(Loss::Newest, Loss::Newest, "all that was not yet flushed")],
         },
         GuaranteeOffer {
             guarantee: Guarantee::Process,
@@ -292,12 +292,11 @@ impl Store for RocksDb {
         if let Some(bytes) = self.property("block-cache-capacity") {
             settings.push(Setting::read_back("block_cache_size", bytes));
         }
-        settings.extend(self.config.bloom_bits.map(|bits| Setting::not_read_back("bloom_bits", bits)));
-        settings.extend(self.library.asked.iter().map(|library| Setting::not_read_back(LIBRARY, library)));
-        settings.push(Setting::not_read_back("sync", self.guarantee == Guarantee::Power));
-        settings.push(Setting::not_read_back("disableWAL", self.guarantee == Guarantee::None));
-        settings
-            .extend(self.optimistic.as_ref().map(|_| Setting::not_read_back("transactions", "optimistic")));
+        settings.extend(self.config.bloom_bits.map(|bits| Setting::unverified("bloom_bits", bits)));
+        settings.extend(self.library.asked.iter().map(|library| Setting::unverified(LIBRARY, library)));
+        settings.push(Setting::unverified("sync", self.guarantee == Guarantee::Power));
+        settings.push(Setting::unverified("disableWAL", self.guarantee == Guarantee::None));
+        settings.extend(self.optimistic.as_ref().map(|_| Setting::unverified("transactions", "optimistic")));
         Ok(settings)
     }
 

@@ -40,12 +40,12 @@ pub const SLED: StoreDef = StoreDef {
         GuaranteeOffer::replacing_values(
             Guarantee::None,
             "flushed every 500 ms, as shipped",
-            &[Danger::with_any_settings(Loss::Newest, Loss::Whole, UNSYNCED)],
+            &[Danger::new(Loss::Newest, Loss::Whole, UNSYNCED)],
         ),
         GuaranteeOffer::replacing_values(
             Guarantee::Process,
             "flush() after each write",
-            &[Danger::with_any_settings(Loss::Nothing, Loss::Whole, UNSYNCED)],
+            &[Danger::new(Loss::Nothing, Loss::Whole, UNSYNCED)],
         ),
     ],
     shipped: Guarantee::None,
@@ -223,7 +223,7 @@ impl Store for Sled {
     fn settings(&self) -> Result<Vec<Setting>> {
         let every = self.db.context.flush_every_ms;
         Ok(vec![
-            Setting::not_read_back("flush", self.flush),
+            Setting::unverified("flush", self.flush),
             Setting::read_back("flush_every_ms", every.map_or("none".into(), |every| every.to_string())),
             Setting::read_back("cache_capacity", self.db.context.cache_capacity),
         ])
@@ -238,7 +238,7 @@ impl Store for Sled {
         let bytes = self.size_on_disk()?;
         Ok(vec![
             Setting::read_back("size_on_disk", bytes),
-            Setting::not_read_back("files_of_large_values", large),
+            Setting::unverified("files_of_large_values", large),
         ])
     }
 

@@ -60,7 +60,7 @@ pub const SQLITE: StoreDef = StoreDef {
         GuaranteeOffer::tearing(
             Guarantee::None,
             "journal_mode=MEMORY, synchronous=OFF",
-            &[Danger::with_any_settings(Loss::Whole, Loss::Whole, "the rollback journal is in memory alone")],
+            &[Danger::new(Loss::Whole, Loss::Whole, "the rollback journal is in memory alone")],
         ),
         GuaranteeOffer::replacing_values(
             Guarantee::Process,
@@ -87,7 +87,7 @@ pub const SQLITE: StoreDef = StoreDef {
 const UNSYNCED_OR_NOT_AT_ONCE: &[Danger] = &[
     Danger {
         with: &[("synchronous", "0")],
-        ..Danger::with_any_settings(
+        ..Danger::new(
             Loss::Nothing,
             Loss::Whole,
             "nothing is synced, so pages can reach the disk in any order",
@@ -98,21 +98,14 @@ const UNSYNCED_OR_NOT_AT_ONCE: &[Danger] = &[
     Danger { with: &[("journal_mode", "persist"), ("synchronous", "1")], ..HEADER_FIRST },
     Danger {
         with: &[("journal_mode", "delete")],
-        ..Danger::with_any_settings(
-            Loss::Nothing,
-            Loss::Last,
-            "the journal that was deleted can come back, and undoes it",
-        )
+        ..Danger::new(Loss::Nothing, Loss::Last, "the journal that was deleted can come back, and undoes it")
     },
     Danger::NEWEST[0],
 ];
 
 /// NORMAL syncs the journal's header and pages at once: if the file system writes the header first, the journal seems whole and is not.
-const HEADER_FIRST: Danger = Danger::with_any_settings(
-    Loss::Nothing,
-    Loss::RarelyWhole,
-    "where the file system writes the journal's header first",
-);
+const HEADER_FIRST: Danger =
+    Danger::new(Loss::Nothing, Loss::RarelyWhole, "where the file system writes the journal's header first");
 
 const FILE: &str = "records.sqlite";
 

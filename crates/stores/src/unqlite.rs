@@ -43,7 +43,7 @@ pub const UNQLITE: StoreDef = StoreDef {
         GuaranteeOffer::replacing_values(
             Guarantee::None,
             "one transaction, committed when the store is settled or closed",
-            &[Danger::with_any_settings(Loss::Newest, Loss::Newest, "all since it was opened")],
+            &[Danger::new(Loss::Newest, Loss::Newest, "all since it was opened")],
         ),
         GuaranteeOffer::replacing_values(
             Guarantee::Power,
@@ -369,7 +369,7 @@ impl Store for UnQLite {
     }
 
     fn settings(&self) -> Result<Vec<Setting>> {
-        let mut settings = vec![Setting::not_read_back(
+        let mut settings = vec![Setting::unverified(
             "transactions",
             match self.guarantee {
                 Guarantee::None => "committed when settled or closed",
@@ -378,11 +378,11 @@ impl Store for UnQLite {
         )];
         settings.push(match self.page_size()? {
             Some(bytes) => Setting::read_back("page_size", bytes),
-            None => Setting::not_read_back("page_size", self.page_bytes),
+            None => Setting::unverified("page_size", self.page_bytes),
         });
         settings.push(match self.max_page_cache {
             // The engine takes it and does not keep to it: docs/fairness.md says so. Code that is shown needs the number alone.
-            Some(pages) => Setting::not_read_back("max_page_cache", pages),
+            Some(pages) => Setting::unverified("max_page_cache", pages),
             None => Setting::as_shipped("max_page_cache"),
         });
         Ok(settings)

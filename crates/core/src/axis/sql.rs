@@ -4,7 +4,7 @@ use super::def::{AxisDef, Form, Presence, Role};
 use super::value::Value;
 use super::words::WORDS;
 use crate::sanitize::quoted;
-use crate::units::{count_with_noun, group_thousands, parse_count};
+use crate::units::{parse_count, plural, with_commas};
 
 const MOST_ROWS: u64 = 100_000_000;
 
@@ -24,9 +24,9 @@ pub(super) static ROWS: AxisDef = AxisDef {
     read: |text| count(text, "rows"),
     check: |rows| match rows.lower() {
         0..=MOST_ROWS => Ok(()),
-        _ => Err(format!("{rows} rows are too many: at most {}", group_thousands(MOST_ROWS))),
+        _ => Err(format!("{rows} rows are too many: at most {}", with_commas(MOST_ROWS))),
     },
-    words: |rows| count_with_noun(rows.lower(), "row"),
+    words: |rows| plural(rows.lower(), "row"),
     ..WORDS
 };
 
@@ -43,11 +43,9 @@ pub(super) static STATEMENTS: AxisDef = AxisDef {
     check: |statements| match statements.lower() {
         0 => Err("a transaction has 0 statements: it must have at least 1".into()),
         1..=MOST_STATEMENTS => Ok(()),
-        _ => {
-            Err(format!("{statements} statements are too many: at most {}", group_thousands(MOST_STATEMENTS)))
-        }
+        _ => Err(format!("{statements} statements are too many: at most {}", with_commas(MOST_STATEMENTS))),
     },
-    words: |statements| format!("{} a transaction", count_with_noun(statements.lower(), "statement")),
+    words: |statements| format!("{} a transaction", plural(statements.lower(), "statement")),
     ..WORDS
 };
 
@@ -66,10 +64,10 @@ pub(super) static TRANSACTIONS: AxisDef = AxisDef {
         1..=MOST_TRANSACTIONS => Ok(()),
         _ => Err(format!(
             "{transactions} transactions are too many: at most {}",
-            group_thousands(MOST_TRANSACTIONS)
+            with_commas(MOST_TRANSACTIONS)
         )),
     },
-    words: |transactions| count_with_noun(transactions.lower(), "transaction"),
+    words: |transactions| plural(transactions.lower(), "transaction"),
     ..WORDS
 };
 

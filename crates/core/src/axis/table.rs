@@ -10,7 +10,7 @@ use super::values::{Background, Cache, Compression, Data, GuaranteeChoice, Rate,
 use super::words::{WORDS, read};
 use super::{device, life, shop, sql, table, ycsb};
 use crate::sanitize::quoted;
-use crate::units::{CountRange, Sizes, count_with_noun, exact_bytes, group_thousands, parse_count};
+use crate::units::{CountRange, Sizes, exact_bytes, parse_count, plural, with_commas};
 
 /// More threads would try the machine, not a store.
 pub const MOST_THREADS: u64 = 1024;
@@ -130,7 +130,7 @@ static RATE: AxisDef = AxisDef {
     read: read::<Rate>,
     words: |value| match value.lower() {
         0 => format!("rate {value}"),
-        rate => format!("rate {}/s", group_thousands(rate)),
+        rate => format!("rate {}/s", with_commas(rate)),
     },
     ..WORDS
 };
@@ -233,7 +233,7 @@ static RECORDS: AxisDef = AxisDef {
     role: Role::Column,
     form: Form::Range,
     read: read::<CountRange>,
-    words: |value| count_with_noun(value.lower(), "record"),
+    words: |value| plural(value.lower(), "record"),
     completed: |value, known| {
         let open = CountRange::starting_at(value.lower()).to == value.upper();
         let same = known.iter().find(|known| open && known.lower() == value.lower());

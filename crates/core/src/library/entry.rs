@@ -69,7 +69,7 @@ fn offer(described: &DescribedOffer) -> GuaranteeOffer {
         guarantee: tier(described.tier),
         settings: leak_text(&described.settings),
         atomic_replace: described.atomic_replace,
-        dangers: vec![Danger::with_any_settings(kill, power_cut, leak_text(&described.why))].leak(),
+        dangers: vec![Danger::new(kill, power_cut, leak_text(&described.why))].leak(),
     }
 }
 

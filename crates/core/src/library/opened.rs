@@ -197,7 +197,7 @@ impl LibraryStore {
             Ok(if value.read_back != 0 {
                 Setting::read_back(name, told)
             } else {
-                Setting::not_read_back(name, told)
+                Setting::unverified(name, told)
             })
         };
         let values = list(of, first, count).map_err(wrong)?;

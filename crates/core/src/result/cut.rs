@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use storebench_disk::cut::Cut;
 
 use crate::store::Guarantee;
-use crate::units::{count_with_noun, group_thousands};
+use crate::units::{plural, with_commas};
 use crate::words::words;
 
 /// The finding in a state.
@@ -234,16 +234,16 @@ impl fmt::Display for MissingPiece {
         match &self.of {
             ByteOwner::File { path, from } => {
                 let last = from.saturating_add(self.bytes.saturating_sub(1));
-                write!(f, "bytes {} to {} of {path}", group_thousands(*from), group_thousands(last))
+                write!(f, "bytes {} to {} of {path}", with_commas(*from), with_commas(last))
             }
             ByteOwner::Journal => {
-                write!(f, "{} of the file system's journal", count_with_noun(self.bytes, "byte"))
+                write!(f, "{} of the file system's journal", plural(self.bytes, "byte"))
             }
             ByteOwner::FileSystem => {
                 write!(
                     f,
                     "{} of the file system's own, or of a file that is gone",
-                    count_with_noun(self.bytes, "byte")
+                    plural(self.bytes, "byte")
                 )
             }
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::store::Guarantee;
-use crate::units::{count_with_noun, rough_bytes};
+use crate::units::{plural, rough_bytes};
 use crate::workload::device::fault::UnsupportedReason;
 
 /// Why a combination is left out.
@@ -282,7 +282,7 @@ impl fmt::Display for LeftOutReason {
                 write!(
                     f,
                     "{clients} clients can't share {}: name as many with --threads, or more",
-                    count_with_noun(*threads, "thread")
+                    plural(*threads, "thread")
                 )
             }
             LeftOutReason::BypassesCache => {

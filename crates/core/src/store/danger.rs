@@ -90,23 +90,20 @@ pub struct Danger {
 }
 
 impl Danger {
-    /// With any settings.
-    pub const fn with_any_settings(kill: Loss, power_cut: Loss, why: &'static str) -> Danger {
+    /// The danger with any settings.
+    pub const fn new(kill: Loss, power_cut: Loss, why: &'static str) -> Danger {
         Danger { with: &[], kill, power_cut, why }
     }
 
     /// Neither accident costs an acknowledged write.
-    pub const NOTHING: &'static [Danger] = &[Danger::with_any_settings(Loss::Nothing, Loss::Nothing, "")];
+    pub const NOTHING: &'static [Danger] = &[Danger::new(Loss::Nothing, Loss::Nothing, "")];
 
     /// A kill costs nothing, a power cut the newest writes.
-    pub const NEWEST: &'static [Danger] = &[Danger::with_any_settings(Loss::Nothing, Loss::Newest, "")];
+    pub const NEWEST: &'static [Danger] = &[Danger::new(Loss::Nothing, Loss::Newest, "")];
 
     /// A kill costs nothing; a power cut may keep a later write and lose an earlier one.
-    pub const HOLES: &'static [Danger] = &[Danger::with_any_settings(
-        Loss::Nothing,
-        Loss::Newest,
-        "it can keep a later write and lose an earlier one",
-    )];
+    pub const HOLES: &'static [Danger] =
+        &[Danger::new(Loss::Nothing, Loss::Newest, "it can keep a later write and lose an earlier one")];
 
     /// Whether it holds with these settings.
     pub fn holds(&self, settings: &[Setting]) -> bool {
@@ -160,16 +157,16 @@ mod tests {
             Danger::NEWEST[0].to_string(),
             "A kill costs nothing; a power cut can cost the newest writes."
         );
-        let torn = Danger::with_any_settings(Loss::Unfinished, Loss::Torn, "it is a file");
+        let torn = Danger::new(Loss::Unfinished, Loss::Torn, "it is a file");
         assert_eq!(
             torn.to_string(),
             "A kill can cost the value being written, which can be left torn; a power cut the newest writes, and can leave a torn \
              value (it is a file)."
         );
         assert!(torn.kill.can_tear() && torn.power_cut.can_tear() && !Loss::Newest.can_tear());
-        let whole = Danger::with_any_settings(Loss::Whole, Loss::Whole, "");
+        let whole = Danger::new(Loss::Whole, Loss::Whole, "");
         assert_eq!(whole.to_string(), "A kill or a power cut can cost the whole store.");
-        let rarely = Danger::with_any_settings(Loss::Nothing, Loss::RarelyWhole, "");
+        let rarely = Danger::new(Loss::Nothing, Loss::RarelyWhole, "");
         assert!(whole.can_wreck() && rarely.can_wreck() && !torn.can_wreck());
         assert_eq!(
             rarely.to_string(),

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::guarantee::Guarantee;
 use crate::result::Harm;
-use crate::units::group_thousands;
+use crate::units::with_commas;
 
 /// The states in which made-up power cuts left a store, with the settings of one of its guarantees.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -59,7 +59,7 @@ impl Evidence {
         let told = |harm: Harm| {
             let is_unclear = harm == Harm::ByHand && self.harms[Harm::Created as usize].is_none();
             let or = if is_unclear { " or broke while it was created" } else { "" };
-            format!("{} {}{or}", group_thousands(self.count(harm)), harm.describe())
+            format!("{} {}{or}", with_commas(self.count(harm)), harm.describe())
         };
         let told: Vec<String> = Harm::ALL.into_iter().filter(is_any).map(told).collect();
         let told = if told.is_empty() { "none did harm".into() } else { told.join(", ") };
@@ -75,7 +75,7 @@ impl Evidence {
     /// The states that were looked at: `600 power cuts`.
     pub fn cuts(&self) -> String {
         let disk = if self.torn { " on a disk that tears pages" } else { "" };
-        format!("{} power cuts{disk}", group_thousands(self.states))
+        format!("{} power cuts{disk}", with_commas(self.states))
     }
 
     /// Whether it was found with this version, whatever its system's name and what follows its numbers.

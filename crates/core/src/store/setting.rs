@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Capabilities;
 use super::share::MemoryShare;
 use crate::result::{WrittenRecords, format1};
-use crate::units::{exact_bytes, group_thousands, parse_bytes};
+use crate::units::{exact_bytes, parse_bytes, with_commas};
 
 /// The setting that says how many servers are one store.
 pub const NODES: &str = "nodes";
@@ -54,7 +54,7 @@ impl Setting {
     }
 
     /// A value that was handed to an engine which can't be asked for it.
-    pub fn not_read_back(name: impl Into<String>, value: impl fmt::Display) -> Setting {
+    pub fn unverified(name: impl Into<String>, value: impl fmt::Display) -> Setting {
         Setting { name: name.into(), value: value.to_string(), source: SettingSource::Given }
     }
 }
@@ -216,7 +216,7 @@ impl SettingDef {
         };
         let exact = exact_bytes(bytes);
         match exact.trim_start_matches(|digit: char| digit.is_ascii_digit()) {
-            "B" => format!("{} {}", group_thousands(bytes), if bytes == 1 { "byte" } else { "bytes" }),
+            "B" => format!("{} {}", with_commas(bytes), if bytes == 1 { "byte" } else { "bytes" }),
             unit => format!("{} {unit}", &exact[..exact.len() - unit.len()]),
         }
     }

@@ -156,8 +156,8 @@ impl Store for Folder {
             Guarantee::Process | Guarantee::None => "none, or that of each file",
         };
         let mut settings = self.config.settings();
-        settings.push(Setting::not_read_back("sync of a batch", batch));
-        settings.push(Setting::not_read_back("sync when settling", self.group.name()));
+        settings.push(Setting::unverified("sync of a batch", batch));
+        settings.push(Setting::unverified("sync when settling", self.group.name()));
         Ok(settings)
     }
 

@@ -28,7 +28,7 @@ pub const MEMORY: StoreDef = StoreDef {
     offers: &[GuaranteeOffer::tearing(
         Guarantee::None,
         "lives in the process's memory",
-        &[Danger::with_any_settings(Loss::Whole, Loss::Whole, "it lives in the process's memory")],
+        &[Danger::new(Loss::Whole, Loss::Whole, "it lives in the process's memory")],
     )],
     shipped: Guarantee::None,
     open: Ok(&open),

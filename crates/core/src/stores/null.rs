@@ -23,7 +23,7 @@ pub const NULL: StoreDef = StoreDef {
     offers: &[GuaranteeOffer::tearing(
         Guarantee::None,
         "keeps nothing",
-        &[Danger::with_any_settings(Loss::Whole, Loss::Whole, "it keeps nothing")],
+        &[Danger::new(Loss::Whole, Loss::Whole, "it keeps nothing")],
     )],
     shipped: Guarantee::None,
     open: Ok(&open),

@@ -49,7 +49,7 @@ pub const ONE_FILE: StoreDef = StoreDef {
             guarantee: Guarantee::Process,
             settings: "write under a temporary name, rename",
             atomic_replace: true,
-            dangers: &[Danger::with_any_settings(
+            dangers: &[Danger::new(
                 Loss::Nothing,
                 Loss::Whole,
                 "the new name can be there without the file's content",
@@ -202,9 +202,9 @@ impl Store for OneFile {
     fn settings(&self) -> Result<Vec<Setting>> {
         let power = self.tier == Guarantee::Power;
         Ok(vec![
-            Setting::not_read_back("write", "rename"),
-            Setting::not_read_back("sync_file", power),
-            Setting::not_read_back("sync_folder", power),
+            Setting::unverified("write", "rename"),
+            Setting::unverified("sync_file", power),
+            Setting::unverified("sync_folder", power),
         ])
     }
 

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::runner::event::{Event, Listener};
 use storebench_core::result::Outcome;
 use storebench_core::sanitize;
-use storebench_core::units::{count_with_noun, group_thousands, rough_duration};
+use storebench_core::units::{plural, rough_duration, with_commas};
 use storebench_core::workload::load_progress::LoadProgress;
 
 /// The listener that suits standard error.
@@ -107,12 +107,8 @@ impl<W: Write> Listener for ProgressLines<W> {
                 let left = left.map_or(String::new(), |left| {
                     format!(", about {} left", rough_duration(whole_seconds(left)))
                 });
-                let line = format!(
-                    "{} of {} done{left}; now {}",
-                    self.done,
-                    count_with_noun(self.total, "trial"),
-                    cell.id()
-                );
+                let line =
+                    format!("{} of {} done{left}; now {}", self.done, plural(self.total, "trial"), cell.id());
                 print_line(&mut self.out, &sanitize::shorten(&line, WIDTH));
             }
             Event::Loading { loading: Some(loading) } if self.last.elapsed() >= EVERY => {
@@ -131,7 +127,7 @@ impl<W: Write> Listener for ProgressLines<W> {
                 let how = if *interrupted { "interrupted" } else { "done" };
                 print_line(
                     &mut self.out,
-                    &format!("{how}: {} of {}", self.done, count_with_noun(self.total, "trial")),
+                    &format!("{how}: {} of {}", self.done, plural(self.total, "trial")),
                 );
             }
         }
@@ -152,9 +148,8 @@ fn describe_progress(loading: &LoadProgress) -> String {
     let left = loading
         .time_left()
         .map_or(String::new(), |left| format!("about {} left, ", rough_duration(whole_seconds(left))));
-    let rate = group_thousands(loading.rate_per_s().round() as u64);
-    let (doing, done, all) =
-        (loading.doing.name(), group_thousands(loading.done), group_thousands(loading.all));
+    let rate = with_commas(loading.rate_per_s().round() as u64);
+    let (doing, done, all) = (loading.doing.name(), with_commas(loading.done), with_commas(loading.all));
     format!("{doing}: {left}{done} of {all} at {rate}/s")
 }
 

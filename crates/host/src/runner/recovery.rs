@@ -10,7 +10,7 @@ use storebench_core::error::{Error, Result};
 use storebench_core::guard;
 use storebench_core::measure::page_cache::{self, EmptiedCache};
 use storebench_core::result::{Failure, Recovery, RecoveryCheck, Reopening};
-use storebench_core::units::count_with_noun;
+use storebench_core::units::plural;
 use storebench_core::workload::recover::RecoveryMessage;
 use storebench_core::workload::spec::{CheckPart, RecoverEnd, RecoverPart, Spec};
 
@@ -152,7 +152,7 @@ impl RecoveryChecker<'_> {
                 }
                 LifeEnd::Interrupted => return Ok(RecoveryCheckOutcome::Interrupted),
                 LifeEnd::Not(reason) => {
-                    made.not_made = Some(format!("with {}: {reason}", count_with_noun(*records, "record")));
+                    made.not_made = Some(format!("with {}: {reason}", plural(*records, "record")));
                     break;
                 }
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use storebench_core::result::LeftOutReason;
 use storebench_core::store::{Guarantee, StoreDef, StoreKind};
-use storebench_core::units::group_thousands;
+use storebench_core::units::with_commas;
 
 use super::question::Question;
 use super::ranking::RuledOut;
@@ -44,7 +44,7 @@ pub fn absent(
         def.is_none_or(|def| def.open.is_ok() && tiers::answering(def, question.guarantee).is_some())
     };
     let not_here = || {
-        let (records, size, tier) = (group_thousands(here.2.from), here.1.describe(), question.guarantee);
+        let (records, size, tier) = (with_commas(here.2.from), here.1.describe(), question.guarantee);
         format!("not measured with {records} records of {size} at guarantee {tier}")
     };
     // The reason, and whether the store was merely not measured.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::{Measurements, OVERALL};
 use storebench_core::store::{AgingRisk, Caution};
-use storebench_core::units::{Period, count_with_noun, rough_bytes, rough_duration, three_digits};
+use storebench_core::units::{Period, plural, rough_bytes, rough_duration, three_digits};
 use storebench_host::run::Run;
 
 use super::answer::Advice;
@@ -187,7 +187,7 @@ fn describe_store(aged: &AgedStore, every: Option<Period>) -> String {
     let mut line = format!(
         "{}, {} overwritten {} times over: in the last tenth {} times as fast as in the first{files}; longest pause {} ({}).",
         aged.store,
-        count_with_noun(aged.records, "record"),
+        plural(aged.records, "record"),
         Unit::Count.show(aged.turnover),
         three_digits(aged.speed),
         Unit::Nanoseconds.show(aged.longest_ns as f64),
@@ -245,7 +245,7 @@ fn growth(aged: &AgedStore, files: Growth, every: Option<Period>) -> String {
 fn long(duration: Duration) -> String {
     match duration.as_secs() / 86_400 {
         0 | 1 => rough_duration(duration),
-        days => count_with_noun(days, "day"),
+        days => plural(days, "day"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The changes of a question that would change its answer, as sentences.
 
-use storebench_core::units::{Sizes, count_with_noun, group_thousands, rough_bytes};
+use storebench_core::units::{Sizes, plural, rough_bytes, with_commas};
 
 use super::answer::Advice;
 use super::other_store::{OtherStore, OtherStoreReason};
@@ -23,7 +23,7 @@ pub fn changes(advice: &Advice) -> Vec<String> {
     let size = turns.turns.iter().any(|turn| matches!(turn, AnswerChange::Size(..)));
     let count = turns.turns.iter().any(|turn| matches!(turn, AnswerChange::Records(..)));
     let sizes: Vec<String> = turns.sizes.iter().map(Sizes::describe).collect();
-    let counts: Vec<String> = turns.counts.iter().map(|count| group_thousands(count.from)).collect();
+    let counts: Vec<String> = turns.counts.iter().map(|count| with_commas(count.from)).collect();
     match (sizes.is_empty() && !size, counts.is_empty() && !count) {
         (true, true) => lines
             .push(format!("No other record sizes or counts were measured with {best} and another store.")),
@@ -133,10 +133,10 @@ fn describe_change(advice: &Advice, turn: &AnswerChange, best: &str) -> String {
             format!("With records of {}: {elsewhere}", size.describe())
         }
         AnswerChange::Records(count, there) => {
-            let alike = |count: f64| group_thousands(count.round() as u64);
+            let alike = |count: f64| with_commas(count.round() as u64);
             format!(
                 "With {}: {}",
-                count_with_noun(count.from, "record"),
+                plural(count.from, "record"),
                 describe_other_store(there, (best, asked), alike, &cost)
             )
         }

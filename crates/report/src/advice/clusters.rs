@@ -3,7 +3,7 @@
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::result::{LeftOutCell, Measurements, TrialResult};
 use storebench_core::store::{Guarantee, NODES, ROUND_TRIP, StoreDef, StoreKind};
-use storebench_core::units::{count_with_noun, three_digits};
+use storebench_core::units::{plural, three_digits};
 use storebench_host::run::Run;
 
 use super::answer::Advice;
@@ -176,7 +176,7 @@ fn describe_one(one: &(Deployment, Summary), base: Option<&(Deployment, Summary)
         with_interval(speed, Unit::Nanoseconds),
         Unit::PerSecond.show(1e9 / mean),
         against.unwrap_or_default(),
-        count_with_noun(records.from, "record"),
+        plural(records.from, "record"),
         times_measured(speed.trials),
     )
 }
@@ -199,7 +199,7 @@ mod tests {
         run.header.plan = plan.to_toml().unwrap();
         for trial in &mut run.trials {
             let of_store = settings.iter().filter(|(store, ..)| *store == trial.cell.store());
-            let settings = of_store.map(|(_, name, value)| Setting::not_read_back(*name, *value));
+            let settings = of_store.map(|(_, name, value)| Setting::unverified(*name, *value));
             if let Some(measured) = &mut trial.measured {
                 measured.settings = settings.collect();
             }

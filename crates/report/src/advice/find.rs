@@ -7,7 +7,7 @@ use storebench_core::axis::Value;
 use storebench_core::axis::life::FRESH;
 use storebench_core::cell::{Axis, Cache, Cell};
 use storebench_core::store::StoreDef;
-use storebench_core::units::{CountRange, Sizes, count_with_noun};
+use storebench_core::units::{CountRange, Sizes, plural};
 
 use super::question::Question;
 use super::ranking::{RuledOut, reasons};
@@ -126,8 +126,7 @@ fn groups_of_age<'a>(
                 groups.iter().flat_map(|group| positions(group, question)).collect();
             positions.sort_by(|a, b| distance(a, question).total_cmp(&distance(b, question)).then(a.cmp(b)));
             positions.dedup();
-            let there =
-                |at: &RecordShape| format!("{} of {}", count_with_noun(at.2.from, "record"), at.1.describe());
+            let there = |at: &RecordShape| format!("{} of {}", plural(at.2.from, "record"), at.1.describe());
             Err(MissingCoverage::Place(positions.iter().map(there).collect()))
         }
     }

@@ -66,7 +66,7 @@ pub fn section(advice: &Advice, snippet: Option<&str>) -> Html {
         snippet
             .map(|snippet| (heading("Open it like this"), p(describe_danger(advice, best)), code(snippet))),
     );
-    Html::from_part(tag("section").class("group").with(first).with(rest))
+    Html::new(tag("section").class("group").with(first).with(rest))
 }
 
 fn heading(text: &str) -> Tag {

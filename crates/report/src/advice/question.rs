@@ -5,7 +5,7 @@ use std::fmt;
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::Data;
 use storebench_core::store::Guarantee;
-use storebench_core::units::{Period, Sizes, count_with_noun, rough_bytes};
+use storebench_core::units::{Period, Sizes, plural, rough_bytes};
 use storebench_core::words::words;
 pub use storebench_core::workload::mix::Mix;
 use storebench_core::workload::operation::Operation;
@@ -88,7 +88,7 @@ impl Question {
 
     /// `1 thread`, or `4 threads`.
     pub(super) fn sessions(&self) -> String {
-        count_with_noun(self.threads, "thread")
+        plural(self.threads, "thread")
     }
 }
 
@@ -97,7 +97,7 @@ impl fmt::Display for Question {
         write!(
             f,
             "{} of {}; {}{}; {}; {}; {}",
-            count_with_noun(self.records, &format!("{} record", self.data.name())),
+            plural(self.records, &format!("{} record", self.data.name())),
             self.size.describe(),
             self.operations(),
             if self.cold { ", read cold" } else { "" },

@@ -2,7 +2,7 @@
 
 use storebench_core::result::LocationInfo;
 use storebench_core::store::Guarantee;
-use storebench_core::units::{count_with_noun, group_thousands, rough_bytes, three_digits};
+use storebench_core::units::{plural, rough_bytes, three_digits, with_commas};
 
 use super::absent::NO_TURN;
 use super::answer::Advice;
@@ -29,7 +29,7 @@ pub fn measured(advice: &Advice) -> Vec<String> {
     });
     let (ranked, all) = (advice.verdict.ranking.len(), advice.verdict.all().count());
     let trials = advice.verdict.ranking.first().map_or(0, |best| best.speed.trials);
-    let stores = count_with_noun(all, "store");
+    let stores = plural(all, "store");
     let often = match ranked {
         _ if ranked == all => format!("{} each", times(trials)),
         1 => format!("{} for the best", times(trials)),
@@ -38,7 +38,7 @@ pub fn measured(advice: &Advice) -> Vec<String> {
     let mut lines = vec![format!(
         "{stores}, {often}, on {}{place}; {} of {}.",
         advice.hardware,
-        count_with_noun(records.from, "record"),
+        plural(records.from, "record"),
         size.describe(),
     )];
     if size != advice.question.size {
@@ -84,14 +84,14 @@ pub fn cautions(advice: &Advice) -> Vec<String> {
 fn other_count(advice: &Advice) -> Option<String> {
     let (measured, asked) = (advice.at.2.from, advice.question.records);
     let remedy = match advice.verdict.cost.own_count_s {
-        Some(seconds) => format!(" --budget {} would measure {}.", budget(seconds), group_thousands(asked)),
+        Some(seconds) => format!(" --budget {} would measure {}.", budget(seconds), with_commas(asked)),
         None => String::new(),
     };
     (measured != asked).then(|| {
         format!(
             "Measured with {}, not with your {}: another store may be best there.{remedy}",
-            count_with_noun(measured, "record"),
-            group_thousands(asked),
+            plural(measured, "record"),
+            with_commas(asked),
         )
     })
 }
@@ -100,8 +100,8 @@ fn other_count(advice: &Advice) -> Option<String> {
 fn repeated((reads, records): (u64, u64)) -> String {
     format!(
         "Only partly cold: a trial makes {} of {}, so that many find in memory what an earlier one has read.",
-        count_with_noun(reads, "read"),
-        count_with_noun(records, "record"),
+        plural(reads, "read"),
+        plural(records, "record"),
     )
 }
 
@@ -404,7 +404,7 @@ fn describe_comparison(advice: &Advice, store: &Candidate) -> String {
     let Some(ratio) = store.times_worse else { return "never measured together with it".into() };
     let records = store
         .looked_at
-        .map_or_else(String::new, |records| format!(" with {}", count_with_noun(records.from, "record")));
+        .map_or_else(String::new, |records| format!(" with {}", plural(records.from, "record")));
     let trials = times_measured(ratio.blocks);
     let times = worse(advice.question.goal, ratio.ratio.value);
     format!("{times} ({}), {trials}{records}", Unit::Nanoseconds.show(store.speed.mean.value))

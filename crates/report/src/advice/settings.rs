@@ -85,6 +85,6 @@ mod tests {
             describe_setting(&Setting::read_back("block_size", 67_108_864), Some(&bytes)),
             "block_size = 64 MiB"
         );
-        assert_eq!(describe_setting(&Setting::not_read_back("sync", false), None), "sync = false (given)");
+        assert_eq!(describe_setting(&Setting::unverified("sync", false), None), "sync = false (given)");
     }
 }

@@ -112,7 +112,7 @@ mod tests {
         let settings = [
             Setting::read_back("page_size", 4096),
             Setting::as_shipped("block_size"),
-            Setting::not_read_back("sync", true),
+            Setting::unverified("sync", true),
             Setting::read_back("flags", "DB_LOG DB_TXN"),
             Setting::read_back("mmap_size", ""),
             Setting::read_back("evil", "1;\nsystem(\"\u{1b}\")"),

@@ -428,7 +428,7 @@ fn nothing_of_an_answer_moves_the_cursor() {
     let evil = "x\u{1b}[2J\u{9b}1m\r\ny";
     let mut runs = [run(evil, &[Sample::new(evil).ns(1.0), Sample::new("z"), Sample::new("y").failed(evil)])];
     runs[0].header.locations[0].path = evil.into();
-    let settings = |value: &str| vec![storebench_core::store::Setting::not_read_back(evil, value)];
+    let settings = |value: &str| vec![storebench_core::store::Setting::unverified(evil, value)];
     runs[0].trials.iter_mut().filter_map(|trial| trial.measured.as_mut()).for_each(|measured| {
         measured.store_version = evil.into();
         measured.settings = settings(evil);

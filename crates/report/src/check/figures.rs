@@ -4,7 +4,7 @@
 use hdrhistogram::Histogram;
 use storebench_core::measure::latency;
 use storebench_core::result::{OperationResult, TrialResult};
-use storebench_core::units::group_thousands;
+use storebench_core::units::with_commas;
 use storebench_host::run::Run;
 
 /// The relative difference that rounding can make between a written and a computed mean.
@@ -46,16 +46,15 @@ fn contradiction(one: &OperationResult, sessions: Option<u64>) -> Option<String>
     let wall = most_ns.filter(|most| one.sum_ns > *most).map(|_| {
         format!(
             "wall_ns is {}, and its operations took {}",
-            group_thousands(one.wall_ns),
-            group_thousands(one.sum_ns)
+            with_commas(one.wall_ns),
+            with_commas(one.sum_ns)
         )
     });
     let calls = one.counters.as_ref().filter(|counters| !counters.syncs_by_call.is_empty());
     let syncs = calls.and_then(|counters| {
         let (said, sum) = (counters.syncs?, counters.syncs_by_call.values().sum::<u64>());
-        (said != sum).then(|| {
-            format!("syncs is {}, and its calls add up to {}", group_thousands(said), group_thousands(sum))
-        })
+        (said != sum)
+            .then(|| format!("syncs is {}, and its calls add up to {}", with_commas(said), with_commas(sum)))
     });
     share.or(wall).or(syncs)
 }
@@ -68,7 +67,7 @@ fn unlike_histogram(one: &OperationResult) -> Option<String> {
     };
     let differs = |(name, said, follows): (&str, u64, u64)| {
         (said != follows)
-            .then(|| format!("{name} is {}, and {} follows", group_thousands(said), group_thousands(follows)))
+            .then(|| format!("{name} is {}, and {} follows", with_commas(said), with_commas(follows)))
     };
     figures(one, &histogram)
         .into_iter()

@@ -7,14 +7,14 @@ use crate::section::{Cell, Column, ColumnRole, Drawing, Shape, Table, Tone, Visi
 use crate::terminal::grid::wrap;
 
 const fn text(id: &'static str, title: &'static str) -> Column {
-    Column::text(id).shown_as(ColumnRole::Line, title)
+    Column::text(id).role(ColumnRole::Line, title)
 }
 
 const fn number(id: &'static str, title: &'static str) -> Column {
-    Column::real(id, Unit::Count).shown_as(ColumnRole::Line, title)
+    Column::real(id, Unit::Count).role(ColumnRole::Line, title)
 }
 
-const VERDICT: Column = Column::text("verdict").shown_as(ColumnRole::Mark, "");
+const VERDICT: Column = Column::text("verdict").role(ColumnRole::Mark, "");
 const CHANGE: Column = number("change", "change");
 const INTERVAL: Column = number("interval", "95 % interval");
 const SEEN: Column = number("seen", "seen");

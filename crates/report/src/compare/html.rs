@@ -23,15 +23,15 @@ pub fn text(comparison: &Comparison<'_>) -> String {
     fill(
         TEMPLATE,
         &[
-            ("title", Html::from_part("NEW against BASE")),
-            ("version", Html::from_part(env!("CARGO_PKG_VERSION"))),
-            ("style", Html::from_part(Literal(STYLE))),
+            ("title", Html::new("NEW against BASE")),
+            ("version", Html::new(env!("CARGO_PKG_VERSION"))),
+            ("style", Html::new(Literal(STYLE))),
             ("subtitle", subtitle),
             ("answer", Html::join(words::first(comparison), BREAK)),
             ("changes", table(significant, &axes, reach)),
             ("others", table(others, &axes, reach)),
-            ("behind", Html::from_part(list(behind.collect()))),
-            ("rules", Html::from_part(list(words::rules(comparison)))),
+            ("behind", Html::new(list(behind.collect()))),
+            ("rules", Html::new(list(words::rules(comparison)))),
         ],
     )
     .into_string()
@@ -39,7 +39,7 @@ pub fn text(comparison: &Comparison<'_>) -> String {
 
 fn table(figures: &[FigureChange], axes: &Axes, reach: f64) -> Html {
     match figures {
-        [] => Html::from_part(p("None.")),
+        [] => Html::new(p("None.")),
         _ => section::figures(&Changes { axes, reach, room: 0 }.table(&PAGE, figures)),
     }
 }

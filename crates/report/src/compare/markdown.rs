@@ -1,6 +1,6 @@
 //! A comparison as Markdown, for a pull request: changes on top, the rest folded.
 
-use storebench_core::units::count_with_noun;
+use storebench_core::units::plural;
 
 use super::changes::{Changes, MARKDOWN};
 use super::words::{self, Axes};
@@ -22,8 +22,7 @@ pub fn text(comparison: &Comparison<'_>) -> String {
     if !shown.is_empty() {
         let more =
             if others.len() > shown.len() { format!(", of which these are {OTHERS}") } else { String::new() };
-        let title =
-            format!("Without a significant change: {}{more}", count_with_noun(others.len(), "figure"));
+        let title = format!("Without a significant change: {}{more}", plural(others.len(), "figure"));
         out.push_str(&details(&title, &table(shown, &axes)));
     }
     let common = (!axes.common.is_empty()).then(|| format!("all cells: {}", axes.common.join(", ")));

@@ -1,6 +1,6 @@
 //! A comparison on the terminal.
 
-use storebench_core::units::count_with_noun;
+use storebench_core::units::plural;
 
 use super::changes::{Changes, LINES, NARROW};
 use super::words::{self, Axes};
@@ -49,7 +49,7 @@ fn tables(comparison: &Comparison<'_>, axes: &Axes, others: usize, style: Style)
         out.push_str(&grid.render(style));
     }
     if rest.len() > shown.len() {
-        let more = count_with_noun(rest.len() - shown.len(), "more figure");
+        let more = plural(rest.len() - shown.len(), "more figure");
         out.push_str(&wrap(&format!("{more} without a significant change: --all"), style.width, "  "));
     }
     out

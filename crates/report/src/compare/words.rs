@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use storebench_core::axis::Role;
 use storebench_core::cell::{Axis, Cell};
 use storebench_core::store::Guarantee;
-use storebench_core::units::{count_with_noun, group_thousands, three_digits};
+use storebench_core::units::{plural, three_digits, with_commas};
 
 use super::{BrokenCell, Comparison, FigureChange, Observations, Side, StoreChange, Verdict};
 use crate::data::moment::to_the_second;
@@ -62,7 +62,7 @@ pub fn detectable(figure: &FigureChange) -> String {
     match figure.detectable {
         Some(0.0) => "any".into(),
         Some(share) if share < MOST_TOLD => format!("from {}", relative(1.0 + share)),
-        Some(_) => format!("none below ×{}", group_thousands(MOST_TOLD as u64)),
+        Some(_) => format!("none below ×{}", with_commas(MOST_TOLD as u64)),
         None => "none".into(),
     }
 }
@@ -150,7 +150,7 @@ pub fn headline(comparison: &Comparison<'_>) -> String {
     let cells: HashSet<&Cell> = comparison.figures.iter().map(|figure| &figure.cell).collect();
     let (worse, better) = (comparison.count(Verdict::Worse), comparison.count(Verdict::Better));
     let all = comparison.figures.len();
-    let of = format!("{} of {}", count_with_noun(all, "figure"), count_with_noun(cells.len(), "cell"));
+    let of = format!("{} of {}", plural(all, "figure"), plural(cells.len(), "cell"));
     let mut headline = match all - worse - better {
         0 if all == 0 => "No figure could be compared.".to_owned(),
         rest if rest == all && comparison.tested() + comparison.exact() == 0 => format!(
@@ -164,7 +164,7 @@ pub fn headline(comparison: &Comparison<'_>) -> String {
         }
     };
     if !comparison.broken.is_empty() {
-        let broken = count_with_noun(comparison.broken.len(), "cell");
+        let broken = plural(comparison.broken.len(), "cell");
         headline.push_str(&format!(" Failures: {broken} that BASE measured."));
     }
     headline
@@ -179,7 +179,7 @@ pub fn first(comparison: &Comparison<'_>) -> Vec<String> {
             stores.entry(&figure.contestant).or_default().push(figure);
         }
         let of = |(store, figures): (&&str, &Vec<&FigureChange>)| {
-            let (most, count) = (figures[0], count_with_noun(figures.len(), "figure"));
+            let (most, count) = (figures[0], plural(figures.len(), "figure"));
             format!("{store} in {count} ({} {})", name(most), unbroken(estimate(most)))
         };
         let named: Vec<String> = stores.iter().take(NAMED).map(of).collect();
@@ -212,7 +212,7 @@ pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
     if comparison.tested() + comparison.exact() > 0 && few > 0 {
         rules.push(format!(
             "{} {} fewer than {MIN_OBSERVATIONS} {} on a side: of those nothing can be claimed.",
-            count_with_noun(few, "figure"),
+            plural(few, "figure"),
             if few == 1 { "has" } else { "have" },
             comparison.observations.name()
         ));
@@ -227,7 +227,7 @@ pub fn rules(comparison: &Comparison<'_>) -> Vec<String> {
             if comparison.one_sided == 1 {
                 "1 figure is known".into()
             } else {
-                format!("{} figures are known", group_thousands(comparison.one_sided as u64))
+                format!("{} figures are known", with_commas(comparison.one_sided as u64))
             }
         ));
     }
@@ -252,7 +252,7 @@ fn by_what_rule(comparison: &Comparison<'_>) -> Vec<String> {
             "A figure is called worse or better if its change is significant at {percent} % after Holm's correction for \
              {}: if nothing changed, the chance that any is marked is at most {percent} %. Each interval is 95 % for its \
              figure alone: it may exclude no change although the figure is not marked.",
-            count_with_noun(tested, "figure")
+            plural(tested, "figure")
         ));
     }
     if exact > 0 {
@@ -288,7 +288,7 @@ fn by_what_rule(comparison: &Comparison<'_>) -> Vec<String> {
 }
 
 fn have(count: usize) -> String {
-    format!("{} {}", count_with_noun(count, "figure"), if count == 1 { "is" } else { "are" })
+    format!("{} {}", plural(count, "figure"), if count == 1 { "is" } else { "are" })
 }
 
 /// The size of change that could have been detected: half of the intervals reach no further.
@@ -324,7 +324,7 @@ pub fn controls(comparison: &Comparison<'_>) -> Option<String> {
     let of = |store: &StoreChange| {
         let figures = comparison.controls.iter().filter(|figure| figure.contestant == store.store);
         let marked = figures.filter(|figure| figure.is_significant()).count();
-        let marked = if marked == 0 { "nothing".into() } else { count_with_noun(marked, "figure") };
+        let marked = if marked == 0 { "nothing".into() } else { plural(marked, "figure") };
         format!("{} {} ({marked} significantly)", store.store, unbroken(relative(store.ratio)))
     };
     let stores: Vec<String> = super::by_store(&comparison.controls).iter().map(of).collect();
@@ -364,7 +364,7 @@ pub fn circumstances(comparison: &Comparison<'_>) -> Vec<String> {
     }
     all.extend(capped(&comparison.settings, "settings", |setting| {
         let value = |value: &Option<String>| value.clone().unwrap_or("unknown".into());
-        let cells = count_with_noun(setting.cells, "cell");
+        let cells = plural(setting.cells, "cell");
         format!(
             "setting {}.{}: {} → {} ({cells})",
             setting.store,
@@ -392,14 +392,14 @@ fn noises(comparison: &Comparison<'_>) -> Vec<String> {
             some => all.push(format!(
                 "drift within {} of the {} of {word}",
                 some.len(),
-                count_with_noun(side.runs.len(), "run")
+                plural(side.runs.len(), "run")
             )),
         }
         let outliers: usize = side.runs.iter().map(|run| noise::outliers(run).len()).sum();
         if outliers > 0 {
             all.push(format!(
                 "{} of {word} far off the others of their cells; nothing was dropped",
-                count_with_noun(outliers, "trial")
+                plural(outliers, "trial")
             ));
         }
     }
@@ -427,7 +427,7 @@ fn loads(comparison: &Comparison<'_>) -> Option<String> {
     worth_a_word.then(|| {
         format!(
             "trials began under a load of {base:.1} in BASE and {new:.1} in NEW, on {}: what changed may be that",
-            count_with_noun(processors as usize, "processor")
+            plural(processors as usize, "processor")
         )
     })
 }

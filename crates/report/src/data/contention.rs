@@ -3,7 +3,7 @@
 
 use indexmap::IndexMap;
 use storebench_core::result::RunHeader;
-use storebench_core::units::{count_with_noun, three_digits};
+use storebench_core::units::{plural, three_digits};
 
 use super::matrix::by_position;
 use super::merge::{Entry, Merged};
@@ -13,7 +13,7 @@ impl Contention {
     /// The load, as the beginning of a sentence.
     pub fn describe(&self) -> String {
         let Contention { others, cores, threads } = self;
-        let threads = count_with_noun(*threads, "thread");
+        let threads = plural(*threads, "thread");
         format!("Other programs kept {} of {cores} processors busy next to {threads}", three_digits(*others))
     }
 }
@@ -48,7 +48,7 @@ pub(crate) fn describe_contention(merged: &Merged<'_>) -> Vec<String> {
     let line = |(hardware, (combinations, load)): (&str, (usize, Contention))| {
         format!(
             "Not judged, unless twice as fast, in {} on {hardware}: {}. Measure again with nothing else running.",
-            count_with_noun(combinations, "combination"),
+            plural(combinations, "combination"),
             load.describe().replacen("Other", "other", 1)
         )
     };

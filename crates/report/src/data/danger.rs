@@ -12,9 +12,9 @@ use super::names::LISTED;
 use crate::judge::danger::{dangerous, dangerous_harms, is_dangerous, is_news};
 
 const SHOWN: &str = "a check of power cuts here showed it";
-const REFUSED: Danger = Danger::with_any_settings(Loss::Nothing, Loss::ByHand, SHOWN);
-const LOST: Danger = Danger::with_any_settings(Loss::Nothing, Loss::Newest, SHOWN);
-const WRECKED: Danger = Danger::with_any_settings(Loss::Nothing, Loss::Whole, SHOWN);
+const REFUSED: Danger = Danger::new(Loss::Nothing, Loss::ByHand, SHOWN);
+const LOST: Danger = Danger::new(Loss::Nothing, Loss::Newest, SHOWN);
+const WRECKED: Danger = Danger::new(Loss::Nothing, Loss::Whole, SHOWN);
 
 /// The danger of a store: from its own check of power cuts, if nothing is known of the settings that a trial read back; otherwise
 /// from the table. `None` for a store that is not in the table.
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn stores_that_a_power_cut_can_wreck_stand_below_the_table() {
         const WRECKED: &[GuaranteeOffer] =
-            &[at_process(&[Danger::with_any_settings(Loss::Nothing, Loss::Whole, "it is made")])];
+            &[at_process(&[Danger::new(Loss::Nothing, Loss::Whole, "it is made")])];
         const NEWEST: &[GuaranteeOffer] = &[at_process(Danger::NEWEST)];
         let table = [made("lmdb", WRECKED), made("redb", NEWEST)];
         let runs = [run("box", &[Sample::new("lmdb"), Sample::new("redb"), Sample::new("unknown")])];

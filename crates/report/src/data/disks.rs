@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use storebench_core::result::{DiskReport, Transit};
-use storebench_core::units::{group_thousands, rough_bytes, rough_ns, three_digits};
+use storebench_core::units::{rough_bytes, rough_ns, three_digits, with_commas};
 
 use super::merge::Merged;
 
@@ -29,13 +29,13 @@ fn note(hardware: &str, name: &str, reports: &[&DiskReport]) -> String {
         if reports.len() == 1 {
             "one trial".to_owned()
         } else {
-            format!("{} trials", group_thousands(reports.len() as u64))
+            format!("{} trials", with_commas(reports.len() as u64))
         },
-        group_thousands(sum(|report| report.counts.requests.reads.requests)),
+        with_commas(sum(|report| report.counts.requests.reads.requests)),
         rough_bytes(sum(|report| report.counts.requests.reads.bytes) as f64),
-        group_thousands(sum(|report| report.counts.requests.writes.requests)),
+        with_commas(sum(|report| report.counts.requests.writes.requests)),
         rough_bytes(sum(|report| report.counts.requests.writes.bytes) as f64),
-        group_thousands(sum(|report| report.counts.requests.flushes)),
+        with_commas(sum(|report| report.counts.requests.flushes)),
         rough_ns(modelled as f64),
         rough_ns(late as f64 / replies.max(1) as f64),
         three_digits(late as f64 / modelled.max(1) as f64 * 100.0),

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use storebench_core::result::{LimitKind, LimitReport};
-use storebench_core::units::{exact_bytes, group_thousands, three_digits};
+use storebench_core::units::{exact_bytes, three_digits, with_commas};
 
 use super::merge::Merged;
 
@@ -40,13 +40,13 @@ fn describe_limit(limit: &LimitReport) -> String {
 pub(crate) fn amount(limit: LimitKind, value: u64) -> String {
     match limit {
         LimitKind::Memory => exact_bytes(value),
-        LimitKind::Processors => group_thousands(value),
+        LimitKind::Processors => with_commas(value),
         LimitKind::Share => format!("{} % of one processor's", three_digits(value as f64 / 1e4)),
         LimitKind::ReadBandwidth | LimitKind::WriteBandwidth if value.is_multiple_of(1_000_000) => {
-            format!("{} MB/s", group_thousands(value / 1_000_000))
+            format!("{} MB/s", with_commas(value / 1_000_000))
         }
         LimitKind::ReadBandwidth | LimitKind::WriteBandwidth => format!("{}/s", exact_bytes(value)),
-        LimitKind::ReadOperations | LimitKind::WriteOperations => format!("{}/s", group_thousands(value)),
+        LimitKind::ReadOperations | LimitKind::WriteOperations => format!("{}/s", with_commas(value)),
     }
 }
 

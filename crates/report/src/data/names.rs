@@ -1,7 +1,7 @@
 //! Names and colours of stores.
 
 use anstyle::{Ansi256Color, AnsiColor, Color, Style};
-use storebench_core::units::count_with_noun;
+use storebench_core::units::plural;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The stores of paper 000: storebench's name, the paper's, and the colour (of the 256-colour palette) behind their cells.
@@ -92,7 +92,7 @@ pub fn describe_share(some: usize, all: usize) -> String {
         _ => "some",
     };
     match which {
-        "none" => format!("on none of {}", count_with_noun(all, "machine")),
+        "none" => format!("on none of {}", plural(all, "machine")),
         which => format!("on {which} machines ({some} of {all})"),
     }
 }

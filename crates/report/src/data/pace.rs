@@ -40,7 +40,7 @@ mod tests {
         assert_eq!(describe_pace(&Merged::new(&runs, &[])), None);
         for (trial, speed) in runs[0].trials.iter_mut().zip([1204.0, 0.5]) {
             let measured = trial.measured.as_mut().unwrap();
-            measured.statistics.push(Setting::not_read_back(SPEED_REACHED, format!("{speed:.4}")));
+            measured.statistics.push(Setting::unverified(SPEED_REACHED, format!("{speed:.4}")));
         }
         let told = describe_pace(&Merged::new(&runs, &[])).unwrap();
         assert_eq!(told, "Speed of the replay, in times the trace's own: lmdb 1,204x, sqlite 0.500x.");

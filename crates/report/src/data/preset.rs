@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 use storebench_core::axis::{Axis, Value};
-use storebench_core::units::{Period, group_thousands, rough_duration};
+use storebench_core::units::{Period, rough_duration, with_commas};
 use storebench_host::plan::{Plan, STUDIES};
 use storebench_host::run::Run;
 
@@ -60,7 +60,7 @@ fn amount(text: &str) -> Option<f64> {
 
 fn readable(text: &str) -> String {
     match (text.parse(), text.parse::<Period>()) {
-        (Ok(number), _) => group_thousands(number),
+        (Ok(number), _) => with_commas(number),
         (_, Ok(time)) => rough_duration(time.0),
         _ => text.to_owned(),
     }

@@ -4,7 +4,7 @@
 use indexmap::IndexMap;
 use storebench_core::cell::{Cell, Rate};
 use storebench_core::result::{Measurements, OVERALL, OperationResult};
-use storebench_core::units::{group_thousands, three_digits};
+use storebench_core::units::{three_digits, with_commas};
 use storebench_core::workload::replay::BEHIND_US;
 
 use super::merge::{Entry, Merged};
@@ -94,7 +94,7 @@ pub fn describe_saturation(merged: &Merged<'_>) -> Vec<String> {
 
 /// A required rate: as given, or a trace's average.
 fn describe_rate(rate: f64) -> String {
-    if rate.fract() == 0.0 { group_thousands(rate as u64) } else { three_digits(rate) }
+    if rate.fract() == 0.0 { with_commas(rate as u64) } else { three_digits(rate) }
 }
 
 /// The reached and the required rates, in words that follow a store's name.
@@ -209,7 +209,7 @@ mod tests {
         for trial in &mut run.trials {
             let late_us = if trial.cell.store() == "lmdb" { 4_000_000 } else { 1_100_000 };
             let measured = trial.measured.as_mut().unwrap();
-            measured.statistics.push(Setting::not_read_back(BEHIND_US, late_us));
+            measured.statistics.push(Setting::unverified(BEHIND_US, late_us));
             for operation in &mut measured.operations {
                 // A second of its schedule stood still, as the trace was not read in time.
                 (operation.wall_ns, operation.rate_over_ns) = (14_000_000_000, Some(13_000_000_000));
@@ -232,7 +232,7 @@ mod tests {
     fn what_ends_a_short_trace_is_no_sign() {
         let mut run = blocks("box", &[vec![Sample::new("lmdb")]]);
         let measured = run.trials[0].measured.as_mut().unwrap();
-        measured.statistics.push(Setting::not_read_back(BEHIND_US, 90_000));
+        measured.statistics.push(Setting::unverified(BEHIND_US, 90_000));
         measured.operations.iter_mut().for_each(|operation| operation.wall_ns = 250_000_000);
         assert_eq!(describe_saturation(&Merged::new(&[run], &[])), Vec::<String>::new());
     }

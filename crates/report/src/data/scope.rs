@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 use storebench_core::result::{Device, Measurements};
-use storebench_core::units::{count_with_noun, rough_bytes};
+use storebench_core::units::{plural, rough_bytes};
 
 use super::merge::Merged;
 use super::{disks, machines};
@@ -73,7 +73,7 @@ fn not_at_rest(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
         (*times, *took_ns) = (*times + 1, rest.took_ns.max(*took_ns));
     }
     let note = |((hardware, store), (times, took_ns)): ((&str, &str), (u64, u64))| {
-        let trials = count_with_noun(times, "trial");
+        let trials = plural(times, "trial");
         format!(
             "In {trials} on {hardware}, {store} was still at work {} after it had been loaded: its first operations \
              hold some of that.",
@@ -92,7 +92,7 @@ fn unknown(trials: &[(&str, &str, &Measurements)]) -> Vec<String> {
         }
     }
     let note = |((hardware, figure, reason), times): ((&str, &str, &str), u64)| {
-        let trials = count_with_noun(times, "trial");
+        let trials = plural(times, "trial");
         format!("Unknown on {hardware}, in {trials}: {figure} ({reason}).")
     };
     kinds.into_iter().map(note).collect()

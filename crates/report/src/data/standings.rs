@@ -8,7 +8,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use storebench_core::result::{Harm, SPACE};
 use storebench_core::store::{Danger, Evidence, Guarantee, Loss, SettingDef};
-use storebench_core::units::{exact_bytes, group_thousands};
+use storebench_core::units::{exact_bytes, with_commas};
 
 use super::danger;
 use super::matrix::{Contest, Figure, Matrix};
@@ -439,13 +439,11 @@ impl KnownGroup<'_, '_> {
         let def = self.merged.stores.iter().find(|def| def.name == store);
         let known = def.and_then(|def| Evidence::sum_torn(def.evidence(), tier));
         match known {
-            _ if harmed > 0 => Some(format!(
-                "{} of {} power cuts in this run",
-                group_thousands(harmed),
-                group_thousands(states)
-            )),
+            _ if harmed > 0 => {
+                Some(format!("{} of {} power cuts in this run", with_commas(harmed), with_commas(states)))
+            }
             Some(known) if harm(&known) > 0 => {
-                Some(format!("{} of {}", group_thousands(harm(&known)), known.cuts()))
+                Some(format!("{} of {}", with_commas(harm(&known)), known.cuts()))
             }
             _ => None,
         }
@@ -659,10 +657,8 @@ mod tests {
 
     #[test]
     fn of_stores_too_close_to_call_the_safer_is_named_before_the_smaller() {
-        const RISKY: &[GuaranteeOffer] = &[GuaranteeOffer {
-            dangers: &[Danger::with_any_settings(Loss::Nothing, Loss::Newest, "")],
-            ..SAFE[0]
-        }];
+        const RISKY: &[GuaranteeOffer] =
+            &[GuaranteeOffer { dangers: &[Danger::new(Loss::Nothing, Loss::Newest, "")], ..SAFE[0] }];
         let block = |number: usize| {
             let ns = |ns: f64| ns * [1.0, 1.02, 0.99, 1.01, 1.0][number % 5];
             vec![Sample::new("sqlite").ns(ns(1002.0)), Sample::new("redb").ns(ns(1000.0))]

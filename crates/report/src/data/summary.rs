@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 use storebench_core::result::{Environment, Failure, LocationInfo, Outcome};
-use storebench_core::units::{count_with_noun, group_thousands, three_digits};
+use storebench_core::units::{plural, three_digits, with_commas};
 use storebench_host::run::Run;
 
 use super::absence_reason::AbsenceReason;
@@ -85,9 +85,9 @@ pub(crate) fn counts(merged: &Merged<'_>) -> String {
     }
     format!(
         "Trials: {} succeeded, {} failed, {} unsupported; {} left out.",
-        group_thousands(ok),
-        group_thousands(failed),
-        group_thousands(unsupported),
+        with_commas(ok),
+        with_commas(failed),
+        with_commas(unsupported),
         combinations(left_out)
     )
 }
@@ -107,8 +107,8 @@ pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
         let least = if at_least { "at least " } else { "" };
         Some(format!(
             "{of}{} of {least}{} trials: the run is incomplete. Resume it: storebench run --resume RUN.",
-            group_thousands(done),
-            group_thousands(planned)
+            with_commas(done),
+            with_commas(planned)
         ))
     };
     let runs = || merged.runs.iter().enumerate();
@@ -116,7 +116,7 @@ pub(crate) fn unfinished(merged: &Merged<'_>) -> Vec<String> {
 }
 
 fn combinations(number: usize) -> String {
-    count_with_noun(number, "combination")
+    plural(number, "combination")
 }
 
 /// Equal events: their number, and an example.

@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_riskier_store_is_no_rival() {
-        const WHOLE: &[Danger] = &[Danger::with_any_settings(Loss::Nothing, Loss::Whole, "it is made")];
+        const WHOLE: &[Danger] = &[Danger::new(Loss::Nothing, Loss::Whole, "it is made")];
         const OFFERS: &[GuaranteeOffer] =
             &[GuaranteeOffer::replacing_values(Guarantee::Process, "as made", WHOLE)];
         let table = [StoreDef { name: "lmdb", offers: OFFERS, ..StoreDef::DEFAULT }];

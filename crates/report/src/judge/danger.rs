@@ -100,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    const WRECKED: Danger = Danger::with_any_settings(Loss::Nothing, Loss::Whole, "");
+    const WRECKED: Danger = Danger::new(Loss::Nothing, Loss::Whole, "");
 
     #[test]
     fn a_store_that_a_power_cut_can_wreck_is_dangerous_to_who_writes_and_minds() {
@@ -119,7 +119,7 @@ mod tests {
         let mut cuts = CutResults::default();
         cuts.found.insert(finding, 2);
         cuts.unacknowledged.insert(finding, before);
-        let known = Danger::with_any_settings(Loss::Nothing, known, "");
+        let known = Danger::new(Loss::Nothing, known, "");
         (!dangerous_harms(&cuts, tier).is_empty(), is_news(&cuts, tier, Some(&known)))
     }
 

@@ -2,7 +2,7 @@
 
 use storebench_core::axis::{Form, Value};
 use storebench_core::cell::{Axis, Cell};
-use storebench_core::units::{Sizes, group_thousands};
+use storebench_core::units::{Sizes, with_commas};
 
 use super::position::Position;
 
@@ -45,9 +45,7 @@ pub fn short(axis: Axis, value: &Value) -> String {
 /// Whether a range is called only by its lower bound: `1,000 records`.
 pub fn is_by_lower_bound(axis: Axis, value: &Value) -> bool {
     let words = (axis.def().words)(value);
-    axis.def().form == Form::Range
-        && words != value.text()
-        && words.starts_with(&group_thousands(value.lower()))
+    axis.def().form == Form::Range && words != value.text() && words.starts_with(&with_commas(value.lower()))
 }
 
 /// A value in full: `1,000 to 5,000 records`.
@@ -60,8 +58,8 @@ fn between(axis: Axis, value: &Value, end: u64) -> String {
     let words = (axis.def().words)(value);
     match is_by_lower_bound(axis, value) {
         true => words.replacen(
-            &group_thousands(value.lower()),
-            &format!("{} to {}", group_thousands(value.lower()), group_thousands(end)),
+            &with_commas(value.lower()),
+            &format!("{} to {}", with_commas(value.lower()), with_commas(end)),
             1,
         ),
         false => words,

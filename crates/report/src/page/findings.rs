@@ -17,9 +17,9 @@ const LISTED: usize = 24;
 pub fn html(merged: &Merged<'_>) -> Html {
     let studies = check(merged);
     if studies.is_empty() {
-        return Html::from_part(p("The plan of this run names no published findings."));
+        return Html::new(p("The plan of this run names no published findings."));
     }
-    Html::from_part(studies.iter().map(|study| study_section(merged, study)).collect::<Vec<_>>())
+    Html::new(studies.iter().map(|study| study_section(merged, study)).collect::<Vec<_>>())
 }
 
 fn study_section(merged: &Merged<'_>, study: &Study<'_>) -> Html {
@@ -34,9 +34,9 @@ fn study_section(merged: &Merged<'_>, study: &Study<'_>) -> Html {
     let told = (!claims.is_empty()).then(|| {
         let counts =
             (non_empty(&among(study)).map(p), verdict_counts(merged, study), mixed_tiers(&scopes).map(note));
-        Html::from_part((counts, tag("ol").class("claims").with(claims)))
+        Html::new((counts, tag("ol").class("claims").with(claims)))
     });
-    Html::from_part((
+    Html::new((
         non_empty(&study.study.source).map(note),
         told,
         (!unmeasured.is_empty()).then(|| not_measured(&unmeasured, study.checked.len())),
@@ -133,10 +133,10 @@ fn unmeasured_groups(merged: &Merged<'_>, claim: &Claim, others: &[&Finding]) ->
         let lines = others
             .iter()
             .map(|other| format!("{}: {}", label(merged, &other.scope), why_undecided(claim, other)));
-        return Html::from_part(folded((badge(Verdict::Unknown), groups), list(lines.collect())));
+        return Html::new(folded((badge(Verdict::Unknown), groups), list(lines.collect())));
     };
     let takes = format!(" {}; {}", label(merged, &only.scope), why_undecided(claim, only));
-    Html::from_part((badge(Verdict::Unknown), takes))
+    Html::new((badge(Verdict::Unknown), takes))
 }
 
 /// A verdict, its scope, and the most telling figures.
@@ -155,7 +155,7 @@ fn finding_item(merged: &Merged<'_>, checked: &CheckedClaim<'_>, finding: &Findi
     ];
     let parts = [Some(label)].into_iter().chain(known).chain([judged_without(finding), Some(why)]).flatten();
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
-    Html::from_part((badge(finding.verdict), " ", parts.join("; ")))
+    Html::new((badge(finding.verdict), " ", parts.join("; ")))
 }
 
 /// One check in a line, with the meaning of its unit if that is unclear.
@@ -178,7 +178,7 @@ fn all_checks(merged: &Merged<'_>, checked: &CheckedClaim<'_>) -> Html {
             outcomes.iter().filter_map(|outcome| outcome_item(finding, *outcome, with_figure)).collect();
         (!lists.is_empty()).then(|| (tag("h4").with(label(merged, &finding.scope)), lists))
     };
-    Html::from_part(checked.findings.iter().map(of_group).collect::<Vec<_>>())
+    Html::new(checked.findings.iter().map(of_group).collect::<Vec<_>>())
 }
 
 fn outcome_item(finding: &Finding, outcome: Outcome, with_figure: bool) -> Option<(Tag, Option<Tag>)> {

@@ -55,7 +55,7 @@ pub fn html(merged: &Merged<'_>) -> Html {
         };
         (tag("h3").with(title), pairs(environment(run)), places(run))
     };
-    Html::from_part(machines.into_values().map(of_machine).collect::<Vec<_>>())
+    Html::new(machines.into_values().map(of_machine).collect::<Vec<_>>())
 }
 
 /// A machine with its places, as a text that is equal for runs of the same.
@@ -107,7 +107,7 @@ fn places(run: &Run) -> Html {
         ];
         (tag("h4").with(("Place ", &place.name)), pairs(rows))
     };
-    Html::from_part(run.header.locations.iter().map(place).collect::<Vec<_>>())
+    Html::new(run.header.locations.iter().map(place).collect::<Vec<_>>())
 }
 
 /// The command and the plan of each run.
@@ -123,7 +123,7 @@ pub fn repeat_section(merged: &Merged<'_>) -> Html {
             runs.into_iter().map(|run| plan(run, several)).collect::<Vec<_>>(),
         )
     };
-    Html::from_part(commands.into_iter().map(of_command).collect::<Vec<_>>())
+    Html::new(commands.into_iter().map(of_command).collect::<Vec<_>>())
 }
 
 /// The plan of a run, folded: it can be long.

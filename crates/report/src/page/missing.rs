@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use storebench_core::axis::table::HERE;
 use storebench_core::cell::{Axis, Background, Cache, Cell, Data, Rate, Tuning};
 use storebench_core::result::{DISK_GROWTH, Measurements, TrialResult};
-use storebench_core::units::{count_with_noun, group_thousands, rough_ns, three_digits};
+use storebench_core::units::{plural, rough_ns, three_digits, with_commas};
 
 use crate::column::COLUMNS;
 use crate::data::builds;
@@ -27,13 +27,10 @@ const GAPS: usize = 3;
 
 /// The first facts for a reader: how little is behind the figures, and the main gaps.
 pub fn first(merged: &Merged<'_>, warnings: &Warnings) -> Html {
-    let mut lines: Vec<Html> = summary::unfinished(merged).into_iter().map(Html::from_part).collect();
-    lines.extend(warnings.few.as_ref().map(|few| Html::from_part((&few.what, ": a first impression."))));
+    let mut lines: Vec<Html> = summary::unfinished(merged).into_iter().map(Html::new).collect();
+    lines.extend(warnings.few.as_ref().map(|few| Html::new((&few.what, ": a first impression."))));
     if warnings.others > 0 {
-        lines.push(Html::from_part((
-            to_missing(&count_with_noun(warnings.others, "warning")),
-            " about these figures.",
-        )));
+        lines.push(Html::new((to_missing(&plural(warnings.others, "warning")), " about these figures.")));
     }
     let alert = (!lines.is_empty()).then(|| p(Html::join(lines, " ")).class("alert soft"));
     let gaps: Vec<&str> = untried(merged).into_iter().map(|(what, _)| what).collect();
@@ -41,7 +38,7 @@ pub fn first(merged: &Merged<'_>, warnings: &Warnings) -> Html {
         let named = gaps.iter().take(GAPS).copied().collect::<Vec<_>>().join("; ");
         p(("Not measured: ", named, ". ", to_missing("See all that is missing")))
     });
-    Html::from_part((alert, gaps))
+    Html::new((alert, gaps))
 }
 
 fn to_missing(text: &str) -> Tag {
@@ -56,7 +53,7 @@ pub fn html(merged: &Merged<'_>, matrices: &[Option<Matrix>], warnings: &Warning
     let (nowhere, partly): (Vec<&Unknown<'_>>, Vec<_>) =
         unknown.iter().partition(|unknown| unknown.is_everywhere());
     let in_words = |all: Vec<&Unknown<'_>>| all.into_iter().map(Unknown::describe).collect::<Vec<_>>();
-    Html::from_part((
+    Html::new((
         (p(summary::counts(merged)), unfinished.collect::<Vec<_>>()),
         block("Warnings", warnings.all.clone()),
         block("What the figures mean", scope::notes(merged)),
@@ -80,17 +77,17 @@ fn lists(title: &str, unit: &str, lists: &Lists) -> Option<(Tag, Option<Tag>)> {
         .iter()
         .take(LISTED)
         .map(|(what, alike)| match (alike.times, alike.example.as_str()) {
-            (_, "") => Html::from_part(what),
-            (1, example) => Html::from_part((what, " ", small(("(", example, ")")))),
+            (_, "") => Html::new(what),
+            (1, example) => Html::new((what, " ", small(("(", example, ")")))),
             (times, example) => {
-                let times = format!("({} {unit}; first: {example})", group_thousands(times as u64));
-                Html::from_part((what, " ", small(times)))
+                let times = format!("({} {unit}; first: {example})", with_commas(times as u64));
+                Html::new((what, " ", small(times)))
             }
         })
         .collect();
     if lists.len() > LISTED {
-        let more = group_thousands((lists.len() - LISTED) as u64);
-        items.push(Html::from_part(format!("and {more} more kinds, in the data")));
+        let more = with_commas((lists.len() - LISTED) as u64);
+        items.push(Html::new(format!("and {more} more kinds, in the data")));
     }
     block(title, items)
 }
@@ -160,8 +157,8 @@ fn few_trials(merged: &Merged<'_>) -> Option<FewTrials> {
         (trials, true) => format!("{trials} trials of each cell"),
         _ => format!(
             "{} of {} cells have fewer than {MIN_BLOCKS} trials",
-            group_thousands(few as u64),
-            group_thousands(all as u64)
+            with_commas(few as u64),
+            with_commas(all as u64)
         ),
     };
     let why = if *least < 2 && few == all {
@@ -294,7 +291,7 @@ impl Unknown<'_> {
             return format!("{figure}: {reason}");
         }
         let place = place.map_or_else(String::new, |place| format!(" (place {place})"));
-        let (times, trials) = (group_thousands(*times as u64), group_thousands(*trials as u64));
+        let (times, trials) = (with_commas(*times as u64), with_commas(*trials as u64));
         format!("{figure}: unknown in {times} of {trials} trials{place}: {reason}")
     }
 }

@@ -1,7 +1,7 @@
 //! Published tables in the page, compared with the run's own places.
 
 use storebench_core::cell::Data;
-use storebench_core::units::{CountRange, group_thousands};
+use storebench_core::units::{CountRange, with_commas};
 
 use crate::claims::Outcome;
 use crate::column::Unit;
@@ -31,18 +31,18 @@ pub fn html(merged: &Merged<'_>) -> Html {
         p(format!("Published tables that this run has nothing to compare with: {}.", empty.join(", ")))
     });
     if tables.is_empty() {
-        return Html::from_part(none);
+        return Html::new(none);
     }
     let legend = "Each cell names this run’s best of the table’s stores and its figure, below it the published one: = the \
                   same, ≈ too close to call with this run’s best, ≠ another. A cell agrees where it is the same or too close \
                   to call.";
-    Html::from_part((tag("h3").with("Published tables next to this run"), note(legend), tables, none))
+    Html::new((tag("h3").with("Published tables next to this run"), note(legend), tables, none))
 }
 
 fn section(merged: &Merged<'_>, table: &Table, here: &[&TableComparison<'_>]) -> Html {
     let groups: Vec<Tag> = here.iter().map(|beside| group(merged, beside)).collect();
     let notes: Vec<&String> = [&table.source, &table.hardware].into_iter().chain(&table.notes).collect();
-    Html::from_part((
+    Html::new((
         tag("h4").with((&table.name, ": ", &table.title)),
         folded("Source and notes", list(notes)),
         groups,
@@ -64,7 +64,7 @@ fn grid(beside: &TableComparison<'_>) -> Tag {
     columns.sort_unstable();
     columns.dedup();
     let of_column =
-        |(data, records): &(Data, CountRange)| column((data.name(), BREAK, group_thousands(records.from)));
+        |(data, records): &(Data, CountRange)| column((data.name(), BREAK, with_commas(records.from)));
     let heads = std::iter::once(column("figure")).chain(columns.iter().map(of_column)).collect();
     let rows: Vec<Tag> = beside
         .table

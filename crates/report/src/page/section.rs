@@ -15,13 +15,13 @@ pub fn html(section: &Section, blocks: &[Block]) -> Html {
         return Html::default();
     }
     let content = (tag("h2").with(section.title), content(blocks));
-    Html::from_part(tag("section").attr("id", section.name).attr("tabindex", "-1").with(content))
+    Html::new(tag("section").attr("id", section.name).attr("tabindex", "-1").with(content))
 }
 
 /// The entry in the page's list of sections.
 pub fn link(section: &Section, blocks: &[Block]) -> Html {
     let link = tag("a").attr("href", format!("#go={}", section.name)).with(section.link);
-    Html::from_part((!blocks.is_empty()).then(|| tag("li").with(link)))
+    Html::new((!blocks.is_empty()).then(|| tag("li").with(link)))
 }
 
 /// The blocks alone.
@@ -46,8 +46,8 @@ pub fn content(blocks: &[Block]) -> Html {
 /// Room for a drawing by the scripts: of the page's data by number, or of the cells that the filters select.
 fn chart(name: &str, number: usize) -> Html {
     match name {
-        "dots" => Html::from_part(tag("div").class("dots").attr("data-dots", number.to_string())),
-        _ => Html::from_part(Literal("<p class=\"where\"></p><div class=\"content\"></div>")),
+        "dots" => Html::new(tag("div").class("dots").attr("data-dots", number.to_string())),
+        _ => Html::new(Literal("<p class=\"where\"></p><div class=\"content\"></div>")),
     }
 }
 
@@ -55,14 +55,14 @@ fn chart(name: &str, number: usize) -> Html {
 pub fn figures(table: &Table) -> Html {
     let view = table.view(true);
     if !table.is_heat() {
-        return Html::from_part(scroll(self::table(heads(&view), rows(&view, &view.groups, true))));
+        return Html::new(scroll(self::table(heads(&view), rows(&view, &view.groups, true))));
     }
     let map = |group: &Group<'_>| {
         let caption = tag("figcaption").with(group.title.as_deref());
         let rows = rows(&view, std::slice::from_ref(group), false);
         tag("figure").with((caption, scroll(self::table(heads(&view), rows).class("heat"))))
     };
-    Html::from_part(tag("div").class("heats").with(view.groups.iter().map(map).collect::<Vec<_>>()))
+    Html::new(tag("div").class("heats").with(view.groups.iter().map(map).collect::<Vec<_>>()))
 }
 
 fn heads(view: &View<'_>) -> Vec<Tag> {
@@ -115,14 +115,14 @@ pub(crate) fn inner(cells: &[(&Column, &Cell)], empty: &'static str) -> Html {
     let of = |(column, cell): &(&Column, &Cell)| {
         let text = cell.text_for_people(column.unit).unwrap_or_else(|| empty.replace('-', "–"));
         if let Some(drawing) = &cell.drawing {
-            return Html::from_part(span(drawing, &text));
+            return Html::new(span(drawing, &text));
         }
-        let text = if cell.best { Html::from_part(tag("b").with(text)) } else { Html::from_part(text) };
+        let text = if cell.best { Html::new(tag("b").with(text)) } else { Html::new(text) };
         let notes = cell.notes.iter().map(|note| (BREAK, small(note)));
-        Html::from_part((text, notes.collect::<Vec<_>>()))
+        Html::new((text, notes.collect::<Vec<_>>()))
     };
     match cells {
-        [] => Html::from_part(empty.replace('-', "–")),
+        [] => Html::new(empty.replace('-', "–")),
         cells => Html::join(cells.iter().map(of), BREAK),
     }
 }

@@ -25,9 +25,7 @@ pub fn html(merged: &Merged<'_>) -> Html {
         stores.entry(name).or_default().push(trial);
     }
     stores.sort_keys();
-    Html::from_part(
-        stores.iter().map(|(store, trials)| store_settings(merged, store, trials)).collect::<Vec<_>>(),
-    )
+    Html::new(stores.iter().map(|(store, trials)| store_settings(merged, store, trials)).collect::<Vec<_>>())
 }
 
 fn store_settings(merged: &Merged<'_>, store: &str, trials: &[&TrialResult]) -> Tag {

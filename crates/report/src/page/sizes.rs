@@ -72,7 +72,7 @@ pub fn charts(merged: &Merged<'_>) -> Html {
     const SECTION: &str = "<section id=\"outgrown\" tabindex=\"-1\"><h2>Data against memory: charts</h2><p class=\"where\"></p><p class=\"note\">\
                            By data over memory. A bar marks the sizes between which throughput falls more steeply than elsewhere.</p>\
                            <div class=\"content\"></div></section>";
-    Html::from_part(is_there(merged).then_some(Literal(SECTION)))
+    Html::new(is_there(merged).then_some(Literal(SECTION)))
 }
 
 #[cfg(test)]

@@ -26,14 +26,14 @@ pub fn html(report: &Report<'_>) -> Html {
     let Lines { first, danger, last } = brief::build_lines(report);
     let line = |line: String| p(line).class("line");
     let first: Vec<Tag> = first.into_iter().map(line).collect();
-    let lines = Html::from_part((first, danger.map(|danger| p(danger).class("alert soft")), last.map(line)));
+    let lines = Html::new((first, danger.map(|danger| p(danger).class("alert soft")), last.map(line)));
     if !are_short(report.standings(), report) {
         return lines;
     }
     let groups =
         report.standings().iter().flat_map(|one| one.tables.iter().map(move |table| draw_table(one, table)));
     let groups: Vec<Tag> = groups.collect();
-    Html::from_part((lines, groups, note(LEGEND)))
+    Html::new((lines, groups, note(LEGEND)))
 }
 
 fn draw_table(one: &Standings, table: &Table) -> Tag {
@@ -100,10 +100,10 @@ fn panel(name: &str, one: &Standings, table: &Table, place: usize) -> Tag {
 
 fn store_name(row: &Row) -> Html {
     match (row.mark, row.is_riskier) {
-        (_, true) => Html::from_part((row.store.as_str(), " ", small("riskier"))),
-        (Mark::Best, _) => Html::from_part(("* ", tag("strong").with(row.store.as_str()))),
-        (Mark::Close, _) => Html::from_part(("≈ ", row.store.as_str())),
-        (Mark::None, _) => Html::from_part(row.store.as_str()),
+        (_, true) => Html::new((row.store.as_str(), " ", small("riskier"))),
+        (Mark::Best, _) => Html::new(("* ", tag("strong").with(row.store.as_str()))),
+        (Mark::Close, _) => Html::new(("≈ ", row.store.as_str())),
+        (Mark::None, _) => Html::new(row.store.as_str()),
     }
 }
 

@@ -226,12 +226,12 @@ pub fn epochs(merged: &Merged<'_>) -> Html {
     const SECTION: &str = "<section id=\"epochs\" tabindex=\"-1\"><h2>Epoch by epoch</h2><p class=\"where\"></p><p class=\"note\">\
                            Throughput and latency of each epoch, of the longest trial, and below them what the whole machine did \
                            meanwhile, on the same scale of time.</p><div class=\"content\"></div></section>";
-    Html::from_part(has_epochs(merged).then_some(Literal(SECTION)))
+    Html::new(has_epochs(merged).then_some(Literal(SECTION)))
 }
 
 /// The entry in the page's list of sections, if there is such a section.
 pub fn epochs_link(merged: &Merged<'_>) -> Html {
-    Html::from_part(has_epochs(merged).then_some(Literal("<li><a href=\"#go=epochs\">Epochs</a></li>")))
+    Html::new(has_epochs(merged).then_some(Literal("<li><a href=\"#go=epochs\">Epochs</a></li>")))
 }
 
 #[cfg(test)]

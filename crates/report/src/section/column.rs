@@ -62,7 +62,7 @@ impl Column {
     }
 
     /// A column of whole numbers or truths.
-    pub const fn whole_numbers(id: &'static str) -> Column {
+    pub const fn integer(id: &'static str) -> Column {
         Column::new(id, Kind::Whole, Unit::Count)
     }
 
@@ -77,7 +77,7 @@ impl Column {
     }
 
     /// The column in a place for people, with this title.
-    pub const fn shown_as(self, place: ColumnRole, title: &'static str) -> Column {
+    pub const fn role(self, place: ColumnRole, title: &'static str) -> Column {
         Column { place, title, ..self }
     }
 
@@ -131,7 +131,7 @@ mod tests {
         let column = Column::estimate("latency_mean", Unit::Nanoseconds).sql("mean");
         assert_eq!(column.csv_names(), ["latency_mean_ns", "latency_mean_low_ns", "latency_mean_high_ns"]);
         assert_eq!(column.sql_names(), ["mean_ns", "mean_low_ns", "mean_high_ns"]);
-        assert_eq!(Column::whole_numbers("pairs").csv_names(), ["pairs"]);
+        assert_eq!(Column::integer("pairs").csv_names(), ["pairs"]);
         assert!(Column::text("row").only_csv().sql_names().is_empty());
     }
 }

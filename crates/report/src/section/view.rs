@@ -152,11 +152,11 @@ mod tests {
     const SHAPE: Shape = Shape {
         name: "tested",
         columns: &[
-            Column::text("store").shown_as(ColumnRole::Line, "store"),
-            Column::whole_numbers("size").shown_as(ColumnRole::Across, ""),
-            Column::whole_numbers("figure").shown_as(ColumnRole::Spread, ""),
-            Column::text("why").shown_as(ColumnRole::Line, "why"),
-            Column::text("unknown").shown_as(ColumnRole::Line, "unknown"),
+            Column::text("store").role(ColumnRole::Line, "store"),
+            Column::integer("size").role(ColumnRole::Across, ""),
+            Column::integer("figure").role(ColumnRole::Spread, ""),
+            Column::text("why").role(ColumnRole::Line, "why"),
+            Column::text("unknown").role(ColumnRole::Line, "unknown"),
         ],
     };
 

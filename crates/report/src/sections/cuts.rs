@@ -1,7 +1,7 @@
 //! The states of each store after power cuts.
 
 use storebench_core::result::{BadState, Control, Phase, StateFinding};
-use storebench_core::units::{count_with_noun, rough_ns, three_digits};
+use storebench_core::units::{plural, rough_ns, three_digits};
 
 use crate::column::Unit;
 use crate::data::cuts::{CheckedStates, checked_states};
@@ -29,54 +29,54 @@ const CUTS: Shape = Shape {
     name: "cuts",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").shown_as(ColumnRole::Group, ""),
-        Column::text("store").shown_as(ColumnRole::Line, ""),
-        Column::whole_numbers("trials"),
-        Column::whole_numbers("steps"),
-        Column::whole_numbers("requests"),
-        Column::whole_numbers("flushes"),
+        Column::text("title").role(ColumnRole::Group, ""),
+        Column::text("store").role(ColumnRole::Line, ""),
+        Column::integer("trials"),
+        Column::integer("steps"),
+        Column::integer("requests"),
+        Column::integer("flushes"),
         Column::real("whole", Unit::Bytes),
-        Column::whole_numbers("sessions"),
+        Column::integer("sessions"),
         Column::text("guarantee"),
-        Column::text("holds").shown_as(ColumnRole::Line, "holds"),
-        Column::whole_numbers("states").shown_as(ColumnRole::Line, "states"),
-        Column::whole_numbers("held").shown_as(ColumnRole::Line, "all there"),
-        Column::whole_numbers("lost").shown_as(ColumnRole::Line, "newest lost"),
-        Column::whole_numbers("hole").shown_as(ColumnRole::Line, "hole"),
-        Column::whole_numbers("resurrected").shown_as(ColumnRole::Line, "removed is back"),
-        Column::whole_numbers("torn").shown_as(ColumnRole::Line, "torn value"),
-        Column::whole_numbers("wrong").shown_as(ColumnRole::Line, "wrong"),
-        Column::whole_numbers("refused").shown_as(ColumnRole::Line, "not opened"),
-        Column::whole_numbers("unusable").shown_as(ColumnRole::Line, "unusable"),
-        Column::whole_numbers("unsound").shown_as(ColumnRole::Line, "own check fails"),
-        Column::whole_numbers("no_space").shown_as(ColumnRole::Line, "no space"),
-        Column::whole_numbers("hung").shown_as(ColumnRole::Line, "hung"),
-        Column::whole_numbers("crashed").shown_as(ColumnRole::Line, "crashed"),
-        Column::whole_numbers("file_system").shown_as(ColumnRole::Line, "not mounted"),
+        Column::text("holds").role(ColumnRole::Line, "holds"),
+        Column::integer("states").role(ColumnRole::Line, "states"),
+        Column::integer("held").role(ColumnRole::Line, "all there"),
+        Column::integer("lost").role(ColumnRole::Line, "newest lost"),
+        Column::integer("hole").role(ColumnRole::Line, "hole"),
+        Column::integer("resurrected").role(ColumnRole::Line, "removed is back"),
+        Column::integer("torn").role(ColumnRole::Line, "torn value"),
+        Column::integer("wrong").role(ColumnRole::Line, "wrong"),
+        Column::integer("refused").role(ColumnRole::Line, "not opened"),
+        Column::integer("unusable").role(ColumnRole::Line, "unusable"),
+        Column::integer("unsound").role(ColumnRole::Line, "own check fails"),
+        Column::integer("no_space").role(ColumnRole::Line, "no space"),
+        Column::integer("hung").role(ColumnRole::Line, "hung"),
+        Column::integer("crashed").role(ColumnRole::Line, "crashed"),
+        Column::integer("file_system").role(ColumnRole::Line, "not mounted"),
         // States in which the engine's own check found no fault.
-        Column::whole_numbers("verified"),
+        Column::integer("verified"),
         // The newest lost steps and their time, in the median and the 99th percentile.
-        Column::whole_numbers("lost_steps_p50"),
-        Column::whole_numbers("lost_steps_p99"),
+        Column::integer("lost_steps_p50"),
+        Column::integer("lost_steps_p99"),
         Column::real("lost_p50", Unit::Nanoseconds),
         Column::real("lost_p99", Unit::Nanoseconds),
         Column::real("open_p50", Unit::Nanoseconds),
         Column::real("open_most", Unit::Nanoseconds),
         // States by the part of the history of the cut, and how many of them lost something.
-        Column::whole_numbers("creating"),
-        Column::whole_numbers("creating_not_held"),
-        Column::whole_numbers("settling"),
-        Column::whole_numbers("settling_not_held"),
-        Column::whole_numbers("recovering"),
-        Column::whole_numbers("recovering_not_held"),
-        Column::whole_numbers("control_no_flush"),
-        Column::whole_numbers("control_no_flush_caught"),
-        Column::whole_numbers("control_last_flush"),
-        Column::whole_numbers("control_last_flush_caught"),
-        Column::whole_numbers("control_early"),
-        Column::whole_numbers("control_early_caught"),
-        Column::whole_numbers("control_in_place"),
-        Column::whole_numbers("control_in_place_caught"),
+        Column::integer("creating"),
+        Column::integer("creating_not_held"),
+        Column::integer("settling"),
+        Column::integer("settling_not_held"),
+        Column::integer("recovering"),
+        Column::integer("recovering_not_held"),
+        Column::integer("control_no_flush"),
+        Column::integer("control_no_flush_caught"),
+        Column::integer("control_last_flush"),
+        Column::integer("control_last_flush_caught"),
+        Column::integer("control_early"),
+        Column::integer("control_early_caught"),
+        Column::integer("control_in_place"),
+        Column::integer("control_in_place_caught"),
         Column::text("not_made"),
     ],
 };
@@ -206,12 +206,12 @@ fn sentence(store: &str, one: &CheckedStates) -> Option<String> {
     let found = match at_most(&one.cuts) {
         Some(most) => format!(
             "nothing acknowledged was lost in {}: at most {} % of such cuts lose anything ({:.0} % confidence)",
-            count_with_noun(states, "state"),
+            plural(states, "state"),
             three_digits(most * 100.0),
             CONFIDENCE * 100.0
         ),
         None if is_whole(&one.cuts) => {
-            format!("nothing acknowledged was lost in {}", count_with_noun(states, "state"))
+            format!("nothing acknowledged was lost in {}", plural(states, "state"))
         }
         None => {
             let kinds = StateFinding::ALL
@@ -224,9 +224,9 @@ fn sentence(store: &str, one: &CheckedStates) -> Option<String> {
             let lost = median.map_or(String::new(), |(steps, ns)| {
                 // From the first lost acknowledgement to the last: zero for a single one.
                 let or = if ns > 0 { format!(" or {}", rough_ns(ns as f64)) } else { String::new() };
-                format!("; where the newest is lost, {}{or} in the median", count_with_noun(steps, "step"))
+                format!("; where the newest is lost, {}{or} in the median", plural(steps, "step"))
             });
-            format!("of {}, {}{lost}", count_with_noun(states, "state"), kinds.join(", "))
+            format!("of {}, {}{lost}", plural(states, "state"), kinds.join(", "))
         }
     };
     let caught = |of: Control| {
@@ -274,7 +274,7 @@ fn explained(store: &str, trial: u64, bad: &BadState) -> Option<String> {
     let missing = match (missing.len(), more) {
         (0, _) => "Nothing that the disk was asked to write is missing".to_owned(),
         (_, 0) => format!("Missing: {}", missing.join("; ")),
-        (_, more) => format!("Missing: {}; and {}", missing.join("; "), count_with_noun(more, "piece")),
+        (_, more) => format!("Missing: {}; and {}", missing.join("; "), plural(more, "piece")),
     };
     Some(format!(
         "{store}, {} in state {}: {}. {missing}. See storebench crash show.",

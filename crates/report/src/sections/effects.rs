@@ -36,7 +36,7 @@ const AT: Column = Column::text("at");
 /// The table of a row in the CSV.
 const ROW: Column = Column::text("row").only_csv();
 const SETTINGS: Column = Column::text("settings").only_csv();
-const BLOCKS: Column = Column::whole_numbers("blocks");
+const BLOCKS: Column = Column::integer("blocks");
 const LEAST: Column = Column::real("least", Unit::Count);
 const GREATEST: Column = Column::real("greatest", Unit::Count);
 const KNOWN: Column = Column::text("known");
@@ -50,17 +50,17 @@ const MAIN: Shape = Shape {
         STORE,
         AT,
         ROW,
-        SETTINGS.shown_as(ColumnRole::Group, ""),
+        SETTINGS.role(ColumnRole::Group, ""),
         Column::text("setting").only_sql(),
-        Column::text("value").only_sql().shown_as(ColumnRole::Line, "setting"),
+        Column::text("value").only_sql().role(ColumnRole::Line, "setting"),
         Column::text("base"),
-        Column::text("guarantee").shown_as(ColumnRole::Line, "guarantee"),
-        Column::whole_numbers("pairs"),
-        Column::text("operation").only_csv().shown_as(ColumnRole::Across, ""),
+        Column::text("guarantee").role(ColumnRole::Line, "guarantee"),
+        Column::integer("pairs"),
+        Column::text("operation").only_csv().role(ColumnRole::Across, ""),
         // Empty for all operations together.
         Column::text("of").sql("operation").only_sql(),
         BLOCKS,
-        Column::estimate("times", Unit::Count).shown_as(ColumnRole::Spread, ""),
+        Column::estimate("times", Unit::Count).role(ColumnRole::Spread, ""),
         LEAST,
         GREATEST,
         KNOWN,
@@ -75,15 +75,15 @@ const TOGETHER: Shape = Shape {
         STORE,
         AT,
         ROW,
-        SETTINGS.shown_as(ColumnRole::Line, "settings"),
+        SETTINGS.role(ColumnRole::Line, "settings"),
         Column::text("setting").only_sql(),
         Column::text("value").only_sql(),
         Column::text("other_setting").only_sql(),
         Column::text("other_value").only_sql(),
-        Column::whole_numbers("pairs"),
+        Column::integer("pairs"),
         Column::text("operation").only_csv(),
         BLOCKS,
-        Column::estimate("times", Unit::Count).shown_as(ColumnRole::Line, "times"),
+        Column::estimate("times", Unit::Count).role(ColumnRole::Line, "times"),
         LEAST,
         GREATEST,
         KNOWN,
@@ -101,14 +101,14 @@ const COMBINATIONS: Shape = Shape {
         SETTINGS,
         BLOCKS.sql("trials"),
         Column::text("cell"),
-        Column::text("name").only_sql().shown_as(ColumnRole::Line, ""),
+        Column::text("name").only_sql().role(ColumnRole::Line, ""),
         Column::text("marks"),
-        Column::text("guarantee_given").shown_as(ColumnRole::Group, ""),
+        Column::text("guarantee_given").role(ColumnRole::Group, ""),
         Column::text("power_cut"),
-        Column::whole_numbers("best"),
-        Column::estimate("per_second", Unit::Count).shown_as(ColumnRole::Line, "ops/s"),
-        Column::estimate("latency_mean", Unit::Nanoseconds).sql("mean").shown_as(ColumnRole::Line, "latency"),
-        Column::real("syncs_per_operation", Unit::Count).shown_as(ColumnRole::Line, "syncs/op"),
+        Column::integer("best"),
+        Column::estimate("per_second", Unit::Count).role(ColumnRole::Line, "ops/s"),
+        Column::estimate("latency_mean", Unit::Nanoseconds).sql("mean").role(ColumnRole::Line, "latency"),
+        Column::real("syncs_per_operation", Unit::Count).role(ColumnRole::Line, "syncs/op"),
     ],
 };
 

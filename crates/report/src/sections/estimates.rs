@@ -30,15 +30,15 @@ const ESTIMATES: Shape = Shape {
     columns: &[
         Column::text("hardware"),
         Column::text("title"),
-        Column::text("store").shown_as(ColumnRole::Group, ""),
-        Column::text("part").shown_as(ColumnRole::Line, ""),
-        Column::whole_numbers("trials"),
-        Column::whole_numbers("times"),
+        Column::text("store").role(ColumnRole::Group, ""),
+        Column::text("part").role(ColumnRole::Line, ""),
+        Column::integer("trials"),
+        Column::integer("times"),
         Column::text("recorded_on"),
-        Column::real("recorded", Unit::Nanoseconds).shown_as(ColumnRole::Line, "measured"),
-        Column::text("disk").shown_as(ColumnRole::Across, ""),
+        Column::real("recorded", Unit::Nanoseconds).role(ColumnRole::Line, "measured"),
+        Column::text("disk").role(ColumnRole::Across, ""),
         // Empty if the estimate for the recorded disk is too far from its measurement.
-        Column::real("estimated", Unit::Nanoseconds).shown_as(ColumnRole::Spread, ""),
+        Column::real("estimated", Unit::Nanoseconds).role(ColumnRole::Spread, ""),
         // For the recorded disk: the estimate over the measurement.
         Column::real("own_ratio", Unit::Count),
         Column::real("disk_share", Unit::Count),

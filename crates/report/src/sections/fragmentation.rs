@@ -22,14 +22,14 @@ const FRAGMENTATION: Shape = Shape {
     name: "fragmentation",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").shown_as(ColumnRole::Group, ""),
-        Column::text("store").shown_as(ColumnRole::Line, ""),
-        Column::whole_numbers("trials"),
-        Column::real("fresh_scan", Unit::Nanoseconds).shown_as(ColumnRole::Line, "scan, fresh"),
-        Column::real("aged_scan", Unit::Nanoseconds).shown_as(ColumnRole::Line, "scan, aged"),
-        Column::real("times", Unit::Count).shown_as(ColumnRole::Line, "times as long"),
-        Column::whole_numbers("files").shown_as(ColumnRole::Line, "files"),
-        Column::whole_numbers("pieces").shown_as(ColumnRole::Line, "pieces"),
+        Column::text("title").role(ColumnRole::Group, ""),
+        Column::text("store").role(ColumnRole::Line, ""),
+        Column::integer("trials"),
+        Column::real("fresh_scan", Unit::Nanoseconds).role(ColumnRole::Line, "scan, fresh"),
+        Column::real("aged_scan", Unit::Nanoseconds).role(ColumnRole::Line, "scan, aged"),
+        Column::real("times", Unit::Count).role(ColumnRole::Line, "times as long"),
+        Column::integer("files").role(ColumnRole::Line, "files"),
+        Column::integer("pieces").role(ColumnRole::Line, "pieces"),
     ],
 };
 

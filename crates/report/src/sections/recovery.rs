@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 use storebench_core::result::{Recovery, Reopening};
-use storebench_core::units::count_with_noun;
+use storebench_core::units::plural;
 use storebench_core::words::words;
 
 use crate::column::Unit;
@@ -31,18 +31,18 @@ const RECOVERY: Shape = Shape {
     name: "recovery",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").shown_as(ColumnRole::Group, ""),
-        Column::text("store").shown_as(ColumnRole::Line, ""),
-        Column::whole_numbers("records").shown_as(ColumnRole::Line, "records"),
-        Column::whole_numbers("kills"),
-        Column::real("open_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "killed"),
-        Column::real("open_most", Unit::Nanoseconds).shown_as(ColumnRole::Line, "longest"),
-        Column::real("first_read_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "read"),
-        Column::real("first_write_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "write"),
-        Column::real("closed_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "closed"),
-        Column::real("cold_killed_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "killed, cold"),
-        Column::real("cold_closed_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "closed, cold"),
-        Column::real("cut_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "power cut"),
+        Column::text("title").role(ColumnRole::Group, ""),
+        Column::text("store").role(ColumnRole::Line, ""),
+        Column::integer("records").role(ColumnRole::Line, "records"),
+        Column::integer("kills"),
+        Column::real("open_p50", Unit::Nanoseconds).role(ColumnRole::Line, "killed"),
+        Column::real("open_most", Unit::Nanoseconds).role(ColumnRole::Line, "longest"),
+        Column::real("first_read_p50", Unit::Nanoseconds).role(ColumnRole::Line, "read"),
+        Column::real("first_write_p50", Unit::Nanoseconds).role(ColumnRole::Line, "write"),
+        Column::real("closed_p50", Unit::Nanoseconds).role(ColumnRole::Line, "closed"),
+        Column::real("cold_killed_p50", Unit::Nanoseconds).role(ColumnRole::Line, "killed, cold"),
+        Column::real("cold_closed_p50", Unit::Nanoseconds).role(ColumnRole::Line, "closed, cold"),
+        Column::real("cut_p50", Unit::Nanoseconds).role(ColumnRole::Line, "power cut"),
         Column::text("not_made"),
     ],
 };
@@ -52,18 +52,18 @@ const OPENINGS: Shape = Shape {
     name: "openings",
     columns: &[
         Column::text("hardware"),
-        Column::text("title").shown_as(ColumnRole::Group, ""),
-        Column::text("store").shown_as(ColumnRole::Line, ""),
-        Column::whole_numbers("records").shown_as(ColumnRole::Line, "records"),
-        Column::text("after").shown_as(ColumnRole::Line, "after"),
-        Column::whole_numbers("openings"),
-        Column::real("open_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "open"),
-        Column::real("first_read_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "read"),
-        Column::real("first_write_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "write"),
-        Column::real("close_p50", Unit::Nanoseconds).shown_as(ColumnRole::Line, "close"),
-        Column::real("memory_p50", Unit::Bytes).shown_as(ColumnRole::Line, "memory"),
-        Column::real("read_p50", Unit::Bytes).shown_as(ColumnRole::Line, "by calls"),
-        Column::real("fetched_p50", Unit::Bytes).shown_as(ColumnRole::Line, "from disk"),
+        Column::text("title").role(ColumnRole::Group, ""),
+        Column::text("store").role(ColumnRole::Line, ""),
+        Column::integer("records").role(ColumnRole::Line, "records"),
+        Column::text("after").role(ColumnRole::Line, "after"),
+        Column::integer("openings"),
+        Column::real("open_p50", Unit::Nanoseconds).role(ColumnRole::Line, "open"),
+        Column::real("first_read_p50", Unit::Nanoseconds).role(ColumnRole::Line, "read"),
+        Column::real("first_write_p50", Unit::Nanoseconds).role(ColumnRole::Line, "write"),
+        Column::real("close_p50", Unit::Nanoseconds).role(ColumnRole::Line, "close"),
+        Column::real("memory_p50", Unit::Bytes).role(ColumnRole::Line, "memory"),
+        Column::real("read_p50", Unit::Bytes).role(ColumnRole::Line, "by calls"),
+        Column::real("fetched_p50", Unit::Bytes).role(ColumnRole::Line, "from disk"),
     ],
 };
 
@@ -269,8 +269,8 @@ fn grown(name: &str, one: &StoreOpenings) -> Option<String> {
     (most > fewest && all_longer && times >= TOLD_TO_GROW).then(|| {
         format!(
             "{name}: each opening after a kill took longer with {} than with {}: {times:.1} times as long in the median, with {:.0} times the records.",
-            count_with_noun(most, "record"),
-            count_with_noun(fewest, "record"),
+            plural(most, "record"),
+            plural(fewest, "record"),
             most as f64 / fewest as f64,
         )
     })

@@ -20,7 +20,7 @@ const VERDICTS: Shape = Shape {
     name: "verdicts",
     columns: &[
         Column::text("study"),
-        Column::whole_numbers("claim"),
+        Column::integer("claim"),
         Column::text("says"),
         Column::text("source"),
         Column::text("expected"),
@@ -32,8 +32,8 @@ const VERDICTS: Shape = Shape {
         // The leaning, if the verdict is unknown.
         Column::text("so_far"),
         Column::text("measured"),
-        Column::whole_numbers("agree"),
-        Column::whole_numbers("checks"),
+        Column::integer("agree"),
+        Column::integer("checks"),
         Column::text("takes"),
         Column::text("without"),
     ],

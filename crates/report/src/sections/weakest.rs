@@ -37,7 +37,7 @@ const WEAKEST: Shape = Shape {
         Column::text("property"),
         Column::real("value", Unit::Count),
         Column::real("times_median", Unit::Count),
-        Column::whole_numbers("stores"),
+        Column::integer("stores"),
         Column::text("at"),
     ],
 };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use storebench_core::units::count_with_noun;
+use storebench_core::units::plural;
 
 use super::facts::{FoundVerdict, Outcome, RunFacts};
 use super::frame::{UP, link, listed, page, run_link, td, types};
@@ -61,11 +61,10 @@ pub fn finding_page(told: &RunVerdicts<'_>) -> String {
     };
     let rows: Vec<Tag> = lines.iter().map(line).collect();
     let notes: Vec<Tag> = first.notes.iter().map(note).collect();
-    let sum = summed(told).map(|sum| {
-        Html::from_part((p(("Over machines: ", sum, ".")), types(outcomes(told).map(|(run, _)| run))))
-    });
-    let others = (without > 0)
-        .then(|| note(format!("{} more measured nothing of it.", count_with_noun(without, "run"))));
+    let sum = summed(told)
+        .map(|sum| Html::new((p(("Over machines: ", sum, ".")), types(outcomes(told).map(|(run, _)| run)))));
+    let others =
+        (without > 0).then(|| note(format!("{} more measured nothing of it.", plural(without, "run"))));
     let title = format!("Finding {} of {}", first.number, first.study);
     let says = p(tag("strong").with(&first.says)).class("claim");
     let heads = ["machine", "verdict", "where", "why", "run"];
@@ -83,9 +82,8 @@ pub fn rows(all: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Vec<Tag> {
             let on = outcomes(told).filter(|(_, outcome)| outcome.verdict == verdict);
             let on: std::collections::BTreeSet<&str> =
                 on.map(|(run, _)| run.header.hardware.as_str()).collect();
-            (!on.is_empty()).then(|| {
-                Html::from_part((badge(verdict), format!(" on {} ", count_with_noun(on.len(), "machine"))))
-            })
+            (!on.is_empty())
+                .then(|| Html::new((badge(verdict), format!(" on {} ", plural(on.len(), "machine")))))
         };
         let verdicts: Vec<Html> = Verdict::ALL.into_iter().filter_map(machines).collect();
         let says = told.first().map(|(_, found)| link("", "findings", name, &found.says));
@@ -97,12 +95,11 @@ pub fn rows(all: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Vec<Tag> {
 /// The unmeasured findings, in one folded list; `None` if there are none.
 pub fn unmeasured(all: &BTreeMap<(&str, usize, &str), RunVerdicts<'_>>) -> Option<Tag> {
     let one = |((study, number, _), told): (&(&str, usize, &str), &RunVerdicts<'_>)| {
-        let says = told
-            .first()
-            .map(|(_, found)| Html::from_part((&found.says, " ", small(("(", &found.source, ")")))));
-        Html::from_part((format!("{study} {number}: "), says))
+        let says =
+            told.first().map(|(_, found)| Html::new((&found.says, " ", small(("(", &found.source, ")")))));
+        Html::new((format!("{study} {number}: "), says))
     };
     let items: Vec<Html> = all.iter().filter(|(_, told)| !is_measured(told)).map(one).collect();
-    let says = format!("{} of which no run here measured anything", count_with_noun(items.len(), "finding"));
+    let says = format!("{} of which no run here measured anything", plural(items.len(), "finding"));
     list(items).map(|items| folded(says, items))
 }

@@ -23,12 +23,12 @@ pub fn page(title: &str, subtitle: impl Part, content: impl Part) -> String {
 /// A page with the path `root` to the site's root, and with an addition after its content.
 pub fn framed(root: &str, title: &str, subtitle: impl Part, content: impl Part, script: impl Part) -> String {
     let places = [
-        ("version", Html::from_part(env!("CARGO_PKG_VERSION"))),
-        ("root", Html::from_part(root)),
-        ("title", Html::from_part(title)),
-        ("subtitle", Html::from_part(subtitle)),
-        ("content", Html::from_part(content)),
-        ("script", Html::from_part(script)),
+        ("version", Html::new(env!("CARGO_PKG_VERSION"))),
+        ("root", Html::new(root)),
+        ("title", Html::new(title)),
+        ("subtitle", Html::new(subtitle)),
+        ("content", Html::new(content)),
+        ("script", Html::new(script)),
     ];
     fill(PAGE, &places).into_string()
 }
@@ -91,7 +91,7 @@ pub fn speeds(run: &RunFacts, speeds: &[Speed]) -> Tag {
         let once = speed.once.then_some(Literal("<sup>1</sup>"));
         link(UP, "runs", &run.name, (tag("span").with(&speed.figure), " ", &speed.range, once))
     };
-    let figures: Vec<Html> = speeds.iter().map(|speed| Html::from_part((figure(speed), " "))).collect();
+    let figures: Vec<Html> = speeds.iter().map(|speed| Html::new((figure(speed), " "))).collect();
     let none = speeds.is_empty().then_some(NO_FIGURE);
     let once = speeds.iter().any(|speed| speed.once).then(|| small(ONCE));
     tag("td").class("speeds").with((figures, none, once))
@@ -113,7 +113,7 @@ pub fn circumstances(conditions: &Conditions) -> Html {
     };
     let parts = [&conditions.others, &conditions.common, &places];
     let parts = parts.into_iter().filter(|part| !part.is_empty()).map(small);
-    Html::from_part((&conditions.disk, parts.collect::<Vec<_>>()))
+    Html::new((&conditions.disk, parts.collect::<Vec<_>>()))
 }
 
 /// The guarantee, which is shown with every figure.
@@ -130,13 +130,13 @@ pub fn class(proof: &Proof) -> &'static str {
 pub fn proofs<'f>(root: &str, all: Vec<(&'f Proof, Option<&'f RunFacts>)>) -> Html {
     let of = |(proof, run): (&Proof, Option<&RunFacts>)| {
         let text = match run {
-            Some(run) => Html::from_part(link(root, "runs", &run.name, &proof.text)),
-            None => Html::from_part(&proof.text),
+            Some(run) => Html::new(link(root, "runs", &run.name, &proof.text)),
+            None => Html::new(&proof.text),
         };
         tag("div").class(class(proof)).with(text)
     };
     let all: Vec<Tag> = all.into_iter().map(of).collect();
-    if all.is_empty() { Html::from_part("none of this version") } else { Html::from_part(all) }
+    if all.is_empty() { Html::new("none of this version") } else { Html::new(all) }
 }
 
 /// A section with its title; empty without rows.

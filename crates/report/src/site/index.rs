@@ -7,7 +7,7 @@ use std::io;
 use indexmap::IndexSet;
 use serde::Serialize;
 use storebench_core::store::StoreDef;
-use storebench_core::units::count_with_noun;
+use storebench_core::units::plural;
 
 use super::facts::{RunFacts, Side};
 use super::finding::{self, RunVerdicts};
@@ -81,10 +81,10 @@ pub fn page(site: &Site<'_>, entries: &[StoreDef]) -> io::Result<String> {
     let machines: IndexSet<&str> = site.runs.iter().map(|run| run.header.hardware.as_str()).collect();
     let subtitle = format!(
         "{} on {}, {}, {} that met",
-        count_with_noun(site.runs.len(), "run"),
-        count_with_noun(machines.len(), "machine"),
-        count_with_noun(site.stores.len(), "store"),
-        count_with_noun(site.pairs.len(), "pair"),
+        plural(site.runs.len(), "run"),
+        plural(machines.len(), "machine"),
+        plural(site.stores.len(), "store"),
+        plural(site.pairs.len(), "pair"),
     );
     let content = (Literal(SEARCH), none, stores, pairs, findings);
     Ok(framed("", "Results of storebench", subtitle, content, (data, tag("script").with(Literal(SCRIPT)))))
@@ -95,7 +95,7 @@ fn findings(site: &Site<'_>) -> Option<Tag> {
     let heads = ["study", "finding", "verdicts"].map(column);
     let measured = (!rows.is_empty()).then(|| {
         let says = "A published finding is checked on each machine separately. It may hold on one and not on another.";
-        Html::from_part((note(says), scroll(table(heads.into(), rows))))
+        Html::new((note(says), scroll(table(heads.into(), rows))))
     });
     let others = finding::unmeasured(&site.findings);
     let papers = site.runs.iter().any(|run| run.sentences.is_some());
@@ -111,7 +111,7 @@ pub const PAPERS: &str = "papers.html";
 pub fn papers(site: &Site<'_>) -> Option<String> {
     let sentences: Vec<&findings::RunSentences> =
         site.runs.iter().filter_map(|run| run.sentences.as_ref()).collect();
-    let number = count_with_noun(sentences.len(), "run");
+    let number = plural(sentences.len(), "run");
     (!sentences.is_empty())
         .then(|| framed("", "What came of the papers' sentences", number, content(&blocks(sentences)), ""))
 }
@@ -165,11 +165,5 @@ pub fn runs(site: &Site<'_>) -> String {
     };
     let heads = ["folder", "machine", "study", "started", "stores"];
     let rows = site.runs.iter().map(one).collect();
-    framed(
-        "",
-        "Runs",
-        count_with_noun(site.runs.len(), "run"),
-        listed("runs", "Every run", "", &heads, rows),
-        "",
-    )
+    framed("", "Runs", plural(site.runs.len(), "run"), listed("runs", "Every run", "", &heads, rows), "")
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
-use storebench_core::units::{count_with_noun, three_digits};
+use storebench_core::units::{plural, three_digits};
 
 use super::facts::{FigureOutcome, RunFacts, StorePair};
 use super::frame::{
@@ -91,7 +91,7 @@ fn verdict([a, b]: &[String; 2], machines: Vec<&Won>) -> String {
     stores.sort_by_key(|(_, _, better)| std::cmp::Reverse(better.len()));
     let [(store, place, better), (other, _, worse)] = &stores;
     let mut words = match better.as_slice() {
-        [] => format!("neither is better on any of {}", count_with_noun(machines.len(), "machine")),
+        [] => format!("neither is better on any of {}", plural(machines.len(), "machine")),
         better => {
             let times =
                 || better.iter().flat_map(|own| &own[*place]).copied().filter(|times| times.is_finite());
@@ -132,9 +132,9 @@ fn outcome(run: &RunFacts, duel: &StorePair, bout: &FigureOutcome) -> Html {
     for (number, words) in undecided.into_iter().filter(|(number, _)| **number > 0) {
         let words =
             if *number == places { words.to_owned() } else { format!("{words} in {number} of {places}") };
-        lines.push(line(Html::from_part(words), None));
+        lines.push(line(Html::new(words), None));
     }
-    Html::from_part((lines, small((a, " against ", b))))
+    Html::new((lines, small((a, " against ", b))))
 }
 
 /// Which is better, by which factor, and where.
@@ -149,12 +149,12 @@ fn better(
     let candidate = is_candidate.then_some(", the only candidate");
     let name = (tag("b").with(store), candidate);
     match won {
-        [(_, times)] if places == 1 => (Html::from_part((name, ", ", shown(times))), None),
+        [(_, times)] if places == 1 => (Html::new((name, ", ", shown(times))), None),
         won => {
             let at: Vec<String> =
                 won.iter().map(|(place, times)| format!("{place}: {}", shown(times))).collect();
             let at = (won.len() <= NAMED).then(|| small(at.join("; ")));
-            (Html::from_part((name, format!(" in {} of {places}", won.len()))), at)
+            (Html::new((name, format!(" in {} of {places}", won.len()))), at)
         }
     }
 }

@@ -43,28 +43,28 @@ fn run_facts(merged: &Merged<'_>, source: &Source) -> Html {
         let is_known =
             run.trials.iter().any(|trial| trial.cell.store() == store.name && trial.ok().is_some());
         let name = match is_known && !merged.is_harness(&store.name) {
-            true => Html::from_part(store_link(UP, &store.name)),
-            false => Html::from_part(&store.name),
+            true => Html::new(store_link(UP, &store.name)),
+            false => Html::new(&store.name),
         };
-        Html::from_part((name, " ", &store.version))
+        Html::new((name, " ", &store.version))
     };
     let report = match &source.report {
-        Some(address) => Html::from_part((
+        Some(address) => Html::new((
             tag("a").attr("href", address).with("report.html"),
             small(" in the folder of runs, which is published next to this site"),
         )),
-        None => Html::from_part("not in its folder: storebench report RUN --html FILE writes it"),
+        None => Html::new("not in its folder: storebench report RUN --html FILE writes it"),
     };
     let rows = [
-        ("folder", Html::from_part(&source.folder)),
-        ("machine", Html::from_part(&header.hardware)),
-        ("study", Html::from_part(&header.study)),
-        ("started", Html::from_part(to_the_second(&header.started))),
+        ("folder", Html::new(&source.folder)),
+        ("machine", Html::new(&header.hardware)),
+        ("study", Html::new(&header.study)),
+        ("started", Html::new(to_the_second(&header.started))),
         ("stores", Html::join(header.stores.iter().map(store), ", ")),
-        ("results", Html::from_part(counts(merged))),
+        ("results", Html::new(counts(merged))),
         ("the whole report", report),
     ];
-    Html::from_part((pairs(rows), unfinished(merged).into_iter().map(note).collect::<Vec<_>>()))
+    Html::new((pairs(rows), unfinished(merged).into_iter().map(note).collect::<Vec<_>>()))
 }
 
 /// A table of figures for each group.
@@ -79,7 +79,7 @@ fn figures(report: &Report<'_>) -> Html {
         rules.extend(matrix.rules());
     }
     if html.is_empty() {
-        return Html::from_part(p("There are no figures of stores."));
+        return Html::new(p("There are no figures of stores."));
     }
     rules.sort_unstable();
     rules.dedup();
@@ -121,8 +121,7 @@ fn cell(figure: &Figure, contest: &Contest, store: &str) -> Tag {
             figure.unit.show(mean.value),
             spread::describe_after(mean.interval, |end| figure.unit.show(end))
         );
-        let text =
-            if one.verdict.wins() { Html::from_part(tag("b").with(text)) } else { Html::from_part(text) };
+        let text = if one.verdict.wins() { Html::new(tag("b").with(text)) } else { Html::new(text) };
         return td((text, small(standing(contest, one))));
     }
     let why = contest.absent.iter().find(|one| one.store == store).map(|one| one.why.name());
@@ -149,7 +148,7 @@ fn verdict_list(verdicts: &[FoundVerdict]) -> Option<Tag> {
     let item = |found: &FoundVerdict| {
         let outcome = found.outcome.as_ref()?;
         let finding = link(UP, "findings", &found.name, &found.says);
-        Some(Html::from_part((
+        Some(Html::new((
             findings::badge(outcome.verdict),
             " ",
             finding,

@@ -1,7 +1,7 @@
 //! Finds machines of the same type.
 
 use storebench_core::result::RunHeader;
-use storebench_core::units::{count_with_noun, rough_bytes};
+use storebench_core::units::{plural, rough_bytes};
 
 use crate::data::names::join_with_and;
 
@@ -27,9 +27,9 @@ pub fn describe_types(machines: &[&RunHeader]) -> Vec<String> {
             "{} are of one type ({}, {}, {}), and count as {}",
             machine_names(alike),
             environment.cpu.as_deref().unwrap_or_default(),
-            count_with_noun(environment.cores, "core"),
+            plural(environment.cores, "core"),
             rough_bytes(environment.memory_bytes.unwrap_or_default() as f64),
-            count_with_noun(alike.len(), "machine"),
+            plural(alike.len(), "machine"),
         )
     };
     all.iter().filter(|alike| alike.len() > 1).map(words).collect()

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use storebench_core::store::{Evidence, Guarantee, GuaranteeOffer, StoreDef};
-use storebench_core::units::count_with_noun;
+use storebench_core::units::plural;
 
 use super::facts::{CHECKS, Conditions, Proof, RunFacts, Side, text};
 use super::frame::{
@@ -28,8 +28,7 @@ const EVIDENCE: &str = "power cuts: states broken, of all";
 pub fn store_page(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Option<&StoreDef>) -> String {
     let machines: BTreeSet<&str> = lines.iter().map(|(run, _)| run.header.hardware.as_str()).collect();
     let runs: BTreeSet<&str> = lines.iter().map(|(run, _)| run.name.as_str()).collect();
-    let subtitle =
-        format!("{} on {}", count_with_noun(runs.len(), "run"), count_with_noun(machines.len(), "machine"));
+    let subtitle = format!("{} on {}", plural(runs.len(), "run"), plural(machines.len(), "machine"));
     let rows = lines.iter().map(|line| fact(line, site)).collect();
     let heads = ["guarantee", "version", EVIDENCE, "opens after a kill", "speed", "machine", "where", "run"];
     let says = note(
@@ -50,14 +49,14 @@ pub fn store_page(store: &str, lines: &[Line<'_>], site: &Site<'_>, entry: Optio
 /// The description and promises of a store in the program's table.
 fn store_description(entry: Option<&StoreDef>) -> Option<Html> {
     let entry = entry?;
-    let practice = (!entry.practice.is_empty()).then(|| Html::from_part((BREAK, entry.practice, ".")));
+    let practice = (!entry.practice.is_empty()).then(|| Html::new((BREAK, entry.practice, ".")));
     let promise = |offer: &GuaranteeOffer| {
         let shipped = if offer.guarantee == entry.shipped { ", as shipped" } else { "" };
         let settings = offer.settings.trim_end_matches(", as shipped");
-        Html::from_part((tag("b").with(offer.guarantee.to_string()), shipped, ": ", settings))
+        Html::new((tag("b").with(offer.guarantee.to_string()), shipped, ": ", settings))
     };
     let promises = list(entry.offers.iter().map(promise).collect());
-    Some(Html::from_part((
+    Some(Html::new((
         p((entry.summary, ".", practice)),
         promises.map(|promises| ("Its guarantees, and the settings that give them:", promises)),
     )))
@@ -111,7 +110,7 @@ fn history(lines: &[Line<'_>]) -> Option<Tag> {
     };
     let says = "Runs of one plan on one machine and processor, oldest first, where the version differs. A kernel that differs is told: a change may come from it. \
                 storebench compare RUN RUN tells which changes are significant.";
-    let all: Vec<_> = same.into_iter().map(|one| Html::from_part(of(one))).collect();
+    let all: Vec<_> = same.into_iter().map(|one| Html::new(of(one))).collect();
     (!all.is_empty()).then(|| section("history", "Over versions", (note(says), all)))
 }
 
@@ -119,7 +118,7 @@ fn history(lines: &[Line<'_>]) -> Option<Tag> {
 fn evidence(entry: Option<&StoreDef>) -> Option<Tag> {
     let line = |one: &Evidence| {
         let proof = Proof::from(one);
-        Html::from_part(tag("span").class(class(&proof)).with(proof.text))
+        Html::new(tag("span").class(class(&proof)).with(proof.text))
     };
     let own = entry?.evidence();
     let all = Guarantee::ALL.into_iter().filter_map(|tier| Evidence::sum_torn(own, tier));

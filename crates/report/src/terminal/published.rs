@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style as Paint};
 use storebench_core::cell::Data;
-use storebench_core::units::{CountRange, SizeRange, group_thousands};
+use storebench_core::units::{CountRange, SizeRange, with_commas};
 
 use crate::claims::{Outcome, Scope};
 use crate::column::Unit;
@@ -86,7 +86,7 @@ fn grid(beside: &TableComparison<'_>) -> Grid {
     for (position, (data, records)) in columns.iter().enumerate() {
         let first = position == 0 || columns[position - 1].0 != *data;
         kinds.push(Item::new(if first { data.name() } else { "" }).painted(HEADING));
-        counts.push(Item::new(group_thousands(records.from)));
+        counts.push(Item::new(with_commas(records.from)));
     }
     grid.head(kinds);
     grid.head(counts);

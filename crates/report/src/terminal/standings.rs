@@ -3,7 +3,7 @@
 use anstyle::Style as Paint;
 use storebench_core::result::SPACE;
 use storebench_core::store::Loss;
-use storebench_core::units::{group_thousands, three_digits};
+use storebench_core::units::{three_digits, with_commas};
 
 use super::grid::{Grid, Item, Style, wrap};
 use crate::column::Unit;
@@ -108,7 +108,7 @@ fn two_digits(mut value: f64, units: &[(&str, f64)]) -> String {
 }
 
 fn short(value: f64) -> String {
-    if value > 0.0 && value < 9.95 { format!("{value:.1}") } else { group_thousands(value.round() as u64) }
+    if value > 0.0 && value < 9.95 { format!("{value:.1}") } else { with_commas(value.round() as u64) }
 }
 
 /// The head of a figure's column.

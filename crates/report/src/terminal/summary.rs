@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 use storebench_core::result::{Environment, LocationInfo};
-use storebench_core::units::{count_with_noun, group_thousands, rough_bytes};
+use storebench_core::units::{plural, rough_bytes, with_commas};
 use storebench_host::run::Run;
 
 use super::grid::{Style, wrap};
@@ -79,7 +79,7 @@ fn first_lines(lines: Vec<String>) -> Option<String> {
     let first = lines.first()?;
     Some(match lines.len() {
         1 => first.clone(),
-        all => format!("{first} And {} like it: storebench report.", count_with_noun(all - 1, "line")),
+        all => format!("{first} And {} like it: storebench report.", plural(all - 1, "line")),
     })
 }
 
@@ -97,7 +97,7 @@ fn describe_alike(what: &str, alike: &RepeatedEvent, unit: &str) -> String {
     match (alike.times, alike.example.as_str()) {
         (_, "") => what.to_owned(),
         (1, example) => format!("{what} ({example})"),
-        (times, example) => format!("{what} ({} {unit}; first: {example})", group_thousands(times as u64)),
+        (times, example) => format!("{what} ({} {unit}; first: {example})", with_commas(times as u64)),
     }
 }
 

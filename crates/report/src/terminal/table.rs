@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use storebench_core::units::group_thousands;
+use storebench_core::units::with_commas;
 
 use super::grid::{Grid, Item, Style, wrap};
 use crate::column::{COLUMNS, Column, PEAK_MEMORY, Unit};
@@ -163,7 +163,7 @@ fn uncertainty(unit: Unit, summary: &Summary) -> Option<String> {
 
 /// Two digits are enough for an uncertainty.
 fn two_digits(value: f64) -> String {
-    if value < 10.0 { format!("{value:.1}") } else { group_thousands(value.round() as u64) }
+    if value < 10.0 { format!("{value:.1}") } else { with_commas(value.round() as u64) }
 }
 
 fn percent(value: f64) -> String {

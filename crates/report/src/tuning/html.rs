@@ -37,7 +37,7 @@ pub fn section(tuned: &TunedSettings, snippet: Option<&str>) -> Html {
         (heading(&format!("Settings of {}", tuned.store.0)), p(settings(tuned))),
         snippet.map(|snippet| (heading("Open it like this"), code(snippet))),
     );
-    Html::from_part(tag("section").class("group").with(first).with(rest))
+    Html::new(tag("section").class("group").with(first).with(rest))
 }
 
 fn heading(text: &str) -> Tag {

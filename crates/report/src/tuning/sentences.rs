@@ -1,6 +1,6 @@
 //! The sentences of an answer, for terminal and page alike.
 
-use storebench_core::units::{count_with_noun, rough_bytes, three_digits};
+use storebench_core::units::{plural, rough_bytes, three_digits};
 
 use super::search::Change;
 use super::worth::ValueWorth;
@@ -274,17 +274,17 @@ pub fn describe_tried(tuned: &TunedSettings) -> Vec<String> {
     });
     let mut lines = vec![format!(
         "{} and {} in {}, on {}{place}; {} of {}.",
-        count_with_noun(tried.values, "single value"),
-        count_with_noun(tried.combinations, "combination"),
-        count_with_noun(tried.trials, "trial"),
+        plural(tried.values, "single value"),
+        plural(tried.combinations, "combination"),
+        plural(tried.trials, "trial"),
         tuned.hardware,
-        count_with_noun(records.from, "record"),
+        plural(records.from, "record"),
         size.describe(),
     )];
     if records.from != tuned.question.records {
         lines.push(format!(
             "You asked for {}; results may differ at that size.",
-            count_with_noun(tuned.question.records, "record")
+            plural(tuned.question.records, "record")
         ));
     }
     lines
@@ -316,12 +316,7 @@ pub fn describe_elsewhere(tuned: &TunedSettings) -> Vec<String> {
             Verdict::Alike => "no difference",
             Verdict::Open => "not settled",
         };
-        format!(
-            "With {} of {}: {says}, {}.",
-            count_with_noun(records.from, "record"),
-            size.describe(),
-            faster(ratio)
-        )
+        format!("With {} of {}: {says}, {}.", plural(records.from, "record"), size.describe(), faster(ratio))
     }));
     if gain.elsewhere.records.is_empty() {
         lines.push(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use storebench_core::error::{Error, Exit, Result, meant};
 use storebench_core::sanitize::piece;
 use storebench_core::store::{StoreDef, StoreKind};
-use storebench_core::units::{count_with_noun, group_thousands};
+use storebench_core::units::{plural, with_commas};
 use storebench_host::plan::Percent;
 use storebench_host::run::Run;
 use storebench_report::column::Column;
@@ -65,7 +65,7 @@ fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2]> {
             Exit::Usage,
             format!(
                 "{} named, but BASE and NEW are needed: storebench compare BASE NEW, or sets of runs: storebench compare BASE... --to NEW...",
-                count_with_noun(runs.len(), "run")
+                plural(runs.len(), "run")
             ),
         )),
     }
@@ -226,8 +226,8 @@ fn sees(comparison: &Comparison<'_>, limit: Percent) -> Result<()> {
     let message = format!(
         "--max-undetectable {limit}: a change by that much could go unseen in {} of {}; of {}, {}: {least}; run both \
          sides with more --trials",
-        group_thousands(blind.len() as u64),
-        count_with_noun(comparison.figures.len(), "figure"),
+        with_commas(blind.len() as u64),
+        plural(comparison.figures.len(), "figure"),
         worst.cell.id(),
         name(worst),
     );
@@ -259,7 +259,7 @@ fn show(comparison: &Comparison<'_>, args: &CompareArgs) -> Result<()> {
 fn gate(comparison: &Comparison<'_>, limit: Percent) -> Exit {
     let gone = comparison.told_as_only().filter(|only| only.side == "BASE").count();
     if gone > 0 {
-        let cells = count_with_noun(gone, "cell");
+        let cells = plural(gone, "cell");
         complain(&format!(
             "{cells} of BASE can't be compared: NEW did not measure them at the same guarantee"
         ));

@@ -6,7 +6,7 @@ use std::path::Path;
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{BadState, KeptState, Measurements, StateFinding, TrialResult};
 use storebench_core::store::Guarantee;
-use storebench_core::units::{count_with_noun, group_thousands, rough_bytes};
+use storebench_core::units::{plural, rough_bytes, with_commas};
 use storebench_core::workload::cut::step_progress::{StepProgress, steps_of};
 use storebench_host::saved_states;
 
@@ -155,8 +155,8 @@ fn what_to_do(state: &SavedState<'_>, trials: &[TrialResult], run: &Path) -> Str
         (false, 0) => format!("do: ask for --guarantee power, if {store} offers it"),
         (false, _) => format!(
             "do: ask for --guarantee power: in this run {store} held all that it had acknowledged in {} of {} there",
-            group_thousands(held),
-            count_with_noun(states, "state")
+            with_commas(held),
+            plural(states, "state")
         ),
     };
     text.push_str(&fitted(&help, 2));
@@ -199,15 +199,15 @@ fn describe_state(state: &SavedState<'_>) -> String {
     say(format!("found: {}: {}", bad.finding.describe(), bad.message));
     say(format!(
         "the cut: when the store {while_it}, after {}; {} more begun",
-        count_with_noun(sum(&bad.acknowledged), "acknowledged step"),
+        plural(sum(&bad.acknowledged), "acknowledged step"),
         sum(&bad.begun).saturating_sub(sum(&bad.acknowledged))
     ));
     say(match kept.missing.len() {
         0 => "not written: nothing that the disk was asked for".to_owned(),
         few => format!(
             "not written: {few} of {} that were not flushed yet; {} showed that no fewer do the same",
-            count_with_noun(kept.pieces_before, "piece"),
-            count_with_noun(kept.states_tried, "more state")
+            plural(kept.pieces_before, "piece"),
+            plural(kept.states_tried, "more state")
         ),
     });
     kept.missing.iter().for_each(|missing| {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use storebench_core::error::Result;
 use storebench_core::result::LeftOutCell;
-use storebench_core::units::{count_with_noun, rough_bytes, rough_duration};
+use storebench_core::units::{plural, rough_bytes, rough_duration};
 use storebench_host::runner::rehearsal::Rehearsal;
 use storebench_report::terminal::grid::wrap;
 
@@ -59,7 +59,7 @@ pub fn text(launch: &Launch<'_>, rehearsal: &Rehearsal, interrupted: &AtomicBool
     }
     let sentence = format!(
         "{}, {}: {}.",
-        count_with_noun(cells.len(), "cell"),
+        plural(cells.len(), "cell"),
         match (plan.trials, plan.precision) {
             (1, None) => "each run once".into(),
             (trials, None) => format!("each run {trials} times"),
@@ -91,7 +91,7 @@ fn describe_part(launch: &Launch<'_>) -> Result<String> {
     let (own, all) = split.positions(part);
     let sentence = format!(
         "{parts}: {own} of {}, {:.1} % of the time that all take by an estimate that is the same on every machine",
-        count_with_noun(all, "position"),
+        plural(all, "position"),
         100.0 * split.share(part)
     );
     Ok(format!("{}\n", wrap(&sentence, WIDTH, "")))
@@ -143,7 +143,7 @@ fn omissions(left_out: &[LeftOutCell]) -> String {
     }
     let mut text = String::new();
     for (reason, ids) in by_reason {
-        let sentence = format!("{} left out: {reason}", count_with_noun(ids.len(), "combination"));
+        let sentence = format!("{} left out: {reason}", plural(ids.len(), "combination"));
         text.push_str(&format!("\n{}", wrap(&sentence, WIDTH, "  ")));
         ids.iter().for_each(|id| text.push_str(&broken(id, "  ")));
     }

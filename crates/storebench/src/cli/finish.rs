@@ -4,7 +4,7 @@ use std::path::Path;
 
 use storebench_core::error::{Exit, Result};
 use storebench_core::store::StoreDef;
-use storebench_core::units::count_with_noun;
+use storebench_core::units::plural;
 use storebench_host::runner::parent::RunEnd;
 use storebench_report::data::danger;
 use storebench_report::report::Report;
@@ -45,10 +45,7 @@ pub fn finish(
         "\nwritten: {shown}/run.json (the plan and the machine),\n         {shown}/results.jsonl (every trial)"
     ));
     if ended.failed > 0 {
-        print_note(&format!(
-            "{} failed; the logs are in {shown}/logs",
-            count_with_noun(ended.failed, "trial")
-        ));
+        print_note(&format!("{} failed; the logs are in {shown}/logs", plural(ended.failed, "trial")));
     }
     if ended.interrupted {
         print_note(&format!("interrupted; finished results are kept. Resume with: {resume_with}"));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::sanitize;
-use storebench_core::units::{count_with_noun, group_thousands, rough_bytes, rough_duration};
+use storebench_core::units::{plural, rough_bytes, rough_duration, with_commas};
 use storebench_core::workload::shop::files::{self, FilesSpec, GenerateError, GeneratedFiles, Progress};
 
 use super::args::{GenerateArgs, GeneratedWorkload};
@@ -57,7 +57,7 @@ fn text(made: &GeneratedFiles, took: Duration) -> String {
     let bound = if of_rows > 0.5 { "making rows" } else { "the disk" };
     text.push_str(&format!(
         "{}, {} in {}: {} per second, on disk; {bound} took longest ({:.0} % of the time went by waiting for rows)\n",
-        count_with_noun(made.rows, "row"),
+        plural(made.rows, "row"),
         rough_bytes(bytes as f64),
         rough_duration(took),
         rough_bytes(bytes as f64 / took_s),
@@ -115,8 +115,8 @@ fn progress_line(progress: Progress, elapsed: Duration) -> String {
     let left = elapsed.mul_f64((1.0 - share).max(0.0) / share.max(1e-6));
     format!(
         "{} of {} ({:.0} %), {} left",
-        group_thousands(rows),
-        count_with_noun(of, "row"),
+        with_commas(rows),
+        plural(of, "row"),
         share * 100.0,
         rough_duration(left)
     )

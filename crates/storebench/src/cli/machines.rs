@@ -4,7 +4,7 @@ use storebench_core::error::{Error, Exit, Result, unknown};
 use storebench_core::measure::environment;
 use storebench_core::measure::limit::{LimitDecisions, LimitSupport};
 use storebench_core::result::LimitKind;
-use storebench_core::units::{group_thousands, rough_bytes, three_digits};
+use storebench_core::units::{rough_bytes, three_digits, with_commas};
 use storebench_host::machine::{Core, Machine, NAMES, shipped};
 
 use super::output::{fitted, print};
@@ -131,9 +131,9 @@ fn short(limit: LimitKind, value: u64) -> String {
     match limit {
         LimitKind::Memory => rough_bytes(value as f64),
         LimitKind::ReadBandwidth | LimitKind::WriteBandwidth => {
-            format!("{} MB", group_thousands(value / 1_000_000))
+            format!("{} MB", with_commas(value / 1_000_000))
         }
-        _ => group_thousands(value),
+        _ => with_commas(value),
     }
 }
 
@@ -141,7 +141,7 @@ fn long(limit: LimitKind, value: u64) -> String {
     match limit {
         LimitKind::ReadBandwidth | LimitKind::WriteBandwidth => format!("{}/s", short(limit, value)),
         LimitKind::ReadOperations | LimitKind::WriteOperations => {
-            format!("{} per second", group_thousands(value))
+            format!("{} per second", with_commas(value))
         }
         _ => short(limit, value),
     }

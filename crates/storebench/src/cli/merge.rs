@@ -10,7 +10,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{PlanParts, RunHeader, TrialResult};
 use storebench_core::sanitize::piece;
 use storebench_core::store::StoreDef;
-use storebench_core::units::{count_with_noun, group_thousands};
+use storebench_core::units::{plural, with_commas};
 use storebench_host::folder::RunFolder;
 use storebench_host::run::Run;
 use storebench_host::shard::Split;
@@ -61,8 +61,7 @@ pub fn merge(stores: &[StoreDef], args: &MergeArgs) -> Result<Exit> {
     lacking.iter().for_each(|line| print_note(&format!("missing: {line}")));
     for (merged, folder) in merged.iter().zip(folders) {
         let parts = merged.header.shard.as_ref().map_or("the whole plan".into(), PlanParts::to_string);
-        let (trials, hardware) =
-            (count_with_noun(merged.trials.len(), "trial"), piece(&merged.header.hardware));
+        let (trials, hardware) = (plural(merged.trials.len(), "trial"), piece(&merged.header.hardware));
         print_note(&format!("written: {}: {parts}, {trials} on {hardware}", folder.display()));
     }
     let runs: Vec<Run> = merged.into_iter().map(|one| Run::new(one.header, one.trials)).collect();
@@ -124,7 +123,7 @@ fn each_part_once(mut parts: Vec<PlanPart>, split: Option<&Split>) -> Result<Vec
         let same = other.parts == part.parts && other.run.trials == part.run.trials;
         if !same || other.run.header.hardware != part.run.header.hardware {
             let of = |part: &PlanPart| {
-                let trials = count_with_noun(part.run.trials.len(), "trial");
+                let trials = plural(part.run.trials.len(), "trial");
                 format!("{} ({}, {trials})", part.path.display(), part.parts)
             };
             let message = format!(
@@ -278,8 +277,8 @@ fn unfinished(part: &PlanPart, split: &Split, trials: u32) -> Option<String> {
 fn first_cells(cells: &[&Cell]) -> String {
     let ids: Vec<String> = cells.iter().take(TOLD).map(|cell| cell.id()).collect();
     let more = cells.len().saturating_sub(TOLD);
-    let more = if more == 0 { String::new() } else { format!(" and {} more", group_thousands(more as u64)) };
-    format!("{} ({}{more})", count_with_noun(cells.len(), "cell"), ids.join(", "))
+    let more = if more == 0 { String::new() } else { format!(" and {} more", with_commas(more as u64)) };
+    format!("{} ({}{more})", plural(cells.len(), "cell"), ids.join(", "))
 }
 
 /// The parts of one machine as one run: equal to a run of the same trials, whatever the order of the parts.

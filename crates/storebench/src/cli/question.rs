@@ -10,7 +10,7 @@ use storebench_core::cell::{Cache, DEFAULT_PLACE, Data, GuaranteeChoice};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::environment;
 use storebench_core::store::Guarantee;
-use storebench_core::units::{CountRange, MOST_RECORDS, Sizes, group_thousands, rough_bytes};
+use storebench_core::units::{CountRange, MOST_RECORDS, Sizes, rough_bytes, with_commas};
 use storebench_core::workload::parameter::Parameters;
 use storebench_host::machine::Core;
 use storebench_host::plan::{self, Axes, Bytes, Changes, Period, Plan};
@@ -79,8 +79,8 @@ pub fn question(args: &QuestionArgs, runs: &[Run], extras: Extras) -> Result<Que
     if records >= MOST_RECORDS {
         let message = format!(
             "{} records are too many: at most {}",
-            group_thousands(records),
-            group_thousands(MOST_RECORDS - 1)
+            with_commas(records),
+            with_commas(MOST_RECORDS - 1)
         );
         return Err(Error::bad_value(message));
     }
@@ -138,7 +138,7 @@ pub fn most_records(question: &Question, place: &Path) -> Result<u64> {
         let message = format!(
             "{} records of {} are {} of values, and {} has {} free: no store can hold them; use fewer or smaller records, or \
              another disk (--at)",
-            group_thousands(question.records),
+            with_commas(question.records),
             question.size.describe(),
             rough_bytes(values),
             place.display(),

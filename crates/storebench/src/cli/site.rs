@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::store::StoreDef;
-use storebench_core::units::count_with_noun;
+use storebench_core::units::plural;
 use storebench_host::folder;
 use storebench_host::run::Run;
 use storebench_report::data::merge::Merged;
@@ -80,24 +80,22 @@ pub fn build_site(stores: &[StoreDef], args: &SiteArgs) -> Result<Exit> {
     let index = args.out.join("index.html");
     print_note(&format!(
         "written: {} of {}: open {} in a browser",
-        count_with_noun(pages.len(), "file"),
-        count_with_noun(number, "run"),
+        plural(pages.len(), "file"),
+        plural(number, "run"),
         index.display()
     ));
     if linked > 0 {
         print_note(&format!(
             "to publish it, take {} along, in the same place next to it: the pages link the reports of {}",
             directory.display(),
-            count_with_noun(linked, "run")
+            plural(linked, "run")
         ));
     }
     match broken.len() {
         0 => Ok(Exit::Success),
         number => {
-            let message = format!(
-                "the site lacks {}, named above, that could not be read",
-                count_with_noun(number, "run")
-            );
+            let message =
+                format!("the site lacks {}, named above, that could not be read", plural(number, "run"));
             Err(Error::new(Exit::NotStorebench, message))
         }
     }

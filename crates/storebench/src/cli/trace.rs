@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::sanitize;
 use storebench_core::trace::{EXACT, Form, Reader, ReaderOptions, Share, Sizes, Summary, TimeUnit};
-use storebench_core::units::{count_with_noun, group_thousands, rough_bytes, three_digits};
+use storebench_core::units::{plural, rough_bytes, three_digits, with_commas};
 use storebench_core::workload::replay::parameters::{ReplayParameters, ask};
 use storebench_host::plan::Plan;
 use storebench_report::terminal::grid::wrap;
@@ -110,7 +110,7 @@ fn ignored(summary: &Summary) -> Option<String> {
 fn summarize(summary: &Summary) -> String {
     let mut text = format!(
         "{} on {}; form: {}",
-        count_with_noun(summary.operations, "operation"),
+        plural(summary.operations, "operation"),
         describe_count(summary, summary.keys, "key"),
         summary.form
     );
@@ -122,7 +122,7 @@ fn summarize(summary: &Summary) -> String {
         };
         text.push_str(&format!(
             "\n{} {}: {played}: {}",
-            group_thousands(share.count),
+            with_commas(share.count),
             share.operation,
             share.lost
         ));
@@ -152,7 +152,7 @@ fn text(summary: &Summary, path: &Path) -> String {
     let mut text = head(summary, path);
     text.push_str("\nOperations\n");
     let most = summary.mix.iter().map(|share| share.count).max().unwrap_or_default();
-    let width = group_thousands(most).len();
+    let width = with_commas(most).len();
     text.extend(summary.mix.iter().map(|share| operation(share, summary.operations, width)));
     text.push_str(&rate(summary));
     text.push_str(&format!(
@@ -172,7 +172,7 @@ fn head(summary: &Summary, path: &Path) -> String {
     let mut text = wrap(
         &format!(
             "{path}: {} on {}, {span}",
-            count_with_noun(summary.operations, "operation"),
+            plural(summary.operations, "operation"),
             describe_count(summary, summary.keys, "key")
         ),
         WIDTH,
@@ -195,7 +195,7 @@ fn head(summary: &Summary, path: &Path) -> String {
             .to_owned(),
         many => format!(
             "{} operations have an earlier time than the one before them: they count as simultaneous with it.",
-            group_thousands(many)
+            with_commas(many)
         ),
     };
     text.push_str(&wrap(&back, WIDTH, "  "));
@@ -207,8 +207,7 @@ fn head(summary: &Summary, path: &Path) -> String {
 
 fn operation(share: &Share, all: u64, width: usize) -> String {
     let percent = share.count as f64 / all as f64 * 100.0;
-    let mut line =
-        format!("  {:<22}{:>width$}  {percent:>5.1} %", share.operation, group_thousands(share.count));
+    let mut line = format!("  {:<22}{:>width$}  {percent:>5.1} %", share.operation, with_commas(share.count));
     if share.played_as == "skip" {
         line.push_str(&format!("  not played: {}", share.lost));
     } else if !share.lost.is_empty() {
@@ -271,7 +270,7 @@ fn keys(summary: &Summary) -> String {
     if summary.counted_one_in > 1 {
         let sample = format!(
             "\nThere are more than {} keys: figures of keys, skew and working set are of one key in {}, chosen by hash.",
-            group_thousands(EXACT as u64),
+            with_commas(EXACT as u64),
             summary.counted_one_in
         );
         text.push_str(&wrap(&sample, WIDTH, ""));
@@ -299,11 +298,11 @@ fn read_before(summary: &Summary) -> String {
 /// A number of keys or operations, which may be an estimate.
 fn describe_count(summary: &Summary, count: u64, what: &str) -> String {
     let estimate = if summary.counted_one_in > 1 { "about " } else { "" };
-    format!("{estimate}{}", count_with_noun(count, what))
+    format!("{estimate}{}", plural(count, what))
 }
 
 fn rounded(rate: f64) -> String {
-    if rate >= 1000.0 { group_thousands(rate.round() as u64) } else { three_digits(rate) }
+    if rate >= 1000.0 { with_commas(rate.round() as u64) } else { three_digits(rate) }
 }
 
 fn seconds(seconds: f64) -> String {

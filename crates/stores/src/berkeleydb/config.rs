@@ -190,7 +190,7 @@ pub fn settings(facts: &ffi::Facts, checkpoint_kbyte: u32) -> Vec<Setting> {
         settings.push(Setting::read_back("DB_LOG_AUTO_REMOVE", facts.auto_remove != 0));
         settings.push(Setting::read_back("lg_max", facts.lg_max));
         settings.push(Setting::read_back("lg_bsize", facts.lg_bsize));
-        settings.push(Setting::not_read_back("checkpoint_kbyte", checkpoint_kbyte));
+        settings.push(Setting::unverified("checkpoint_kbyte", checkpoint_kbyte));
     }
     settings
 }

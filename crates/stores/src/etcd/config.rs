@@ -125,9 +125,8 @@ pub fn arguments(plan: &Plan) -> impl Iterator<Item = (&'static str, String)> {
 /// The settings in the order of [`SETTINGS`]. Fails when the trial's own server did not report them.
 pub fn read_all(client: &mut Client) -> Result<Vec<Setting>> {
     let reads = if client.serializable { SERIALIZABLE } else { LINEARIZABLE };
-    let mut settings =
-        vec![Setting::not_read_back(READS, reads), Setting::read_back(NODES, client.members()?)];
-    settings.extend(client.round_trip.iter().map(|time| Setting::not_read_back(ROUND_TRIP, time)));
+    let mut settings = vec![Setting::unverified(READS, reads), Setting::read_back(NODES, client.members()?)];
+    settings.extend(client.round_trip.iter().map(|time| Setting::unverified(ROUND_TRIP, time)));
     if let Some(folder) = client.own_folder() {
         settings.extend(told_in(folder)?);
     }

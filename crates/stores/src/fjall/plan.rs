@@ -180,17 +180,17 @@ impl Plan {
     pub fn settings(&self, database: &Database, keyspace: &Keyspace, fixed: FixedOptions) -> Vec<Setting> {
         let config = keyspace.tree.tree_config();
         let mut settings = vec![
-            Setting::not_read_back("persist_mode", name_of(self.persist)),
+            Setting::unverified("persist_mode", name_of(self.persist)),
             Setting::read_back("manual_journal_persist", fixed.manual_persist),
             Setting::read_back("max_memtable_size", fixed.memtable_bytes),
             Setting::read_back("cache_size", database.cache_capacity()),
             Setting::read_back("compression", codec_of(&config.data_block_compression_policy)),
-            Setting::not_read_back("journal_compression", self.codec),
+            Setting::unverified("journal_compression", self.codec),
             Setting::read_back("data_block_size", block_bytes_of(&config.data_block_size_policy)),
             Setting::read_back("kv_separation", keyspace.is_kv_separated()),
         ];
-        settings.extend(self.journal_bytes.map(|bytes| Setting::not_read_back("max_journaling_size", bytes)));
-        settings.extend(self.workers.map(|workers| Setting::not_read_back("worker_threads", workers)));
+        settings.extend(self.journal_bytes.map(|bytes| Setting::unverified("max_journaling_size", bytes)));
+        settings.extend(self.workers.map(|workers| Setting::unverified("worker_threads", workers)));
         settings
     }
 }

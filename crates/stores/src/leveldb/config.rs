@@ -69,10 +69,10 @@ impl Config {
 
     pub fn settings(&self) -> Vec<Setting> {
         fn given<T: Display>(name: &str, value: Option<T>) -> Setting {
-            value.map_or_else(|| Setting::as_shipped(name), |value| Setting::not_read_back(name, value))
+            value.map_or_else(|| Setting::as_shipped(name), |value| Setting::unverified(name, value))
         }
         vec![
-            Setting::not_read_back("compression", if self.compression { "snappy" } else { "none" }),
+            Setting::unverified("compression", if self.compression { "snappy" } else { "none" }),
             given("write_buffer_size", self.write_buffer_size),
             given("block_cache_size", self.block_cache_size),
             given("block_size", self.block_size),

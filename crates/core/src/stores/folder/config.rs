@@ -51,13 +51,13 @@ pub(super) const OF_NESTED: &[SettingDef] = &[LEVELS, LEVEL_BYTES, WRITE, SYNC_F
 pub(super) const UNSYNCED: &[Danger] = &[
     Danger {
         with: &[("write", "rename"), ("sync_file", "true")],
-        ..Danger::with_any_settings(Loss::Nothing, Loss::Newest, "a name can be missing that was not synced")
+        ..Danger::new(Loss::Nothing, Loss::Newest, "a name can be missing that was not synced")
     },
     Danger {
         with: &[("write", "rename")],
-        ..Danger::with_any_settings(Loss::Nothing, Loss::Torn, "a file can be there without its content")
+        ..Danger::new(Loss::Nothing, Loss::Torn, "a file can be there without its content")
     },
-    Danger::with_any_settings(
+    Danger::new(
         Loss::Unfinished,
         Loss::Torn,
         "a file can be left empty or cut short, with write=rename only by a power cut",
@@ -67,11 +67,7 @@ pub(super) const UNSYNCED: &[Danger] = &[
 pub(super) const SYNCED: &[Danger] = &[
     Danger {
         with: &[("write", "overwrite")],
-        ..Danger::with_any_settings(
-            Loss::Unfinished,
-            Loss::Unfinished,
-            "a file is emptied before it is written",
-        )
+        ..Danger::new(Loss::Unfinished, Loss::Unfinished, "a file is emptied before it is written")
     },
     Danger::NOTHING[0],
 ];
@@ -113,14 +109,14 @@ impl Config {
 
     pub fn settings(&self) -> Vec<Setting> {
         let Config { layout, rename, sync_file, sync_folder } = self;
-        let mut settings = vec![Setting::not_read_back(LEVELS.name, layout.levels)];
+        let mut settings = vec![Setting::unverified(LEVELS.name, layout.levels)];
         if layout.levels > 0 {
-            settings.push(Setting::not_read_back(LEVEL_BYTES.name, layout.level_bytes));
+            settings.push(Setting::unverified(LEVEL_BYTES.name, layout.level_bytes));
         }
         settings.extend([
-            Setting::not_read_back(WRITE.name, if *rename { "rename" } else { "overwrite" }),
-            Setting::not_read_back(SYNC_FILE.name, sync_file),
-            Setting::not_read_back(SYNC_FOLDER.name, sync_folder),
+            Setting::unverified(WRITE.name, if *rename { "rename" } else { "overwrite" }),
+            Setting::unverified(SYNC_FILE.name, sync_file),
+            Setting::unverified(SYNC_FOLDER.name, sync_folder),
         ]);
         settings
     }

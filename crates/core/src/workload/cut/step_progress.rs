@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::result::BadState;
-use crate::units::count_with_noun;
+use crate::units::plural;
 use crate::workload::kill::MOST_BYTES;
 use crate::workload::kill::steps::{self, Step, record_key, record_value, step};
 
@@ -75,7 +75,7 @@ pub fn describe_steps(steps: &[(u64, u64)]) -> String {
     let named = named.collect::<Vec<_>>().join(", ");
     match steps.len().saturating_sub(NAMED) {
         0 => named,
-        more => format!("{named} and {}", count_with_noun(more, "more step")),
+        more => format!("{named} and {}", plural(more, "more step")),
     }
 }
 

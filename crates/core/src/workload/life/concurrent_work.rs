@@ -15,7 +15,7 @@ use crate::measure::{disk, syncs};
 use crate::record::{KEY_BYTES, Key, Records};
 use crate::result::{self, WrittenRecords};
 use crate::store::{OpenFn, OpenOptions, Session, Store};
-use crate::units::group_thousands;
+use crate::units::with_commas;
 use crate::workload::worker_pool;
 use crate::workload::workload_error::WorkloadError;
 
@@ -218,7 +218,7 @@ impl<'a> ConcurrentWorker<'a> {
         session
             .remove_batch(&keys)
             .map_err(|error| WorkloadError::store("removing a large batch", &error))?;
-        Ok((format!("a batch of {}", group_thousands(records.len() as u64)), began, ended))
+        Ok((format!("a batch of {}", with_commas(records.len() as u64)), began, ended))
     }
 
     /// Checks that the last backup, if any, is a store with the set's records, and deletes it. Fails when it can't be opened, or

@@ -287,7 +287,7 @@ impl ReplayConditions {
 
     /// More facts for readers of the results.
     fn statistics(&self, facts: &Facts, tally: &ReplayTally, changed_keys: u64) -> Vec<Setting> {
-        let one = |name: &str, value: u64| Setting::not_read_back(format!("replay.{name}"), value);
+        let one = |name: &str, value: u64| Setting::unverified(format!("replay.{name}"), value);
         let mut all = vec![
             one("operations_not_played", facts.skip),
             one("operations_with_a_key_made_to_fit", changed_keys),
@@ -295,13 +295,13 @@ impl ReplayConditions {
         ];
         let wall_ns = self.elapsed.wall.as_nanos();
         if facts.has_times() && facts.span_ns > 0 && wall_ns > 0 {
-            all.push(Setting::not_read_back(
+            all.push(Setting::unverified(
                 SPEED_REACHED,
                 format!("{:.4}", facts.span_ns as f64 / wall_ns as f64),
             ));
         }
         if self.timed {
-            all.push(Setting::not_read_back(BEHIND_US, self.behind.as_micros()));
+            all.push(Setting::unverified(BEHIND_US, self.behind.as_micros()));
             all.push(one("schedule_stood_still_us", self.elapsed.stood_still.as_micros() as u64));
         }
         all

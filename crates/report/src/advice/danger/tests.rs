@@ -11,7 +11,7 @@ use crate::data::merge::Merged;
 use crate::data::samples::{Sample, blocks};
 use crate::terminal::grid::Style;
 
-const WRECKED: Danger = Danger::with_any_settings(Loss::Nothing, Loss::Whole, "nothing is synced");
+const WRECKED: Danger = Danger::new(Loss::Nothing, Loss::Whole, "nothing is synced");
 
 /// lmdb can be wrecked below `power` unless a setting says otherwise; sqlite loses the newest writes at most.
 fn table() -> [StoreDef; 2] {

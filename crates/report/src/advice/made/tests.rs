@@ -65,7 +65,7 @@ const TINY: [(&str, Costs); 3] = [
 ];
 
 fn table() -> Vec<StoreDef> {
-    const WRECKED: &[Danger] = &[Danger::with_any_settings(Loss::Nothing, Loss::Whole, "")];
+    const WRECKED: &[Danger] = &[Danger::new(Loss::Nothing, Loss::Whole, "")];
     const fn at(guarantee: Guarantee, dangers: &'static [Danger]) -> GuaranteeOffer {
         GuaranteeOffer { guarantee, dangers, ..NULL.offers[0] }
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use storebench_core::cell::{Axis, HERE};
-use storebench_core::units::{count_with_noun, three_digits};
+use storebench_core::units::{plural, three_digits};
 
 use super::CheckedClaim;
 use crate::claims::{CheckTally, Claim, Coverage, Evidence, Expect, Finding, Outcome, TableVerdict, Verdict};
@@ -74,7 +74,7 @@ pub(crate) fn describe_needs(claim: &Claim, finding: &Finding) -> Option<String>
     if finding.crowded {
         takes.push("a run with nothing else running: other programs left too few processors".to_owned());
     } else if finding.tally.close > 0 {
-        let checks = count_with_noun(finding.tally.close, "check");
+        let checks = plural(finding.tally.close, "check");
         takes.push(format!("more trials (--trials) for {checks} that these can't decide"));
     }
     Some(format!("takes {}", takes.join("; ")))
@@ -179,7 +179,7 @@ pub(crate) fn measured(claim: &Claim, finding: &Finding) -> Option<String> {
 fn share(tally: CheckTally) -> String {
     let percent = |number: usize| 100.0 * number as f64 / tally.total() as f64;
     let (least, most) = (percent(tally.agree), percent(tally.total() - tally.disagree));
-    let checks = count_with_noun(tally.total(), "check");
+    let checks = plural(tally.total(), "check");
     match tally.close + tally.missing {
         0 => format!("{least:.1} % of {checks}"),
         _ => format!("{least:.1} to {most:.1} % of {checks}"),
@@ -249,10 +249,9 @@ fn with_reach(
         at.push(evidence.figure.clone());
     }
     if let Some(places) = evidence.averaged {
-        let stores = evidence
-            .averaged_stores
-            .map_or("".into(), |stores| format!(", {}", count_with_noun(stores, "store")));
-        at.push(format!("mean of {}{stores}", count_with_noun(places, "combination")));
+        let stores =
+            evidence.averaged_stores.map_or("".into(), |stores| format!(", {}", plural(stores, "store")));
+        at.push(format!("mean of {}{stores}", plural(places, "combination")));
     }
     let spot = evidence.spot.to_string();
     at.extend((!spot.is_empty()).then_some(spot));

@@ -12,7 +12,7 @@ use storebench_core::cell::Cache;
 use storebench_core::error::Result;
 use storebench_core::result::{RunHeader, TrialResult};
 use storebench_core::store::StoreDef;
-use storebench_core::units::{MOST_RECORDS, count_with_noun, group_thousands, three_digits};
+use storebench_core::units::{MOST_RECORDS, plural, three_digits, with_commas};
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_core::workload::parameter::{Count, Parameters};
 use storebench_host::plan::{Axes, Changes, Period, Plan};
@@ -191,7 +191,7 @@ impl<'a> AdviseCampaign<'a> {
         let Some(plan) = self.plans.aged(stores, (size, records.from), left_s / self.slowness)? else {
             return Ok(false);
         };
-        let records = count_with_noun(records_of(&plan).from, "record");
+        let records = plural(records_of(&plan).from, "record");
         let stores = plan.axes.texts(Axis::STORE).join(", ");
         self.stages.print_stage(&format!("as they grow old: {stores}, with {records}"));
         let start = Instant::now();
@@ -218,7 +218,7 @@ impl<'a> AdviseCampaign<'a> {
     /// Tries every store with the fewest records, until a share of the budget is used; returns whether that was interrupted.
     fn probe(&mut self, share: f64) -> Result<bool> {
         let plan = self.plans.smallest(self.trial_limit())?;
-        let records = count_with_noun(records_of(&plan).from, "record");
+        let records = plural(records_of(&plan).from, "record");
         self.stages.print_stage(&format!("first, how slow it is here: each store with {records}"));
         let ended = self.run_plan(PROBE, &plan, (&[], 0), None, None, share)?;
         let Some((run, interrupted)) = ended else { return Ok(false) };
@@ -236,7 +236,7 @@ impl<'a> AdviseCampaign<'a> {
         self.plan = self.plans.screen.clone();
         let after = records_of(&self.plan).from;
         if after < before {
-            let (before, after) = (group_thousands(before), count_with_noun(after, "record"));
+            let (before, after) = (with_commas(before), plural(after, "record"));
             print_note(&format!(
                 "{} times slower than estimated: a look with {after} instead of {before}",
                 three_digits(slowness)
@@ -274,9 +274,8 @@ impl<'a> AdviseCampaign<'a> {
         plan.timeout = Period(self.trial_limit());
         let stores = plan.axes.texts(Axis::STORE).len();
         let records = records_of(&plan).from;
-        let stores = count_with_noun(stores, "store");
-        self.stages
-            .print_stage(&format!("1 of 3: a look at {stores}, with {}", count_with_noun(records, "record")));
+        let stores = plural(stores, "store");
+        self.stages.print_stage(&format!("1 of 3: a look at {stores}, with {}", plural(records, "record")));
         let start = Instant::now();
         let enough = |trials: &[TrialResult]| {
             blocks(trials) >= LOOK_BLOCKS
@@ -321,7 +320,7 @@ impl<'a> AdviseCampaign<'a> {
         self.stages.print_stage(&format!(
             "2 of 3: {}, with {}",
             finalists.join(", "),
-            count_with_noun(records, "record")
+            plural(records, "record")
         ));
         let looked = self.stages.runs.first().map_or(0, |run| blocks(&run.trials));
         let before = if same { looked } else { 0 };
@@ -409,11 +408,7 @@ impl<'a> AdviseCampaign<'a> {
             Some(seconds) => format!("--budget {} would allow all", budget(seconds)),
             None => "the disk has no room for more".to_owned(),
         };
-        print_note(&format!(
-            "{} instead of {}: {why}",
-            count_with_noun(these, "record"),
-            group_thousands(asked)
-        ));
+        print_note(&format!("{} instead of {}: {why}", plural(these, "record"), with_commas(asked)));
     }
 
     /// The likely time of a block of a plan, from the time of the look, in seconds.

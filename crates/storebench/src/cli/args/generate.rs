@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum, ValueHint};
-use storebench_core::units::{Bytes, exact_bytes, group_thousands, parse_count};
+use storebench_core::units::{Bytes, exact_bytes, parse_count, with_commas};
 use storebench_core::workload::shop::files::MOST_SAMPLED;
 
 const EXAMPLES: &str = "\
@@ -63,7 +63,7 @@ fn size(text: &str) -> Result<u64, String> {
 
 fn sample(text: &str) -> Result<u64, String> {
     match parse_count(text)? {
-        many if many > MOST_SAMPLED => Err(format!("it must be at most {}", group_thousands(MOST_SAMPLED))),
+        many if many > MOST_SAMPLED => Err(format!("it must be at most {}", with_commas(MOST_SAMPLED))),
         many => Ok(many),
     }
 }

@@ -10,7 +10,7 @@ use storebench_core::cell::{Axis, DEFAULT_PLACE};
 use storebench_core::error::Result;
 use storebench_core::result::{LeftOutCell, LeftOutReason};
 use storebench_core::store::StoreDef;
-use storebench_core::units::{count_with_noun, group_thousands};
+use storebench_core::units::{plural, with_commas};
 use storebench_host::machine::Core;
 use storebench_host::plan::{self, Plan};
 
@@ -45,9 +45,9 @@ impl StudyAbility {
     pub fn describe(&self) -> String {
         match (self.asks_for, self.of) {
             (Some(option), 0) => format!("with {option}"),
-            (_, of) if self.can == of => format!("all {}", count_with_noun(of, "combination")),
+            (_, of) if self.can == of => format!("all {}", plural(of, "combination")),
             (_, of) => {
-                format!("{} of {}", group_thousands(self.can as u64), count_with_noun(of, "combination"))
+                format!("{} of {}", with_commas(self.can as u64), plural(of, "combination"))
             }
         }
     }

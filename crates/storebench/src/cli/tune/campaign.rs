@@ -7,7 +7,7 @@ use storebench_core::error::{Error, Exit, Result};
 use storebench_core::measure::probe::Probe;
 use storebench_core::result::{LeftOutCell, LeftOutReason, Outcome, TrialResult};
 use storebench_core::store::{Setting, StoreDef};
-use storebench_core::units::{count_with_noun, group_thousands};
+use storebench_core::units::{plural, with_commas};
 use storebench_core::workload::crud::parameters::CrudParameters;
 use storebench_host::plan::Plan;
 use storebench_host::runner::rehearsal;
@@ -165,15 +165,15 @@ impl<'a> TuneCampaign<'a> {
         if records < self.asked.question.records {
             print_note(&format!(
                 "{} instead of {}: a longer --budget would allow more",
-                count_with_noun(records, "record"),
-                group_thousands(self.asked.question.records)
+                plural(records, "record"),
+                with_commas(self.asked.question.records)
             ));
         }
         let operations = CrudParameters::from_parameters(&self.plan.parameters).operations;
         print_note(&format!(
             "each trial loads {} and does {}",
-            count_with_noun(records, "record"),
-            count_with_noun(operations, "operation")
+            plural(records, "record"),
+            plural(operations, "operation")
         ));
         Ok(false)
     }

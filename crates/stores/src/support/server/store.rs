@@ -91,8 +91,8 @@ impl<S: Server> Store for ServerStore<S> {
         let mut own = self.lock_client();
         let mut settings = S::settings(&mut own)?;
         let url = self.server.running().map(RunningServer::url);
-        settings.extend(url.map(|url| Setting::not_read_back(URL, url)));
-        settings.extend(self.plan.programs.iter().map(|folder| Setting::not_read_back(PROGRAMS, folder)));
+        settings.extend(url.map(|url| Setting::unverified(URL, url)));
+        settings.extend(self.plan.programs.iter().map(|folder| Setting::unverified(PROGRAMS, folder)));
         settings.extend(S::settings_of_table(&mut own, &self.kept)?);
         Ok(settings)
     }

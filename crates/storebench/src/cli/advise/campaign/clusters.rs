@@ -7,7 +7,7 @@ use storebench_core::cell::{Cell, GuaranteeChoice};
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::result::{LeftOutCell, LeftOutReason, TrialResult};
 use storebench_core::store::{Guarantee, ROUND_TRIP, StoreDef};
-use storebench_core::units::{Period, count_with_noun};
+use storebench_core::units::{Period, plural};
 use storebench_host::plan::{Changes, Plan};
 use storebench_report::advice::clusters::PLAN;
 use storebench_report::advice::question::Question;
@@ -63,7 +63,7 @@ impl AdviseCampaign<'_> {
             self.clusters.no_time = true;
             return Ok(false);
         };
-        let records = count_with_noun(records_of(&alone).from, "record");
+        let records = plural(records_of(&alone).from, "record");
         self.stages
             .print_stage(&format!("next to servers and clusters: {best} and {server}, with {records}"));
         // The first leaves the second enough time for a block.
