@@ -83,7 +83,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let workers: Vec<_> = (0..work.threads).map(worker).collect::<Result<_, _>>()?;
     let holds_reader = parameters::has_held_reader(&spec.cell);
     let options = spec.options(parameters::sessions(&spec.cell));
-    let mut alongside = concurrent_work::ConcurrentWorkKind::from_cell(&spec.cell)
+    let mut alongside = concurrent_work::WorkKind::from_cell(&spec.cell)
         .map(|kind| ConcurrentWorker::new(kind, &work, (&records, &busy), (open, options.clone())));
     let mut batch = Batch::new(work.batch, KEY_BYTES, records.largest_value());
     let mut acknowledged = Vec::with_capacity(2);

@@ -19,7 +19,7 @@ use crate::workload::workload_error::WorkloadError;
 pub(crate) trait Worker<H: ?Sized, O>: Send {
     type Failed: From<WorkloadError> + Send;
 
-    /// Prepares a round, crosses the start barrier, and does its work. Stops at the first operation that fails or reads what is wrong.
+    /// Prepares a round, crosses the start barrier, and works. Stops at the first operation that fails or reads what is wrong.
     fn round(
         &mut self,
         handle: &mut H,

@@ -29,9 +29,9 @@ pub fn describe_clients(merged: &Merged<'_>) -> Vec<String> {
         }
     }
     let line = |(hosts, start): (&Vec<&str>, &Start)| {
-        let (ending, hosts) = (if hosts.len() > 1 { "s" } else { "" }, join_with_and(hosts));
+        let (s, hosts) = (if hosts.len() > 1 { "s" } else { "" }, join_with_and(hosts));
         format!(
-            "The load came from the client{ending} {hosts}. The last session started {} after the moment set for all, which is known \
+            "The load came from the client{s} {hosts}. The last session started {} after the moment set for all, which is known \
              there to {}.",
             rough_ns(start.late_ns as f64),
             rough_ns(start.uncertainty_ns as f64)

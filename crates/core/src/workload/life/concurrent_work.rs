@@ -30,17 +30,17 @@ const READ: usize = 1_000;
 const ROOM_OF_BACKUP: u64 = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ConcurrentWorkKind {
+pub enum WorkKind {
     Backup,
     /// Another thread inserts many records in one batch, and removes them in another.
     Batch,
 }
 
-impl ConcurrentWorkKind {
-    pub fn from_cell(cell: &Cell) -> Option<ConcurrentWorkKind> {
+impl WorkKind {
+    pub fn from_cell(cell: &Cell) -> Option<WorkKind> {
         match (cell.text(Axis::READER), cell.text(Axis::WRITER)) {
-            ("backup", _) => Some(ConcurrentWorkKind::Backup),
-            (_, "batch") => Some(ConcurrentWorkKind::Batch),
+            ("backup", _) => Some(WorkKind::Backup),
+            (_, "batch") => Some(WorkKind::Batch),
             _ => None,
         }
     }
@@ -48,8 +48,8 @@ impl ConcurrentWorkKind {
     /// Records that need room in addition to the set.
     pub fn records(self, set: u64) -> u64 {
         match self {
-            ConcurrentWorkKind::Backup => ROOM_OF_BACKUP * set,
-            ConcurrentWorkKind::Batch => batch_records(set),
+            WorkKind::Backup => ROOM_OF_BACKUP * set,
+            WorkKind::Batch => batch_records(set),
         }
     }
 }
@@ -60,7 +60,7 @@ fn batch_records(set: u64) -> u64 {
 
 /// The work during a trial's tenths, and its results. Takes all memory before the store is opened.
 pub struct ConcurrentWorker<'a> {
-    work: ConcurrentWorkKind,
+    work: WorkKind,
     set: u64,
     threads: u64,
     churn: Churn,
@@ -78,13 +78,13 @@ pub struct ConcurrentWorker<'a> {
 
 impl<'a> ConcurrentWorker<'a> {
     pub fn new(
-        work: ConcurrentWorkKind,
+        work: WorkKind,
         parameters: &LifeParameters,
         (records, busy): (&'a Records, &'a AtomicBool),
         (open, options): (OpenFn, OpenOptions<'a>),
     ) -> ConcurrentWorker<'a> {
         let LifeParameters { records: set, threads, churn, .. } = *parameters;
-        let count = if work == ConcurrentWorkKind::Batch { batch_records(set) } else { 0 };
+        let count = if work == WorkKind::Batch { batch_records(set) } else { 0 };
         let record = |index| {
             let mut value = Vec::new();
             records.append_value(index, 0, &mut value);
@@ -111,7 +111,7 @@ impl<'a> ConcurrentWorker<'a> {
 
     /// Whether the empty store has a backup, if one is to be made.
     pub(crate) fn is_possible(&self, store: &dyn Store) -> Result<bool, WorkloadError> {
-        if self.work == ConcurrentWorkKind::Batch {
+        if self.work == WorkKind::Batch {
             return Ok(true);
         }
         let made = self.back_up(store)?;
@@ -128,7 +128,7 @@ impl<'a> ConcurrentWorker<'a> {
         self.remove_backup()?;
         let this = &*self;
         let (done, steps_ended, turn) = thread::scope(|scope| {
-            let turn = scope.spawn(|| this.start_turn(store));
+            let turn = scope.spawn(|| this.do_work(store));
             let done = steps();
             let ended = Instant::now();
             let turn = turn
@@ -142,7 +142,7 @@ impl<'a> ConcurrentWorker<'a> {
         self.seen.took_ns.push((turn.ended - turn.began).as_nanos() as u64);
         self.seen.during_steps_ns.push(beside.as_nanos() as u64);
         self.syncs += turn.syncs;
-        if self.work == ConcurrentWorkKind::Backup {
+        if self.work == WorkKind::Backup {
             let disk =
                 disk::usage(&self.backup).map_err(|error| failed("measuring", &self.backup, &error))?;
             self.seen.bytes.push(disk.allocated_bytes);
@@ -156,7 +156,7 @@ impl<'a> ConcurrentWorker<'a> {
 
     /// The most writes of other threads that these syncs may have made durable: each batch can share a sync with one write of each thread.
     pub fn shared(&self) -> u64 {
-        let batches = if self.work == ConcurrentWorkKind::Batch { 2 } else { 0 };
+        let batches = if self.work == WorkKind::Batch { 2 } else { 0 };
         batches * self.seen.took_ns.len() as u64 * self.threads
     }
 
@@ -171,15 +171,15 @@ impl<'a> ConcurrentWorker<'a> {
         }
     }
 
-    fn start_turn(&self, store: &dyn Store) -> Result<WorkPeriod, WorkloadError> {
+    fn do_work(&self, store: &dyn Store) -> Result<WorkPeriod, WorkloadError> {
         let before = syncs::count_this_thread();
         let (by, began, ended) = match self.work {
-            ConcurrentWorkKind::Backup => {
+            WorkKind::Backup => {
                 let (made, began, ended) = self.timed(|| self.back_up(store));
                 let by = made?.ok_or_else(|| WorkloadError::harness("the store has no backup any more"))?;
                 (by.to_owned(), began, ended)
             }
-            ConcurrentWorkKind::Batch => self.batch(store)?,
+            WorkKind::Batch => self.batch(store)?,
         };
         Ok(WorkPeriod { by, began, ended, syncs: syncs::count_this_thread().since(&before).calls() })
     }
@@ -227,7 +227,7 @@ impl<'a> ConcurrentWorker<'a> {
         self,
         parts: impl IntoIterator<Item = &'s Set>,
     ) -> Result<result::ConcurrentWork, WorkloadError> {
-        if self.work == ConcurrentWorkKind::Backup {
+        if self.work == WorkKind::Backup {
             let options = OpenOptions { directory: &self.backup, ..self.options.clone() };
             let store =
                 (self.open)(&options).map_err(|error| WorkloadError::store("opening the backup", &error))?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::bursts::BurstLoad;
 use super::concurrent_calls;
-use super::concurrent_work::ConcurrentWorkKind;
+use super::concurrent_work::WorkKind;
 use super::set::Churn;
 
 use crate::axis::Axis;
@@ -84,7 +84,7 @@ pub(crate) fn has_held_reader(cell: &Cell) -> bool {
 
 /// Whether a reader is held, or other work goes on during the steps.
 fn has_others(cell: &Cell) -> bool {
-    has_held_reader(cell) || ConcurrentWorkKind::from_cell(cell).is_some()
+    has_held_reader(cell) || WorkKind::from_cell(cell).is_some()
 }
 
 fn reclaims_concurrently(cell: &Cell) -> bool {
@@ -93,8 +93,7 @@ fn reclaims_concurrently(cell: &Cell) -> bool {
 
 /// Open sessions: the threads', and one for large batches; or the two that read and write while space is reclaimed.
 pub fn sessions(cell: &Cell) -> u64 {
-    let steps = u64::from(cell.threads())
-        + u64::from(ConcurrentWorkKind::from_cell(cell) == Some(ConcurrentWorkKind::Batch));
+    let steps = u64::from(cell.threads()) + u64::from(WorkKind::from_cell(cell) == Some(WorkKind::Batch));
     if reclaims_concurrently(cell) { steps.max(concurrent_calls::SESSIONS) } else { steps }
 }
 
@@ -111,8 +110,8 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
         if is_in_waves(case.cell) {
             waves(case)?;
         }
-        match ConcurrentWorkKind::from_cell(case.cell) {
-            Some(ConcurrentWorkKind::Backup) if case.cell.text(Axis::WRITER) == "batch" => {
+        match WorkKind::from_cell(case.cell) {
+            Some(WorkKind::Backup) if case.cell.text(Axis::WRITER) == "batch" => {
                 let why = "a backup and large batches are not looked at together";
                 return Err(LeftOutReason::Contradiction { why: why.into() });
             }
@@ -120,7 +119,7 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
                 let why = "bursts come when the reader, the backups and the large batches have ended: ask for them without these";
                 return Err(LeftOutReason::Contradiction { why: why.into() });
             }
-            Some(ConcurrentWorkKind::Backup) if !able.backup => {
+            Some(WorkKind::Backup) if !able.backup => {
                 return Err(LeftOutReason::NoBackup { store: store.name.into() });
             }
             _ => {}
@@ -155,7 +154,7 @@ pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let work = LifeParameters::from_parameters(case.cell, case.parameters);
     let file_bytes = FileSystem::file_bytes(case.cell.location_name());
     let blocks = if case.kind() == StoreKind::Folder { work.records as f64 * file_bytes } else { 0.0 };
-    let besides = ConcurrentWorkKind::from_cell(case.cell).map_or(0, |besides| besides.records(work.records));
+    let besides = WorkKind::from_cell(case.cell).map_or(0, |besides| besides.records(work.records));
     let bytes = (held_bytes(case) + (work.records * KEY_BYTES as u64) as f64)
         * (1.0 + besides as f64 / work.records.max(1) as f64);
     let peak_bytes = (bytes * ROOM_FACTOR / 2.0).max(blocks) + f64::from(1 << 20);
@@ -178,10 +177,9 @@ pub fn memory(case: &Case<'_>) -> f64 {
     let parts = work.most_tenths() + work.bursts.len();
     let histograms = HISTOGRAMS_BYTES * parts as f64 * work.threads as f64;
     let own = pool_bytes(case.cell.data(), size) as f64 + 5.0 * records + histograms;
-    let another = match ConcurrentWorkKind::from_cell(case.cell) {
-        Some(ConcurrentWorkKind::Batch) => {
-            ConcurrentWorkKind::Batch.records(work.records) as f64
-                * (KEY_BYTES as f64 + case.cell.record_size().mean())
+    let another = match WorkKind::from_cell(case.cell) {
+        Some(WorkKind::Batch) => {
+            WorkKind::Batch.records(work.records) as f64 * (KEY_BYTES as f64 + case.cell.record_size().mean())
         }
         _ => 0.0,
     };
@@ -203,7 +201,7 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let step_s = calls * (record_s + sync_s * if folder { 2.0 } else { 1.0 });
     let reclaim_s = records * (MOVED_S + per_file_s) + batches * sync_s;
     let audit_s = audit::seconds(work.records, mean, CALL_S, 0.0);
-    let besides = ConcurrentWorkKind::from_cell(case.cell).map_or(0, |besides| besides.records(work.records));
+    let besides = WorkKind::from_cell(case.cell).map_or(0, |besides| besides.records(work.records));
     let besides_s = (besides * work.most_tenths() as u64) as f64 * MOVED_S;
     let steps_s = (work.steps * work.most_tenths() as u64) as f64 * step_s + besides_s;
     // The steps after the pause last as long as it.
