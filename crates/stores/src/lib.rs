@@ -155,7 +155,7 @@ pub const STORES: &[StoreDef] = &[
 /// [`STORES`], with an error in place of an engine whose shared library has gone.
 pub fn present() -> Vec<StoreDef> {
     #[cfg(all(feature = "rocksdb", not(rocksdb_linked)))]
-    if let Some(why) = rocksdb::lacks() {
+    if let Some(why) = rocksdb::missing_library() {
         let mut all = STORES.to_vec();
         for store in all.iter_mut().filter(|store| store.name == "rocksdb") {
             store.open = Err(why.clone().leak());

@@ -33,7 +33,7 @@ mod interpose {
 mod unsynced {
     //! The stub without a journal.
 
-    pub(super) fn begin(_: &std::path::Path) {}
+    pub(super) fn start_journal(_: &std::path::Path) {}
     pub(super) fn undo() -> std::io::Result<()> {
         Ok(())
     }
