@@ -23,8 +23,8 @@ use crate::data::summary::{
 /// Entries of a list that a line shows.
 const NAMED: usize = 2;
 
-/// The summary, including its sections. Each line is ended.
-pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, style: Style) -> String {
+/// The summary, including its sections. Each line is ended. `is_whole`: with all warnings, otherwise with the first of each kind.
+pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, is_whole: bool, style: Style) -> String {
     let mut out = String::new();
     let mut seen: IndexSet<String> = IndexSet::new();
     for (index, run) in merged.runs.iter().enumerate() {
@@ -43,8 +43,9 @@ pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, style: Style
     for line in [counts(merged)].into_iter().chain(unfinished(merged)) {
         out.push_str(&wrap(&line, style.width, "  "));
     }
-    let warnings = warning_lines(merged).into_iter().chain(builds::not_ranked(merged));
-    for line in saturated::lines(merged).into_iter().chain(warnings).chain(noise_lines(merged)) {
+    let of = |lines: Vec<String>| if is_whole { lines } else { in_one(lines).into_iter().collect() };
+    let warnings = of(warning_lines(merged)).into_iter().chain(builds::not_ranked(merged));
+    for line in saturated::lines(merged).into_iter().chain(warnings).chain(of(noise_lines(merged))) {
         out.push_str(&wrap(&line, style.width, "  "));
     }
     out.push_str(first);
@@ -72,7 +73,7 @@ fn in_one(lines: Vec<String>) -> Option<String> {
     let first = lines.first()?;
     Some(match lines.len() {
         1 => first.clone(),
-        all => format!("{first} And {} like it: storebench report.", counted(all - 1, "line")),
+        all => format!("{first} And {} like it: storebench report --table.", counted(all - 1, "line")),
     })
 }
 
@@ -188,7 +189,7 @@ mod tests {
         plan.axes.cut(storebench_core::cell::Axis::STORE, 2);
         run.header.plan = plan.to_toml().unwrap();
         let runs = [run];
-        let text = text(&Merged::new(&runs, &[]), &[], "", Style { width: 160, colour: false });
+        let text = text(&Merged::new(&runs, &[]), &[], "", true, Style { width: 160, colour: false });
         assert!(text.contains("\n1 of ") && text.contains("storebench run --resume RUN"), "{text}");
     }
 }
