@@ -55,24 +55,25 @@ mount -t devtmpfs devtmpfs /dev
 for module in fs/nls/nls_cp437 fs/nls/nls_iso8859-1 fs/nls/nls_ascii fs/nls/nls_utf8 fs/fat/fat fs/fat/vfat drivers/block/loop; do
     if [ -e "$modules/\$module.ko" ]; then insmod "$modules/\$module.ko"; fi
 done
-mount -t tmpfs -o size=1400m tmpfs /mnt
+mount -t tmpfs -o size=3000m tmpfs /mnt
 mount -t hostfs -o "$box" none "$box"
 cd /mnt
 $program run crud --quick --store $stores --place $places --records 20 --record-size 1B..1KiB --data incompressible \\
     --guarantee default --operations 5 --trials 1 --timeout 300s $set --out /mnt/runs
 echo "test-vfat: storebench ended with \$?"
+dmesg | grep -i -e fat -e loop -e error | tail -n 20
 cp -r /mnt/runs "$box"
 sync
 echo o >/proc/sysrq-trigger
 sleep 60
 END
 chmod +x "$box/init"
-LD_PRELOAD="$box/registers.so" timeout 7200 "$kernel" mem=2048M root=/dev/root rootfstype=hostfs rootflags=/ ro init="$box/init" con=null con0=null,fd:1 quiet \
+LD_PRELOAD="$box/registers.so" timeout 7200 "$kernel" mem=4096M root=/dev/root rootfstype=hostfs rootflags=/ ro init="$box/init" con=null con0=null,fd:1 quiet \
     </dev/null >"$box/said" 2>&1 || true
 whole=0
 [ ! -d "$box/runs" ] || scripts/check-run.py "$box"/runs/crud-*/ "$stores" "$places" || whole=1
 if [ $whole -ne 0 ] || ! grep -q '^test-vfat: storebench ended with 0' "$box/said"; then
-    tail -n 40 "$box/said" >&2
+    tail -n 60 "$box/said" >&2
     find "$box" -path '*/logs/*' -type f -exec tail -v -n 20 {} + >&2
     fail "storebench did not end well in user-mode Linux (see above)"
 fi

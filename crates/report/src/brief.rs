@@ -1,6 +1,7 @@
 //! The first lines of every output: what was measured, what to take at each guarantee, what is riskier, how sure the answer is, what to do next.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -215,24 +216,30 @@ fn describe_answer(answer: &Answer) -> String {
     let best_at: Vec<String> =
         best_at.map(|(store, operations)| format!("{store} at {}", join_with_and(operations))).collect();
     parts.extend((!best_at.is_empty()).then(|| format!("best: {}", best_at.join(", "))));
-    let is_named = !answer.take.is_empty() && !answer.others.is_empty();
-    parts.extend(is_named.then(|| format!("next by time: {}", with_times(&answer.others))));
+    if !answer.take.is_empty() {
+        // A quicker one that is not taken is the best in fewer comparisons.
+        let is_faster = |one: &&NamedContestant| one.times.is_some_and(|times| times < 1.0);
+        let (faster, slower): (Vec<&NamedContestant>, Vec<&NamedContestant>) =
+            answer.others.iter().partition(is_faster);
+        let of = [("faster on average, but the best in fewer", faster), ("slower", slower)];
+        let of = of.into_iter().filter(|(_, all)| !all.is_empty());
+        parts.extend(of.map(|(what, all)| format!("{what}: {}", with_times(all))));
+    }
     parts.join("; ")
 }
 
-/// The first stores with their factors, the rest counted.
-fn with_times(all: &[NamedContestant]) -> String {
-    let named: Vec<String> = all.iter().take(NAMED).map(NamedContestant::describe).collect();
-    match all.len().saturating_sub(NAMED) {
+/// The first stores with their factors, the rest counted. The first factor says what it is of.
+fn with_times<'n>(all: impl IntoIterator<Item = &'n NamedContestant>) -> String {
+    let mut of = " the time";
+    let in_words = |one: &NamedContestant| match one.times {
+        Some(times) => format!("{} {}x{}", one.store, three_digits(times), mem::take(&mut of)),
+        None => one.store.clone(),
+    };
+    let all: Vec<String> = all.into_iter().map(in_words).collect();
+    let named = &all[..all.len().min(NAMED)];
+    match all.len() - named.len() {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
-    }
-}
-
-impl NamedContestant {
-    fn describe(&self) -> String {
-        self.times
-            .map_or_else(|| self.store.clone(), |times| format!("{} {}x", self.store, three_digits(times)))
     }
 }
 
@@ -253,7 +260,7 @@ fn riskier(all: &[Standings]) -> Option<String> {
                 Some(times) => {
                     let own = faster.entry((store, risk.loss.to_string())).or_default();
                     let often = risk.often.as_ref().map_or_else(String::new, |often| format!(", {often}"));
-                    own.push(format!("at {at} {}x{often}", three_digits(times)));
+                    own.push(format!("{}x the time at {at}{often}", three_digits(times)));
                 }
                 None => slow.push(store),
             }
@@ -382,9 +389,10 @@ mod tests {
             lines[0].starts_with("100 records of 1B..1KiB, incompressible; on box, ext4 on nvme0n1; 2"),
             "{clear}"
         );
-        let says = "Guarantee process (a write survives a killed process, but not a power cut): take lmdb; next by time:";
+        let says =
+            "Guarantee process (a write survives a killed process, but not a power cut): take lmdb; slower:";
         assert!(clear.replace("\n  ", " ").contains(says), "{clear}");
-        assert!(clear.replace("\n  ", " ").contains("redb 1.99x, sqlite 8.93x."), "{clear}");
+        assert!(clear.replace("\n  ", " ").contains("redb 1.99x the time, sqlite 8.93x."), "{clear}");
         let last = "How sure: in all 6 comparisons one store is best, with 5 trials of each store. Next: storebench advise";
         assert!(clear.replace("\n  ", " ").contains(last), "{clear}");
         assert!(clear.lines().all(|line| line.chars().count() <= 100), "{clear}");
@@ -395,6 +403,17 @@ mod tests {
         );
         // 6 trials of 1.5 s in two blocks.
         assert!(open.contains("--trials 7 takes about 32 s and tells closer stores apart"), "{open}");
+    }
+
+    #[test]
+    fn a_store_that_is_faster_on_average_but_best_in_fewer_is_not_called_slower() {
+        let named = |store: &str, times| NamedContestant { store: store.into(), times: Some(times) };
+        let take = vec![named("sqlite", 1.0)];
+        let others = vec![named("rocksdb", 0.904), named("redb", 1.03), named("lmdb", 1.16)];
+        let answer = Answer { take, others, not_judged: (0, 4), won: 3, ..Answer::default() };
+        let says = "take sqlite (best or too close in 3 of 4 comparisons); faster on average, but the best in fewer: rocksdb 0.904x \
+            the time; slower: redb 1.03x the time, lmdb 1.16x";
+        assert_eq!(describe_answer(&answer), says);
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub fn overview(report: &Report<'_>, style: Style) -> String {
         .collect();
     let ranges = ranges_legend(report, false, style);
     first_screen(report, style)
-        + &summary::text(report.merged, &readable(report), &first(report, style, false), style)
+        + &summary::text(report.merged, &readable(report), &first(report, style, false), false, style)
         + &winners(report, true, style)
         + &told_below
         + &ranges
@@ -99,7 +99,7 @@ fn winners(report: &Report<'_>, with_matrices: bool, style: Style) -> String {
 pub fn full(report: &Report<'_>, style: Style) -> String {
     let matrices = readable(report);
     let mut out = brief::text(report, style);
-    out.push_str(&summary::text(report.merged, &matrices, &first(report, style, true), style));
+    out.push_str(&summary::text(report.merged, &matrices, &first(report, style, true), true, style));
     let (figures, ranges) = table::text(report.merged, &matrices, style);
     out.push_str(&figures);
     later().for_each(|section| out.push_str(&section_text(report, section, style, true)));

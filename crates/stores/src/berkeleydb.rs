@@ -82,7 +82,7 @@ pub const BERKELEYDB: StoreDef = StoreDef {
 
 /// Seen under simulated power cuts (docs/guarantees.md).
 const TORN: Danger =
-    Danger::new(Loss::Nothing, Loss::Whole, "where the disk tears a page; not with pagesize=512");
+    Danger::new(Loss::Nothing, Loss::Whole, "where a page is half written; not with pagesize=512");
 
 /// With the file system's block as a page.
 const UNSYNCED: &[Danger] = &[Danger { with: &[("pagesize", "512")], ..Danger::NEWEST[0] }, TORN];

@@ -69,7 +69,7 @@ const JOURNAL: &[Danger] =
 const SYNCED_JOURNAL: &[Danger] = &[Danger::new(
     Loss::Nothing,
     Loss::ByHand,
-    "where the disk tears a page its journal must be cut; nothing is lost",
+    "where a page is half written its journal must be cut; nothing is lost",
 )];
 
 const MAX_KEY_BYTES: usize = u16::MAX as usize;

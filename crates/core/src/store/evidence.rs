@@ -74,7 +74,7 @@ impl Evidence {
 
     /// The states that were looked at: `600 power cuts`.
     pub fn cuts(&self) -> String {
-        let disk = if self.torn { " on a disk that tears pages" } else { "" };
+        let disk = if self.torn { " with half-written pages" } else { "" };
         format!("{} power cuts{disk}", with_commas(self.states))
     }
 
@@ -104,7 +104,7 @@ mod tests {
             states: 1_600,
             harms: [0, 2, 3, 0, 0].map(Some),
         };
-        let cuts = "power: of 1,600 power cuts on a disk that tears pages";
+        let cuts = "power: of 1,600 power cuts with half-written pages";
         let told = "2 needed a hand to open, 3 broke while it was created (version 6.18.44; ext4, xfs).";
         assert_eq!(one.describe(), format!("{cuts} {told}"));
         let dangers =

@@ -2,7 +2,7 @@
 //! the cost of a power cut. Verdicts come from [`crate::judge`]; nothing is tested here.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -51,17 +51,16 @@ pub struct Standings {
 }
 
 impl Standings {
-    /// The title of the rows that are not ranked: their risk.
-    pub fn risks(&self, rows: &[&Row]) -> String {
-        let mut told: Vec<String> = Vec::new();
-        for risk in self.answers.iter().flat_map(|(_, answer)| &answer.riskier) {
-            let is_here = rows.iter().any(|row| row.store == risk.named.store);
-            let says = format!("{}, {}", risk.named.store, risk.describe());
-            if is_here && !told.contains(&says) {
-                told.push(says);
-            }
+    /// The title of the rows that are not ranked: the risk of those that no table above has, as `said` knows.
+    pub fn risks(&self, rows: &[&Row], said: &mut BTreeSet<String>) -> String {
+        let here = |risk: &&Risk| rows.iter().any(|row| row.store == risk.named.store);
+        let risks = self.answers.iter().flat_map(|(_, answer)| &answer.riskier).filter(here);
+        let risks = risks.map(|risk| format!("{}, {}", risk.named.store, risk.describe()));
+        let new: Vec<String> = risks.filter(|risk| said.insert(risk.clone())).collect();
+        match new.is_empty() {
+            true => "Riskier, not ranked, as above".to_owned(),
+            false => format!("Riskier, not ranked: {}", new.join("; ")),
         }
-        format!("Riskier, not ranked: {}", told.join("; "))
     }
 
     /// The title of a table: `Guarantee power, 100 records of 1B..1KiB`.
@@ -630,7 +629,7 @@ mod tests {
         assert_eq!(found[0], ("redb".into(), Mark::Best, false));
         assert_eq!(found[2], ("lmdb".into(), Mark::None, true));
         let lines = told(&stores, 4, of_lines);
-        assert!(lines.contains("take redb; next by time: sqlite 3."), "{lines}");
+        assert!(lines.contains("take redb; slower: sqlite 3."), "{lines}");
         let says = "Faster but riskier: lmdb: a power cut can cost";
         assert!(lines.contains(says) && lines.contains("4 of 40 power cuts in this run"), "{lines}");
         assert!(!told(&stores, 0, of_lines).contains("riskier"));
@@ -699,7 +698,7 @@ mod tests {
         assert!(lines.lines().count() == 3 && lines.contains("1B..1KiB: take lmdb. "), "{lines}");
         assert!(lines.contains("1KiB..2KiB: take redb."), "{lines}");
         let (lines, _) = two_sizes(20_000.0);
-        assert!(lines.contains(": take lmdb; next by time: redb 2."), "{lines}");
+        assert!(lines.contains(": take lmdb; slower: redb 2."), "{lines}");
         let (lines, mut marks) = two_sizes(9_000.0);
         assert!(lines.contains(": take lmdb") && !lines.contains("take redb"), "{lines}");
         marks[2..].sort_by(|a, b| a.0.cmp(&b.0));

@@ -122,8 +122,7 @@ impl Warnings {
             machine_warnings(merged),
         ]
         .concat();
-        // The last line about noise says what was done about it.
-        let others = noise.len().saturating_sub(1) + rest.len();
+        let others = noise.len() + rest.len();
         let few = few_trials(merged);
         let few_line = few.as_ref().map(|few| format!("{}: {}", few.what, few.why));
         Warnings { all: noise.into_iter().chain(rest).chain(few_line).collect(), few, others }

@@ -1,5 +1,7 @@
 //! The page's first screen: the first lines of every output, a chart of all stores, and their table.
 
+use std::collections::BTreeSet;
+
 use super::group_address;
 use crate::brief::{self, Lines};
 use crate::data::names::palette_position;
@@ -30,13 +32,13 @@ pub fn html(report: &Report<'_>) -> Html {
     if !are_short(report.standings(), report) {
         return lines;
     }
-    let groups =
-        report.standings().iter().flat_map(|one| one.tables.iter().map(move |table| draw_table(one, table)));
-    let groups: Vec<Tag> = groups.collect();
+    let tables = report.standings().iter().flat_map(|one| one.tables.iter().map(move |table| (one, table)));
+    let mut said = BTreeSet::new();
+    let groups: Vec<Tag> = tables.map(|(one, table)| draw_table(one, table, &mut said)).collect();
     Html::new((lines, groups, note(LEGEND)))
 }
 
-fn draw_table(one: &Standings, table: &Table) -> Tag {
+fn draw_table(one: &Standings, table: &Table, said: &mut BTreeSet<String>) -> Tag {
     let operations = one.figures.iter().enumerate().filter(|(_, figure)| figure.is_of_operations());
     let panels: Vec<Tag> = operations.map(|(place, figure)| panel(&figure.name, one, table, place)).collect();
     let is_known = table.rows.iter().any(|row| row.power_cut.is_some());
@@ -52,7 +54,7 @@ fn draw_table(one: &Standings, table: &Table) -> Tag {
             .attr("tabindex", "0")
             .attr("role", "region")
             .attr("aria-label", "All stores"),
-        (!riskier.is_empty()).then(|| note(one.risks(&riskier))),
+        (!riskier.is_empty()).then(|| note(one.risks(&riskier, said))),
         table.unfilled.as_deref().map(note),
     ))
 }

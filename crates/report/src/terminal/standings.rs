@@ -1,5 +1,7 @@
 //! The tables of stores in the terminal: within 80 columns for the operations of crud.
 
+use std::collections::BTreeSet;
+
 use anstyle::Style as Paint;
 use storebench_core::result::SPACE;
 use storebench_core::store::Loss;
@@ -17,15 +19,16 @@ const BARS: [char; HEIGHTS] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', 
 /// The legend of the marks, for all tables.
 pub const LEGEND: &str = "*: take this one. ≈: too close to call with it; of these the safest is named first, then the smallest. Rows: by the \
     geometric mean over the operations, which is no verdict. Bars: ▁ is the best; each step up is as many times slower. \
-    disk: bytes for each byte of values. power cut: what it can cost.";
+    disk: bytes for each byte of values. power cut: what it can cost (torn: a value that is half written).";
 
 /// The tables, each line ended.
 pub fn text(all: &[Standings], style: Style) -> String {
-    let tables: Vec<String> = all.iter().map(|one| group_text(one, style)).collect();
+    let mut said = BTreeSet::new();
+    let tables: Vec<String> = all.iter().map(|one| group_text(one, &mut said, style)).collect();
     tables.join("\n")
 }
 
-fn group_text(one: &Standings, style: Style) -> String {
+fn group_text(one: &Standings, said: &mut BTreeSet<String>, style: Style) -> String {
     let mut tables = Vec::new();
     for table in &one.tables {
         let mut out = style.paint(HEADING, wrap(&one.title(table), style.width, "  ").trim_end());
@@ -40,7 +43,7 @@ fn group_text(one: &Standings, style: Style) -> String {
             |rows: Vec<&Row>| rows.into_iter().map(|row| items(one, row, is_known)).collect::<Vec<_>>();
         grid.group(items(ranked));
         if !riskier.is_empty() {
-            grid.titled_group(one.risks(&riskier), items(riskier));
+            grid.titled_group(one.risks(&riskier, said), items(riskier));
         }
         out.push_str(&grid.render(style));
         out.extend(table.unfilled.iter().map(|line| wrap(line, style.width, "  ")));

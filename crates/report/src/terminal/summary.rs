@@ -24,8 +24,8 @@ use crate::data::summary::{
 /// Entries of a list that a line shows.
 const NAMED: usize = 2;
 
-/// The summary, including its sections. Each line is ended.
-pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, style: Style) -> String {
+/// The summary, including its sections. Each line is ended. `is_whole`: with all warnings, otherwise with the first of each kind.
+pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, is_whole: bool, style: Style) -> String {
     let mut out = String::new();
     let mut seen: IndexSet<String> = IndexSet::new();
     for (index, run) in merged.runs.iter().enumerate() {
@@ -46,8 +46,13 @@ pub fn text(merged: &Merged<'_>, matrices: &[&Matrix], first: &str, style: Style
     for line in [counts(merged)].into_iter().chain(unfinished(merged)) {
         out.push_str(&wrap(&line, style.width, "  "));
     }
-    let warnings = warning_lines(merged).into_iter().chain(builds::not_ranked(merged));
-    for line in saturation::describe_saturation(merged).into_iter().chain(warnings).chain(noise_lines(merged))
+    let limited =
+        |lines: Vec<String>| if is_whole { lines } else { first_lines(lines).into_iter().collect() };
+    let warnings = limited(warning_lines(merged)).into_iter().chain(builds::not_ranked(merged));
+    for line in saturation::describe_saturation(merged)
+        .into_iter()
+        .chain(warnings)
+        .chain(limited(noise_lines(merged)))
     {
         out.push_str(&wrap(&line, style.width, "  "));
     }
@@ -79,7 +84,7 @@ fn first_lines(lines: Vec<String>) -> Option<String> {
     let first = lines.first()?;
     Some(match lines.len() {
         1 => first.clone(),
-        all => format!("{first} And {} like it: storebench report.", plural(all - 1, "line")),
+        all => format!("{first} And {} like it: storebench report --table.", plural(all - 1, "line")),
     })
 }
 
@@ -195,7 +200,7 @@ mod tests {
         plan.axes.cut(storebench_core::cell::Axis::STORE, 2);
         run.header.plan = plan.to_toml().unwrap();
         let runs = [run];
-        let text = text(&Merged::new(&runs, &[]), &[], "", Style { width: 160, colour: false });
+        let text = text(&Merged::new(&runs, &[]), &[], "", true, Style { width: 160, colour: false });
         assert!(text.contains("\n1 of ") && text.contains("storebench run --resume RUN"), "{text}");
     }
 }

@@ -12,9 +12,9 @@ use crate::remote::server::{Server, kill, ssh_of};
 use crate::running_servers::Running;
 
 const WORK: &str = "--records 100..1000 --record-size 1B..1KiB --data incompressible --guarantee default --trials 1 \
-    --timeout 60s --threads 5 --operations 400";
+    --timeout 10m --threads 5 --operations 400";
 /// Some seconds of one operation.
-const LONG: &str = "--records 200 --record-size 1KiB --data incompressible --guarantee default --trials 1 --timeout 60s \
+const LONG: &str = "--records 200 --record-size 1KiB --data incompressible --guarantee default --trials 1 --timeout 10m \
     --threads 4 --order update --duration 40s";
 
 /// A server, and a machine that has two names.

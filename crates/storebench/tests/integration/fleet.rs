@@ -20,7 +20,7 @@ use crate::cli::support::{Said, Scratch, assert_complete, wait_for};
 
 /// Four positions, at each of which three stores meet under two guarantees, of which each offers one or both.
 const PLAN: &str = "run crud --store memory,one-file,flat-folder --records 20,30 --record-size 1B..1KiB,1KiB..2KiB \
-    --data incompressible --guarantee none,process --operations 5 --trials 2 --timeout 60s --hardware box";
+    --data incompressible --guarantee none,process --operations 5 --trials 2 --timeout 10m --hardware box";
 const BLOCKS: u32 = 2;
 
 /// Runs the plan, or a part of it, into a separate directory.

@@ -16,7 +16,7 @@ use crate::cli::support::{
 
 /// Six trials of a good tenth of a second each, and more.
 const SLOW: &str = "run crud --store dawdles,flat-folder,null --records 20 --record-size 1B..1KiB --data incompressible \
-    --guarantee default --operations 30 --trials 2 --timeout 60s --remote board";
+    --guarantee default --operations 30 --trials 2 --timeout 10m --remote board";
 const CELLS: usize = 3;
 const BLOCKS: u32 = 2;
 
@@ -164,7 +164,7 @@ fn property_files_are_read_here_and_traces_there() {
     let Some(server) = Server::start(&scratch) else { return };
     scratch.write("mine", "recordcount=20\noperationcount=5\nreadproportion=1\nupdateproportion=0\n");
     let ycsb =
-        "run ycsb --store flat-folder --guarantee process --trials 1 --timeout 60s -P mine --remote board";
+        "run ycsb --store flat-folder --guarantee process --trials 1 --timeout 10m -P mine --remote board";
     run(&server, &scratch, ycsb).ends(Exit::Success);
     assert_complete(&scratch.results(), 1, 1);
     assert_clean(&server, &scratch);
@@ -172,7 +172,7 @@ fn property_files_are_read_here_and_traces_there() {
     let requests = "time,operation,key,size\n0,get,user:17,\n0.001,set,user:17,412\n";
     let trace = scratch.write("on the board.csv", requests);
     let replay =
-        "run replay --store flat-folder --guarantee process --trials 1 --timeout 60s --remote board --trace";
+        "run replay --store flat-folder --guarantee process --trials 1 --timeout 10m --remote board --trace";
     let mut arguments: Vec<&str> = replay.split_whitespace().collect();
     arguments.push(trace.to_str().unwrap());
     let said = said(&mut server.command(&scratch, &arguments)).ends(Exit::Success);

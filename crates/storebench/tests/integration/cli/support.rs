@@ -21,7 +21,7 @@ pub const OWN: &str = include_str!("../cases/mine.toml");
 
 /// The arguments that make a study as small as it can be, its store aside.
 pub const TINY: &str = "--records 20 --record-size 1B..1KiB --data incompressible --guarantee process \
-    --operations 5 --trials 1 --timeout 60s";
+    --operations 5 --trials 1 --timeout 10m";
 
 /// The program.
 pub const STOREBENCH: &str = env!("CARGO_BIN_EXE_storebench");

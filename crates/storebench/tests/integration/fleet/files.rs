@@ -310,7 +310,8 @@ fn slurm_runs_an_array_on_eight_machines_and_a_killed_one_s_part_is_done_by_anot
     let trials_of_all: usize = machines.iter().map(|run| run.trials.len()).sum();
     assert_eq!(trials_of_all, 2 * CELLS * trials);
     assert!(machines.iter().all(|run| run.header.hardware != node));
-    assert!(machines.iter().flat_map(|run| &run.trials).all(|trial| trial.ok().is_some()));
+    let bad = machines.iter().flat_map(|run| &run.trials).find(|trial| trial.ok().is_none());
+    assert_eq!(bad.map(|trial| (trial.cell.id(), &trial.outcome)), None);
     whole_on(&slurm, &scratch, &machines[0].header.hardware);
     // The killed machine comes up again, and whoever starts there next gives back what it held.
     scratch.storebench(&format!("clean {place}")).ends(Exit::Success);

@@ -11,7 +11,7 @@ use crate::cli::support::{STOREBENCH, assert_complete, faulty, skipped, wait_for
 use crate::file_systems::{assert_gone, can_mount, left_of, with_disk};
 
 const SMALL: &str = "--records 20 --record-size 1B..1KiB --data incompressible --guarantee default --operations 5 --trials 1 \
-    --timeout 60s --at disk";
+    --timeout 10m --at disk";
 
 /// The cgroups that a process has made and that are there.
 pub fn cgroups_of(process: u32) -> Vec<PathBuf> {

@@ -12,7 +12,7 @@ use crate::cli::support::{Scratch, Started, assert_complete, faulty, skipped, wa
 
 /// Six short trials, with the stores' files on a separate disk.
 const RUN: &str = "run crud --store flat-folder,null,memory --records 20 --record-size 1B..1KiB --data incompressible \
-    --guarantee default --operations 5 --trials 2 --timeout 60s --at disk";
+    --guarantee default --operations 5 --trials 2 --timeout 10m --at disk";
 const CELLS: usize = 3;
 const BLOCKS: u32 = 2;
 

@@ -82,7 +82,7 @@ impl Round {
             .server
             .as_ref()
             .map_or_else(String::new, |server| format!(" --url {}={}", server.kind, server.url));
-        format!("{}{url} --timeout 60s --at disk", self.study.arguments)
+        format!("{}{url} --timeout 10m --at disk", self.study.arguments)
     }
 
     fn pass(self, random: &mut fastrand::Rng) {
