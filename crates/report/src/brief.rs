@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use storebench_core::cell::Axis;
+use storebench_core::result::Outcome;
 use storebench_core::units::{plural, rough_duration, three_digits, with_commas};
 use storebench_host::run::Run;
 
@@ -69,12 +70,20 @@ pub fn build_lines(report: &Report<'_>) -> Lines {
     let own = sections::answers(report);
     let (danger, is_any) = (riskier(report.standings()), all > 0 || !own.is_empty());
     if !is_any && danger.is_none() {
-        return Lines { first: vec![measured(report), ALONE.to_owned()], ..Lines::default() };
+        let trials = || merged.runs.iter().flat_map(|run| &run.trials);
+        let failed = trials().filter(|trial| matches!(trial.outcome, Outcome::Failed { .. })).count();
+        let failed = (failed > 0).then(|| {
+            format!("{failed} of {} failed: the reasons stand below.", plural(trials().count(), "trial"))
+        });
+        return Lines {
+            first: vec![measured(report), failed.unwrap_or_else(|| ALONE.to_owned())],
+            ..Lines::default()
+        };
     }
     let compared: Vec<&Standings> = report
         .standings()
         .iter()
-        .filter(|one| one.answers.iter().any(|(_, answer)| is_compared(answer)))
+        .filter(|one| one.answers.iter().any(|(_, answer)| is_compared(answer) || is_left(answer)))
         .collect();
     let crowded = if not_judged > 0 { contention::describe_contention(merged) } else { Vec::new() };
     let mut lines = vec![measured(report)];
@@ -100,6 +109,11 @@ pub fn build_lines(report: &Report<'_>) -> Lines {
 
 fn is_compared(answer: &Answer) -> bool {
     answer.not_judged.1 > 0
+}
+
+/// Whether all but one are riskier, so that nothing is compared.
+fn is_left(answer: &Answer) -> bool {
+    answer.not_judged.1 == 0 && answer.others.len() == 1 && !answer.riskier.is_empty()
 }
 
 /// What was measured, where, and for how long.
@@ -190,22 +204,32 @@ fn describe_recommendation(answer: &Answer) -> String {
         ([], (not_judged, all)) if not_judged > 0 => {
             format!("not judged in {not_judged} of {all} comparisons")
         }
+        ([], (_, 0)) => {
+            let rest: Vec<&str> = answer.others.iter().map(|one| one.store.as_str()).collect();
+            format!("only {} is not riskier", rest.join(", "))
+        }
         ([], _) => "no store is the best throughout".to_owned(),
         (take, _) if answer.is_open => format!("too few trials to name one: {}", with_times(take)),
         ([first, close @ ..], (_, all)) => {
-            let often = match answer.won {
-                won if won == all => String::new(),
-                won => format!(
-                    " (best or too close in {} of {} comparisons)",
-                    with_commas(won as u64),
-                    with_commas(all as u64)
+            let [won, alone, of] = [answer.won, answer.alone, all].map(|count| with_commas(count as u64));
+            let often = match () {
+                () if answer.alone == all || answer.won == all && !close.is_empty() => String::new(),
+                () if answer.won == 0 => " (near the best on average)".to_owned(),
+                () if answer.alone == 0 => {
+                    format!(" (too close to call with the best in {won} of {of} comparisons)")
+                }
+                () if answer.won == answer.alone => format!(" (the best in {won} of {of} comparisons)"),
+                () => format!(
+                    " (the best in {alone} of {of} comparisons, too close to call in {})",
+                    answer.won - answer.alone
                 ),
             };
+            let risk = answer.risk.map_or_else(String::new, |loss| format!(", though a power cut {loss}"));
             let close = match close {
                 [] => String::new(),
                 close => format!("; too close to call: {}", with_times(close)),
             };
-            format!("take {}{often}{close}", first.store)
+            format!("take {}{risk}{often}{close}", first.store)
         }
     }
 }
@@ -410,8 +434,8 @@ mod tests {
         let named = |store: &str, times| NamedContestant { store: store.into(), times: Some(times) };
         let take = vec![named("sqlite", 1.0)];
         let others = vec![named("rocksdb", 0.904), named("redb", 1.03), named("lmdb", 1.16)];
-        let answer = Answer { take, others, not_judged: (0, 4), won: 3, ..Answer::default() };
-        let says = "take sqlite (best or too close in 3 of 4 comparisons); faster on average, but the best in fewer: rocksdb 0.904x \
+        let answer = Answer { take, others, not_judged: (0, 4), won: 3, alone: 2, ..Answer::default() };
+        let says = "take sqlite (the best in 2 of 4 comparisons, too close to call in 1); faster on average, but the best in fewer: rocksdb 0.904x \
             the time; slower: redb 1.03x the time, lmdb 1.16x";
         assert_eq!(describe_answer(&answer), says);
     }

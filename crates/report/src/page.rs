@@ -357,6 +357,9 @@ mod tests {
             assert!(page.contains(text), "{text}");
         }
         let nothing = self::page(&[run("box", &[Sample::new("lmdb").failed("broken")])]);
-        assert!(nothing.contains("Nothing to compare: ") && nothing.contains("lmdb, error: broken"));
+        assert!(
+            nothing.contains("1 of 1 trial failed: the reasons stand below.")
+                && nothing.contains("lmdb, error: broken")
+        );
     }
 }

@@ -66,7 +66,7 @@ fn times(trials: usize) -> String {
 pub fn cautions(advice: &Advice) -> Vec<String> {
     let contention = advice.verdict.contention.map(|load| {
         format!(
-            "{}: which store is faster is not known. Ask again with nothing else running.",
+            "{}: only a store that is more than twice as fast is told. Ask again with nothing else running.",
             load.describe()
         )
     });
@@ -222,7 +222,7 @@ pub fn closing(advice: &Advice) -> String {
     };
     let certainty = match others.first().map(|second| (second, second.verdict, second.times_worse)) {
         _ if !tied.is_empty() => format!("too close to call with {}", tied.join(", ")),
-        None => "no other store was measured as often".to_owned(),
+        None => lacking_rival(advice),
         Some((_, Verdict::NotJudged(_), _)) => {
             "not judged, as other programs left too few processors".to_owned()
         }
@@ -246,12 +246,28 @@ pub fn closing(advice: &Advice) -> String {
 
 /// The answer for a store without a rival.
 fn describe_only_store(advice: &Advice) -> String {
-    if advice.verdict.all().count() > 1 {
-        let cost = &advice.verdict.cost;
-        return format!("Not very: no other store was measured as often. {}", cost.advice(None));
+    let (verdict, lacking) = (&advice.verdict, lacking_rival(advice));
+    match (verdict.given_up.len(), verdict.riskier.len()) {
+        (0, 0) => {
+            "Only this store was measured, so nothing was compared: these are its figures, not a recommendation."
+                .into()
+        }
+        (0, _) => format!("Not compared: {lacking}."),
+        _ => format!("Not very: {lacking}. {}", verdict.cost.advice(None)),
     }
-    "Only this store was measured, so nothing was compared: these are its figures, not a recommendation."
-        .into()
+}
+
+/// Why a store has no rival.
+fn lacking_rival(advice: &Advice) -> String {
+    let verdict = &advice.verdict;
+    match (verdict.given_up.len(), verdict.riskier.as_slice()) {
+        (0, []) => "no other store was measured".to_owned(),
+        (0, riskier) => {
+            let named: Vec<&str> = riskier.iter().map(|one| one.store.as_str()).collect();
+            format!("every other store is riskier ({})", named.join(", "))
+        }
+        _ => "no other store was measured as often".to_owned(),
+    }
 }
 
 /// A store that is too close to call with the best, and the factor by which it seems worse.
@@ -407,7 +423,7 @@ fn describe_comparison(advice: &Advice, store: &Candidate) -> String {
         .map_or_else(String::new, |records| format!(" with {}", plural(records.from, "record")));
     let trials = times_measured(ratio.blocks);
     let times = worse(advice.question.goal, ratio.ratio.value);
-    format!("{times} ({}), {trials}{records}", Unit::Nanoseconds.show(store.speed.mean.value))
+    format!("{times} ({}{records}), {trials}", Unit::Nanoseconds.show(store.speed.mean.value))
 }
 
 /// The result of the first look at a store that was given up.

@@ -6,18 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use storebench_core::result::{Harm, SPACE};
+use storebench_core::result::{Harm, SPACE, StorageBacking};
 use storebench_core::store::{Danger, Evidence, Guarantee, Loss, SettingDef};
 use storebench_core::units::{exact_bytes, with_commas};
 
 use super::danger;
 use super::matrix::{Contest, Figure, Matrix};
-use super::merge::{Group, GroupKey, Merged};
+use super::merge::{Entry, Group, GroupKey, Merged};
 use super::names::join_parts;
 use crate::brief;
 use crate::judge::combinations::{CombinedVerdict, combine_verdicts, is_won_by, leaders, times_worse};
 use crate::judge::danger::dangerous_harms;
-use crate::judge::standing::Contender;
+use crate::judge::standing::{Contender, is_decided};
 use crate::layout::Position;
 use crate::report::Report;
 use crate::stats::{Better, Summary, geometric_mean};
@@ -134,6 +134,10 @@ pub struct Answer {
     pub not_judged: (usize, usize),
     /// Comparisons in which the recommended one is the best, or tied with it.
     pub won: usize,
+    /// Comparisons in which it is the best alone.
+    pub alone: usize,
+    /// What a power cut can cost the recommended one, if no safer one was measured and it can cost more than writes.
+    pub risk: Option<Loss>,
     /// The contestants that are not ranked.
     pub riskier: Vec<Risk>,
 }
@@ -273,6 +277,11 @@ fn find_dangers(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, (Str
         let cell = &entry.trial.cell;
         let Some(measured) = entry.trial.ok() else { continue };
         let Some(danger) = danger::find_danger(merged.stores, cell.store(), measured) else { continue };
+        // A library's word is no evidence.
+        let def = merged.stores.iter().find(|def| def.name == cell.store());
+        if def.is_some_and(|def| def.library.is_some()) && measured.cuts().is_none() {
+            continue;
+        }
         let own = all
             .entry(merged.layout.contestant(cell).into_owned())
             .or_insert_with(|| (cell.store().to_owned(), danger));
@@ -295,8 +304,16 @@ impl KnownGroup<'_, '_> {
         self.merged.readable.name(store).into_owned()
     }
 
+    /// What a power cut can cost a contestant: everything where the files are in memory.
     fn loss(&self, store: &str) -> Option<Loss> {
-        self.dangers.get(store).map(|(_, danger)| danger.power_cut)
+        let is_in_memory = |entry: &Entry<'_>| {
+            let locations = &self.merged.runs[entry.run].header.locations;
+            let own = locations.iter().find(|location| location.is_location_of(&entry.trial.cell));
+            own.is_some_and(|own| matches!(own.bottom, Some(StorageBacking::Memory { .. })))
+        };
+        let own = |entry: &&Entry<'_>| self.merged.layout.contestant(&entry.trial.cell) == store;
+        let danger = self.dangers.get(store).map(|(_, danger)| danger.power_cut);
+        if self.group.trials.iter().filter(own).any(is_in_memory) { Some(Loss::Whole) } else { danger }
     }
 
     /// By position the contestants whose trials wrote less than their write buffer holds, in a sentence: what they write when it is full
@@ -368,7 +385,9 @@ impl KnownGroup<'_, '_> {
         }
         // Without a recommended one there is no factor.
         let first = take.first().copied().unwrap_or_default();
-        answer.won = judged.iter().filter(|ranked| is_won_by(ranked, first)).count();
+        let won = || judged.iter().filter(|ranked| is_won_by(ranked, first));
+        (answer.won, answer.alone) = (won().count(), won().filter(|ranked| is_decided(ranked)).count());
+        answer.risk = self.loss(first).filter(|loss| *loss <= Loss::ByHand);
         let named = |store: &str| NamedContestant {
             store: self.name(store),
             times: times_slower(&operations, store, first),
@@ -557,8 +576,10 @@ fn height(figure: &Figure, contest: &Contest, own: &Contender) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use storebench_core::result::{CutCheck, CutResults, StateFinding, WrittenRecords};
-    use storebench_core::store::{GuaranteeOffer, StoreDef, StoreKind};
+    use storebench_core::store::{GuaranteeOffer, Library, StoreDef, StoreKind};
     use storebench_core::stores::{MEMORY, NULL};
     use storebench_core::units::SizeRange;
 
@@ -584,6 +605,16 @@ mod tests {
 
     /// Stores with factors to the first, in five blocks; `lost` states of the first lost acknowledged data.
     fn told<R>(times: &[(&'static str, f64)], lost: u64, of: impl Fn(&Report<'_>) -> R) -> R {
+        told_at(StorageBacking::Disk, times, lost, of)
+    }
+
+    /// The same on a disk, or in memory.
+    fn told_at<R>(
+        bottom: StorageBacking,
+        times: &[(&'static str, f64)],
+        lost: u64,
+        of: impl Fn(&Report<'_>) -> R,
+    ) -> R {
         let block = |number: usize| {
             let sample = |(index, (store, times)): (usize, &(&str, f64))| {
                 let noise = [1.0, 1.02, 0.99, 1.01, 1.0][(number + index) % 5];
@@ -592,6 +623,7 @@ mod tests {
             times.iter().enumerate().map(sample).collect::<Vec<_>>()
         };
         let mut run = blocks("box", &(0..5).map(block).collect::<Vec<_>>());
+        run.header.locations[0].bottom = Some(bottom);
         let found = [(StateFinding::Lost, lost), (StateFinding::Held, 40 - lost)].into();
         let cuts = CutResults { found, ..CutResults::default() };
         run.trials[0].measured.as_mut().unwrap().cut_check = Some(CutCheck::Made(Box::new(cuts)));
@@ -633,6 +665,37 @@ mod tests {
         let says = "Faster but riskier: lmdb: a power cut can cost";
         assert!(lines.contains(says) && lines.contains("4 of 40 power cuts in this run"), "{lines}");
         assert!(!told(&stores, 0, of_lines).contains("riskier"));
+    }
+
+    #[test]
+    fn a_power_cut_takes_all_that_is_in_memory_and_the_only_safe_store_is_named() {
+        let stores = [("lmdb", 0.5), ("redb", 1.0)];
+        let memory = StorageBacking::Memory { what: "tmpfs at /x".into() };
+        let lines = told_at(memory, &stores, 0, of_lines);
+        assert!(lines.contains("take lmdb, though a power cut can cost the whole store"), "{lines}");
+        const RISKY: &[GuaranteeOffer] =
+            &[GuaranteeOffer { dangers: &[Danger::new(Loss::Nothing, Loss::Whole, "")], ..HOLDS[0] }];
+        let runs =
+            [blocks("box", &[stores.map(|(store, _)| Sample::new(store).guarantee("power")).to_vec()])];
+        let table = [StoreDef { offers: RISKY, ..made("lmdb") }, made("redb")];
+        let merged = Merged::new(&runs, &table);
+        let lines = of_lines(&Report::new(&merged));
+        assert!(lines.contains("(a write survives a power cut): only redb is not riskier."), "{lines}");
+    }
+
+    #[test]
+    fn the_word_of_a_library_about_power_cuts_is_no_evidence() {
+        static LIBRARY: Library = Library { path: PathBuf::new(), sha256: String::new() };
+        let runs = [blocks(
+            "box",
+            &[vec![Sample::new("lmdb").guarantee("power"), Sample::new("redb").guarantee("power")]],
+        )];
+        let table = [StoreDef { library: Some(&LIBRARY), ..made("lmdb") }, made("redb")];
+        let merged = Merged::new(&runs, &table);
+        let report = Report::new(&merged);
+        let rows = &report.standings()[0].tables[0].rows;
+        let known = |store: &str| rows.iter().find(|row| row.store == store).unwrap().power_cut;
+        assert_eq!((known("lmdb"), known("redb")), (None, Some(Loss::Nothing)));
     }
 
     #[test]

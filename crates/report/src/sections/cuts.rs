@@ -1,6 +1,7 @@
 //! The states of each store after power cuts.
 
 use storebench_core::result::{BadState, Control, Phase, StateFinding};
+use storebench_core::store::Guarantee;
 use storebench_core::units::{plural, rough_ns, three_digits};
 
 use crate::column::Unit;
@@ -135,8 +136,12 @@ pub fn answer(merged: &Merged<'_>) -> Vec<String> {
                 Some(true) => kept.push(often(lost)),
             }
         }
+        let lost = match group.key.tier.is_some_and(|tier| tier >= Guarantee::Power) {
+            true => "lost what was promised",
+            false => "lost more than the newest writes, or needs a hand to open",
+        };
         let told = [
-            ("lost what was promised", broken),
+            (lost, broken),
             ("lost only what was not promised", unpromised),
             ("lost nothing", kept),
             ("not known", unknown),

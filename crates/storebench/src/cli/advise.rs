@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use storebench_core::error::{Error, Exit, Result};
 use storebench_core::store::{StoreDef, StoreKind};
-use storebench_core::units::{Period, rough_duration};
+use storebench_core::units::{Period, rough_duration, with_commas};
 use storebench_core::workload::operation::Operation;
 use storebench_host::run::Run;
 use storebench_report::advice::clusters::ClusterRuns;
@@ -73,7 +73,10 @@ pub fn advise(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<
 }
 
 /// The cost of the way to a server: at most the time of a read, which includes the way there and back.
-fn way_to_server(library: &Candidate, server: &Candidate) -> String {
+fn way_to_server(
+    (library, own_records): &(Candidate, u64),
+    (server, their_records): &(Candidate, u64),
+) -> String {
     let ns = |ns: f64| Unit::Nanoseconds.show(ns);
     let (own, theirs) = (library.speed.mean.value, server.speed.mean.value);
     let figures = format!(
@@ -91,6 +94,13 @@ fn way_to_server(library: &Candidate, server: &Candidate) -> String {
             .map(|(_, get)| get.mean.value)
     };
     let why = match get(server) {
+        _ if own_records != their_records => {
+            return format!(
+                "{figures} They had {} and {} records, so nothing follows from the difference.",
+                with_commas(*own_records),
+                with_commas(*their_records)
+            );
+        }
         _ if theirs <= own => "The server is no slower all the same.".to_owned(),
         Some(way) if way < theirs - own => format!(
             "Of the {} between them the way is at most {}, what a get takes: the rest is the server's own work.",
@@ -106,7 +116,11 @@ fn way_to_server(library: &Candidate, server: &Candidate) -> String {
 }
 
 /// Answers a question about stores of one kind, and returns the recommended store.
-fn answer(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<(Exit, Option<Candidate>)> {
+fn answer(
+    stores: &[StoreDef],
+    extras: Extras,
+    args: &AdviseArgs,
+) -> Result<(Exit, Option<(Candidate, u64)>)> {
     let earlier = runs::read_all(&args.from, &args.answer.out)?;
     let question = Question {
         goal: args.optimize,
@@ -182,7 +196,8 @@ fn answer(stores: &[StoreDef], extras: Extras, args: &AdviseArgs) -> Result<(Exi
         Some(store) => tune_best(stores, store, &question, args)?,
         None => Exit::Success,
     };
-    Ok((exit, advice.verdict.ranking.into_iter().next()))
+    let records = advice.at.2.from;
+    Ok((exit, advice.verdict.ranking.into_iter().next().map(|best| (best, records))))
 }
 
 /// Lists the trials of the first look; what was made for that is gone again.
@@ -268,13 +283,15 @@ mod tests {
 
     #[test]
     fn the_way_to_a_server_is_at_most_what_a_get_takes() {
-        let library = store("sqlite", 10_000.0, 1_000.0);
-        let told = |server: Candidate| way_to_server(&library, &server);
+        let library = (store("sqlite", 10_000.0, 1_000.0), 1_000);
+        let told = |server: Candidate| way_to_server(&library, &(server, 1_000));
         let much = told(store("redis", 100_000.0, 20_000.0));
         assert!(much.contains("Of the 90.0 µs between them the way is at most 20.0 µs"), "{much}");
         let all = told(store("redis", 21_000.0, 20_000.0));
         assert!(all.contains("The way, at most the 20.0 µs that a get takes, can be all"), "{all}");
         let quicker = told(store("redis", 9_000.0, 8_000.0));
         assert!(quicker.contains("The server is no slower all the same."), "{quicker}");
+        let fewer = way_to_server(&library, &(store("redis", 9_000.0, 8_000.0), 100));
+        assert!(fewer.ends_with("They had 1,000 and 100 records, so nothing follows from the difference."));
     }
 }

@@ -72,16 +72,17 @@ fn describe_result(state: State) -> &'static str {
     }
 }
 
-/// A reason; a remedy that was already named is not repeated.
-fn without_repetition(told: &mut Vec<String>, reason: &str) -> String {
-    let is_told = |told: &[String], what: &str| told.iter().any(|before| before.ends_with(what));
-    let named_before = match reason.split_once(": ") {
-        _ if is_told(told, reason) => Some("as above".to_owned()),
-        Some((what, remedy)) if is_told(told, &format!(": {remedy}")) => Some(format!("{what}: as above")),
-        _ => None,
+/// A reason; a remedy that was already named stands there alone, with its study or check.
+fn without_repetition<'f>(told: &mut Vec<(String, &'f str)>, name: &'f str, reason: &str) -> String {
+    let find = |what: &str| told.iter().find(|(before, _)| before.ends_with(what)).map(|(_, at)| *at);
+    let as_before = match reason.split_once(": ") {
+        Some((what, remedy)) if find(reason).is_none() => {
+            find(&format!(": {remedy}")).map(|at| format!("{what}: as for {at}"))
+        }
+        _ => find(reason).map(|at| format!("as for {at}")),
     };
-    named_before.unwrap_or_else(|| {
-        told.push(reason.to_owned());
+    as_before.unwrap_or_else(|| {
+        told.push((reason.to_owned(), name));
         reason.to_owned()
     })
 }
@@ -102,20 +103,19 @@ fn page(found: &Findings) -> String {
         };
         text.push_str(&entry(&study.name, word, &study.describe(), WIDTH));
         for MissingNeed { reason, combinations } in &study.lacks {
-            let reason = without_repetition(&mut told, reason);
+            let reason = without_repetition(&mut told, &study.name, reason);
             text.push_str(&entry("", "", &format!("{combinations} need more: {reason}"), WIDTH));
         }
     }
     for group in &found.checks {
-        let once = |line: &Line| {
-            let found = if line.state == State::No {
-                without_repetition(&mut told, &line.found)
-            } else {
-                line.found.clone()
+        let lines = group.lines.iter().map(|line| {
+            let found = match line.state {
+                State::No => without_repetition(&mut told, &line.name, &line.found),
+                State::Ok | State::Hint => line.found.clone(),
             };
             Line { name: line.name.clone(), state: line.state, found, help: line.help.clone() }
-        };
-        let group = Group { about: group.about, lines: group.lines.iter().map(once).collect() };
+        });
+        let group = Group { about: group.about, lines: lines.collect() };
         text.push_str(&format!("\n{}", group.text(WIDTH)));
     }
     let states =
@@ -154,10 +154,10 @@ mod tests {
     #[test]
     fn a_remedy_is_named_once_and_a_study_of_which_nothing_can_run_is_no_part() {
         let mut told = Vec::new();
-        let mut once = |reason: &str| super::without_repetition(&mut told, reason);
+        let mut once = |reason: &str| super::without_repetition(&mut told, "crud", reason);
         assert_eq!(once("a disk needs FUSE: load fuse"), "a disk needs FUSE: load fuse");
-        assert_eq!(once("another needs FUSE: load fuse"), "another needs FUSE: as above");
-        assert_eq!(once("load fuse"), "as above");
+        assert_eq!(once("another needs FUSE: load fuse"), "another needs FUSE: as for crud");
+        assert_eq!(once("load fuse"), "as for crud");
         assert_eq!(once("it needs a loop device"), "it needs a loop device");
         let lacks = vec![MissingNeed { reason: "a server".into(), combinations: 3 }];
         let none = StudyAbility { name: "data-size".into(), can: 0, of: 3, asks_for: None, lacks };

@@ -2,7 +2,7 @@
 
 use storebench_core::error::{Exit, Result};
 use storebench_core::store::evidence::numbers;
-use storebench_core::store::{Evidence, Guarantee, StoreDef, Threads};
+use storebench_core::store::{Evidence, Guarantee, Loss, StoreDef, Threads};
 use storebench_report::terminal::grid::wrap;
 
 use super::output::{WIDTH, print};
@@ -44,8 +44,19 @@ fn evidence(stores: &[StoreDef]) -> String {
 /// The findings on a store at each guarantee; `None` without checks.
 fn describe_findings(store: &StoreDef) -> Option<String> {
     let found = Guarantee::ALL.into_iter().filter_map(|tier| Evidence::sum_torn(store.evidence(), tier));
-    let found: Vec<String> = found.map(|one| one.describe()).collect();
+    let found: Vec<String> = found.map(|one| one.describe() + &describe_unseen_danger(store, &one)).collect();
     (!found.is_empty()).then(|| format!("{}, {}", store.name, found.join(" ")))
+}
+
+/// A danger that is known, though no state showed it.
+fn describe_unseen_danger(store: &StoreDef, found: &Evidence) -> String {
+    let danger = store.offer(found.guarantee).and_then(|offer| offer.danger(&[]));
+    match danger.filter(|danger| danger.power_cut <= Loss::ByHand && found.dangers().next().is_none()) {
+        Some(danger) => {
+            format!(" Known, though not seen: a power cut {} ({}).", danger.power_cut, danger.why)
+        }
+        None => String::new(),
+    }
 }
 
 fn table(stores: &[StoreDef]) -> String {
