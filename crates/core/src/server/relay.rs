@@ -108,7 +108,7 @@ fn serve(sockets: &[(UnixListener, PathBuf)], one_way: Duration) -> io::Result<(
 fn wait(sockets: &[(UnixListener, PathBuf)], calls: &[Call]) -> io::Result<()> {
     let listening = sockets.iter().map(|(listener, _)| PollFd::new(listener, PollFlags::IN));
     let talking = calls.iter().flat_map(|call| {
-        let of = |stream, sends: &Lane, hears: &Lane| {
+        let of = |stream, sends: &Direction, hears: &Direction| {
             let mut events = PollFlags::empty();
             events.set(PollFlags::IN, sends.takes_more());
             events.set(PollFlags::OUT, hears.is_held_up);
@@ -130,15 +130,15 @@ fn wait(sockets: &[(UnixListener, PathBuf)], calls: &[Call]) -> io::Result<()> {
 struct Call {
     near: UnixStream,
     far: UnixStream,
-    there: Lane,
-    back: Lane,
+    there: Direction,
+    back: Direction,
 }
 
 impl Call {
     fn between(near: UnixStream, far: UnixStream) -> io::Result<Call> {
         near.set_nonblocking(true)?;
         far.set_nonblocking(true)?;
-        Ok(Call { near, far, there: Lane::default(), back: Lane::default() })
+        Ok(Call { near, far, there: Direction::default(), back: Direction::default() })
     }
 
     /// Receives, and sends what is due; gives whether the call goes on.
@@ -150,7 +150,7 @@ impl Call {
 }
 
 #[derive(Default)]
-struct Lane {
+struct Direction {
     /// Pieces under way, with their arrival; the end is an empty one.
     on_the_way: VecDeque<(Instant, Vec<u8>)>,
     bytes: usize,
@@ -159,7 +159,7 @@ struct Lane {
     is_held_up: bool,
 }
 
-impl Lane {
+impl Direction {
     fn takes_more(&self) -> bool {
         !self.has_ended && self.bytes < MOST_ON_THE_WAY
     }

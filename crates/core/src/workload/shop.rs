@@ -39,7 +39,7 @@ use parameters::ShopParameters;
 use schema::{ID_BYTES, ORDER_BYTES, Table};
 use shared::ShopContext;
 use shop_worker::{ALL, Recorder, ShopWorker};
-use steps::Ran;
+use steps::ShopRun;
 
 /// Customers who buy products, and stock that changes.
 pub static WORKLOAD: WorkloadDef = WorkloadDef {
@@ -102,7 +102,7 @@ fn run(asked: &TrialContext<'_>) -> Result<Measurements, TrialError> {
 }
 
 /// The rows of the tables, and the index's entries.
-fn stored(work: &ShopParameters, ran: &Ran, purchases: &[u64]) -> (StoredRecords, u64) {
+fn stored(work: &ShopParameters, ran: &ShopRun, purchases: &[u64]) -> (StoredRecords, u64) {
     let (bought, data) = (purchases.iter().sum::<u64>(), &ran.loaded);
     let stored = StoredRecords {
         records: data.records + bought,
@@ -114,7 +114,7 @@ fn stored(work: &ShopParameters, ran: &Ran, purchases: &[u64]) -> (StoredRecords
 }
 
 /// The records handed to the store: data, orders, and stock as four bytes.
-fn written(ran: &Ran, workers: &[ShopWorker<'_>]) -> WrittenRecords {
+fn written(ran: &ShopRun, workers: &[ShopWorker<'_>]) -> WrittenRecords {
     let (bought, writes) = workers
         .iter()
         .fold((0, 0), |(bought, writes), worker| (bought + worker.purchases(), writes + worker.writes()));
@@ -130,7 +130,7 @@ fn written(ran: &Ran, workers: &[ShopWorker<'_>]) -> WrittenRecords {
 fn results(
     work: &ShopParameters,
     workers: &[ShopWorker<'_>],
-    ran: &Ran,
+    ran: &ShopRun,
     shared: &ShopContext<'_>,
 ) -> Result<Vec<OperationResult>, TrialError> {
     let recorder = Recorder::sum(workers.iter().map(|worker| worker.recorder().clone()))?;

@@ -44,7 +44,7 @@ pub enum EtcdServer {}
 impl Server for EtcdServer {
     type Client = Client;
     /// The server counts its syncs; nothing else is kept.
-    type Kept = ();
+    type Facts = ();
 
     const STORE: &'static str = "etcd";
     const KNOWN: ServerKind = ServerKind { programs: &["etcd"], users: &["etcd"], shared_memory: |_| None };

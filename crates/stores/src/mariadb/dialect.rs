@@ -56,7 +56,7 @@ pub struct MariaDbFacts {
 
 impl Server for Mysql {
     type Client = Client;
-    type Kept = MariaDbFacts;
+    type Facts = MariaDbFacts;
 
     const STORE: &'static str = "mariadb";
     const KNOWN: ServerKind =
@@ -253,7 +253,10 @@ impl Server for Mysql {
         Ok(Box::new(RecordSession::<Mysql>::new(client)?))
     }
 
-    fn sql<'s>(client: Client, server: (&'s Plan, &'s Self::Kept, bool)) -> Result<Box<dyn SqlSession + 's>> {
+    fn sql<'s>(
+        client: Client,
+        server: (&'s Plan, &'s Self::Facts, bool),
+    ) -> Result<Box<dyn SqlSession + 's>> {
         Ok(Box::new(Sql::<Mysql>::new(client, server)?))
     }
 }

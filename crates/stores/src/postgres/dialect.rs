@@ -52,7 +52,7 @@ pub enum Postgresql {}
 impl Server for Postgresql {
     type Client = Client;
     /// The query that asks for the number of syncs of the log.
-    type Kept = Option<&'static str>;
+    type Facts = Option<&'static str>;
 
     const STORE: &'static str = "postgres";
     const KNOWN: ServerKind = ServerKind { programs: &["postgres"], users: &["postgres"], shared_memory };
@@ -277,7 +277,10 @@ impl Server for Postgresql {
         Ok(Box::new(RecordSession::<Postgresql>::new(client)?))
     }
 
-    fn sql<'s>(client: Client, server: (&'s Plan, &'s Self::Kept, bool)) -> Result<Box<dyn SqlSession + 's>> {
+    fn sql<'s>(
+        client: Client,
+        server: (&'s Plan, &'s Self::Facts, bool),
+    ) -> Result<Box<dyn SqlSession + 's>> {
         Ok(Box::new(Sql::<Postgresql>::new(client, server)?))
     }
 }

@@ -46,7 +46,7 @@ pub struct RedisFacts {
 
 impl Server for RedisServer {
     type Client = Client;
-    type Kept = RedisFacts;
+    type Facts = RedisFacts;
 
     const STORE: &'static str = "redis";
     // Debian's server is a link to the other.

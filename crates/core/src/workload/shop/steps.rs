@@ -20,7 +20,7 @@ use crate::workload::worker_pool::{self, lock_worker};
 use crate::workload::workload_error::WorkloadError;
 
 /// The work before it is summed up.
-pub struct Ran {
+pub struct ShopRun {
     pub load: Load,
     pub loaded: WrittenRecords,
     pub elapsed: Elapsed,
@@ -38,7 +38,7 @@ pub fn run(
     makers: Makers,
     device: &Result<DeviceSpec, String>,
     acknowledged: &mut Vec<AcknowledgedWrites>,
-) -> Result<Ran, WorkloadError> {
+) -> Result<ShopRun, WorkloadError> {
     let store = bench.store()?;
     let (load, loaded) = load::load(shared, makers, shared.make(store)?.as_mut(), acknowledged)?;
     warm::warm(shared, bench)?;
@@ -61,7 +61,7 @@ pub fn run(
     let writes = workers.iter().map(|worker| lock_worker(worker).writes()).sum();
     AcknowledgedWrites::new("transactions that write", writes, shared.work.threads, &counters)
         .note(acknowledged);
-    Ok(Ran { load, loaded, elapsed, counters, seen, series: shared.seconds.finish() })
+    Ok(ShopRun { load, loaded, elapsed, counters, seen, series: shared.seconds.finish() })
 }
 
 /// Opens a thread's tables, and checks their settings.

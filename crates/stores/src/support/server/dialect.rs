@@ -15,7 +15,7 @@ pub trait Dialect: Server<Client: Connection> {
     /// Loads many rows at once.
     fn load(
         client: &mut Self::Client,
-        server: (&Plan, &Self::Kept, bool),
+        server: (&Plan, &Self::Facts, bool),
         into: &BulkLoad<'_>,
         rows: &mut Rows<'_>,
     ) -> Result<u64>;

@@ -21,7 +21,7 @@ use super::running::{RunningServer, check_reachable, drop_made};
 pub trait Server: Sized + 'static {
     type Client: Send + 'static;
     /// Facts that are known of a server for as long as its store is open.
-    type Kept: Send + Sync;
+    type Facts: Send + Sync;
 
     const STORE: &'static str;
     /// How the one who cleans up its folder recognises it.
@@ -121,9 +121,9 @@ pub trait Server: Sized + 'static {
         Ok(())
     }
     /// Examines a server with these settings; on a running one others make syncs, too.
-    fn look_at(client: &mut Self::Client, settings: &[Setting], is_own: bool) -> Result<Self::Kept>;
+    fn look_at(client: &mut Self::Client, settings: &[Setting], is_own: bool) -> Result<Self::Facts>;
     /// Syncs since its files were made; `None` if it does not count them.
-    fn synced(_client: &mut Self::Client, _kept: &Self::Kept) -> Result<Option<u64>> {
+    fn synced(_client: &mut Self::Client, _kept: &Self::Facts) -> Result<Option<u64>> {
         Ok(None)
     }
     /// Work of the server in the background, as [`Store::upkeep`](storebench_core::store::Store::upkeep).
@@ -131,7 +131,7 @@ pub trait Server: Sized + 'static {
         Ok(Vec::new())
     }
     /// Does the work that the server would do in a while of rest; on a running one only for the trial's records.
-    fn settle(client: &mut Self::Client, kept: &Self::Kept, running: Option<&RunningServer>) -> Result<()>;
+    fn settle(client: &mut Self::Client, kept: &Self::Facts, running: Option<&RunningServer>) -> Result<()>;
     /// Checks the records; `false` if it can't. Fails with the fault that it finds.
     fn verify(_client: &mut Self::Client) -> Result<bool> {
         Ok(false)
@@ -142,7 +142,7 @@ pub trait Server: Sized + 'static {
     fn hold_reader(_client: &mut Self::Client) -> Result<bool> {
         Ok(false)
     }
-    fn settings_of_table(_client: &mut Self::Client, _kept: &Self::Kept) -> Result<Vec<Setting>> {
+    fn settings_of_table(_client: &mut Self::Client, _kept: &Self::Facts) -> Result<Vec<Setting>> {
         Ok(Vec::new())
     }
     /// Bytes of data, with the statistic's name.
@@ -161,7 +161,7 @@ pub trait Server: Sized + 'static {
     /// A session for SQL; fails with [`StoreError::Unsupported`] if the server does not speak it.
     fn sql<'s>(
         _client: Self::Client,
-        _server: (&'s Plan, &'s Self::Kept, bool),
+        _server: (&'s Plan, &'s Self::Facts, bool),
     ) -> Result<Box<dyn SqlSession + 's>> {
         Err(StoreError::Unsupported(format!("{} does not speak SQL", Self::programs().product)))
     }

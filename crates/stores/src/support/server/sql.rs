@@ -11,7 +11,7 @@ pub struct Sql<'a, D: Dialect> {
     turns: <D::Client as Connection>::Turns,
     statements: Vec<<D::Client as Connection>::Statement>,
     plan: &'a Plan,
-    kept: &'a D::Kept,
+    kept: &'a D::Facts,
     is_own: bool,
 }
 
@@ -19,7 +19,7 @@ impl<'a, D: Dialect> Sql<'a, D> {
     /// Prepares what every session needs. `is_own` is whether the server is the trial's.
     pub fn new(
         mut client: D::Client,
-        (plan, kept, is_own): (&'a Plan, &'a D::Kept, bool),
+        (plan, kept, is_own): (&'a Plan, &'a D::Facts, bool),
     ) -> Result<Sql<'a, D>> {
         let turns = client.prepare_turns()?;
         Ok(Sql { client, turns, statements: Vec::new(), plan, kept, is_own })

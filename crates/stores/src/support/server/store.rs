@@ -41,7 +41,7 @@ struct ServerStore<S: Server> {
     folder: PathBuf,
     plan: Plan,
     guarantee: Guarantee,
-    kept: S::Kept,
+    kept: S::Facts,
     /// The server's count when the store was opened.
     syncs_before: u64,
 }
