@@ -1,6 +1,7 @@
 //! `storebench stores`: the table of stores.
 
 use storebench_core::error::{Exit, Result};
+use storebench_core::result::Harm;
 use storebench_core::store::evidence::numbers;
 use storebench_core::store::{Evidence, Guarantee, Loss, StoreDef, Threads};
 use storebench_report::terminal::grid::wrap;
@@ -51,7 +52,8 @@ fn describe_findings(store: &StoreDef) -> Option<String> {
 /// A danger that is known, though no state showed it.
 fn describe_unseen_danger(store: &StoreDef, found: &Evidence) -> String {
     let danger = store.offer(found.guarantee).and_then(|offer| offer.danger(&[]));
-    match danger.filter(|danger| danger.power_cut <= Loss::ByHand && found.dangers().next().is_none()) {
+    let is_unseen = Harm::ALL.into_iter().all(|harm| harm == Harm::Created || found.count(harm) == 0);
+    match danger.filter(|danger| danger.power_cut <= Loss::ByHand && is_unseen) {
         Some(danger) => {
             format!(" Known, though not seen: a power cut {} ({}).", danger.power_cut, danger.why)
         }
