@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::time::Duration;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use storebench_core::cell::Axis;
 use storebench_core::result::Outcome;
 use storebench_core::units::{plural, rough_duration, three_digits, with_commas};
@@ -72,13 +72,10 @@ pub fn build_lines(report: &Report<'_>) -> Lines {
     if !is_any && danger.is_none() {
         let trials = || merged.runs.iter().flat_map(|run| &run.trials);
         let failed = trials().filter(|trial| matches!(trial.outcome, Outcome::Failed { .. })).count();
-        let failed = (failed > 0).then(|| {
-            format!("{failed} of {} failed: the reasons stand below.", plural(trials().count(), "trial"))
-        });
-        return Lines {
-            first: vec![measured(report), failed.unwrap_or_else(|| ALONE.to_owned())],
-            ..Lines::default()
-        };
+        let all = plural(trials().count(), "trial");
+        let failed = (failed > 0).then(|| format!("{} of {all} failed.", with_commas(failed as u64)));
+        let first = [Some(measured(report)), failed, Some(ALONE.to_owned())];
+        return Lines { first: first.into_iter().flatten().collect(), ..Lines::default() };
     }
     let compared: Vec<&Standings> = report
         .standings()
@@ -204,25 +201,23 @@ fn describe_recommendation(answer: &Answer) -> String {
         ([], (not_judged, all)) if not_judged > 0 => {
             format!("not judged in {not_judged} of {all} comparisons")
         }
-        ([], (_, 0)) => {
-            let rest: Vec<&str> = answer.others.iter().map(|one| one.store.as_str()).collect();
-            format!("only {} is not riskier", rest.join(", "))
+        ([], _) if is_left(answer) => {
+            format!("of the stores with figures only {} is not riskier", answer.others[0].store)
         }
+        ([], (_, 0)) => "nothing to compare".to_owned(),
         ([], _) => "no store is the best throughout".to_owned(),
         (take, _) if answer.is_open => format!("too few trials to name one: {}", with_times(take)),
         ([first, close @ ..], (_, all)) => {
-            let [won, alone, of] = [answer.won, answer.alone, all].map(|count| with_commas(count as u64));
+            let [won, alone, of, tied] = [first.won, answer.alone, all, first.won - answer.alone]
+                .map(|count| with_commas(count as u64));
             let often = match () {
-                () if answer.alone == all || answer.won == all && !close.is_empty() => String::new(),
-                () if answer.won == 0 => " (near the best on average)".to_owned(),
+                () if answer.alone == all || first.won == all && !close.is_empty() => String::new(),
+                () if first.won == 0 => " (near the best on average)".to_owned(),
                 () if answer.alone == 0 => {
-                    format!(" (too close to call with the best in {won} of {of} comparisons)")
+                    format!(" (too close to call with others in {won} of {of} comparisons)")
                 }
-                () if answer.won == answer.alone => format!(" (the best in {won} of {of} comparisons)"),
-                () => format!(
-                    " (the best in {alone} of {of} comparisons, too close to call in {})",
-                    answer.won - answer.alone
-                ),
+                () if first.won == answer.alone => format!(" (the best in {won} of {of} comparisons)"),
+                () => format!(" (the best in {alone} of {of} comparisons, too close to call in {tied})"),
             };
             let risk = answer.risk.map_or_else(String::new, |loss| format!(", though a power cut {loss}"));
             let close = match close {
@@ -240,16 +235,22 @@ fn describe_answer(answer: &Answer) -> String {
     let best_at: Vec<String> =
         best_at.map(|(store, operations)| format!("{store} at {}", join_with_and(operations))).collect();
     parts.extend((!best_at.is_empty()).then(|| format!("best: {}", best_at.join(", "))));
-    if !answer.take.is_empty() {
-        // A quicker one that is not taken is the best in fewer comparisons.
-        let is_faster = |one: &&NamedContestant| one.times.is_some_and(|times| times < 1.0);
-        let (faster, slower): (Vec<&NamedContestant>, Vec<&NamedContestant>) =
-            answer.others.iter().partition(is_faster);
-        let of = [("faster on average, but the best in fewer", faster), ("slower", slower)];
-        let of = of.into_iter().filter(|(_, all)| !all.is_empty());
-        parts.extend(of.map(|(what, all)| format!("{what}: {}", with_times(all))));
+    if let Some(first) = answer.take.first() {
+        let mut others: IndexMap<&str, Vec<&NamedContestant>> = IndexMap::new();
+        answer.others.iter().for_each(|one| others.entry(compared_with(first, one)).or_default().push(one));
+        parts.extend(others.into_iter().map(|(how, all)| format!("{how}: {}", with_times(all))));
     }
     parts.join("; ")
+}
+
+/// How a contestant that is not taken compares with the one that is.
+fn compared_with(first: &NamedContestant, other: &NamedContestant) -> &'static str {
+    match other.times {
+        None => "not measured where it was",
+        Some(times) if times >= 1.0 => "slower on average",
+        Some(_) if other.won < first.won => "faster on average, but best or too close in fewer",
+        Some(_) => "faster where both have figures",
+    }
 }
 
 /// The first stores with their factors, the rest counted. The first factor says what it is of.
@@ -274,21 +275,23 @@ fn riskier(all: &[Standings]) -> Option<String> {
     let mut others = Vec::new();
     for one in all {
         let at = one.name.strip_prefix("Guarantee ").unwrap_or(&one.name);
-        let mut here: IndexMap<&str, &Risk> = IndexMap::new();
-        for risk in one.answers.iter().flat_map(|(_, answer)| &answer.riskier) {
-            here.entry(&risk.named.store).or_insert(risk);
-        }
-        let mut slow = Vec::new();
-        for (store, risk) in here {
+        let (mut fast, mut slow) = (IndexSet::new(), IndexSet::new());
+        let risks =
+            one.answers.iter().flat_map(|(size, answer)| answer.riskier.iter().map(move |risk| (size, risk)));
+        for (size, risk) in risks {
+            let store = risk.named.store.as_str();
+            let at = if size.is_empty() { at.to_owned() } else { format!("{at}, {size}") };
             match risk.named.times.filter(|times| *times < 1.0) {
                 Some(times) => {
                     let own = faster.entry((store, risk.loss.to_string())).or_default();
                     let often = risk.often.as_ref().map_or_else(String::new, |often| format!(", {often}"));
                     own.push(format!("{}x the time at {at}{often}", three_digits(times)));
+                    fast.insert(store)
                 }
-                None => slow.push(store),
-            }
+                None => slow.insert(store),
+            };
         }
+        let slow: Vec<&str> = slow.difference(&fast).copied().collect();
         others.extend((!slow.is_empty()).then(|| format!("{} (at {at})", slow.join(", "))));
     }
     let faster = faster.into_iter();
@@ -413,8 +416,7 @@ mod tests {
             lines[0].starts_with("100 records of 1B..1KiB, incompressible; on box, ext4 on nvme0n1; 2"),
             "{clear}"
         );
-        let says =
-            "Guarantee process (a write survives a killed process, but not a power cut): take lmdb; slower:";
+        let says = "Guarantee process (a write survives a killed process, but not a power cut): take lmdb; slower on average:";
         assert!(clear.replace("\n  ", " ").contains(says), "{clear}");
         assert!(clear.replace("\n  ", " ").contains("redb 1.99x the time, sqlite 8.93x."), "{clear}");
         let last = "How sure: in all 6 comparisons one store is best, with 5 trials of each store. Next: storebench advise";
@@ -431,12 +433,19 @@ mod tests {
 
     #[test]
     fn a_store_that_is_faster_on_average_but_best_in_fewer_is_not_called_slower() {
-        let named = |store: &str, times| NamedContestant { store: store.into(), times: Some(times) };
-        let take = vec![named("sqlite", 1.0)];
-        let others = vec![named("rocksdb", 0.904), named("redb", 1.03), named("lmdb", 1.16)];
-        let answer = Answer { take, others, not_judged: (0, 4), won: 3, alone: 2, ..Answer::default() };
-        let says = "take sqlite (the best in 2 of 4 comparisons, too close to call in 1); faster on average, but the best in fewer: rocksdb 0.904x \
-            the time; slower: redb 1.03x the time, lmdb 1.16x";
+        let named = |store: &str, times, won| NamedContestant { store: store.into(), times, won };
+        let take = vec![named("sqlite", Some(1.0), 3)];
+        let others = vec![
+            named("rocksdb", Some(0.904), 1),
+            named("lacks", Some(0.5), 3),
+            named("redb", Some(1.03), 1),
+            named("lmdb", Some(1.16), 0),
+            named("alone", None, 0),
+        ];
+        let answer = Answer { take, others, not_judged: (0, 4), alone: 2, ..Answer::default() };
+        let says = "take sqlite (the best in 2 of 4 comparisons, too close to call in 1); faster on average, but best or too close in \
+            fewer: rocksdb 0.904x the time; faster where both have figures: lacks 0.500x the time; slower on average: redb 1.03x the time, \
+            lmdb 1.16x; not measured where it was: alone";
         assert_eq!(describe_answer(&answer), says);
     }
 

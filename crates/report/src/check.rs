@@ -12,7 +12,7 @@ use storebench_host::run::Run;
 
 use crate::data::merge::Merged;
 use crate::data::rule::rule_text;
-use crate::data::summary::{counts, noise_lines, unfinished, warning_lines};
+use crate::data::summary::{counts, cut_off, noise_lines, unfinished, warning_lines};
 use crate::data::{builds, contention};
 use crate::judge::Rule;
 use crate::report::Report;
@@ -171,7 +171,7 @@ fn machine(merged: &Merged<'_>, machine: &Environment) -> Vec<Line> {
     if let Some(governor) = machine.governor.as_deref().filter(|name| *name != "performance") {
         lines.push(Line::hint("governor", governor, "the frequency can change with the load"));
     }
-    let noise = noise_lines(merged);
+    let noise = cut_off(noise_lines(merged), "signs of noise");
     match noise.is_empty() {
         true => lines.push(Line::ok("noise", "no sign of it; few trials show few")),
         false => lines.push(Line::hint("noise", "trials differ", noise.join(" "))),
@@ -201,7 +201,7 @@ fn harness(merged: &Merged<'_>, run: &Run) -> Line {
 }
 
 fn check_warnings(merged: &Merged<'_>) -> Line {
-    match first_findings(&warning_lines(merged)) {
+    match first_findings(&cut_off(warning_lines(merged), "warnings")) {
         Some(warnings) => Line::hint("warnings", "some figures can't be as they seem", warnings),
         None => Line::ok("warnings", "none"),
     }

@@ -64,7 +64,8 @@ fn times(trials: usize) -> String {
 
 /// The limits of the answer: a number of records other than asked for, cold reads that are mostly not cold.
 pub fn cautions(advice: &Advice) -> Vec<String> {
-    let contention = advice.verdict.contention.map(|load| {
+    let contention = advice.verdict.contention.filter(|_| advice.question.goal.is_of_time());
+    let contention = contention.map(|load| {
         format!(
             "{}: only a store that is more than twice as fast is told. Ask again with nothing else running.",
             load.describe()
@@ -249,10 +250,10 @@ fn describe_only_store(advice: &Advice) -> String {
     let (verdict, lacking) = (&advice.verdict, lacking_rival(advice));
     match (verdict.given_up.len(), verdict.riskier.len()) {
         (0, 0) => {
-            "Only this store was measured, so nothing was compared: these are its figures, not a recommendation."
+            "No other store answers, so nothing was compared: these are its figures, not a recommendation."
                 .into()
         }
-        (0, _) => format!("Not compared: {lacking}."),
+        (0, _) => format!("Not ranked: {lacking}."),
         _ => format!("Not very: {lacking}. {}", verdict.cost.advice(None)),
     }
 }
@@ -261,12 +262,12 @@ fn describe_only_store(advice: &Advice) -> String {
 fn lacking_rival(advice: &Advice) -> String {
     let verdict = &advice.verdict;
     match (verdict.given_up.len(), verdict.riskier.as_slice()) {
-        (0, []) => "no other store was measured".to_owned(),
+        (0, []) => "there is no other answer to compare it with".to_owned(),
         (0, riskier) => {
             let named: Vec<&str> = riskier.iter().map(|one| one.store.as_str()).collect();
-            format!("every other store is riskier ({})", named.join(", "))
+            format!("every other store that answers is riskier ({})", named.join(", "))
         }
-        _ => "no other store was measured as often".to_owned(),
+        _ => "no other store that is as safe was measured as often".to_owned(),
     }
 }
 

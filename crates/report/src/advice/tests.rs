@@ -148,7 +148,10 @@ fn a_store_that_takes_no_memory_at_all_is_compared_too() {
 fn stores_that_share_no_block_are_not_called_best() {
     let runs = [run("box", &[Sample::new("lmdb")]), run("box", &[Sample::new("redb").ns(2000.0)])];
     let advice = advice(&question(), &runs).unwrap();
-    assert!(sentences::describe_confidence(&advice).contains("no other store was measured as often"));
+    assert!(
+        sentences::describe_confidence(&advice)
+            .contains("no other store that is as safe was measured as often")
+    );
     let text = advice.text(None, Style { width: 100, colour: false });
     assert!(text.contains("  redb: never measured together with it.\n"), "{text}");
     assert_eq!(advice.verdict.ranking.len(), 1, "no figure of other blocks stands beside the best's");

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use storebench_core::result::{Harm, Measurements, TrialResult};
+use storebench_core::result::{Harm, Measurements, StorageBacking, TrialResult};
 use storebench_core::store::{Danger, Guarantee, Loss, StoreDef};
 
 use super::merge::{Entry, Group, Merged};
@@ -50,7 +50,9 @@ pub(crate) fn avoided<'g>(merged: &'g Merged<'_>, group: &'g Group<'_>) -> BTree
         let cell = &entry.trial.cell;
         let Some(measured) = entry.trial.ok().filter(|_| !merged.is_harness(cell.store())) else { continue };
         let danger = find_danger(merged.stores, cell.store(), measured);
-        *all.entry(merged.layout.contestant(cell)).or_default() |= is_dangerous(danger, tier, true);
+        let is_lost = tier > Guarantee::None && is_in_memory(merged, entry);
+        *all.entry(merged.layout.contestant(cell)).or_default() |=
+            is_lost || is_dangerous(danger, tier, true);
     }
     dangerous(all.into_iter())
 }
@@ -76,6 +78,13 @@ pub fn describe_dangers(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
     let aside: Vec<_> = avoided(merged, group).into_iter().collect();
     let aside = (!aside.is_empty()).then(|| format!("Not ranked, as riskier: {}.", aside.join(", ")));
     accidents.chain(aside).chain(unseen(merged, group)).collect()
+}
+
+/// Whether a trial's files were in memory, of which a power cut leaves nothing.
+pub(crate) fn is_in_memory(merged: &Merged<'_>, entry: &Entry<'_>) -> bool {
+    let locations = &merged.runs[entry.run].header.locations;
+    let own = locations.iter().find(|location| location.is_location_of(&entry.trial.cell));
+    own.is_some_and(|own| matches!(own.bottom, Some(StorageBacking::Memory { .. })))
 }
 
 /// The places of a group at `power` that can't be seen to keep that guarantee.
@@ -111,7 +120,7 @@ fn accident(danger: &Danger, tier: Guarantee) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use storebench_core::result::{CutCheck, CutResults, StateFinding, StorageBacking};
+    use storebench_core::result::{CutCheck, CutResults, StateFinding};
     use storebench_core::store::{GuaranteeOffer, StoreKind};
 
     use super::*;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use storebench_core::result::{Harm, SPACE, StorageBacking};
+use storebench_core::result::{Harm, SPACE};
 use storebench_core::store::{Danger, Evidence, Guarantee, Loss, SettingDef};
 use storebench_core::units::{exact_bytes, with_commas};
 
@@ -16,7 +16,7 @@ use super::merge::{Entry, Group, GroupKey, Merged};
 use super::names::join_parts;
 use crate::brief;
 use crate::judge::combinations::{CombinedVerdict, combine_verdicts, is_won_by, leaders, times_worse};
-use crate::judge::danger::dangerous_harms;
+use crate::judge::danger::{dangerous_harms, holds, is_dangerous, is_too_much};
 use crate::judge::standing::{Contender, is_decided};
 use crate::layout::Position;
 use crate::report::Report;
@@ -132,11 +132,9 @@ pub struct Answer {
     pub is_open: bool,
     /// The number of comparisons that are not judged, as other programs left too few processors, and of all.
     pub not_judged: (usize, usize),
-    /// Comparisons in which the recommended one is the best, or tied with it.
-    pub won: usize,
-    /// Comparisons in which it is the best alone.
+    /// Comparisons in which the recommended one is the best alone.
     pub alone: usize,
-    /// What a power cut can cost the recommended one, if no safer one was measured and it can cost more than writes.
+    /// What a power cut can cost the recommended one, if that is more than the guarantee allows.
     pub risk: Option<Loss>,
     /// The contestants that are not ranked.
     pub riskier: Vec<Risk>,
@@ -149,6 +147,8 @@ pub struct NamedContestant {
     pub store: String,
     /// The factor, if both have figures.
     pub times: Option<f64>,
+    /// Comparisons in which it is the best, or tied with it.
+    pub won: usize,
 }
 
 /// A contestant that a power cut can cost more than the guarantee allows.
@@ -277,9 +277,10 @@ fn find_dangers(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, (Str
         let cell = &entry.trial.cell;
         let Some(measured) = entry.trial.ok() else { continue };
         let Some(danger) = danger::find_danger(merged.stores, cell.store(), measured) else { continue };
-        // A library's word is no evidence.
-        let def = merged.stores.iter().find(|def| def.name == cell.store());
-        if def.is_some_and(|def| def.library.is_some()) && measured.cuts().is_none() {
+        // That a library says it is safe is no evidence, until a check held.
+        let is_library = merged.stores.iter().any(|def| def.name == cell.store() && def.library.is_some());
+        let has_held = measured.cuts().is_some_and(|cuts| holds(cuts, measured.guarantee).is_some());
+        if is_library && !has_held && !is_dangerous(Some(danger), measured.guarantee, true) {
             continue;
         }
         let own = all
@@ -306,14 +307,12 @@ impl KnownGroup<'_, '_> {
 
     /// What a power cut can cost a contestant: everything where the files are in memory.
     fn loss(&self, store: &str) -> Option<Loss> {
-        let is_in_memory = |entry: &Entry<'_>| {
-            let locations = &self.merged.runs[entry.run].header.locations;
-            let own = locations.iter().find(|location| location.is_location_of(&entry.trial.cell));
-            own.is_some_and(|own| matches!(own.bottom, Some(StorageBacking::Memory { .. })))
-        };
         let own = |entry: &&Entry<'_>| self.merged.layout.contestant(&entry.trial.cell) == store;
-        let danger = self.dangers.get(store).map(|(_, danger)| danger.power_cut);
-        if self.group.trials.iter().filter(own).any(is_in_memory) { Some(Loss::Whole) } else { danger }
+        let mut own = self.group.trials.iter().filter(own);
+        match own.any(|entry| danger::is_in_memory(self.merged, entry)) {
+            true => Some(Loss::Whole),
+            false => self.dangers.get(store).map(|(_, danger)| danger.power_cut),
+        }
     }
 
     /// By position the contestants whose trials wrote less than their write buffer holds, in a sentence: what they write when it is full
@@ -373,8 +372,8 @@ impl KnownGroup<'_, '_> {
         let (by, is_open) = (if answer.is_open { &operations } else { &space }, answer.is_open);
         let smaller = |store: &&str| {
             let factor = mean_times(by, store).unwrap_or(f64::INFINITY);
-            let danger = self.dangers.get(*store).map(|(_, danger)| (danger.power_cut, danger.kill));
-            (danger.filter(|_| !is_open), factor)
+            let kill = self.dangers.get(*store).map(|(_, danger)| danger.kill);
+            (self.loss(store).zip(kill).filter(|_| !is_open), factor)
         };
         take.sort_by(|a, b| {
             let (a, b) = (smaller(a), smaller(b));
@@ -385,12 +384,15 @@ impl KnownGroup<'_, '_> {
         }
         // Without a recommended one there is no factor.
         let first = take.first().copied().unwrap_or_default();
-        let won = || judged.iter().filter(|ranked| is_won_by(ranked, first));
-        (answer.won, answer.alone) = (won().count(), won().filter(|ranked| is_decided(ranked)).count());
-        answer.risk = self.loss(first).filter(|loss| *loss <= Loss::ByHand);
+        let won = |store: &str| judged.iter().filter(|ranked| is_won_by(ranked, store)).count();
+        answer.alone = judged.iter().filter(|ranked| is_won_by(ranked, first) && is_decided(ranked)).count();
+        let tier = self.group.key.tier.unwrap_or(Guarantee::Process);
+        let risk = self.dangers.get(first).map(|(_, danger)| danger.power_cut);
+        answer.risk = risk.filter(|loss| self.group.key.power_cut.is_none() && is_too_much(*loss, tier));
         let named = |store: &str| NamedContestant {
             store: self.name(store),
             times: times_slower(&operations, store, first),
+            won: won(store),
         };
         let mut others: Vec<&str> = Vec::new();
         for contender in operations.iter().flat_map(|(_, contest)| &contest.contenders) {
@@ -578,7 +580,7 @@ fn height(figure: &Figure, contest: &Contest, own: &Contender) -> usize {
 mod tests {
     use std::path::PathBuf;
 
-    use storebench_core::result::{CutCheck, CutResults, StateFinding, WrittenRecords};
+    use storebench_core::result::{CutCheck, CutResults, StateFinding, StorageBacking, WrittenRecords};
     use storebench_core::store::{GuaranteeOffer, Library, StoreDef, StoreKind};
     use storebench_core::stores::{MEMORY, NULL};
     use storebench_core::units::SizeRange;
@@ -595,6 +597,9 @@ mod tests {
     }];
 
     const SAFE: &[GuaranteeOffer] = &[GuaranteeOffer { guarantee: Guarantee::Process, ..HOLDS[0] }];
+
+    const RISKY: &[GuaranteeOffer] =
+        &[GuaranteeOffer { dangers: &[Danger::new(Loss::Nothing, Loss::Whole, "")], ..HOLDS[0] }];
 
     const fn made(name: &'static str) -> StoreDef {
         StoreDef {
@@ -661,7 +666,8 @@ mod tests {
         assert_eq!(found[0], ("redb".into(), Mark::Best, false));
         assert_eq!(found[2], ("lmdb".into(), Mark::None, true));
         let lines = told(&stores, 4, of_lines);
-        assert!(lines.contains("take redb; slower: sqlite 3."), "{lines}");
+        assert!(lines.contains("take redb; slower on average: sqlite 3."), "{lines}");
+        assert!(lines.contains("lost what was promised, or needs a hand to open: lmdb (4 of 40)"), "{lines}");
         let says = "Faster but riskier: lmdb: a power cut can cost";
         assert!(lines.contains(says) && lines.contains("4 of 40 power cuts in this run"), "{lines}");
         assert!(!told(&stores, 0, of_lines).contains("riskier"));
@@ -671,16 +677,22 @@ mod tests {
     fn a_power_cut_takes_all_that_is_in_memory_and_the_only_safe_store_is_named() {
         let stores = [("lmdb", 0.5), ("redb", 1.0)];
         let memory = StorageBacking::Memory { what: "tmpfs at /x".into() };
-        let lines = told_at(memory, &stores, 0, of_lines);
-        assert!(lines.contains("take lmdb, though a power cut can cost the whole store"), "{lines}");
-        const RISKY: &[GuaranteeOffer] =
-            &[GuaranteeOffer { dangers: &[Danger::new(Loss::Nothing, Loss::Whole, "")], ..HOLDS[0] }];
+        let costs = told_at(memory, &stores, 4, |report| {
+            let table = &report.standings()[0].tables[0];
+            table.rows.iter().map(|row| (row.power_cut, row.is_riskier)).collect::<Vec<_>>()
+        });
+        assert_eq!(costs, [(Some(Loss::Whole), false); 2], "none is riskier than the other");
         let runs =
             [blocks("box", &[stores.map(|(store, _)| Sample::new(store).guarantee("power")).to_vec()])];
         let table = [StoreDef { offers: RISKY, ..made("lmdb") }, made("redb")];
         let merged = Merged::new(&runs, &table);
         let lines = of_lines(&Report::new(&merged));
-        assert!(lines.contains("(a write survives a power cut): only redb is not riskier."), "{lines}");
+        let says = "(a write survives a power cut): of the stores with figures only redb is not riskier.";
+        assert!(lines.contains(says), "{lines}");
+        let alone = [StoreDef { offers: RISKY, ..made("lmdb") }, StoreDef { offers: RISKY, ..made("redb") }];
+        let merged = Merged::new(&runs, &alone);
+        let report = Report::new(&merged);
+        assert_eq!(report.standings()[0].answers[0].1.risk, Some(Loss::Whole), "no safer one was measured");
     }
 
     #[test]
@@ -696,6 +708,11 @@ mod tests {
         let rows = &report.standings()[0].tables[0].rows;
         let known = |store: &str| rows.iter().find(|row| row.store == store).unwrap().power_cut;
         assert_eq!((known("lmdb"), known("redb")), (None, Some(Loss::Nothing)));
+        let admits = StoreDef { library: Some(&LIBRARY), offers: RISKY, ..made("lmdb") };
+        let table = [admits, made("redb")];
+        let merged = Merged::new(&runs, &table);
+        let report = Report::new(&merged);
+        assert_eq!(report.standings()[0].answers[0].1.riskier[0].loss, Loss::Whole, "it says so itself");
     }
 
     #[test]
@@ -761,7 +778,7 @@ mod tests {
         assert!(lines.lines().count() == 3 && lines.contains("1B..1KiB: take lmdb. "), "{lines}");
         assert!(lines.contains("1KiB..2KiB: take redb."), "{lines}");
         let (lines, _) = two_sizes(20_000.0);
-        assert!(lines.contains(": take lmdb; slower: redb 2."), "{lines}");
+        assert!(lines.contains(": take lmdb; slower on average: redb 2."), "{lines}");
         let (lines, mut marks) = two_sizes(9_000.0);
         assert!(lines.contains(": take lmdb") && !lines.contains("take redb"), "{lines}");
         marks[2..].sort_by(|a, b| a.0.cmp(&b.0));

@@ -37,10 +37,14 @@ pub(crate) fn warning_lines(merged: &Merged<'_>) -> Vec<String> {
     let line = |((cell, figure), reason): (&(String, &str), &&str)| {
         format!("Warning, not ranked: {figure} of {cell}: {reason}.")
     };
-    let mut lines: Vec<String> = warned.iter().take(LISTED).map(line).collect();
-    if warned.len() > LISTED {
-        lines.push(format!("And {} more warnings.", warned.len() - LISTED));
-    }
+    warned.iter().map(line).collect()
+}
+
+/// The first of some lines, the rest counted.
+pub(crate) fn cut_off(mut lines: Vec<String>, what: &str) -> Vec<String> {
+    let more = lines.len().saturating_sub(LISTED);
+    lines.truncate(LISTED);
+    lines.extend((more > 0).then(|| format!("And {more} more {what}.")));
     lines
 }
 
@@ -53,16 +57,13 @@ pub(crate) fn noise_lines(merged: &Merged<'_>) -> Vec<String> {
             format!("Drift{of}: the second half of the blocks was {} than the first.", drift.describe())
         }));
         let outliers = noise::outliers(run);
-        lines.extend(outliers.iter().take(LISTED).map(|outlier| {
+        lines.extend(outliers.iter().map(|outlier| {
             let Outlier { cell, block, operation, times } = outlier;
             format!(
                 "Outlier{of}, not dropped: {cell}, block {block}: {operation} took {}x its median.",
                 three_digits(*times)
             )
         }));
-        if outliers.len() > LISTED {
-            lines.push(format!("And {} more outliers{of}.", outliers.len() - LISTED));
-        }
     }
     lines
 }

@@ -14,11 +14,15 @@ pub const CONFIDENCE: f64 = 0.95;
 /// The smallest number of a control's states of which one must be caught.
 const ENOUGH: u64 = 4;
 
-/// Whether a store is not recommended, as a power cut can cost all of it or need a repair by hand. Irrelevant for users who write nothing, or need no
-/// write to survive.
+/// Whether a power cut may not cost that at a guarantee: all of the store or a repair by hand; at `power` any acknowledged write, too.
+pub fn is_too_much(loss: Loss, guarantee: Guarantee) -> bool {
+    let mildest = if guarantee >= Guarantee::Power { Loss::Last } else { Loss::ByHand };
+    guarantee > Guarantee::None && loss <= mildest
+}
+
+/// Whether a store is not recommended, as a power cut can cost too much. False for users who write nothing, or need no write to survive.
 pub fn is_dangerous(danger: Option<&Danger>, guarantee: Guarantee, writes: bool) -> bool {
-    let least = if guarantee >= Guarantee::Power { Loss::Last } else { Loss::ByHand };
-    guarantee > Guarantee::None && writes && danger.is_some_and(|danger| danger.power_cut <= least)
+    writes && danger.is_some_and(|danger| is_too_much(danger.power_cut, guarantee))
 }
 
 /// The dangerous ones among some stores; none if no other remains.

@@ -112,7 +112,10 @@ pub struct Warnings {
 impl Warnings {
     /// The warnings of all runs.
     pub fn new(merged: &Merged<'_>) -> Warnings {
-        let (impossible, noise) = (summary::warning_lines(merged), summary::noise_lines(merged));
+        let (impossible, noise) = (
+            summary::cut_off(summary::warning_lines(merged), "warnings"),
+            summary::cut_off(summary::noise_lines(merged), "signs of noise"),
+        );
         let builds = builds::not_ranked(merged);
         let rest = [
             contention::describe_contention(merged),

@@ -123,25 +123,26 @@ fn blocks(merged: &Merged<'_>) -> Vec<Block> {
 /// The losses of each group's stores, in a line for each.
 pub fn answer(merged: &Merged<'_>) -> Vec<String> {
     let of = |group| {
-        let (mut kept, mut unpromised, mut broken, mut unknown) = (vec![], vec![], vec![], vec![]);
+        let (mut kept, mut unpromised, mut beyond, mut broken, mut unknown) =
+            (vec![], vec![], vec![], vec![], vec![]);
         for (store, CheckedStates { cuts, tier, .. }) in checked_states(merged, group) {
             let harmed = tier.map_or(0, |tier| dangerous_harms(&cuts, tier).values().sum());
-            let lost = cuts.states() - cuts.count(StateFinding::Held);
+            // A state that could not be mounted says nothing about the store.
+            let asked = cuts.states() - cuts.count(StateFinding::FileSystem);
+            let lost = asked - cuts.count(StateFinding::Held);
             let often =
                 |states: u64| format!("{} ({states} of {})", merged.readable.name(&store), cuts.states());
-            match tier.and_then(|tier| holds(&cuts, tier)) {
+            match tier.and_then(|tier| holds(&cuts, tier).map(|holds| (holds, tier))) {
                 None => unknown.push(often(lost)),
-                Some(false) => broken.push(often(harmed)),
-                Some(true) if lost > 0 => unpromised.push(often(lost)),
-                Some(true) => kept.push(often(lost)),
+                Some((false, tier)) if tier >= Guarantee::Power => broken.push(often(harmed)),
+                Some((false, _)) => beyond.push(often(harmed)),
+                Some((true, _)) if lost > 0 => unpromised.push(often(lost)),
+                Some((true, _)) => kept.push(often(lost)),
             }
         }
-        let lost = match group.key.tier.is_some_and(|tier| tier >= Guarantee::Power) {
-            true => "lost what was promised",
-            false => "lost more than the newest writes, or needs a hand to open",
-        };
         let told = [
-            (lost, broken),
+            ("lost what was promised, or needs a hand to open", broken),
+            ("lost more than the newest writes, has wrong data, or needs a hand to open", beyond),
             ("lost only what was not promised", unpromised),
             ("lost nothing", kept),
             ("not known", unknown),

@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 use storebench_core::result::{Environment, LocationInfo};
-use storebench_core::units::{plural, rough_bytes, with_commas};
+use storebench_core::units::{rough_bytes, with_commas};
 use storebench_host::run::Run;
 
 use super::grid::{Style, wrap};
@@ -84,7 +84,7 @@ fn first_lines(lines: Vec<String>) -> Option<String> {
     let first = lines.first()?;
     Some(match lines.len() {
         1 => first.clone(),
-        all => format!("{first} And {} like it: storebench report --table.", plural(all - 1, "line")),
+        all => format!("{first} And {} more: storebench report --table.", with_commas(all as u64 - 1)),
     })
 }
 

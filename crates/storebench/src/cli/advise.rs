@@ -86,6 +86,12 @@ fn way_to_server(
         server.store,
         ns(theirs)
     );
+    if own_records != their_records {
+        let [own, theirs] = [own_records, their_records].map(|records| with_commas(*records));
+        return format!(
+            "{figures} They had {own} and {theirs} records, so nothing follows from the difference."
+        );
+    }
     let get = |store: &Candidate| {
         store
             .operations
@@ -94,13 +100,6 @@ fn way_to_server(
             .map(|(_, get)| get.mean.value)
     };
     let why = match get(server) {
-        _ if own_records != their_records => {
-            return format!(
-                "{figures} They had {} and {} records, so nothing follows from the difference.",
-                with_commas(*own_records),
-                with_commas(*their_records)
-            );
-        }
         _ if theirs <= own => "The server is no slower all the same.".to_owned(),
         Some(way) if way < theirs - own => format!(
             "Of the {} between them the way is at most {}, what a get takes: the rest is the server's own work.",

@@ -72,16 +72,17 @@ fn describe_result(state: State) -> &'static str {
     }
 }
 
-/// A reason; a remedy that was already named stands there alone, with its study or check.
+/// A reason; if its remedy was named before, the study or check where it stands in place of the remedy.
 fn without_repetition<'f>(told: &mut Vec<(String, &'f str)>, name: &'f str, reason: &str) -> String {
-    let find = |what: &str| told.iter().find(|(before, _)| before.ends_with(what)).map(|(_, at)| *at);
-    let as_before = match reason.split_once(": ") {
-        Some((what, remedy)) if find(reason).is_none() => {
-            find(&format!(": {remedy}")).map(|at| format!("{what}: as for {at}"))
-        }
-        _ => find(reason).map(|at| format!("as for {at}")),
+    let find = |what: &str| {
+        let (_, at) = told.iter().find(|(before, _)| before.ends_with(what))?;
+        Some(if *at == name { "as above".to_owned() } else { format!("as for {at}") })
     };
-    as_before.unwrap_or_else(|| {
+    let of_remedy = || {
+        let (what, remedy) = reason.split_once(": ")?;
+        find(&format!(": {remedy}")).map(|before| format!("{what}: {before}"))
+    };
+    find(reason).or_else(of_remedy).unwrap_or_else(|| {
         told.push((reason.to_owned(), name));
         reason.to_owned()
     })
@@ -154,11 +155,11 @@ mod tests {
     #[test]
     fn a_remedy_is_named_once_and_a_study_of_which_nothing_can_run_is_no_part() {
         let mut told = Vec::new();
-        let mut once = |reason: &str| super::without_repetition(&mut told, "crud", reason);
-        assert_eq!(once("a disk needs FUSE: load fuse"), "a disk needs FUSE: load fuse");
-        assert_eq!(once("another needs FUSE: load fuse"), "another needs FUSE: as for crud");
-        assert_eq!(once("load fuse"), "as for crud");
-        assert_eq!(once("it needs a loop device"), "it needs a loop device");
+        let mut once = |name, reason: &str| super::without_repetition(&mut told, name, reason);
+        assert_eq!(once("crud", "a disk needs FUSE: load fuse"), "a disk needs FUSE: load fuse");
+        assert_eq!(once("crud", "another needs FUSE: load fuse"), "another needs FUSE: as above");
+        assert_eq!(once("FUSE", "load fuse"), "as for crud");
+        assert_eq!(once("FUSE", "it needs a loop device"), "it needs a loop device");
         let lacks = vec![MissingNeed { reason: "a server".into(), combinations: 3 }];
         let none = StudyAbility { name: "data-size".into(), can: 0, of: 3, asks_for: None, lacks };
         let found = Findings { format: FORMAT, complete: false, studies: vec![none], checks: Vec::new() };

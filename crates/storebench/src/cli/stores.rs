@@ -55,7 +55,8 @@ fn describe_unseen_danger(store: &StoreDef, found: &Evidence) -> String {
     let is_unseen = Harm::ALL.into_iter().all(|harm| harm == Harm::Created || found.count(harm) == 0);
     match danger.filter(|danger| danger.power_cut <= Loss::ByHand && is_unseen) {
         Some(danger) => {
-            format!(" Known, though not seen: a power cut {} ({}).", danger.power_cut, danger.why)
+            let why = if danger.why.is_empty() { String::new() } else { format!(" ({})", danger.why) };
+            format!(" Known, though not seen: a power cut {}{why}.", danger.power_cut)
         }
         None => String::new(),
     }
@@ -118,5 +119,19 @@ mod tests {
         assert!(text.contains("\nmemory  harness  "), "{text}");
         assert!(text.contains("tape is not built: build with --features tape"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+    }
+    #[test]
+    fn a_danger_that_no_state_showed_is_named_and_no_other() {
+        let told = |name: &str| {
+            let def = crate::STORES.iter().find(|def| def.name == name);
+            def.map(|def| describe_findings(def).unwrap())
+        };
+        let (seen, unseen) = (told("postgres"), told("sled"));
+        assert!(seen.is_none_or(|text| text.contains("22 needed a hand") && !text.contains("not seen")));
+        assert!(
+            unseen.is_none_or(
+                |text| text.contains("none did harm") && text.contains("Known, though not seen: ")
+            )
+        );
     }
 }

@@ -80,6 +80,7 @@ fn a_store_that_a_power_cut_can_wreck_is_shown_as_the_riskier_choice_with_its_pr
                    with --guarantee power.";
     let unwrapped = text.replace("\n    ", " ");
     assert!(unwrapped.contains("  lmdb: 2.50x faster (") && unwrapped.contains(riskier), "{text}");
+    assert!(unwrapped.contains("Not ranked: every other store that answers is riskier (lmdb)."), "{text}");
     assert!(text.contains("No benchmark sees: sqlite is one file."), "{text}");
     let html = found.html(Some("open()")).into_string();
     assert_eq!(html.matches(safe).count(), 2, "{html}");
@@ -93,7 +94,10 @@ fn a_riskier_store_that_gains_nothing_is_ruled_out() {
     let block = |noise: f64| vec![Sample::new("lmdb").ns(3000.0 * noise), Sample::new("sqlite").ns(2500.0)];
     let slow = [blocks("box", &[block(1.0), block(1.01), block(0.99)])];
     let text = text(&advice(&question(), &slow));
-    assert!(!text.contains("Riskier"), "{text}");
+    assert!(
+        !text.contains("Riskier") && text.contains("every other store that answers is riskier"),
+        "{text}"
+    );
     let told = "Ruled out\n  lmdb: 1.20x slower (1.91 µs), measured 3 times, and a power cut can cost the whole store\n";
     assert!(text.replace("\n    ", " ").contains(told), "{text}");
 }
