@@ -174,6 +174,11 @@ impl Column {
     }
 }
 
+const fn column(id: &'static str, title: &'static str, unit: Unit, better: Better, value: Value) -> Column {
+    let clocked = ClockLimit::No;
+    Column { id, title, unit, better, value, clocked, counts_requests: false, in_tables: true }
+}
+
 const fn operation(
     id: &'static str,
     title: &'static str,
@@ -181,23 +186,11 @@ const fn operation(
     better: Better,
     value: fn(&OperationResult) -> Option<f64>,
 ) -> Column {
-    let value = Value::Operation(value);
-    Column {
-        id,
-        title,
-        unit,
-        better,
-        value,
-        clocked: ClockLimit::No,
-        counts_requests: false,
-        in_tables: true,
-    }
+    column(id, title, unit, better, Value::Operation(value))
 }
 
 const fn latency(id: &'static str, title: &'static str, value: Value) -> Column {
-    let (unit, better) = (Unit::Nanoseconds, Better::Lower);
-    let clocked = ClockLimit::Latency;
-    Column { id, title, unit, better, value, clocked, counts_requests: false, in_tables: true }
+    column(id, title, Unit::Nanoseconds, Better::Lower, value).clocked(ClockLimit::Latency)
 }
 
 const fn trial(
@@ -207,17 +200,7 @@ const fn trial(
     better: Better,
     value: fn(&Measurements) -> Option<f64>,
 ) -> Column {
-    let value = Value::Trial(value);
-    Column {
-        id,
-        title,
-        unit,
-        better,
-        value,
-        clocked: ClockLimit::No,
-        counts_requests: false,
-        in_tables: true,
-    }
+    column(id, title, unit, better, Value::Trial(value))
 }
 
 /// A figure of the process's work per operation, such as bytes read, page faults or processor time.

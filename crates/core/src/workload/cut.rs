@@ -9,7 +9,7 @@ mod in_place_store;
 mod message;
 mod opened;
 mod record;
-mod state_check;
+mod session_state;
 pub mod step_progress;
 
 pub use self::message::{CutMessage, FaultReport, RecordedHistory, StateReport, StepMark};

@@ -338,7 +338,7 @@ impl CutChecker<'_> {
     ) -> Result<Option<FoundState>> {
         let mut inner = stage.inner();
         let looked = match self.template.mount_traced(&mut inner, NAME, traced)? {
-            Err(message) => Some(StateReport::not_well(StateFinding::FileSystem, message)),
+            Err(message) => Some(StateReport::new(StateFinding::FileSystem, message)),
             Ok(mount) => {
                 let part = CutPart::Look { begun: drawn.begun.clone(), made: scene.made };
                 self.read_report(self.process(part, mount, LOOKING)?)?
@@ -357,10 +357,10 @@ impl CutChecker<'_> {
             (ProcessEnd::Interrupted, _) => return Ok(None),
             (ProcessEnd::Well, Ok(CutMessage::Found(looked))) => looked,
             (ProcessEnd::Badly { reason: Failure::TimedOut, message, .. }, _) => {
-                StateReport::not_well(StateFinding::Hung, message)
+                StateReport::new(StateFinding::Hung, message)
             }
-            (ProcessEnd::Badly { message, .. }, _) => StateReport::not_well(StateFinding::Crashed, message),
-            (_, Ok(CutMessage::Failed(message))) => StateReport::not_well(StateFinding::Refused, message),
+            (ProcessEnd::Badly { message, .. }, _) => StateReport::new(StateFinding::Crashed, message),
+            (_, Ok(CutMessage::Failed(message))) => StateReport::new(StateFinding::Refused, message),
             (end, told) => {
                 let message = format!("a process that looked at a state ended: {end:?}, {told:?}");
                 return Err(Error::new(Exit::Failure, message));

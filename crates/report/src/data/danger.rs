@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
-use storebench_core::result::{Harm, Measurements, StorageBacking, TrialResult};
+use storebench_core::result::{Harm, LocationInfo, Measurements, StorageBacking, TrialResult};
 use storebench_core::store::{Danger, Guarantee, Loss, StoreDef};
 
 use super::merge::{Entry, Group, Merged};
@@ -80,11 +80,16 @@ pub fn describe_dangers(merged: &Merged<'_>, group: &Group<'_>) -> Vec<String> {
     accidents.chain(aside).chain(unseen(merged, group)).collect()
 }
 
+/// Where a trial's files were.
+fn location_of<'m>(merged: &'m Merged<'_>, entry: &Entry<'_>) -> Option<&'m LocationInfo> {
+    let locations = &merged.runs[entry.run].header.locations;
+    locations.iter().find(|location| location.is_location_of(&entry.trial.cell))
+}
+
 /// Whether a trial's files were in memory, of which a power cut leaves nothing.
 pub(crate) fn is_in_memory(merged: &Merged<'_>, entry: &Entry<'_>) -> bool {
-    let locations = &merged.runs[entry.run].header.locations;
-    let own = locations.iter().find(|location| location.is_location_of(&entry.trial.cell));
-    own.is_some_and(|own| matches!(own.bottom, Some(StorageBacking::Memory { .. })))
+    let location = location_of(merged, entry);
+    location.is_some_and(|own| matches!(own.bottom, Some(StorageBacking::Memory { .. })))
 }
 
 /// The places of a group at `power` that can't be seen to keep that guarantee.
@@ -93,11 +98,7 @@ pub(crate) fn unseen(merged: &Merged<'_>, group: &Group<'_>) -> BTreeSet<String>
         .trials
         .iter()
         .filter(|entry| entry.trial.ok().is_some_and(|measured| measured.guarantee >= Guarantee::Power));
-    let place = |entry: &Entry<'_>| {
-        let places = &merged.runs[entry.run].header.locations;
-        places.iter().find(|place| place.is_location_of(&entry.trial.cell))?.unseen()
-    };
-    at_power.filter_map(place).collect()
+    at_power.filter_map(|entry| location_of(merged, entry)?.unseen()).collect()
 }
 
 /// The first of some stores, the rest counted.

@@ -1,6 +1,7 @@
 //! The table of stores: for each group and position a row for each contestant, with its figures, its place over all operations, and
 //! the cost of a power cut. Verdicts come from [`crate::judge`]; nothing is tested here.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use storebench_core::units::{exact_bytes, with_commas};
 
 use super::danger;
 use super::matrix::{Contest, Figure, Matrix};
-use super::merge::{Entry, Group, GroupKey, Merged};
+use super::merge::{Group, GroupKey, Merged};
 use super::names::join_parts;
 use crate::brief;
 use crate::judge::combinations::{CombinedVerdict, combine_verdicts, is_won_by, leaders, times_worse};
@@ -229,7 +230,9 @@ fn build_standings(merged: &Merged<'_>, group: &Group<'_>, matrix: &Matrix) -> O
     if places.is_empty() {
         return None;
     }
-    let known = KnownGroup { merged, group, dangers: find_dangers(merged, group) };
+    let in_memory = group.trials.iter().filter(|entry| danger::is_in_memory(merged, entry));
+    let in_memory = in_memory.map(|entry| merged.layout.contestant(&entry.trial.cell)).collect();
+    let known = KnownGroup { merged, group, dangers: find_dangers(merged, group), in_memory };
     let mut all: Vec<Answer> = places.values().map(|contests| known.answer(contests)).collect();
     let together: Contests<'_> = places.values().flatten().copied().collect();
     let together = known.answer(&together);
@@ -277,10 +280,10 @@ fn find_dangers(merged: &Merged<'_>, group: &Group<'_>) -> BTreeMap<String, (Str
         let cell = &entry.trial.cell;
         let Some(measured) = entry.trial.ok() else { continue };
         let Some(danger) = danger::find_danger(merged.stores, cell.store(), measured) else { continue };
-        // That a library says it is safe is no evidence, until a check held.
+        // That a library says it is safe is no evidence without a check.
         let is_library = merged.stores.iter().any(|def| def.name == cell.store() && def.library.is_some());
-        let has_held = measured.cuts().is_some_and(|cuts| holds(cuts, measured.guarantee).is_some());
-        if is_library && !has_held && !is_dangerous(Some(danger), measured.guarantee, true) {
+        let is_checked = measured.cuts().is_some_and(|cuts| holds(cuts, measured.guarantee).is_some());
+        if is_library && !is_checked && !is_dangerous(Some(danger), measured.guarantee, true) {
             continue;
         }
         let own = all
@@ -298,6 +301,8 @@ struct KnownGroup<'k, 'a> {
     merged: &'k Merged<'a>,
     group: &'k Group<'a>,
     dangers: BTreeMap<String, (String, &'static Danger)>,
+    /// The contestants whose files were in memory.
+    in_memory: BTreeSet<Cow<'k, str>>,
 }
 
 impl KnownGroup<'_, '_> {
@@ -307,9 +312,7 @@ impl KnownGroup<'_, '_> {
 
     /// What a power cut can cost a contestant: everything where the files are in memory.
     fn loss(&self, store: &str) -> Option<Loss> {
-        let own = |entry: &&Entry<'_>| self.merged.layout.contestant(&entry.trial.cell) == store;
-        let mut own = self.group.trials.iter().filter(own);
-        match own.any(|entry| danger::is_in_memory(self.merged, entry)) {
+        match self.in_memory.contains(store) {
             true => Some(Loss::Whole),
             false => self.dangers.get(store).map(|(_, danger)| danger.power_cut),
         }

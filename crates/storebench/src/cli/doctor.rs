@@ -73,9 +73,9 @@ fn describe_result(state: State) -> &'static str {
 }
 
 /// A reason; if its remedy was named before, the study or check where it stands in place of the remedy.
-fn without_repetition<'f>(told: &mut Vec<(String, &'f str)>, name: &'f str, reason: &str) -> String {
+fn without_repetition<'f>(reasons: &mut Vec<(String, &'f str)>, name: &'f str, reason: &str) -> String {
     let find = |what: &str| {
-        let (_, at) = told.iter().find(|(before, _)| before.ends_with(what))?;
+        let (_, at) = reasons.iter().find(|(before, _)| before.ends_with(what))?;
         Some(if *at == name { "as above".to_owned() } else { format!("as for {at}") })
     };
     let of_remedy = || {
@@ -83,13 +83,13 @@ fn without_repetition<'f>(told: &mut Vec<(String, &'f str)>, name: &'f str, reas
         find(&format!(": {remedy}")).map(|before| format!("{what}: {before}"))
     };
     find(reason).or_else(of_remedy).unwrap_or_else(|| {
-        told.push((reason.to_owned(), name));
+        reasons.push((reason.to_owned(), name));
         reason.to_owned()
     })
 }
 
 fn page(found: &Findings) -> String {
-    let mut told = Vec::new();
+    let mut reasons = Vec::new();
     // If these could not begin, the check of the directory has failed.
     let stores = found.checks.iter().flat_map(|group| &group.lines).next();
     let works =
@@ -104,14 +104,14 @@ fn page(found: &Findings) -> String {
         };
         text.push_str(&entry(&study.name, word, &study.describe(), WIDTH));
         for MissingNeed { reason, combinations } in &study.lacks {
-            let reason = without_repetition(&mut told, &study.name, reason);
+            let reason = without_repetition(&mut reasons, &study.name, reason);
             text.push_str(&entry("", "", &format!("{combinations} need more: {reason}"), WIDTH));
         }
     }
     for group in &found.checks {
         let lines = group.lines.iter().map(|line| {
             let found = match line.state {
-                State::No => without_repetition(&mut told, &line.name, &line.found),
+                State::No => without_repetition(&mut reasons, &line.name, &line.found),
                 State::Ok | State::Hint => line.found.clone(),
             };
             Line { name: line.name.clone(), state: line.state, found, help: line.help.clone() }
@@ -154,8 +154,8 @@ mod tests {
 
     #[test]
     fn a_remedy_is_named_once_and_a_study_of_which_nothing_can_run_is_no_part() {
-        let mut told = Vec::new();
-        let mut once = |name, reason: &str| super::without_repetition(&mut told, name, reason);
+        let mut reasons = Vec::new();
+        let mut once = |name, reason: &str| super::without_repetition(&mut reasons, name, reason);
         assert_eq!(once("crud", "a disk needs FUSE: load fuse"), "a disk needs FUSE: load fuse");
         assert_eq!(once("crud", "another needs FUSE: load fuse"), "another needs FUSE: as above");
         assert_eq!(once("FUSE", "load fuse"), "as for crud");

@@ -122,11 +122,11 @@ mod tests {
     }
     #[test]
     fn a_danger_that_no_state_showed_is_named_and_no_other() {
-        let told = |name: &str| {
+        let findings = |name: &str| {
             let def = crate::STORES.iter().find(|def| def.name == name);
             def.map(|def| describe_findings(def).unwrap())
         };
-        let (seen, unseen) = (told("postgres"), told("sled"));
+        let (seen, unseen) = (findings("postgres"), findings("sled"));
         assert!(seen.is_none_or(|text| text.contains("22 needed a hand") && !text.contains("not seen")));
         assert!(
             unseen.is_none_or(

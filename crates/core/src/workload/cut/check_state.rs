@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::message::{CutMessage, StateReport};
 use super::opened::{batch, logged, open};
-use super::state_check::{self, SessionState};
+use super::session_state::{self, SessionState};
 use crate::result::StateFinding;
 use crate::store::Store;
 use crate::workload::kill::{self, MOST_BYTES, steps};
@@ -26,7 +26,7 @@ pub(super) fn check_state(
         let mut session = kill::session(store)?;
         (0..)
             .zip(begun)
-            .map(|(thread, begun)| state_check::read(&mut *session, thread, *begun, batch))
+            .map(|(thread, begun)| session_state::read(&mut *session, thread, *begun, batch))
             .collect()
     })
 }
@@ -37,14 +37,7 @@ pub(super) fn look_by(
     made: bool,
     read: impl Fn(&dyn Store) -> Result<Vec<SessionState>, WorkloadError>,
 ) -> Result<CutMessage, TrialError> {
-    let mut looked = StateReport {
-        finding: StateFinding::Held,
-        kept: Vec::new(),
-        message: String::new(),
-        open_ns: None,
-        verified: false,
-        logged: None,
-    };
+    let mut looked = StateReport::new(StateFinding::Held, String::new());
     // A store that has no room to work in is not damaged by that.
     let or_full = |finding| if is_full(asked) { StateFinding::NoSpace } else { finding };
     let found = |looked: StateReport, finding, message| {

@@ -8,7 +8,7 @@ use super::check_state::look_by;
 use super::message::{CutMessage, FaultReport};
 use super::opened::{batch, logged, open};
 use super::record::prepare;
-use super::state_check::SessionState;
+use super::session_state::SessionState;
 use crate::store::{Batch, Session};
 use crate::workload::kill::steps::{self, record_key, record_value, step};
 use crate::workload::kill::{self, MOST_BYTES};
@@ -110,7 +110,7 @@ fn read(
 
 #[cfg(test)]
 mod tests {
-    use super::super::state_check::tests::after;
+    use super::super::session_state::tests::after;
     use super::*;
 
     #[test]

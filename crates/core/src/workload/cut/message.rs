@@ -49,8 +49,8 @@ pub struct StateReport {
 }
 
 impl StateReport {
-    /// One of a process that could not look.
-    pub fn not_well(finding: StateFinding, message: String) -> StateReport {
+    /// A finding of which nothing else is known.
+    pub fn new(finding: StateFinding, message: String) -> StateReport {
         StateReport { finding, kept: Vec::new(), message, open_ns: None, verified: false, logged: None }
     }
 }

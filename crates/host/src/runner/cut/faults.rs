@@ -250,7 +250,7 @@ impl CutChecker<'_> {
             Err(why) => {
                 then(&disk, &disk);
                 inner.release()?;
-                return Ok(Some(StateReport::not_well(StateFinding::FileSystem, why)));
+                return Ok(Some(StateReport::new(StateFinding::FileSystem, why)));
             }
         };
         let acknowledged = told.failed.iter().map(Option::is_none);

@@ -157,14 +157,7 @@ mod tests {
     }
 
     fn held() -> StateReport {
-        StateReport {
-            finding: StateFinding::Held,
-            kept: Vec::new(),
-            message: String::new(),
-            open_ns: None,
-            verified: false,
-            logged: None,
-        }
+        StateReport::new(StateFinding::Held, String::new())
     }
 
     #[test]
