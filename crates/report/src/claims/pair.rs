@@ -4,7 +4,7 @@ use super::bounds::BoundsRule;
 use super::verdict::Outcome;
 use crate::judge::Rule;
 use crate::judge::standing::{FewBlocksRule, Standing, Terms, decide_on};
-use crate::stats::{self, Better, Estimate, Interval, Resolution, Series, Summary};
+use crate::stats::{self, Better, Estimate, Interval, Resolution, Series, Summary, THRESHOLD};
 
 /// The outcome of a check: settled by intervals, or a leaning of the trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,12 +63,17 @@ fn inverse(ratio: Estimate) -> Estimate {
     Estimate { value: 1.0 / ratio.value, interval }
 }
 
-/// Whether `a` is better than `b`.
+/// Whether `a` is better than `b`: not where the interval of their ratio lies within [`THRESHOLD`] and has no better one.
 pub(super) fn ahead<K: Ord + Clone>(a: &Series<K>, b: &Series<K>, better: Better, terms: Terms) -> Outcome {
     let standings = decide_on(&[a.clone(), b.clone()], better, terms);
     let [best, other] = standings.as_slice() else { return Outcome::Missing };
+    let interval = || other.times_worse?.ratio.interval;
+    let is_by_interval = matches!(other.verdict.rule(), Some(Rule::Interval | Rule::Scatter));
     match best.index {
-        _ if other.verdict.wins() => Outcome::Close,
+        _ if other.verdict.wins() => match interval().filter(|_| is_by_interval) {
+            Some(interval) if interval.high <= 1.0 + THRESHOLD => Outcome::Disagrees,
+            _ => Outcome::Close,
+        },
         0 => Outcome::Agrees,
         _ => Outcome::Disagrees,
     }
@@ -84,8 +89,10 @@ pub(super) fn mean<K>(series: &Series<K>) -> Option<Estimate> {
 pub(super) fn mean_on<K>(series: &Series<K>, terms: Terms) -> Option<(Estimate, BoundsRule)> {
     let values: Vec<f64> = series.values().copied().collect();
     let mean = Summary::at_confidence(&values, terms.confidence)?.mean;
+    // Student's interval of counts, nearly all of which are 0, begins below 0: no mean of such is there.
+    let lowest = if values.iter().all(|value| *value >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
     let by = match mean.interval.filter(|interval| !interval.is_range()) {
-        Some(interval) => BoundsRule::Interval(interval),
+        Some(interval) => BoundsRule::Interval(Interval { low: interval.low.max(lowest), ..interval }),
         None if terms.few == FewBlocksRule::Threshold => BoundsRule::Threshold,
         None => BoundsRule::Nothing,
     };
@@ -169,6 +176,25 @@ mod tests {
         let crowded = Terms { crowded: true, ..settled() };
         let found = CheckOutcome::judge(crowded, |terms| ahead(&zero, &one, Better::Lower, terms));
         assert_eq!(found, CheckOutcome { settled: Outcome::Close, leaning: Outcome::Agrees });
+    }
+
+    #[test]
+    fn what_is_surely_within_the_threshold_is_not_ahead() {
+        let (a, b) = (series(&[1.0, 1.01, 0.99, 1.0]), series(&[1.005, 1.0, 1.0, 0.995]));
+        assert_eq!(ahead(&a, &b, Better::Lower, settled()), Outcome::Disagrees);
+        assert_eq!(ahead(&b, &a, Better::Lower, settled()), Outcome::Disagrees);
+        let (a, b) = (series(&[1.0, 1.1, 0.9, 1.0]), series(&[1.05, 1.0, 1.0, 0.95]));
+        assert_eq!(ahead(&a, &b, Better::Lower, settled()), Outcome::Close);
+    }
+
+    #[test]
+    fn a_mean_of_what_is_never_negative_has_no_interval_below_0() {
+        let lowest = |values: &[f64]| match mean_on(&series(values), settled()).unwrap().1 {
+            BoundsRule::Interval(interval) => interval.low,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(lowest(&[0.0, 0.0, 0.01, 0.0]), 0.0);
+        assert!(lowest(&[0.0, 0.0, -0.01, 0.0]) < -0.01);
     }
 
     #[test]
