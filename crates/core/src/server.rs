@@ -33,8 +33,8 @@ pub fn says_which(setting: &str) -> bool {
     [running::URL, PROGRAMS].contains(&setting)
 }
 
-/// How long killed processes may take to end.
-const LONGEST_END: Duration = Duration::from_secs(10);
+/// How long killed processes may take to end, on a machine that is busy with others.
+const LONGEST_END: Duration = Duration::from_secs(60);
 
 /// A user as whom servers run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,7 +123,7 @@ pub fn end_in(folder: &Path) -> io::Result<()> {
     {
         // Its data, or those that were being made for all trials.
         let within = fs::read_dir(&folder).into_iter().flatten().flatten();
-        within.for_each(|entry| shared_memory::remove_shared_memory(&entry.path()));
+        within.for_each(|entry| shared_memory::remove_shared_memory(&entry.path(), LONGEST_END));
     }
     Ok(())
 }

@@ -18,7 +18,8 @@ pub fn memory_keeps() -> bool {
     is_set(MEMORY_KEEPS)
 }
 
-/// Whether a trial counts as alone on its machine: other tests run next to it, and would decide what can be judged.
+/// Whether a trial counts as alone on its machine, and a simulated disk as in time: other tests run next to it, and would decide what can
+/// be judged.
 pub fn is_alone() -> bool {
     is_set("alone")
 }

@@ -10,17 +10,15 @@ use super::server_kind::{self, Segment};
 /// Servers keep less.
 const MOST_BYTES: usize = 4096;
 
-/// How long to wait for a killed server to detach: the kernel hides its files before it has released its memory.
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
-
-/// Removes the shared memory of these data's server, if it is that user's, unused, and small.
-pub fn remove_shared_memory(data: &Path) {
+/// Removes the shared memory of these data's server, if it is that user's, unused, and small. Waits at most this long for a killed
+/// server to detach: the kernel hides its files before it has released its memory.
+pub fn remove_shared_memory(data: &Path, longest: Duration) {
     let Ok(owner) = fs::symlink_metadata(data).map(|data| data.uid()) else { return };
     let noted = server_kind::all().iter().filter_map(|known| (known.shared_memory)(data));
-    noted.for_each(|segment| remove(segment, owner));
+    noted.for_each(|segment| remove(segment, owner, longest));
 }
 
-fn remove(segment: Segment, owner: u32) {
+fn remove(segment: Segment, owner: u32, longest: Duration) {
     let number = match segment.number {
         Some(number) => number,
         // It would make one.
@@ -34,7 +32,7 @@ fn remove(segment: Segment, owner: u32) {
             // SAFETY: the call takes no pointer; nobody has it mapped.
             unsafe { libc::shmctl(number, libc::IPC_RMID, std::ptr::null_mut()) };
         }
-        if attached == 0 || start.elapsed() > LONGEST_WAIT {
+        if attached == 0 || start.elapsed() > longest {
             return;
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -64,6 +62,8 @@ fn attached(number: i32, key: i32, owner: u32) -> Option<libc::shmatt_t> {
 mod tests {
     use super::*;
 
+    const LONGEST: Duration = Duration::from_millis(20);
+
     /// A segment that a server has noted in its folder.
     fn noted(data: &Path, bytes: usize) -> i32 {
         server_kind::add(&[&server_kind::EXAMPLE]);
@@ -84,9 +84,9 @@ mod tests {
     fn what_a_server_noted_is_given_back() {
         let data = tempfile::tempdir().unwrap();
         let number = noted(data.path(), 56);
-        remove_shared_memory(data.path());
+        remove_shared_memory(data.path(), LONGEST);
         assert!(!is_there(number));
-        remove_shared_memory(data.path());
+        remove_shared_memory(data.path(), LONGEST);
     }
 
     /// A server was killed before it noted its segment.
@@ -98,10 +98,10 @@ mod tests {
         assert!(number >= 0);
         // SAFETY: the call has no requirements.
         let owner = unsafe { libc::geteuid() };
-        remove(Segment { key, number: None }, owner + 1);
-        remove(Segment { key: key + 1, number: Some(number) }, owner);
+        remove(Segment { key, number: None }, owner + 1, LONGEST);
+        remove(Segment { key: key + 1, number: Some(number) }, owner, LONGEST);
         assert_eq!(attached(number, key, owner), Some(0));
-        remove(Segment { key, number: None }, owner);
+        remove(Segment { key, number: None }, owner, LONGEST);
         assert!(!is_there(number));
     }
 
@@ -109,12 +109,12 @@ mod tests {
     fn what_is_in_use_or_of_another_size_stays() {
         let data = tempfile::tempdir().unwrap();
         let number = noted(data.path(), 1 << 20);
-        remove_shared_memory(data.path());
+        remove_shared_memory(data.path(), LONGEST);
         assert!(is_there(number));
         let number = noted(data.path(), 56);
         // SAFETY: the system chooses the address; it is let go of below.
         let at = unsafe { libc::shmat(number, std::ptr::null(), 0) };
-        remove_shared_memory(data.path());
+        remove_shared_memory(data.path(), LONGEST);
         // SAFETY: it was taken above, and nothing points to it.
         unsafe { libc::shmdt(at) };
         assert!(is_there(number));

@@ -19,8 +19,10 @@ use storebench_core::kernel::system;
 use storebench_core::server;
 use storebench_core::simulated;
 
-/// The longest wait for a mount that is still in use, or has yet to appear.
+/// The longest wait for what ends or mounts by itself.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest wait for a mount that is still in use: killed processes let go of it late on a busy machine.
+const BUSY_PATIENCE: Duration = Duration::from_secs(60);
 /// The longest wait for a daemon that flushes to a slow disk.
 const DAEMON_PATIENCE: Duration = Duration::from_secs(300);
 const PAUSE: Duration = Duration::from_millis(20);
@@ -163,7 +165,7 @@ fn by_fuse(name: &str, options: &str, source: &Path, at: &Path) -> io::Result<()
 /// else.
 ///
 /// # Errors
-/// When the mount stays in use for ten seconds, or is not storebench's.
+/// When the mount stays in use for a minute, or is not storebench's.
 pub fn detach(site: Site<'_>) -> io::Result<()> {
     let image = site.real()?.join(site.image);
     if detach_if(site, |found| is_image_mount(found, &image))? {
@@ -188,7 +190,7 @@ fn detach_if(site: Site<'_>, is_ours: impl Fn(&Mount) -> bool) -> io::Result<boo
             done => done,
         };
         match unmounted {
-            Err(error) if is_busy(&error) && start.elapsed() < PATIENCE => sleep(PAUSE),
+            Err(error) if is_busy(&error) && start.elapsed() < BUSY_PATIENCE => sleep(PAUSE),
             Err(error) if is_busy(&error) => {
                 return Err(io::Error::other(
                     "a process still has files or its current folder there: end it",
@@ -209,7 +211,7 @@ fn is_busy(error: &io::Error) -> bool {
 /// else.
 ///
 /// # Errors
-/// When the mount stays in use for ten seconds, or is not storebench's.
+/// When the mount stays in use for a minute, or is not storebench's.
 pub fn detach_disk(folder: &File, at: &str) -> io::Result<()> {
     let site = Site { folder, image: at, at };
     let is_disk =

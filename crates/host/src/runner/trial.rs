@@ -159,7 +159,8 @@ impl Trial<'_> {
         };
         let (outcome, measured) = match report {
             Report::Ok { mut measured } => {
-                let warnings = disk.as_ref().map(|disk| disk.warnings(&measured));
+                let late = disk.as_ref().filter(|_| !test_hooks::is_alone());
+                let warnings = late.map(|disk| disk.warnings(&measured));
                 measured.warnings.extend(warnings.into_iter().flatten());
                 (Outcome::Ok, Some(*measured))
             }

@@ -62,14 +62,22 @@ pub fn residents() -> String {
 
 /// The mounts, loop devices and processes that are left of what was in a directory.
 pub fn left_of(scratch: &Scratch) -> Vec<String> {
+    [mounts_of(scratch), loops_of(scratch), scratch.processes()].concat()
+}
+
+fn mounts_of(scratch: &Scratch) -> Vec<String> {
     let path = fs::canonicalize(scratch.path()).unwrap().display().to_string();
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
-    let mounts = mounts.lines().filter(|line| line.contains(&path)).map(str::to_owned);
+    mounts.lines().filter(|line| line.contains(&path)).map(str::to_owned).collect()
+}
+
+fn loops_of(scratch: &Scratch) -> Vec<String> {
+    let path = fs::canonicalize(scratch.path()).unwrap().display().to_string();
     let loops = fs::read_dir("/sys/block").unwrap().flatten().filter_map(|entry| {
         let backing = fs::read_to_string(entry.path().join("loop/backing_file")).ok()?;
         backing.contains(&path).then(|| format!("{}: {backing}", entry.path().display()))
     });
-    mounts.chain(loops).chain(scratch.processes()).collect()
+    loops.collect()
 }
 
 /// Fails if anything is left in the directory of stores' files, or of what was mounted there.
@@ -79,8 +87,9 @@ pub fn assert_gone(scratch: &Scratch) {
         fs::read_dir(scratch.join("disk")).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(disk.is_empty(), "{disk:?} is left");
     // The kernel ends a killed run's trial, which on a busy machine has not yet got so far as to open anything.
-    wait_for("processes that are ending", || scratch.processes().is_empty());
-    let left = left_of(scratch);
+    // A loop device goes with the last of its users, which may be a mount that ends with a process.
+    wait_for("the end of what is at work there", || scratch.processes().is_empty() && loops_of(scratch).is_empty());
+    let left = mounts_of(scratch);
     assert!(left.is_empty(), "{left:#?} is left");
 }
 

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::subject::{Subject, chosen, for_each_private, is_installed};
 use crate::cli::support::{Scratch, outcomes};
-use crate::tier;
+use crate::{in_memory, tier};
 
 const LOADED: u64 = 200;
 const BATCH: u64 = 50;
@@ -178,7 +178,11 @@ fn every_guarantee_of_a_server_holds_warm_and_cold() {
 /// One trial by the program.
 fn measure(def: &StoreDef, tier: Option<Guarantee>, operations: u64, place: Option<&Path>) -> Measurements {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let work = place.map(|place| tempfile::tempdir_in(place).unwrap());
+    // etcd gives a request up when its disk holds it up for 7 s, as a busy one may. It counts its syncs itself.
+    let work = match place {
+        None if def.name == "etcd" => Some(in_memory::folder("etcd-")),
+        _ => place.map(|place| tempfile::tempdir_in(place).unwrap()),
+    };
     let plan = folder.path().join("syncs.toml");
     let guarantee = tier.map_or("default", Guarantee::name);
     std::fs::write(&plan, plan_text(def.name, guarantee, operations)).unwrap();
