@@ -78,7 +78,7 @@ fn measure(
     let Capabilities { keeps, persists, .. } = store.capabilities;
     let mut trial = trial.finish(&acknowledged, keeps.then_some(stored.records))?;
     // A store that does not persist is read back before it is closed; one that does, when nothing is left to measure.
-    let open = (keeps && !persists)
+    let audit_open = (keeps && !persists)
         .then(|| expected.audit(&mut trial.bench, records, AuditOpening::Open))
         .transpose()?;
     trial.close()?;
@@ -86,7 +86,7 @@ fn measure(
     let mut warnings =
         if keeps { audit::warnings(spec.cell.data(), &stored, &measured.disk) } else { Vec::new() };
     warnings.extend(fleet::warnings(&clients, &operations));
-    let anew =
+    let audit_anew =
         (keeps && persists).then(|| expected.audit(&mut bench, records, AuditOpening::Anew)).transpose()?;
     Ok(Measurements {
         load,
@@ -95,7 +95,7 @@ fn measure(
         written: Some(written),
         cache_emptied_by: cache_emptied_by.map(|emptied| emptied.name().into()),
         cache_left_warm: cache_emptied_by.and_then(EmptiedCache::left_warm).map(str::to_owned),
-        audit: open.or(anew),
+        audit: audit_open.or(audit_anew),
         clients,
         warnings,
         ..measured

@@ -27,9 +27,9 @@ pub fn reason(case: &Case<'_>) -> Option<LeftOutReason> {
 }
 
 fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
-    let (store, able) = case.opens_for_threads()?;
+    let (store, capabilities) = case.opens_for_threads()?;
     let work = ReplayParameters::from_parameters(case.parameters).ok_or(LeftOutReason::NoTrace)?;
-    if work.facts.scan > 0 && !able.order {
+    if work.facts.scan > 0 && !capabilities.order {
         return Err(LeftOutReason::NoOrder { store: store.name.into() });
     }
     case.holds(held_bytes(&work))
@@ -83,12 +83,12 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
     let write_s = CALL_S + file_s + sync_s;
     let writes = (facts.writes() + facts.remove) as f64;
     let work_s = facts.played() as f64 * CALL_S + writes * write_s + facts.write_bytes as f64 * byte_s;
-    let lasts_s = work.lasts().map_or(0.0, |lasts| lasts.as_secs_f64());
+    let duration_s = work.lasts().map_or(0.0, |duration| duration.as_secs_f64());
     let lines_s = (facts.played() + facts.skip) as f64 * LINE_S;
     let load_s = match work.loads {
         true => lines_s + facts.load_keys as f64 * (CALL_S + file_s) + facts.load_value_bytes as f64 * byte_s,
         false => 0.0,
     };
     let audit_s = lines_s + facts.keys.min(u64::from(case.cell.threads()) << 14) as f64 * CALL_S;
-    TimeEstimate::with_audit(OVERHEAD_S + load_s + work_s.max(lasts_s) + audit_s, audit_s)
+    TimeEstimate::with_audit(OVERHEAD_S + load_s + work_s.max(duration_s) + audit_s, audit_s)
 }
