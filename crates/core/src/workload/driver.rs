@@ -168,7 +168,7 @@ pub struct Driver<'a> {
     records: &'a Records,
     visit: Visit,
     /// Whether reads can be checked: not with a store that keeps nothing.
-    check: bool,
+    checks_reads: bool,
     /// Whether the session copies what is read ([`Session::copied`]).
     copied: bool,
     /// Removed keys that were checked to be gone.
@@ -186,7 +186,7 @@ impl<'a> Driver<'a> {
         clock: &'a Clock,
         records: &'a Records,
         visit: Visit,
-        check: bool,
+        checks_reads: bool,
     ) -> Result<Driver<'a>, String> {
         let read_buffer = ReadBuffer::new(visit == Visit::Touch, records.largest_value());
         let (recorder, untimed) = (Recorder::new()?, UntimedWork::default());
@@ -194,7 +194,7 @@ impl<'a> Driver<'a> {
             clock,
             records,
             visit,
-            check,
+            checks_reads,
             copied: false,
             seen_gone: 0,
             read_buffer,
@@ -353,7 +353,7 @@ impl<'a> Driver<'a> {
         let before = syncs::count_this_thread();
         // Looking whether a removed key is gone is no more the schedule's than putting it back.
         let start = self.clock.now();
-        if planned.puts_back && self.check {
+        if planned.puts_back && self.checks_reads {
             self.check_gone(session, planned, key)?;
         }
         let result = self.run_operation(session, planned, key, value);
@@ -400,7 +400,7 @@ impl<'a> Driver<'a> {
         };
         let end = self.clock.now();
         match result {
-            Ok(true) if !self.check => {}
+            Ok(true) if !self.checks_reads => {}
             Ok(true) => self.check_value(session, planned, key)?,
             Ok(false) => return Err(wrong_data(planned, key, "is missing")),
             Err(error) => return Err(store_error(planned, key, &error)),

@@ -27,7 +27,7 @@ pub(crate) struct StartBarrier<'c> {
     late: AtomicU64,
     stopped: StopFlag,
     /// Or [`NONE`].
-    failed: AtomicUsize,
+    first_failed: AtomicUsize,
 }
 
 const NONE: usize = usize::MAX;
@@ -66,7 +66,7 @@ impl<'c> StartBarrier<'c> {
             start: AtomicU64::new(0),
             late: AtomicU64::new(0),
             stopped: StopFlag::default(),
-            failed: AtomicUsize::new(NONE),
+            first_failed: AtomicUsize::new(NONE),
         }
     }
 
@@ -98,12 +98,12 @@ impl<'c> StartBarrier<'c> {
 
     pub fn stop(&self, thread: usize) {
         // The first failure counts.
-        let _ = self.failed.compare_exchange(NONE, thread, Ordering::AcqRel, Ordering::Acquire);
+        let _ = self.first_failed.compare_exchange(NONE, thread, Ordering::AcqRel, Ordering::Acquire);
         self.stopped.store(true, Ordering::Release);
     }
 
     pub(crate) fn first_to_fail(&self) -> Option<usize> {
-        Some(self.failed.load(Ordering::Acquire)).filter(|thread| *thread != NONE)
+        Some(self.first_failed.load(Ordering::Acquire)).filter(|thread| *thread != NONE)
     }
 
     fn is_stopped(&self) -> bool {

@@ -204,10 +204,10 @@ fn settings(text: &str) -> impl Iterator<Item = (&str, &str)> {
 /// A trial's parameters; `folder` holds its trace.
 fn parameters(text: &str, folder: &std::path::Path) -> Parameters {
     // Other tests of this process are at work all the time.
-    let mut all = Parameters::default().with("after_load", "at-once").unwrap();
+    let mut parameters = Parameters::default().with("after_load", "at-once").unwrap();
     for (name, value) in settings(text) {
         if name != "trace" {
-            all = all.with(name, value).unwrap();
+            parameters = parameters.with(name, value).unwrap();
             continue;
         }
         let path = folder.join("trace");
@@ -217,16 +217,16 @@ fn parameters(text: &str, folder: &std::path::Path) -> Parameters {
         };
         std::fs::write(&path, lines).unwrap();
         let summary = Summary::read(&path, ReaderOptions::default(), &|| false).unwrap().unwrap();
-        all = all.with("trace", path.to_str().unwrap()).unwrap();
-        all = all.with("trace_facts", &summary.facts.to_string()).unwrap();
+        parameters = parameters.with("trace", path.to_str().unwrap()).unwrap();
+        parameters = parameters.with("trace_facts", &summary.facts.to_string()).unwrap();
     }
-    all
+    parameters
 }
 
 fn calls(trial: &Trial) -> (u64, u64) {
     tape::recorded(trial.over.inner(), matches!(trial.over, Over::Sql), || {
-        let what = (trial.workload, trial.axes, trial.parameters);
-        run(trial).unwrap_or_else(|ended| panic!("{what:?}: {ended:?}"));
+        let settings = (trial.workload, trial.axes, trial.parameters);
+        run(trial).unwrap_or_else(|error| panic!("{settings:?}: {error:?}"));
     })
 }
 
@@ -249,19 +249,19 @@ fn run(trial: &Trial) -> Result<Measurements, TrialError> {
 
 #[test]
 fn with_one_seed_the_same_calls_reach_the_store() {
-    let mut now = String::new();
+    let mut differences = String::new();
     for trial in TRIALS {
         let found = calls(trial);
         if found != trial.calls {
             writeln!(
-                now,
+                differences,
                 "{} {} {}: {}, {:#x}",
                 trial.workload, trial.axes, trial.parameters, found.0, found.1
             )
             .unwrap();
         }
     }
-    assert!(now.is_empty(), "other calls than before:\n{now}");
+    assert!(differences.is_empty(), "other calls than before:\n{differences}");
     for workload in table::all() {
         let is_recorded = TRIALS.iter().any(|trial| trial.workload == workload.name);
         assert!(is_recorded || workload.name == "device", "{}", workload.name);
@@ -270,7 +270,7 @@ fn with_one_seed_the_same_calls_reach_the_store() {
 
 #[test]
 fn with_one_seed_the_same_blocks_are_written() {
-    let mut now = String::new();
+    let mut differences = String::new();
     for (pattern, threads, sync, operations, expected) in [
         (Pattern::SeqWrite, 1, Sync::None, 40, 0xcae3_09fe_83e2_fdbf),
         (Pattern::SeqWrite, 3, Sync::None, 100, 0xc92e_e61d_908a_b024),
@@ -294,10 +294,10 @@ fn with_one_seed_the_same_blocks_are_written() {
         let found = xxh3_64(&std::fs::read(folder.path().join("device.data")).unwrap());
         prepared.finish().unwrap();
         if found != expected {
-            writeln!(now, "{} by {threads}, {operations}: {found:#x}", pattern.name()).unwrap();
+            writeln!(differences, "{} by {threads}, {operations}: {found:#x}", pattern.name()).unwrap();
         }
     }
-    assert!(now.is_empty(), "other blocks than before:\n{now}");
+    assert!(differences.is_empty(), "other blocks than before:\n{differences}");
 }
 
 #[test]
@@ -313,9 +313,9 @@ fn a_panic_in_one_thread_ends_the_trial_at_once() {
         trial("shop", Over::Sql, "data_size=64KiB threads=3", "duration=1h", NO_CALLS),
     ] {
         // By then all are at work: rates begin with one operation of each thread.
-        let after = if trial.axes.contains("rate") { 0 } else { 30 };
+        let calls_before = if trial.axes.contains("rate") { 0 } else { 30 };
         let sql = matches!(trial.over, Over::Sql);
-        match tape::panicking(trial.over.inner(), sql, after, || run(&trial)) {
+        match tape::panicking(trial.over.inner(), sql, calls_before, || run(&trial)) {
             Err(TrialError::Failed(stop)) => {
                 assert_eq!(stop.message, "a thread panicked: a fault that was planted", "{}", trial.workload);
             }

@@ -92,7 +92,7 @@ pub struct Player<'a> {
     clock: &'a Clock,
     values: &'a Values,
     /// Whether reads can be checked: not with a store that keeps nothing.
-    check: bool,
+    checks_reads: bool,
     /// The version of a key that is read before it is written: [`LOADED`] or [`ABSENT`].
     first_version: u64,
     /// The operation in the time series.
@@ -148,7 +148,7 @@ impl<'a> Player<'a> {
         (clock, values): (&'a Clock, &'a Values),
         (thread, incoming): (usize, ChunkReceiver),
         timed: bool,
-        (check, ends_with_family): (bool, bool),
+        (checks_reads, ends_with_family): (bool, bool),
         loads: bool,
         main: ReplayKind,
         (largest_key, largest_value): (usize, usize),
@@ -161,7 +161,7 @@ impl<'a> Player<'a> {
             timed,
             clock,
             values,
-            check,
+            checks_reads,
             first_version: if loads { LOADED } else { ABSENT },
             main,
             tally: ReplayTally::new()?,
@@ -239,7 +239,7 @@ impl<'a> Player<'a> {
             let end = self.clock.now();
             let found = result.map_err(|error| store_error(planned, key, &error))?;
             *outcome = StepOutcome { ticks: end.saturating_sub(start), found, read_bytes: 0 };
-            if self.check {
+            if self.checks_reads {
                 self.check(session, planned, key, outcome)?;
             }
         }

@@ -102,10 +102,10 @@ fn a_thread_that_fails_or_panics_stops_all() {
         (Way::Panics, "a thread panicked: as planned"),
     ] {
         for others in [Way::NeverEnds, Way::Waits] {
-            for wrong in 0..3 {
+            for failing in 0..3 {
                 let mut ways = [others; 3];
-                ways[wrong] = way;
-                assert_eq!(rounds(&ways).0.unwrap_err().message, message, "{way:?} in {wrong} of {others:?}");
+                ways[failing] = way;
+                assert_eq!(rounds(&ways).0.unwrap_err().message, message, "{way:?} in {failing} of {others:?}");
             }
         }
     }
@@ -139,13 +139,13 @@ fn threads_behind_a_gate_start_when_it_opens() {
         let clock = Clock::new();
         let gate = Opens(&clock, opens);
         let barrier = StartBarrier::new(workers.len(), &clock).for_part(5, 9, &gate);
-        let begun = clock.now();
+        let start = clock.now();
         let done =
             run_at_barrier(&barrier, &clock, &workers, || Ok(Box::new(0)), |_| Ok(()), |pool| pool.parts(1));
         match (opens, way) {
             (true, Way::Ends) => {
                 let parts = done.unwrap();
-                let after_ns = clock.nanoseconds(begun, parts[0].begin);
+                let after_ns = clock.nanoseconds(start, parts[0].begin);
                 assert!(after_ns >= 5_000_000 && parts.iter().all(|part| part.begin == parts[0].begin));
                 assert!(barrier.take_late() > 0 && barrier.take_late() == 0, "each is a little late");
             }
