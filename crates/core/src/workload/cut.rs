@@ -32,12 +32,12 @@ pub fn run(
                 Err(error) => report(&failure_message(error)),
             }
         }
-        CutPart::Endure { steps } => match fault_writer::endure(context, *steps, &report) {
+        CutPart::Endure { steps } => match fault_writer::write_with_faults(context, *steps, &report) {
             Ok(never) => match never {},
             Err(error) => report(&failure_message(error)),
         },
         CutPart::LookAfter { acknowledged } => {
-            report(&fault_writer::look_after(context, acknowledged).unwrap_or_else(failure_message))
+            report(&fault_writer::check_after_faults(context, acknowledged).unwrap_or_else(failure_message))
         }
         CutPart::Look { begun, made } => {
             #[cfg(target_os = "linux")]

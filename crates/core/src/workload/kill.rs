@@ -158,7 +158,7 @@ fn why_wrong(
     let key = record_key(record);
     let mut is_right = false;
     let found = session
-        .get(key.as_bytes(), &mut |found| is_right = value == Some(found))
+        .get(key.as_bytes(), &mut |bytes| is_right = value == Some(bytes))
         .map_err(|error| WorkloadError::store(&format!("reading the record {key} {when}"), &error))?;
     let fault = match (found, value) {
         (true, Some(_)) if is_right => return Ok(None),

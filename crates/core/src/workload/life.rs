@@ -117,7 +117,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let audit_anew = is_persistent.then(|| remaining.audit(&mut bench, true, AuditOpening::Anew)).transpose()?;
     let find_warnings = || audit::warnings(spec.cell.data(), &stored, &measured.disk);
     let warnings = if keeps { find_warnings() } else { Vec::new() };
-    let written = workers.iter().fold(outcome.loaded.plus(concurrent_writes), |all, worker| all.plus(worker.written));
+    let written = workers.iter().fold(outcome.loaded.plus(concurrent_writes), |sum, worker| sum.plus(worker.written));
     let bursts = bursts(&mut workers, &work)?;
     let (operations, rounds) = results(&workers, outcome.tenths)?;
     let sum_calls = |calls_of: fn(&LifeWorker<'_>) -> CallStatistics| {
@@ -151,7 +151,7 @@ fn note_writes(
     const KIND: &str = "writes";
     let (shared, syncs) = concurrent_worker.map_or((0, 0), |worker| (worker.shared_writes(), worker.syncs()));
     let mut writes = workers.iter().map(|worker| worker.writes).sum::<u64>().saturating_sub(shared);
-    for counters in outcome.tenths.iter().map(|tenth| &tenth.gauged.counters).chain(&outcome.bursts) {
+    for counters in outcome.tenths.iter().map(|tenth| &tenth.gauge_reading.counters).chain(&outcome.bursts) {
         let threads = workers.len() as u64;
         AcknowledgedWrites::new(KIND, std::mem::take(&mut writes), threads, counters).note(acknowledged);
     }
@@ -192,7 +192,7 @@ struct AgingOutcome {
 
 struct Tenth {
     elapsed: Elapsed,
-    gauged: GaugeReading,
+    gauge_reading: GaugeReading,
     disk: Disk,
 }
 
@@ -249,8 +249,8 @@ impl<'a> Aging<'a> {
     }
 
     fn hold_reader(self, store: &dyn Store) -> Result<Option<Box<dyn HeldReader + '_>>, WorkloadError> {
-        let held = if self.holds_reader { store.hold_reader() } else { Ok(None) };
-        held.map_err(|error| WorkloadError::store("holding a reader", &error))
+        let reader = if self.holds_reader { store.hold_reader() } else { Ok(None) };
+        reader.map_err(|error| WorkloadError::store("holding a reader", &error))
     }
 
     fn load(
@@ -282,14 +282,14 @@ impl<'a> Aging<'a> {
         while tenths.len() < TENTHS || (tenths.len() < most_tenths && !is_steady(&tenths)) {
             let mut steps =
                 || self.gauge.measure(|| pool.round(LifeOrder { round: life_worker::Round::Tenth, store }));
-            let (elapsed, gauged) = match &mut concurrent_worker {
+            let (elapsed, gauge_reading) = match &mut concurrent_worker {
                 Some(concurrent_worker) => concurrent_worker.run_during(store, &mut steps)?,
                 None => steps()?,
             };
             let disk = bench
                 .disk_without(concurrent_work::BACKUP)
                 .map_err(|error| WorkloadError::harness(format!("measuring files: {error}")))?;
-            tenths.push(Tenth { elapsed, gauged, disk });
+            tenths.push(Tenth { elapsed, gauge_reading, disk });
             if tenths.len() == TENTHS {
                 progress.set_total(self.work.steps * most_tenths as u64);
             }
@@ -307,8 +307,8 @@ impl<'a> Aging<'a> {
         let burst = |load: &BurstLoad| {
             let schedule = Schedule::for_load(*load, per_second, self.work.burst_period);
             let order = LifeOrder { round: life_worker::Round::Bursts(schedule), store };
-            let (_, gauged) = self.gauge.measure(|| pool.round(order))?;
-            Ok(gauged.counters)
+            let (_, gauge_reading) = self.gauge.measure(|| pool.round(order))?;
+            Ok(gauge_reading.counters)
         };
         self.work.bursts.iter().map(burst).collect()
     }
@@ -352,7 +352,7 @@ fn results(
             Recorder::sum(workers.iter().filter_map(|worker| worker.measured.get(number).cloned()))?;
         let mut operations = results_by_kind(&recorder, &tenth.elapsed, threads)?;
         if let Some(first) = operations.first_mut() {
-            *first = tenth.gauged.told_by(std::mem::take(first));
+            *first = tenth.gauge_reading.told_by(std::mem::take(first));
             // The whole trial's would hold ten of them.
             first.series = Vec::new();
         }

@@ -70,25 +70,25 @@ impl LoadProgress {
 #[derive(Debug)]
 pub(crate) struct ProgressReporter {
     doing: ProgressKind,
-    all: u64,
+    total: u64,
     start: Instant,
     next_report: Duration,
 }
 
 impl ProgressReporter {
-    pub fn new(doing: ProgressKind, all: u64) -> ProgressReporter {
-        ProgressReporter { doing, all, start: Instant::now(), next_report: REPORT_INTERVAL }
+    pub fn new(doing: ProgressKind, total: u64) -> ProgressReporter {
+        ProgressReporter { doing, total, start: Instant::now(), next_report: REPORT_INTERVAL }
     }
 
-    pub(crate) fn set_total(&mut self, all: u64) {
-        self.all = all;
+    pub(crate) fn set_total(&mut self, total: u64) {
+        self.total = total;
     }
 
     pub fn report(&mut self, done: u64) {
         let took = self.start.elapsed();
         if took >= self.next_report {
             self.next_report = took + REPORT_INTERVAL;
-            LoadProgress { doing: self.doing, done, all: self.all, took }.store();
+            LoadProgress { doing: self.doing, done, all: self.total, took }.store();
         }
     }
 }

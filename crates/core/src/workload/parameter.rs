@@ -52,7 +52,7 @@ macro_rules! parameters {
             pub fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
                 match name {
                     $(stringify!($name) => {
-                        self.$name = Some(text.parse::<$type>().map_err(|wrong| format!("{name}: {wrong}"))?);
+                        self.$name = Some(text.parse::<$type>().map_err(|error| format!("{name}: {error}"))?);
                     })*
                     _ => return Err(unknown(name)),
                 }

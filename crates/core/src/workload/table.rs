@@ -44,7 +44,7 @@ impl FromStr for Workload {
         all().find(|workload| workload.name == text).map(Workload::from_def).ok_or_else(|| {
             let known: Vec<&str> = all().map(|workload| workload.name).collect();
             let hint = meant(text, known.iter().copied());
-            let hint = hint.map_or(String::new(), |meant| format!(" (did you mean {meant}?)"));
+            let hint = hint.map_or(String::new(), |name| format!(" (did you mean {name}?)"));
             format!("there is no workload {}{hint}: there is {}", quoted(text), known.join(", "))
         })
     }

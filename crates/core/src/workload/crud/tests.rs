@@ -91,8 +91,8 @@ fn a_mix_is_one_phase_in_which_operations_alternate_by_their_shares() {
     for threads in [1, 3] {
         let plan = Crud { mix: Some(mix), operations: 900, warm_up: 90, ..crud(threads) };
         let result = run(&plan, MEMORY.open.unwrap()).unwrap();
-        let all: u64 = result.operations.iter().map(|operation| operation.count).sum();
-        assert_eq!(all, 900);
+        let total: u64 = result.operations.iter().map(|operation| operation.count).sum();
+        assert_eq!(total, 900);
         for (operation, share) in mix.shares() {
             let measured = result.operations.iter().find(|measured| measured.operation == operation.name()).unwrap();
             assert!((measured.count as f64 - 900.0 * share).abs() <= 12.0, "{}: {}", measured.operation, measured.count);

@@ -18,15 +18,15 @@ const NOBODY: u64 = 4_000;
 /// Checks a state in which each session had begun this number of steps.
 pub(super) fn check_state(
     context: &TrialContext<'_>,
-    begun: &[u64],
+    steps_begun: &[u64],
     is_control: bool,
 ) -> Result<CutMessage, TrialError> {
     let batch = batch(context, is_control)?;
     check_with(context, is_control, |store| {
         let mut session = kill::session(store)?;
         (0..)
-            .zip(begun)
-            .map(|(thread, begun)| session_state::read(&mut *session, thread, *begun, batch))
+            .zip(steps_begun)
+            .map(|(thread, steps_begun)| session_state::read(&mut *session, thread, *steps_begun, batch))
             .collect()
     })
 }

@@ -17,7 +17,7 @@ use crate::workload::step::Step;
 use crate::workload::workload_error::WorkloadError;
 
 /// Takes steps, and ends. Each result is reported before the next step: this process may not live to do so later.
-pub(super) fn endure(
+pub(super) fn write_with_faults(
     context: &TrialContext<'_>,
     count: u64,
     report: impl Fn(&CutMessage) -> Result<(), TrialError>,
@@ -48,7 +48,7 @@ fn free_bytes(context: &TrialContext<'_>) -> Result<u64, TrialError> {
 }
 
 /// Checks what is left of steps, each acknowledged or not; the last may have been under way.
-pub(super) fn look_after(context: &TrialContext<'_>, acknowledged: &[bool]) -> Result<CutMessage, TrialError> {
+pub(super) fn check_after_faults(context: &TrialContext<'_>, acknowledged: &[bool]) -> Result<CutMessage, TrialError> {
     let batch = batch(context, false)?;
     check_with(context, false, |store| {
         let mut session = kill::session(store)?;

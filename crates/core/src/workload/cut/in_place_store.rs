@@ -172,7 +172,7 @@ mod tests {
         let mut session = store.session().unwrap();
         for (record, step) in expected {
             let mut value = Vec::new();
-            assert!(session.get(record_key(record).as_bytes(), &mut |found| value = found.into()).unwrap());
+            assert!(session.get(record_key(record).as_bytes(), &mut |bytes| value = bytes.into()).unwrap());
             assert_eq!(value, record_value(record, step, MOST_BYTES));
         }
     }

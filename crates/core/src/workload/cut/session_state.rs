@@ -24,9 +24,9 @@ pub(super) enum SessionState {
 }
 
 /// The steps that wrote a record, each with whether it left a value.
-fn history(thread: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
+fn history(thread: u64, steps_begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
     let mut writes_by_record: BTreeMap<u64, Vec<(u64, bool)>> = BTreeMap::new();
-    for number in 0..begun {
+    for number in 0..steps_begun {
         let step = step(steps::session_step(thread, number));
         let leaves_value = !matches!(step, steps::Step::Remove(_));
         step.records().for_each(|record| writes_by_record.entry(record).or_default().push((number, leaves_value)));
@@ -38,17 +38,17 @@ fn history(thread: u64, begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
 pub(super) fn read(
     session: &mut dyn Session,
     thread: u64,
-    begun: u64,
+    steps_begun: u64,
     batch: Batch,
 ) -> Result<SessionState, WorkloadError> {
     // Whether the first n steps explain what was found, for each n.
-    let mut explained = vec![true; begun as usize + 1];
+    let mut explained = vec![true; steps_begun as usize + 1];
     // Allows removed records to be there.
     let mut explained_with_removed = explained.clone();
     let mut removed_key = None;
     let mut torn_message = None;
     let mut records: Vec<RecordState> = Vec::new();
-    for (record, writes) in history(thread, begun) {
+    for (record, writes) in history(thread, steps_begun) {
         let key = record_key(record);
         let mut value = None;
         session
@@ -85,7 +85,7 @@ pub(super) fn read(
         for (steps_taken, (explained, explained_with_removed)) in (0..).zip(explained.iter_mut().zip(&mut explained_with_removed)) {
             // Any part of a begun batch that is not atomic may be there.
             let may_be_partial = batch == Batch::Grouped
-                && steps_taken < begun
+                && steps_taken < steps_begun
                 && matches!(
                     step(steps::session_step(thread, steps_taken)),
                     steps::Step::Batch(_) | steps::Step::Transaction(_)
@@ -94,7 +94,7 @@ pub(super) fn read(
             *explained &= is_as_after;
             *explained_with_removed &= is_as_after || is_resurrected(steps_taken);
         }
-        if is_resurrected(begun) {
+        if is_resurrected(steps_begun) {
             removed_key.get_or_insert(key);
         }
         records.push((writer.flatten(), writes));

@@ -157,22 +157,22 @@ impl CallingThread<'_> {
         kind: &str,
         mut call: impl FnMut(&mut dyn Session) -> Result<CallResult, WorkloadError>,
     ) -> Result<CallCounts, WorkloadError> {
-        let mut seen = CallCounts::default();
+        let mut counts = CallCounts::default();
         let ready = ReadyGuard(self.ready);
         let session = worker_pool::session(self.store);
         let session = session.and_then(|mut session| {
             let start = Instant::now();
-            while seen.before.count < CALLS_BEFORE && start.elapsed() < MAX_TIME_BEFORE {
+            while counts.before.count < CALLS_BEFORE && start.elapsed() < MAX_TIME_BEFORE {
                 let Some((took, done)) = call(&mut *session)? else { break };
                 done.map_err(|error| WorkloadError::store("working before space reclaim", &error))?;
-                seen.before.add(took.as_nanos() as u64);
+                counts.before.add(took.as_nanos() as u64);
                 thread::sleep(PAUSE);
             }
             Ok(session)
         });
         drop(ready);
-        self.call_until_end(&mut *session?, (kind, &mut call), &mut seen)?;
-        Ok(seen)
+        self.call_until_end(&mut *session?, (kind, &mut call), &mut counts)?;
+        Ok(counts)
     }
 
     /// Calls until the work is over, one is refused or no record is left. A refused call must succeed when the work is over.
@@ -180,17 +180,17 @@ impl CallingThread<'_> {
         self,
         session: &mut dyn Session,
         (kind, call): (&str, &mut Call<'_>),
-        seen: &mut CallCounts,
+        counts: &mut CallCounts,
     ) -> Result<(), WorkloadError> {
         let progress = || self.progress.load(Ordering::Acquire);
         while progress() != OVER {
             let Some((took, done)) = call(session)? else { return Ok(()) };
             // One that began before the work and ended in it was under way at the same time, too.
             let is_before = progress() == STARTED;
-            if is_before { &mut seen.before } else { &mut seen.meanwhile }.add(took.as_nanos() as u64);
+            if is_before { &mut counts.before } else { &mut counts.meanwhile }.add(took.as_nanos() as u64);
             thread::sleep(PAUSE);
             let Err(error) = done else { continue };
-            seen.refused = Some(format!("{kind}: {error}"));
+            counts.refused = Some(format!("{kind}: {error}"));
             while progress() != OVER {
                 thread::sleep(PAUSE);
             }

@@ -130,16 +130,16 @@ impl<'a> ConcurrentWorker<'a> {
         let (result, steps_ended, period) = thread::scope(|scope| {
             let period = scope.spawn(|| this.do_work(store));
             let result = steps();
-            let ended = Instant::now();
+            let end = Instant::now();
             let period = period
                 .join()
                 .unwrap_or_else(|_| Err(WorkloadError::harness("the work next to the steps panicked")));
-            (result, ended, period)
+            (result, end, period)
         });
         let (result, period) = (result?, period?);
-        let overlap = period.ended.min(steps_ended).saturating_duration_since(period.began);
+        let overlap = period.end.min(steps_ended).saturating_duration_since(period.start);
         self.measured.by = period.method;
-        self.measured.took_ns.push((period.ended - period.began).as_nanos() as u64);
+        self.measured.took_ns.push((period.end - period.start).as_nanos() as u64);
         self.measured.during_steps_ns.push(overlap.as_nanos() as u64);
         self.syncs += period.syncs;
         if self.work == WorkKind::Backup {
@@ -173,15 +173,15 @@ impl<'a> ConcurrentWorker<'a> {
 
     fn do_work(&self, store: &dyn Store) -> Result<WorkPeriod, WorkloadError> {
         let before = syncs::count_this_thread();
-        let (method, began, ended) = match self.work {
+        let (method, start, end) = match self.work {
             WorkKind::Backup => {
-                let (method, began, ended) = self.timed(|| self.back_up(store));
+                let (method, start, end) = self.timed(|| self.back_up(store));
                 let method = method?.ok_or_else(|| WorkloadError::harness("the store has no backup any more"))?;
-                (method.to_owned(), began, ended)
+                (method.to_owned(), start, end)
             }
             WorkKind::Batch => self.batch(store)?,
         };
-        Ok(WorkPeriod { method, began, ended, syncs: syncs::count_this_thread().since(&before).calls() })
+        Ok(WorkPeriod { method, start, end, syncs: syncs::count_this_thread().since(&before).calls() })
     }
 
     /// Times a part of the work, and marks it as under way.
@@ -212,13 +212,13 @@ impl<'a> ConcurrentWorker<'a> {
         let mut session = worker_pool::session(store)?;
         let records: Vec<(&[u8], &[u8])> =
             self.batch.iter().map(|(key, value)| (&key[..], &value[..])).collect();
-        let (result, began, ended) = self.timed(|| session.insert_batch(&records));
+        let (result, start, end) = self.timed(|| session.insert_batch(&records));
         result.map_err(|error| WorkloadError::store("inserting a large batch", &error))?;
         let keys: Vec<&[u8]> = records.iter().map(|(key, _)| *key).collect();
         session
             .remove_batch(&keys)
             .map_err(|error| WorkloadError::store("removing a large batch", &error))?;
-        Ok((format!("a batch of {}", with_commas(records.len() as u64)), began, ended))
+        Ok((format!("a batch of {}", with_commas(records.len() as u64)), start, end))
     }
 
     /// Checks that the last backup, if any, is a store with the set's records, and deletes it. Fails when it can't be opened, or
@@ -278,7 +278,7 @@ impl<'a> ConcurrentWorker<'a> {
         let (key, mut value, mut is_right) = (self.records.key(index), Vec::new(), false);
         self.records.append_value(index, version, &mut value);
         session
-            .get(&key, &mut |found| is_right = found == value)
+            .get(&key, &mut |bytes| is_right = bytes == value)
             .map_err(|error| WorkloadError::store("reading the backup", &error))?;
         Ok(is_right)
     }
@@ -286,8 +286,8 @@ impl<'a> ConcurrentWorker<'a> {
 
 struct WorkPeriod {
     method: String,
-    began: Instant,
-    ended: Instant,
+    start: Instant,
+    end: Instant,
     syncs: u64,
 }
 

@@ -243,7 +243,7 @@ mod tests {
             let parameters = Parameters::default();
             reason(&Case::with_defaults(&cell, &parameters, &[store], 1 << 40))
         };
-        let one = StoreDef {
+        let single_session_store = StoreDef {
             capabilities: Capabilities { threads: Threads::One, ..MEMORY.capabilities },
             ..MEMORY
         };
@@ -261,7 +261,7 @@ mod tests {
             Some(LeftOutReason::NoConcurrentReclaim { store: store() })
         );
         assert_eq!(
-            reason(&[(Axis::WRITER, "batch")], one),
+            reason(&[(Axis::WRITER, "batch")], single_session_store),
             Some(LeftOutReason::OneSession { store: store(), threads: 2 })
         );
         for (axes, left_out) in [

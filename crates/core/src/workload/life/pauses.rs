@@ -129,12 +129,12 @@ impl<'a> PauseWatch<'a> {
         for task in &upkeep {
             let earlier = last.iter().find(|earlier| earlier.work == task.work);
             let is_found = task.under_way || earlier.is_none_or(|earlier| earlier.count != task.count);
-            let index = pauses.upkeep.iter().position(|seen| seen.work == task.work).unwrap_or_else(|| {
+            let index = pauses.upkeep.iter().position(|count| count.work == task.work).unwrap_or_else(|| {
                 pauses.upkeep.push(UpkeepCount { work: task.work.into(), ..UpkeepCount::default() });
                 pauses.upkeep.len() - 1
             });
-            let seen = &mut pauses.upkeep[index];
-            *if *had_pause { &mut seen.after } else { &mut seen.otherwise } += u64::from(is_found);
+            let count = &mut pauses.upkeep[index];
+            *if *had_pause { &mut count.after } else { &mut count.otherwise } += u64::from(is_found);
         }
         *last = upkeep;
         *had_pause = false;

@@ -165,7 +165,7 @@ impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for NamedParameter<'_, T> {
     type Value = T;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
-        T::deserialize(deserializer).map_err(|wrong| D::Error::custom(format!("{}: {wrong}", self.0)))
+        T::deserialize(deserializer).map_err(|error| D::Error::custom(format!("{}: {error}", self.0)))
     }
 }
 

@@ -39,8 +39,8 @@ fn check(case: &Case<'_>) -> Result<(), LeftOutReason> {
 fn held_bytes(work: &ReplayParameters) -> f64 {
     let facts = &work.facts;
     let loaded = if work.loads { facts.load_key_bytes + facts.load_value_bytes } else { 0 };
-    let kept = if work.loads { facts.kept_key_bytes + facts.kept_value_bytes } else { 0 };
-    (kept + facts.written_key_bytes + facts.written_value_bytes).max(loaded) as f64
+    let kept_bytes = if work.loads { facts.kept_key_bytes + facts.kept_value_bytes } else { 0 };
+    (kept_bytes + facts.written_key_bytes + facts.written_value_bytes).max(loaded) as f64
 }
 
 pub fn held_value_bytes(case: &Case<'_>) -> f64 {
@@ -51,12 +51,12 @@ pub fn space(case: &Case<'_>) -> SpaceEstimate {
     let Some(work) = ReplayParameters::from_parameters(case.parameters) else {
         return SpaceEstimate { peak_bytes: 0.0, room_bytes: 0.0 };
     };
-    let held = held_bytes(&work);
+    let fullest_bytes = held_bytes(&work);
     let written = work.facts.write_bytes as f64;
     // Logs and tables hold what was replaced until it is compacted away.
     let file_bytes = FileSystem::file_bytes(case.cell.location_name());
     let blocks = if case.kind() == StoreKind::Folder { work.facts.keys as f64 * file_bytes } else { 0.0 };
-    let peak_bytes = held * PEAK + written.min(held * 4.0) + blocks;
+    let peak_bytes = fullest_bytes * PEAK + written.min(fullest_bytes * 4.0) + blocks;
     SpaceEstimate { peak_bytes, room_bytes: peak_bytes * 2.0 }
 }
 
@@ -67,8 +67,8 @@ pub fn memory(case: &Case<'_>) -> f64 {
     let pool = pool_bytes(case.cell.data(), SizeRange { from: 1, to: largest + 1 }) as f64;
     let thread =
         chunks(largest as usize) as f64 * (CHUNK_BYTES as f64 + largest as f64) + 2.0 * largest as f64;
-    let kept = 2.0 * case.kept_in_memory(held_bytes(&work));
-    TABLES_BYTES + pool + f64::from(case.cell.threads()) * thread + kept
+    let records_bytes = 2.0 * case.kept_in_memory(held_bytes(&work));
+    TABLES_BYTES + pool + f64::from(case.cell.threads()) * thread + records_bytes
 }
 
 pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {

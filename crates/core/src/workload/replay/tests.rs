@@ -122,7 +122,7 @@ fn made_traces_are_played_whole_and_read_back() {
     assert!(measured.audit.unwrap().read_back > 100);
     let traits = TraceTraits { operations: 20_000, ..ZIPPYDB };
     let measured = play(MEMORY, &traits.rocksdb(), "2", &[]).unwrap();
-    let scans = measured.operations.iter().find(|one| one.operation == "scan").unwrap();
+    let scans = measured.operations.iter().find(|operation| operation.operation == "scan").unwrap();
     assert!(scans.count > 400 && scans.value_bytes > 0, "{}", scans.count);
     let measured = play(MEMORY, &traits.rocksdb(), "1", &[("limit", "77")]).unwrap();
     assert_eq!(played(&measured), 77);

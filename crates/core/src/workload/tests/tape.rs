@@ -240,8 +240,8 @@ impl RecordedSql<'_> {
 }
 
 impl SqlSession for RecordedSql<'_> {
-    fn type_name(&self, of: SqlType) -> &'static str {
-        self.inner.type_name(of)
+    fn type_name(&self, sql_type: SqlType) -> &'static str {
+        self.inner.type_name(sql_type)
     }
     fn execute(&mut self, sql: &str) -> Result<()> {
         self.calls.note("execute", &[sql.as_bytes()]);

@@ -62,7 +62,7 @@ fn rounds(ways: &[Way]) -> (Result<Elapsed, WorkloadError>, u64) {
     let workers: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
     let (clock, opened) = (Clock::new(), AtomicU64::new(0));
     let open = || Ok(Box::new(opened.fetch_add(1, Ordering::Relaxed)));
-    let done = run(
+    let result = run(
         &clock,
         &workers,
         open,
@@ -76,21 +76,21 @@ fn rounds(ways: &[Way]) -> (Result<Elapsed, WorkloadError>, u64) {
             pool.round(100)
         },
     );
-    if done.is_ok() {
+    if result.is_ok() {
         assert!(workers.iter().all(|worker| lock_worker(worker).rounds == 2));
     }
-    (done, opened.load(Ordering::Relaxed))
+    (result, opened.load(Ordering::Relaxed))
 }
 
 #[test]
 fn every_thread_has_one_handle_for_all_rounds() {
     for threads in [1, 3] {
-        let (done, opened) = rounds(&vec![Way::Ends; threads]);
+        let (result, opened) = rounds(&vec![Way::Ends; threads]);
         assert_eq!(opened, threads as u64);
-        assert!(done.is_ok(), "{done:?}");
+        assert!(result.is_ok(), "{result:?}");
     }
-    let no_lanes: &[Way] = &[];
-    assert!(rounds(no_lanes).0.is_err());
+    let no_workers: &[Way] = &[];
+    assert!(rounds(no_workers).0.is_err());
 }
 
 #[test]
@@ -119,8 +119,8 @@ fn a_thread_whose_handle_can_not_be_opened_ends_it() {
         2 => Err(WorkloadError::harness("no more")),
         number => Ok(Box::new(number)),
     };
-    let done = run(&clock, &workers, open, |_| Ok(()), |pool| pool.round(1));
-    assert_eq!(done.unwrap_err().message, "no more");
+    let result = run(&clock, &workers, open, |_| Ok(()), |pool| pool.round(1));
+    assert_eq!(result.unwrap_err().message, "no more");
 }
 
 struct Opens<'c>(&'c Clock, bool);
@@ -140,17 +140,17 @@ fn threads_behind_a_gate_start_when_it_opens() {
         let gate = Opens(&clock, opens);
         let barrier = StartBarrier::new(workers.len(), &clock).for_part(5, 9, &gate);
         let start = clock.now();
-        let done =
+        let result =
             run_at_barrier(&barrier, &clock, &workers, || Ok(Box::new(0)), |_| Ok(()), |pool| pool.parts(1));
         match (opens, way) {
             (true, Way::Ends) => {
-                let parts = done.unwrap();
+                let parts = result.unwrap();
                 let after_ns = clock.nanoseconds(start, parts[0].begin);
                 assert!(after_ns >= 5_000_000 && parts.iter().all(|part| part.begin == parts[0].begin));
                 assert!(barrier.take_late() > 0 && barrier.take_late() == 0, "each is a little late");
             }
-            (true, _) => assert_eq!(done.unwrap_err().message, "it failed before"),
-            (false, _) => assert_eq!(done.unwrap_err().message, "another thread has failed"),
+            (true, _) => assert_eq!(result.unwrap_err().message, "it failed before"),
+            (false, _) => assert_eq!(result.unwrap_err().message, "another thread has failed"),
         }
     }
 }
