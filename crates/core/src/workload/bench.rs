@@ -121,7 +121,7 @@ impl<'a> Bench<'a> {
     }
 
     /// [`Bench::compact`] while sessions work, if the engine can do that.
-    pub fn compact_beside(&self) -> Result<Option<&'static str>, WorkloadError> {
+    pub fn compact_concurrently(&self) -> Result<Option<&'static str>, WorkloadError> {
         self.store()?
             .compact_concurrently()
             .map_err(|error| WorkloadError::store("reclaiming space during other work", &error))

@@ -153,7 +153,7 @@ impl Case<'_> {
         settings
     }
 
-    /// A private server's bytes on disk besides the records.
+    /// A private server's bytes on disk in addition to the records.
     pub fn server_bytes(&self) -> f64 {
         if self.kind() == StoreKind::Server && !self.is_elsewhere() { SERVER_BYTES } else { 0.0 }
     }
@@ -170,7 +170,7 @@ impl Case<'_> {
     }
 }
 
-/// A server's bytes besides the records: its tables and log files. A fresh one takes 40 MB.
+/// A server's bytes in addition to the records: its tables and log files. A fresh one takes 40 MB.
 const SERVER_BYTES: f64 = 150e6;
 
 /// Disk that a cell takes, in bytes.

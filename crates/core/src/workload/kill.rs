@@ -47,16 +47,16 @@ pub enum KillMessage {
     },
 }
 
-/// Writes, announces each write through `report`, and is killed. `apart` is the folder of the harness's files. Fails also
+/// Writes, announces each write through `report`, and is killed. `harness_folder` has the harness's files. Fails also
 /// when it lives on.
 pub fn write(
     context: &TrialContext<'_>,
-    apart: &Path,
+    harness_folder: &Path,
     report: impl Fn(&KillMessage) -> Result<(), TrialError>,
 ) -> Result<(), TrialError> {
     let (def, _) = store_trial::find(context.stores, context.spec.cell.store())?;
     let is_power = store_trial::offered_guarantee(def, &context.spec.cell)? >= Guarantee::Power;
-    let journal = is_power.then(|| syncs::keep_journal(apart));
+    let journal = is_power.then(|| syncs::keep_journal(harness_folder));
     let store = open(context, Step::Opening)?;
     let undone = journal.map(|started| started.map_err(str::to_owned).and_then(|()| check_journal()));
     let mut session = session(&*store)?;

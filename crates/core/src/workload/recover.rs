@@ -50,12 +50,12 @@ pub enum RecoveryMessage {
     },
 }
 
-/// Does a part, and reports its result. A store that is not closed is killed with this process. `apart` is the folder of the
+/// Does a part, and reports its result. A store that is not closed is killed with this process. `harness_folder` has the
 /// harness's files.
 pub fn run(
     context: &TrialContext<'_>,
     part: RecoverPart,
-    apart: &Path,
+    harness_folder: &Path,
     report: impl Fn(&RecoveryMessage) -> Result<(), TrialError>,
 ) -> Result<(), TrialError> {
     let failure_message = |error| match error {
@@ -65,7 +65,7 @@ pub fn run(
         TrialError::Unsupported(message) => RecoveryMessage::Failed { reason: Failure::Store, message },
     };
     let journal = match part.end {
-        RecoverEnd::Cut => syncs::keep_journal(apart).map_err(str::to_owned),
+        RecoverEnd::Cut => syncs::keep_journal(harness_folder).map_err(str::to_owned),
         RecoverEnd::Closes | RecoverEnd::Killed => Ok(()),
     };
     let (store, reopening) = match open_and_work(context, part) {
@@ -105,7 +105,7 @@ fn open_and_work(context: &TrialContext<'_>, part: RecoverPart) -> Result<(Box<d
     let is_first = part.records == 0;
     let step = if is_first { Step::Opening } else { Step::Reopening };
     let resident = || process::resident().ok().map(|resident| resident.now_bytes);
-    let (base, fetched, before) = (resident(), fetched_bytes().ok(), Snapshot::now());
+    let (base, fetched_before, before) = (resident(), fetched_bytes().ok(), Snapshot::now());
     let start = Instant::now();
     let store = kill::open(context, step)?;
     let open_ns = start.elapsed().as_nanos() as u64;
@@ -119,7 +119,7 @@ fn open_and_work(context: &TrialContext<'_>, part: RecoverPart) -> Result<(Box<d
         reopening.first_write_ns = (start.elapsed().as_nanos() as u64).saturating_sub(write_start_ns);
     }
     reopening.read_bytes = before.until_now().read_bytes;
-    reopening.fetched_bytes = fetched.zip(fetched_bytes().ok()).map(|(fetched_before, after)| after.saturating_sub(fetched_before));
+    reopening.fetched_bytes = fetched_before.zip(fetched_bytes().ok()).map(|(fetched_before, after)| after.saturating_sub(fetched_before));
     reopening.memory_bytes = base.zip(resident()).map(|(base, after)| after.saturating_sub(base));
     add_records(&mut *session, part.records..part.records + part.adds)?;
     drop(session);

@@ -28,7 +28,7 @@ pub struct Spec {
     pub cell: Cell,
     /// The empty folder for the store's files.
     pub directory: PathBuf,
-    /// A folder of the run for what servers need besides their data; `None` without a server.
+    /// A folder of the run for what servers need in addition to their data; `None` without a server.
     #[serde(default)]
     pub beside: Option<PathBuf>,
     /// The work that is done, and the thing that it is done to.

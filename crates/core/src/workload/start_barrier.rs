@@ -35,7 +35,7 @@ const NONE: usize = usize::MAX;
 /// A gate at the barrier, which opens at one moment for the threads of several machines.
 pub(crate) trait StartGate: Sync {
     /// Waits, with all threads of this machine, until the moment is known, by the barrier's clock. `None` if it will not come.
-    fn opens(&self) -> Option<u64>;
+    fn wait_for_start(&self) -> Option<u64>;
 }
 
 /// How long after all threads' arrival an open loop's schedule starts: by then they have woken up.
@@ -85,7 +85,7 @@ impl<'c> StartBarrier<'c> {
         let now = self.clock.now();
         match self.gate.filter(|_| !self.is_stopped()) {
             None => now + self.clock.ticks(LEAD_NS) as u64,
-            Some(gate) => gate.opens().unwrap_or_else(|| {
+            Some(gate) => gate.wait_for_start().unwrap_or_else(|| {
                 self.stop(thread);
                 now
             }),

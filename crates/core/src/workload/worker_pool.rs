@@ -119,7 +119,7 @@ impl<O: Copy + Send, E: From<WorkloadError> + Send> WorkerThread<O, E> {
         let (ready, ready_receiver) = sync_channel(1);
         let serve = move || {
             let mut handle = match catch_unwind(AssertUnwindSafe(open))
-                .unwrap_or_else(|panic_message| Err(panicked(&*panic_message).into()))
+                .unwrap_or_else(|payload| Err(panicked(&*payload).into()))
             {
                 Ok(handle) => handle,
                 Err(error) => return drop(ready.send(Err(error))),
@@ -170,7 +170,7 @@ fn run_worker<H: ?Sized, L: Worker<H, O>, O>(
     order: O,
 ) -> Result<TimedPart, L::Failed> {
     let round = || lock_worker(worker).round(handle, order, barrier.approach(number));
-    let result = catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|panic_message| Err(panicked(&*panic_message).into()));
+    let result = catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|payload| Err(panicked(&*payload).into()));
     if result.is_err() {
         barrier.stop(number);
     }
@@ -178,9 +178,9 @@ fn run_worker<H: ?Sized, L: Worker<H, O>, O>(
 }
 
 /// The message of a panic in the store or the harness.
-fn panicked(panic_message: &(dyn Any + Send)) -> WorkloadError {
+fn panicked(payload: &(dyn Any + Send)) -> WorkloadError {
     let text =
-        panic_message.downcast_ref::<&str>().copied().or_else(|| panic_message.downcast_ref::<String>().map(String::as_str));
+        payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     let message =
         text.map_or_else(|| "a thread panicked".into(), |text| format!("a thread panicked: {text}"));
     WorkloadError { failure: Failure::Crashed, message, operation: None }

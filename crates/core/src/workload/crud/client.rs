@@ -50,7 +50,7 @@ pub fn serve(context: &TrialContext<'_>, threads: Range<u64>, wire: &dyn ClientW
     let shared =
         SharedRecords { plan: &plan, records: &records, clock: &clock, series, first: threads.start };
     let client =
-        Client { shared, shares: Shares(shares), gate: Edge::new(&clock, wire), wire, clock: &clock };
+        Client { shared, shares: Shares(shares), gate: CommonStart::new(&clock, wire), wire, clock: &clock };
     let options = spec.options(threads.end - threads.start);
     let mut next = wire.next_order();
     while let Some(order) = next {
@@ -92,7 +92,7 @@ fn open_made(
 struct Client<'a> {
     shared: SharedRecords<'a>,
     shares: Shares<'a>,
-    gate: Edge<'a>,
+    gate: CommonStart<'a>,
     wire: &'a dyn ClientWire,
     clock: &'a Clock,
 }
@@ -188,7 +188,7 @@ fn pong(wire: &dyn ClientWire, clock: &Clock) {
 }
 
 /// The common start of a round's timed part on all clients.
-struct Edge<'a> {
+struct CommonStart<'a> {
     clock: &'a Clock,
     wire: &'a dyn ClientWire,
     moment: AtomicU64,
@@ -196,9 +196,9 @@ struct Edge<'a> {
     counters_before: Mutex<Option<(Snapshot, MachineCounters)>>,
 }
 
-impl<'a> Edge<'a> {
-    fn new(clock: &'a Clock, wire: &'a dyn ClientWire) -> Edge<'a> {
-        Edge { clock, wire, moment: AtomicU64::new(0), counters_before: Mutex::new(None) }
+impl<'a> CommonStart<'a> {
+    fn new(clock: &'a Clock, wire: &'a dyn ClientWire) -> CommonStart<'a> {
+        CommonStart { clock, wire, moment: AtomicU64::new(0), counters_before: Mutex::new(None) }
     }
 
     /// The processors that the process may use, and the shares of their time that it and all programs took since the start.
@@ -215,8 +215,8 @@ impl<'a> Edge<'a> {
     }
 }
 
-impl StartGate for Edge<'_> {
-    fn opens(&self) -> Option<u64> {
+impl StartGate for CommonStart<'_> {
+    fn wait_for_start(&self) -> Option<u64> {
         self.wire.reply(&ClientReply::Ready);
         loop {
             match self.wire.next_order()? {

@@ -78,7 +78,7 @@ fn is_full(context: &TrialContext<'_>) -> bool {
     rustix::fs::statvfs(&context.spec.directory).is_ok_and(|room| room.f_bavail == 0)
 }
 
-/// Checks that a store takes a new record, closes, opens again, and has it; else gives why not.
+/// Checks that a store takes a new record, closes, opens again, and has it. The error is the reason if it does not.
 fn check_new_record(context: &TrialContext<'_>, is_control: bool, store: Box<dyn Store>) -> Result<(), String> {
     let number = steps::session_step(NOBODY, 0);
     let (key, value) = (steps::record_key(number), steps::record_value(number, number, MOST_BYTES));

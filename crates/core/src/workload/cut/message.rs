@@ -49,7 +49,7 @@ pub struct StateReport {
 }
 
 impl StateReport {
-    /// A finding of which nothing else is known.
+    /// A finding and its message, without other facts.
     pub fn new(finding: StateFinding, message: String) -> StateReport {
         StateReport { finding, kept: Vec::new(), message, open_ns: None, verified: false, logged: None }
     }

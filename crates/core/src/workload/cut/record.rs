@@ -1,4 +1,4 @@
-//! Recording a history: the steps of each session, with what the disk was asked for before and after each.
+//! Recording a history: the steps of each session, with the length of the disk's log before and after each.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -33,11 +33,11 @@ pub(super) fn record(
     let store = open(context, is_control, Step::Opening)?;
     let recorder = StepRecorder { store: &*store, log, start: Instant::now() };
     let log_at_open = log.length()?;
-    let steps_per_session = count.div_ceil(sessions);
-    let mut marks_by_session = recorder.sessions(sessions, 0..steps_per_session / 3)?;
+    let per_session = count.div_ceil(sessions);
+    let mut marks_by_session = recorder.sessions(sessions, 0..per_session / 3)?;
     let mut log_at_settling = Vec::new();
     // The second time there are files to be changed in place.
-    for numbers in [steps_per_session / 3..steps_per_session * 2 / 3, steps_per_session * 2 / 3..steps_per_session] {
+    for numbers in [per_session / 3..per_session * 2 / 3, per_session * 2 / 3..per_session] {
         let log_before = log.length()?;
         store.settle().map_err(|error| WorkloadError::store("settling", &error))?;
         log_at_settling.push((log_before, log.length()?));

@@ -30,16 +30,16 @@ pub struct PauseWatch<'a> {
     pub otherwise: CallStatistics,
     pauses: Pauses,
     by_kind: [u64; KINDS.len()],
-    /// The engine's work at the last look, and when that was.
+    /// The engine's work at the last sample, and when that was taken.
     last: Vec<Upkeep>,
     sampled_at: u64,
-    /// Ticks between two looks, and when the next is due.
+    /// Ticks between two samples, and when the next is due.
     interval: u64,
     next_sample: u64,
-    /// Ticks of the last look.
+    /// Ticks that the last sample took.
     sampling_ticks: u64,
     call_end: u64,
-    /// Whether a call since the last look was a pause.
+    /// Whether a call since the last sample was a pause.
     had_pause: bool,
     /// This thread's time in syncs when the last call ended.
     synced_ns: u64,

@@ -106,7 +106,7 @@ impl<'r> RemainingRecords<'r> {
         let (((method, took_ns), peak_bytes), meanwhile) = match is_concurrent {
             false => (with_peak_bytes(&folder, || with_time(|| bench.compact()))?, None),
             true => {
-                let work = || with_peak_bytes(&folder, || with_time(|| bench.compact_beside()));
+                let work = || with_peak_bytes(&folder, || with_time(|| bench.compact_concurrently()));
                 let store = bench.store()?;
                 let (reclaimed, calls) = concurrent_calls::run_with_calls(
                     store,
@@ -168,7 +168,7 @@ fn with_peak_bytes<T>(
         let watch = scope.spawn(move || {
             let mut peak = 0;
             loop {
-                // A look that fails is none.
+                // A measurement that fails does not count.
                 peak = disk::usage(folder).map_or(peak, |disk| peak.max(disk.allocated_bytes));
                 if end_receiver.recv_timeout(MEASURING_INTERVAL) == Err(RecvTimeoutError::Disconnected) {
                     break peak;

@@ -123,26 +123,26 @@ fn a_thread_whose_handle_can_not_be_opened_ends_it() {
     assert_eq!(result.unwrap_err().message, "no more");
 }
 
-struct Opens<'c>(&'c Clock, bool);
+struct TestGate<'c>(&'c Clock, bool);
 
-impl StartGate for Opens<'_> {
-    fn opens(&self) -> Option<u64> {
+impl StartGate for TestGate<'_> {
+    fn wait_for_start(&self) -> Option<u64> {
         self.1.then(|| self.0.now() + self.0.ticks(5_000_000.0) as u64)
     }
 }
 
 #[test]
 fn threads_behind_a_gate_start_when_it_opens() {
-    for (opens, way) in [(true, Way::Ends), (false, Way::Ends), (true, Way::FailsBefore)] {
+    for (is_opening, way) in [(true, Way::Ends), (false, Way::Ends), (true, Way::FailsBefore)] {
         let ways = [Way::Ends, way, Way::Ends];
         let workers: Vec<_> = ways.iter().map(|way| Mutex::new(Made { way: *way, rounds: 0 })).collect();
         let clock = Clock::new();
-        let gate = Opens(&clock, opens);
+        let gate = TestGate(&clock, is_opening);
         let barrier = StartBarrier::new(workers.len(), &clock).for_part(5, 9, &gate);
         let start = clock.now();
         let result =
             run_at_barrier(&barrier, &clock, &workers, || Ok(Box::new(0)), |_| Ok(()), |pool| pool.parts(1));
-        match (opens, way) {
+        match (is_opening, way) {
             (true, Way::Ends) => {
                 let parts = result.unwrap();
                 let after_ns = clock.nanoseconds(start, parts[0].begin);
