@@ -116,7 +116,7 @@ impl ExpectedRecords {
         }
         let moment = AuditMoment { reopened: audit.reopened };
         read_back(bench.store()?, records, &chosen, moment)?;
-        let (removed, kept) = if self.removes { self.to_remove(chosen) } else { (Vec::new(), chosen) };
+        let (removed, kept) = if self.removes { self.split_removed(chosen) } else { (Vec::new(), chosen) };
         remove(bench.store()?, records, &removed)?;
         audit.removed = removed.len() as u64;
         if opening == AuditOpening::Anew {
@@ -160,7 +160,7 @@ impl ExpectedRecords {
     }
 
     /// Takes the records to remove for good, some of each part of the set, at most half.
-    fn to_remove(&self, mut chosen: Vec<Record>) -> (Vec<Record>, Vec<Record>) {
+    fn split_removed(&self, mut chosen: Vec<Record>) -> (Vec<Record>, Vec<Record>) {
         let count = REMOVED.min(chosen.len() / 2);
         let Some(step) = chosen.len().checked_div(count) else { return (Vec::new(), chosen) };
         let offset = (seeded_hash(self.seed, 0) % step as u64) as usize;

@@ -184,7 +184,7 @@ impl PreparedCrud<'_> {
         if let Some(fleet) = fleet {
             let anew = loading.load(worker_pool::session(store)?.as_mut(), progress, acknowledged)?;
             fleet::open(fleet, bench, anew)?;
-            return rounds((shared, shares), progress, acknowledged, |phase, order| {
+            return run_rounds((shared, shares), progress, acknowledged, |phase, order| {
                 fleet::round(fleet, shares, phase, order)
             });
         }
@@ -195,7 +195,7 @@ impl PreparedCrud<'_> {
             |_| Ok(()),
             |pool| {
                 loading.load(pool.handle.as_mut(), progress, acknowledged)?;
-                rounds((shared, shares), progress, acknowledged, |_, order| {
+                run_rounds((shared, shares), progress, acknowledged, |_, order| {
                     let before = Snapshot::now();
                     let elapsed = pool.round(order)?;
                     Ok((elapsed, before.until_now()))
@@ -267,7 +267,7 @@ impl Loading<'_, '_> {
 }
 
 /// Does rounds of all phases while the store can stay open; `work` does one, of the phase with this number.
-fn rounds<'s>(
+fn run_rounds<'s>(
     (shared, shares): (&'s SharedRecords<'_>, &Shares<'_>),
     progress: &mut Progress,
     acknowledged: &mut Vec<AcknowledgedWrites>,
@@ -292,14 +292,14 @@ fn rounds<'s>(
             Some(goal) if goal.operations == 0 => return Ok(NextTask::MakeAnew),
             Some(goal) => {
                 let work = || work(number, RoundOrder { shared, goal, live });
-                round(shared, shares, work, phase, goal, acknowledged)?;
+                run_round(shared, shares, work, phase, goal, acknowledged)?;
             }
             None => continue,
         }
     }
 }
 
-fn round(
+fn run_round(
     shared: &SharedRecords<'_>,
     shares: &Shares<'_>,
     work: impl FnOnce() -> Result<(Elapsed, Counters), WorkloadError>,

@@ -303,7 +303,7 @@ impl<'a> Driver<'a> {
 
     /// The moment from which a latency counts: now, or when the operation was due.
     #[inline(always)]
-    fn start(&mut self, timed: bool) -> u64 {
+    fn latency_start(&mut self, timed: bool) -> u64 {
         match &mut self.pacer {
             Some(pacer) if timed => pacer.wait(self.clock),
             _ => self.clock.now(),
@@ -334,7 +334,7 @@ impl<'a> Driver<'a> {
         key: &Key,
         call: impl FnOnce() -> crate::store::Result<()>,
     ) -> Result<u64, WorkloadError> {
-        let start = self.start(planned.timed);
+        let start = self.latency_start(planned.timed);
         let result = call();
         let end = self.clock.now();
         result.map_err(|error| store_error(planned, key, &error))?;
@@ -391,7 +391,7 @@ impl<'a> Driver<'a> {
         planned: &PlannedOperation,
         key: &Key,
     ) -> Result<u64, WorkloadError> {
-        let start = self.start(planned.timed);
+        let start = self.latency_start(planned.timed);
         let read_buffer = &mut self.read_buffer;
         let result = match self.visit {
             Visit::Copy if self.copied => session.get(key, &mut |value| read_buffer.length = value.len()),

@@ -118,7 +118,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     let find_warnings = || audit::warnings(spec.cell.data(), &stored, &measured.disk);
     let warnings = if keeps { find_warnings() } else { Vec::new() };
     let written = workers.iter().fold(outcome.loaded.plus(concurrent_writes), |sum, worker| sum.plus(worker.written));
-    let bursts = bursts(&mut workers, &work)?;
+    let bursts = sum_bursts(&mut workers, &work)?;
     let (operations, rounds) = results(&workers, outcome.tenths)?;
     let sum_calls = |calls_of: fn(&LifeWorker<'_>) -> CallStatistics| {
         workers.iter().map(calls_of).fold(CallStatistics::default(), CallStatistics::plus)
@@ -329,7 +329,7 @@ impl<'a> Aging<'a> {
     }
 }
 
-fn bursts(workers: &mut [LifeWorker<'_>], work: &LifeParameters) -> Result<Vec<Burst>, WorkloadError> {
+fn sum_bursts(workers: &mut [LifeWorker<'_>], work: &LifeParameters) -> Result<Vec<Burst>, WorkloadError> {
     let mut outcomes: Vec<_> =
         workers.iter_mut().map(|worker| std::mem::take(&mut worker.bursts).into_iter()).collect();
     work.bursts

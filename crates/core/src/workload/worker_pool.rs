@@ -119,7 +119,7 @@ impl<O: Copy + Send, E: From<WorkloadError> + Send> WorkerThread<O, E> {
         let (ready, ready_receiver) = sync_channel(1);
         let serve = move || {
             let mut handle = match catch_unwind(AssertUnwindSafe(open))
-                .unwrap_or_else(|payload| Err(panicked(&*payload).into()))
+                .unwrap_or_else(|payload| Err(panic_error(&*payload).into()))
             {
                 Ok(handle) => handle,
                 Err(error) => return drop(ready.send(Err(error))),
@@ -132,7 +132,7 @@ impl<O: Copy + Send, E: From<WorkloadError> + Send> WorkerThread<O, E> {
         thread::Builder::new()
             .spawn_scoped(scope, serve)
             .map_err(|error| WorkloadError::harness(format!("starting a thread: {error}")))?;
-        ready_receiver.recv().map_err(|_| thread_gone())??;
+        ready_receiver.recv().map_err(|_| thread_gone_error())??;
         Ok(WorkerThread { orders, parts })
     }
 }
@@ -147,11 +147,11 @@ impl<H: ?Sized, L: Worker<H, O>, O: Copy + Send> WorkerPool<'_, H, L, O> {
     /// Does a round; gives each thread's part.
     pub fn parts(&mut self, order: O) -> Result<Vec<TimedPart>, L::Failed> {
         for thread in &self.others {
-            thread.orders.send(order).map_err(|_| thread_gone())?;
+            thread.orders.send(order).map_err(|_| thread_gone_error())?;
         }
         let first_part = run_worker(self.barrier, self.worker, 0, &mut self.handle, order);
         let other_parts =
-            self.others.iter().map(|thread| thread.parts.recv().unwrap_or_else(|_| Err(thread_gone().into())));
+            self.others.iter().map(|thread| thread.parts.recv().unwrap_or_else(|_| Err(thread_gone_error().into())));
         let mut parts: Vec<_> = std::iter::once(first_part).chain(other_parts).collect();
         if let Some(first) = self.barrier.first_to_fail() {
             let failed_part = parts.remove(first.min(parts.len() - 1));
@@ -170,7 +170,7 @@ fn run_worker<H: ?Sized, L: Worker<H, O>, O>(
     order: O,
 ) -> Result<TimedPart, L::Failed> {
     let round = || lock_worker(worker).round(handle, order, barrier.approach(number));
-    let result = catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|payload| Err(panicked(&*payload).into()));
+    let result = catch_unwind(AssertUnwindSafe(round)).unwrap_or_else(|payload| Err(panic_error(&*payload).into()));
     if result.is_err() {
         barrier.stop(number);
     }
@@ -178,7 +178,7 @@ fn run_worker<H: ?Sized, L: Worker<H, O>, O>(
 }
 
 /// The message of a panic in the store or the harness.
-fn panicked(payload: &(dyn Any + Send)) -> WorkloadError {
+fn panic_error(payload: &(dyn Any + Send)) -> WorkloadError {
     let text =
         payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     let message =
@@ -186,7 +186,7 @@ fn panicked(payload: &(dyn Any + Send)) -> WorkloadError {
     WorkloadError { failure: Failure::Crashed, message, operation: None }
 }
 
-fn thread_gone() -> WorkloadError {
+fn thread_gone_error() -> WorkloadError {
     WorkloadError::harness("a thread has ended before its work")
 }
 

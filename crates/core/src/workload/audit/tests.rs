@@ -50,7 +50,7 @@ fn how_many_are_read_depends_on_their_size() {
 fn some_records_from_all_over_are_removed_for_good() {
     for live in [0, 1, 2, 3, 31, 32, 33, 1000] {
         let records: Vec<(u64, u8)> = (0..live).map(|index| (index, 0)).collect();
-        let (removed, kept) = expected(&[], 0).to_remove(records.clone());
+        let (removed, kept) = expected(&[], 0).split_removed(records.clone());
         assert_eq!(removed.len(), REMOVED.min(records.len() / 2), "{live}");
         let mut removed_and_kept = [removed.clone(), kept].concat();
         removed_and_kept.sort_unstable();

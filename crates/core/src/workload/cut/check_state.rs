@@ -26,7 +26,7 @@ pub(super) fn check_state(
         let mut session = kill::session(store)?;
         (0..)
             .zip(steps_begun)
-            .map(|(thread, steps_begun)| session_state::read(&mut *session, thread, *steps_begun, batch))
+            .map(|(session_number, steps_begun)| session_state::read(&mut *session, session_number, *steps_begun, batch))
             .collect()
     })
 }

@@ -34,14 +34,14 @@ pub(super) fn record(
     let recorder = StepRecorder { store: &*store, log, start: Instant::now() };
     let log_at_open = log.length()?;
     let per_session = count.div_ceil(sessions);
-    let mut marks_by_session = recorder.sessions(sessions, 0..per_session / 3)?;
+    let mut marks_by_session = recorder.record_sessions(sessions, 0..per_session / 3)?;
     let mut log_at_settling = Vec::new();
     // The second time there are files to be changed in place.
     for numbers in [per_session / 3..per_session * 2 / 3, per_session * 2 / 3..per_session] {
         let log_before = log.length()?;
         store.settle().map_err(|error| WorkloadError::store("settling", &error))?;
         log_at_settling.push((log_before, log.length()?));
-        let more = recorder.sessions(sessions, numbers)?;
+        let more = recorder.record_sessions(sessions, numbers)?;
         marks_by_session.iter_mut().zip(more).for_each(|(marks, more)| marks.extend(more));
     }
     report(&CutMessage::Recorded(RecordedHistory { sessions: marks_by_session, began: log_at_start, opened: log_at_open, settling: log_at_settling }))?;
@@ -74,14 +74,14 @@ struct StepRecorder<'a> {
 }
 
 impl StepRecorder<'_> {
-    fn sessions(self, sessions: u64, numbers: Range<u64>) -> Result<Vec<Vec<StepMark>>, TrialError> {
+    fn record_sessions(self, sessions: u64, numbers: Range<u64>) -> Result<Vec<Vec<StepMark>>, TrialError> {
         if sessions == 1 {
-            return Ok(vec![self.steps(0, numbers)?]);
+            return Ok(vec![self.record_steps(0, numbers)?]);
         }
         thread::scope(|scope| {
             let spawn = |thread| {
                 let numbers = numbers.clone();
-                scope.spawn(move || self.steps(thread, numbers))
+                scope.spawn(move || self.record_steps(thread, numbers))
             };
             let threads: Vec<_> = (0..sessions).map(spawn).collect();
             let results = threads.into_iter().map(|thread| match thread.join() {
@@ -92,13 +92,13 @@ impl StepRecorder<'_> {
         })
     }
 
-    fn steps(self, thread: u64, numbers: Range<u64>) -> Result<Vec<StepMark>, TrialError> {
+    fn record_steps(self, session_number: u64, numbers: Range<u64>) -> Result<Vec<StepMark>, TrialError> {
         let mut session = kill::session(self.store)?;
         let now_ns = || self.start.elapsed().as_nanos() as u64;
         let mut marks = Vec::with_capacity(numbers.clone().count());
         for number in numbers {
             let (log_before, began_ns) = (self.log.length()?, now_ns());
-            steps::take(&mut *session, steps::session_step(thread, number), MOST_BYTES)
+            steps::take(&mut *session, steps::session_step(session_number, number), MOST_BYTES)
                 .map_err(|error| WorkloadError::store(&format!("step {number} of the cut check"), &error))?;
             let ended_ns = now_ns();
             marks.push(StepMark { before: log_before, after: self.log.length()?, began_ns, ended_ns });

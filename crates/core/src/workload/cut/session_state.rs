@@ -24,10 +24,10 @@ pub(super) enum SessionState {
 }
 
 /// The steps that wrote a record, each with whether it left a value.
-fn history(thread: u64, steps_begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
+fn history(session_number: u64, steps_begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
     let mut writes_by_record: BTreeMap<u64, Vec<(u64, bool)>> = BTreeMap::new();
     for number in 0..steps_begun {
-        let step = step(steps::session_step(thread, number));
+        let step = step(steps::session_step(session_number, number));
         let leaves_value = !matches!(step, steps::Step::Remove(_));
         step.records().for_each(|record| writes_by_record.entry(record).or_default().push((number, leaves_value)));
     }
@@ -37,7 +37,7 @@ fn history(thread: u64, steps_begun: u64) -> BTreeMap<u64, Vec<(u64, bool)>> {
 /// Reads all records that a session's begun steps touched.
 pub(super) fn read(
     session: &mut dyn Session,
-    thread: u64,
+    session_number: u64,
     steps_begun: u64,
     batch: Batch,
 ) -> Result<SessionState, WorkloadError> {
@@ -48,20 +48,20 @@ pub(super) fn read(
     let mut removed_key = None;
     let mut torn_message = None;
     let mut records: Vec<RecordState> = Vec::new();
-    for (record, writes) in history(thread, steps_begun) {
+    for (record, writes) in history(session_number, steps_begun) {
         let key = record_key(record);
         let mut value = None;
         session
             .get(key.as_bytes(), &mut |bytes| value = Some(bytes.to_vec()))
             .map_err(|error| WorkloadError::store(&format!("reading the record {key}"), &error))?;
         let is_value_of = |(number, leaves): &(u64, bool), value: &[u8]| {
-            *leaves && value == record_value(record, steps::session_step(thread, *number), MOST_BYTES)
+            *leaves && value == record_value(record, steps::session_step(session_number, *number), MOST_BYTES)
         };
         let writer = value.as_deref().map(|value| writes.iter().rposition(|step| is_value_of(step, value)));
         if let (Some(None), Some(value)) = (writer, &value) {
             let size = value.len();
             let value_of_write = |(number, _): &(u64, bool)| {
-                record_value(record, steps::session_step(thread, *number), MOST_BYTES)
+                record_value(record, steps::session_step(session_number, *number), MOST_BYTES)
             };
             if !is_pieced(value, &writes.iter().map(value_of_write).collect::<Vec<_>>()) {
                 return Ok(SessionState::Wrong(format!(
@@ -87,7 +87,7 @@ pub(super) fn read(
             let may_be_partial = batch == Batch::Grouped
                 && steps_taken < steps_begun
                 && matches!(
-                    step(steps::session_step(thread, steps_taken)),
+                    step(steps::session_step(session_number, steps_taken)),
                     steps::Step::Batch(_) | steps::Step::Transaction(_)
                 );
             let is_as_after = is_as_after(steps_taken) || (may_be_partial && is_as_after(steps_taken + 1));
@@ -106,7 +106,7 @@ pub(super) fn read(
     Ok(match (most_steps, removed_key.filter(|_| explained_with_removed.contains(&true))) {
         (Some(most_steps), _) => SessionState::First(most_steps as u64),
         (None, Some(key)) => SessionState::Resurrected(format!("the record {key} is there, and was removed")),
-        (None, None) => SessionState::Hole(describe_missing(thread, &records)),
+        (None, None) => SessionState::Hole(describe_missing(session_number, &records)),
     })
 }
 
@@ -114,7 +114,7 @@ pub(super) fn read(
 type RecordState = (Option<usize>, Vec<(u64, bool)>);
 
 /// The steps that are missing before the newest that is there.
-fn describe_missing(thread: u64, records: &[RecordState]) -> String {
+fn describe_missing(session_number: u64, records: &[RecordState]) -> String {
     let newest = records.iter().filter_map(|(writer, writes)| Some(writes[(*writer)?].0)).max().unwrap_or_default();
     let missing_step = |(writer, writes): &RecordState| {
         let last_write = writes.partition_point(|(number, _)| *number < newest).checked_sub(1)?;
@@ -125,7 +125,7 @@ fn describe_missing(thread: u64, records: &[RecordState]) -> String {
         (!is_there).then_some(number)
     };
     let steps: BTreeSet<u64> = records.iter().filter_map(missing_step).collect();
-    let steps: Vec<(u64, u64)> = steps.into_iter().map(|number| (thread, number)).collect();
+    let steps: Vec<(u64, u64)> = steps.into_iter().map(|number| (session_number, number)).collect();
     format!("missing before a later step that is there: {}", step_progress::describe_steps(&steps))
 }
 

@@ -160,7 +160,7 @@ impl BurstOutcome {
         }
     }
 
-    pub fn left_out(&mut self, steps: u64) {
+    pub fn set_left_out(&mut self, steps: u64) {
         self.burst.left_out = steps;
     }
 

@@ -38,8 +38,8 @@ pub fn run_with_calls<T>(
     let (progress, ready) = (AtomicU8::new(STARTED), Barrier::new(3));
     let thread = CallingThread { store, records, churn, progress: &progress, ready: &ready };
     let (result, reader, writer) = thread::scope(|scope| {
-        let reader = scope.spawn(|| thread.reads(read_records));
-        let writer = scope.spawn(|| thread.writes(overwritten_records));
+        let reader = scope.spawn(|| thread.run_reads(read_records));
+        let writer = scope.spawn(|| thread.run_writes(overwritten_records));
         ready.wait();
         progress.store(UNDER_WAY, Ordering::Release);
         let end_guard = EndGuard(&progress);
@@ -108,7 +108,7 @@ struct CallingThread<'a> {
 }
 
 impl CallingThread<'_> {
-    fn reads(self, existing: &[Record]) -> Result<CallCounts, WorkloadError> {
+    fn run_reads(self, existing: &[Record]) -> Result<CallCounts, WorkloadError> {
         let (mut expected, mut number) = (Vec::new(), 0);
         self.calls("a read", |session| {
             let Some((index, version)) = existing.get(number % existing.len().max(1)).copied() else {
@@ -131,7 +131,7 @@ impl CallingThread<'_> {
         })
     }
 
-    fn writes(self, existing: &mut [Record]) -> Result<CallCounts, WorkloadError> {
+    fn run_writes(self, existing: &mut [Record]) -> Result<CallCounts, WorkloadError> {
         let (mut value, mut number) = (Vec::new(), 0);
         self.calls("a write", |session| {
             let count = existing.len().max(1);

@@ -118,7 +118,7 @@ impl<'a> LifeWorker<'a> {
         let end = clock.now();
         let ns = clock.nanoseconds(start, end).max(1);
         self.recorder.record(kind, ns);
-        self.watch.called(kind, ns, end);
+        self.watch.note_call(kind, ns, end);
         result
     }
 
@@ -205,7 +205,7 @@ impl<'a> LifeWorker<'a> {
 
 impl LifeWorker<'_> {
     /// Does this thread's steps of a schedule, each when due or as soon as the store allows, from a little after now.
-    fn bursts(
+    fn run_bursts(
         &mut self,
         session: &mut (dyn Session + '_),
         store: &dyn Store,
@@ -229,13 +229,13 @@ impl LifeWorker<'_> {
                 break;
             }
             let next = steps.peek().map_or(u64::MAX, |(_, due_ns)| ticks_after(*due_ns));
-            self.watch.stepped_before(store, next)?;
+            self.watch.sample_before(store, next)?;
         }
-        outcome.left_out(steps.count() as u64);
+        outcome.set_left_out(steps.count() as u64);
         Ok(outcome)
     }
 
-    fn tenth(
+    fn run_tenth(
         &mut self,
         session: &mut (dyn Session + '_),
         store: &dyn Store,
@@ -252,7 +252,7 @@ impl LifeWorker<'_> {
             for _ in 0..count {
                 let planned = self.plan();
                 self.step(session, &planned)?;
-                self.watch.stepped(store)?;
+                self.watch.sample_if_due(store)?;
             }
             seconds.add_latencies(self.recorder.latencies(main)).map_err(WorkloadError::harness)?;
             Ok::<_, WorkloadError>(count)
@@ -281,8 +281,8 @@ impl worker_pool::Worker<dyn Session + '_, LifeOrder<'_>> for LifeWorker<'_> {
         let started = approach.cross()?;
         let begin = clock.now();
         let burst_outcome = match round {
-            Round::Tenth => self.tenth(session, store, &started).map(|()| None)?,
-            Round::Bursts(schedule) => self.bursts(session, store, schedule, &started).map(Some)?,
+            Round::Tenth => self.run_tenth(session, store, &started).map(|()| None)?,
+            Round::Bursts(schedule) => self.run_bursts(session, store, schedule, &started).map(Some)?,
         };
         // A record that the set no longer has is gone with the round.
         self.remove_lot(session)?;

@@ -81,7 +81,7 @@ impl<'a> PauseWatch<'a> {
 
     /// Notes a call that ended now.
     #[inline]
-    pub fn called(&mut self, kind: usize, ns: u64, call_end: u64) {
+    pub fn note_call(&mut self, kind: usize, ns: u64, call_end: u64) {
         let is_busy = self.busy.load(Ordering::Relaxed);
         // A call during the begin or end of the work counts as during it.
         if is_busy || self.was_busy { &mut self.during } else { &mut self.otherwise }.add(ns);
@@ -90,13 +90,13 @@ impl<'a> PauseWatch<'a> {
         self.call_end = call_end;
         let synced_ns = syncs::count_this_thread().ns();
         if ns > PAUSE_NS {
-            self.pause(kind, ns, synced_ns - self.synced_ns);
+            self.note_pause(kind, ns, synced_ns - self.synced_ns);
         }
         self.synced_ns = synced_ns;
     }
 
     #[cold]
-    fn pause(&mut self, kind: usize, ns: u64, in_syncs_ns: u64) {
+    fn note_pause(&mut self, kind: usize, ns: u64, in_syncs_ns: u64) {
         self.by_kind[kind] += 1;
         let pauses = &mut self.pauses;
         pauses.total_ns += ns;
@@ -107,15 +107,15 @@ impl<'a> PauseWatch<'a> {
 
     /// Asks the engine after a step, if due.
     #[inline]
-    pub fn stepped(&mut self, store: &dyn Store) -> Result<(), WorkloadError> {
+    pub fn sample_if_due(&mut self, store: &dyn Store) -> Result<(), WorkloadError> {
         let may_look = self.call_end >= self.sampled_at + self.sampling_ticks * SAMPLING_SHARE_AFTER_PAUSES;
         if (self.had_pause && may_look) || self.call_end >= self.next_sample { self.take_sample(store) } else { Ok(()) }
     }
 
     /// Asks the engine after a step of a schedule, if due, and, except after a pause, only if that does not delay the next step at `next`.
-    pub(crate) fn stepped_before(&mut self, store: &dyn Store, next: u64) -> Result<(), WorkloadError> {
+    pub(crate) fn sample_before(&mut self, store: &dyn Store, next: u64) -> Result<(), WorkloadError> {
         let has_time = self.call_end + 2 * self.sampling_ticks < next;
-        if self.had_pause || has_time { self.stepped(store) } else { Ok(()) }
+        if self.had_pause || has_time { self.sample_if_due(store) } else { Ok(()) }
     }
 
     #[cold]
