@@ -24,14 +24,14 @@ impl Scramble {
 
     #[inline]
     pub fn position_of(&self, number: u64) -> u64 {
-        let mut place = number;
+        let mut position = number;
         loop {
             for (offset, factor) in self.offsets.iter().zip(FACTORS) {
-                place = place.wrapping_add(*offset).wrapping_mul(factor) & self.mask;
-                place ^= place >> self.shift;
+                position = position.wrapping_add(*offset).wrapping_mul(factor) & self.mask;
+                position ^= position >> self.shift;
             }
-            if place < self.count {
-                return place;
+            if position < self.count {
+                return position;
             }
         }
     }
@@ -48,8 +48,8 @@ mod tests {
                 let scramble = Scramble::new(seed, count);
                 let mut taken = vec![false; count as usize];
                 for number in 0..count {
-                    let place = scramble.position_of(number) as usize;
-                    assert!(!std::mem::replace(&mut taken[place], true), "{count} {seed}: {place} twice");
+                    let position = scramble.position_of(number) as usize;
+                    assert!(!std::mem::replace(&mut taken[position], true), "{count} {seed}: {position} twice");
                 }
             }
         }

@@ -11,7 +11,7 @@ const COUNT: u64 = 200;
 
 /// The normal distribution's upper tail, by the continued fraction of its ratio (Laplace), good for z over 1.
 fn upper_tail(z: f64) -> f64 {
-    let fraction = (1..=60).rev().fold(z, |below, k| z + f64::from(k) / below);
+    let fraction = (1..=60).rev().fold(z, |denominator, k| z + f64::from(k) / denominator);
     (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt() / fraction
 }
 
@@ -25,36 +25,36 @@ fn chance(chi_square: f64, degrees: f64) -> f64 {
 /// Chi-square and its degrees of freedom. Bins are joined until at least ten draws are expected in each.
 fn chi_square(found: &[u32], expected: &[f64]) -> (f64, f64) {
     let draws: u32 = found.iter().sum();
-    let (mut sum, mut bins, mut seen, mut wanted) = (0.0, 0.0, 0.0, 0.0);
-    let mut left: f64 = expected.iter().sum::<f64>() * f64::from(draws);
+    let (mut sum, mut bins, mut observed, mut needed) = (0.0, 0.0, 0.0, 0.0);
+    let mut remaining: f64 = expected.iter().sum::<f64>() * f64::from(draws);
     for (found, expected) in found.iter().zip(expected) {
-        seen += f64::from(*found);
-        wanted += expected * f64::from(draws);
-        if wanted >= 10.0 && (left - wanted >= 10.0 || left - wanted < 1e-6) {
-            sum += (seen - wanted).powi(2) / wanted;
+        observed += f64::from(*found);
+        needed += expected * f64::from(draws);
+        if needed >= 10.0 && (remaining - needed >= 10.0 || remaining - needed < 1e-6) {
+            sum += (observed - needed).powi(2) / needed;
             bins += 1.0;
-            left -= wanted;
-            (seen, wanted) = (0.0, 0.0);
+            remaining -= needed;
+            (observed, needed) = (0.0, 0.0);
         }
     }
-    assert!(seen == 0.0, "every draw is in a bin");
+    assert!(observed == 0.0, "every draw is in a bin");
     (sum, bins - 1.0)
 }
 
 fn chances(draw: impl Fn(u64) -> Vec<u32>, expected: &[f64]) -> (Vec<f64>, f64) {
-    let of = |seed| chi_square(&draw(seed), expected);
-    let all: Vec<(f64, f64)> = SEEDS.map(of).collect();
-    let sum = all.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    (all.iter().map(|(value, degrees)| chance(*value, *degrees)).collect(), chance(sum.0, sum.1))
+    let statistic_of = |seed| chi_square(&draw(seed), expected);
+    let statistics: Vec<(f64, f64)> = SEEDS.map(statistic_of).collect();
+    let sum = statistics.iter().fold((0.0, 0.0), |sum, seed| (sum.0 + seed.0, sum.1 + seed.1));
+    (statistics.iter().map(|(value, degrees)| chance(*value, *degrees)).collect(), chance(sum.0, sum.1))
 }
 
 #[track_caller]
 fn assert_follows(name: &str, draw: impl Fn(u64) -> Vec<u32>, expected: &[f64]) {
     const LAWS: f64 = 10.0;
-    let (each, together) = chances(draw, expected);
+    let (by_seed, together) = chances(draw, expected);
     assert!(together > LEVEL / LAWS, "{name}: all seeds together: {together}");
-    let tests = each.len() as f64 * LAWS;
-    assert!(each.iter().all(|chance| *chance > LEVEL / tests), "{name}: {each:?}");
+    let tests = by_seed.len() as f64 * LAWS;
+    assert!(by_seed.iter().all(|chance| *chance > LEVEL / tests), "{name}: {by_seed:?}");
 }
 
 fn draws(distribution: Distribution, space: Space, live: u64) -> impl Fn(u64) -> Vec<u32> {
@@ -75,16 +75,16 @@ fn zipf(count: u64) -> Vec<f64> {
 /// YCSB's own law over `records` records: the most popular items by their hashes, the rest spread evenly.
 fn scrambled(count: u64) -> Vec<f64> {
     // The sum of all weights, as YCSB's program has it (`ScrambledZipfianGenerator.ZETAN`).
-    const ALL: f64 = 26.469_028_201_783_02;
+    const WEIGHT_SUM: f64 = 26.469_028_201_783_02;
     const HASHED: u64 = 1_000_000;
     let mut shares = vec![0.0; count as usize];
-    let mut left = 1.0;
+    let mut remaining = 1.0;
     for item in 0..HASHED {
-        let share = ((item + 1) as f64).powf(-EXPONENT) / ALL;
+        let share = ((item + 1) as f64).powf(-EXPONENT) / WEIGHT_SUM;
         shares[(hash(item) % count) as usize] += share;
-        left -= share;
+        remaining -= share;
     }
-    shares.into_iter().map(|share| share + left / count as f64).collect()
+    shares.into_iter().map(|share| share + remaining / count as f64).collect()
 }
 
 #[test]
@@ -107,8 +107,8 @@ fn ycsbs_own_zipfian_keeps_room_for_inserts() {
     let popular = hash(0) % 200;
     let mut found = [0; 200];
     (0..20_000).for_each(|_| found[requests.next(200) as usize] += 1);
-    let (place, _) = found.iter().enumerate().max_by_key(|(_, count)| **count).unwrap();
-    assert_eq!(place as u64, popular);
+    let (record, _) = found.iter().enumerate().max_by_key(|(_, count)| **count).unwrap();
+    assert_eq!(record as u64, popular);
 }
 
 const SPACE: Space = Space { loaded: COUNT, most: COUNT };
@@ -146,14 +146,14 @@ fn zipfian_over_a_space_that_has_not_grown_yet_is_the_law_over_what_is_there() {
     for seed in SEEDS {
         let scramble = Scramble::new(seed, space.most);
         let found = draws(Distribution::Zipfian, space, COUNT)(seed);
-        let there: Vec<(u64, f64)> = (0..space.most)
+        let present: Vec<(u64, f64)> = (0..space.most)
             .zip(zipf(space.most))
             .map(|(rank, share)| (scramble.position_of(rank), share))
             .filter(|(record, _)| *record < COUNT)
             .collect();
-        let sum: f64 = there.iter().map(|(_, share)| share).sum();
-        let expected: Vec<f64> = there.iter().map(|(_, share)| share / sum).collect();
-        let found: Vec<u32> = there.iter().map(|(record, _)| found[*record as usize]).collect();
+        let sum: f64 = present.iter().map(|(_, share)| share).sum();
+        let expected: Vec<f64> = present.iter().map(|(_, share)| share / sum).collect();
+        let found: Vec<u32> = present.iter().map(|(record, _)| found[*record as usize]).collect();
         let (value, degrees) = chi_square(&found, &expected);
         assert!(chance(value, degrees) > LEVEL / 180.0, "{seed}: {value} of {degrees}");
     }
@@ -201,10 +201,10 @@ fn exponential_follows_its_law_from_the_newest_on() {
 #[test]
 fn sequential_takes_each_record_in_turn_whatever_the_threads() {
     for threads in [1, 3] {
-        let of = |thread| Requests::new(Distribution::Sequential, SPACE, 1, (thread, threads)).unwrap();
-        let mut all: Vec<Requests> = (0..threads).map(of).collect();
+        let requests_of = |thread| Requests::new(Distribution::Sequential, SPACE, 1, (thread, threads)).unwrap();
+        let mut choosers: Vec<Requests> = (0..threads).map(requests_of).collect();
         let turns = COUNT * 3 / threads;
-        let taken = (0..turns).flat_map(|_| all.iter_mut().map(|one| one.next(COUNT)).collect::<Vec<_>>());
+        let taken = (0..turns).flat_map(|_| choosers.iter_mut().map(|chooser| chooser.next(COUNT)).collect::<Vec<_>>());
         assert!(taken.zip((0..COUNT).cycle()).all(|(taken, expected)| taken == expected));
     }
 }
@@ -236,6 +236,6 @@ fn a_hash_and_its_remainder_do_not_follow_the_law() {
         found.sort_unstable_by(|a, b| b.cmp(a));
         found
     };
-    let (each, together) = chances(hashed, &zipf(COUNT));
-    assert!(together < 1e-9 && each.iter().all(|chance| *chance < 1e-6), "{each:?}");
+    let (by_seed, together) = chances(hashed, &zipf(COUNT));
+    assert!(together < 1e-9 && by_seed.iter().all(|chance| *chance < 1e-6), "{by_seed:?}");
 }
