@@ -35,7 +35,7 @@ impl ClockOffset {
     }
 
     /// Converts a moment of our clock to the other.
-    pub fn to_other(self, local_ns: u64) -> u64 {
+    pub fn to_remote(self, local_ns: u64) -> u64 {
         (i128::from(local_ns) + self.ahead_ns).clamp(0, i128::from(u64::MAX)) as u64
     }
 }
@@ -69,8 +69,8 @@ mod tests {
     #[test]
     fn a_moment_is_told_by_the_other_clock() {
         let offset = ClockOffset::from_pings(&[Ping { sent_ns: 1_000, remote_ns: 901_100, received_ns: 1_200 }]).unwrap();
-        assert_eq!((offset.to_other(5_000), offset.uncertainty_ns), (905_000, 100));
+        assert_eq!((offset.to_remote(5_000), offset.uncertainty_ns), (905_000, 100));
         let behind = ClockOffset::from_pings(&[Ping { sent_ns: 1_000, remote_ns: 100, received_ns: 1_000 }]).unwrap();
-        assert_eq!((behind.to_other(5_000), behind.to_other(10)), (4_100, 0));
+        assert_eq!((behind.to_remote(5_000), behind.to_remote(10)), (4_100, 0));
     }
 }

@@ -147,7 +147,7 @@ impl Fleet {
         for (member, offset) in self.members.iter_mut().zip(offsets) {
             let uncertainty = &mut member.report.clock_uncertainty_ns;
             *uncertainty = offset.uncertainty_ns.max(*uncertainty);
-            member.send(&ClientOrder::Start { at_ns: offset.to_other(start_ns) })?;
+            member.send(&ClientOrder::Start { at_ns: offset.to_remote(start_ns) })?;
         }
         Ok(start)
     }

@@ -174,8 +174,8 @@ impl ShopAudit<'_> {
             let customer = (u128::from(customers) * u128::from(index) / u128::from(sampled)) as u64;
             read_buffer.clear();
             tables.orders(data.ids(Table::Customers).id_of_row(customer), &mut read_buffer).map_err(read_error)?;
-            let known = &self.shared.known;
-            let count = known.order_count(customer, known.orders_before(customer));
+            let knowledge = &self.shared.knowledge;
+            let count = knowledge.order_count(customer, knowledge.orders_before(customer));
             self.check.check_orders(customer, &read_buffer, count).map_err(|error| end_error(error.message))?;
         }
         Ok(())
@@ -203,7 +203,7 @@ fn check_row(
     if table != Table::Products {
         return Ok(());
     }
-    let expected = i64::from(shared.data.quantity(number)) + shared.known.growth(number);
+    let expected = i64::from(shared.data.quantity(number)) + shared.knowledge.growth(number);
     match i64::from(schema::quantity_of(row).unwrap_or(0)) {
         quantity if quantity == expected => Ok(()),
         quantity => Err(format!(

@@ -97,7 +97,7 @@ impl<'a> Check<'a> {
                 return Err(wrong_data(format!("the product {product} {}", describe_row(row))));
             }
             let own_amount = if *product == purchase.order.product { purchase.order.amount } else { 0 };
-            let bounds = shared.known.quantity(*product, shared.data.quantity(*product), *ended_changes, own_amount);
+            let bounds = shared.knowledge.quantity(*product, shared.data.quantity(*product), *ended_changes, own_amount);
             let quantity = schema::quantity_of(row).unwrap_or(0).into();
             if !bounds.contains(quantity) {
                 return Err(wrong_data(format!(

@@ -37,8 +37,8 @@ pub fn load(
     let store = start.elapsed().saturating_sub(taken.waited);
     let counters = before.until_now();
     if taken.rows != shared.data.all_rows() {
-        let all = shared.data.all_rows();
-        return Err(WorkloadError::harness(format!("{} rows were loaded, but there are {all}", taken.rows)));
+        let all_rows = shared.data.all_rows();
+        return Err(WorkloadError::harness(format!("{} rows were loaded, but there are {all_rows}", taken.rows)));
     }
     AcknowledgedWrites::new("loads", batches, 1, &counters).note(acknowledged);
     let key_bytes = taken.rows * ID_BYTES as u64;

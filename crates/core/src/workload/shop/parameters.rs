@@ -147,10 +147,10 @@ pub fn held_bytes(case: &Case<'_>) -> f64 {
 pub fn memory(case: &Case<'_>) -> f64 {
     estimate_work(case, 0.0, |work| {
         let [customers, products, _] = work.rows();
-        let known = (8 * customers + 16 * products) as f64;
+        let knowledge_bytes = (8 * customers + 16 * products) as f64;
         let histograms = HISTOGRAM_BYTES * (9.0 * work.threads as f64 + 15.0);
         let store_bytes = 2.0 * case.kept_in_memory(work.bytes());
-        known + f64::from(4 << 20) + histograms + store_bytes
+        knowledge_bytes + f64::from(4 << 20) + histograms + store_bytes
     })
 }
 
@@ -165,13 +165,13 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
         let call_s = share(Kind::Orders) * (4.0 * CALL_S + walk_s)
             + share(Kind::Buy) * (CALLS * CALL_S + sync_s)
             + share(Kind::Restock) * (3.0 * CALL_S + sync_s);
-        let each_s = match work.rate {
+        let transaction_s = match work.rate {
             Rate::Closed => call_s,
             Rate::PerSecond(rate) => call_s.max(1.0 / f64::from(rate)),
         };
         let work_s = match work.time_limit {
             Some(time_limit) => time_limit.as_secs_f64(),
-            None => work.operations as f64 * each_s,
+            None => work.operations as f64 * transaction_s,
         };
         let load_s = work.all_rows() * ROW_S + 2.0 * work.bytes() / probe.write_bytes_per_s;
         let read_s = work.all_rows() * ROW_S;
@@ -190,11 +190,11 @@ mod tests {
     use crate::store::StoreDef;
     use crate::stores::{FLAT_FOLDER, MEMORY};
 
-    fn cell(store: &str, more: &[(Axis, &str)]) -> Cell {
+    fn cell(store: &str, values: &[(Axis, &str)]) -> Cell {
         let defaults = [(Axis::DATA_SIZE, "1MiB")];
         defaults
             .iter()
-            .chain(more)
+            .chain(values)
             .fold(Cell::new(store), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()))
     }
 

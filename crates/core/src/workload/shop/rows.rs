@@ -225,13 +225,13 @@ mod tests {
     #[test]
     fn rows_follow_from_the_seed_and_fit_their_columns() {
         let data = Data::with_size(7, 1 << 20);
-        let same = Data::with_size(7, 1 << 20);
-        let other = Data::with_size(8, 1 << 20);
+        let same_data = Data::with_size(7, 1 << 20);
+        let other_data = Data::with_size(8, 1 << 20);
         for table in Table::ALL {
             for number in 0..200 {
                 let bytes = row(&data, table, number);
-                assert_eq!(bytes, row(&same, table, number));
-                assert_ne!(bytes, row(&other, table, number));
+                assert_eq!(bytes, row(&same_data, table, number));
+                assert_ne!(bytes, row(&other_data, table, number));
                 assert!(bytes.len() <= table.most_bytes());
                 assert!(bytes.len() + 3 * FEWER_LETTERS >= table.most_bytes());
                 let mut row_values = [SqlValue::Null; MOST_COLUMNS];

@@ -250,14 +250,14 @@ mod tests {
         set_quantity(&mut bytes, 5);
         assert_eq!(quantity_of(&bytes), Some(5));
         set_quantity(&mut bytes, -3);
-        let mut found = [SqlValue::Null; MOST_COLUMNS];
-        assert_eq!(values(Table::Products, &bytes, &mut found), Some(7));
-        assert_eq!(found[..7], row);
-        assert_eq!(values(Table::Products, &bytes[..20], &mut found), None);
+        let mut row_values = [SqlValue::Null; MOST_COLUMNS];
+        assert_eq!(values(Table::Products, &bytes, &mut row_values), Some(7));
+        assert_eq!(row_values[..7], row);
+        assert_eq!(values(Table::Products, &bytes[..20], &mut row_values), None);
         let longer = [&bytes[..], &[1]].concat();
         assert_eq!(values(Table::Products, &longer, &mut [SqlValue::Null; MOST_COLUMNS]), None);
-        let mut other = Vec::new();
-        append(Table::Orders, &[SqlValue::Null, SqlValue::Integer(1 << 40)], &mut other);
-        assert_eq!(other.len(), 8, "what does not fit is left out");
+        let mut incomplete_row = Vec::new();
+        append(Table::Orders, &[SqlValue::Null, SqlValue::Integer(1 << 40)], &mut incomplete_row);
+        assert_eq!(incomplete_row.len(), 8, "what does not fit is left out");
     }
 }

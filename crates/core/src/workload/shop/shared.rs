@@ -18,7 +18,7 @@ use crate::workload::workload_error::WorkloadError;
 pub struct ShopContext<'a> {
     pub work: ShopParameters,
     pub data: Data,
-    pub known: SharedKnowledge,
+    pub knowledge: SharedKnowledge,
     pub turns: WeightedTurns<{ Kind::ALL.len() }>,
     pub clock: &'a Clock,
     pub seconds: Series,
@@ -38,7 +38,7 @@ impl<'a> ShopContext<'a> {
         let threads = work.threads as usize;
         let epoch = || Series::every(work.epoch, threads);
         Ok(ShopContext {
-            known: SharedKnowledge::new(&data),
+            knowledge: SharedKnowledge::new(&data),
             data,
             turns: WeightedTurns::new(work.shares.fractions()),
             clock,

@@ -114,13 +114,13 @@ impl SharedKnowledge {
 
     /// The bounds of a stock that was read, `initial` at the start, when the read has ended. The reader itself takes
     /// `own_amount` only after the read.
-    pub fn quantity(&self, product: u64, initial: i32, before: EndedChanges, own_amount: u32) -> Bounds {
+    pub fn quantity(&self, product: u64, initial: i32, ended_before: EndedChanges, own_amount: u32) -> Bounds {
         let stock = self.stock(product);
         let (taken, brought) = (stock.taken.count_begun() - own_amount, stock.brought.count_begun());
         let initial = i64::from(initial);
         Bounds {
-            least: initial + i64::from(before.brought) - i64::from(taken),
-            most: initial + i64::from(brought) - i64::from(before.taken),
+            least: initial + i64::from(ended_before.brought) - i64::from(taken),
+            most: initial + i64::from(brought) - i64::from(ended_before.taken),
         }
     }
 
@@ -130,8 +130,8 @@ impl SharedKnowledge {
     }
 
     /// The bounds of a customer's number of orders, when a read has ended.
-    pub(crate) fn order_count(&self, customer: u64, before: u32) -> Bounds {
-        Bounds { least: before.into(), most: self.orders(customer).count_begun().into() }
+    pub(crate) fn order_count(&self, customer: u64, orders_before: u32) -> Bounds {
+        Bounds { least: orders_before.into(), most: self.orders(customer).count_begun().into() }
     }
 
     /// By how much a product's stock has grown, when nobody changes it.
@@ -148,34 +148,34 @@ mod tests {
     #[test]
     fn a_read_sees_what_had_ended_and_nothing_that_had_not_begun() {
         let data = Data::with_size(3, 1 << 16);
-        let known = SharedKnowledge::new(&data);
+        let knowledge = SharedKnowledge::new(&data);
         let order = data.purchase(0, 1).order;
         let Order { product, customer, amount, .. } = order;
         let (initial, stock) = (data.quantity(product), i64::from(data.quantity(product)));
-        let before = known.state_before_read(product);
+        let before = knowledge.state_before_read(product);
         let exact = Bounds { least: stock, most: stock };
-        assert_eq!(known.quantity(product, initial, before, 0), exact);
-        known.begin_order(&order);
-        known.begin_delivery(product, 7);
+        assert_eq!(knowledge.quantity(product, initial, before, 0), exact);
+        knowledge.begin_order(&order);
+        knowledge.begin_delivery(product, 7);
         let taken = i64::from(amount);
-        assert_eq!(known.quantity(product, initial, before, 0), Bounds { least: stock - taken, most: stock + 7 });
-        assert_eq!(known.quantity(product, initial, before, amount), Bounds { least: stock, most: stock + 7 });
-        known.end_order(&order);
-        known.end_delivery(product, 7);
+        assert_eq!(knowledge.quantity(product, initial, before, 0), Bounds { least: stock - taken, most: stock + 7 });
+        assert_eq!(knowledge.quantity(product, initial, before, amount), Bounds { least: stock, most: stock + 7 });
+        knowledge.end_order(&order);
+        knowledge.end_delivery(product, 7);
         let now = Bounds { least: stock - taken + 7, most: stock - taken + 7 };
-        assert_eq!(known.quantity(product, initial, known.state_before_read(product), 0), now);
-        assert_eq!(known.growth(product), 7 - taken);
-        let count = known.orders_before(customer);
-        assert_eq!(known.order_count(customer, count), Bounds { least: count.into(), most: count.into() });
+        assert_eq!(knowledge.quantity(product, initial, knowledge.state_before_read(product), 0), now);
+        assert_eq!(knowledge.growth(product), 7 - taken);
+        let count = knowledge.orders_before(customer);
+        assert_eq!(knowledge.order_count(customer, count), Bounds { least: count.into(), most: count.into() });
         assert!(now.contains(now.least) && !now.contains(now.least - 1) && !now.contains(now.most + 1));
     }
 
     #[test]
     fn the_orders_of_the_data_are_known() {
         let data = Data::with_size(3, 1 << 18);
-        let known = SharedKnowledge::new(&data);
+        let knowledge = SharedKnowledge::new(&data);
         let customers = 0..data.rows(Table::Customers);
-        let all: u64 = customers.map(|customer| u64::from(known.orders_before(customer))).sum();
-        assert_eq!(all, data.rows(Table::Orders));
+        let order_count: u64 = customers.map(|customer| u64::from(knowledge.orders_before(customer))).sum();
+        assert_eq!(order_count, data.rows(Table::Orders));
     }
 }

@@ -163,9 +163,9 @@ impl<'a> ShopWorker<'a> {
         let shared = self.shared;
         let customer = shared.data.customer_to_read(self.thread, number);
         let id = shared.data.ids(Table::Customers).id_of_row(customer);
-        let before = shared.known.orders_before(customer);
+        let before = shared.knowledge.orders_before(customer);
         let ((), ticks) = self.time_transaction(Kind::Orders, |_, read_buffer| tables.orders(id, read_buffer))?;
-        let bounds = shared.known.order_count(customer, before);
+        let bounds = shared.knowledge.order_count(customer, before);
         self.check.check_orders(customer, &self.read_buffer, bounds)?;
         self.count_bytes(Kind::Orders, 0);
         Ok(ticks)
@@ -177,13 +177,13 @@ impl<'a> ShopWorker<'a> {
         self.fill_request(&purchase);
         let mut ended_changes = [EndedChanges::default(); LOOKED_AT];
         for (ended_changes, product) in ended_changes.iter_mut().zip(purchase.looked_at) {
-            *ended_changes = shared.known.state_before_read(product);
+            *ended_changes = shared.knowledge.state_before_read(product);
         }
-        shared.known.begin_order(&purchase.order);
+        shared.knowledge.begin_order(&purchase.order);
         let (was_changed, ticks) = self.time_transaction(Kind::Buy, |request, read_buffer| tables.buy(request, read_buffer))?;
         self.check.check_purchase(&purchase, &self.read_buffer, &ended_changes)?;
         self.check.check_changed(was_changed, purchase.order.product)?;
-        shared.known.end_order(&purchase.order);
+        shared.knowledge.end_order(&purchase.order);
         self.count_bytes(Kind::Buy, ORDER_BYTES);
         Ok(ticks)
     }
@@ -204,10 +204,10 @@ impl<'a> ShopWorker<'a> {
         let shared = self.shared;
         let (product, amount) = shared.data.delivery(self.thread, number);
         let id = shared.data.ids(Table::Products).id_of_row(product);
-        shared.known.begin_delivery(product, amount);
+        shared.knowledge.begin_delivery(product, amount);
         let (was_changed, ticks) = self.time_transaction(Kind::Restock, |_, _| tables.restock(id, amount as i32))?;
         self.check.check_changed(was_changed, product)?;
-        shared.known.end_delivery(product, amount);
+        shared.knowledge.end_delivery(product, amount);
         self.count_bytes(Kind::Restock, size_of::<i32>());
         Ok(ticks)
     }

@@ -27,7 +27,7 @@ fn trial(
         .iter()
         // Other tests of this process are at work all the time.
         .chain(&[("after_load", "at-once")])
-        .fold(Parameters::default(), |all, (name, text)| all.with(name, text).unwrap());
+        .fold(Parameters::default(), |parameters, (name, text)| parameters.with(name, text).unwrap());
     let folder = tempfile::tempdir().unwrap();
     let spec = Spec::unwatched(cell, folder.path().to_path_buf(), "shop".parse().unwrap(), parameters);
     (super::WORKLOAD.run)(&TrialContext { stores: &[store], spec: &spec, reach: None })
@@ -205,9 +205,9 @@ struct LiarSession<'a> {
 
 impl Session for LiarSession<'_> {
     crate::pass_on!(inner: insert, update, get, remove, insert_batch);
-    fn scan(&mut self, from: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
-        let hides = self.shared.lie == Lie::StaleIndex && from.first() == Some(&INDEX_PREFIX);
-        self.inner.scan(from, limit, &mut |key, value| {
+    fn scan(&mut self, start: &[u8], limit: usize, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize> {
+        let hides = self.shared.lie == Lie::StaleIndex && start.first() == Some(&INDEX_PREFIX);
+        self.inner.scan(start, limit, &mut |key, value| {
             // Clients' orders have larger ids than the data.
             let newest = key.len() > 9 && key[9..11] != [0, 0];
             if !(hides && newest) {

@@ -55,7 +55,7 @@ fn read_back(
     let mut floors = vec![0; shared.versions.slots()];
     for record in chosen {
         let name = shared.definition().naming.name(*record);
-        shared.versions.note(*record, &mut floors);
+        shared.versions.copy_floors(*record, &mut floors);
         let known = KnownVersions::from_slots(&floors, shared.versions.newest(*record, &floors));
         let (mut length, mut is_right) = (0, false);
         let result = session.get(name.bytes(), &mut |value| {

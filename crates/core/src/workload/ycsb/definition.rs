@@ -184,8 +184,8 @@ impl Definition {
 
     /// The kind that is done most.
     pub fn main_kind(&self) -> Kind {
-        let most = Kind::ALL.into_iter().max_by(|a, b| self.share(*a).total_cmp(&self.share(*b)));
-        most.unwrap_or(Kind::Read)
+        let largest = Kind::ALL.into_iter().max_by(|a, b| self.share(*a).total_cmp(&self.share(*b)));
+        largest.unwrap_or(Kind::Read)
     }
 
     /// Whether records are written after they were loaded.

@@ -184,8 +184,8 @@ pub(super) fn unknown(name: &str) -> String {
     let plan_properties =
         ["recordcount", "operationcount", "target", "threadcount", "maxexecutiontime", "dataintegrity"];
     let distance = |known: &str| if name.starts_with(known) { 0 } else { strsim::osa_distance(name, known) };
-    let known = ALL.iter().map(|property| property.name).chain(plan_properties).filter(|_| name.len() <= LONGEST);
-    let mut candidates: Vec<_> = known.map(|known| (distance(known), known)).filter(|(letters, _)| *letters <= 2).collect();
+    let names = ALL.iter().map(|property| property.name).chain(plan_properties).filter(|_| name.len() <= LONGEST);
+    let mut candidates: Vec<_> = names.map(|known| (distance(known), known)).filter(|(letters, _)| *letters <= 2).collect();
     candidates.sort_unstable();
     let hint = match candidates[..] {
         [(nearest, meant), (second, _), ..] if nearest < second => Some(meant),

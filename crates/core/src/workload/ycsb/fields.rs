@@ -198,17 +198,17 @@ mod tests {
 
     #[test]
     fn one_field_is_its_bytes_and_several_have_lengths() {
-        let one = fields("fieldcount=1");
-        assert_eq!((make_value(&one, 3, 1).len(), one.largest(), one.mean()), (100, 100, 100.0));
-        let ten = fields("");
-        let value = make_value(&ten, 3, 1);
-        assert_eq!((value.len(), ten.largest()), (1040, 1040));
+        let single = fields("fieldcount=1");
+        assert_eq!((make_value(&single, 3, 1).len(), single.largest(), single.mean()), (100, 100, 100.0));
+        let multiple = fields("");
+        let value = make_value(&multiple, 3, 1);
+        assert_eq!((value.len(), multiple.largest()), (1040, 1040));
         assert_eq!(value[..4], 100_u32.to_le_bytes());
         let varied = fields("fieldlengthdistribution=zipfian");
         assert!(
             (0..100).map(|record| make_value(&varied, record, 1).len()).all(|length| length < varied.largest())
         );
-        assert!(varied.mean() < ten.mean() / 2.0);
+        assert!(varied.mean() < multiple.mean() / 2.0);
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod tests {
             let fields = fields(properties);
             for version in [1, 255, 256, 257, 70_000] {
                 let value = make_value(&fields, 5, version);
-                let may_be_read = |from, to| fields.is_value(5, &KnownVersions::from_slots(&[from; 10], to), &value);
+                let may_be_read = |oldest, newest| fields.is_value(5, &KnownVersions::from_slots(&[oldest; 10], newest), &value);
                 let is_value_of = |record, value: &[u8]| {
                     fields.is_value(record, &KnownVersions::from_slots(&[version; 10], version), value)
                 };

@@ -21,7 +21,7 @@ pub struct Space {
     /// Loaded records.
     pub loaded: u64,
     /// All that there can be.
-    pub most: u64,
+    pub max_records: u64,
 }
 
 /// Chooses records, for one of several threads.
@@ -51,16 +51,16 @@ impl Requests {
         (thread, threads): (u64, u64),
     ) -> Result<Requests, String> {
         let count = space.loaded.max(1);
-        let ranks = || Zipf::new(space.most.max(1), EXPONENT);
+        let ranks = || Zipf::new(space.max_records.max(1), EXPONENT);
         let law = match distribution {
             Distribution::Uniform => Law::Uniform { count },
             Distribution::Zipfian => {
-                Law::Zipfian { ranks: ranks()?, scramble: Scramble::new(seed, space.most.max(1)) }
+                Law::Zipfian { ranks: ranks()?, scramble: Scramble::new(seed, space.max_records.max(1)) }
             }
             Distribution::ZipfianYcsb => {
                 // It allows for twice as many inserts as are expected.
-                let most = count + 2 * space.most.saturating_sub(count);
-                Law::Scrambled { ranks: Zipf::new(ITEMS, EXPONENT)?, count: most }
+                let max_records = count + 2 * space.max_records.saturating_sub(count);
+                Law::Scrambled { ranks: Zipf::new(ITEMS, EXPONENT)?, count: max_records }
             }
             Distribution::Latest => Law::Latest { ranks: ranks()? },
             Distribution::Hotspot { data, requests } => {

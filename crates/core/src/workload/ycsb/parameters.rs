@@ -146,7 +146,7 @@ impl YcsbParameters {
     }
 
     pub fn space(&self) -> Records {
-        Records { loaded: self.loaded, most: self.most_records() }
+        Records { loaded: self.loaded, max_records: self.most_records() }
     }
 
     pub fn most_records(&self) -> u64 {
@@ -267,18 +267,18 @@ pub fn time(case: &Case<'_>, probe: &Probe) -> TimeEstimate {
             + share(Kind::Scan) * CALL_S * (1.0 + work.mean_scan_length() / 10.0)
             + (share(Kind::Update) + share(Kind::Insert)) * (CALL_S + write_s)
             + share(Kind::ReadModifyWrite) * (2.0 * CALL_S + write_s);
-        let each_s = match work.rate {
+        let request_s = match work.rate {
             Rate::Closed => call_s,
             Rate::PerSecond(rate) => call_s.max(1.0 / f64::from(rate)),
         };
-        let asked_s = work.operations as f64 * each_s;
-        let round_s = work.time_limit.map_or(asked_s, |time_limit| asked_s.min(time_limit.as_secs_f64()));
+        let all_requests_s = work.operations as f64 * request_s;
+        let round_s = work.time_limit.map_or(all_requests_s, |time_limit| all_requests_s.min(time_limit.as_secs_f64()));
         let reopening_s = if work.between_rounds == BetweenRounds::Close { REOPENING_S } else { 0.0 };
         let rounds = work.rounds as f64;
         let run_s = rounds * (round_s + reopening_s);
         let audit_s = audit::seconds(work.most_records(), work.mean_value(), CALL_S, 0.0);
         let load_s = load_s + f64::from(work.age) * work.loaded as f64 * (CALL_S + write_s);
-        let ended = work.time_limit.map_or([0.0; 2], |time_limit| [asked_s, time_limit.as_secs_f64()].map(|s| s * rounds));
+        let ended = work.time_limit.map_or([0.0; 2], |time_limit| [all_requests_s, time_limit.as_secs_f64()].map(|s| s * rounds));
         TimeEstimate { ended, ..TimeEstimate::with_audit(OVERHEAD_S + load_s + run_s + audit_s, audit_s) }
     })
 }
@@ -289,9 +289,9 @@ mod tests {
     use crate::store::{Capabilities, StoreDef, Threads};
     use crate::stores::{MEMORY, NULL};
 
-    fn cell(workload: &str, more: &[(Axis, &str)]) -> Cell {
+    fn cell(workload: &str, values: &[(Axis, &str)]) -> Cell {
         let defaults = [(Axis::STORE, "memory"), (Axis::WORKLOAD, workload), (Axis::RECORDS, "1000")];
-        let axes = defaults.iter().chain(more);
+        let axes = defaults.iter().chain(values);
         axes.fold(Cell::default(), |cell, (axis, text)| cell.with(*axis, axis.read(text).unwrap()))
     }
 
@@ -325,8 +325,8 @@ mod tests {
             BetweenRounds::Nothing,
             "there is one round"
         );
-        let rest = work("C", &[("properties", "insertstart=400,insertcount=600")]);
-        assert_eq!((rest.loaded, rest.definition.naming.first), (600, 400));
+        let partly_loaded = work("C", &[("properties", "insertstart=400,insertcount=600")]);
+        assert_eq!((partly_loaded.loaded, partly_loaded.definition.naming.first), (600, 400));
     }
 
     #[test]

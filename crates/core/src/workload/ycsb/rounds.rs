@@ -147,8 +147,8 @@ fn load(
         batch.add(name.bytes(), |values| shared.fields.append(record, 1, values));
     };
     let aging = Aging { records: count, times: shared.work.age, after: shared.work.after_load };
-    let after = aging.after_load();
-    let mut result = loader::load(Some(count), batch, session, acknowledged, after, numbered(count, add))?;
+    let after_load = aging.after_load();
+    let mut result = loader::load(Some(count), batch, session, acknowledged, after_load, numbered(count, add))?;
     aging.age(&mut result, session, acknowledged, |record, version, key, value| {
         key.extend_from_slice(shared.definition().naming.name(record).bytes());
         shared.fields.append(record, 1 + version, value);

@@ -19,10 +19,10 @@ pub(crate) struct ScannedRecords {
 
 impl ScannedRecords {
     /// For scans of up to `most` records; `largest` is a value's length in bytes, `slots` the versions of a record.
-    pub fn new(most: u64, largest: usize, slots: usize) -> ScannedRecords {
+    pub fn new(max_records: u64, largest_value: usize, slots: usize) -> ScannedRecords {
         ScannedRecords {
-            bytes: touched(most * (LONGEST + largest) as u64),
-            ends: Vec::with_capacity(most as usize),
+            bytes: touched(max_records * (LONGEST + largest_value) as u64),
+            ends: Vec::with_capacity(max_records as usize),
             value_bytes: 0,
             surplus: 0,
             floors: vec![1; slots],
@@ -118,7 +118,7 @@ fn is_right(shared: &YcsbContext<'_>, floors: &mut [u32], record: u64, value: &[
     if versions.is_shared() {
         floors.fill(1);
     } else {
-        versions.note(record, floors);
+        versions.copy_floors(record, floors);
     }
     shared.fields.is_value(record, &KnownVersions::from_slots(floors, versions.newest(record, floors)), value)
 }

@@ -59,11 +59,11 @@ mod tests {
     fn neighbours_are_scattered_and_seeds_differ() {
         let scramble = Scramble::new(136, 1_000_000);
         let other = Scramble::new(137, 1_000_000);
-        let near = (0..1000)
+        let near_pairs = (0..1000)
             .filter(|n| scramble.position_of(*n).abs_diff(scramble.position_of(n + 1)) < 10_000)
             .count();
         // One in fifty pairs of random places is so near.
-        assert!((5..50).contains(&near), "{near}");
+        assert!((5..50).contains(&near_pairs), "{near_pairs}");
         assert!((0..1000).filter(|n| scramble.position_of(*n) == other.position_of(*n)).count() < 10);
         let halves = (0..1000).filter(|n| scramble.position_of(*n) < 500_000).count();
         assert!((420..580).contains(&halves), "{halves}");

@@ -13,12 +13,12 @@ pub struct Versions {
     /// The oldest readable version, by record and slot.
     floors: Vec<AtomicU32>,
     /// For several threads, by record: writes begun, and in the low half the number of those that have not ended.
-    begun: Vec<AtomicU64>,
+    write_states: Vec<AtomicU64>,
     /// Records inserted or being inserted.
     next: AtomicU64,
     /// Records that are there with all before them.
     live: AtomicU64,
-    most: u64,
+    max_records: u64,
 }
 
 const ONE_BEGUN: u64 = 1 << 32;
@@ -31,18 +31,18 @@ pub struct BegunWrite {
 }
 
 impl Versions {
-    /// For up to `most` records, none of which is there. Takes and touches all memory.
-    pub fn new(most: u64, slots: u64, threads: u64) -> Versions {
-        let tracked = if threads > 1 { most } else { 0 };
-        let floors = (0..most * slots).map(|_| AtomicU32::new(1)).collect::<Vec<_>>();
+    /// For up to `max_records` records, none of which is there. Takes and touches all memory.
+    pub fn new(max_records: u64, slots: u64, threads: u64) -> Versions {
+        let tracked = if threads > 1 { max_records } else { 0 };
+        let floors = (0..max_records * slots).map(|_| AtomicU32::new(1)).collect::<Vec<_>>();
         floors.iter().for_each(|floor| floor.store(0, Ordering::Relaxed));
         Versions {
             slots,
             floors,
-            begun: (0..tracked).map(|_| AtomicU64::new(ONE_BEGUN)).collect(),
+            write_states: (0..tracked).map(|_| AtomicU64::new(ONE_BEGUN)).collect(),
             next: AtomicU64::new(0),
             live: AtomicU64::new(0),
-            most,
+            max_records,
         }
     }
 
@@ -65,7 +65,7 @@ impl Versions {
 
     /// Takes the next record to insert; `None` if there is no room.
     pub fn take(&self) -> Option<u64> {
-        let next_number = |next: u64| (next < self.most).then_some(next + 1);
+        let next_number = |next: u64| (next < self.max_records).then_some(next + 1);
         self.next.fetch_update(Ordering::AcqRel, Ordering::Acquire, next_number).ok()
     }
 
@@ -76,7 +76,7 @@ impl Versions {
         // Whoever closes a gap counts what lies behind it, too.
         loop {
             let live = self.live();
-            let is_next_inserted = live < self.most
+            let is_next_inserted = live < self.max_records
                 && self.floors[((live + 1) * self.slots - 1) as usize].load(Ordering::Acquire) > 0;
             if !is_next_inserted {
                 return;
@@ -87,7 +87,7 @@ impl Versions {
 
     #[inline]
     pub fn begin(&self, record: u64, slot: u64) -> BegunWrite {
-        match self.begun.get(record as usize) {
+        match self.write_states.get(record as usize) {
             None => BegunWrite { version: self.floor(record, slot) + 1, is_alone: true },
             Some(state) => {
                 let state_before = state.fetch_add(ONE_BEGUN + 1, Ordering::SeqCst);
@@ -99,7 +99,7 @@ impl Versions {
     #[inline]
     pub fn end(&self, record: u64, slot: u64, write: BegunWrite) {
         let floor = &self.floors[(record * self.slots + slot) as usize];
-        match self.begun.get(record as usize) {
+        match self.write_states.get(record as usize) {
             None => floor.store(write.version, Ordering::Relaxed),
             Some(state) => {
                 let state_before = state.fetch_sub(1, Ordering::SeqCst);
@@ -118,7 +118,7 @@ impl Versions {
 
     /// Copies the oldest versions that a read which begins now may show.
     #[inline]
-    pub fn note(&self, record: u64, floors: &mut [u32]) {
+    pub fn copy_floors(&self, record: u64, floors: &mut [u32]) {
         for (slot, floor) in (0..).zip(floors) {
             *floor = self.floor(record, slot);
         }
@@ -127,7 +127,7 @@ impl Versions {
     /// The newest readable version of a record; at least `floors`.
     #[inline]
     pub fn newest(&self, record: u64, floors: &[u32]) -> u32 {
-        match self.begun.get(record as usize) {
+        match self.write_states.get(record as usize) {
             None => floors.iter().copied().max().unwrap_or(0),
             Some(state) => (state.load(Ordering::SeqCst) >> 32) as u32,
         }
@@ -139,13 +139,13 @@ impl Versions {
 
     /// Whether several threads write the same records.
     pub fn is_shared(&self) -> bool {
-        !self.begun.is_empty()
+        !self.write_states.is_empty()
     }
 
     /// Whether a record was written after the first `loaded` were loaded.
     pub(crate) fn is_touched(&self, record: u64, loaded: u64) -> bool {
         let was_rewritten =
-            self.begun.get(record as usize).is_some_and(|state| state.load(Ordering::Acquire) >> 32 > 1);
+            self.write_states.get(record as usize).is_some_and(|state| state.load(Ordering::Acquire) >> 32 > 1);
         record >= loaded || was_rewritten || (0..self.slots).any(|slot| self.floor(record, slot) > 1)
     }
 }

@@ -186,9 +186,9 @@ impl<'a> YcsbWorker<'a> {
 
     /// Notes what a read that begins now may show. With one thread, that is known afterwards, too.
     #[inline(always)]
-    fn note(&mut self, record: u64) {
+    fn note_floors(&mut self, record: u64) {
         if self.shared.versions.is_shared() {
-            self.shared.versions.note(record, &mut self.floors);
+            self.shared.versions.copy_floors(record, &mut self.floors);
         }
     }
 
@@ -200,7 +200,7 @@ impl<'a> YcsbWorker<'a> {
         slot: Slot,
         begin: impl FnOnce(&mut YcsbWorker<'a>) -> u64,
     ) -> Result<u64, WorkloadError> {
-        self.note(request.record);
+        self.note_floors(request.record);
         let start = begin(self);
         let read_buffer = &mut self.read_buffer;
         let result = if self.store_copies {
@@ -259,7 +259,7 @@ impl<'a> YcsbWorker<'a> {
     fn begin_field(&mut self, request: &PlannedRequest) -> BegunWrite {
         let shared = self.shared;
         // Its own write will change them.
-        shared.versions.note(request.record, &mut self.floors);
+        shared.versions.copy_floors(request.record, &mut self.floors);
         self.read_buffer.make_room_for(shared.fields.largest());
         shared.versions.begin(request.record, request.field)
     }
@@ -424,7 +424,7 @@ fn check(
     length: usize,
 ) -> Result<(), WorkloadError> {
     if !shared.versions.is_shared() {
-        shared.versions.note(request.record, floors);
+        shared.versions.copy_floors(request.record, floors);
     }
     let newest = shared.versions.newest(request.record, floors);
     let known = KnownVersions::from_slots(floors, newest);

@@ -23,12 +23,12 @@ fn chance(chi_square: f64, degrees: f64) -> f64 {
 }
 
 /// Chi-square and its degrees of freedom. Bins are joined until at least ten draws are expected in each.
-fn chi_square(found: &[u32], expected: &[f64]) -> (f64, f64) {
-    let draws: u32 = found.iter().sum();
+fn chi_square(counts: &[u32], expected: &[f64]) -> (f64, f64) {
+    let draws: u32 = counts.iter().sum();
     let (mut sum, mut bins, mut observed, mut needed) = (0.0, 0.0, 0.0, 0.0);
     let mut remaining: f64 = expected.iter().sum::<f64>() * f64::from(draws);
-    for (found, expected) in found.iter().zip(expected) {
-        observed += f64::from(*found);
+    for (count, expected) in counts.iter().zip(expected) {
+        observed += f64::from(*count);
         needed += expected * f64::from(draws);
         if needed >= 10.0 && (remaining - needed >= 10.0 || remaining - needed < 1e-6) {
             sum += (observed - needed).powi(2) / needed;
@@ -60,9 +60,9 @@ fn assert_follows(name: &str, draw: impl Fn(u64) -> Vec<u32>, expected: &[f64]) 
 fn draws(distribution: Distribution, space: Space, live: u64) -> impl Fn(u64) -> Vec<u32> {
     move |seed| {
         let mut requests = Requests::new(distribution, space, seed, (0, 1)).unwrap();
-        let mut found = vec![0; space.most as usize];
-        (0..DRAWS).for_each(|_| found[requests.next(live) as usize] += 1);
-        found
+        let mut counts = vec![0; space.max_records as usize];
+        (0..DRAWS).for_each(|_| counts[requests.next(live) as usize] += 1);
+        counts
     }
 }
 
@@ -93,25 +93,25 @@ fn ycsbs_own_zipfian_follows_its_law() {
     // FNV-1a of eight zero bytes; as a signed number it is negative, and loses its sign.
     assert_eq!(hash(0), 0xa8c7_f832_281a_39c5_u64.wrapping_neg());
     // The most popular of 1,000 records gets 4 % of the requests; by the exact law it gets 13 %.
-    let most = |shares: Vec<f64>| shares.into_iter().fold(0.0, f64::max);
-    assert!((0.037..0.045).contains(&most(scrambled(1000))), "{}", most(scrambled(1000)));
-    assert!((0.12..0.14).contains(&most(zipf(1000))));
+    let largest_share = |shares: Vec<f64>| shares.into_iter().fold(0.0, f64::max);
+    assert!((0.037..0.045).contains(&largest_share(scrambled(1000))), "{}", largest_share(scrambled(1000)));
+    assert!((0.12..0.14).contains(&largest_share(zipf(1000))));
 }
 
 #[test]
 fn ycsbs_own_zipfian_keeps_room_for_inserts() {
-    let space = Space { loaded: 100, most: 150 };
+    let space = Space { loaded: 100, max_records: 150 };
     let mut requests = Requests::new(Distribution::ZipfianYcsb, space, 1, (0, 1)).unwrap();
     assert!((0..5000).map(|_| requests.next(120)).all(|record| record < 120));
     // The most popular item is the one among 200 records.
     let popular = hash(0) % 200;
-    let mut found = [0; 200];
-    (0..20_000).for_each(|_| found[requests.next(200) as usize] += 1);
-    let (record, _) = found.iter().enumerate().max_by_key(|(_, count)| **count).unwrap();
+    let mut counts = [0; 200];
+    (0..20_000).for_each(|_| counts[requests.next(200) as usize] += 1);
+    let (record, _) = counts.iter().enumerate().max_by_key(|(_, count)| **count).unwrap();
     assert_eq!(record as u64, popular);
 }
 
-const SPACE: Space = Space { loaded: COUNT, most: COUNT };
+const SPACE: Space = Space { loaded: COUNT, max_records: COUNT };
 
 #[test]
 fn the_test_knows_its_own_table() {
@@ -130,44 +130,44 @@ fn uniform_follows_its_law() {
 #[test]
 fn zipfian_follows_its_law_rank_by_rank() {
     let scattered = |space: Space, live: u64, seed: u64| {
-        let scramble = Scramble::new(seed, space.most);
-        let found = draws(Distribution::Zipfian, space, live)(seed);
+        let scramble = Scramble::new(seed, space.max_records);
+        let counts = draws(Distribution::Zipfian, space, live)(seed);
         // Back from records to ranks.
-        let ranks = (0..space.most).map(|rank| scramble.position_of(rank)).filter(|record| *record < live);
-        ranks.map(|record| found[record as usize]).collect::<Vec<u32>>()
+        let ranks = (0..space.max_records).map(|rank| scramble.position_of(rank)).filter(|record| *record < live);
+        ranks.map(|record| counts[record as usize]).collect::<Vec<u32>>()
     };
     assert_follows("zipfian", |seed| scattered(SPACE, COUNT, seed), &zipf(COUNT));
 }
 
 #[test]
 fn zipfian_over_a_space_that_has_not_grown_yet_is_the_law_over_what_is_there() {
-    let space = Space { loaded: COUNT, most: COUNT + 50 };
+    let space = Space { loaded: COUNT, max_records: COUNT + 50 };
     // Which ranks are there differs by seed: each is held to its own law, and the chances to the same levels.
     for seed in SEEDS {
-        let scramble = Scramble::new(seed, space.most);
-        let found = draws(Distribution::Zipfian, space, COUNT)(seed);
-        let present: Vec<(u64, f64)> = (0..space.most)
-            .zip(zipf(space.most))
+        let scramble = Scramble::new(seed, space.max_records);
+        let counts = draws(Distribution::Zipfian, space, COUNT)(seed);
+        let present: Vec<(u64, f64)> = (0..space.max_records)
+            .zip(zipf(space.max_records))
             .map(|(rank, share)| (scramble.position_of(rank), share))
             .filter(|(record, _)| *record < COUNT)
             .collect();
         let sum: f64 = present.iter().map(|(_, share)| share).sum();
         let expected: Vec<f64> = present.iter().map(|(_, share)| share / sum).collect();
-        let found: Vec<u32> = present.iter().map(|(record, _)| found[*record as usize]).collect();
-        let (value, degrees) = chi_square(&found, &expected);
+        let counts: Vec<u32> = present.iter().map(|(record, _)| counts[*record as usize]).collect();
+        let (value, degrees) = chi_square(&counts, &expected);
         assert!(chance(value, degrees) > LEVEL / 180.0, "{seed}: {value} of {degrees}");
     }
 }
 
 #[test]
 fn latest_follows_its_law_from_the_newest_on_while_records_are_added() {
-    let space = Space { loaded: COUNT, most: COUNT * 3 };
+    let space = Space { loaded: COUNT, max_records: COUNT * 3 };
     for live in [COUNT, COUNT * 2] {
         let newest_first = |seed| {
-            let mut found = draws(Distribution::Latest, space, live)(seed);
-            found.truncate(live as usize);
-            found.reverse();
-            found
+            let mut counts = draws(Distribution::Latest, space, live)(seed);
+            counts.truncate(live as usize);
+            counts.reverse();
+            counts
         };
         assert_follows("latest", newest_first, &zipf(live));
     }
@@ -181,8 +181,8 @@ fn hotspot_follows_its_law() {
     let expected: Vec<f64> = (0..COUNT).map(share).collect();
     assert_follows("hotspot", draws(law, SPACE, COUNT), &expected);
     for (data, requests) in [(0.0, 0.5), (1.0, 0.5), (0.2, 1.0), (0.2, 0.0)] {
-        let found = draws(Distribution::Hotspot { data, requests }, SPACE, COUNT)(1);
-        assert_eq!(found.iter().sum::<u32>(), DRAWS, "{data} {requests}");
+        let counts = draws(Distribution::Hotspot { data, requests }, SPACE, COUNT)(1);
+        assert_eq!(counts.iter().sum::<u32>(), DRAWS, "{data} {requests}");
     }
 }
 
@@ -211,15 +211,15 @@ fn sequential_takes_each_record_in_turn_whatever_the_threads() {
 
 #[test]
 fn lengths_follow_their_laws() {
-    let found = |law, seed| {
+    let draw_lengths = |law, seed| {
         let mut lengths = LengthChooser::new(Span { least: 5, most: 104, law }, seed).unwrap();
-        let mut found = vec![0; 100];
-        (0..DRAWS).for_each(|_| found[lengths.draw() as usize - 5] += 1);
-        found
+        let mut counts = vec![0; 100];
+        (0..DRAWS).for_each(|_| counts[lengths.draw() as usize - 5] += 1);
+        counts
     };
-    assert_follows("uniform lengths", |seed| found(Lengths::Uniform, seed), &[0.01; 100]);
-    assert_follows("zipfian lengths", |seed| found(Lengths::Zipfian, seed), &zipf(100));
-    assert_eq!(found(Lengths::Constant, 1)[99], DRAWS);
+    assert_follows("uniform lengths", |seed| draw_lengths(Lengths::Uniform, seed), &[0.01; 100]);
+    assert_follows("zipfian lengths", |seed| draw_lengths(Lengths::Zipfian, seed), &zipf(100));
+    assert_eq!(draw_lengths(Lengths::Constant, 1)[99], DRAWS);
 }
 
 /// YCSB's way to scatter ranks, by the remainder of a hash, fails this test.
@@ -228,13 +228,13 @@ fn a_hash_and_its_remainder_do_not_follow_the_law() {
     let hashed = |seed| {
         let law = Zipf::new(COUNT, EXPONENT).unwrap();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut found = vec![0_u32; COUNT as usize];
+        let mut counts = vec![0_u32; COUNT as usize];
         for _ in 0..DRAWS {
             let rank = law.rank(&mut random) - 1;
-            found[(super::super::name::hash(rank) % COUNT) as usize] += 1;
+            counts[(super::super::name::hash(rank) % COUNT) as usize] += 1;
         }
-        found.sort_unstable_by(|a, b| b.cmp(a));
-        found
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        counts
     };
     let (by_seed, together) = chances(hashed, &zipf(COUNT));
     assert!(together < 1e-9 && by_seed.iter().all(|chance| *chance < 1e-6), "{by_seed:?}");
