@@ -121,7 +121,7 @@ impl<H: ?Sized, T: Transactions<H>> worker_pool::Worker<H, usize> for Transactio
 /// One kind's outcome without its latencies.
 type Phase = (Elapsed, GaugeReading);
 
-fn phases<H: ?Sized, T: Transactions<H>>(
+fn run_phases<H: ?Sized, T: Transactions<H>>(
     worker: &Mutex<TransactionWorker<'_, T>>,
     pool: &mut WorkerPool<'_, H, TransactionWorker<'_, T>, usize>,
     rest: Duration,

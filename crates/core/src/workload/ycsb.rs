@@ -112,7 +112,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         |trial: &mut SettledTrial<'_>, reading| check::audit(&shared, &mut trial.bench, spec.seed, reading);
     let open_audit = (keeps && !persists).then(|| read_back(&mut trial, AuditOpening::Open)).transpose()?;
     trial.close()?;
-    let rounds = rounds(&shared, &recorders, &rounds_run)?;
+    let rounds = summarize_rounds(&shared, &recorders, &rounds_run)?;
     let collect_warnings = || warnings(spec.cell.data(), &stored, (&rounds_run.load, &rounds), &trial.measured.disk);
     let warnings = if keeps { collect_warnings() } else { Vec::new() };
     let reopened_audit = (keeps && persists).then(|| read_back(&mut trial, AuditOpening::Anew)).transpose()?;
@@ -147,7 +147,7 @@ fn join_workers(
 }
 
 /// Each round's figures, if there are several.
-fn rounds(
+fn summarize_rounds(
     shared: &YcsbContext<'_>,
     recorders: &[Recorder],
     rounds_run: &YcsbRun,

@@ -124,7 +124,7 @@ impl<'a> DeviceWorker<'a> {
     ) -> Result<(), DeviceError> {
         run_in_quanta(self.operations, QUANTUM_OPERATIONS as u64, goes_on, |max_operations| {
             self.route.fill(&mut self.offsets[..max_operations as usize]);
-            let count = self.quantum(max_operations as usize, deadline)?;
+            let count = self.run_quantum(max_operations as usize, deadline)?;
             self.record_latencies(count);
             seconds.add_latencies(self.recorder.latencies(OPERATIONS)).map_err(DeviceError::Harness)?;
             Ok(count as u64)
@@ -132,7 +132,7 @@ impl<'a> DeviceWorker<'a> {
     }
 
     /// Does a quantum's operations; gives their number when the time was over.
-    fn quantum(&mut self, max_operations: usize, deadline: u64) -> Result<usize, DeviceError> {
+    fn run_quantum(&mut self, max_operations: usize, deadline: u64) -> Result<usize, DeviceError> {
         for position in 0..max_operations {
             let offset = self.offsets[position];
             let result = match &mut self.direction {

@@ -3,7 +3,7 @@
 
 use super::chunk::Source;
 use super::schema::{self, ID_BYTES, INDEX_PREFIX, ORDER_BYTES, Table};
-use super::tables::{PurchaseRequest, ReadBuffer, Tables, halves};
+use super::tables::{PurchaseRequest, ReadBuffer, Tables, split_key};
 use crate::store::{Result, Session, Transaction};
 
 pub(crate) struct ByRecords<'s> {
@@ -145,7 +145,7 @@ fn add_row(
 fn change_stock(transaction: &mut dyn Transaction, product: &mut [u8], amount: i32) -> Result<bool> {
     let Some(quantity) = schema::quantity_of(product) else { return Ok(false) };
     schema::set_quantity(product, quantity.saturating_add(amount));
-    let (id, value) = halves(product);
+    let (id, value) = split_key(product);
     transaction.put(&key_from_bytes(Table::Products, id), value)?;
     Ok(true)
 }
@@ -163,9 +163,9 @@ impl Tables for ByRecords<'_> {
         let (mut keys, mut entries) = (Vec::<Key>::new(), Vec::new());
         while let Some(chunk) = source.current() {
             keys.clear();
-            keys.extend(chunk.rows().map(|row| key_from_bytes(chunk.table, halves(row).0)));
+            keys.extend(chunk.rows().map(|row| key_from_bytes(chunk.table, split_key(row).0)));
             let records: Vec<(&[u8], &[u8])> =
-                keys.iter().zip(chunk.rows()).map(|(key, row)| (key.as_slice(), halves(row).1)).collect();
+                keys.iter().zip(chunk.rows()).map(|(key, row)| (key.as_slice(), split_key(row).1)).collect();
             if self.sorted {
                 acknowledged = self.session.append_batch(&records)?;
             } else {
@@ -174,7 +174,7 @@ impl Tables for ByRecords<'_> {
             batches += u64::from(acknowledged);
             if self.indexed && chunk.table == Table::Orders {
                 entries.clear();
-                entries.extend(chunk.rows().map(|order| entry(customer_of(order), halves(order).0)));
+                entries.extend(chunk.rows().map(|order| entry(customer_of(order), split_key(order).0)));
                 entries.sort_unstable();
                 let records: Vec<(&[u8], &[u8])> =
                     entries.iter().map(|key| (key.as_slice(), ENTRY)).collect();
@@ -217,7 +217,7 @@ impl Tables for ByRecords<'_> {
                     add_row(|visit| transaction.get(&key_from_bytes(Table::Products, &bytes), visit), &bytes, read_buffer)?;
                 }
             }
-            let (id, value) = halves(&request.order);
+            let (id, value) = split_key(&request.order);
             transaction.put(&key_from_bytes(Table::Orders, id), value)?;
             if indexed {
                 transaction.put(&entry(customer_of(&request.order), id), ENTRY)?;

@@ -94,7 +94,7 @@ impl ReadBuffer {
 }
 
 /// The key, and the rest.
-pub fn halves(row: &[u8]) -> (&[u8], &[u8]) {
+pub fn split_key(row: &[u8]) -> (&[u8], &[u8]) {
     row.split_at(ID_BYTES.min(row.len()))
 }
 

@@ -15,7 +15,7 @@ use self::check::ExpectedRows;
 use self::parameters::AndrobenchParameters;
 use self::rows::{COLUMNS, TABLE};
 use self::table::{Messages, Table};
-use super::{KINDS, Phase, TransactionWorker, phases, results};
+use super::{KINDS, Phase, TransactionWorker, results, run_phases};
 use crate::measure::clock::Clock;
 use crate::measure::counters::Snapshot;
 use crate::result::{Load, Measurements};
@@ -67,7 +67,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
     // With `default`, settings decide the tier.
     let mut trial = StoreTrial::open((store, opener), spec.options(1), tier, spec)?;
     let after_load = spec.parameters.after_load();
-    let (load, phases) = drive(trial.bench.store()?, &workers, &clock, after_load, &mut acknowledged)?;
+    let (load, phases) = load_and_run(trial.bench.store()?, &workers, &clock, after_load, &mut acknowledged)?;
     trial.worked()?;
     let [worker] = workers.map(into_worker);
     let operations = results::<Table<'_>, _>(&worker, phases)?;
@@ -95,7 +95,7 @@ fn power_cut(store: &StoreDef, measured: &Measurements) -> Option<Loss> {
 }
 
 /// Makes and loads the table, and does all transactions, in one session.
-fn drive(
+fn load_and_run(
     store: &dyn Store,
     workers: &[Mutex<TransactionWorker<'_, Messages>>; 1],
     clock: &Clock,
@@ -115,7 +115,7 @@ fn drive(
         || Table::make(store).map(Box::new),
         prepare,
         |pool| {
-            let phases = phases(&workers[0], pool, Duration::ZERO, &mut phases_acknowledged)?;
+            let phases = run_phases(&workers[0], pool, Duration::ZERO, &mut phases_acknowledged)?;
             check_settings(pool.handle.session.as_mut())?;
             Ok(phases)
         },

@@ -11,7 +11,7 @@ mod table;
 use self::parameters::BatchParameters;
 use self::play::BatchTransactions;
 use self::table::{Records, Rows, Table};
-use super::{KINDS, TransactionWorker, phases, results};
+use super::{KINDS, TransactionWorker, results, run_phases};
 use crate::cell::Rate;
 use crate::measure::clock::Clock;
 use crate::result::{Audit, Measurements, StoredRecords};
@@ -62,7 +62,7 @@ fn run(context: &TrialContext<'_>) -> Result<Measurements, TrialError> {
         &workers,
         || open_table(store, capabilities),
         |_| Ok(()),
-        |pool| phases(&workers[0], pool, work.rest, &mut acknowledged),
+        |pool| run_phases(&workers[0], pool, work.rest, &mut acknowledged),
     )?;
     trial.worked()?;
     let [worker] = workers.map(into_worker);

@@ -166,8 +166,8 @@ impl YcsbParameters {
     /// The mean length of a value in bytes.
     fn mean_value(&self) -> f64 {
         let Span { least, most, .. } = self.definition.field;
-        let frame = if self.definition.fields > 1 { 4.0 } else { 0.0 };
-        self.definition.fields as f64 * ((least + most) as f64 / 2.0 + frame)
+        let prefix_bytes = if self.definition.fields > 1 { 4.0 } else { 0.0 };
+        self.definition.fields as f64 * ((least + most) as f64 / 2.0 + prefix_bytes)
     }
 
     fn largest_value(&self) -> f64 {
@@ -384,8 +384,8 @@ mod tests {
     #[test]
     fn more_work_takes_longer_and_more_memory() {
         let probe = Probe { file_creation_ns: 30_000, sync_ns: 1_000_000, write_bytes_per_s: 1e9 };
-        let estimate = |cell: Cell, given: &[(&str, &str)]| {
-            let parameters = parameters(given);
+        let estimate = |cell: Cell, values: &[(&str, &str)]| {
+            let parameters = parameters(values);
             let case = Case::with_defaults(&cell, &parameters, &[MEMORY], 1 << 30);
             (time(&case, &probe).trial_s, memory(&case))
         };

@@ -18,7 +18,7 @@ pub(crate) struct ScannedRecords {
 }
 
 impl ScannedRecords {
-    /// For scans of up to `most` records; `largest` is a value's length in bytes, `slots` the versions of a record.
+    /// For scans of up to `max_records` records; `largest_value` is in bytes, `slots` are the versions of a record.
     pub fn new(max_records: u64, largest_value: usize, slots: usize) -> ScannedRecords {
         ScannedRecords {
             bytes: touched(max_records * (LONGEST + largest_value) as u64),

@@ -94,8 +94,8 @@ impl<'a> YcsbWorker<'a> {
         Ok(())
     }
 
-    /// Plans up to `max_requests` requests; gives their number. Versions of their records are read in one go, so that memory is waited
-    /// for once, not for each.
+    /// Plans up to `max_requests` requests; gives their number. Versions of their records are read in one go, so that memory is
+    /// waited for once, not for each.
     fn plan(&mut self, max_requests: u64) -> u64 {
         let shared = self.shared;
         self.queue.clear();
@@ -128,7 +128,7 @@ impl<'a> YcsbWorker<'a> {
         Some(PlannedRequest { kind, record, field, length, name: Name::EMPTY })
     }
 
-    fn quantum(&mut self, session: &mut dyn Session) -> Result<(), WorkloadError> {
+    fn run_quantum(&mut self, session: &mut dyn Session) -> Result<(), WorkloadError> {
         self.ticks.clear();
         if !self.store_copies {
             self.read_buffer.make_room_for(self.shared.fields.largest());
@@ -377,7 +377,7 @@ impl YcsbWorker<'_> {
         let main_slot = Slot::from_kind(self.shared.definition().main_kind());
         run_in_quanta(work.operations_of(self.thread), largest_quantum(work.rate), goes_on, |max_requests| {
             let count = self.plan(max_requests);
-            self.quantum(session)?;
+            self.run_quantum(session)?;
             seconds.add_latencies(self.recorder.latencies(main_slot as usize)).map_err(WorkloadError::harness)?;
             Ok(count)
         })
